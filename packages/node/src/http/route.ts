@@ -1,0 +1,96 @@
+import type { z } from 'zod'
+import type { Address } from '../kernel/address.ts'
+import type { Micro } from '../kernel/money.ts'
+import type { AnswerContent, Attribution, PreparedAnswer, Sale } from '../payments/index.ts'
+import type { Tx } from '../store/database.ts'
+
+/** One declaration per route; HTTP handling, the 402, OpenAPI, llms.txt, manifests, MCP and the SDK are derived from it. */
+export type RouteDeclaration = {
+  /** Stable and unique, such as `sandbox.echo.get`; the ledger and metrics use it. */
+  id: string
+  /** Decides the base address: A and B live at BASE_URL, C at API_URL; `core` at BASE_URL. */
+  area: 'A' | 'B' | 'C' | 'core'
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Exact path; a segment `:name` is a parameter. No trailing slash. */
+  path: string
+  /** One line for people and agents, at most 120 characters. */
+  summary: string
+  /** At most 450 characters. */
+  description?: string
+  /** Strict object schemas; unknown fields are refused. `ref` and `aff` never reach them. */
+  params?: z.ZodType
+  query?: z.ZodType
+  body?: z.ZodType
+  /** Media types this route can answer with, the first is the default. JSON alone unless told. */
+  representations?: readonly string[]
+  /** Shape of the JSON answer. */
+  output: z.ZodType
+  /** Examples shown in OpenAPI and Bazaar; must satisfy the schemas (a test checks it). */
+  example: { params?: Record<string, string>; query?: Record<string, string>; body?: unknown; output: unknown }
+  access: FreeAccess | PaidAccess
+  /** Path of the route that helps the caller next (X-x402-Next). A template may name the input's params as `:name`. */
+  next: string
+  /** Left out of documents and manifests. */
+  hidden?: boolean
+  /** Weight against the caller's rate limit; 1 unless told. */
+  cost?: number
+  /** Largest body in bytes; 64 KiB unless told. */
+  bodyBytesMax?: number
+}
+
+export type RouteInput = {
+  // biome-ignore lint/suspicious/noExplicitAny: each route narrows its own input through its schemas
+  params: any
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  query: any
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  body: any
+}
+
+/** What every handler knows about the call it answers. */
+export type CallContext = {
+  requestId: string
+  method: string
+  /** Our own absolute URL of the resource, query included, `ref` and `aff` removed. Never from Host. */
+  resourceUrl: string
+  representation: string
+  attribution: Attribution
+  /** Lower-cased request headers, for proofs. */
+  headers: ReadonlyMap<string, string>
+  rawBody: Uint8Array
+  remoteAddress: string
+  signal: AbortSignal
+}
+
+export type FreeAccess = {
+  kind: 'free'
+  handle(input: RouteInput, call: CallContext): Promise<AnswerContent>
+  /** Security scheme of OpenAPI when a proof is needed. */
+  security?: 'siwx' | 'erc8128' | 'bearer'
+}
+
+export type PaidAccess = {
+  kind: 'paid'
+  price: RoutePrice
+  /** CAIP-2 networks on which it can be paid, in the order offered. */
+  networks: readonly string[]
+  payee: 'pay_to' | 'custody'
+  /** What is sold can be taken back, so it may be granted `provisional` above 1 USDC. */
+  revocable: boolean
+  /** Throws a Problem (404) where no such resource can exist, before any 402. No I/O. */
+  routable?(params: Record<string, string>): void
+  /** Makes the answer and, where needed, a reservation. No other side effect; at most 15 s. */
+  prepare(input: RouteInput, call: CallContext & { payer: Address; paymentId: string }): Promise<PreparedAnswer>
+  /** The effect that was paid for, in the transaction of the postings. May replace the stored answer. */
+  commit?(tx: Tx, sale: Sale): Promise<AnswerContent | undefined>
+}
+
+export type RoutePrice =
+  | { kind: 'fixed'; micro: Micro }
+  /** Price from the input; a bare probe is quoted `lowestMicro`. */
+  | { kind: 'from_input'; lowestMicro: Micro; highestMicro: Micro; of(input: RouteInput): Promise<Micro> | Micro }
+
+/** Keeps the literal types of a declaration while checking its shape. */
+export function defineRoute(route: RouteDeclaration): RouteDeclaration {
+  return route
+}

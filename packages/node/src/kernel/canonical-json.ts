@@ -1,0 +1,34 @@
+/** JSON as RFC 8785 orders it (keys sorted by UTF-16 unit), so that equal values have equal bytes. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
+
+export function canonicalJson(value: Json): string {
+  if (value === null || typeof value !== 'object') {
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('JSON has no such number')
+    return JSON.stringify(value)
+  }
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item as Json)).join(',')}]`
+  const object = value as { readonly [key: string]: Json | undefined }
+  const keys = Object.keys(object)
+    .filter((key) => object[key] !== undefined)
+    .sort()
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`).join(',')}}`
+}
+
+/** Greatest nesting of arrays and objects in JSON text, found without parsing it (a deep bomb must not be parsed). */
+export function jsonDepth(text: string): number {
+  let depth = 0
+  let deepest = 0
+  let inString = false
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i)
+    if (inString) {
+      if (unit === 92) i += 1
+      else if (unit === 34) inString = false
+    } else if (unit === 34) inString = true
+    else if (unit === 91 || unit === 123) {
+      depth += 1
+      if (depth > deepest) deepest = depth
+    } else if (unit === 93 || unit === 125) depth -= 1
+  }
+  return deepest
+}

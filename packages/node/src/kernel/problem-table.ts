@@ -1,0 +1,182 @@
+/** Every error the node can answer with. docs/errors.md is compared with this table by a test. */
+type Row = { status: number; title: string; retryable: boolean; hint: string }
+
+const row = (status: number, retryable: boolean, title: string, hint: string): Row => ({
+  status,
+  title,
+  retryable,
+  hint,
+})
+
+export const problemTable = {
+  // --- the request itself ---
+  bad_request: row(400, false, 'Bad request', 'Correct the request as the detail says; nothing was charged.'),
+  input_invalid: row(
+    400,
+    false,
+    'Input is not valid',
+    'Correct the fields named in `problems`, then send the request again; nothing was charged.',
+  ),
+  not_found: row(
+    404,
+    false,
+    'No such resource',
+    'GET / lists every route of this node; paths are exact, without trailing slash.',
+  ),
+  method_not_allowed: row(405, false, 'Method not allowed', 'Use one of the methods in the Allow header.'),
+  not_acceptable: row(406, false, 'No such representation', 'Ask for one of the media types in `available`.'),
+  body_too_large: row(413, false, 'Body too large', 'Send at most `max_bytes` bytes, uncompressed.'),
+  uri_too_long: row(414, false, 'URL too long', 'Shorten the query.'),
+  unsupported_media_type: row(
+    415,
+    false,
+    'Unsupported content type',
+    'Send application/json, without content encoding.',
+  ),
+  misdirected: row(
+    421,
+    false,
+    'Not a name of this node',
+    'Use the base address in the index; this node does not answer for other authorities.',
+  ),
+  rate_limited: row(429, true, 'Too many requests', 'Wait for Retry-After seconds.'),
+  headers_too_large: row(431, false, 'Headers too large', 'Send fewer or shorter headers.'),
+  internal: row(
+    500,
+    true,
+    'Internal error',
+    'Try again; if a payment was sent, resend the same one and never sign a new one.',
+  ),
+  not_ready: row(503, true, 'Not ready', 'Try again after Retry-After seconds; nothing was charged.'),
+  upstream_unavailable: row(
+    503,
+    true,
+    'A source could not be read',
+    'Try again after Retry-After seconds; nothing was charged.',
+  ),
+  switched_off: row(503, true, 'Switched off by the operator', 'Try again later; nothing was charged.'),
+  // --- payment ---
+  payment_required: row(402, true, 'Payment required', 'Sign one of `accepts` and resend with PAYMENT-SIGNATURE.'),
+  payment_malformed: row(
+    400,
+    false,
+    'The payment header cannot be read',
+    'Send base64 of a JSON PaymentPayload with x402Version 2 in PAYMENT-SIGNATURE; nothing was charged.',
+  ),
+  payment_v1: row(
+    400,
+    false,
+    'x402 version 1 is not spoken here',
+    'Use an x402 v2 client: read PAYMENT-REQUIRED from the 402 and send PAYMENT-SIGNATURE.',
+  ),
+  payment_invalid: row(
+    402,
+    true,
+    'The payment does not satisfy the offer',
+    'Read `reason`, sign a new authorization for the offer in PAYMENT-REQUIRED; no money moved.',
+  ),
+  payment_failed: row(
+    402,
+    true,
+    'The payment did not settle',
+    'No money moved. Read `reason`, then sign a new authorization.',
+  ),
+  payment_binding_invalid: row(
+    402,
+    true,
+    'The request binding does not fit this request',
+    'Make the nonce from this very method, URL, content type and body; see docs/request-binding.md.',
+  ),
+  payment_elsewhere: row(
+    409,
+    false,
+    'This payment belongs to another request',
+    'Sign a new authorization for this request.',
+  ),
+  payment_used: row(
+    409,
+    false,
+    'This payment has already been used',
+    'If the answer was lost, resend with the payment-identifier of that purchase, or repeat the request with a fresh authorization of the same payer.',
+  ),
+  payment_credited: row(
+    409,
+    false,
+    'This authorization had been spent before',
+    'Its money is on your credit with this node; sign a new authorization for this request.',
+  ),
+  payment_identifier_conflict: row(
+    409,
+    false,
+    'This payment-identifier belongs to another request',
+    'Use one identifier per purchase, and the same one on each of its retries.',
+  ),
+  payment_in_flight: row(
+    503,
+    true,
+    'This payment is being worked on',
+    'Do not sign a new payment. Resend the same one after Retry-After seconds, or poll status_url.',
+  ),
+  settlement_unknown: row(
+    503,
+    true,
+    'Settlement outcome not known yet',
+    'Do not sign a new payment. Poll status_url, or resend the same request after Retry-After seconds.',
+  ),
+  settlement_unavailable: row(
+    503,
+    true,
+    'Payments cannot be settled at the moment',
+    'Nothing was charged. Try again after Retry-After seconds.',
+  ),
+  exposure_limit: row(
+    503,
+    true,
+    'Too much value is waiting for finality',
+    'Nothing was charged. Try again after Retry-After seconds.',
+  ),
+  payer_limit: row(
+    429,
+    true,
+    'Too many payments of this payer at once',
+    'Nothing was charged. Wait for the payments in flight, then try again.',
+  ),
+  loss_limit: row(
+    429,
+    true,
+    'Too many failed settlements today',
+    'Nothing was charged. Payments of this wallet or route are taken again tomorrow.',
+  ),
+  allowance_required: row(
+    412,
+    false,
+    'A Permit2 allowance is missing',
+    'Use EIP-3009 (transferWithAuthorization); Permit2 is not needed for USDC.',
+  ),
+  refund_due: row(
+    503,
+    true,
+    'Paid, but the answer can no longer be given',
+    'The amount is on your credit with this node; see status_url.',
+  ),
+  // --- identity ---
+  proof_required: row(
+    401,
+    false,
+    'A proof of identity is required',
+    'Sign as Accept-Signature or the sign-in-with-x challenge says.',
+  ),
+  proof_invalid: row(
+    401,
+    false,
+    'The proof of identity is not valid',
+    'Get a fresh challenge from POST /v1/auth/challenge and sign it again.',
+  ),
+  proof_unchecked: row(
+    503,
+    true,
+    'The proof could not be checked',
+    'The chain could not be read. Send the same proof again after Retry-After seconds.',
+  ),
+  forbidden: row(403, false, 'Not allowed for this account', 'The payment and the proof must name the same account.'),
+} as const satisfies Record<string, Row>

@@ -1,0 +1,13 @@
+export type {
+  AnswerContent,
+  Attribution,
+  EntitlementPort,
+  Gate,
+  GateOutcome,
+  HoldOutcome,
+  PaidCall,
+  PaidRoute,
+  PreparedAnswer,
+  Sale,
+  SaleHook,
+} from './paid-call.ts'

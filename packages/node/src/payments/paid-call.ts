@@ -1,0 +1,107 @@
+import type { Address } from '../kernel/address.ts'
+import type { Json } from '../kernel/canonical-json.ts'
+import type { Micro } from '../kernel/money.ts'
+import type { Problem } from '../kernel/problem.ts'
+import type { Tx } from '../store/database.ts'
+
+/** Who brought the buyer; kept with the payment for the sale hooks. */
+export type Attribution = { ref?: Address; aff?: Address }
+
+/** The bytes of an answer, before signing. A stream body is only for what is not stored. */
+export type AnswerContent = {
+  status: number
+  contentType: string
+  body: Uint8Array | string | AsyncIterable<Uint8Array | string>
+  headers?: Record<string, string>
+}
+
+export type PreparedAnswer = {
+  answer: AnswerContent & { body: Uint8Array | string }
+  /** What `commit` will need; stored durably with the answer. */
+  reservation?: Json
+}
+
+/** One finished sale, as commit and the sale hooks see it. */
+export type Sale = {
+  paymentId: string
+  routeId: string
+  network: string
+  payer: Address
+  amountMicro: Micro
+  payee: 'pay_to' | 'custody'
+  attribution: Attribution
+  reservation: Json
+  /** Above the finality limit: granted, but revoked on a reorg. */
+  provisional: boolean
+  transaction: string
+  settledAtMs: number
+}
+
+/** Facts of a paid route that the gate needs, derived from its declaration. */
+export type PaidRoute = {
+  id: string
+  networks: readonly string[]
+  payee: 'pay_to' | 'custody'
+  revocable: boolean
+  description: string
+  mimeType: string
+  /** Discovery block of the 402, static per route. */
+  bazaar?: Json
+  commit?(tx: Tx, sale: Sale): Promise<AnswerContent | undefined>
+}
+
+/** One request to a paid route, stripped of HTTP. */
+export type PaidCall = {
+  route: PaidRoute
+  method: string
+  /** Absolute, from configuration, query included, attribution removed. */
+  resourceUrl: string
+  contentType: string
+  /** sha256 of the body bytes. */
+  bodyDigest: Uint8Array
+  /** Negotiated media type. */
+  representation: string
+  priceMicro: Micro
+  attribution: Attribution
+  headers: ReadonlyMap<string, string>
+  remoteAddress: string
+  /** Set when the input is wrong: an unpaid call still gets its 402 (with this in the body), a paid one 400. */
+  inputProblem?: Problem
+  prepare(payer: Address, paymentId: string, signal: AbortSignal): Promise<PreparedAnswer>
+}
+
+export type GateOutcome =
+  /** No payment: the 402, the same bytes for the same call. */
+  | { kind: 'challenge'; paymentRequired: string; body: string }
+  /** Anything else that is not the answer. `paymentRequired` accompanies every 402. */
+  | { kind: 'refused'; problem: Problem; paymentRequired?: string; paymentResponse?: string }
+  /** The answer, to be released. `delivered` is called once the last byte has been handed to the socket. */
+  | { kind: 'served'; answer: AnswerContent; paymentResponse?: string; paymentId?: string; delivered(): void }
+
+export type Gate = {
+  /** The 402 of a call without payment: no database, no upstream. Undefined when the call carries a payment or an entitlement. */
+  challenge(call: PaidCall): { paymentRequired: string; body: string } | undefined
+  pass(call: PaidCall): Promise<GateOutcome>
+}
+
+/** What a wallet may use without paying per call: subscriptions, passes and credit implement it. */
+export type EntitlementPort = {
+  /** Name in metrics and in the stored payment row. */
+  name: string
+  /** True when the request carries this kind of credential; no I/O. */
+  claims(headers: ReadonlyMap<string, string>): boolean
+  hold(call: PaidCall, key: string): Promise<HoldOutcome>
+  /** In the transaction of the effect. */
+  capture(tx: Tx, holdId: string): Promise<void>
+  /** Idempotent; also called by recovery for holds whose owner has gone. */
+  release(holdId: string): Promise<void>
+}
+
+export type HoldOutcome =
+  | { status: 'held'; holdId: string; account: Address }
+  /** Does not cover this call: the answer is a 402 with this note. */
+  | { status: 'not_covered'; note: string }
+  | { status: 'refused'; problem: Problem }
+
+/** Runs in the transaction of the postings, for all sales of a batch at once. */
+export type SaleHook = (tx: Tx, sales: readonly Sale[]) => Promise<void>

@@ -1,0 +1,29 @@
+/** What the rest of the house knows of PostgreSQL. Adapters: the pool in `pool.ts`, transactions made by it. */
+export type QueryResult<Row> = { rows: Row[]; rowCount: number }
+
+export type Statement = {
+  /** A name makes it a prepared statement on each connection: use it on hot paths only. */
+  name?: string
+  text: string
+  values?: readonly unknown[]
+}
+
+export type Sql = {
+  query<Row = Record<string, unknown>>(
+    statement: string | Statement,
+    values?: readonly unknown[],
+  ): Promise<QueryResult<Row>>
+}
+
+/** An open transaction. Being a type of its own, a function that takes it cannot be called outside of one. */
+export type Tx = Sql & { readonly transaction: true }
+
+export type Database = Sql & {
+  /** Runs `work` in one transaction; serialization failures and deadlocks (40001, 40P01) are retried from the start. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** LISTEN on a channel over a connection of its own that reconnects. Returns the way to stop. */
+  listen(channel: string, onMessage: (payload: string) => void): Promise<() => Promise<void>>
+  close(): Promise<void>
+}
+
+/** bigint, numeric and timestamptz columns arrive as bigint, string and Date; bytea as Buffer; jsonb as parsed JSON. */
