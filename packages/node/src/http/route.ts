@@ -36,6 +36,8 @@ export type RouteDeclaration = {
   cost?: number
   /** Largest body in bytes; 64 KiB unless told. */
   bodyBytesMax?: number
+  /** Free GET routes whose answer depends on nothing but the URL: the signed answer may be shared this long, at most 5 s. */
+  cacheSeconds?: number
 }
 
 export type RouteInput = {
@@ -83,6 +85,8 @@ export type PaidAccess = {
   prepare(input: RouteInput, call: CallContext & { payer: Address; paymentId: string }): Promise<PreparedAnswer>
   /** The effect that was paid for, in the transaction of the postings. May replace the stored answer. */
   commit?(tx: Tx, sale: Sale): Promise<AnswerContent | undefined>
+  /** Takes back what `commit` gave, when a reorg took the money away. Needed where `revocable`. */
+  revoke?(tx: Tx, sale: Sale): Promise<void>
 }
 
 export type RoutePrice =

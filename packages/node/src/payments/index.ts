@@ -1,3 +1,15 @@
+export { createChallenges } from './challenge.ts'
+export { createClaims } from './claims.ts'
+export { creditPayment } from './credit-payment.ts'
+export { createDeliveries } from './deliveries.ts'
+export { createExposure } from './exposure.ts'
+export type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from './facilitators/port.ts'
+export { createFinishSales, type FinishSales, SaleImpossible } from './finish-sale.ts'
+export { createGate } from './gate.ts'
+export { defaultGateLimits, type GateDeps, type GateLimits } from './gate-deps.ts'
+export { createLosses, defaultLossLimits } from './losses.ts'
+export { createOffers, type JwsPort } from './offers.ts'
+export { type Owner, registerOwner } from './owner.ts'
 export type {
   AnswerContent,
   Attribution,
@@ -8,6 +20,12 @@ export type {
   PaidCall,
   PaidRoute,
   PreparedAnswer,
+  ReversalHook,
   Sale,
   SaleHook,
 } from './paid-call.ts'
+export { type PaymentStatus, readPaymentStatus } from './payment-status.ts'
+export { type ReconciledAddress, type ReconcileReport, reconcileBooks } from './reconcile.ts'
+export { findDeadOwners, type RecoverDeps, recoverPayments, repairFlights } from './recover.ts'
+export { type Payees, payeeAddress, termsFor } from './terms.ts'
+export { type FinalityDeps, watchFinality } from './watch-finality.ts'

@@ -48,6 +48,8 @@ export type PaidRoute = {
   /** Discovery block of the 402, static per route. */
   bazaar?: Json
   commit?(tx: Tx, sale: Sale): Promise<AnswerContent | undefined>
+  /** Takes back what `commit` gave, when a reorg took the money away. */
+  revoke?(tx: Tx, sale: Sale): Promise<void>
 }
 
 /** One request to a paid route, stripped of HTTP. */
@@ -65,6 +67,8 @@ export type PaidCall = {
   attribution: Attribution
   headers: ReadonlyMap<string, string>
   remoteAddress: string
+  /** Aborted when the client's connection closes before the answer was written whole. */
+  clientGone: AbortSignal
   /** Set when the input is wrong: an unpaid call still gets its 402 (with this in the body), a paid one 400. */
   inputProblem?: Problem
   prepare(payer: Address, paymentId: string, signal: AbortSignal): Promise<PreparedAnswer>
@@ -105,3 +109,6 @@ export type HoldOutcome =
 
 /** Runs in the transaction of the postings, for all sales of a batch at once. */
 export type SaleHook = (tx: Tx, sales: readonly Sale[]) => Promise<void>
+
+/** The counterpart of a sale hook, when a reorg undid the sale. */
+export type ReversalHook = (tx: Tx, sale: Sale) => Promise<void>

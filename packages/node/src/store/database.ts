@@ -21,9 +21,20 @@ export type Tx = Sql & { readonly transaction: true }
 export type Database = Sql & {
   /** Runs `work` in one transaction; serialization failures and deadlocks (40001, 40P01) are retried from the start. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** LISTEN on a channel over a connection of its own that reconnects. Returns the way to stop. */
-  listen(channel: string, onMessage: (payload: string) => void): Promise<() => Promise<void>>
+  /**
+   * LISTEN on a channel over a connection of its own that reconnects. Returns the way to stop. Messages sent while it
+   * was broken are lost: `onResync` is called after each reconnect, to read the state again.
+   */
+  listen(channel: string, onMessage: (payload: string) => void, onResync?: () => void): Promise<() => Promise<void>>
+  /** Takes a session advisory lock on a connection of its own and keeps it until released or the process ends. */
+  holdLock(key: bigint): Promise<HeldLock>
   close(): Promise<void>
+}
+
+export type HeldLock = {
+  /** Aborted when the connection broke: the lock is then gone, whoever needs it must stop. */
+  readonly lost: AbortSignal
+  release(): Promise<void>
 }
 
 /** bigint, numeric and timestamptz columns arrive as bigint, string and Date; bytea as Buffer; jsonb as parsed JSON. */

@@ -1,0 +1,143 @@
+import type { Address } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
+import type { Json } from '../kernel/canonical-json.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { type BlockRef, type ChainPort, ChainUnreadable, type InboundTransfer } from './chain-port.ts'
+import type { Network } from './network.ts'
+import { findByNonce, readSettlement } from './read-settlement.ts'
+import type { Rpc } from './rpc.ts'
+import { type RpcLog, searchLogs } from './search-logs.ts'
+import { addressTopic, calls, topicAddress, topics, word } from './usdc-abi.ts'
+import { verifyAsset } from './verify-asset.ts'
+
+export type ChainOptions = {
+  network: Network
+  rpc: Rpc
+  clock: Clock
+  /** ERC-1271 and ERC-6492, from the proofs floor. */
+  checkContractSignature: ChainPort['checkContractSignature']
+  headAgeMsMax?: number
+}
+
+const blockTag = (number: bigint): Hex => `0x${number.toString(16)}`
+
+export function createChain(options: ChainOptions): ChainPort {
+  const { network, rpc, clock } = options
+  const usdc = network.usdc.address
+  const ethCall = (data: Hex, tag: string) => ({ method: 'eth_call', params: [{ to: usdc, data }, tag] })
+
+  return {
+    network,
+    head: rememberFor(clock, options.headAgeMsMax ?? 500, () => readBlock(rpc, 'latest')),
+    finalizedBlock: rememberFor(clock, options.headAgeMsMax ?? 500, () => readBlock(rpc, 'finalized')),
+    async blockHash(number) {
+      const answer = await rpc.agreed(
+        'eth_getBlockByNumber',
+        [blockTag(number), false],
+        (block) => (block as { hash: Hex } | null)?.hash ?? null,
+      )
+      return (answer as { hash: Hex } | null | undefined)?.hash
+    },
+    usdcBalance: async (owner, blockNumber) =>
+      required(
+        await rpc.first('eth_call', [
+          { to: usdc, data: calls.balanceOf(owner) },
+          blockNumber === undefined ? 'latest' : blockTag(blockNumber),
+        ]),
+      ),
+    async payerStatus(payer, nonce) {
+      const [balance, used] = await rpc.batch([
+        ethCall(calls.balanceOf(payer), 'latest'),
+        ethCall(calls.authorizationState(payer, nonce), 'latest'),
+      ])
+      return { balanceMicro: required(balance), nonceUsed: required(used) !== 0n }
+    },
+    async authorizationUsed(payer, nonce, at) {
+      const answer = await rpc.agreed(
+        'eth_call',
+        [{ to: usdc, data: calls.authorizationState(payer, nonce) }, at],
+        (value) => value as Json,
+      )
+      return required(answer) !== 0n
+    },
+    settlementByTransaction: (transaction, expected) => readSettlement(rpc, network, transaction, expected),
+    settlementByNonce: async (expected, fromBlock) => {
+      const head = await readBlock(rpc, 'latest').catch(() => undefined)
+      if (!head) return { status: 'could_not_read', reason: 'the head could not be read' }
+      return findByNonce(rpc, network, expected, fromBlock, head.number)
+    },
+    inboundTransfers: async (recipient, fromBlock, toBlock) =>
+      (
+        await searchLogs(rpc, {
+          address: usdc,
+          topics: [topics.transfer, null, addressTopic(recipient)],
+          fromBlock,
+          toBlock,
+        })
+      ).map(toTransfer),
+    transferAuthorization: (transfer) => readAuthorization(rpc, usdc, transfer),
+    async outboundTotal(sender, fromBlock, toBlock) {
+      const logs = await searchLogs(rpc, {
+        address: usdc,
+        topics: [topics.transfer, addressTopic(sender)],
+        fromBlock,
+        toBlock,
+      })
+      return logs.reduce((sum, log) => sum + BigInt(log.data), 0n)
+    },
+    checkContractSignature: options.checkContractSignature,
+    verifyAsset: () => verifyAsset(rpc, network),
+  }
+}
+
+function required(answer: unknown): bigint {
+  const value = word(answer)
+  if (value === undefined) throw new ChainUnreadable('the asset gave an empty answer')
+  return value
+}
+
+async function readBlock(rpc: Rpc, tag: string): Promise<BlockRef> {
+  const block = (await rpc.first('eth_getBlockByNumber', [tag, false])) as {
+    number: Hex
+    hash: Hex
+    timestamp: Hex
+  } | null
+  if (!block) throw new ChainUnreadable(`no ${tag} block`)
+  return { number: BigInt(block.number), hash: block.hash, timestamp: Number(BigInt(block.timestamp)) }
+}
+
+/** Many payments at once need one head: it is read once and shared for a moment. */
+function rememberFor<T>(clock: Clock, ageMsMax: number, read: () => Promise<T>): () => Promise<T> {
+  let known: { value: Promise<T>; atMs: number } | undefined
+  return () => {
+    if (known && clock.nowMs() - known.atMs < ageMsMax) return known.value
+    const value = read()
+    const entry = { value, atMs: clock.nowMs() }
+    known = entry
+    value.catch(() => {
+      if (known === entry) known = undefined
+    })
+    return value
+  }
+}
+
+function toTransfer(log: RpcLog): InboundTransfer {
+  return {
+    transaction: log.transactionHash,
+    blockNumber: BigInt(log.blockNumber),
+    logIndex: Number(BigInt(log.logIndex)),
+    sender: topicAddress(log.topics[1] ?? '') as Address,
+    amountMicro: BigInt(log.data),
+  }
+}
+
+async function readAuthorization(rpc: Rpc, usdc: Address, transfer: InboundTransfer): Promise<Hex | undefined> {
+  const receipt = (await rpc.first('eth_getTransactionReceipt', [transfer.transaction])) as { logs: RpcLog[] } | null
+  if (!receipt) throw new ChainUnreadable(`no receipt of ${transfer.transaction}`)
+  const before = receipt.logs.find(
+    (log) => Number(BigInt(log.logIndex)) === transfer.logIndex - 1 && log.address.toLowerCase() === usdc,
+  )
+  const carries =
+    before?.topics[0] === topics.authorizationUsed && topicAddress(before.topics[1] ?? '') === transfer.sender
+  return carries ? before.topics[2] : undefined
+}

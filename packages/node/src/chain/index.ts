@@ -1,0 +1,12 @@
+export {
+  type BlockRef,
+  type ChainPort,
+  ChainUnreadable,
+  type ExpectedTransfer,
+  type InboundTransfer,
+  type SettlementEvidence,
+} from './chain-port.ts'
+export { type ChainOptions, createChain } from './create-chain.ts'
+export { httpEndpoint } from './http-endpoint.ts'
+export { knownNetworks, multicall3Address, type Network, type UsdcAsset } from './network.ts'
+export { createRpc, type Rpc, type RpcCall, type RpcEndpoint, RpcRefusal } from './rpc.ts'

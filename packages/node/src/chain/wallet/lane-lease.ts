@@ -1,0 +1,94 @@
+import type { Address } from '../../kernel/address.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Sql } from '../../store/database.ts'
+
+/** This process: `id` is the key of an advisory lock it holds for life, `lost` aborts when the lock is gone. */
+export type LaneHolder = { readonly id: bigint; readonly lost: AbortSignal }
+
+/** One process at a time sends with a wallet. Every durable write names the token, so a holder of the past writes nothing. */
+export type LaneLease = {
+  readonly network: string
+  readonly wallet: Address
+  readonly token: bigint
+  readonly leaseMs: number
+  /** Local and cheap, asked before each broadcast. The database has the last word. */
+  holds(): boolean
+  /** The database just confirmed the lease, as of a call begun at this moment. */
+  confirmed(beganAtMs: number): void
+  lose(): void
+}
+
+// Time between our last look at the clock and the bytes on the wire.
+const marginMs = 1_000
+
+export function createLease(
+  lane: { network: string; wallet: Address; token: bigint; leaseMs: number; beganAtMs: number },
+  holder: LaneHolder,
+  clock: Clock,
+): LaneLease {
+  let confirmedAtMs = lane.beganAtMs
+  let lost = false
+  return {
+    network: lane.network,
+    wallet: lane.wallet,
+    token: lane.token,
+    leaseMs: lane.leaseMs,
+    holds: () => !lost && !holder.lost.aborted && clock.monotonicMs() - confirmedAtMs < lane.leaseMs - marginMs,
+    confirmed: (beganAtMs) => {
+      confirmedAtMs = Math.max(confirmedAtMs, beganAtMs)
+    },
+    lose: () => {
+      lost = true
+    },
+  }
+}
+
+/** A lane whose process has provably died is free at once; one whose process is cut off, when its lease runs out. */
+const takeSql = `
+insert into settlement_lane as lane (network, wallet, holder, token, expires_at)
+values ($1, $2, $3, 1, clock_timestamp() + $4 * interval '1 millisecond')
+on conflict (network, wallet) do update
+  set holder = excluded.holder, token = lane.token + 1, expires_at = excluded.expires_at, wanted_until = null
+  where lane.expires_at < clock_timestamp() or not exists (
+    select 1 from pg_locks where locktype = 'advisory' and objsubid = 1 and granted
+      and database = (select oid from pg_database where datname = current_database())
+      and classid::bigint = (lane.holder >> 32) and objid::bigint = (lane.holder & 4294967295))
+returning token`
+
+/** The token of the new lease, or undefined while another living process has the lane. */
+export async function takeLane(
+  sql: Sql,
+  lane: { network: string; wallet: Address; leaseMs: number },
+  holder: LaneHolder,
+): Promise<bigint | undefined> {
+  const { rows } = await sql.query<{ token: bigint }>(takeSql, [lane.network, lane.wallet, holder.id, lane.leaseMs])
+  return rows[0]?.token
+}
+
+/** Asks whoever has the lane to let go once its transactions are through. */
+export async function wantLane(sql: Sql, network: string, wallet: Address, forMs: number): Promise<void> {
+  await sql.query(
+    `update settlement_lane set wanted_until = clock_timestamp() + $3 * interval '1 millisecond' where network = $1 and wallet = $2`,
+    [network, wallet, forMs],
+  )
+}
+
+export type Renewal = { held: boolean; wanted: boolean }
+
+export async function renewLane(sql: Sql, lease: LaneLease): Promise<Renewal> {
+  const { rows } = await sql.query<{ wanted: boolean }>(
+    `update settlement_lane set expires_at = clock_timestamp() + $4 * interval '1 millisecond'
+     where network = $1 and wallet = $2 and token = $3
+     returning coalesce(wanted_until > clock_timestamp(), false) as wanted`,
+    [lease.network, lease.wallet, lease.token, lease.leaseMs],
+  )
+  return { held: rows.length > 0, wanted: rows[0]?.wanted === true }
+}
+
+export async function releaseLane(sql: Sql, lease: LaneLease): Promise<void> {
+  lease.lose()
+  await sql.query(
+    `update settlement_lane set expires_at = '-infinity' where network = $1 and wallet = $2 and token = $3`,
+    [lease.network, lease.wallet, lease.token],
+  )
+}

@@ -1,0 +1,107 @@
+import type { Address } from '../../kernel/address.ts'
+import { type LaneHolder, type LaneLease, createLease, releaseLane, takeLane } from './lane-lease.ts'
+import { createLaneState, type LaneDeps, type OutgoingCall, type SendResult } from './lane-state.ts'
+import { recoverLane } from './recover-lane.ts'
+import { sendCall } from './send-call.ts'
+import { endAll, lookForReceipt, watchLane } from './watch-lane.ts'
+import type { WalletKey } from './wallet-key.ts'
+
+/** One wallet while this process holds it. */
+export type Lane = {
+  readonly wallet: Address
+  /** Transactions on their way, and calls about to become one. */
+  load(): number
+  /** May take another call. */
+  isOpen(): boolean
+  send(call: OutgoingCall): Promise<SendResult>
+  /** Gives the wallet free once nothing is on its way; at once where `force` says so. */
+  close(force: boolean): Promise<void>
+}
+
+export type LaneEvents = {
+  /** Nothing is on its way any more. */
+  drained(lane: Lane): void
+}
+
+/** Leases a wallet and takes over what its last holder left. Undefined while another living process has it. */
+export async function openLane(
+  deps: LaneDeps,
+  key: WalletKey,
+  holder: LaneHolder,
+  events: LaneEvents,
+): Promise<Lane | undefined> {
+  const { database, network, clock, limits } = deps
+  const place = { network: network.caip2, wallet: key.address, leaseMs: limits.leaseMs }
+  const beganAtMs = clock.monotonicMs()
+  const token = await takeLane(database, place, holder)
+  if (token === undefined) return undefined
+  const lease = createLease({ ...place, token, beganAtMs }, holder, clock)
+  try {
+    return await startLane(deps, key, lease, holder, events)
+  } catch (error) {
+    await releaseLane(database, lease).catch(() => {})
+    throw error
+  }
+}
+
+async function startLane(
+  deps: LaneDeps,
+  key: WalletKey,
+  lease: LaneLease,
+  holder: LaneHolder,
+  events: LaneEvents,
+): Promise<Lane> {
+  const state = createLaneState(deps, key, lease)
+  const stop = new AbortController()
+  let watching: Promise<void> | undefined
+  let sending = 0
+  let closed: Promise<void> | undefined
+
+  const watch = () => {
+    if (state.inFlight.size > 0)
+      watching ??= watchLane(state, stop.signal).finally(() => {
+        watching = undefined
+        // Something may have been sent between the last look and here.
+        if (state.inFlight.size > 0) watch()
+        else if (sending === 0) events.drained(lane)
+      })
+    else if (sending === 0 && !watching) events.drained(lane)
+  }
+
+  const lane: Lane = {
+    wallet: key.address,
+    load: () => state.inFlight.size + sending,
+    isOpen: () => closed === undefined && !state.yielding && lease.holds(),
+    async send(call) {
+      if (!lane.isOpen()) return { status: 'not_sent', reason: 'lease_lost' }
+      sending += 1
+      try {
+        const nonceBefore = state.nextNonce
+        const result = await sendCall(state, call)
+        // Chains that answer once the block is made have the receipt already: no need to wait for the next look.
+        if (result.status === 'sent') await lookForReceipt(state, state.nextNonce - 1n).catch(() => {})
+        else if (nonceBefore !== state.nextNonce) deps.log.info({ wallet: key.address }, 'the nonce was read again')
+        return result
+      } finally {
+        sending -= 1
+        watch()
+      }
+    },
+    close: (force) => {
+      closed ??= (async () => {
+        if (force) {
+          stop.abort()
+          endAll(state)
+        }
+        await watching
+        await Promise.all(state.notes)
+        await releaseLane(deps.database, lease)
+      })()
+      return closed
+    },
+  }
+  holder.lost.addEventListener('abort', () => stop.abort(), { once: true })
+  await recoverLane(state)
+  watch()
+  return lane
+}

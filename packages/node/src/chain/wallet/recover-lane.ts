@@ -1,0 +1,98 @@
+import { parseTransaction } from 'viem'
+import { parseAddress } from '../../kernel/address.ts'
+import type { Hex } from '../../kernel/bytes.ts'
+import { nowSeconds } from '../../kernel/clock.ts'
+import { broadcast } from './broadcast.ts'
+import { fillNonce } from './fill-nonce.ts'
+import { type InFlight, keyOf, type LaneState, type OutgoingCall } from './lane-state.ts'
+import { minedFacts, type TransactionReceipt } from './receipt.ts'
+import { replaceInFlight } from './replace-in-flight.ts'
+import { noteBroadcast, track } from './send-call.ts'
+import { markMined, markSuperseded, type StoredTransaction, unfinishedTransactions } from './transaction-store.ts'
+
+/**
+ * Takes over a wallet as the last holder left it. What a node has taken is kept going until its nonce is used; what was
+ * only signed belongs to a buyer who has gone, so it is never sent, and an empty transfer takes its nonce.
+ */
+export async function recoverLane(state: LaneState): Promise<void> {
+  const { deps, key } = state
+  const [latest, pending] = await transactionCounts(state)
+  const stored = await unfinishedTransactions(deps.database, deps.network.caip2, key.address, latest)
+  for (const row of stored) if (row.nonce < latest) await endUsed(state, row)
+  const open = stored.filter((row) => row.nonce >= latest && row.state !== 'abandoned')
+  const last = open.at(-1)?.nonce ?? -1n
+  state.nextNonce = pending > last + 1n ? pending : last + 1n
+  await state.exclusive(async () => {
+    const byNonce = new Map(open.map((row) => [row.nonce, row]))
+    for (let nonce = latest; nonce < state.nextNonce && state.lease.holds(); nonce += 1n) {
+      const row = byNonce.get(nonce)
+      if (row) adopt(state, row)
+      // Below `pending` the pool has something for it already.
+      else if (nonce >= pending) await fillNonce(state, nonce)
+    }
+  })
+  for (const entry of [...state.inFlight.values()]) await resume(state, entry)
+}
+
+async function transactionCounts(state: LaneState): Promise<[bigint, bigint]> {
+  const count = (tag: string) => ({ method: 'eth_getTransactionCount', params: [state.key.address, tag] })
+  const [latest, pending] = await state.deps.rpc.batch([count('latest'), count('pending')])
+  return [BigInt(latest as string), BigInt(pending as string)]
+}
+
+/** Its nonce is used; by which version, the receipts tell. */
+async function endUsed(state: LaneState, row: StoredTransaction): Promise<void> {
+  const { deps } = state
+  const receipts = await deps.rpc.batch(
+    row.hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+  )
+  const receipt = receipts.find((one) => one !== null) as TransactionReceipt | undefined
+  const nowMs = deps.clock.nowMs()
+  if (receipt) await markMined(deps.database, keyOf(state, row.nonce), minedFacts(receipt), nowMs)
+  else await markSuperseded(deps.database, keyOf(state, row.nonce), nowMs)
+}
+
+function adopt(state: LaneState, row: StoredTransaction): void {
+  const { entry } = track(state, {
+    nonce: row.nonce,
+    call: callOf(row),
+    hashes: row.hashes,
+    raw: row.raw,
+    fees: row.fees,
+    accepted: row.wasBroadcast || row.state === 'mined',
+  })
+  if (row.purpose === 'fill') entry.fillers.add(row.hashes.at(-1) as Hex)
+}
+
+function callOf(row: StoredTransaction): OutgoingCall {
+  const parsed = parseTransaction(row.raw)
+  const to = parseAddress(parsed.to)
+  if (!to) throw new Error('a stored transaction has no recipient')
+  return {
+    purpose: row.purpose,
+    references: row.references,
+    to,
+    data: parsed.data ?? '0x',
+    gasLimit: parsed.gas ?? 21_000n,
+    ...(row.usefulUntil === undefined ? {} : { usefulUntil: row.usefulUntil }),
+    stillWanted: () => false,
+  }
+}
+
+async function resume(state: LaneState, entry: InFlight): Promise<void> {
+  const { deps } = state
+  const known = entry.accepted || entry.fillers.size > 0 || (await isKnown(state, entry))
+  const useful = entry.call.usefulUntil === undefined || entry.call.usefulUntil > nowSeconds(deps.clock)
+  if (!known || (!useful && entry.fillers.size === 0)) return replaceInFlight(state, entry, 'fill')
+  const result = await broadcast(deps.endpoints, entry.raw)
+  if (result.status === 'accepted') noteBroadcast(state, entry, entry.hashes.at(-1) as Hex)
+}
+
+/** The crash may have come between the send and the note about it. */
+async function isKnown(state: LaneState, entry: InFlight): Promise<boolean> {
+  const found = await state.deps.rpc.batch(
+    entry.hashes.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
+  )
+  entry.accepted = found.some((one) => one !== null)
+  return entry.accepted
+}

@@ -1,0 +1,162 @@
+import type { Address } from '../../kernel/address.ts'
+import { createFeeSource } from './fees.ts'
+import { type Lane, openLane } from './lane.ts'
+import { type LaneHolder, wantLane } from './lane-lease.ts'
+import type { LaneDeps, OutgoingCall, SendResult, WalletLimits } from './lane-state.ts'
+import type { WalletKey } from './wallet-key.ts'
+
+export type SettlementWalletsOptions = Omit<LaneDeps, 'fees' | 'limits'> & {
+  keys: readonly WalletKey[]
+  holder: LaneHolder
+  limits?: Partial<WalletLimits>
+}
+
+export type LaneRecovery = { wallet: Address; status: 'taken_over' | 'held_elsewhere' | 'unavailable' }
+
+/** The wallets we send with on one chain, shared by all processes: each is used by one of them at a time. */
+export type SettlementWallets = {
+  readonly network: string
+  readonly addresses: readonly Address[]
+  /** How many transactions may be on their way at once. */
+  readonly capacity: number
+  send(call: OutgoingCall): Promise<SendResult>
+  /** Takes over what a crash left, wallet by wallet; what another living process holds is its own business. */
+  recoverLanes(): Promise<LaneRecovery[]>
+  /** Wei per wallet, for readiness and alarms. */
+  balances(): Promise<{ wallet: Address; wei: bigint }[]>
+  /** Stops watching and gives the wallets free; what is on its way stays stored for the next holder. */
+  stop(): Promise<void>
+}
+
+const wantMs = 2_000
+/** After letting a wallet go for others they need a moment to take it. */
+const courtesyMs = 150
+
+export function defaultWalletLimits(blockSeconds: number): WalletLimits {
+  return {
+    leaseMs: 15_000,
+    pollMs: Math.max(50, blockSeconds * 125),
+    rebroadcastMs: blockSeconds * 2_000,
+    stuckMs: blockSeconds * 5_000,
+    idleMs: 1_000,
+    waitForWalletMs: 15_000,
+    inFlightPerWallet: 4,
+    maxFeeWeiMax: undefined,
+  }
+}
+
+export function createSettlementWallets(options: SettlementWalletsOptions): SettlementWallets {
+  const { network, clock, database, keys, holder, rpc } = options
+  const limits = { ...defaultWalletLimits(network.blockSecondsTypical), ...options.limits }
+  const deps: LaneDeps = { ...options, limits, fees: createFeeSource(network, rpc, clock) }
+  const lanes = new Map<Address, Lane>()
+  const opening = new Map<Address, Promise<Lane | undefined>>()
+  const notBeforeMs = new Map<Address, number>()
+  const stop = new AbortController()
+  const closing = new Set<Promise<void>>()
+  let turn = 0
+
+  const retire = (lane: Lane, force = false) => {
+    if (lanes.get(lane.wallet) === lane) lanes.delete(lane.wallet)
+    notBeforeMs.set(lane.wallet, clock.monotonicMs() + courtesyMs)
+    const closed = lane
+      .close(force)
+      .catch(() => {})
+      .finally(() => closing.delete(closed))
+    closing.add(closed)
+  }
+
+  const drained = (lane: Lane) => {
+    if (lanes.get(lane.wallet) !== lane) return
+    if (!lane.isOpen()) return retire(lane)
+    void clock.sleep(limits.idleMs, stop.signal).then(
+      () => {
+        if (lane.load() === 0 && lanes.get(lane.wallet) === lane) retire(lane)
+      },
+      () => {},
+    )
+  }
+
+  const open = (key: WalletKey): Promise<Lane | undefined> => {
+    const known = opening.get(key.address)
+    if (known) return known
+    const attempt = openLane(deps, key, holder, { drained })
+      .then((lane) => {
+        if (lane) lanes.set(key.address, lane)
+        return lane
+      })
+      .finally(() => opening.delete(key.address))
+    opening.set(key.address, attempt)
+    return attempt
+  }
+
+  /** Tries the wallets we do not have, a different one first each time. */
+  const openAnother = async (): Promise<Lane | undefined> => {
+    turn += 1
+    for (let step = 0; step < keys.length; step += 1) {
+      const key = keys[(turn + step) % keys.length] as WalletKey
+      if (lanes.has(key.address) || clock.monotonicMs() < (notBeforeMs.get(key.address) ?? 0)) continue
+      notBeforeMs.set(key.address, clock.monotonicMs() + courtesyMs)
+      const lane = await open(key)
+      if (lane) return lane
+      await wantLane(database, network.caip2, key.address, wantMs)
+    }
+    return undefined
+  }
+
+  const pickLane = async (call: OutgoingCall): Promise<Lane | undefined> => {
+    const deadlineMs = clock.monotonicMs() + limits.waitForWalletMs
+    while (!stop.signal.aborted && !holder.lost.aborted && call.stillWanted() && clock.monotonicMs() < deadlineMs) {
+      for (const lane of lanes.values()) if (!lane.isOpen() && lane.load() === 0) retire(lane)
+      const held = [...lanes.values()].filter((lane) => lane.isOpen()).sort((a, b) => a.load() - b.load())[0]
+      if (held?.load() === 0) return held
+      const another = lanes.size < keys.length ? await openAnother() : undefined
+      if (another?.isOpen()) return another
+      if (held?.isOpen() && held.load() < limits.inFlightPerWallet) return held
+      await clock.sleep(20, stop.signal).catch(() => {})
+    }
+    return undefined
+  }
+
+  return {
+    network: network.caip2,
+    addresses: keys.map((key) => key.address),
+    capacity: keys.length * limits.inFlightPerWallet,
+    async send(call) {
+      try {
+        for (;;) {
+          const lane = await pickLane(call)
+          if (!lane) return { status: 'not_sent', reason: 'no_wallet', message: 'no settlement wallet is free' }
+          const result = await lane.send(call)
+          // Nothing left the process, so another wallet, or the same one later, may carry it.
+          if (result.status !== 'not_sent' || result.reason !== 'lease_lost') return result
+          if (!lane.isOpen() && lane.load() === 0) retire(lane)
+        }
+      } catch (error) {
+        const message = error instanceof Error ? error.message.slice(0, 200) : 'the wallet could not be opened'
+        return { status: 'not_sent', reason: 'unavailable', message }
+      }
+    },
+    async recoverLanes() {
+      const taken: LaneRecovery[] = []
+      for (const { address: wallet, ...key } of keys) {
+        const status = await open({ address: wallet, ...key }).then(
+          (lane) => (lane ? ('taken_over' as const) : ('held_elsewhere' as const)),
+          () => 'unavailable' as const,
+        )
+        taken.push({ wallet, status })
+      }
+      return taken
+    },
+    async balances() {
+      const answers = await rpc.batch(keys.map((key) => ({ method: 'eth_getBalance', params: [key.address, 'latest'] })))
+      return keys.map((key, index) => ({ wallet: key.address, wei: BigInt(answers[index] as string) }))
+    },
+    async stop() {
+      stop.abort()
+      await Promise.allSettled(opening.values())
+      for (const lane of [...lanes.values()]) retire(lane, true)
+      await Promise.all(closing)
+    },
+  }
+}

@@ -1,0 +1,28 @@
+import type { Network } from '../chain/index.ts'
+import type { Config } from '../config.ts'
+import { demoAccounts } from '../devnet/accounts.ts'
+import type { Devnet } from '../devnet/index.ts'
+import { checksumAddress } from '../kernel/address.ts'
+
+const shownRoles = new Set(['operator', 'buyer', 'creator', 'affiliate'])
+
+/** The `demo` object of the index: all that a script or a newcomer needs to buy at once. Its keys are worthless elsewhere. */
+export function demoObject(config: Config, networks: readonly Network[], devnets: readonly Devnet[]) {
+  return {
+    synthetic: true,
+    chains: networks.map((network, index) => ({
+      network: network.caip2,
+      rpc: devnets[index]?.url ?? config.rpcUrls[index]?.[0] ?? null,
+      usdc: checksumAddress(network.usdc.address),
+    })),
+    accounts: demoAccounts
+      .filter((account) => shownRoles.has(account.role))
+      .map((account) => ({
+        role: account.role,
+        address: checksumAddress(account.address),
+        private_key: account.privateKey,
+      })),
+    tokens: [],
+    sources: [],
+  }
+}

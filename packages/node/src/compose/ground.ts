@@ -1,0 +1,201 @@
+import { join } from 'node:path'
+import {
+  type ChainPort,
+  createChain,
+  createRpc,
+  httpEndpoint,
+  type Network,
+  type Rpc,
+  type RpcEndpoint,
+  RpcRefusal,
+} from '../chain/index.ts'
+import { type Config, ConfigError } from '../config.ts'
+import { demoUsdcAddress } from '../devnet/accounts.ts'
+import type { Devnet } from '../devnet/index.ts'
+import type { PrometheusMetrics } from '../http/index.ts'
+import type { Address } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Rng } from '../kernel/random.ts'
+import type { Facilitator } from '../payments/index.ts'
+import { createContractSignatureChecker } from '../proofs/index.ts'
+import { createKeyring, type Keyring } from '../signing/index.ts'
+import type { Database } from '../store/database.ts'
+import { ensureInstance } from '../store/instance.ts'
+import { openStore, type Store } from '../store/open-store.ts'
+
+/** Undone in the reverse order when the node stops: the database is opened first and so closed last. */
+export type Stops = (() => Promise<void>)[]
+
+export type Ports = {
+  clock: Clock
+  rng: Rng
+  ids: Ids
+  log: Log
+  metrics: PrometheusMetrics
+  progress(text: string): void
+}
+
+export type Ground = {
+  store: Store
+  networks: readonly Network[]
+  rpcs: ReadonlyMap<string, Rpc>
+  chains: ReadonlyMap<string, ChainPort>
+  devnets: readonly Devnet[]
+  keyring: Keyring
+}
+
+/** Each gets the real thing and gives what the node shall use instead. */
+export type Interceptors = {
+  database?(database: Database): Database
+  rpc?(endpoint: RpcEndpoint): RpcEndpoint
+  facilitator?(facilitator: Facilitator): Facilitator
+}
+
+export type GroundOptions = { onLost(): void; intercept: Interceptors; devnets?: readonly Devnet[] }
+
+/** Database, chains and keys, checked against each other and against the configuration. */
+export async function openGround(config: Config, ports: Ports, stops: Stops, options: GroundOptions): Promise<Ground> {
+  const { clock, rng, log } = ports
+  const opened = await openStore({
+    home: config.home,
+    ...(config.databaseUrl === undefined ? {} : { databaseUrl: config.databaseUrl }),
+    port: config.databasePort,
+    clock,
+    log,
+    rng,
+    onProgress: ports.progress,
+    onLockLost: options.onLost,
+  })
+  stops.push(() => opened.stop())
+  const store = { ...opened, database: options.intercept.database?.(opened.database) ?? opened.database }
+  if (config.mode === 'production' && store.problems.length > 0) throw new ConfigError(store.problems)
+
+  const devnets = options.devnets ?? (await startDevnets(config, ports, stops))
+  const networks = config.mode === 'demo' ? config.networks.map(withDemoAsset) : config.networks
+  const rpcs = new Map(
+    networks.map((network, index) => [
+      network.caip2,
+      createRpc(endpointsOf(config, devnets, index).map((endpoint) => options.intercept.rpc?.(endpoint) ?? endpoint)),
+    ]),
+  )
+  const chains = openChains(config, clock, networks, rpcs)
+  const problems = (await Promise.all([...chains.values()].map((chain) => chain.verifyAsset()))).flat()
+  if (problems.length > 0) throw new ConfigError(problems)
+
+  const keyring = await createKeyring({
+    database: store.database,
+    clock,
+    rng,
+    log,
+    ...(config.signingKeyFile === undefined ? {} : { keyFile: config.signingKeyFile }),
+  })
+  stops.push(() => keyring.close())
+  await ensureInstance(store.database, {
+    mode: config.mode,
+    chains: await Promise.all(
+      [...chains.values()].map(async (chain) => ({
+        id: chain.network.caip2,
+        genesis: (await chain.blockHash(0n)) ?? '',
+      })),
+    ),
+    assets: Object.fromEntries(networks.map((network) => [network.caip2, network.usdc.address])),
+    payees: Object.fromEntries(
+      networks.flatMap((network, index) => [
+        [`pay_to ${network.caip2}`, config.payTo],
+        [`custody ${network.caip2}`, config.custody[index] ?? ''],
+      ]),
+    ),
+    // The first key names the node for good; later ones are vouched for by it.
+    keyId: keyring.keys()[0]?.keyId ?? '',
+  })
+  return { store, networks, rpcs, chains, devnets, keyring }
+}
+
+/** The demo chains carry the real chain ids, so their dollars must be at addresses of their own. */
+function withDemoAsset(network: Network): Network {
+  return { ...network, usdc: { ...network.usdc, address: demoUsdcAddress(network.chainId) } }
+}
+
+async function startDevnets(config: Config, ports: Ports, stops: Stops): Promise<Devnet[]> {
+  const joins = config.rpcUrls.every((urls) => urls.length > 0)
+  if (config.mode === 'production' || joins) return []
+  // Loaded here and nowhere else: production carries no embedded chain.
+  const { startDevnet } = await import('../devnet/index.ts')
+  return Promise.all(
+    config.networks.map(async (network, index) => {
+      const devnet = await startDevnet({
+        chainId: network.chainId,
+        folder: join(config.home, 'chains', String(network.chainId)),
+        port: config.devnetPorts[index] ?? 0,
+        clock: ports.clock,
+        log: ports.log,
+      })
+      stops.push(() => devnet.stop())
+      return devnet
+    }),
+  )
+}
+
+function endpointsOf(config: Config, devnets: readonly Devnet[], index: number): RpcEndpoint[] {
+  const devnet = devnets[index]
+  return devnet ? [inProcess(devnet)] : (config.rpcUrls[index] ?? []).map(httpEndpoint)
+}
+
+function inProcess(devnet: Devnet): RpcEndpoint {
+  return {
+    name: `embedded ${devnet.chainId}`,
+    send: (calls) =>
+      Promise.all(
+        calls.map((call) =>
+          devnet
+            .request(call.method, [...call.params])
+            .catch((error: { code?: number; message?: string; data?: unknown }) => {
+              throw new RpcRefusal(error.code ?? -32603, error.message ?? 'failed', error.data)
+            }),
+        ),
+      ),
+  }
+}
+
+function openChains(
+  config: Config,
+  clock: Clock,
+  networks: readonly Network[],
+  rpcs: ReadonlyMap<string, Rpc>,
+): Map<string, ChainPort> {
+  const checker = createContractSignatureChecker({
+    chains: new Map(
+      networks.map((network) => [
+        network.chainId,
+        { rpc: signatureRpc(rpcs.get(network.caip2) as Rpc), multicall3: network.multicall3 },
+      ]),
+    ),
+    factories: config.erc6492Factories,
+  })
+  return new Map(
+    networks.map((network) => [
+      network.caip2,
+      createChain({
+        network,
+        rpc: rpcs.get(network.caip2) as Rpc,
+        clock,
+        checkContractSignature: (address, digest, signature) =>
+          checker({ chainId: network.chainId, address, digest, signature }),
+      }),
+    ]),
+  )
+}
+
+function signatureRpc(rpc: Rpc) {
+  return {
+    call: async (request: { to: Address; data: Hex; gas: bigint }) =>
+      (await rpc.first('eth_call', [
+        { to: request.to, data: request.data, gas: `0x${request.gas.toString(16)}` },
+        'latest',
+      ])) as Hex,
+    getCode: async (address: Address) => (await rpc.first('eth_getCode', [address, 'latest'])) as Hex,
+  }
+}

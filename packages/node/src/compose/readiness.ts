@@ -1,0 +1,24 @@
+import type { ReadinessCheck } from '../http/index.ts'
+import type { Ground } from './ground.ts'
+import type { Till } from './till.ts'
+
+/** What must work before money is taken. */
+export function readinessChecks(ground: Ground, till: Till): ReadinessCheck[] {
+  const { database } = ground.store
+  return [
+    // A write, because a database that can only be read cannot claim.
+    {
+      name: 'database',
+      check: async () =>
+        (await database.query(`update payment_owner set started_at = started_at where owner = $1`, [till.owner.id]))
+          .rowCount === 1,
+    },
+    ...[...ground.chains.values()].map((chain) => ({
+      name: `chain ${chain.network.caip2}`,
+      check: async () => (await chain.head()).number >= 0n,
+    })),
+    { name: 'facilitator', check: async (signal) => (await till.facilitator.supported(signal)).kinds.length > 0 },
+    { name: 'signing key', check: async () => ground.keyring.complete() },
+    { name: 'payments', check: async () => !(await till.switches.read()).paid.on },
+  ]
+}

@@ -1,0 +1,44 @@
+import { getContractAddress, keccak256, stringToHex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { type Address, parseAddress } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
+
+export type DemoRole = 'operator' | 'buyer' | 'creator' | 'affiliate' | 'settler' | 'custody'
+
+/** A funded account of the embedded chains. Its key is public knowledge and must never be trusted elsewhere. */
+export type DemoAccount = { role: DemoRole; address: Address; privateKey: Hex }
+
+const roles: readonly DemoRole[] = ['operator', 'buyer', 'creator', 'affiliate', 'settler', 'custody']
+
+/** The private key is keccak256 of the text `assay demo <role>`. */
+export const demoAccounts: readonly DemoAccount[] = roles.map((role) => ({ role, ...demoKey(role) }))
+
+export function demoAccount(role: DemoRole): DemoAccount {
+  return demoAccounts[roles.indexOf(role)] as DemoAccount
+}
+
+/**
+ * Owner of the test dollar of one chain. A key per chain, for the address of a contract follows from its creator:
+ * so the two dollars differ, and neither can be taken for the real one.
+ */
+export function demoIssuer(chainId: number): { address: Address; privateKey: Hex } {
+  return demoKey(`issuer ${chainId}`)
+}
+
+const usdcAddresses = new Map<number, Address>()
+
+/** Where the test dollar of an embedded chain lives: never the address of a real USDC. */
+export function demoUsdcAddress(chainId: number): Address {
+  const known = usdcAddresses.get(chainId)
+  if (known !== undefined) return known
+  const created = getContractAddress({ from: demoIssuer(chainId).address, nonce: 0n }).toLowerCase() as Address
+  usdcAddresses.set(chainId, created)
+  return created
+}
+
+function demoKey(name: string): { address: Address; privateKey: Hex } {
+  const privateKey = keccak256(stringToHex(`assay demo ${name}`))
+  const address = parseAddress(privateKeyToAccount(privateKey).address)
+  if (address === undefined) throw new Error(`no address for the demo key ${name}`)
+  return { address, privateKey }
+}

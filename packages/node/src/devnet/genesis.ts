@@ -1,0 +1,62 @@
+import { encodeDeployData } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { Address } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
+import { demoAccounts, demoIssuer } from './accounts.ts'
+import { contractArtifacts } from './artifacts.ts'
+import { feeLevel } from './fees.ts'
+import type { ChainGenesis } from './history.ts'
+
+export const multicall3Address: Address = '0xca11bde05977b3631167028862be2a173976ca11'
+
+const weiPerAccount = 1_000_000n * 10n ** 18n
+const microUsdcPerAccount = 1_000_000n * 10n ** 6n
+
+// Room for a transaction that settles several hundred payments at once.
+const blockGasLimit = 100_000_000
+const deploymentGas = 5_000_000n
+const gasPerHolder = 40_000n
+
+export type GenesisOptions = { chainId: number; timestamp: number; fund: readonly Address[] }
+
+/** The first block: gas for every account that needs it, and Multicall3 where clients look for it. */
+export function buildGenesis({ chainId, timestamp, fund }: GenesisOptions): ChainGenesis {
+  const funded = [...holders(fund), demoIssuer(chainId).address]
+  return {
+    kind: 'genesis',
+    format: 1,
+    chainId,
+    timestamp,
+    coinbase: '0x00000000000000000000000000000000000a55a1',
+    baseFeeWei: feeLevel(chainId).baseFeeWei.toString(),
+    blockGasLimit,
+    accounts: [
+      ...funded.map((address) => ({ address, balance: weiPerAccount.toString() })),
+      { address: multicall3Address, balance: '0', code: contractArtifacts.multicall3.deployedBytecode },
+    ],
+  }
+}
+
+/** The issuer's first transaction: its sender and nonce fix the address of the token. */
+export function signUsdcDeployment(chainId: number, fund: readonly Address[]): Promise<Hex> {
+  const issuer = demoIssuer(chainId)
+  const fees = feeLevel(chainId)
+  const receivers = holders(fund)
+  return privateKeyToAccount(issuer.privateKey).signTransaction({
+    type: 'eip1559',
+    chainId,
+    nonce: 0,
+    gas: deploymentGas + gasPerHolder * BigInt(receivers.length),
+    maxFeePerGas: fees.baseFeeWei * 2n + fees.priorityFeeWei,
+    maxPriorityFeePerGas: fees.priorityFeeWei,
+    data: encodeDeployData({
+      abi: contractArtifacts.testUsdc.abi,
+      bytecode: contractArtifacts.testUsdc.bytecode,
+      args: [issuer.address, receivers, microUsdcPerAccount],
+    }),
+  })
+}
+
+function holders(fund: readonly Address[]): Address[] {
+  return [...new Set([...demoAccounts.map(({ address }) => address), ...fund.map((a) => a.toLowerCase() as Address)])]
+}

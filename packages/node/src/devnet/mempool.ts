@@ -1,0 +1,58 @@
+import type { Address } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
+import type { ChainState } from './chain-state.ts'
+import { quantity } from './edr.ts'
+import { RpcError, rpcCodes } from './rpc-error.ts'
+
+const waitingMax = 8_192
+const waitingMaxMs = 10 * 60_000
+
+/** Hands a signed transaction to the engine and keeps its bytes, which the journal will need. */
+export async function enterMempool(state: ChainState, raw: Hex): Promise<Hex> {
+  await forgetStale(state)
+  if (state.mempool.size >= waitingMax) throw new RpcError(rpcCodes.server, 'txpool is full')
+  const hash = (await state.engine.call('eth_sendRawTransaction', [raw])) as Hex
+  const sent = (await state.engine.call('eth_getTransactionByHash', [hash])) as { from: Address; nonce: Hex }
+  const nonce = quantity(sent.nonce)
+  state.mempool.add({ hash, raw, sender: sent.from, nonce, sinceMs: state.clock.nowMs() })
+  return hash
+}
+
+/** The nonce of the sender's next transaction, counting those that wait in an unbroken line. */
+export async function pendingNonce(state: ChainState, sender: Address): Promise<number> {
+  const mined = quantity(await state.engine.call('eth_getTransactionCount', [sender, 'latest']))
+  return state.mempool.nextFreeNonce(sender, mined)
+}
+
+/** True if the next block can take it: nothing of the same sender is missing before it. */
+export async function isNextInLine(state: ChainState, hash: Hex): Promise<boolean> {
+  const waiting = state.mempool.get(hash)
+  return waiting !== undefined && (await pendingNonce(state, waiting.sender)) > waiting.nonce
+}
+
+/** As `isNextInLine`, for one that a block passed over: the engine may have thrown it out by itself. */
+export async function isStillInLine(state: ChainState, hash: Hex): Promise<boolean> {
+  if (state.mempool.get(hash) === undefined) return false
+  if ((await state.engine.call('eth_getTransactionByHash', [hash])) === null) {
+    state.mempool.remove(hash)
+    return false
+  }
+  return isNextInLine(state, hash)
+}
+
+/** Takes a waiting transaction out, as a node does that forgets it. False if it does not wait. */
+export function dropTransaction(state: ChainState, hash: Hex): Promise<boolean> {
+  return state.gate.exclusive(async () => {
+    if (!state.mempool.remove(hash)) return false
+    return (await state.engine.call('hardhat_dropTransaction', [hash])) as boolean
+  })
+}
+
+async function forgetStale(state: ChainState): Promise<void> {
+  if (state.mining === 'held' || state.mempool.size === 0) return
+  for (const { hash, sinceMs } of state.mempool.all()) {
+    // The first one that is young enough ends the search.
+    if (state.clock.nowMs() - sinceMs < waitingMaxMs) return
+    if (state.mempool.remove(hash)) await state.engine.call('hardhat_dropTransaction', [hash])
+  }
+}

@@ -1,0 +1,68 @@
+import type { TransactionSerializable, TypedDataDefinition } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { checksumAddress, parseAddress } from '../kernel/address.ts'
+import { type Hex, isHex } from '../kernel/bytes.ts'
+import { demoAccounts } from './accounts.ts'
+import { quantity } from './edr.ts'
+import { feeLevel } from './fees.ts'
+import { RpcError, rpcCodes } from './rpc-error.ts'
+
+type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
+type Fields = Record<string, unknown>
+export type WalletMethods = Record<string, (params: readonly unknown[]) => Promise<unknown>>
+
+/** The demo accounts are unlocked, so that tools which expect a signing node can use the chain as it is. */
+export function createWalletMethods(chainId: number, ask: Ask): WalletMethods {
+  const signTransaction = async (params: readonly unknown[]): Promise<Hex> => {
+    const fields = (params[0] ?? {}) as Fields
+    return unlocked(fields.from).signTransaction(await completeTransaction(chainId, fields, ask))
+  }
+  return {
+    eth_accounts: async () => demoAccounts.map(({ address }) => checksumAddress(address)),
+    eth_requestAccounts: async () => demoAccounts.map(({ address }) => checksumAddress(address)),
+    eth_signTransaction: signTransaction,
+    eth_sendTransaction: async (params) => ask('eth_sendRawTransaction', [await signTransaction(params)]),
+    eth_sign: async ([from, message]) => signMessage(from, message),
+    personal_sign: async ([message, from]) => signMessage(from, message),
+    eth_signTypedData_v4: async ([from, typed]) => {
+      const definition = (typeof typed === 'string' ? JSON.parse(typed) : typed) as TypedDataDefinition
+      return unlocked(from).signTypedData(definition)
+    },
+  }
+}
+
+const accountsByAddress = new Map<string, PrivateKeyAccount>()
+
+function unlocked(from: unknown): PrivateKeyAccount {
+  const address = parseAddress(from)
+  const known = demoAccounts.find((account) => account.address === address)
+  if (known === undefined) throw new RpcError(rpcCodes.server, `unknown account ${String(from).slice(0, 64)}`)
+  const account = accountsByAddress.get(known.address) ?? privateKeyToAccount(known.privateKey)
+  accountsByAddress.set(known.address, account)
+  return account
+}
+
+function signMessage(from: unknown, message: unknown): Promise<Hex> {
+  if (!isHex(message)) throw new RpcError(rpcCodes.invalidParams, 'the message to sign is hex text')
+  return unlocked(from).signMessage({ message: { raw: message } })
+}
+
+async function completeTransaction(chainId: number, fields: Fields, ask: Ask): Promise<TransactionSerializable> {
+  const fees = feeLevel(chainId)
+  const data = fields.input ?? fields.data
+  const { from, to, value } = fields
+  const gas = fields.gas ?? (await ask('eth_estimateGas', [{ from, to, value, data }, 'pending']))
+  const nonce = fields.nonce ?? (await ask('eth_getTransactionCount', [from, 'pending']))
+  const common = {
+    chainId,
+    gas: BigInt(gas as Hex),
+    nonce: quantity(nonce),
+    value: BigInt((value ?? '0x0') as Hex),
+    ...(isHex(to) ? { to } : {}),
+    ...(isHex(data) ? { data } : {}),
+  }
+  if (fields.gasPrice !== undefined) return { ...common, type: 'legacy', gasPrice: BigInt(fields.gasPrice as Hex) }
+  const tip = BigInt((fields.maxPriorityFeePerGas ?? fees.priorityFeeWei) as Hex)
+  const cap = BigInt((fields.maxFeePerGas ?? fees.baseFeeWei * 2n + tip) as Hex)
+  return { ...common, type: 'eip1559', maxFeePerGas: cap, maxPriorityFeePerGas: tip }
+}

@@ -1,0 +1,24 @@
+import type { RouteDeclaration } from '../http/index.ts'
+import { exampleUrl, type Site } from './describe-route.ts'
+
+/** RFC 9727: one link set that leads from the origin to its descriptions. */
+export function apiCatalog(site: Site) {
+  const origins = [...new Set([new URL(site.baseUrl).origin, new URL(site.apiUrl).origin])]
+  const base = origins[0] ?? ''
+  return {
+    linkset: origins.map((anchor) => ({
+      anchor: `${anchor}/`,
+      'service-desc': [{ href: `${base}/openapi.json`, type: 'application/json' }],
+      'service-doc': [{ href: `${base}/llms.txt`, type: 'text/plain' }],
+      'service-meta': [{ href: `${base}/.well-known/x402`, type: 'application/json' }],
+      status: [{ href: `${anchor}/readyz`, type: 'application/json' }],
+      license: [{ href: `${base}/license`, type: 'text/plain' }],
+    })),
+  }
+}
+
+/** The older manifest some indexers read: URLs that answer 402 when probed as they are. */
+export function x402Manifest(site: Site, routes: readonly RouteDeclaration[]) {
+  const paid = routes.filter((route) => route.access.kind === 'paid' && !route.hidden)
+  return { version: 1, resources: [...new Set(paid.map((route) => exampleUrl(site, route)))] }
+}

@@ -1,0 +1,23 @@
+import { type Address, parseAddress } from '../kernel/address.ts'
+import type { Attribution } from '../payments/index.ts'
+import type { FieldProblem, ReadQuery } from './query.ts'
+
+/** Who brought the buyer, from `ref`, `aff` and X-Affiliate-ID. Two differing codes are refused: guessing would pay the wrong one. */
+export function readAttribution(
+  given: ReadQuery['attribution'],
+  headers: ReadonlyMap<string, string>,
+  problems: FieldProblem[],
+): Attribution {
+  const header = headers.get('x-affiliate-id')
+  const ref = oneWallet('query.ref', given.ref, problems)
+  const aff = oneWallet('query.aff', header === undefined ? given.aff : [...given.aff, header], problems)
+  return { ...(ref ? { ref } : {}), ...(aff ? { aff } : {}) }
+}
+
+function oneWallet(field: string, texts: readonly string[], problems: FieldProblem[]): Address | undefined {
+  if (texts.length === 0) return undefined
+  const wallets = new Set(texts.map(parseAddress))
+  if (wallets.has(undefined)) problems.push({ field, problem: 'is not a wallet address (0x and 40 hex digits)' })
+  else if (wallets.size > 1) problems.push({ field, problem: 'names two different wallets; send one' })
+  return problems.some((problem) => problem.field === field) ? undefined : [...wallets][0]
+}

@@ -1,0 +1,233 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import { Problem } from '../kernel/problem.ts'
+import type { Gate, GateOutcome } from '../payments/index.ts'
+import { type Authorities, type Authority, isHome, originOf } from './authority.ts'
+import { bodyBytesUsual, tooLarge } from './body-limit.ts'
+import { sharedAnswerMsMax } from './hot-answers.ts'
+import type { Bucket, Limiter } from './limits.ts'
+import type { Load } from './load.ts'
+import { asProbe, buildPaidCall } from './paid-call.ts'
+import { emptyBody, isStream, type PlainRequest, type PlainResponse } from './plain.ts'
+import { type ReadInput, readInput } from './read-input.ts'
+import type { RegisteredRoute, Registry } from './registry.ts'
+import { carriesCredential, carriesPayment, readHeaders } from './request-headers.ts'
+import type { Exchange, Responder } from './respond.ts'
+import type { CallContext, FreeAccess } from './route.ts'
+import { preflightHeaders } from './standing-headers.ts'
+import { splitTarget, targetBytesMax } from './target.ts'
+import { withTimeLimit } from './time-limit.ts'
+
+export type Readiness = {
+  /** Null while paid calls may be taken; otherwise why not. No I/O: it is asked on every request. */
+  refusal(): 'not_ready' | 'switched_off' | null
+}
+
+export type HandleDeps = {
+  registry: Registry
+  gate: Gate
+  responder: Responder
+  authorities: Authorities
+  limiter: Limiter
+  load: Load
+  readiness: Readiness
+  clock: Clock
+  log: Log
+}
+
+/** One request on its way through the door; filled in step by step. */
+export type Passage = { request: PlainRequest; exchange: Exchange; bucket: Bucket; address: string }
+
+/** What came out, and whether identical requests may be given the same bytes again. */
+export type Handled = { response: PlainResponse; shareMs: number; paid: boolean }
+
+/** The life of a request from its target to its response; throws Problems. */
+export async function handleRequest(deps: HandleDeps, passage: Passage): Promise<Handled> {
+  const { request, exchange, bucket } = passage
+  const headers = readHeaders(request.rawHeaders)
+  const authority = findAuthority(deps, passage, headers)
+  const match = deps.registry.match(request.method, exchange.path)
+  const cost = match.kind === 'route' ? (match.route.declaration.cost ?? 1) : 1
+  if (!deps.limiter.spend(bucket, cost)) throw tooMany(deps.limiter.secondsUntil(bucket, cost))
+  if (match.kind === 'preflight') return alone(preflight(deps, exchange, match.allow))
+  if (match.kind === 'unknown_path') throw new Problem('not_found')
+  if (match.kind === 'unknown_method') throw new Problem('method_not_allowed', { headers: { Allow: match.allow } })
+
+  const { route, params, headOnly } = match
+  const { declaration } = route
+  exchange.route = declaration
+  exchange.next = fillNext(declaration.next, declaration.path, exchange.path)
+  if (route.paid) checkPaidEntry(deps, passage, route.paid.access.routable, params, headers, authority)
+  const counted = cost > 0
+  if (counted) deps.load.enter(carriesCredential(headers))
+  try {
+    const body = headOnly ? emptyBody : await readBody(request, headers, declaration.bodyBytesMax ?? bodyBytesUsual)
+    const read = readInput(route, { params, query: exchange.query, headers, body })
+    if (read.representation === 'text/event-stream') deps.load.checkStreamRoom()
+    const context: CallContext = {
+      requestId: exchange.requestId,
+      method: declaration.method,
+      resourceUrl: `${originOf(deps.authorities, declaration.area)}${exchange.path}${read.resourceQuery}`,
+      representation: read.representation,
+      attribution: read.attribution,
+      headers,
+      rawBody: body,
+      remoteAddress: passage.address,
+      signal: request.signal,
+    }
+    return route.paid
+      ? await answerPaid(deps, passage, route.paid, read, context, headOnly)
+      : await answerFree(deps, exchange, route, read, context)
+  } finally {
+    if (counted) deps.load.leave()
+  }
+}
+
+const alone = (response: PlainResponse): Handled => ({ response, shareMs: 0, paid: false })
+
+export function tooMany(seconds: number): Problem {
+  return new Problem('rate_limited', { retryAfterSeconds: seconds })
+}
+
+function findAuthority(deps: HandleDeps, passage: Passage, headers: ReadonlyMap<string, string>): Authority {
+  const { request, exchange } = passage
+  if (request.target.length > targetBytesMax)
+    throw new Problem('uri_too_long', { extra: { max_bytes: targetBytesMax } })
+  const target = request.target === '*' ? { path: '*', query: '?' } : splitTarget(request.target)
+  if (!target) throw new Problem('bad_request', { detail: 'The request target is not a plain path.' })
+  exchange.path = target.path
+  exchange.query = target.query
+  const authority = deps.authorities.of(headers.get('host'))
+  if (!authority) throw new Problem('misdirected', { extra: { base_url: deps.authorities.baseOrigin } })
+  exchange.authority = authority.name
+  return authority
+}
+
+/** Everything that can be refused before input is read or a 402 is made, for routes that cost money. */
+function checkPaidEntry(
+  deps: HandleDeps,
+  passage: Passage,
+  routable: ((params: Record<string, string>) => void) | undefined,
+  params: Record<string, string>,
+  headers: ReadonlyMap<string, string>,
+  authority: Authority,
+): void {
+  const area = passage.exchange.route?.area ?? 'core'
+  if (!isHome(authority, area))
+    throw new Problem('misdirected', { extra: { base_url: originOf(deps.authorities, area) } })
+  routable?.(params)
+  const refusal = deps.readiness.refusal()
+  if (refusal !== null) throw new Problem(refusal, { retryAfterSeconds: 10 })
+  if (carriesPayment(headers) && !deps.limiter.maySendPayment(passage.bucket)) throw tooMany(60)
+}
+
+function preflight(deps: HandleDeps, exchange: Exchange, allow: string): PlainResponse {
+  const response = deps.responder.respond(exchange, {
+    status: 204,
+    // The signature covers the content type, so even an empty answer names one.
+    contentType: 'application/json',
+    body: emptyBody,
+    cacheControl: 'no-store',
+    headers: { Allow: allow },
+  })
+  response.headers.push(...preflightHeaders)
+  return response
+}
+
+async function readBody(
+  request: PlainRequest,
+  headers: ReadonlyMap<string, string>,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const encoding = headers.get('content-encoding')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw new Problem('unsupported_media_type')
+  const length = headers.get('content-length')
+  if (length !== undefined && Number(length) > maxBytes) throw tooLarge(maxBytes)
+  if ((length === undefined || length === '0') && !headers.has('transfer-encoding')) return emptyBody
+  return request.readBody(maxBytes)
+}
+
+async function answerFree(
+  deps: HandleDeps,
+  exchange: Exchange,
+  route: RegisteredRoute,
+  read: ReadInput,
+  context: CallContext,
+): Promise<Handled> {
+  if (read.problem) throw read.problem
+  const { declaration } = route
+  const access = declaration.access as FreeAccess
+  const answer = await withTimeLimit(deps.clock, context.signal, (signal) =>
+    access.handle(read.input, { ...context, signal }),
+  )
+  const shareMs = answer.status === 200 ? Math.min(sharedAnswerMsMax, (declaration.cacheSeconds ?? 0) * 1000) : 0
+  const response = deps.responder.respond(exchange, {
+    ...answer,
+    cacheControl: shareMs > 0 ? `public, max-age=${Math.floor(shareMs / 1000)}` : 'no-store',
+  })
+  if (isStream(response.body)) response.body = deps.load.track(response.body)
+  return { response, shareMs, paid: false }
+}
+
+async function answerPaid(
+  deps: HandleDeps,
+  passage: Passage,
+  paid: NonNullable<RegisteredRoute['paid']>,
+  read: ReadInput,
+  context: CallContext,
+  headOnly: boolean,
+): Promise<Handled> {
+  const call = await buildPaidCall(deps.clock, paid, read, context)
+  // HEAD never buys: whatever it carries, it sees what an unpaid caller sees.
+  const challenge = deps.gate.challenge(asProbe(call, read.bare, headOnly))
+  if (challenge) {
+    const response = deps.responder.respond(passage.exchange, {
+      status: 402,
+      contentType: 'application/problem+json',
+      body: challenge.body,
+      cacheControl: 'no-store',
+      paymentRequired: challenge.paymentRequired,
+    })
+    return { response, shareMs: context.rawBody.byteLength === 0 ? sharedAnswerMsMax : 0, paid: true }
+  }
+  if (headOnly) throw new Problem('payment_required')
+  return alone(release(deps, passage, await deps.gate.pass(call)))
+}
+
+function release(deps: HandleDeps, passage: Passage, outcome: GateOutcome): PlainResponse {
+  const { exchange } = passage
+  if (outcome.kind === 'challenge')
+    return deps.responder.respond(exchange, {
+      status: 402,
+      contentType: 'application/problem+json',
+      body: outcome.body,
+      cacheControl: 'no-store',
+      paymentRequired: outcome.paymentRequired,
+    })
+  if (outcome.kind === 'refused') {
+    if (badPaymentCodes.has(outcome.problem.code)) deps.limiter.noteBadPayment(passage.bucket)
+    return deps.responder.problem(exchange, outcome.problem, outcome)
+  }
+  const response = deps.responder.respond(exchange, {
+    ...outcome.answer,
+    cacheControl: 'private, no-store',
+    paid: true,
+    paymentResponse: outcome.paymentResponse,
+  })
+  if (isStream(response.body)) response.body = deps.load.track(response.body)
+  response.delivered = () => outcome.delivered()
+  return response
+}
+
+const badPaymentCodes: ReadonlySet<string> = new Set(['payment_malformed', 'payment_v1', 'payment_invalid'])
+
+/** Fills `:name` of the next hop from the path that was asked for; raw segments are safe in a header as they are. */
+function fillNext(next: string, pattern: string, path: string): string {
+  if (!next.includes(':')) return next
+  const names = pattern.split('/')
+  const values = path.split('/')
+  return next
+    .split('/')
+    .map((segment) => (segment.startsWith(':') ? (values[names.indexOf(segment)] ?? segment) : segment))
+    .join('/')
+}

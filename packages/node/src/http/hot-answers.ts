@@ -1,0 +1,68 @@
+/** A complete signed answer that may be written again as it is. */
+export type HotAnswer = {
+  status: number
+  headers: readonly string[]
+  body: Uint8Array
+  routeId: string
+  cost: number
+  /** A 402: not given while paid serving is switched off. */
+  paid: boolean
+  expiresAtMs: number
+}
+
+export type HotAnswers = {
+  get(key: string, nowMs: number): HotAnswer | undefined
+  put(key: string, answer: HotAnswer): void
+  clear(): void
+  bytes(): number
+}
+
+/** Identical requests may share a signature this long. */
+export const sharedAnswerMsMax = 5_000
+const entryBytesMax = 512 * 1024
+
+/** Bounded in bytes; the least recently used goes first. */
+export function createHotAnswers(bytesMax: number): HotAnswers {
+  const answers = new Map<string, HotAnswer>()
+  let bytes = 0
+  const drop = (key: string, answer: HotAnswer) => {
+    answers.delete(key)
+    bytes -= weigh(key, answer)
+  }
+  return {
+    get: (key, nowMs) => {
+      const answer = answers.get(key)
+      if (answer === undefined) return undefined
+      if (answer.expiresAtMs <= nowMs) {
+        drop(key, answer)
+        return undefined
+      }
+      answers.delete(key)
+      answers.set(key, answer)
+      return answer
+    },
+    put: (key, answer) => {
+      const weight = weigh(key, answer)
+      if (weight > entryBytesMax || weight > bytesMax) return
+      const earlier = answers.get(key)
+      if (earlier) drop(key, earlier)
+      answers.set(key, answer)
+      bytes += weight
+      for (const [oldKey, old] of answers) {
+        if (bytes <= bytesMax) break
+        drop(oldKey, old)
+      }
+    },
+    clear: () => {
+      answers.clear()
+      bytes = 0
+    },
+    bytes: () => bytes,
+  }
+}
+
+function weigh(key: string, answer: HotAnswer): number {
+  let weight = 256 + 2 * key.length + answer.body.byteLength
+  for (const text of answer.headers) weight += text.length
+  return weight
+}

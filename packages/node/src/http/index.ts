@@ -1,0 +1,21 @@
+export { errorRoutes } from './error-pages.ts'
+export { createFrontDoor, type FrontDoor, type FrontDoorConfig, type FrontDoorDeps } from './front-door.ts'
+export type { Readiness } from './handle.ts'
+export { jsonAnswer } from './json-answer.ts'
+export { demoLimits, type LimitConfig, productionLimits } from './limits.ts'
+export { cleanText, createLog } from './log.ts'
+export { createMetrics, type PrometheusMetrics } from './metrics.ts'
+export { type OpsDeps, opsRoutes, type ReadinessCheck } from './ops-routes.ts'
+export type { PlainRequest, PlainResponse } from './plain.ts'
+export { createRegistry, type RegisteredRoute, type Registry, RouteDeclarationError } from './registry.ts'
+export {
+  type CallContext,
+  defineRoute,
+  type FreeAccess,
+  type PaidAccess,
+  type RouteDeclaration,
+  type RouteInput,
+  type RoutePrice,
+} from './route.ts'
+export { type Listener, type ListenOptions, openListener } from './server.ts'
+export { royaltyBps } from './standing-headers.ts'

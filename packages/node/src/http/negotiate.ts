@@ -1,0 +1,37 @@
+type Range = { type: string; subtype: string; q: number }
+
+/** The representation the caller prefers among those offered, or undefined. No Accept, or an unreadable one, takes the first. */
+export function negotiate(accept: string | undefined, offered: readonly string[]): string | undefined {
+  const first = offered[0]
+  if (accept === undefined || accept.trim() === '' || accept === '*/*') return first
+  const ranges = accept.split(',').flatMap(parseRange)
+  if (ranges.length === 0) return first
+  let best: string | undefined
+  let bestQ = 0
+  for (const media of offered) {
+    const q = qualityOf(media, ranges)
+    if (q > bestQ) {
+      best = media
+      bestQ = q
+    }
+  }
+  return best
+}
+
+function parseRange(text: string): Range[] {
+  const [media = '', ...parameters] = text.split(';')
+  const [type, subtype, ...rest] = media.trim().toLowerCase().split('/')
+  if (!type || !subtype || rest.length > 0) return []
+  const q = parameters.map((p) => p.trim().toLowerCase()).find((p) => p.startsWith('q='))
+  const value = q === undefined ? 1 : Number(q.slice(2))
+  return [{ type, subtype, q: value >= 0 && value <= 1 ? value : 0 }]
+}
+
+/** The most specific range decides, as RFC 9110 12.5.1 says. */
+function qualityOf(media: string, ranges: readonly Range[]): number {
+  const [type = '', subtype = ''] = (media.split(';')[0] ?? '').split('/')
+  const exact = ranges.find((range) => range.type === type && range.subtype === subtype)
+  const kind = ranges.find((range) => range.type === type && range.subtype === '*')
+  const any = ranges.find((range) => range.type === '*' && range.subtype === '*')
+  return (exact ?? kind ?? any)?.q ?? 0
+}

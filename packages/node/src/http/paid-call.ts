@@ -1,0 +1,61 @@
+import { sha256 } from '../kernel/bytes.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Micro } from '../kernel/money.ts'
+import { asProblem, type Problem } from '../kernel/problem.ts'
+import type { PaidCall } from '../payments/index.ts'
+import type { ReadInput } from './read-input.ts'
+import type { RegisteredRoute } from './registry.ts'
+import type { CallContext, RoutePrice } from './route.ts'
+import { withTimeLimit } from './time-limit.ts'
+
+/** A request to a paid route, stripped of HTTP, as the gate takes it. */
+export async function buildPaidCall(
+  clock: Clock,
+  paid: NonNullable<RegisteredRoute['paid']>,
+  read: ReadInput,
+  context: CallContext,
+): Promise<PaidCall> {
+  const quote = await quoteOf(paid.access.price, read)
+  return {
+    route: paid.route,
+    method: context.method,
+    resourceUrl: context.resourceUrl,
+    contentType: context.headers.get('content-type') ?? '',
+    bodyDigest: sha256(context.rawBody),
+    representation: context.representation,
+    priceMicro: quote.micro,
+    attribution: context.attribution,
+    headers: context.headers,
+    remoteAddress: context.remoteAddress,
+    clientGone: context.signal,
+    ...(quote.problem === undefined ? {} : { inputProblem: quote.problem }),
+    prepare: (payer, paymentId, signal) =>
+      withTimeLimit(clock, signal, (limited) =>
+        paid.access.prepare(read.input, { ...context, signal: limited, payer, paymentId }),
+      ),
+  }
+}
+
+/** Input that cannot be priced is quoted the lowest price; the gate refuses to take money for it anyway. */
+async function quoteOf(price: RoutePrice, read: ReadInput): Promise<{ micro: Micro; problem: Problem | undefined }> {
+  if (price.kind === 'fixed') return { micro: price.micro, problem: read.problem }
+  if (read.problem) return { micro: price.lowestMicro, problem: read.problem }
+  try {
+    const micro = await price.of(read.input)
+    if (micro < price.lowestMicro || micro > price.highestMicro)
+      throw new RangeError('price outside its declared range')
+    return { micro, problem: undefined }
+  } catch (error) {
+    return { micro: price.lowestMicro, problem: asProblem(error) }
+  }
+}
+
+/** The same call as an unpaid probe sees it: no credential, and no complaint about input nobody tried to give. */
+export function asProbe(call: PaidCall, bare: boolean, dropCredentials: boolean): PaidCall {
+  const { inputProblem, ...rest } = call
+  return {
+    ...rest,
+    ...(inputProblem === undefined || bare ? {} : { inputProblem }),
+    headers: dropCredentials ? new Map() : call.headers,
+  }
+}

@@ -1,0 +1,103 @@
+import type { z } from 'zod'
+import { Problem } from '../kernel/problem.ts'
+import type { Attribution } from '../payments/index.ts'
+import { readAttribution } from './attribution.ts'
+import { negotiate } from './negotiate.ts'
+import { type FieldProblem, readQuery } from './query.ts'
+import type { RegisteredRoute } from './registry.ts'
+import type { RouteInput } from './route.ts'
+import { parseStrictJson } from './strict-json.ts'
+
+export type RawInput = {
+  params: Record<string, string>
+  query: string
+  headers: ReadonlyMap<string, string>
+  body: Uint8Array
+}
+
+export type ReadInput = {
+  input: RouteInput
+  /** What is wrong with it, all problems at once. The input must not be used when this is set. */
+  problem: Problem | undefined
+  /** Nothing but the path was sent: its 402 must not complain about input that nobody tried to give. */
+  bare: boolean
+  representation: string
+  attribution: Attribution
+  resourceQuery: string
+}
+
+/** From the parts of a request to what a handler sees. Never throws for what the caller wrote. */
+export function readInput(route: RegisteredRoute, raw: RawInput): ReadInput {
+  const { declaration } = route
+  const problems: FieldProblem[] = []
+  const query = readQuery(raw.query)
+  problems.push(...query.problems)
+  const attribution = readAttribution(query.attribution, raw.headers, problems)
+  const params = check(declaration.params, 'params', raw.params, problems)
+  const bare = problems.length === 0 && raw.body.byteLength === 0 && query.resourceQuery === ''
+  const checkedQuery = check(declaration.query, 'query', query.fields, problems)
+  const { body, typeProblem } = readBodyInput(declaration.body, raw, problems)
+  const representation = negotiate(raw.headers.get('accept'), route.representations)
+  return {
+    input: { params, query: checkedQuery, body },
+    problem: typeProblem ?? problemOf(problems) ?? representationProblem(representation, route.representations),
+    bare: bare && representation !== undefined,
+    representation: representation ?? route.representations[0] ?? 'application/json',
+    attribution,
+    resourceQuery: query.resourceQuery,
+  }
+}
+
+function readBodyInput(
+  schema: z.ZodType | undefined,
+  raw: RawInput,
+  problems: FieldProblem[],
+): { body: unknown; typeProblem?: Problem } {
+  if (!schema) {
+    if (raw.body.byteLength > 0) problems.push({ field: 'body', problem: 'is not taken by this route' })
+    return { body: undefined }
+  }
+  if (raw.body.byteLength === 0) return { body: check(schema, 'body', undefined, problems) }
+  const mediaType = (raw.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase()
+  if (mediaType !== 'application/json') return { body: undefined, typeProblem: new Problem('unsupported_media_type') }
+  const json = parseStrictJson(raw.body)
+  if (json.status === 'ok') return { body: check(schema, 'body', json.value, problems) }
+  problems.push({ field: 'body', problem: json.problem })
+  return { body: undefined }
+}
+
+function check(schema: z.ZodType | undefined, part: string, value: unknown, problems: FieldProblem[]): unknown {
+  if (!schema) {
+    if (value && typeof value === 'object')
+      for (const name of Object.keys(value))
+        problems.push({ field: `${part}.${name}`, problem: 'is not a known field' })
+    return {}
+  }
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  for (const issue of parsed.error.issues) {
+    const field = [part, ...issue.path.map(String)].join('.')
+    if (issue.code === 'unrecognized_keys')
+      for (const key of issue.keys) problems.push({ field: `${field}.${key}`, problem: 'is not a known field' })
+    else problems.push({ field, problem: issue.message })
+  }
+  return undefined
+}
+
+const problemsMax = 32
+
+function problemOf(problems: readonly FieldProblem[]): Problem | undefined {
+  if (problems.length === 0) return undefined
+  const shown = problems.slice(0, problemsMax).map(({ field, problem }) => ({ field: field.slice(0, 128), problem }))
+  return new Problem('input_invalid', {
+    detail: shown
+      .map(({ field, problem }) => `${field} ${problem}`)
+      .join('; ')
+      .slice(0, 500),
+    extra: { problems: shown },
+  })
+}
+
+function representationProblem(representation: string | undefined, available: readonly string[]): Problem | undefined {
+  return representation === undefined ? new Problem('not_acceptable', { extra: { available } }) : undefined
+}

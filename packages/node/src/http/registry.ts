@@ -1,0 +1,87 @@
+import type { Json } from '../kernel/canonical-json.ts'
+import type { PaidRoute } from '../payments/index.ts'
+import { findRouteFaults } from './check-routes.ts'
+import { createPathTree } from './path-tree.ts'
+import type { PaidAccess, RouteDeclaration } from './route.ts'
+
+/** A declaration with what is derived from it once, at start. */
+export type RegisteredRoute = {
+  declaration: RouteDeclaration
+  representations: readonly string[]
+  /** Present for paid routes only. */
+  paid: { access: PaidAccess; route: PaidRoute } | undefined
+}
+
+export type RouteMatch =
+  | { kind: 'unknown_path' }
+  | { kind: 'unknown_method'; allow: string }
+  | { kind: 'preflight'; allow: string }
+  /** `headOnly`: the answer to HEAD of a GET route. */
+  | { kind: 'route'; route: RegisteredRoute; params: Record<string, string>; headOnly: boolean }
+
+export type Registry = {
+  routes: readonly RegisteredRoute[]
+  match(method: string, path: string): RouteMatch
+}
+
+export class RouteDeclarationError extends Error {
+  readonly faults: readonly string[]
+  constructor(faults: readonly string[]) {
+    super(`Route declarations are not valid:\n- ${faults.join('\n- ')}`)
+    this.name = 'RouteDeclarationError'
+    this.faults = faults
+  }
+}
+
+/** `discoveryBlock` makes the Bazaar part of a paid route's 402; the till itself knows nothing of discovery. */
+export function createRegistry(
+  declarations: readonly RouteDeclaration[],
+  discoveryBlock?: (route: RouteDeclaration) => Json | undefined,
+): Registry {
+  const faults = findRouteFaults(declarations)
+  if (faults.length > 0) throw new RouteDeclarationError(faults)
+  const tree = createPathTree<RegisteredRoute>()
+  const routes = declarations.map((declaration) => register(declaration, discoveryBlock))
+  for (const route of routes) tree.add(route.declaration.path, route.declaration.method, route)
+  return {
+    routes,
+    match: (method, path) => {
+      const found = tree.find(path)
+      if (!found) return { kind: 'unknown_path' }
+      const exact = found.values.get(method)
+      if (exact) return { kind: 'route', route: exact, params: found.params, headOnly: false }
+      const allow = allowOf(found.values)
+      if (method === 'OPTIONS') return { kind: 'preflight', allow }
+      const get = method === 'HEAD' ? found.values.get('GET') : undefined
+      return get
+        ? { kind: 'route', route: get, params: found.params, headOnly: true }
+        : { kind: 'unknown_method', allow }
+    },
+  }
+}
+
+function allowOf(values: ReadonlyMap<string, RegisteredRoute>): string {
+  const methods = [...values.keys()]
+  return [...methods, ...(values.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+}
+
+function register(
+  declaration: RouteDeclaration,
+  discoveryBlock: ((route: RouteDeclaration) => Json | undefined) | undefined,
+): RegisteredRoute {
+  const representations = declaration.representations ?? ['application/json']
+  const { access } = declaration
+  if (access.kind === 'free') return { declaration, representations, paid: undefined }
+  const bazaar = discoveryBlock?.(declaration)
+  const route: PaidRoute = {
+    id: declaration.id,
+    networks: access.networks,
+    payee: access.payee,
+    revocable: access.revocable,
+    description: declaration.description ?? declaration.summary,
+    mimeType: representations[0] ?? 'application/json',
+    ...(bazaar === undefined ? {} : { bazaar }),
+    ...(access.commit === undefined ? {} : { commit: access.commit.bind(access) }),
+  }
+  return { declaration, representations, paid: { access, route } }
+}

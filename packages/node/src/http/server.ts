@@ -1,0 +1,185 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Log } from '../kernel/log.ts'
+import { Problem, problemBody } from '../kernel/problem.ts'
+import type { PlainRequest, PlainResponse } from './plain.ts'
+import { readWholeBody } from './read-body.ts'
+import { headerBytesMax } from './request-headers.ts'
+import { writeResponse } from './write-response.ts'
+
+export type ListenOptions = {
+  /** 0 picks a free one. */
+  port: number
+  host: string
+  connectionsMax?: number
+  /** Open connections one address may hold; unlimited unless told, as behind a proxy all come from one. */
+  connectionsPerAddressMax?: number
+}
+
+export type Answer = (request: PlainRequest) => PlainResponse | Promise<PlainResponse>
+
+export type Listener = {
+  url: string
+  port: number
+  /** Until this is called every request is told to come back: the port can be known before the node is complete. */
+  serve(answer: Answer): void
+  /** Stops accepting, lets requests in flight end, then closes. */
+  drain(): Promise<void>
+}
+
+const drainMsMax = 25_000
+
+/** The only file that knows node:http. */
+export async function openListener(options: ListenOptions & { log: Log }): Promise<Listener> {
+  let answer: Answer | undefined
+  const draining = new AbortController()
+  const server = createServer({
+    maxHeaderSize: headerBytesMax,
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 20_000,
+    connectionsCheckingInterval: 1_000,
+    // A request without Host is answered by our own authority check, in our own shape.
+    requireHostHeader: false,
+  })
+  server.maxConnections = options.connectionsMax ?? 10_000
+  server.on('request', (request, response) => {
+    if (answer) answerOver(answer, request, response, draining.signal, options.log)
+    else writeBare(response, new Problem('not_ready', { retryAfterSeconds: 1 }))
+  })
+  server.on('checkContinue', (request, response) => server.emit('request', request, response))
+  server.on('checkExpectation', (_request, response) =>
+    writeBare(response, new Problem('bad_request', { detail: 'Only Expect: 100-continue is understood.' })),
+  )
+  server.on('clientError', refuseUnreadable)
+  if (options.connectionsPerAddressMax !== undefined) capPerAddress(server, options.connectionsPerAddressMax)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port: options.port, host: options.host, backlog: 1024 }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  const { port } = server.address() as AddressInfo
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    serve: (given) => {
+      answer = given
+    },
+    drain: () => drain(server, draining),
+  }
+}
+
+function answerOver(
+  answer: Answer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  draining: AbortSignal,
+  log: Log,
+): void {
+  const fail = (error: unknown) => {
+    log.error({ error }, 'a response could not be made')
+    if (response.headersSent) response.destroy()
+    else writeBare(response, new Problem('internal'))
+  }
+  try {
+    const made = answer(toPlain(request, response))
+    if (made instanceof Promise) made.then((plain) => writeResponse(request, response, plain, { draining })).catch(fail)
+    else writeResponse(request, response, made, { draining })
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function toPlain(request: IncomingMessage, response: ServerResponse): PlainRequest {
+  let gone: AbortController | undefined
+  return {
+    method: request.method ?? '',
+    target: request.url ?? '',
+    rawHeaders: request.rawHeaders,
+    remoteAddress: request.socket.remoteAddress ?? '',
+    readBody: (maxBytes) => readWholeBody(request, response, maxBytes),
+    // Made only when a handler wants it: a shared answer never does.
+    get signal() {
+      if (gone === undefined) {
+        const controller = new AbortController()
+        response.once('close', () => {
+          if (!response.writableFinished) controller.abort()
+        })
+        gone = controller
+      }
+      return gone.signal
+    },
+  }
+}
+
+/** A problem without signature, for what happens outside the door: unreadable requests and our own failures. */
+function writeBare(response: ServerResponse, problem: Problem): void {
+  const body = JSON.stringify(problemBody(problem, ''))
+  response.writeHead(problem.status, [
+    'Content-Type',
+    'application/problem+json',
+    'Content-Length',
+    String(Buffer.byteLength(body)),
+    'Cache-Control',
+    'no-store',
+    'X-x402-Next',
+    '/',
+    ...(problem.status === 503 ? ['Retry-After', '1'] : []),
+    'Connection',
+    'close',
+  ])
+  response.end(body)
+}
+
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: NodeJS.WritableStream & Partial<Socket>): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || socket.destroyed) {
+    socket.destroy?.()
+    return
+  }
+  const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'bad_request'
+  const problem = new Problem(code, code === 'bad_request' ? { detail: 'The request could not be read.' } : {})
+  const body = JSON.stringify(problemBody(problem, ''))
+  const reason = code === 'bad_request' ? 'Bad Request' : 'Request Header Fields Too Large'
+  const head = [
+    `HTTP/1.1 ${problem.status} ${reason}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'X-x402-Next: /',
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy?.())
+}
+
+function capPerAddress(server: Server, max: number): void {
+  const open = new Map<string, number>()
+  server.on('connection', (socket) => {
+    const address = socket.remoteAddress ?? ''
+    const count = (open.get(address) ?? 0) + 1
+    if (count > max) {
+      socket.destroy()
+      return
+    }
+    open.set(address, count)
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1
+      if (left > 0) open.set(address, left)
+      else open.delete(address)
+    })
+  })
+}
+
+function drain(server: Server, draining: AbortController): Promise<void> {
+  return new Promise((resolve) => {
+    const force = setTimeout(() => server.closeAllConnections(), drainMsMax)
+    server.close(() => {
+      clearTimeout(force)
+      resolve()
+    })
+    draining.abort()
+    server.closeIdleConnections()
+  })
+}

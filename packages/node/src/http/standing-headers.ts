@@ -1,0 +1,102 @@
+/** Headers every response carries, whatever happened. */
+const exposed = [
+  'PAYMENT-REQUIRED',
+  'PAYMENT-RESPONSE',
+  'Signature',
+  'Signature-Input',
+  'Content-Digest',
+  'X-x402-Next',
+  'X-X402-Royalty-Recipient',
+  'X-X402-Royalty-Bps',
+  'X-X402-License',
+  'Link',
+  'Accept-Signature',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'X-Request-Id',
+]
+
+const allowed = [
+  'PAYMENT-SIGNATURE',
+  'SIGN-IN-WITH-X',
+  'Signature',
+  'Signature-Input',
+  'Content-Digest',
+  'X-Affiliate-ID',
+  'Authorization',
+  'Content-Type',
+  'Accept',
+  'Idempotency-Key',
+  'Last-Event-ID',
+  'X-Request-Id',
+]
+
+/** Open to every origin and never with credentials: a browser sends no cookie of ours, so there is nothing to forge. */
+export const corsHeaders: readonly string[] = [
+  'Access-Control-Allow-Origin',
+  '*',
+  'Access-Control-Expose-Headers',
+  exposed.join(', '),
+]
+
+export const preflightHeaders: readonly string[] = [
+  'Access-Control-Allow-Methods',
+  'GET, HEAD, POST, PUT, DELETE, OPTIONS',
+  'Access-Control-Allow-Headers',
+  allowed.join(', '),
+  'Access-Control-Max-Age',
+  '86400',
+]
+
+/** A page may loosen the policy for itself; nothing else needs to load anything. */
+export function securityHeaders(https: boolean): readonly [string, string][] {
+  return [
+    ['X-Content-Type-Options', 'nosniff'],
+    ['Referrer-Policy', 'no-referrer'],
+    ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
+    ['Cross-Origin-Resource-Policy', 'cross-origin'],
+    ...(https ? [['Strict-Transport-Security', 'max-age=31536000'] as [string, string]] : []),
+  ]
+}
+
+export const royaltyBps = 250
+
+// Written by the front door alone; a handler that names one of these is ignored.
+const reserved = new Set([
+  'content-type',
+  'content-length',
+  'content-digest',
+  'transfer-encoding',
+  'connection',
+  'signature',
+  'signature-input',
+  'payment-required',
+  'payment-response',
+  'x-x402-next',
+  'x-x402-royalty-recipient',
+  'x-x402-royalty-bps',
+  'x-x402-license',
+  'x-request-id',
+  'ratelimit',
+  'ratelimit-policy',
+  'date',
+])
+
+export function isReserved(lowerName: string): boolean {
+  return reserved.has(lowerName) || lowerName.startsWith('access-control-')
+}
+
+const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
+
+/** Header text with everything that could end the line, or is no ASCII, percent-encoded. */
+export function safeHeaderValue(value: string): string {
+  // Through UTF-8 and back first: a lone surrogate cannot be percent-encoded.
+  return Buffer.from(value)
+    .toString()
+    .replace(/[^\t\x20-\x7e]/gu, (unit) => encodeURIComponent(unit))
+}
+
+export function isHeaderName(name: string): boolean {
+  return headerName.test(name)
+}

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../kernel/clock.ts'
+import { type Log, silentLog } from '../kernel/log.ts'
+import { systemRng } from '../kernel/random.ts'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { createScheduler, LeaseLost, withLease } from './index.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+
+const ports = () => ({ database: db.database, clock: systemClock, rng: systemRng, log: silentLog })
+
+test('runs never overlap, an error is logged and does not end the job, and stopping waits for the run', async () => {
+  const errors: unknown[] = []
+  const log: Log = { ...silentLog, error: (fields) => errors.push(fields) }
+  const scheduler = createScheduler({ clock: systemClock, log, rng: systemRng })
+  let running = 0
+  let most = 0
+  let runs = 0
+  const job = scheduler.every(
+    'test',
+    5,
+    async () => {
+      running += 1
+      most = Math.max(most, running)
+      await systemClock.sleep(10)
+      running -= 1
+      runs += 1
+      if (runs === 2) throw new Error('once')
+    },
+    { jitter: 0.5 },
+  )
+  await Promise.all([job.runNow(), job.runNow()])
+  for (let tries = 0; runs < 4 && tries < 200; tries += 1) await systemClock.sleep(5)
+  await scheduler.stop()
+  expect(running).toBe(0)
+  expect(most).toBe(1)
+  expect(errors).toMatchObject([{ job: 'test' }])
+  const after = runs
+  await systemClock.sleep(20)
+  expect(runs).toBe(after)
+})
+
+test('only one of many processes does the work, and the next one gets a higher token', async () => {
+  const tokens: bigint[] = []
+  const attempts = await Promise.all(
+    Array.from({ length: 8 }, () =>
+      withLease(ports(), 'one', 5_000, async ({ token }) => {
+        tokens.push(token)
+        await systemClock.sleep(100)
+      }),
+    ),
+  )
+  expect(attempts.filter(({ ran }) => ran)).toHaveLength(1)
+  await withLease(ports(), 'one', 5_000, async ({ token }) => void tokens.push(token))
+  expect(tokens).toEqual([1n, 2n])
+})
+
+test('a lease is renewed while the work lasts; a holder who was overtaken is told and fenced off', async () => {
+  const outcome = await withLease(ports(), 'fenced', 150, async (lease) => {
+    await systemClock.sleep(300)
+    expect(lease.signal.aborted).toBe(false)
+    await db.database.transaction((tx) => lease.assertHeld(tx))
+    await db.database.query(`update job_lease set token = token + 1 where name = 'fenced'`)
+    await expect(db.database.transaction((tx) => lease.assertHeld(tx))).rejects.toThrow(LeaseLost)
+    for (let tries = 0; !lease.signal.aborted && tries < 100; tries += 1) await systemClock.sleep(10)
+    return lease.signal.aborted
+  })
+  expect(outcome).toEqual({ ran: true, result: true })
+})

@@ -1,0 +1,17 @@
+export { type Account, type AccountKind, accounts } from './accounts.ts'
+export { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
+export { type PostOutcome, post, postSql, postValues } from './post.ts'
+export {
+  balanceDifferences,
+  balanceOf,
+  entriesOf,
+  type LedgerEntryView,
+  type OpenClearing,
+  openClearing,
+  owedTo,
+  type TrialBalance,
+  trialBalance,
+} from './read.ts'
+export { reversalReference, reverse } from './reverse.ts'
+export { type SealBreak, sealBooks, sealHead, verifySeals } from './seal.ts'
+export { credit, debit, type LedgerLine, type LedgerTransaction } from './transaction.ts'

@@ -1,0 +1,106 @@
+import type { Sql } from '../store/database.ts'
+import type { Account, AccountKind } from './accounts.ts'
+
+/** Sum of an account's entries: debit positive. What is owed on a liability is the negative of it. */
+export async function balanceOf(sql: Sql, account: Pick<Account, 'name'>): Promise<bigint> {
+  const { rows } = await sql.query<{ balance: string | null }>({
+    name: 'ledger_balance_of',
+    text: `select case when a.guarded
+        then (select -b.owed_micro::numeric from ledger_balance b where b.account_id = a.id)
+        else (select coalesce(sum(e.amount_micro), 0) from ledger_entry e where e.account_id = a.id) end as balance
+      from ledger_account a where a.name = $1`,
+    values: [account.name],
+  })
+  return BigInt(rows[0]?.balance ?? 0)
+}
+
+/** What is owed to the holder of a liability account. */
+export async function owedTo(sql: Sql, account: Pick<Account, 'name'>): Promise<bigint> {
+  return -(await balanceOf(sql, account))
+}
+
+export type TrialBalanceRow = { name: string; kind: AccountKind; unit: string; balanceMicro: bigint }
+
+export type TrialBalance = { rows: TrialBalanceRow[]; sumByUnit: Record<string, bigint> }
+
+/**
+ * Balance of every account, folded from the entries and never from the cache. At a past time it is exact for the
+ * postings made until then; one that was still uncommitted at that moment counts with the time it was made.
+ */
+export async function trialBalance(sql: Sql, at?: Date): Promise<TrialBalance> {
+  const { rows } = await sql.query<{ name: string; kind: AccountKind; unit: string; balance: string }>(
+    `select a.name, a.kind, a.unit, sum(e.amount_micro) as balance
+     from ledger_entry e
+     join ledger_account a on a.id = e.account_id
+     ${at ? 'join ledger_transaction t on t.id = e.transaction_id where t.created_at <= $1' : ''}
+     group by a.id, a.name, a.kind, a.unit order by a.name`,
+    at ? [at] : [],
+  )
+  const list = rows.map(({ name, kind, unit, balance }) => ({ name, kind, unit, balanceMicro: BigInt(balance) }))
+  const sumByUnit: Record<string, bigint> = {}
+  for (const { unit, balanceMicro } of list) sumByUnit[unit] = (sumByUnit[unit] ?? 0n) + balanceMicro
+  return { rows: list, sumByUnit }
+}
+
+export type LedgerEntryView = {
+  transactionId: bigint
+  line: number
+  reference: string
+  kind: string
+  paymentId: string | null
+  memo: string
+  amountMicro: bigint
+  createdAt: Date
+}
+
+/** Newest first; pass the last row's transaction id and line to get the page after it. */
+export async function entriesOf(
+  sql: Sql,
+  account: Pick<Account, 'name'>,
+  page: { limit: number; before?: { transactionId: bigint; line: number } },
+): Promise<LedgerEntryView[]> {
+  const { rows } = await sql.query<LedgerEntryView>(
+    `select t.id as "transactionId", e.line, t.reference, t.kind, t.payment_id as "paymentId", t.memo,
+        e.amount_micro as "amountMicro", t.created_at as "createdAt"
+     from ledger_entry e join ledger_transaction t on t.id = e.transaction_id
+     where e.account_id = (select id from ledger_account where name = $1)
+       and ($2::bigint is null or (e.transaction_id, e.line) < ($2, $3::smallint))
+     order by e.transaction_id desc, e.line desc limit $4`,
+    [account.name, page.before?.transactionId ?? null, page.before?.line ?? null, page.limit],
+  )
+  return rows
+}
+
+export type OpenClearing = { name: string; unit: string; balanceMicro: bigint; paymentId: string | null; since: Date }
+
+/**
+ * What clearing accounts still hold, per payment, oldest first: their age is the first sign that something is stuck.
+ * Postings without a payment are taken together.
+ */
+export async function openClearing(sql: Sql, limit = 100): Promise<OpenClearing[]> {
+  const { rows } = await sql.query<Omit<OpenClearing, 'balanceMicro'> & { balance: string }>(
+    `select a.name, a.unit, t.payment_id as "paymentId", sum(e.amount_micro) as balance, min(t.created_at) as since
+     from ledger_account a
+     join ledger_entry e on e.account_id = a.id
+     join ledger_transaction t on t.id = e.transaction_id
+     where a.kind = 'clearing'
+     group by a.name, a.unit, t.payment_id
+     having sum(e.amount_micro) <> 0
+     order by since limit $1`,
+    [limit],
+  )
+  return rows.map(({ balance, ...rest }) => ({ ...rest, balanceMicro: BigInt(balance) }))
+}
+
+/** Guarded accounts whose kept balance differs from the fold of their entries: always empty, or the books are broken. */
+export async function balanceDifferences(sql: Sql): Promise<{ name: string; kept: bigint; folded: bigint }[]> {
+  const { rows } = await sql.query<{ name: string; kept: string; folded: string }>(
+    `select a.name, coalesce(b.owed_micro, 0)::numeric as kept, -coalesce(f.total, 0) as folded
+     from ledger_account a
+     left join ledger_balance b on b.account_id = a.id
+     left join (select account_id, sum(amount_micro) as total from ledger_entry group by account_id) f
+       on f.account_id = a.id
+     where a.guarded and coalesce(b.owed_micro, 0) <> -coalesce(f.total, 0)`,
+  )
+  return rows.map((row) => ({ name: row.name, kept: BigInt(row.kept), folded: BigInt(row.folded) }))
+}

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Sql } from '../store/database.ts'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { accounts, credit, debit, post } from './index.ts'
+
+const base = 'eip155:8453'
+const wallet = '0x00000000000000000000000000000000000000aa'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+  await post(db.database, [
+    {
+      reference: 'seed',
+      kind: 'topup',
+      lines: [debit(accounts.onchain(base, 'custody'), 100n), credit(accounts.credit(base, wallet), 100n)],
+    },
+  ])
+})
+afterAll(() => db.close())
+
+const idOf = async (name: string) => {
+  const { rows } = await db.owner.query<{ id: bigint }>('select id from ledger_account where name = $1', [name])
+  return rows[0]?.id ?? 0n
+}
+
+/** A ledger transaction by hand, as faulty code or a person at a prompt might write it. */
+const insertRaw = async (sql: Sql, reference: string, lines: readonly (readonly [bigint, bigint])[]) => {
+  const { rows } = await sql.query<{ id: bigint }>(
+    `insert into ledger_transaction (reference, kind) values ($1, 'raw') returning id`,
+    [reference],
+  )
+  await sql.query(
+    `insert into ledger_entry (transaction_id, line, account_id, amount_micro)
+     select $1, place - 1, account, amount from unnest($2::bigint[], $3::bigint[]) with ordinality n (account, amount, place)`,
+    [rows[0]?.id, lines.map(([account]) => account), lines.map(([, amount]) => amount)],
+  )
+}
+
+test('L27: an unbalanced entry is refused by the database, through the application role and for the owner', async () => {
+  const onchain = await idOf(accounts.onchain(base, 'custody').name)
+  const owed = await idOf(accounts.credit(base, wallet).name)
+  for (const sql of [db.database, db.owner]) {
+    const attempt = (reference: string, lines: (readonly [bigint, bigint])[]) =>
+      sql.transaction((tx) => insertRaw(tx, reference, lines))
+    await expect(
+      attempt('l27:off', [
+        [onchain, 5n],
+        [owed, -4n],
+      ]),
+    ).rejects.toThrow(/does not balance.*off by 1/)
+    await expect(attempt('l27:half', [[onchain, 5n]])).rejects.toThrow(/does not balance/)
+    await expect(
+      attempt('l27:zero', [
+        [onchain, 0n],
+        [owed, 0n],
+      ]),
+    ).rejects.toThrow(/amount_micro_check/)
+    await expect(
+      attempt('l27:ghost', [
+        [onchain, 5n],
+        [987_654n, -5n],
+      ]),
+    ).rejects.toThrow(/does not exist|does not balance/)
+    await expect(
+      attempt('l27:below', [
+        [onchain, -101n],
+        [owed, 101n],
+      ]),
+    ).rejects.toThrow(/not_negative/)
+  }
+})
+
+test('L27: a transaction without entries cannot be committed, and a closed one takes no more lines', async () => {
+  await expect(db.database.transaction((tx) => insertRaw(tx, 'l27:empty', []))).rejects.toThrow(/has no entries/)
+  const onchain = await idOf(accounts.onchain(base, 'custody').name)
+  const owed = await idOf(accounts.credit(base, wallet).name)
+  const addLater = db.database.query(
+    `insert into ledger_entry select t.id, n.line, n.account, n.amount from ledger_transaction t,
+       unnest(array[7, 8], $1::bigint[], array[1, -1]) n (line, account, amount) where t.reference = 'seed'`,
+    [[onchain, owed]],
+  )
+  await expect(addLater).rejects.toThrow(/is closed/)
+})
+
+test('L28: nothing posted can be changed or removed by the application, nor by the owner', async () => {
+  const tables = ['ledger_entry', 'ledger_transaction', 'ledger_account', 'ledger_seal']
+  for (const table of tables) {
+    for (const statement of [`delete from ${table}`, `truncate ${table}`]) {
+      await expect(db.database.query(statement), statement).rejects.toMatchObject({ code: '42501' })
+      await expect(db.owner.query(statement), statement).rejects.toThrow(/never changed|permission/)
+    }
+  }
+  for (const statement of [
+    'update ledger_entry set amount_micro = amount_micro + 1',
+    `update ledger_transaction set kind = 'x'`,
+    'update ledger_balance set owed_micro = 0',
+    `insert into ledger_balance values (1, 1, 1)`,
+    'alter table ledger_entry disable trigger all',
+    'create table x (y int)',
+    'drop table ledger_entry',
+  ]) {
+    await expect(db.database.query(statement), statement).rejects.toMatchObject({ code: '42501' })
+  }
+  await expect(db.owner.query('update ledger_entry set amount_micro = 7')).rejects.toThrow(/never changed/)
+})

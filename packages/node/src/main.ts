@@ -1,0 +1,47 @@
+import { pino } from 'pino'
+import { ConfigError, parseConfig } from './config.ts'
+import { createLog } from './http/index.ts'
+import { systemClock } from './kernel/clock.ts'
+import { type RunningNode, startNode } from './node.ts'
+import { startSummary } from './start-summary.ts'
+
+const say = (text: string) => process.stdout.write(`${text}\n`)
+const complain = (text: string) => process.stderr.write(`${text}\n`)
+
+/** The process: configuration, start, `ready`, drain on a signal. */
+export async function runNode(env: NodeJS.ProcessEnv = process.env): Promise<void> {
+  const startedMs = systemClock.monotonicMs()
+  let node: RunningNode | undefined
+  let stopping: Promise<void> | undefined
+  const stop = (why: string, code: number) => {
+    stopping ??= (async () => {
+      complain(`\n${why}: finishing what is under way ...`)
+      await node?.stop()
+      process.exitCode = code
+      complain('stopped')
+    })()
+  }
+  // Registered before the start, so that an impatient Ctrl-C still stops the database in order.
+  process.on('SIGINT', () => stop('Ctrl-C', 0))
+  process.on('SIGTERM', () => stop('SIGTERM', 0))
+  try {
+    const config = parseConfig(env)
+    // Logs go to standard error: the last line on standard output stays `ready <url>`.
+    const log = createLog({ level: config.logLevel, destination: pino.destination({ dest: 2, sync: false }) })
+    node = await startNode(config, {
+      log,
+      onProgress: (text) => complain(`  ${text}`),
+      onLost: (reason) => stop(reason, 1),
+    })
+    if (stopping) return await node.stop()
+    say(startSummary(node, (systemClock.monotonicMs() - startedMs) / 1000))
+    say(`ready ${node.url}`)
+  } catch (error) {
+    complain(
+      error instanceof ConfigError
+        ? error.message
+        : `Assay could not start: ${error instanceof Error ? error.message : String(error)}`,
+    )
+    process.exitCode = 1
+  }
+}

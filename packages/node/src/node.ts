@@ -1,0 +1,172 @@
+import { demoObject } from './compose/demo.ts'
+import { openFacilitator } from './compose/facilitator.ts'
+import { type Ground, type Interceptors, openGround, type Ports, type Stops } from './compose/ground.ts'
+import { startJobs } from './compose/jobs.ts'
+import { readinessChecks } from './compose/readiness.ts'
+import { type Origins, openTill, type Till } from './compose/till.ts'
+import type { Config } from './config.ts'
+import type { Devnet } from './devnet/index.ts'
+import { bazaarExtension, discoveryRoutes } from './discovery/index.ts'
+import {
+  createFrontDoor,
+  createLog,
+  createMetrics,
+  errorRoutes,
+  type FrontDoor,
+  openListener,
+  opsRoutes,
+  type RouteDeclaration,
+} from './http/index.ts'
+import { checksumAddress } from './kernel/address.ts'
+import type { Json } from './kernel/canonical-json.ts'
+import { type Clock, systemClock } from './kernel/clock.ts'
+import { createIds } from './kernel/ids.ts'
+import type { Log } from './kernel/log.ts'
+import { systemRng } from './kernel/random.ts'
+import { defaultGateLimits } from './payments/index.ts'
+import { createResponseSigner } from './signing/index.ts'
+import { paymentRoutes, sandboxRoutes } from './till/index.ts'
+
+export type RunningNode = {
+  url: string
+  config: Config
+  /** Another process can join with it. */
+  databaseUrl: string
+  devnets: readonly Devnet[]
+  stop(): Promise<void>
+}
+
+export type NodeOptions = {
+  onProgress?(text: string): void
+  clock?: Clock
+  log?: Log
+  /** Chains that already run in this process, instead of starting or joining some. */
+  devnets?: readonly Devnet[]
+  /** Puts something between the node and its outside world: fault injection, kill points, recording. */
+  intercept?: Interceptors
+  /** The node can no longer be sure that it alone works on what it claimed: it should be stopped. */
+  onLost?(reason: string): void
+}
+
+/** The composition root: parts are built bottom up and stopped top down. */
+export async function startNode(config: Config, options: NodeOptions = {}): Promise<RunningNode> {
+  const stops: Stops = []
+  const stop = async () => {
+    for (const undo of stops.splice(0).reverse()) await undo().catch(() => {})
+  }
+  try {
+    const running = await compose(config, options, stops)
+    return { ...running, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function compose(config: Config, options: NodeOptions, stops: Stops): Promise<Omit<RunningNode, 'stop'>> {
+  const ports = openPorts(config, options)
+  const lost = (reason: string) => options.onLost?.(reason)
+  const ground = await openGround(config, ports, stops, {
+    onLost: () => lost('the data folder is no longer held'),
+    intercept: options.intercept ?? {},
+    ...(options.devnets === undefined ? {} : { devnets: options.devnets }),
+  })
+  const listener = await openListener({ port: config.port, host: config.host, log: ports.log })
+  stops.push(() => listener.drain())
+  const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
+  const till = await openTill(
+    config,
+    ports,
+    ground,
+    origins,
+    async (owner) => {
+      const facilitator = await openFacilitator(config, ports, ground, owner, stops)
+      return options.intercept?.facilitator?.(facilitator) ?? facilitator
+    },
+    { entitlements: [], saleHooks: [] },
+    stops,
+  )
+  till.owner.lost.addEventListener('abort', () => lost('the database no longer knows this process'))
+  const door = openDoor(config, ports, ground, till, origins)
+  const paidRoutes = new Map(
+    door.registry.routes.flatMap((route) => (route.paid ? [[route.declaration.id, route.paid.route]] : [])),
+  )
+  const jobs = {
+    inclusionMicroMax: defaultGateLimits.inclusionMicroMax,
+    routeOf: (id: string) => paidRoutes.get(id),
+    reversalHooks: [],
+  }
+  await startJobs(ports, ground, till, jobs, stops)
+  listener.serve(door.answer)
+  return { url: origins.baseUrl, config, databaseUrl: ground.store.databaseUrl, devnets: ground.devnets }
+}
+
+function openPorts(config: Config, options: NodeOptions): Ports {
+  const clock = options.clock ?? systemClock
+  return {
+    clock,
+    rng: systemRng,
+    ids: createIds(clock, systemRng),
+    log: options.log ?? createLog({ level: config.logLevel }),
+    metrics: createMetrics(),
+    progress: options.onProgress ?? (() => {}),
+  }
+}
+
+/** Every route of the node, and the door they are behind. */
+function openDoor(config: Config, ports: Ports, ground: Ground, till: Till, origins: Origins): FrontDoor {
+  const { clock, ids, log, metrics } = ports
+  const networks = ground.networks.map((network) => network.caip2)
+  const routes: RouteDeclaration[] = []
+  routes.push(
+    ...discoveryRoutes({
+      site: {
+        ...origins,
+        serviceName: 'Assay',
+        contactEmail: config.contactEmail,
+        contentLicense: config.contentLicense,
+      },
+      routes: () => routes,
+      networks: ground.networks,
+      keyring: ground.keyring,
+      clock,
+      ...(config.mode === 'demo' ? { demo: () => demoObject(config, ground.networks, ground.devnets) } : {}),
+    }),
+    ...opsRoutes({ checks: readinessChecks(ground, till), metrics, metricsPublic: config.metricsPublic, clock }),
+    ...errorRoutes,
+    ...paymentRoutes({ sql: ground.store.database }),
+    ...(config.sandbox ? sandboxRoutes({ clock, networks }) : []),
+  )
+  let paidStopped = false
+  const watchSwitch = () =>
+    till.switches.read().then(
+      (switches) => {
+        paidStopped = switches.paid.on
+      },
+      () => {},
+    )
+  return createFrontDoor({
+    routes,
+    gate: till.gate,
+    signer: createResponseSigner(ground.keyring, { clock }),
+    config: {
+      ...origins,
+      demo: config.mode === 'demo',
+      royaltyRecipient: checksumAddress(config.royaltyRecipient),
+      contentLicense: config.contentLicense,
+      trustProxy: config.trustProxy,
+    },
+    clock,
+    ids,
+    log,
+    metrics,
+    readiness: {
+      // Asked on every request, so it may not wait: the state of a moment ago answers, and the gate itself reads anew.
+      refusal: () => {
+        void watchSwitch()
+        return paidStopped ? 'switched_off' : null
+      },
+    },
+    discoveryBlock: (route) => bazaarExtension(route) as Json,
+  })
+}

@@ -1,0 +1,115 @@
+import type { ChainPort } from '../chain/index.ts'
+import { creditPayment } from './credit-payment.ts'
+import { giveStoredAnswer } from './earlier-payment.ts'
+import type { GateDeps } from './gate-deps.ts'
+import type { GateOutcome, PaidCall, PreparedAnswer } from './paid-call.ts'
+import { refuse, refuse402, refuseForLater } from './refuse.ts'
+import type { SettlementResult } from './settle-payment.ts'
+import { endPayment, findPayment } from './store-advance.ts'
+import type { Claim } from './store-claim.ts'
+
+type Settled = Extract<SettlementResult, { status: 'settled' }>
+
+/** Turns what is certain about a settlement into the state of the payment and the answer of the request. */
+export async function afterSettlement(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  claim: Claim,
+  prepared: PreparedAnswer,
+  result: SettlementResult,
+): Promise<GateOutcome> {
+  const statusUrl = deps.statusUrl(claim.id)
+  switch (result.status) {
+    case 'settled':
+      return serve(deps, chain, call, claim, prepared, result)
+    case 'failed':
+      await endPayment(
+        deps.database,
+        { id: claim.id, from: ['settling'], to: 'failed', reason: result.reason },
+        deps.clock.nowMs(),
+      )
+      await deps.losses.record(claim.payer, claim.routeId, result.gasGwei)
+      return refuse402(deps, call, {
+        code: 'payment_failed',
+        reason: result.reason,
+        detail: result.message ?? 'The payment did not settle; no money moved.',
+        payer: claim.payer,
+        network: claim.network,
+      })
+    case 'spent_before':
+      await creditPayment(deps, claim, result.evidence)
+      return refuse('payment_credited', { extra: { status_url: statusUrl } })
+    case 'contradicted':
+      deps.log.error({ paymentId: claim.id, detail: result.detail }, 'a reported settlement contradicts the chain')
+      deps.metrics.count('assay_alarms_total', { alarm: 'settlement_contradicted' })
+      await park(deps, claim, result.detail)
+      return refuseForLater('settlement_unknown', statusUrl, 30)
+    case 'unknown':
+      await park(deps, claim, result.reason, result.transaction)
+      return refuseForLater('settlement_unknown', statusUrl, 5)
+  }
+}
+
+async function park(deps: GateDeps, claim: Claim, reason: string, transaction?: `0x${string}`): Promise<void> {
+  await endPayment(
+    deps.database,
+    { id: claim.id, from: ['settling'], to: 'unknown', reason, ...(transaction ? { transaction } : {}) },
+    deps.clock.nowMs(),
+  )
+}
+
+async function serve(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  claim: Claim,
+  prepared: PreparedAnswer,
+  result: Settled,
+): Promise<GateOutcome> {
+  const large = claim.amountMicro > deps.limits.inclusionMicroMax
+  const isFinal = large && (await finalNumber(chain)) >= result.evidence.blockNumber
+  const finished = await deps.finishSales.finish({
+    claim,
+    evidence: result.evidence,
+    feeMicro: result.feeMicro,
+    gasGwei: result.gasGwei,
+    reservation: prepared.reservation ?? null,
+    // Above the limit, what cannot be taken back waits for finality instead of being served now.
+    hold: large && !isFinal && !claim.revocable,
+    provisional: large && !isFinal && claim.revocable,
+    commit: call.route.commit,
+  })
+  if (finished.status === 'held')
+    return refuseForLater(
+      'settlement_unknown',
+      deps.statusUrl(claim.id),
+      10,
+      'Paid; the answer is released once the payment is final.',
+    )
+  if (finished.status === 'credited') return refuseForLater('refund_due', deps.statusUrl(claim.id), 60)
+  if (finished.status === 'already') return giveFinished(deps, claim)
+  deps.metrics.count('assay_payments_served_total', { route: claim.routeId, network: claim.network })
+  return {
+    kind: 'served',
+    paymentId: claim.id,
+    answer: finished.answer ?? prepared.answer,
+    paymentResponse: finished.paymentResponse,
+    delivered: () => deps.deliveries.delivered(claim.id),
+  }
+}
+
+/** Finality that cannot be read is finality not reached. */
+async function finalNumber(chain: ChainPort): Promise<bigint> {
+  return chain.finalizedBlock().then(
+    (block) => block.number,
+    () => -1n,
+  )
+}
+
+/** Recovery finished it while this request was still waiting for its own settlement. */
+async function giveFinished(deps: GateDeps, claim: Claim): Promise<GateOutcome> {
+  const payment = await findPayment(deps.database, claim.id)
+  if (payment?.state === 'served') return giveStoredAnswer(deps, payment)
+  return refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)
+}

@@ -1,0 +1,38 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Database } from '../store/database.ts'
+import { createBatcher } from '../store/group-commit.ts'
+import { markClientGone, markDelivered } from './store-advance.ts'
+
+/** Which answers reached their buyer to the last byte. Written behind the answer, so nobody waits for it. */
+export function createDeliveries(database: Database, clock: Clock, log: Log) {
+  const pendingGone = new Map<string, Promise<void>>()
+  const batcher = createBatcher<string, void>({
+    maxItems: 256,
+    maxConcurrent: 1,
+    run: async (ids) => {
+      await markDelivered(database, ids, clock.nowMs())
+      return ids.map(() => undefined)
+    },
+  })
+  return {
+    delivered(paymentId: string): void {
+      batcher
+        .submit(paymentId)
+        .catch((error: unknown) => log.warn({ paymentId, error: String(error) }, 'delivery not recorded'))
+    },
+    clientGone(paymentId: string): void {
+      const write = markClientGone(database, paymentId)
+        .catch((error: unknown) => log.warn({ paymentId, error: String(error) }, 'lost client not recorded'))
+        .finally(() => pendingGone.delete(paymentId))
+      pendingGone.set(paymentId, write)
+    },
+    /** A retry on the heels of a broken connection must see that it broke. */
+    async flushGone(): Promise<void> {
+      if (pendingGone.size > 0) await Promise.all(pendingGone.values())
+    },
+    idle: () => batcher.idle(),
+  }
+}
+
+export type Deliveries = ReturnType<typeof createDeliveries>

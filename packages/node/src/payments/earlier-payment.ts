@@ -1,0 +1,90 @@
+import { equalBytes } from '../kernel/bytes.ts'
+import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import type { GateOutcome, PaidCall } from './paid-call.ts'
+import type { PaymentRecord } from './payment-record.ts'
+import { refuse, refuse402, refuseForLater } from './refuse.ts'
+import { readAnswer } from './store-advance.ts'
+
+/** Marks a released payment that the same request may claim again. */
+export type Reclaimable = { kind: 'reclaimable' }
+
+/** What a request gets whose authorization or identifier is already known to us. */
+export async function answerDuplicate(
+  deps: GateDeps,
+  call: PaidCall,
+  verified: VerifiedPayment,
+  earlier: PaymentRecord,
+): Promise<GateOutcome | Reclaimable> {
+  const sameAuthorization = earlier.nonce === verified.nonce && earlier.network === verified.terms.network.caip2
+  const sameRequest = earlier.fingerprint.equals(verified.fingerprint)
+  if (!sameRequest) {
+    const detail = 'It was claimed for another method, URL, body or representation.'
+    return refuse(sameAuthorization ? 'payment_elsewhere' : 'payment_identifier_conflict', { detail })
+  }
+  const statusUrl = deps.statusUrl(earlier.id)
+  switch (earlier.state) {
+    case 'claimed':
+    case 'settling':
+      return refuseForLater('payment_in_flight', statusUrl, 2)
+    case 'unknown':
+      return refuseForLater('settlement_unknown', statusUrl, 5)
+    case 'settled':
+      return refuseForLater(
+        'settlement_unknown',
+        statusUrl,
+        5,
+        'Paid; the answer is released once the payment is final.',
+      )
+    case 'served':
+      return knowsIdentifier(earlier, verified)
+        ? giveStoredAnswer(deps, earlier)
+        : refuse('payment_used', { extra: { status_url: statusUrl } })
+    case 'failed':
+      return refuse402(deps, call, {
+        code: 'payment_failed',
+        reason: earlier.reason ?? 'invalid_transaction_state',
+        detail: 'This authorization did not settle.',
+        payer: earlier.payer,
+        network: earlier.network,
+      })
+    case 'released':
+      return { kind: 'reclaimable' }
+    case 'credited':
+      return refuse('payment_credited', { extra: { status_url: statusUrl } })
+    case 'refunded':
+      return refuse('payment_used', { extra: { status_url: statusUrl }, detail: 'It was refunded.' })
+  }
+}
+
+/** The secret identifier is the key to a stored answer: the authorization alone is public once it has settled. */
+function knowsIdentifier(earlier: PaymentRecord, verified: VerifiedPayment): boolean {
+  return (
+    earlier.identifierHash !== null &&
+    verified.identifierHash !== null &&
+    equalBytes(earlier.identifierHash, verified.identifierHash)
+  )
+}
+
+/** A fresh authorization of the same payer for the same request proves the key; it is never submitted. */
+export async function answerLost(deps: GateDeps, earlier: PaymentRecord): Promise<GateOutcome> {
+  deps.metrics.count('assay_payments_lost_answer_total', { state: earlier.state })
+  if (earlier.state === 'served') return giveStoredAnswer(deps, earlier)
+  return refuseForLater(
+    'settlement_unknown',
+    deps.statusUrl(earlier.id),
+    3,
+    'An earlier payment for this request is still being settled.',
+  )
+}
+
+export async function giveStoredAnswer(deps: GateDeps, payment: PaymentRecord): Promise<GateOutcome> {
+  const stored = await readAnswer(deps.database, payment.id)
+  if (!stored) throw new Error(`payment ${payment.id} was served without a stored answer`)
+  return {
+    kind: 'served',
+    paymentId: payment.id,
+    answer: { status: stored.status, contentType: stored.contentType, body: stored.body, headers: stored.headers },
+    ...(stored.paymentResponse === null ? {} : { paymentResponse: stored.paymentResponse }),
+    delivered: () => deps.deliveries.delivered(payment.id),
+  }
+}

@@ -1,0 +1,48 @@
+import type { Address } from '../../kernel/address.ts'
+import type { Hex } from '../../kernel/bytes.ts'
+import type { Micro } from '../../kernel/money.ts'
+
+/** A payment as a facilitator sees it: client extensions are gone, terms are our own. */
+export type FacilitatorPayment = {
+  paymentId: string
+  network: string
+  asset: Address
+  assetName: string
+  assetVersion: string
+  payTo: Address
+  amountMicro: Micro
+  maxTimeoutSeconds: number
+  resourceUrl: string
+  signature: Hex
+  authorization: {
+    from: Address
+    to: Address
+    value: Micro
+    validAfter: bigint
+    validBefore: bigint
+    nonce: Hex
+  }
+}
+
+export type SettleOutcome =
+  /** A hint, never proof: our own receipt read decides. */
+  | { status: 'submitted'; transaction: Hex; feeMicro: Micro; gasGwei?: bigint }
+  /** Definitely not broadcast. `reason` is one of the x402 error codes. */
+  | { status: 'refused'; reason: string; message?: string; gasGwei?: bigint }
+  /** Anything that cannot be told from a late success: timeouts, 5xx, pending, nonsense. */
+  | { status: 'unknown'; reason: string; transaction?: Hex }
+
+export type VerifyOutcome =
+  | { status: 'valid' }
+  | { status: 'invalid'; reason: string; message?: string }
+  | { status: 'could_not_check'; reason: string }
+
+export type SupportedKind = { x402Version: number; scheme: string; network: string; extra?: Record<string, unknown> }
+
+/** Whoever moves the money: `local`, `cdp`, or any x402 facilitator by URL. */
+export type Facilitator = {
+  readonly name: string
+  verify(payment: FacilitatorPayment, signal: AbortSignal): Promise<VerifyOutcome>
+  settle(payment: FacilitatorPayment, signal: AbortSignal): Promise<SettleOutcome>
+  supported(signal: AbortSignal): Promise<{ kinds: SupportedKind[]; signers: Record<string, string[]> }>
+}

@@ -1,0 +1,69 @@
+import type { ChainPort } from '../chain/index.ts'
+import type { Address } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Micro } from '../kernel/money.ts'
+import type { Database } from '../store/database.ts'
+import type { Challenges } from './challenge.ts'
+import type { Claims } from './claims.ts'
+import type { Deliveries } from './deliveries.ts'
+import type { Exposure } from './exposure.ts'
+import type { Facilitator } from './facilitators/port.ts'
+import type { FinishSales } from './finish-sale.ts'
+import type { Losses } from './losses.ts'
+import type { JwsPort, Offers } from './offers.ts'
+import type { Owner } from './owner.ts'
+import type { EntitlementPort, PaidCall } from './paid-call.ts'
+import type { Terms } from './terms.ts'
+
+/** Everything the gate works with; built once in the composition root. */
+export type GateDeps = {
+  clock: Clock
+  ids: Ids
+  log: Log
+  metrics: Metrics
+  database: Database
+  chains: ReadonlyMap<string, ChainPort>
+  domainSeparators: ReadonlyMap<string, Uint8Array>
+  facilitator: Facilitator
+  jws: JwsPort
+  offers: Offers
+  challenges: Challenges
+  claims: Claims
+  deliveries: Deliveries
+  finishSales: FinishSales
+  exposure: Exposure
+  losses: Losses
+  owner: Owner
+  entitlements: readonly EntitlementPort[]
+  limits: GateLimits
+  /** False while the operator has switched paid serving off. */
+  paidSwitchedOn(): boolean | Promise<boolean>
+  termsOf(call: PaidCall): Terms[]
+  statusUrl(paymentId: string): string
+}
+
+export type GateLimits = {
+  prepareMs: number
+  settleMs: number
+  /** Up to here an answer is served at block inclusion; above, finality rules. */
+  inclusionMicroMax: Micro
+}
+
+export const defaultGateLimits: GateLimits = { prepareMs: 15_000, settleMs: 30_000, inclusionMicroMax: 1_000_000n }
+
+/** A payment that has been checked against our own terms and is worth a claim. */
+export type VerifiedPayment = {
+  terms: Terms
+  payer: Address
+  nonce: Hex
+  signature: Hex
+  value: Micro
+  validAfter: bigint
+  validBefore: bigint
+  fingerprint: Buffer
+  identifierHash: Buffer | null
+}

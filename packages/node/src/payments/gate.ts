@@ -1,0 +1,31 @@
+import type { GateDeps } from './gate-deps.ts'
+import type { Gate, PaidCall } from './paid-call.ts'
+import { passEntitled } from './pass-entitled.ts'
+import { passPayment } from './pass-payment.ts'
+import { refuse } from './refuse.ts'
+
+const paymentHeader = 'payment-signature'
+const version1Header = 'x-payment'
+
+/** The one way to a paid answer: nothing, an entitlement, or a payment. */
+export function createGate(deps: GateDeps): Gate {
+  const entitlementOf = (call: PaidCall) => deps.entitlements.find((port) => port.claims(call.headers))
+  return {
+    challenge(call) {
+      const carriesSomething =
+        call.headers.has(paymentHeader) || call.headers.has(version1Header) || entitlementOf(call)
+      return carriesSomething ? undefined : deps.challenges.of(call)
+    },
+    async pass(call) {
+      const payment = call.headers.get(paymentHeader)
+      if (payment === undefined && call.headers.has(version1Header)) return refuse('payment_v1')
+      const entitlement = payment === undefined ? entitlementOf(call) : undefined
+      if (payment === undefined && !entitlement) return { kind: 'challenge', ...deps.challenges.of(call) }
+      if (!(await deps.paidSwitchedOn())) return refuse('switched_off', { retryAfterSeconds: 60 })
+      // A comma can only come from two headers joined into one: which of them was meant cannot be told.
+      if (payment?.includes(','))
+        return refuse('payment_malformed', { detail: 'PAYMENT-SIGNATURE was sent more than once.' })
+      return entitlement ? passEntitled(deps, call, entitlement) : passPayment(deps, call, payment as string)
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import { type Address, checksumAddress, parseAddress } from '../kernel/address.ts'
+import type { Json } from '../kernel/canonical-json.ts'
+import { type Clock, nowSeconds } from '../kernel/clock.ts'
+import { type Micro, parseMicro } from '../kernel/money.ts'
+import type { Terms } from './terms.ts'
+
+/** Compact EdDSA JWS by the node's own keyring. `verify` accepts only our own keys. */
+export type JwsPort = { sign(payload: Json): string; verify(jws: string): Json | undefined }
+
+/** How long a price we signed is honoured after it has changed. */
+const offerValiditySeconds = 600
+
+export type HonouredOffer = {
+  resourceUrl: string
+  network: string
+  asset: Address
+  payTo: Address
+  amountMicro: Micro
+}
+
+/** Signed offers of the offer-receipt extension: a buyer can hold us to a price until `validUntil`. */
+export function createOffers(jws: JwsPort, clock: Clock) {
+  return {
+    sign(resourceUrl: string, terms: readonly Terms[]): Json[] {
+      const validUntil = nowSeconds(clock) + offerValiditySeconds
+      return terms.map((term, acceptIndex) => ({
+        format: 'jws',
+        acceptIndex,
+        signature: jws.sign({
+          version: 1,
+          resourceUrl,
+          scheme: 'exact',
+          network: term.network.caip2,
+          asset: checksumAddress(term.asset),
+          payTo: checksumAddress(term.payTo),
+          amount: term.amountMicro.toString(),
+          validUntil,
+        }),
+      }))
+    },
+    /** The offer, when it is ours and still stands. */
+    honour(signed: string): HonouredOffer | undefined {
+      const payload = jws.verify(signed)
+      if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return undefined
+      const offer = payload as Record<string, Json>
+      const asset = parseAddress(offer['asset'])
+      const payTo = parseAddress(offer['payTo'])
+      const amountMicro = typeof offer['amount'] === 'string' ? parseMicro(offer['amount']) : undefined
+      const { resourceUrl, network, validUntil } = offer
+      if (offer['version'] !== 1 || offer['scheme'] !== 'exact' || !asset || !payTo || amountMicro === undefined)
+        return undefined
+      if (typeof resourceUrl !== 'string' || typeof network !== 'string') return undefined
+      if (typeof validUntil !== 'number' || validUntil < nowSeconds(clock)) return undefined
+      return { resourceUrl, network, asset, payTo, amountMicro }
+    },
+  }
+}
+
+export type Offers = ReturnType<typeof createOffers>

@@ -1,0 +1,103 @@
+import type { ExpectedTransfer } from '../chain/index.ts'
+import type { Address } from '../kernel/address.ts'
+import { type Hex, toHex } from '../kernel/bytes.ts'
+import type { Json } from '../kernel/canonical-json.ts'
+import type { Micro } from '../kernel/money.ts'
+
+export type PaymentState =
+  | 'claimed'
+  | 'settling'
+  | 'unknown'
+  | 'settled'
+  | 'served'
+  | 'failed'
+  | 'released'
+  | 'credited'
+  | 'refunded'
+
+/** A payment as its row tells it. */
+export type PaymentRecord = {
+  id: string
+  state: PaymentState
+  network: string
+  asset: Address
+  payer: Address
+  nonce: Hex
+  payTo: Address
+  payee: 'pay_to' | 'custody'
+  amountMicro: Micro
+  validBefore: bigint
+  routeId: string
+  resource: string
+  fingerprint: Buffer
+  identifierHash: Buffer | null
+  ref: Address | null
+  aff: Address | null
+  revocable: boolean
+  owner: bigint
+  clientGone: boolean
+  claimedAt: Date
+  headBlock: bigint
+  transaction: Hex | null
+  blockNumber: bigint | null
+  blockHash: Hex | null
+  reason: string | null
+  provisional: boolean
+  final: boolean
+  reorgs: number
+  settledAt: Date | null
+  deliveredAt: Date | null
+}
+
+export type StoredAnswer = {
+  status: number
+  contentType: string
+  headers: Record<string, string>
+  body: Buffer
+  reservation: Json
+  paymentResponse: string | null
+}
+
+export const paymentColumns = `id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+  fingerprint, identifier_hash, ref, aff, revocable, owner, client_gone, claimed_at, head_block, transaction, block_number, block_hash,
+  reason, provisional, final, reorgs, settled_at, delivered_at`
+
+// biome-ignore lint/suspicious/noExplicitAny: rows come from the columns above, typed by the driver
+export function toPaymentRecord(row: any): PaymentRecord {
+  return {
+    id: row.id,
+    state: row.state,
+    network: row.network,
+    asset: row.asset,
+    payer: row.payer,
+    nonce: toHex(row.nonce),
+    payTo: row.pay_to,
+    payee: row.payee,
+    amountMicro: row.amount_micro,
+    validBefore: row.valid_before,
+    routeId: row.route_id,
+    resource: row.resource,
+    fingerprint: row.fingerprint,
+    identifierHash: row.identifier_hash,
+    ref: row.ref,
+    aff: row.aff,
+    revocable: row.revocable,
+    owner: row.owner,
+    clientGone: row.client_gone,
+    claimedAt: row.claimed_at,
+    headBlock: row.head_block,
+    transaction: row.transaction,
+    blockNumber: row.block_number,
+    blockHash: row.block_hash,
+    reason: row.reason,
+    provisional: row.provisional,
+    final: row.final,
+    reorgs: row.reorgs,
+    settledAt: row.settled_at,
+    deliveredAt: row.delivered_at,
+  }
+}
+
+export function expectedTransfer(payment: PaymentRecord): ExpectedTransfer {
+  return { payer: payment.payer, payTo: payment.payTo, amountMicro: payment.amountMicro, nonce: payment.nonce }
+}

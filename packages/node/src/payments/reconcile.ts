@@ -1,0 +1,201 @@
+import { type ChainPort, ChainUnreadable, type InboundTransfer } from '../chain/index.ts'
+import type { Address } from '../kernel/address.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Micro } from '../kernel/money.ts'
+import { accounts, post } from '../ledger/index.ts'
+import type { Database } from '../store/database.ts'
+import { creditPayment, insertCredited } from './credit-payment.ts'
+import { findConflict } from './store-advance.ts'
+import {
+  type Cursor,
+  matchedTransfers,
+  onchainBooks,
+  openCursor,
+  readCursor,
+  recordReview,
+  saveCursor,
+} from './store-reconcile.ts'
+
+export type ReconcileDeps = {
+  database: Database
+  clock: Clock
+  ids: Ids
+  log: Log
+  metrics: Metrics
+}
+
+export type ReconciledAddress = { chain: ChainPort; payee: 'pay_to' | 'custody'; address: Address }
+
+export type ReconcileReport = {
+  network: string
+  payee: string
+  upToBlock: bigint
+  differenceMicro: Micro
+  unexplained: number
+}
+
+/**
+ * Compares the books with the chain at a final block, address by address. Transfers that no claim explains are credited
+ * or put before a person; what is left over is a difference, and a difference is an alarm.
+ */
+export async function reconcileBooks(
+  deps: ReconcileDeps,
+  targets: readonly ReconciledAddress[],
+): Promise<ReconcileReport[]> {
+  const reports: ReconcileReport[] = []
+  for (const target of targets) {
+    try {
+      reports.push(await reconcileAddress(deps, target))
+    } catch (error) {
+      if (!(error instanceof ChainUnreadable)) throw error
+      deps.log.warn(
+        { network: target.chain.network.caip2, error: error.message },
+        'the books could not be compared with the chain',
+      )
+    }
+  }
+  return reports
+}
+
+async function reconcileAddress(deps: ReconcileDeps, target: ReconciledAddress): Promise<ReconcileReport> {
+  const { chain, address, payee } = target
+  const network = chain.network.caip2
+  const final = await chain.finalizedBlock()
+  const cursor = (await readCursor(deps.database, network, address)) ?? (await open(deps, target, final.number))
+  let unexplained = 0
+  let pendingMicro = 0n
+  if (final.number > cursor.blockNumber) {
+    const inbound = await chain.inboundTransfers(address, cursor.blockNumber + 1n, final.number)
+    const known = await matchedTransfers(deps.database, network, inbound)
+    for (const transfer of inbound) {
+      if (known.has(`${transfer.transaction} ${transfer.logIndex}`)) continue
+      const outcome = await explain(deps, target, transfer)
+      if (outcome === 'pending') pendingMicro += transfer.amountMicro
+      else unexplained += 1
+    }
+    await postWithdrawals(deps, target, cursor.blockNumber + 1n, final.number)
+  }
+  const onchainMicro = await chain.usdcBalance(address, final.number)
+  const booksMicro = await onchainBooks(deps.database, network, payee, final.number)
+  const differenceMicro = onchainMicro - booksMicro - pendingMicro
+  // A transfer still being worked on is looked at again: the cursor only passes what is explained.
+  if (pendingMicro === 0n)
+    await saveCursor(deps.database, { network, address, blockNumber: final.number, onchainMicro }, deps.clock.nowMs())
+  report(deps, target, differenceMicro)
+  return { network, payee, upToBlock: final.number, differenceMicro, unexplained }
+}
+
+/** Money that was there before the books began is the operator's stake. */
+async function open(deps: ReconcileDeps, target: ReconciledAddress, blockNumber: bigint): Promise<Cursor> {
+  const network = target.chain.network.caip2
+  const first = await firstBlock(deps, target, blockNumber)
+  const onchainMicro = await target.chain.usdcBalance(target.address, first)
+  return openCursor(
+    deps.database,
+    { network, address: target.address, payee: target.payee, blockNumber: first, onchainMicro },
+    deps.clock.nowMs(),
+  )
+}
+
+/** Just before the first payment ever claimed there; the newest final block when there is none. */
+async function firstBlock(deps: ReconcileDeps, target: ReconciledAddress, finalNumber: bigint): Promise<bigint> {
+  const { rows } = await deps.database.query<{ first: bigint | null }>(
+    `select min(head_block) as first from payment where network = $1 and pay_to = $2`,
+    [target.chain.network.caip2, target.address],
+  )
+  const first = rows[0]?.first
+  return first === null || first === undefined || first > finalNumber ? finalNumber : first
+}
+
+async function explain(
+  deps: ReconcileDeps,
+  target: ReconciledAddress,
+  transfer: InboundTransfer,
+): Promise<'pending' | 'credited' | 'review'> {
+  const { chain, address, payee } = target
+  const network = chain.network.caip2
+  const nonce = await chain.transferAuthorization(transfer)
+  if (nonce === undefined) {
+    await recordReview(deps.database, { network, recipient: address, payee }, transfer, deps.clock.nowMs())
+    return 'review'
+  }
+  const claim = {
+    id: deps.ids.next('pay'),
+    network,
+    asset: chain.network.usdc.address,
+    payer: transfer.sender,
+    nonce,
+    payTo: address,
+    payee,
+    amountMicro: transfer.amountMicro,
+    validBefore: 0n,
+    routeId: 'inbound',
+    resource: '',
+    fingerprint: Buffer.alloc(32),
+    identifierHash: null,
+    ref: null,
+    aff: null,
+    revocable: false,
+    headBlock: transfer.blockNumber,
+    balanceMicro: 0n,
+    ignoreUndelivered: true,
+  }
+  const evidence = await chain.settlementByTransaction(transfer.transaction, {
+    payer: transfer.sender,
+    payTo: address,
+    amountMicro: transfer.amountMicro,
+    nonce,
+  })
+  if (evidence.status !== 'confirmed') return 'pending'
+  const existing = await findConflict(deps.database, claim)
+  if (!existing) {
+    await insertCredited(deps, claim, evidence)
+    deps.log.warn(
+      { network, transaction: transfer.transaction },
+      'an authorization that nobody claimed was credited to its payer',
+    )
+    return 'credited'
+  }
+  if (existing.state === 'failed' || existing.state === 'released') {
+    await creditPayment(deps, existing, evidence, 'landed_after_refusal')
+    return 'credited'
+  }
+  // In flight or unknown: recovery ends it with the same evidence.
+  return 'pending'
+}
+
+/** PAY_TO is the operator's own: what leaves it is a withdrawal. What leaves custody without a payout shows as a difference. */
+async function postWithdrawals(
+  deps: ReconcileDeps,
+  target: ReconciledAddress,
+  fromBlock: bigint,
+  toBlock: bigint,
+): Promise<void> {
+  if (target.payee !== 'pay_to') return
+  const totalMicro = await target.chain.outboundTotal(target.address, fromBlock, toBlock)
+  if (totalMicro === 0n) return
+  const network = target.chain.network.caip2
+  await deps.database.transaction((tx) =>
+    post(tx, [
+      {
+        reference: `withdrawal:${network}:${target.address}:${fromBlock}-${toBlock}`,
+        kind: 'withdrawal',
+        lines: [
+          { account: accounts.operator(network, 'usdc'), amount: totalMicro },
+          { account: accounts.onchain(network, 'pay_to'), amount: -totalMicro },
+        ],
+      },
+    ]),
+  )
+}
+
+function report(deps: ReconcileDeps, target: ReconciledAddress, differenceMicro: Micro): void {
+  const labels = { network: target.chain.network.caip2, payee: target.payee }
+  deps.metrics.gauge('assay_reconcile_difference_micro', Number(differenceMicro), labels)
+  if (differenceMicro === 0n) return
+  deps.metrics.count('assay_alarms_total', { alarm: 'books_differ' })
+  deps.log.error({ ...labels, difference_micro: differenceMicro.toString() }, 'the books differ from the chain')
+}

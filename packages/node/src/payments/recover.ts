@@ -1,0 +1,187 @@
+import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Micro } from '../kernel/money.ts'
+import type { Database } from '../store/database.ts'
+import { creditPayment } from './credit-payment.ts'
+import type { FinishSales } from './finish-sale.ts'
+import type { Owner } from './owner.ts'
+import type { PaidRoute } from './paid-call.ts'
+import { expectedTransfer, type PaymentRecord } from './payment-record.ts'
+import { type Confirmed, fromNonceEvidence, type SettlementResult } from './settle-payment.ts'
+import { endPayment, readAnswer } from './store-advance.ts'
+import { repairFlight } from './store-claim.ts'
+import {
+  abandonedPayments,
+  markFinal,
+  markOwnerDead,
+  ownersNotYetDead,
+  paymentsIn,
+  watchedPayments,
+} from './store-recover.ts'
+
+export type RecoverDeps = {
+  database: Database
+  chains: ReadonlyMap<string, ChainPort>
+  clock: Clock
+  log: Log
+  metrics: Metrics
+  owner: Owner
+  finishSales: FinishSales
+  inclusionMicroMax: Micro
+  routeOf(routeId: string): PaidRoute | undefined
+}
+
+const perRunMax = 500
+
+/**
+ * Brings every payment out of a middle state. It releases what was never submitted, finishes what was, and submits
+ * nothing: nobody is charged for a buyer who has gone.
+ */
+export async function recoverPayments(deps: RecoverDeps): Promise<void> {
+  await findDeadOwners(deps)
+  for (const payment of await abandonedPayments(deps.database, deps.clock.nowMs(), perRunMax))
+    await leaveOwner(deps, payment)
+  const unknown = await paymentsIn(deps.database, 'unknown', perRunMax)
+  deps.metrics.gauge('assay_payments_unknown', unknown.length)
+  for (const payment of unknown) await guarded(deps, payment, () => resolveUnknown(deps, payment))
+  for (const payment of await paymentsIn(deps.database, 'settled', perRunMax))
+    await guarded(deps, payment, () => releaseHeld(deps, payment))
+  for (const chain of deps.chains.values()) await watchRefused(deps, chain)
+}
+
+/** A process is dead when PostgreSQL no longer holds its lock; what it worked on is then nobody's. */
+export async function findDeadOwners(deps: Pick<RecoverDeps, 'database' | 'owner' | 'clock'>): Promise<void> {
+  for (const owner of await ownersNotYetDead(deps.database))
+    if (owner !== deps.owner.id && !(await deps.owner.isAlive(owner)))
+      await markOwnerDead(deps.database, owner, deps.clock.nowMs())
+}
+
+async function leaveOwner(deps: RecoverDeps, payment: PaymentRecord): Promise<void> {
+  const submitted = payment.state === 'settling'
+  await endPayment(
+    deps.database,
+    { id: payment.id, from: [payment.state], to: submitted ? 'unknown' : 'released', reason: 'owner_gone' },
+    deps.clock.nowMs(),
+  )
+  deps.log.info({ paymentId: payment.id, was: payment.state }, 'took over a payment whose process is gone')
+}
+
+/** One payment that cannot be resolved now must not keep the others waiting. */
+async function guarded(deps: RecoverDeps, payment: PaymentRecord, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    deps.log.warn({ paymentId: payment.id, error: String(error) }, 'a payment could not be resolved yet')
+  }
+}
+
+async function resolveUnknown(deps: RecoverDeps, payment: PaymentRecord): Promise<void> {
+  const chain = chainOf(deps, payment)
+  const result = await chainVerdict(chain, payment)
+  const nowMs = deps.clock.nowMs()
+  if (result.status === 'settled') await finish(deps, chain, payment, result.evidence)
+  else if (result.status === 'spent_before') await creditPayment(deps, payment, result.evidence)
+  else if (result.status === 'failed')
+    await endPayment(deps.database, { id: payment.id, from: ['unknown'], to: 'failed', reason: result.reason }, nowMs)
+  else if (result.status === 'contradicted') {
+    deps.metrics.count('assay_alarms_total', { alarm: 'settlement_contradicted' })
+    deps.log.error({ paymentId: payment.id, detail: result.detail }, 'the chain contradicts a payment')
+  }
+}
+
+/** Only chain evidence ends the unknown state: the transfer, a cancellation, or its time passed at a final block. */
+export async function chainVerdict(chain: ChainPort, payment: PaymentRecord): Promise<SettlementResult> {
+  const expected = expectedTransfer(payment)
+  if (payment.transaction) {
+    const evidence = await chain.settlementByTransaction(payment.transaction, expected)
+    if (evidence.status === 'confirmed') return { status: 'settled', evidence, feeMicro: 0n, gasGwei: 0n }
+  }
+  if (await chain.authorizationUsed(payment.payer, payment.nonce, 'latest')) {
+    const searchFrom = payment.headBlock > 100n ? payment.headBlock - 100n : 0n
+    return fromNonceEvidence(await chain.settlementByNonce(expected, searchFrom), payment.headBlock)
+  }
+  const finalTimestamp = await finalizedTimestamp(chain)
+  if (finalTimestamp <= payment.validBefore)
+    return { status: 'unknown', reason: 'its time has not passed at a final block' }
+  // Read again at the final block, which is past its time: unused there means it never can be used.
+  if (await chain.authorizationUsed(payment.payer, payment.nonce, 'finalized'))
+    return { status: 'unknown', reason: 'the nonce was used meanwhile' }
+  return { status: 'failed', reason: 'authorization_expired', gasGwei: 0n }
+}
+
+export async function finalizedTimestamp(chain: ChainPort): Promise<bigint> {
+  return BigInt((await chain.finalizedBlock()).timestamp)
+}
+
+async function finish(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord, evidence: Confirmed): Promise<void> {
+  const stored = await readAnswer(deps.database, payment.id)
+  if (!stored) return creditPayment(deps, payment, evidence, 'no_stored_answer')
+  const large = payment.amountMicro > deps.inclusionMicroMax
+  const isFinal = large && (await chain.finalizedBlock()).number >= evidence.blockNumber
+  const outcome = await deps.finishSales.finish({
+    claim: payment,
+    evidence,
+    feeMicro: 0n,
+    gasGwei: 0n,
+    reservation: stored.reservation,
+    hold: large && !isFinal && !payment.revocable,
+    provisional: large && !isFinal && payment.revocable,
+    commit: deps.routeOf(payment.routeId)?.commit,
+  })
+  deps.metrics.count('assay_payments_recovered_total', { outcome: outcome.status })
+  deps.log.info({ paymentId: payment.id, outcome: outcome.status }, 'finished a payment that was left behind')
+}
+
+/** Paid, not revocable, above the limit: released once its block is final. */
+async function releaseHeld(deps: RecoverDeps, payment: PaymentRecord): Promise<void> {
+  const chain = chainOf(deps, payment)
+  const final = await chain.finalizedBlock()
+  if (payment.blockNumber === null || payment.transaction === null || final.number < payment.blockNumber) return
+  const evidence = await chain.settlementByTransaction(payment.transaction, expectedTransfer(payment))
+  if (evidence.status === 'confirmed' && evidence.blockNumber <= final.number)
+    await finish(deps, chain, payment, evidence)
+}
+
+/** Anyone may still send an authorization that we refused; once its time has passed at a final block we look once more. */
+async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> {
+  let finalTimestamp: bigint
+  try {
+    finalTimestamp = await finalizedTimestamp(chain)
+  } catch (error) {
+    if (error instanceof ChainUnreadable) return
+    throw error
+  }
+  const payments = await watchedPayments(deps.database, chain.network.caip2, Number(finalTimestamp), perRunMax)
+  for (const payment of payments)
+    await guarded(deps, payment, async () => {
+      if (!(await chain.authorizationUsed(payment.payer, payment.nonce, 'finalized')))
+        return markFinal(deps.database, [payment.id])
+      const found = await chain.settlementByNonce(
+        expectedTransfer(payment),
+        payment.headBlock > 100n ? payment.headBlock - 100n : 0n,
+      )
+      if (found.status === 'confirmed') await creditPayment(deps, payment, found, 'landed_after_refusal')
+      else if (found.status === 'canceled') await markFinal(deps.database, [payment.id])
+    })
+}
+
+/** The flight counters against the rows of truth; a difference can only come from a crash between two statements. */
+export async function repairFlights(deps: Pick<RecoverDeps, 'database' | 'log'>): Promise<void> {
+  const { rows } = await deps.database.query<{ network: string; payer: `0x${string}` }>(
+    `select f.network, f.payer from payer_flight f
+     left join (select network, payer, count(*) as n, sum(amount_micro) as micro from payment
+                where state in ('claimed','settling','unknown') group by network, payer) t using (network, payer)
+     where f.in_flight <> coalesce(t.n, 0) or f.in_flight_micro <> coalesce(t.micro, 0)`,
+  )
+  for (const row of rows)
+    if (await repairFlight(deps.database, row.network, row.payer))
+      deps.log.warn({ payer: row.payer }, 'flight counter repaired')
+}
+
+function chainOf(deps: RecoverDeps, payment: PaymentRecord): ChainPort {
+  const chain = deps.chains.get(payment.network)
+  if (!chain) throw new Error(`payment ${payment.id} is on ${payment.network}, which is not configured`)
+  return chain
+}

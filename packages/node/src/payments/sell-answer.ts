@@ -1,0 +1,155 @@
+import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
+import { creditSpentAuthorization } from './credit-payment.ts'
+import { answerDuplicate, answerLost } from './earlier-payment.ts'
+import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import type { GateOutcome, PaidCall } from './paid-call.ts'
+import { refuse, refuse402 } from './refuse.ts'
+import { findConflict, findPayment } from './store-advance.ts'
+import { type Claim, inFlightPerPayerMax } from './store-claim.ts'
+import { workOnClaim } from './work-on-claim.ts'
+
+/** From a verified payment to a claim of it, or to what an earlier claim entitles to. */
+export async function sellAnswer(deps: GateDeps, call: PaidCall, verified: VerifiedPayment): Promise<GateOutcome> {
+  const { caip2 } = verified.terms.network
+  const chain = deps.chains.get(caip2)
+  if (!chain) throw new Error(`no chain for ${caip2}`)
+  if (!(await deps.losses.allows(verified.payer, call.route.id)))
+    return refuse('loss_limit', { retryAfterSeconds: 3_600 })
+  const claim = await draftClaim(deps, chain, call, verified)
+  if ('kind' in claim) return claim
+  if (claim.nonceUsed) return nonceUsedBefore(deps, chain, call, verified, claim.draft)
+  return claimAndWork(deps, chain, call, verified, claim.draft)
+}
+
+type Draft = { draft: Claim; nonceUsed: boolean }
+
+async function draftClaim(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  verified: VerifiedPayment,
+): Promise<Draft | GateOutcome> {
+  try {
+    const [status, head] = await Promise.all([
+      chain.payerStatus(verified.payer, verified.nonce),
+      chain.head(),
+      deps.deliveries.flushGone(),
+    ])
+    const { terms } = verified
+    return {
+      nonceUsed: status.nonceUsed,
+      draft: {
+        id: deps.ids.next('pay'),
+        network: terms.network.caip2,
+        asset: terms.asset,
+        payer: verified.payer,
+        nonce: verified.nonce,
+        payTo: terms.payTo,
+        payee: call.route.payee,
+        amountMicro: terms.amountMicro,
+        validBefore: verified.validBefore,
+        routeId: call.route.id,
+        resource: call.resourceUrl,
+        fingerprint: verified.fingerprint,
+        identifierHash: verified.identifierHash,
+        ref: call.attribution.ref ?? null,
+        aff: call.attribution.aff ?? null,
+        revocable: call.route.revocable,
+        headBlock: head.number,
+        balanceMicro: status.balanceMicro,
+        ignoreUndelivered: false,
+      },
+    }
+  } catch (error) {
+    if (!(error instanceof ChainUnreadable)) throw error
+    return refuse('settlement_unavailable', { detail: 'The chain could not be read.', retryAfterSeconds: 3 })
+  }
+}
+
+async function claimAndWork(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  verified: VerifiedPayment,
+  claim: Claim,
+): Promise<GateOutcome> {
+  const outcome = await deps.claims.claim(claim)
+  deps.metrics.count('assay_payments_claims_total', { outcome: outcome.status })
+  switch (outcome.status) {
+    case 'claimed':
+      return workOnClaim(deps, chain, call, verified, claim)
+    case 'over_limit':
+      return overLimit(deps, call, verified, claim)
+    case 'undelivered':
+      return afterUndelivered(deps, chain, call, verified, claim, outcome.paymentId)
+    case 'conflict':
+      return afterConflict(deps, chain, call, verified, claim)
+  }
+}
+
+function overLimit(deps: GateDeps, call: PaidCall, verified: VerifiedPayment, claim: Claim): GateOutcome {
+  // The nonce was read as unused and no claim of ours exists, so nothing moved for this payload.
+  if (claim.balanceMicro < claim.amountMicro)
+    return refuse402(deps, call, {
+      code: 'payment_invalid',
+      reason: 'insufficient_funds',
+      detail: `The payer holds ${claim.balanceMicro} of ${claim.amountMicro} atomic units of USDC on ${claim.network}.`,
+      payer: verified.payer,
+      network: claim.network,
+    })
+  return refuse('payer_limit', {
+    retryAfterSeconds: 2,
+    detail: `At most ${inFlightPerPayerMax} payments of one payer are worked on at once, within its balance.`,
+  })
+}
+
+async function afterUndelivered(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  verified: VerifiedPayment,
+  claim: Claim,
+  paymentId: string,
+): Promise<GateOutcome> {
+  const earlier = await findPayment(deps.database, paymentId)
+  const sameAuthorization = earlier?.nonce === verified.nonce
+  if (earlier && sameAuthorization) return afterConflict(deps, chain, call, verified, claim)
+  const lost = earlier && !earlier.deliveredAt && (earlier.clientGone || !(await deps.owner.isAlive(earlier.owner)))
+  if (lost) return answerLost(deps, earlier)
+  // Another process is serving it at this moment: this is a purchase of its own.
+  return claimAndWork(deps, chain, call, verified, { ...claim, ignoreUndelivered: true })
+}
+
+async function afterConflict(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  verified: VerifiedPayment,
+  claim: Claim,
+): Promise<GateOutcome> {
+  const earlier = await findConflict(deps.database, claim)
+  // It ended between the claim and this read, for example a failed purchase with the same identifier.
+  if (!earlier) return refuse('payment_in_flight', { retryAfterSeconds: 1 })
+  const answer = await answerDuplicate(deps, call, verified, earlier)
+  if (answer.kind !== 'reclaimable') return answer
+  const again = await deps.claims.reclaim(claim)
+  if (again.status === 'claimed') return workOnClaim(deps, chain, call, verified, { ...claim, id: again.paymentId })
+  if (again.status === 'over_limit') return overLimit(deps, call, verified, claim)
+  return refuse('payment_in_flight', { retryAfterSeconds: 1, extra: { status_url: deps.statusUrl(earlier.id) } })
+}
+
+/** The chain says the nonce is spent. Either we know that payment, or the money came in before anybody claimed it. */
+async function nonceUsedBefore(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  verified: VerifiedPayment,
+  claim: Claim,
+): Promise<GateOutcome> {
+  const earlier = await findConflict(deps.database, claim)
+  if (earlier && earlier.state !== 'released' && earlier.state !== 'failed') {
+    const answer = await answerDuplicate(deps, call, verified, earlier)
+    if (answer.kind !== 'reclaimable') return answer
+  }
+  return creditSpentAuthorization(deps, chain, call, verified, claim)
+}

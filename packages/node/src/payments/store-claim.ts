@@ -1,0 +1,214 @@
+import type { Address } from '../kernel/address.ts'
+import { fromHex, type Hex } from '../kernel/bytes.ts'
+import type { Micro } from '../kernel/money.ts'
+import type { Database, Sql } from '../store/database.ts'
+
+/** All that is known at the moment a payment is claimed; the row is the stored quote. */
+export type Claim = {
+  id: string
+  network: string
+  asset: Address
+  payer: Address
+  nonce: Hex
+  payTo: Address
+  payee: 'pay_to' | 'custody'
+  amountMicro: Micro
+  validBefore: bigint
+  routeId: string
+  resource: string
+  fingerprint: Buffer
+  identifierHash: Buffer | null
+  ref: Address | null
+  aff: Address | null
+  revocable: boolean
+  headBlock: bigint
+  /** Balance of the payer as just read: claims in flight may not exceed it. */
+  balanceMicro: Micro
+  /** Set once an undelivered earlier payment was looked at and found to be a purchase of its own. */
+  ignoreUndelivered: boolean
+}
+
+export type ClaimOutcome =
+  | { status: 'claimed' }
+  /** Another payment stands in the way; which one is read separately. */
+  | { status: 'conflict' }
+  /** An earlier payment for the same request whose answer may have been lost. */
+  | { status: 'undelivered'; paymentId: string }
+  | { status: 'over_limit' }
+
+export const inFlightPerPayerMax = 8
+
+/**
+ * Claims a whole batch in one durable statement. Order inside it: what is known already is left alone, then the payer's
+ * flight counter is raised where balance and count allow, and only then the row is inserted.
+ */
+const claimSql = `
+with input as (
+  select * from unnest(
+    $1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::bigint[], $9::bigint[],
+    $10::text[], $11::text[], $12::bytea[], $13::bytea[], $14::text[], $15::text[], $16::boolean[], $17::bigint[],
+    $18::bigint[], $19::boolean[]
+  ) as t(id, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource, fingerprint,
+         identifier_hash, ref, aff, revocable, head_block, balance_micro, ignore_undelivered)
+),
+undelivered as (
+  select distinct on (i.id) i.id, p.id as payment_id from input i
+  join payment p on p.payer = i.payer and p.fingerprint = i.fingerprint and p.delivered_at is null
+    and p.state in ('settling','unknown','settled','served') and (p.client_gone or p.owner <> $20)
+  where not i.ignore_undelivered order by i.id, p.claimed_at
+),
+fresh as (
+  select i.* from input i
+  where not exists (select 1 from undelivered u where u.id = i.id)
+    and not exists (select 1 from payment p where p.network = i.network and p.asset = i.asset and p.payer = i.payer and p.nonce = i.nonce)
+    and not exists (select 1 from payment p where p.payer = i.payer and p.identifier_hash = i.identifier_hash
+                    and p.state not in ('failed','released'))
+),
+flight as (
+  insert into payer_flight as f (network, payer, in_flight, in_flight_micro)
+  select network, payer, 1, amount_micro from fresh where amount_micro <= balance_micro
+  order by network, payer
+  on conflict (network, payer) do update
+    set in_flight = f.in_flight + 1, in_flight_micro = f.in_flight_micro + excluded.in_flight_micro
+    where f.in_flight < ${inFlightPerPayerMax}
+      and f.in_flight_micro + excluded.in_flight_micro <= (
+        select balance_micro from fresh where fresh.network = excluded.network and fresh.payer = excluded.payer)
+  returning f.network, f.payer
+),
+claimed as (
+  insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+    fingerprint, identifier_hash, ref, aff, revocable, owner, lease_until, claimed_at, head_block)
+  select id, 'claimed', network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+    fingerprint, identifier_hash, ref, aff, revocable, $20, $22, $21, head_block
+  from fresh join flight using (network, payer)
+  on conflict do nothing
+  returning id
+)
+select i.id, c.id is not null as claimed, u.payment_id as undelivered,
+  f.payer is not null as flight, x.id is not null as fresh
+from input i
+left join claimed c on c.id = i.id
+left join undelivered u on u.id = i.id
+left join fresh x on x.id = i.id
+left join flight f on x.id is not null and f.network = i.network and f.payer = i.payer`
+
+type ClaimRow = { id: string; claimed: boolean; undelivered: string | null; flight: boolean; fresh: boolean }
+
+/** A batch holds at most one claim per network and payer: the flight counter of a payer moves once per statement. */
+export async function insertClaims(
+  sql: Sql,
+  claims: readonly Claim[],
+  worker: { owner: bigint; nowMs: number; leaseMs: number },
+): Promise<ClaimOutcome[]> {
+  const column = <K extends keyof Claim>(key: K) => claims.map((claim) => claim[key])
+  const { rows } = await sql.query<ClaimRow>({
+    name: 'payment-claim',
+    text: claimSql,
+    values: [
+      column('id'),
+      column('network'),
+      column('asset'),
+      column('payer'),
+      claims.map((claim) => fromHex(claim.nonce)),
+      column('payTo'),
+      column('payee'),
+      column('amountMicro'),
+      column('validBefore'),
+      column('routeId'),
+      column('resource'),
+      column('fingerprint'),
+      column('identifierHash'),
+      column('ref'),
+      column('aff'),
+      column('revocable'),
+      column('headBlock'),
+      column('balanceMicro'),
+      column('ignoreUndelivered'),
+      worker.owner,
+      new Date(worker.nowMs),
+      new Date(worker.nowMs + worker.leaseMs),
+    ],
+  })
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const outcomes: ClaimOutcome[] = []
+  for (const claim of claims) outcomes.push(await outcomeOf(sql, claim, byId.get(claim.id)))
+  return outcomes
+}
+
+async function outcomeOf(sql: Sql, claim: Claim, row: ClaimRow | undefined): Promise<ClaimOutcome> {
+  if (!row) throw new Error('a claim got no answer')
+  if (row.claimed) return { status: 'claimed' }
+  if (row.undelivered) return { status: 'undelivered', paymentId: row.undelivered }
+  if (!row.fresh) return { status: 'conflict' }
+  if (!row.flight) return { status: 'over_limit' }
+  // Lost a race for the row after the counter was raised: lower it again. A crash in between only makes the payer wait for the repair.
+  await lowerFlight(sql, claim.network, claim.payer, claim.amountMicro)
+  return { status: 'conflict' }
+}
+
+async function lowerFlight(sql: Sql, network: string, payer: Address, amountMicro: Micro): Promise<void> {
+  await sql.query(
+    `update payer_flight set in_flight = in_flight - 1, in_flight_micro = in_flight_micro - $3 where network = $1 and payer = $2`,
+    [network, payer, amountMicro],
+  )
+}
+
+class OverLimit extends Error {}
+
+/** A released payment may be claimed again by the same request, with the same authorization. */
+export async function reclaimReleased(
+  database: Database,
+  claim: Claim,
+  worker: { owner: bigint; nowMs: number; leaseMs: number },
+): Promise<{ status: 'claimed'; paymentId: string } | { status: 'conflict' } | { status: 'over_limit' }> {
+  try {
+    return await database.transaction(async (tx) => {
+      const { rows } = await tx.query<{ id: string }>(
+        `update payment set state = 'claimed', owner = $1, claimed_at = $2, lease_until = $3, head_block = $4, reason = null,
+           ended_at = null, client_gone = false, identifier_hash = $5
+         where network = $6 and asset = $7 and payer = $8 and nonce = $9 and fingerprint = $10 and state = 'released' returning id`,
+        [
+          worker.owner,
+          new Date(worker.nowMs),
+          new Date(worker.nowMs + worker.leaseMs),
+          claim.headBlock,
+          claim.identifierHash,
+          claim.network,
+          claim.asset,
+          claim.payer,
+          fromHex(claim.nonce),
+          claim.fingerprint,
+        ],
+      )
+      const paymentId = rows[0]?.id
+      if (!paymentId) return { status: 'conflict' }
+      const raised = await tx.query(
+        `insert into payer_flight as f (network, payer, in_flight, in_flight_micro)
+         select $1, $2, 1, $3::bigint where $3::bigint <= $4::bigint
+         on conflict (network, payer) do update set in_flight = f.in_flight + 1, in_flight_micro = f.in_flight_micro + $3
+           where f.in_flight < ${inFlightPerPayerMax} and f.in_flight_micro + $3 <= $4 returning 1`,
+        [claim.network, claim.payer, claim.amountMicro, claim.balanceMicro],
+      )
+      if (raised.rowCount === 0) throw new OverLimit()
+      return { status: 'claimed', paymentId }
+    })
+  } catch (error) {
+    if (error instanceof OverLimit) return { status: 'over_limit' }
+    throw error
+  }
+}
+
+/** Counts a payer's flight anew from the rows of truth. The row is locked first, so that no claim or ending falls in between. */
+export async function repairFlight(database: Database, network: string, payer: Address): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    await tx.query(`select 1 from payer_flight where network = $1 and payer = $2 for update`, [network, payer])
+    const { rowCount } = await tx.query(
+      `update payer_flight f set in_flight = t.n, in_flight_micro = t.micro
+       from (select count(*)::int as n, coalesce(sum(amount_micro), 0)::bigint as micro from payment
+             where network = $1 and payer = $2 and state in ('claimed','settling','unknown')) t
+       where f.network = $1 and f.payer = $2 and (f.in_flight <> t.n or f.in_flight_micro <> t.micro)`,
+      [network, payer],
+    )
+    return rowCount > 0
+  })
+}

@@ -1,0 +1,119 @@
+import type { Sql, Tx } from '../store/database.ts'
+import type { AnswerContent } from './paid-call.ts'
+import type { Confirmed } from './settle-payment.ts'
+
+export type ServedRow = { id: string; evidence: Confirmed; provisional: boolean; paymentResponse: string }
+
+const servedSql = `
+with input as (
+  select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::integer[], $6::boolean[], $7::text[])
+    as t(id, transaction, block_number, block_hash, log_index, provisional, payment_response)
+),
+before as (
+  select p.id, p.state from payment p join input i using (id)
+  where p.state in ('settling','unknown','settled') order by p.id for update of p
+),
+moved as (
+  update payment p set state = 'served', transaction = i.transaction, block_number = i.block_number, block_hash = i.block_hash,
+    log_index = i.log_index, provisional = i.provisional, reason = null, settled_at = coalesce(p.settled_at, $8), ended_at = $8
+  from input i join before b using (id) where p.id = i.id
+  returning p.id, p.network, p.payer, p.amount_micro, b.state as was
+),
+flight as (
+  update payer_flight f set in_flight = f.in_flight - m.n, in_flight_micro = f.in_flight_micro - m.micro
+  from (select network, payer, count(*)::int as n, sum(amount_micro)::bigint as micro from moved where was <> 'settled' group by network, payer) m
+  where f.network = m.network and f.payer = m.payer
+),
+answered as (
+  update payment_answer a set payment_response = i.payment_response from input i join moved m using (id) where a.payment_id = i.id
+)
+select id, was from moved`
+
+/** Which of the rows this call moved to `served`, and whether their money had been held in clearing before. */
+export async function markServed(
+  tx: Tx,
+  rows: readonly ServedRow[],
+  nowMs: number,
+): Promise<Map<string, 'held' | 'fresh'>> {
+  const result = await tx.query<{ id: string; was: string }>({
+    name: 'payment-served',
+    text: servedSql,
+    values: [
+      rows.map((row) => row.id),
+      rows.map((row) => row.evidence.transaction),
+      rows.map((row) => row.evidence.blockNumber),
+      rows.map((row) => row.evidence.blockHash),
+      rows.map((row) => row.evidence.logIndex),
+      rows.map((row) => row.provisional),
+      rows.map((row) => row.paymentResponse),
+      new Date(nowMs),
+    ],
+  })
+  return new Map(result.rows.map((row) => [row.id, row.was === 'settled' ? 'held' : 'fresh']))
+}
+
+/** Money seen on chain, effect not yet given. It leaves the payer's flight: nothing more can move for it. */
+export async function markHeld(tx: Tx, id: string, evidence: Confirmed, nowMs: number): Promise<boolean> {
+  return endWithMoney(tx, id, 'settled', evidence, ['settling', 'unknown'], nowMs, null)
+}
+
+export async function markCredited(
+  tx: Tx,
+  id: string,
+  evidence: Confirmed,
+  nowMs: number,
+  reason: string,
+): Promise<boolean> {
+  return endWithMoney(
+    tx,
+    id,
+    'credited',
+    evidence,
+    ['settling', 'unknown', 'settled', 'failed', 'released'],
+    nowMs,
+    reason,
+  )
+}
+
+async function endWithMoney(
+  tx: Tx,
+  id: string,
+  state: 'settled' | 'credited',
+  evidence: Confirmed,
+  from: readonly string[],
+  nowMs: number,
+  reason: string | null,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `with before as (select id, state from payment where id = $1 and state = any($2::text[]) for update),
+     moved as (
+       update payment p set state = $3, transaction = $4, block_number = $5, block_hash = $6, log_index = $7, reason = $8,
+         settled_at = coalesce(p.settled_at, $9), ended_at = case when $3 = 'credited' then $9::timestamptz end
+       from before b where p.id = b.id returning p.id, p.network, p.payer, p.amount_micro, b.state as was),
+     flight as (
+       update payer_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.amount_micro
+       from moved m where m.was in ('settling','unknown') and f.network = m.network and f.payer = m.payer)
+     select id from moved`,
+    [
+      id,
+      from,
+      state,
+      evidence.transaction,
+      evidence.blockNumber,
+      evidence.blockHash,
+      evidence.logIndex,
+      reason,
+      new Date(nowMs),
+    ],
+  )
+  return rowCount > 0
+}
+
+export async function replaceAnswer(sql: Sql, paymentId: string, answer: AnswerContent): Promise<void> {
+  const { body } = answer
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) throw new Error('a stored answer cannot be a stream')
+  await sql.query(
+    `update payment_answer set status = $2, content_type = $3, headers = $4, body = $5 where payment_id = $1`,
+    [paymentId, answer.status, answer.contentType, JSON.stringify(answer.headers ?? {}), Buffer.from(body)],
+  )
+}

@@ -1,0 +1,57 @@
+import type { Network } from '../chain/index.ts'
+import { type Address, checksumAddress } from '../kernel/address.ts'
+import type { Micro } from '../kernel/money.ts'
+import type { PaidRoute } from './paid-call.ts'
+
+/** Receiving addresses: PAY_TO is the operator's own money, CUSTODY is partly or wholly others'. */
+export type Payees = { pay_to: Address; custody: Record<string, Address> }
+
+/** One way to pay for a call, entirely ours: nothing in it comes from the client. */
+export type Terms = {
+  network: Network
+  asset: Address
+  payTo: Address
+  amountMicro: Micro
+  maxTimeoutSeconds: number
+}
+
+/** Cautious agents refuse long windows; a minute and a half covers a slow block on either chain. */
+export const maxTimeoutSeconds = 90
+
+export function payeeAddress(payees: Payees, payee: PaidRoute['payee'], network: string): Address {
+  const address = payee === 'pay_to' ? payees.pay_to : payees.custody[network]
+  if (!address) throw new Error(`no custody address on ${network}`)
+  return address
+}
+
+export function termsFor(
+  networks: ReadonlyMap<string, Network>,
+  payees: Payees,
+  route: PaidRoute,
+  priceMicro: Micro,
+): Terms[] {
+  return route.networks.map((caip2) => {
+    const network = networks.get(caip2)
+    if (!network) throw new Error(`route ${route.id} sells on ${caip2}, which is not configured`)
+    return {
+      network,
+      asset: network.usdc.address,
+      payTo: payeeAddress(payees, route.payee, caip2),
+      amountMicro: priceMicro,
+      maxTimeoutSeconds,
+    }
+  })
+}
+
+/** The x402 v2 PaymentRequirements object of our terms. */
+export function toRequirements(terms: Terms): Record<string, unknown> {
+  return {
+    scheme: 'exact',
+    network: terms.network.caip2,
+    amount: terms.amountMicro.toString(),
+    asset: checksumAddress(terms.asset),
+    payTo: checksumAddress(terms.payTo),
+    maxTimeoutSeconds: terms.maxTimeoutSeconds,
+    extra: { name: terms.network.usdc.name, version: terms.network.usdc.version },
+  }
+}

@@ -1,0 +1,52 @@
+import type { ChainPort } from '../chain/index.ts'
+import { fromHex, toHex } from '../kernel/bytes.ts'
+import { hashTransferAuthorization } from '../kernel/eip3009.ts'
+import { recoverAddress } from '../kernel/secp256k1.ts'
+import type { Terms } from './terms.ts'
+import type { DecodedPayment } from './x402/decode-payment.ts'
+
+export type AuthorizationOutcome =
+  | { status: 'valid' }
+  | { status: 'invalid'; reason: string; detail: string }
+  | { status: 'could_not_check'; reason: string }
+
+/** Time a settlement needs before the authorization may run out. */
+export const settleMarginSeconds = 12
+const windowSlackSeconds = 30
+
+const invalid = (reason: string, detail: string): AuthorizationOutcome => ({ status: 'invalid', reason, detail })
+
+export function checkWindow(payment: DecodedPayment, terms: Terms, nowSeconds: number): AuthorizationOutcome {
+  const { validAfter, validBefore } = payment.authorization
+  if (validAfter > BigInt(nowSeconds))
+    return invalid('invalid_exact_evm_payload_authorization_valid_after', 'The authorization is not valid yet.')
+  if (validBefore < BigInt(nowSeconds + settleMarginSeconds))
+    return invalid(
+      'invalid_exact_evm_payload_authorization_valid_before',
+      `The authorization must be valid for at least ${settleMarginSeconds} s more.`,
+    )
+  // Counted from now, not from validAfter: stock clients sign validAfter 0 or ten minutes back.
+  if (validBefore > BigInt(nowSeconds + terms.maxTimeoutSeconds + windowSlackSeconds))
+    return invalid(
+      'invalid_exact_evm_payload_authorization_valid_before',
+      `The authorization must run out within ${terms.maxTimeoutSeconds} s.`,
+    )
+  return { status: 'valid' }
+}
+
+/** An ordinary wallet is checked here without any I/O; only what does not recover asks the chain for a contract wallet. */
+export async function checkSignature(
+  payment: DecodedPayment,
+  domainSeparator: Uint8Array,
+  chain: ChainPort,
+): Promise<AuthorizationOutcome> {
+  const digest = hashTransferAuthorization(domainSeparator, payment.authorization)
+  const signature = fromHex(payment.signature)
+  if (signature.byteLength === 65 && recoverAddress(digest, signature) === payment.authorization.from)
+    return { status: 'valid' }
+  const verdict = await chain.checkContractSignature(payment.authorization.from, toHex(digest), payment.signature)
+  if (verdict === 'valid') return { status: 'valid' }
+  if (verdict === 'could_not_check')
+    return { status: 'could_not_check', reason: 'the payer is not a plain wallet and its chain could not be read' }
+  return invalid('invalid_exact_evm_payload_signature', 'The signature is not the payer’s over this authorization.')
+}

@@ -1,0 +1,124 @@
+import type { ChainPort } from '../chain/index.ts'
+import { accounts, post } from '../ledger/index.ts'
+import type { Tx } from '../store/database.ts'
+import { type FinishedClaim, postingReference, saleOf } from './finish-sale.ts'
+import type { ReversalHook } from './paid-call.ts'
+import { expectedTransfer, type PaymentRecord } from './payment-record.ts'
+import type { RecoverDeps } from './recover.ts'
+import { readAnswer } from './store-advance.ts'
+import { markFinal, notFinalUpTo } from './store-recover.ts'
+
+export type FinalityDeps = RecoverDeps & { reversalHooks: readonly ReversalHook[] }
+
+const perRunMax = 2_000
+
+/** Marks what is final, and undoes what a reorg took away. */
+export async function watchFinality(deps: FinalityDeps): Promise<void> {
+  for (const chain of deps.chains.values()) {
+    const final = await chain.finalizedBlock()
+    const payments = await notFinalUpTo(deps.database, chain.network.caip2, final.number, perRunMax)
+    for (const [blockNumber, group] of groupByBlock(payments)) await judgeBlock(deps, chain, blockNumber, group)
+  }
+}
+
+function groupByBlock(payments: readonly PaymentRecord[]): Map<bigint, PaymentRecord[]> {
+  const groups = new Map<bigint, PaymentRecord[]>()
+  for (const payment of payments) {
+    if (payment.blockNumber === null) continue
+    const group = groups.get(payment.blockNumber)
+    if (group) group.push(payment)
+    else groups.set(payment.blockNumber, [payment])
+  }
+  return groups
+}
+
+async function judgeBlock(
+  deps: FinalityDeps,
+  chain: ChainPort,
+  number: bigint,
+  payments: readonly PaymentRecord[],
+): Promise<void> {
+  const canonical = await chain.blockHash(number)
+  if (canonical === undefined) return
+  // One read settles all payments of a block that is still there.
+  const there = payments.filter((payment) => payment.blockHash === canonical && payment.state !== 'settled')
+  if (there.length > 0)
+    await markFinal(
+      deps.database,
+      there.map((payment) => payment.id),
+    )
+  for (const payment of payments) if (payment.blockHash !== canonical) await afterReorg(deps, chain, payment)
+}
+
+async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
+  if (payment.transaction === null) return
+  const evidence = await chain.settlementByTransaction(payment.transaction, expectedTransfer(payment))
+  if (evidence.status === 'could_not_read') return
+  if (evidence.status === 'confirmed') {
+    await deps.database.query(
+      `update payment set block_number = $2, block_hash = $3, log_index = $4 where id = $1 and block_hash = $5`,
+      [payment.id, evidence.blockNumber, evidence.blockHash, evidence.logIndex, payment.blockHash],
+    )
+    return
+  }
+  const stored = await readAnswer(deps.database, payment.id)
+  await deps.database.transaction((tx) => undo(deps, tx, payment, stored?.reservation ?? null))
+  deps.metrics.count('assay_alarms_total', { alarm: 'reorg' })
+  deps.log.error(
+    { paymentId: payment.id, block: payment.blockHash },
+    'a reorg took a payment away; its postings are reversed',
+  )
+}
+
+/** Back to unknown: the authorization may land again, and is then finished anew under a reference of its own. */
+async function undo(
+  deps: FinalityDeps,
+  tx: Tx,
+  payment: PaymentRecord,
+  reservation: PaymentReservation,
+): Promise<void> {
+  const { rowCount } = await tx.query(
+    `with moved as (
+       update payment set state = 'unknown', reason = 'reorged', reorgs = reorgs + 1, block_number = null, block_hash = null,
+         log_index = null, provisional = false, ended_at = null
+       where id = $1 and block_hash = $2 and state = $3 returning network, payer, amount_micro)
+     insert into payer_flight as f (network, payer, in_flight, in_flight_micro) select network, payer, 1, amount_micro from moved
+     on conflict (network, payer) do update set in_flight = f.in_flight + 1, in_flight_micro = f.in_flight_micro + excluded.in_flight_micro`,
+    [payment.id, payment.blockHash, payment.state],
+  )
+  if (rowCount === 0) return
+  await post(tx, [reversal(payment)])
+  if (payment.state !== 'served') return
+  const sale = saleOf(payment, {
+    reservation,
+    provisional: false,
+    transaction: payment.transaction ?? '',
+    settledAtMs: payment.settledAt?.getTime() ?? deps.clock.nowMs(),
+  })
+  await deps.routeOf(payment.routeId)?.revoke?.(tx, sale)
+  for (const hook of deps.reversalHooks) await hook(tx, sale)
+}
+
+type PaymentReservation = NonNullable<Awaited<ReturnType<typeof readAnswer>>>['reservation']
+
+/** What can be taken back reverses the sale; what was already used is our loss, shown as such. */
+function reversal(payment: PaymentRecord & FinishedClaim) {
+  const { network } = payment
+  const taken =
+    payment.state === 'settled'
+      ? accounts.clearingPayments(network)
+      : payment.state === 'credited'
+        ? accounts.reorgLoss(network)
+        : payment.revocable
+          ? accounts.revenue(network, payment.routeId)
+          : accounts.reorgLoss(network)
+  return {
+    reference: `${postingReference('reorg', payment)}:${payment.blockHash}`,
+    kind: 'reorg',
+    paymentId: payment.id,
+    lines: [
+      { account: taken, amount: payment.amountMicro },
+      { account: accounts.onchain(network, payment.payee), amount: -payment.amountMicro },
+    ],
+  }
+}

@@ -1,0 +1,137 @@
+import type { ChainPort } from '../chain/index.ts'
+import type { Hex } from '../kernel/bytes.ts'
+import { nowSeconds } from '../kernel/clock.ts'
+import { asProblem, Problem } from '../kernel/problem.ts'
+import { afterSettlement } from './after-settlement.ts'
+import { claimLeaseMs } from './claims.ts'
+import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import type { GateOutcome, PaidCall, PreparedAnswer } from './paid-call.ts'
+import { refuse, refuse402, refuseForLater } from './refuse.ts'
+import { settlePayment } from './settle-payment.ts'
+import { endPayment } from './store-advance.ts'
+import type { Claim } from './store-claim.ts'
+import { settleMarginSeconds } from './verify-authorization.ts'
+
+/** The claim is ours: prepare, write the intent, settle, finish. Every way out leaves the row in a state recovery knows. */
+export async function workOnClaim(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  verified: VerifiedPayment,
+  claim: Claim,
+): Promise<GateOutcome> {
+  const release = (reason: string) =>
+    endPayment(
+      deps.database,
+      { id: claim.id, from: ['claimed'], to: 'released', reason, owner: deps.owner.id },
+      deps.clock.nowMs(),
+    )
+
+  const prepared = await prepareInTime(deps, call, verified, claim)
+  if (prepared instanceof Problem) {
+    await release(prepared.code)
+    return { kind: 'refused', problem: prepared }
+  }
+  const stop = await reasonNotToSettle(deps, call, claim)
+  if (stop) {
+    await release(stop.reason)
+    return stop.outcome
+  }
+  const intended = await deps.claims.intend({
+    id: claim.id,
+    status: prepared.answer.status,
+    contentType: prepared.answer.contentType,
+    headers: prepared.answer.headers ?? {},
+    body: Buffer.from(prepared.answer.body),
+    reservation: prepared.reservation,
+    leaseUntilMs: deps.clock.nowMs() + deps.limits.settleMs + claimLeaseMs,
+  })
+  if (!intended) return refuseForLater('payment_in_flight', deps.statusUrl(claim.id), 1)
+
+  const gone = () => deps.deliveries.clientGone(claim.id)
+  call.clientGone.addEventListener('abort', gone, { once: true })
+  if (call.clientGone.aborted) gone()
+  const result = await settlePayment(
+    { facilitator: deps.facilitator, chain, clock: deps.clock, deadlineMs: deps.limits.settleMs },
+    facilitatorPayment(call, verified, claim),
+    { payer: claim.payer, payTo: claim.payTo, amountMicro: claim.amountMicro, nonce: claim.nonce },
+    claim.headBlock,
+  )
+  deps.metrics.count('assay_payments_settlements_total', { outcome: result.status, network: claim.network })
+  const outcome = await afterSettlement(deps, chain, call, claim, prepared, result)
+  // From here the front door watches the connection until the last byte.
+  if (outcome.kind !== 'served') call.clientGone.removeEventListener('abort', gone)
+  return outcome
+}
+
+async function prepareInTime(
+  deps: GateDeps,
+  call: PaidCall,
+  verified: VerifiedPayment,
+  claim: Claim,
+): Promise<PreparedAnswer | Problem> {
+  const late = new AbortController()
+  const timer = deps.clock.sleep(deps.limits.prepareMs, late.signal).then(
+    () =>
+      new Problem('upstream_unavailable', {
+        detail: 'The answer could not be prepared in time.',
+        retryAfterSeconds: 5,
+      }),
+    () => new Problem('internal'),
+  )
+  try {
+    return await Promise.race([call.prepare(verified.payer, claim.id, late.signal), timer])
+  } catch (error) {
+    if (!(error instanceof Problem))
+      deps.log.error({ paymentId: claim.id, route: claim.routeId, error: String(error) }, 'prepare failed')
+    return asProblem(error)
+  } finally {
+    late.abort()
+  }
+}
+
+type Stop = { reason: string; outcome: GateOutcome }
+
+/** Last look before money may move: is there still a buyer, still time, still room under the cap? */
+async function reasonNotToSettle(deps: GateDeps, call: PaidCall, claim: Claim): Promise<Stop | undefined> {
+  if (call.clientGone.aborted)
+    return { reason: 'client_gone', outcome: refuse('payment_in_flight', { retryAfterSeconds: 1 }) }
+  if (claim.validBefore < BigInt(nowSeconds(deps.clock) + settleMarginSeconds))
+    return {
+      reason: 'authorization_too_short',
+      outcome: refuse402(deps, call, {
+        code: 'payment_invalid',
+        reason: 'invalid_exact_evm_payload_authorization_valid_before',
+        detail: 'The authorization ran out while the answer was prepared; nothing was taken.',
+        payer: claim.payer,
+        network: claim.network,
+      }),
+    }
+  if (!(await deps.exposure.admit(claim.amountMicro)))
+    return { reason: 'exposure_limit', outcome: refuse('exposure_limit', { retryAfterSeconds: 30 }) }
+  return undefined
+}
+
+function facilitatorPayment(call: PaidCall, verified: VerifiedPayment, claim: Claim) {
+  const { terms } = verified
+  return {
+    paymentId: claim.id,
+    network: claim.network,
+    asset: claim.asset,
+    assetName: terms.network.usdc.name,
+    assetVersion: terms.network.usdc.version,
+    payTo: claim.payTo,
+    amountMicro: claim.amountMicro,
+    maxTimeoutSeconds: terms.maxTimeoutSeconds,
+    resourceUrl: call.resourceUrl,
+    signature: verified.signature as Hex,
+    authorization: {
+      from: claim.payer,
+      to: claim.payTo,
+      value: verified.value,
+      validAfter: verified.validAfter,
+      validBefore: verified.validBefore,
+      nonce: claim.nonce,
+    },
+  }
+}

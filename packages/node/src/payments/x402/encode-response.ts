@@ -1,0 +1,35 @@
+import type { Json } from '../../kernel/canonical-json.ts'
+
+/** PAYMENT-RESPONSE of a settled payment, with the signed receipt of the offer-receipt extension. */
+export function encodeSuccess(settled: {
+  payer: string
+  transaction: string
+  network: string
+  amount: string
+  receipt: string
+}): string {
+  return encode({
+    success: true,
+    payer: settled.payer,
+    transaction: settled.transaction,
+    network: settled.network,
+    amount: settled.amount,
+    extensions: { 'offer-receipt': { info: { receipt: { format: 'jws', signature: settled.receipt } } } },
+  })
+}
+
+/** PAYMENT-RESPONSE of a payment that was refused: no transaction, no money moved. */
+export function encodeFailure(failed: { reason: string; message: string; payer: string; network: string }): string {
+  return encode({
+    success: false,
+    errorReason: failed.reason,
+    errorMessage: failed.message,
+    payer: failed.payer,
+    transaction: '',
+    network: failed.network,
+  })
+}
+
+function encode(value: Json): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64')
+}

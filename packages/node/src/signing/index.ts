@@ -1,0 +1,20 @@
+export { bodyDigest } from './body-digest.ts'
+export { didDocument, didKey, didKeyUrl, didWeb } from './did-document.ts'
+export { createJwsSigner, type JwsSigner, verifyJws } from './jws.ts'
+export { keyDirectory, keyDirectoryMediaType, keyDirectoryPath, keysForIndex } from './key-directory.ts'
+export {
+  type KeyStatementMessage,
+  type KeyStatementRecord,
+  type KeyStatementTypedData,
+  keyStatementTypedData,
+  type StatementWallet,
+  verifyKeyStatement,
+} from './key-statement.ts'
+export { createFixedKeyring, createKeyring, type Keyring, type KeyringIdentity } from './keyring.ts'
+export { type NodeDomain, nodeDomain } from './node-domain.ts'
+export { createResponseSigner } from './response-signer.ts'
+export { type RevokeKeyOptions, revokeKey } from './revoke-key.ts'
+export { type KeyChangeDeps, rotateKey } from './rotate-key.ts'
+export { type CoveredComponent, contentDigest, signatureBase } from './signature-base.ts'
+export type { ResponseSigner, ResponseToSign, SignatureHeaders } from './signer.ts'
+export { generateSigningKey, type PrivateSigningKey, privateKeyFromSeed, verifyEd25519 } from './signing-key.ts'

@@ -1,0 +1,77 @@
+import type { Clock } from '../kernel/clock.ts'
+import { didKeyUrl } from './did-document.ts'
+import type { Keyring } from './keyring.ts'
+import { type PrivateSigningKey, signEd25519, verifyEd25519 } from './signing-key.ts'
+
+/** Compact EdDSA JWS whose `kid` is our did:web key URL: offers, receipts, session tokens. */
+export type JwsSigner = {
+  /** `json` is signed as it stands. `share` lets the same text reuse its signature for a few seconds. */
+  sign(json: string, options?: { share?: boolean }): string
+}
+
+export type JwsSignerOptions = {
+  /** Host and port of the base address that publishes the keys. */
+  authority: string
+  clock: Clock
+  typ?: string
+  shareMs?: number
+  shareEntriesMax?: number
+}
+
+export function createJwsSigner(keyring: Keyring, options: JwsSignerOptions): JwsSigner {
+  const { authority, clock, typ, shareMs = 5_000, shareEntriesMax = 1_024 } = options
+  const shared = new Map<string, { jws: string; key: PrivateSigningKey; untilMs: number }>()
+  let headerKey: PrivateSigningKey | undefined
+  let header = ''
+
+  const fresh = (key: PrivateSigningKey, json: string): string => {
+    if (key !== headerKey) {
+      headerKey = key
+      const fields = { alg: 'EdDSA', ...(typ === undefined ? {} : { typ }), kid: didKeyUrl(authority, key.keyId) }
+      header = base64url(JSON.stringify(fields))
+    }
+    const input = `${header}.${base64url(json)}`
+    return `${input}.${signEd25519(key, Buffer.from(input, 'latin1')).toString('base64url')}`
+  }
+
+  return {
+    sign: (json, { share = false } = {}) => {
+      const key = keyring.active()
+      if (!share) return fresh(key, json)
+      const nowMs = clock.nowMs()
+      const known = shared.get(json)
+      if (known !== undefined && known.key === key && known.untilMs > nowMs) return known.jws
+      if (shared.size >= shareEntriesMax) shared.clear()
+      const jws = fresh(key, json)
+      shared.set(json, { jws, key, untilMs: nowMs + shareMs })
+      return jws
+    },
+  }
+}
+
+function base64url(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64url')
+}
+
+export type JwsParts = { kid: string; typ: string | undefined; json: string }
+
+const jwsPattern = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}$/
+export const jwsLengthMax = 8_192
+
+/** The verified content of a compact EdDSA JWS, or undefined. `publicKeyOf` decides which keys are trusted, and when. */
+export function verifyJws(jws: string, publicKeyOf: (kid: string) => string | undefined): JwsParts | undefined {
+  if (jws.length > jwsLengthMax || !jwsPattern.test(jws)) return undefined
+  const [head = '', body = '', signature = ''] = jws.split('.')
+  let fields: unknown
+  try {
+    fields = JSON.parse(Buffer.from(head, 'base64url').toString('utf8'))
+  } catch {
+    return undefined
+  }
+  const { alg, kid, typ, crit } = (fields ?? {}) as Record<string, unknown>
+  if (alg !== 'EdDSA' || typeof kid !== 'string' || crit !== undefined) return undefined
+  const x = publicKeyOf(kid)
+  if (x === undefined) return undefined
+  if (!verifyEd25519(x, Buffer.from(`${head}.${body}`, 'latin1'), Buffer.from(signature, 'base64url'))) return undefined
+  return { kid, typ: typeof typ === 'string' ? typ : undefined, json: Buffer.from(body, 'base64url').toString('utf8') }
+}

@@ -1,0 +1,49 @@
+import { createPrivateKey } from 'node:crypto'
+import { open, readFile, rename, stat } from 'node:fs/promises'
+import { type PrivateSigningKey, privateKeyFrom, privateKeyFromSeed } from './signing-key.ts'
+
+const pemBlock = /-----BEGIN PRIVATE KEY-----[\s\S]+?-----END PRIVATE KEY-----/g
+
+/** Reads SIGNING_KEY_FILE: one or more PKCS8 PEM blocks, or `{"keys":[jwk, …]}`. */
+export function parseKeyFile(text: string): PrivateSigningKey[] {
+  const blocks = text.match(pemBlock)
+  if (blocks) return blocks.map((block) => privateKeyFrom(createPrivateKey(block)))
+  const parsed: unknown = JSON.parse(text)
+  const keys = (parsed as { keys?: unknown } | null)?.keys
+  if (!Array.isArray(keys) || keys.length === 0) throw new Error('the key file holds no keys')
+  return keys.map((key: unknown) => {
+    const { kty, crv, d } = (key ?? {}) as Record<string, unknown>
+    if (kty !== 'OKP' || crv !== 'Ed25519' || typeof d !== 'string')
+      throw new Error('a key is not a private Ed25519 JWK')
+    return privateKeyFromSeed(d)
+  })
+}
+
+export async function readKeyFile(path: string): Promise<PrivateSigningKey[]> {
+  const { mode } = await stat(path)
+  if ((mode & 0o077) !== 0) throw new Error('the signing key file can be read by others; make its mode 0600')
+  return parseKeyFile(await readFile(path, 'utf8'))
+}
+
+/** Adds a key without ever leaving a half-written file behind; keeps the format that is there. */
+export async function appendToKeyFile(path: string, key: PrivateSigningKey): Promise<void> {
+  const before = await readFile(path, 'utf8').catch(() => '')
+  const keys = before === '' ? [] : parseKeyFile(before)
+  if (keys.some((known) => known.keyId === key.keyId)) return
+  const text = before.includes('-----BEGIN')
+    ? `${before.trimEnd()}\n${key.privateKey.export({ format: 'pem', type: 'pkcs8' })}`
+    : `${JSON.stringify({ keys: [...keys, key].map(toJwk) }, null, 2)}\n`
+  const next = `${path}.next`
+  const file = await open(next, 'w', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(next, path)
+}
+
+function toJwk(key: PrivateSigningKey): Record<string, string> {
+  return { kty: 'OKP', crv: 'Ed25519', kid: key.keyId, x: key.x, d: key.d }
+}

@@ -1,0 +1,141 @@
+import type { Address } from '../kernel/address.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Rng } from '../kernel/random.ts'
+import type { Database } from '../store/database.ts'
+import type { KeyStatementRecord } from './key-statement.ts'
+import { type KeyringRow, keyringChannel, readKeyring, storeFirstKey } from './keyring-store.ts'
+import { createPrivateKeyStore, type PrivateKeyStore } from './private-keys.ts'
+import type { PrivateSigningKey } from './signing-key.ts'
+
+/** Whose keys these are: statements name the node and are signed by this wallet. */
+export type KeyringIdentity = { node: string; chainId: number; operator: Address }
+
+export type Keyring = {
+  /** The key that signs now. Follows the database, so all processes switch at the same second. */
+  active(): PrivateSigningKey
+  /** Every key ever published, oldest first. */
+  keys(): readonly KeyringRow[]
+  statements(): readonly KeyStatementRecord[]
+  /** False when the key that should sign now is not in this process's key file. */
+  complete(): boolean
+  refresh(): Promise<void>
+  close(): Promise<void>
+}
+
+export type KeyringOptions = {
+  database: Database
+  clock: Clock
+  rng: Rng
+  log: Log
+  /** SIGNING_KEY_FILE. Without it (demo) private keys are shared through the database. */
+  keyFile?: string
+  refreshMs?: number
+}
+
+type Snapshot = {
+  rows: readonly KeyringRow[]
+  statements: readonly KeyStatementRecord[]
+  held: readonly PrivateSigningKey[]
+}
+
+/** Loads the shared keyring, publishing a first key where there is none, and keeps following it. */
+export async function createKeyring(options: KeyringOptions): Promise<Keyring> {
+  const { database, clock, rng, log, refreshMs = 30_000 } = options
+  const secrets = createPrivateKeyStore(database, options.keyFile)
+  await storeFirstKey(database, secrets, clock, rng)
+  const state = followKeyring({ clock, log })
+  const refresh = async () => state.accept(await loadSnapshot(database, secrets))
+  await refresh()
+
+  const refreshQuietly = () =>
+    refresh().catch((error: unknown) => log.warn({ error: String(error) }, 'the keyring could not be read again'))
+  const stopListening = await database.listen(keyringChannel, refreshQuietly)
+  const stopped = new AbortController()
+  const polling = (async () => {
+    while (!stopped.signal.aborted) {
+      await clock.sleep(refreshMs, stopped.signal).catch(() => {})
+      if (!stopped.signal.aborted) await refreshQuietly()
+    }
+  })()
+
+  return {
+    ...state.view,
+    refresh,
+    close: async () => {
+      stopped.abort(new Error('keyring closed'))
+      await stopListening()
+      await polling
+    },
+  }
+}
+
+async function loadSnapshot(database: Database, secrets: PrivateKeyStore): Promise<Snapshot> {
+  const { rows, statements } = await readKeyring(database)
+  return { rows, statements, held: await secrets.load() }
+}
+
+/** A keyring of one given key, for tools and tests that have no database. */
+export function createFixedKeyring(key: PrivateSigningKey, activatesAtMs: number): Keyring {
+  const row: KeyringRow = {
+    keyId: key.keyId,
+    x: key.x,
+    createdAtMs: activatesAtMs,
+    activatesAtMs,
+    retiresAtMs: undefined,
+    revokedAtMs: undefined,
+  }
+  return {
+    active: () => key,
+    keys: () => [row],
+    statements: () => [],
+    complete: () => true,
+    refresh: async () => {},
+    close: async () => {},
+  }
+}
+
+function followKeyring({ clock, log }: { clock: Clock; log: Log }) {
+  let snapshot: Snapshot = { rows: [], statements: [], held: [] }
+  let chosen: PrivateSigningKey | undefined
+  let complete = false
+  let chooseAgainAtMs = 0
+
+  const choose = () => {
+    const nowMs = clock.nowMs()
+    const due = dueKeys(snapshot.rows, nowMs)
+    const wanted = due.findLast((row) => row.retiresAtMs === undefined || row.retiresAtMs > nowMs)?.keyId
+    const held = new Map(snapshot.held.map((key) => [key.keyId, key]))
+    // An older key still beats no signature: verifiers then see an expired key, and `complete` says why.
+    const fallback = due.map((row) => held.get(row.keyId)).findLast((key) => key !== undefined) ?? chosen
+    const next = (wanted === undefined ? undefined : held.get(wanted)) ?? fallback
+    complete = next !== undefined && next.keyId === wanted
+    if (!complete) log.error({ key_id: wanted }, 'the signing key that is due is not in the key file of this process')
+    chosen = next
+    const later = snapshot.rows.map((row) => row.activatesAtMs).filter((atMs) => atMs > nowMs)
+    chooseAgainAtMs = later.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...later)
+  }
+
+  const view = {
+    active: () => {
+      if (clock.nowMs() >= chooseAgainAtMs) choose()
+      if (chosen === undefined) throw new Error('this process holds no signing key of the keyring')
+      return chosen
+    },
+    keys: () => snapshot.rows,
+    statements: () => snapshot.statements,
+    complete: () => complete,
+  }
+  const accept = (next: Snapshot) => {
+    snapshot = next
+    choose()
+    if (chosen === undefined) throw new Error('the key file holds none of the keys this node has published')
+  }
+  return { view, accept }
+}
+
+function dueKeys(rows: readonly KeyringRow[], nowMs: number): KeyringRow[] {
+  return rows
+    .filter((row) => row.revokedAtMs === undefined && row.activatesAtMs <= nowMs)
+    .sort((a, b) => a.activatesAtMs - b.activatesAtMs)
+}

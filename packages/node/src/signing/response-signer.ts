@@ -1,0 +1,94 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Keyring } from './keyring.ts'
+import { contentDigest } from './signature-base.ts'
+import { createSignatureCache } from './signature-cache.ts'
+import type { ResponseSigner, ResponseToSign, SignatureHeaders } from './signer.ts'
+import { type PrivateSigningKey, signEd25519 } from './signing-key.ts'
+
+export type ResponseSignerOptions = {
+  clock: Clock
+  /** How long a verifier may take a signature; far beyond the life of a shared one. */
+  validSeconds?: number
+  /** Identical answers to identical requests share a signature for this long; 0 signs each one anew. */
+  shareMs?: number
+  shareEntriesMax?: number
+}
+
+const requestParts = '"@method";req "@authority";req "@path";req "@query";req'
+
+/** The component lists of all kinds of answers, made once. */
+const componentLists = new Map<number, string>()
+for (let kind = 0; kind < 8; kind += 1) {
+  const names = ['"@status"']
+  if (kind & 1) names.push('"content-digest"')
+  names.push('"content-type"')
+  if (kind & 2) names.push('"payment-required"')
+  if (kind & 4) names.push('"payment-response"')
+  componentLists.set(kind, `(${names.join(' ')} ${requestParts})`)
+}
+
+/** RFC 9421 response signatures, written by hand because every answer passes here. */
+export function createResponseSigner(keyring: Keyring, options: ResponseSignerOptions): ResponseSigner {
+  const { clock, validSeconds = 300, shareMs = 5_000, shareEntriesMax = 4_096 } = options
+  const cache = createSignatureCache({ shareMs, entriesMax: shareEntriesMax })
+  let tailSecond = -1
+  let tailKey: PrivateSigningKey | undefined
+  let tailStart = ''
+
+  const tail = (key: PrivateSigningKey, nowMs: number): string => {
+    const second = Math.floor(nowMs / 1000)
+    if (second !== tailSecond || key !== tailKey) {
+      tailSecond = second
+      tailKey = key
+      tailStart = `;created=${second};expires=${second + validSeconds};keyid="${key.keyId}";alg="ed25519";tag="x402-`
+    }
+    return tailStart
+  }
+
+  return {
+    sign: (response) => {
+      const key = keyring.active()
+      const nowMs = clock.nowMs()
+      const shared = cache.find(response, key, nowMs)
+      if (shared !== undefined) return shared
+      const headers = signFresh(response, key, tail(key, nowMs))
+      cache.keep(response, key, nowMs, headers)
+      return headers
+    },
+    keyId: () => keyring.active().keyId,
+    signBytes: (bytes) => {
+      const key = keyring.active()
+      return { signature: signEd25519(key, bytes), keyId: key.keyId }
+    },
+  }
+}
+
+function signFresh(response: ResponseToSign, key: PrivateSigningKey, tail: string): SignatureHeaders {
+  refuseLineBreaks(response)
+  const { bodySha256, paymentRequired, paymentResponse } = response
+  const digest = bodySha256 === undefined ? undefined : contentDigest(bodySha256)
+  const kind =
+    (digest === undefined ? 0 : 1) | (paymentRequired === undefined ? 0 : 2) | (paymentResponse === undefined ? 0 : 4)
+  const inner = `${componentLists.get(kind)}${tail}${digest === undefined ? 'stream' : 'response'}"`
+
+  let base = `"@status": ${response.status}\n`
+  if (digest !== undefined) base += `"content-digest": ${digest}\n`
+  base += `"content-type": ${response.contentType}\n`
+  if (paymentRequired !== undefined) base += `"payment-required": ${paymentRequired}\n`
+  if (paymentResponse !== undefined) base += `"payment-response": ${paymentResponse}\n`
+  base += `"@method";req: ${response.method}\n"@authority";req: ${response.authority}\n`
+  base += `"@path";req: ${response.path}\n"@query";req: ${response.query}\n"@signature-params": ${inner}`
+
+  const signature = `sig=:${signEd25519(key, Buffer.from(base, 'latin1')).toString('base64')}:`
+  const headers: SignatureHeaders = { 'signature-input': `sig=${inner}`, signature }
+  return digest === undefined ? headers : { 'content-digest': digest, ...headers }
+}
+
+const lineBreak = /[\r\n]/
+
+/** A line break inside a part would let it pose as another component of the signature base. */
+function refuseLineBreaks(response: ResponseToSign): void {
+  const { method, authority, path, query, contentType, paymentRequired = '', paymentResponse = '' } = response
+  for (const part of [method, authority, path, query, contentType, paymentRequired, paymentResponse])
+    if (lineBreak.test(part)) throw new RangeError('a signed part contains a line break')
+}

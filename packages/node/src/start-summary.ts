@@ -1,0 +1,24 @@
+import type { RunningNode } from './node.ts'
+
+/** What a newcomer needs to see: where it is, and a first purchase to paste. */
+export function startSummary(node: RunningNode, seconds: number): string {
+  const { config, url } = node
+  const chains = node.devnets.map((devnet) => `${devnet.chainId} at ${devnet.url}`).join(', ')
+  const lines = [
+    '',
+    `  Assay ${config.mode === 'demo' ? 'demo node' : 'node'}, up in ${seconds.toFixed(1)} s`,
+    `  index     ${url}/`,
+    `  API       ${url}/openapi.json`,
+    `  data      ${config.home}`,
+  ]
+  if (chains) lines.push(`  chains    ${chains}`)
+  if (config.sandbox && config.mode === 'demo')
+    lines.push(
+      '',
+      '  Buy your first answer (0.001 test USDC, from another terminal in this folder):',
+      '',
+      `    npx assay buy "${url}/v1/sandbox/echo?message=hello" --demo`,
+    )
+  lines.push('', '  Ctrl-C stops everything.', '')
+  return lines.join('\n')
+}

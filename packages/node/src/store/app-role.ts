@@ -1,0 +1,58 @@
+import type pg from 'pg'
+import { sqlStateOf } from './errors.ts'
+
+export const appRole = 'assay_app'
+
+/**
+ * The role the node works as: it can change rows and nothing else. Before migrations, so that tables made by them
+ * belong to it in the ordinary way. False when it does not exist and this login may not create it.
+ */
+export async function ensureAppRole(client: pg.ClientBase): Promise<boolean> {
+  try {
+    await client.query(createSql)
+    return true
+  } catch (error) {
+    if (sqlStateOf(error) === '42501') return false
+    throw error
+  }
+}
+
+const createSql = `do $$
+begin
+  begin
+    if not exists (select from pg_roles where rolname = '${appRole}') then
+      create role ${appRole} nologin;
+    end if;
+  exception when duplicate_object or unique_violation then null;
+  end;
+  if not pg_has_role(current_user, '${appRole}', 'member') then
+    execute format('grant ${appRole} to %I', current_user);
+  end if;
+  grant usage on schema public to ${appRole};
+  alter default privileges in schema public grant select, insert, update, delete on tables to ${appRole};
+  alter default privileges in schema public grant usage on sequences to ${appRole};
+end $$`
+
+/** After migrations: the tables named in `app_access` get exactly the rights written there. */
+export async function applyAppAccess(client: pg.ClientBase): Promise<void> {
+  await client.query(grantSql)
+}
+
+const grantSql = `do $$
+declare
+  found record;
+begin
+  perform pg_advisory_xact_lock(1634952033, 3);
+  for found in
+    select c.oid::regclass as name, a.privileges
+    from pg_class c left join app_access a on a.table_name = c.relname
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v')
+      -- Without a row of its own and without any right: made before the role existed.
+      and (a.table_name is not null or not has_table_privilege('${appRole}', c.oid, 'select'))
+  loop
+    execute format('revoke all on %s from ${appRole}', found.name);
+    execute format('grant %s on %s to ${appRole}',
+      coalesce(found.privileges, 'select, insert, update, delete'), found.name);
+  end loop;
+  grant usage on all sequences in schema public to ${appRole};
+end $$`

@@ -1,0 +1,85 @@
+import pg from 'pg'
+import type { QueryResult, Statement } from './database.ts'
+
+/** Where a database is and who logs in; `url` for a given server, the rest for the embedded one. */
+export type ConnectionTarget =
+  | { url: string }
+  | { host: string; port: number; user: string; password: string; database: string }
+
+export type SessionSettings = Record<string, string | number>
+
+/** OIDs of the types that JavaScript would otherwise round or shift. */
+const oid = { int8: 20, date: 1082, int8Array: 1016, xid8: 5069 } as const
+
+const readStringArray = (pg.types.getTypeParser as (id: number) => (text: string) => (string | null)[])(1009)
+
+const parsers = new Map<number, (text: string) => unknown>([
+  [oid.int8, BigInt],
+  [oid.xid8, BigInt],
+  // A date has no zone; the driver's Date would move it by the machine's own.
+  [oid.date, (text) => text],
+  [oid.int8Array, (text) => readStringArray(text).map((item) => item && BigInt(item))],
+])
+
+const types = {
+  getTypeParser(id: number, format?: 'text' | 'binary') {
+    const own = format === 'binary' ? undefined : parsers.get(id)
+    return own ?? pg.types.getTypeParser(id, format as 'text')
+  },
+} as pg.CustomTypesConfig
+
+/** Driver configuration with session settings given at startup, so that no round trip is spent on SET. */
+export function clientConfig(target: ConnectionTarget, settings: SessionSettings = {}): pg.ClientConfig {
+  const common = {
+    types,
+    keepAlive: true,
+    connectionTimeoutMillis: 10_000,
+    application_name: 'assay',
+  }
+  const own = Object.entries(settings).map(([name, value]) => `-c ${name}=${String(value).replace(/([\\ ])/g, '\\$1')}`)
+  if (!('url' in target)) return { ...common, ...target, ssl: false, options: own.join(' ') }
+  const url = new URL(target.url)
+  // Options of the URL would replace ours in the driver: both are wanted, ours last.
+  const given = url.searchParams.get('options')
+  url.searchParams.delete('options')
+  return { ...common, connectionString: url.href, options: [...(given ? [given] : []), ...own].join(' ') }
+}
+
+export function createClient(target: ConnectionTarget, settings?: SessionSettings): pg.Client {
+  return new pg.Client(clientConfig(target, settings))
+}
+
+/** A connected client, or an error with nothing left open. */
+export async function connectClient(target: ConnectionTarget, settings?: SessionSettings): Promise<pg.Client> {
+  const client = createClient(target, settings)
+  // Without a listener a broken idle connection would end the process.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw error
+  }
+}
+
+/** The driver's form of our statement. */
+function toQueryConfig(statement: string | Statement, values?: readonly unknown[]): pg.QueryConfig {
+  if (typeof statement === 'string') return { text: statement, values: values as unknown[] }
+  return {
+    text: statement.text,
+    values: (statement.values ?? values) as unknown[],
+    ...(statement.name === undefined ? {} : { name: statement.name }),
+  }
+}
+
+export async function runQuery<Row>(
+  client: pg.ClientBase,
+  statement: string | Statement,
+  values?: readonly unknown[],
+): Promise<QueryResult<Row>> {
+  const result = await client.query(toQueryConfig(statement, values))
+  // A text of several statements gives a list of results: the last one is the answer.
+  const last = Array.isArray(result) ? (result.at(-1) as pg.QueryResult) : result
+  return { rows: last.rows as Row[], rowCount: last.rowCount ?? 0 }
+}

@@ -1,0 +1,260 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, test } from 'vitest'
+import { systemClock } from '../kernel/clock.ts'
+import { silentLog } from '../kernel/log.ts'
+import { systemRng } from '../kernel/random.ts'
+import { connectClient } from './connection.ts'
+import { chooseRunUser } from './embedded/run-user.ts'
+import { openStore, type Store } from './open-store.ts'
+
+const isRoot = process.getuid?.() === 0
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+/** A home folder that others may pass through, removed with whatever was kept elsewhere for it. */
+async function makeHome(name = 'assay-home-', mode = 0o755): Promise<string> {
+  const parent = await mkdtemp(join(tmpdir(), name))
+  await chmod(parent, mode)
+  cleanups.push(async () => {
+    const pointer = await readFile(join(parent, 'home', 'postgres.location.json'), 'utf8').catch(() => undefined)
+    if (pointer) await rm(JSON.parse(pointer).folder, { recursive: true, force: true })
+    await rm(parent, { recursive: true, force: true })
+  })
+  return join(parent, 'home')
+}
+
+const open = async (home: string, options: Partial<Parameters<typeof openStore>[0]> = {}): Promise<Store> => {
+  const store = await openStore({
+    home,
+    clock: systemClock,
+    log: silentLog,
+    rng: systemRng,
+    migrations: [],
+    ...options,
+  })
+  let stopped = false
+  const stop = async () => {
+    if (stopped) return
+    stopped = true
+    await store.stop()
+  }
+  cleanups.push(stop)
+  return { ...store, stop }
+}
+
+type Line = {
+  event: string
+  text?: string
+  databaseUrl: string
+  folder: string
+  pid: string
+  name?: string
+  message?: string
+}
+
+class ChildNode {
+  readonly process: ChildProcess
+  readonly lines: Line[] = []
+  readonly exited: Promise<unknown>
+
+  constructor(home: string, user: { uid?: number; gid?: number } = {}) {
+    const fixture = fileURLToPath(new URL('./open-store.fixture.ts', import.meta.url))
+    this.process = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), fixture, home], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      cwd: '/',
+      ...user,
+    })
+    this.exited = new Promise((resolve) => this.process.once('exit', resolve))
+    const output = this.process.stdout
+    if (output) createInterface(output).on('line', (line) => this.lines.push(JSON.parse(line) as Line))
+    cleanups.push(async () => {
+      this.process.stdin?.end()
+      await this.exited
+    })
+  }
+
+  async until(...events: string[]): Promise<Line> {
+    for (let tries = 0; tries < 2_500; tries += 1) {
+      const found = this.lines.find(({ event }) => events.includes(event))
+      if (found) return found
+      await systemClock.sleep(10)
+    }
+    throw new Error(`none of ${events.join(', ')} in ${JSON.stringify(this.lines)}`)
+  }
+
+  async stop(): Promise<void> {
+    this.process.stdin?.end()
+    await this.exited
+  }
+}
+
+const answers = async (url: string) => {
+  const client = await connectClient({ url }).catch(() => undefined)
+  await client?.end()
+  return client !== undefined
+}
+
+test('data survive a restart at the same address, over the socket and over TCP, for the owner only', async () => {
+  const home = await makeHome()
+  const first = await open(home)
+  expect(first).toMatchObject({ embedded: true, restricted: true, problems: [] })
+  await first.database.query('select 1')
+  const client = await connectClient({ url: first.databaseUrl })
+  await client.query('create table kept (x int); insert into kept values (42)')
+  const { rows } = await client.query(`select name, setting from pg_settings where name in
+    ('fsync', 'synchronous_commit', 'data_checksums', 'full_page_writes', 'password_encryption') order by name`)
+  expect(rows.map(({ setting }) => setting)).toEqual(['on', 'on', 'on', 'scram-sha-256', 'on'])
+  await client.end()
+  const wrong = new URL(first.databaseUrl)
+  wrong.password = 'guess'
+  expect(await answers(wrong.href)).toBe(false)
+  await first.stop()
+  expect(await answers(first.databaseUrl)).toBe(false)
+
+  const second = await open(home)
+  expect(second.databaseUrl).toBe(first.databaseUrl)
+  const joined = await open(home, { databaseUrl: second.databaseUrl })
+  expect(joined.embedded).toBe(false)
+  expect((await joined.database.query('select x from kept')).rows).toEqual([{ x: 42 }])
+  await joined.stop()
+  expect((await second.database.query('select x from kept')).rows).toEqual([{ x: 42 }])
+  for (const secret of ['database.json', 'postgres/credentials.json']) {
+    expect((await stat(join(home, secret))).mode & 0o077, secret).toBe(0)
+  }
+})
+
+test('a second start on a folder in use fails with a friendly error and does not disturb the first', async () => {
+  const home = await makeHome()
+  const first = await open(home)
+  await expect(open(home)).rejects.toThrow(/already running/)
+  expect((await first.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})
+
+test('two first starts at once make one cluster and one owner', async () => {
+  const home = await makeHome()
+  const nodes = [new ChildNode(home), new ChildNode(home)]
+  const outcomes = await Promise.all(nodes.map((node) => node.until('open', 'failed')))
+  expect(outcomes.map(({ event }) => event).sort()).toEqual(['failed', 'open'])
+  expect(outcomes.find(({ event }) => event === 'failed')?.message).toMatch(/already running/)
+  const owner = outcomes.find(({ event }) => event === 'open') as Line
+  expect(await answers(owner.databaseUrl)).toBe(true)
+  expect((await readdir(home)).sort()).toEqual(['database.json', 'postgres'])
+})
+
+test('after kill -9 the server left behind is taken over by the next start', async () => {
+  const home = await makeHome()
+  const killed = new ChildNode(home)
+  const before = await killed.until('open')
+  killed.process.kill('SIGKILL')
+  await killed.exited
+  expect(await answers(before.databaseUrl)).toBe(true)
+  const next = new ChildNode(home)
+  const after = await next.until('open', 'failed')
+  expect(after).toMatchObject({ event: 'open', databaseUrl: before.databaseUrl, pid: before.pid })
+  await next.stop()
+  expect(await answers(before.databaseUrl)).toBe(false)
+})
+
+test('kill -9 at any moment of a first start leaves nothing that the next one cannot use', async () => {
+  const home = await makeHome()
+  for (const delayMs of [350, 600, 900, 1_200]) {
+    const killed = new ChildNode(home)
+    await systemClock.sleep(delayMs)
+    killed.process.kill('SIGKILL')
+    await killed.exited
+  }
+  const store = await open(home)
+  expect((await store.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})
+
+test('a signal to the process group of the node does not reach the server', async () => {
+  const home = await makeHome()
+  const node = new ChildNode(home)
+  const { pid } = await node.until('open')
+  const groupOf = async (id: string) => (await readFile(`/proc/${id}/stat`, 'utf8')).split(') ')[1]?.split(' ')[2]
+  if (process.platform === 'linux') expect(await groupOf(pid)).not.toBe(await groupOf(String(node.process.pid)))
+})
+
+test('a pid file of a crashed server whose number now belongs to another program confuses nobody', async () => {
+  const home = await makeHome()
+  const first = await open(home)
+  await first.stop()
+  const user = await chooseRunUser()
+  const stranger = spawn('sleep', ['60'], { cwd: '/', ...(user ? { uid: user.uid, gid: user.gid } : {}) })
+  cleanups.push(async () => stranger.kill())
+  const pidFile = join(home, 'postgres', 'data', 'postmaster.pid')
+  await writeFile(pidFile, `${stranger.pid}\n${dirname(pidFile)}\n1700000000\n1\n${home}\n127.0.0.1\n\nready\n`)
+  if (user) await chown(pidFile, user.uid, user.gid)
+  const second = await open(home)
+  expect((await second.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  expect(stranger.exitCode).toBeNull()
+})
+
+test('the owner learns of a lost lock only when it cannot be had again', async () => {
+  const home = await makeHome()
+  let lost = 0
+  const store = await open(home, { onLockLost: () => (lost += 1) })
+  const client = await connectClient({ url: store.databaseUrl.replace(/\/assay$/, '/postgres') })
+  const terminate = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and pid <> pg_backend_pid()`
+  expect((await client.query(terminate)).rowCount).toBe(1)
+  const held = `select from pg_locks where locktype = 'advisory'`
+  for (let tries = 0; (await client.query(held)).rowCount === 0 && tries < 200; tries += 1) await systemClock.sleep(20)
+  expect((await client.query(held)).rowCount).toBe(1)
+  expect(lost).toBe(0)
+  await client.end()
+})
+
+test('a home folder with a very long path works', async () => {
+  const home = join(await makeHome(), 'n'.repeat(60), `${'with space $HOME "q"'}`, 'm'.repeat(40))
+  const store = await open(home)
+  expect((await store.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})
+
+test('a port that must be had and is taken stops the start', async () => {
+  const first = await open(await makeHome())
+  const port = Number(new URL(first.databaseUrl).port)
+  await expect(open(await makeHome(), { port })).rejects.toThrow(/port .* is taken/)
+})
+
+test.runIf(isRoot)(
+  'as root in a folder that only root may enter, the data live where the server can reach them',
+  async () => {
+    const home = await makeHome('assay-closed-', 0o700)
+    const first = await open(home)
+    const client = await connectClient({ url: first.databaseUrl })
+    await client.query('create table kept (x int)')
+    const { rows } = await client.query<{ folder: string }>(`select current_setting('data_directory') as folder`)
+    expect(rows[0]?.folder.startsWith(home)).toBe(false)
+    await client.end()
+    await first.stop()
+    const second = await open(home)
+    expect((await second.database.query('select from kept')).rowCount).toBe(0)
+    await second.stop()
+    await rm(home, { recursive: true })
+    await rm(dirname(rows[0]?.folder as string), { recursive: true })
+    const fresh = await open(home)
+    await expect(fresh.database.query('select from kept')).rejects.toThrow(/does not exist/)
+  },
+)
+
+test.runIf(isRoot)('a normal user runs everything under the own account', async () => {
+  const user = await chooseRunUser()
+  const home = await makeHome()
+  await chown(dirname(home), user?.uid ?? 0, user?.gid ?? 0)
+  const repositoryIsOpen = ((await stat(fileURLToPath(new URL('.', import.meta.url)))).mode & 0o005) === 0o005
+  if (!user || !repositoryIsOpen) return
+  const node = new ChildNode(home, { uid: user.uid, gid: user.gid })
+  const line = await node.until('open', 'failed')
+  expect(line).toMatchObject({ event: 'open' })
+  expect((await stat(line.folder)).uid).toBe(user.uid)
+  await node.stop()
+  const asRoot = await open(home)
+  expect((await asRoot.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})

@@ -1,0 +1,112 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Rng } from '../kernel/random.ts'
+import { applyAppAccess, appRole, ensureAppRole } from './app-role.ts'
+import { type ConnectionTarget, connectClient } from './connection.ts'
+import type { Database } from './database.ts'
+import { durabilityProblems } from './durability.ts'
+import { runEmbedded } from './embedded/run-embedded.ts'
+import { StoreError } from './errors.ts'
+import { type Migration, migrate, readMigrations } from './migrate.ts'
+import { createDatabase } from './pool.ts'
+
+export type OpenStoreOptions = {
+  /** The node's data folder; the embedded server keeps its cluster there. */
+  home: string
+  /** A PostgreSQL server to use instead of the embedded one. */
+  databaseUrl?: string
+  /** TCP port of the embedded server; a free one when 0 or absent. */
+  port?: number
+  poolSize?: number
+  clock: Clock
+  log: Log
+  rng: Rng
+  onProgress?(text: string): void
+  /** Another process may run the data folder now: stop serving. Embedded only. */
+  onLockLost?(): void
+  /** Instead of this program's own. */
+  migrations?: readonly Migration[]
+}
+
+export type Store = {
+  database: Database
+  /** Logs in as the owner; another process can join with it. */
+  databaseUrl: string
+  embedded: boolean
+  /** The pool works as a role without DDL and without UPDATE or DELETE on the books. Production insists on it. */
+  restricted: boolean
+  /** What an operator should know and production must refuse; empty when all is well. */
+  problems: readonly string[]
+  /** Closes the pool, then stops the embedded server. */
+  stop(): Promise<void>
+}
+
+export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  if (options.databaseUrl) return openDatabase(options, { url: options.databaseUrl }, options.databaseUrl)
+  const server = await runEmbedded({
+    home: options.home,
+    ...(options.port ? { port: options.port } : {}),
+    clock: options.clock,
+    log: options.log,
+    rng: options.rng,
+    onProgress: options.onProgress ?? (() => {}),
+    onLockLost: options.onLockLost ?? (() => options.log.error({}, 'the data folder is no longer held')),
+  })
+  try {
+    const store = await openDatabase(options, server.target, server.databaseUrl)
+    return {
+      ...store,
+      embedded: true,
+      stop: async () => {
+        await store.stop()
+        await server.stop()
+      },
+    }
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+async function openDatabase(options: OpenStoreOptions, target: ConnectionTarget, databaseUrl: string): Promise<Store> {
+  const { restricted, problems } = await prepareDatabase(target, options.migrations ?? (await readMigrations()))
+  const database = createDatabase({
+    target,
+    ...(restricted ? { role: appRole } : {}),
+    ...(options.poolSize === undefined ? {} : { poolSize: options.poolSize }),
+    clock: options.clock,
+    rng: options.rng,
+    log: options.log,
+  })
+  return { database, databaseUrl, embedded: false, restricted, problems, stop: () => database.close() }
+}
+
+/** As the owner: schema, then rights. */
+export async function prepareDatabase(
+  target: ConnectionTarget,
+  migrations: readonly Migration[],
+): Promise<{ restricted: boolean; problems: string[] }> {
+  const client = await connectClient(target).catch((cause: unknown) => {
+    throw new StoreError(`the database cannot be reached: ${(cause as Error).message}`, { cause })
+  })
+  try {
+    const restricted = await ensureAppRole(client)
+    await migrate(client, restricted ? migrations : migrations.map(withoutRights))
+    if (restricted) await applyAppAccess(client)
+    const problems = await durabilityProblems(client)
+    if (!restricted) {
+      problems.push(
+        `the database user may not create the role ${appRole}, so the books are protected by triggers only: create it beforehand and grant it to this user`,
+      )
+    }
+    return { restricted, problems }
+  } finally {
+    await client.end()
+  }
+}
+
+/** Where the role cannot be had, statements that only give it rights have no meaning. The recorded digest stays. */
+function withoutRights(migration: Migration): Migration {
+  const text = migration.text.replace(new RegExp(`^(grant|revoke)\\b[^;]*\\b${appRole};$`, 'gim'), '')
+  return { ...migration, text }
+}

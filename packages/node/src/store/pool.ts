@@ -1,0 +1,78 @@
+import pg from 'pg'
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Rng } from '../kernel/random.ts'
+import { type ConnectionTarget, clientConfig, runQuery, type SessionSettings } from './connection.ts'
+import type { Database, Sql, Statement } from './database.ts'
+import { CommitUnknown, StoreUnavailable, wasRefusedByServer } from './errors.ts'
+import { holdLock } from './hold-lock.ts'
+import { createListener } from './listener.ts'
+import { runTransaction } from './transaction.ts'
+
+export type PoolOptions = {
+  target: ConnectionTarget
+  /** The role every session works as; the login itself when absent. */
+  role?: string
+  poolSize?: number
+  statementTimeoutMs?: number
+  clock: Clock
+  rng: Rng
+  log: Log
+}
+
+export const poolSizeDefault = 10
+
+/** Limits of every session, so that no forgotten statement or transaction can hold a lock for ever. */
+function sessionSettings(options: PoolOptions): SessionSettings {
+  return {
+    ...(options.role === undefined ? {} : { role: options.role }),
+    statement_timeout: options.statementTimeoutMs ?? 30_000,
+    lock_timeout: 10_000,
+    idle_in_transaction_session_timeout: 60_000,
+    TimeZone: 'UTC',
+  }
+}
+
+export function createDatabase(options: PoolOptions): Database {
+  const pool = new pg.Pool({
+    ...clientConfig(options.target, sessionSettings(options)),
+    max: options.poolSize ?? poolSizeDefault,
+    idleTimeoutMillis: 60_000,
+  })
+  pool.on('error', (error) => options.log.warn({ error: error.message }, 'an idle database connection was lost'))
+  // The pool listens only to idle connections; one that breaks while lent out would otherwise end the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  const listener = createListener(options)
+
+  const connect = async (): Promise<pg.PoolClient> => {
+    try {
+      return await pool.connect()
+    } catch (error) {
+      throw new StoreUnavailable(error)
+    }
+  }
+
+  const query: Sql['query'] = async <Row>(statement: string | Statement, values?: readonly unknown[]) => {
+    const client = await connect()
+    try {
+      const result = await runQuery<Row>(client, statement, values)
+      client.release()
+      return result
+    } catch (error) {
+      const refused = wasRefusedByServer(error)
+      client.release(!refused)
+      throw refused ? error : new CommitUnknown(error)
+    }
+  }
+
+  return {
+    query,
+    transaction: (work) => runTransaction({ connect, clock: options.clock, rng: options.rng }, work),
+    listen: listener.listen,
+    holdLock: (key) => holdLock(options.target, key),
+    close: async () => {
+      await listener.close()
+      await pool.end()
+    },
+  }
+}

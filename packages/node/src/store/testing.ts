@@ -1,0 +1,128 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sha256 } from '../kernel/bytes.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { silentLog } from '../kernel/log.ts'
+import { systemRng } from '../kernel/random.ts'
+import { appRole } from './app-role.ts'
+import { connectClient } from './connection.ts'
+import type { Database } from './database.ts'
+import { runEmbedded } from './embedded/run-embedded.ts'
+import { readMigrations } from './migrate.ts'
+import { prepareDatabase } from './open-store.ts'
+import { createDatabase } from './pool.ts'
+
+/** Where the server shared by all test files of a run is announced. */
+export const testServerVariable = 'ASSAY_TEST_DATABASE_URL'
+
+export type TestServer = { url: string; stop(): Promise<void> }
+
+/** A throw-away server. Its data live as long as the run, so syncing them to disk would only cost time. */
+export async function startTestServer(): Promise<TestServer> {
+  const home = await mkdtemp(join(tmpdir(), 'assay-test-'))
+  const server = await runEmbedded({
+    home,
+    settings: { fsync: 'off', full_page_writes: 'off', shared_buffers: '64MB', max_connections: '300' },
+    clock: systemClock,
+    log: silentLog,
+    rng: systemRng,
+    onProgress: () => {},
+    onLockLost: () => {},
+  })
+  return {
+    url: server.databaseUrl,
+    stop: async () => {
+      await server.stop()
+      await rm(home, { recursive: true, force: true })
+      await rm(server.folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export type TestDatabase = {
+  /** As the node sees it: in the application role. */
+  database: Database
+  /** As the owner, for what the application may not do. */
+  owner: Database
+  /** For another process, or a second pool. */
+  databaseUrl: string
+  close(): Promise<void>
+}
+
+/** A database of its own with all migrations applied; for one test file, opened in beforeAll and closed in afterAll. */
+export async function openTestDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
+  const server = await sharedServer()
+  const name = `test_${Buffer.from(systemRng.bytes(8)).toString('hex')}`
+  await cloneTemplate(server.url, name)
+  const databaseUrl = withDatabase(server.url, name)
+  const ports = { clock: systemClock, rng: systemRng, log: silentLog }
+  const pool = { target: { url: databaseUrl }, poolSize: options.poolSize ?? 10, ...ports }
+  const database = createDatabase({ ...pool, role: appRole })
+  const owner = createDatabase({ ...pool, poolSize: 2 })
+  return {
+    database,
+    owner,
+    databaseUrl,
+    close: async () => {
+      await Promise.all([database.close(), owner.close()])
+      await onServer(server.url, (client) => client.query(`drop database if exists ${name} with (force)`))
+      await server.release()
+    },
+  }
+}
+
+let lazy: { server: Promise<TestServer>; users: number } | undefined
+
+/** The run's server, or, for a file run without the global setup, one that stops with its last user. */
+async function sharedServer(): Promise<{ url: string; release(): Promise<void> }> {
+  const announced = process.env[testServerVariable]
+  if (announced) return { url: announced, release: async () => {} }
+  lazy ??= { server: startTestServer(), users: 0 }
+  const mine = lazy
+  mine.users += 1
+  const { url, stop } = await mine.server
+  return {
+    url,
+    release: async () => {
+      mine.users -= 1
+      if (mine.users > 0) return
+      if (lazy === mine) lazy = undefined
+      await stop()
+    },
+  }
+}
+
+/** Cloning a migrated database takes a fraction of migrating one. One at a time: PostgreSQL wants the template unused. */
+async function cloneTemplate(serverUrl: string, name: string): Promise<void> {
+  const migrations = await readMigrations()
+  const template = `template_${sha256(migrations.map((one) => one.sha256).join())
+    .toString('hex')
+    .slice(0, 16)}`
+  await onServer(serverUrl, async (client) => {
+    await client.query('select pg_advisory_lock(1634952033, 9)')
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [template])
+    if (rowCount === 0) {
+      const draft = `draft_${name}`
+      await client.query(`create database ${draft}`)
+      await prepareDatabase({ url: withDatabase(serverUrl, draft) }, migrations)
+      await client.query(`alter database ${draft} rename to ${template}`)
+    }
+    await client.query(`create database ${name} template ${template}`)
+  })
+}
+
+async function onServer<T>(url: string, work: (client: Awaited<ReturnType<typeof connectClient>>) => Promise<T>) {
+  const client = await connectClient({ url })
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+function withDatabase(url: string, name: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${name}`
+  return changed.href
+}

@@ -1,0 +1,69 @@
+import type pg from 'pg'
+import type { Clock } from '../kernel/clock.ts'
+import type { Rng } from '../kernel/random.ts'
+import { runQuery } from './connection.ts'
+import type { Tx } from './database.ts'
+import { CommitUnknown, sqlStateOf, wasRefusedByServer } from './errors.ts'
+
+type TransactionPorts = { connect(): Promise<pg.PoolClient>; clock: Clock; rng: Rng }
+
+const attemptsMax = 8
+
+/** Serialization failure and deadlock: the server undid the whole transaction, so the work can start over. */
+const retryableStates = new Set(['40001', '40P01'])
+
+export async function runTransaction<T>(ports: TransactionPorts, work: (tx: Tx) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await tryOnce(await ports.connect(), work)
+    } catch (error) {
+      const state = sqlStateOf(error)
+      if (state === undefined || !retryableStates.has(state) || attempt >= attemptsMax) throw error
+      // Random, so that two transactions that met once do not meet again in step.
+      const spread = (ports.rng.bytes(1)[0] ?? 0) / 256
+      await ports.clock.sleep(Math.ceil(spread * 2 ** attempt * 2))
+    }
+  }
+}
+
+async function tryOnce<T>(client: pg.PoolClient, work: (tx: Tx) => Promise<T>): Promise<T> {
+  let open = true
+  const tx: Tx = {
+    transaction: true,
+    query: (statement, values) => {
+      if (!open) return Promise.reject(new Error('this transaction has ended'))
+      return runQuery(client, statement, values)
+    },
+  }
+  try {
+    await client.query('begin')
+    const result = await work(tx)
+    open = false
+    await commit(client)
+    client.release()
+    return result
+  } catch (error) {
+    open = false
+    await rollBack(client)
+    throw error
+  }
+}
+
+async function commit(client: pg.PoolClient): Promise<void> {
+  const { command } = await client.query('commit').catch((error: unknown) => {
+    // Anything but the server's own verdict on COMMIT leaves the outcome open.
+    throw wasRefusedByServer(error) ? error : new CommitUnknown(error)
+  })
+  // A failed statement that the work swallowed has doomed the transaction; COMMIT then succeeds as a ROLLBACK.
+  if (command !== 'COMMIT') throw new Error('the transaction was rolled back: a statement inside it had failed')
+}
+
+/** Also after a COMMIT that failed: a rollback outside a transaction is harmless, and a broken session is thrown away. */
+async function rollBack(client: pg.PoolClient): Promise<void> {
+  try {
+    await client.query('rollback')
+    client.release()
+  } catch {
+    client.release(true)
+  }
+}

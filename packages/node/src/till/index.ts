@@ -1,0 +1,2 @@
+export { paymentRoutes } from './payment-routes.ts'
+export { sandboxRoutes } from './sandbox-routes.ts'

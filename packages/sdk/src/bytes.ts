@@ -1,0 +1,52 @@
+/** Encodings that browsers and Node share. */
+const base64Pattern = /^[A-Za-z0-9+/]*={0,2}$/
+const base64urlPattern = /^[A-Za-z0-9_-]*$/
+
+export function toBase64(bytes: Uint8Array): string {
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}
+
+/** Undefined for anything but plain base64. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!base64Pattern.test(text)) return undefined
+  try {
+    const binary = atob(text)
+    const bytes = new Uint8Array(binary.length)
+    for (let i = 0; i < binary.length; i += 1) bytes[i] = binary.charCodeAt(i)
+    return bytes
+  } catch {
+    return undefined
+  }
+}
+
+export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!base64urlPattern.test(text)) return undefined
+  return fromBase64(text.replaceAll('-', '+').replaceAll('_', '/'))
+}
+
+export function utf8(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text)
+}
+
+/** The JSON object in a base64 header, or undefined. */
+export function decodeHeader(value: string, charsMax: number): Record<string, unknown> | undefined {
+  if (value.length > charsMax) return undefined
+  const bytes = fromBase64(value)
+  if (bytes === undefined) return undefined
+  try {
+    const parsed: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return isRecord(parsed) ? parsed : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function encodeHeader(value: unknown): string {
+  return toBase64(utf8(JSON.stringify(value)))
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

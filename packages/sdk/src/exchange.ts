@@ -1,0 +1,65 @@
+import { AssayError } from './errors.ts'
+import type { Platform } from './platform.ts'
+import type { ReceivedResponse } from './verify-response.ts'
+
+/** A request whose bytes are known, so that it can be bound to a payment and sent again. */
+export type PreparedRequest = {
+  url: string
+  method: string
+  headers: Headers
+  body: Uint8Array<ArrayBuffer>
+  signal: AbortSignal | null
+}
+
+export type Exchange = ReceivedResponse & { response: Response }
+
+export const bodyBytesMax = 1_048_576
+
+export async function prepareRequest(url: string | URL, init: RequestInit = {}): Promise<PreparedRequest> {
+  const request = new Request(url, init)
+  const body = new Uint8Array(await request.arrayBuffer())
+  if (body.byteLength > bodyBytesMax) throw new AssayError('body_too_large')
+  return { url: request.url, method: request.method, headers: request.headers, body, signal: init.signal ?? null }
+}
+
+/** Sends it once. Redirects are refused: a payment must reach the host it was signed for, and no other. */
+export async function exchange(
+  platform: Platform,
+  prepared: PreparedRequest,
+  paymentHeader?: string,
+): Promise<Exchange> {
+  const headers = new Headers(prepared.headers)
+  if (paymentHeader !== undefined) headers.set('PAYMENT-SIGNATURE', paymentHeader)
+  const { method, signal, body } = prepared
+  const response = await platform.fetch(
+    new Request(prepared.url, { method, headers, signal, redirect: 'error', ...(body.byteLength > 0 ? { body } : {}) }),
+  )
+  const isStream =
+    response.status === 200 && (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
+  if (isStream) return { status: 200, headers: response.headers, body: undefined, response }
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  return { status: response.status, headers: response.headers, body: bytes, response: rebuild(response, bytes) }
+}
+
+const bodyless = new Set([204, 205, 304])
+
+/** The body was read to check its digest, so the caller gets a response that can be read again. */
+function rebuild(response: Response, bytes: Uint8Array<ArrayBuffer>): Response {
+  const { status, statusText, headers } = response
+  return new Response(bodyless.has(status) ? null : bytes, { status, statusText, headers })
+}
+
+/** Fields of an RFC 9457 body that steer the client. */
+export function problemOf({ body }: Exchange): { code?: string; reason?: string; statusUrl?: string } {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(body))
+    const { code, reason, status_url } = (value ?? {}) as Record<string, unknown>
+    return {
+      ...(typeof code === 'string' ? { code } : {}),
+      ...(typeof reason === 'string' ? { reason } : {}),
+      ...(typeof status_url === 'string' ? { statusUrl: status_url } : {}),
+    }
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,61 @@
+import { AssayError } from './errors.ts'
+import type { Exchange } from './exchange.ts'
+import type { Platform } from './platform.ts'
+import { followDirectory, type KeySet, readDirectory } from './trusted-keys.ts'
+import { type SentRequest, type Verification, verifyResponse } from './verify-response.ts'
+
+/** Keys per origin: pinned at first use, or given; later keys must be vouched for by earlier ones. */
+export type KeyPins = {
+  verify(request: SentRequest, received: Exchange): Promise<Verification>
+  keysOf(origin: string): KeySet | undefined
+}
+
+export type KeyPinOptions = {
+  platform: Platform
+  /** Origin to key directory JSON, from an earlier visit or another channel. */
+  given?: Readonly<Record<string, unknown>>
+  /** Wallet of the operator: it may name new keys even when all old ones are lost. */
+  operator?: string
+}
+
+const directoryPath = '/.well-known/http-message-signatures-directory'
+const directoryBytesMax = 262_144
+
+export function createKeyPins({ platform, given = {}, operator }: KeyPinOptions): KeyPins {
+  const pins = new Map<string, KeySet>()
+  for (const [origin, directory] of Object.entries(given)) pins.set(origin, toKeySet(directory))
+
+  const refresh = async (origin: string): Promise<KeySet> => {
+    const document = await readDirectoryOf(platform, origin)
+    const pinned = pins.get(origin)
+    const next = pinned === undefined ? toKeySet(document) : await followDirectory(pinned, document, operator)
+    pins.set(origin, next)
+    return next
+  }
+
+  return {
+    keysOf: (origin) => pins.get(origin),
+    verify: async (request, received) => {
+      if (!received.headers.has('signature-input')) return { status: 'unsigned' }
+      const { origin } = new URL(request.url)
+      const check = (keys: KeySet) => verifyResponse(request, received, { keys, nowMs: platform.nowMs() })
+      const first = await check(pins.get(origin) ?? (await refresh(origin)))
+      return first.status === 'unknown_key' ? check(await refresh(origin)) : first
+    },
+  }
+}
+
+function toKeySet(directory: unknown): KeySet {
+  return new Map(readDirectory(directory).keys.map((key) => [key.keyId, key]))
+}
+
+async function readDirectoryOf(platform: Platform, origin: string): Promise<unknown> {
+  try {
+    const response = await platform.fetch(new Request(`${origin}${directoryPath}`, { redirect: 'error' }))
+    const text = await response.text()
+    if (response.status !== 200 || text.length > directoryBytesMax) throw new Error(`status ${response.status}`)
+    return JSON.parse(text)
+  } catch (error) {
+    throw new AssayError('keys_unavailable', { detail: `${origin}${directoryPath}` }, error)
+  }
+}

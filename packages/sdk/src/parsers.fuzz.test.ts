@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decodeHeader, encodeHeader, fromBase64, fromBase64url, toBase64 } from './bytes.ts'
+import { AssayError } from './errors.ts'
+import { formatUsd, parseAtomic, parseUsd } from './money.ts'
+import { parsePaymentRequired } from './payment-required.ts'
+import { parseResponseSignatureInput } from './signature-input.ts'
+import { readDirectory } from './trusted-keys.ts'
+
+test('bytes, headers and money survive the round trip', () => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array(),
+      (bytes) => toBase64(fromBase64(toBase64(bytes)) ?? bytes) === Buffer.from(bytes).toString('base64'),
+    ),
+  )
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.string()), (object) => {
+      expect(decodeHeader(encodeHeader(object), 100_000)).toEqual(JSON.parse(JSON.stringify(object)))
+    }),
+  )
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 17n }), (micro) => {
+      expect(parseUsd(formatUsd(micro))).toBe(micro)
+      expect(parseAtomic(micro.toString())).toBe(micro)
+    }),
+  )
+})
+
+test('any text gives a value, undefined or our own error, and never another exception', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.base64String()), (text) => {
+      for (const parse of [fromBase64, fromBase64url, parseUsd, parseAtomic, parseResponseSignatureInput])
+        expect(() => parse(text)).not.toThrow()
+      try {
+        parsePaymentRequired(text)
+      } catch (error) {
+        expect(error).toBeInstanceOf(AssayError)
+      }
+    }),
+  )
+  fc.assert(fc.property(fc.jsonValue(), (value) => Array.isArray(readDirectory(value).keys)))
+})
+
+test('amounts with a point, exponent, sign or other digits are no atomic amounts', () => {
+  for (const bad of ['0.001', '1e3', '-1', '+1', '01', '', ' 1', '٣', '1_000', '1234567890123456789'])
+    expect(parseAtomic(bad), bad).toBeUndefined()
+})

@@ -1,0 +1,59 @@
+import { decodeHeader, isRecord } from './bytes.ts'
+import type { Exchange } from './exchange.ts'
+import type { Purchase } from './sign-payment.ts'
+import type { KeySet } from './trusted-keys.ts'
+import { type ReceiptVerification, verifyReceipt } from './verify-receipt.ts'
+
+export type PaymentOutcome =
+  /** The answer cost nothing. */
+  | { status: 'none' }
+  | { status: 'settled'; id: string; network: string; amountMicro: string; transaction: string }
+  /** The node refused; its word is that no money moved. */
+  | { status: 'refused'; id: string }
+  /** An answer came without a settlement that fits; the money may have moved. */
+  | { status: 'unconfirmed'; id: string; reason: string }
+
+export async function readPaymentOutcome(
+  received: Exchange,
+  purchase: Purchase,
+  context: { payer: string; keys: KeySet | undefined },
+): Promise<{ payment: PaymentOutcome; receipt: ReceiptVerification | undefined }> {
+  const { id } = purchase
+  if (received.status >= 400) return { payment: { status: 'refused', id }, receipt: undefined }
+  const unconfirmed = (reason: string) => ({
+    payment: { status: 'unconfirmed', id, reason } as const,
+    receipt: undefined,
+  })
+  const header = received.headers.get('payment-response')
+  const settlement = header === null ? undefined : decodeHeader(header, 16_384)
+  if (settlement === undefined) return unconfirmed('PAYMENT-RESPONSE is missing or cannot be read')
+  const { success, transaction, network, payer } = settlement
+  if (success !== true || typeof transaction !== 'string' || transaction === '') return unconfirmed('not a success')
+  if (network !== purchase.network) return unconfirmed('settled on another network')
+  if (typeof payer === 'string' && payer.toLowerCase() !== context.payer.toLowerCase())
+    return unconfirmed('settled for another payer')
+  const { amountMicro } = purchase
+  return {
+    payment: { status: 'settled', id, network: purchase.network, amountMicro, transaction },
+    receipt: await readReceipt(settlement, purchase, context),
+  }
+}
+
+async function readReceipt(
+  settlement: Record<string, unknown>,
+  purchase: Purchase,
+  { payer, keys }: { payer: string; keys: KeySet | undefined },
+): Promise<ReceiptVerification | undefined> {
+  const extensions = isRecord(settlement.extensions) ? settlement.extensions : {}
+  const extension = extensions['offer-receipt']
+  const info = isRecord(extension) && isRecord(extension.info) ? extension.info : {}
+  const { receipt } = info
+  if (!isRecord(receipt) || receipt.format !== 'jws' || typeof receipt.signature !== 'string') return undefined
+  const { resource, network } = purchase
+  const authority = new URL(resource).host
+  return verifyReceipt(receipt.signature, {
+    keys: keys ?? new Map(),
+    authority,
+    expected: { resourceUrl: resource, payer, network },
+  })
+}

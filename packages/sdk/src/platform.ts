@@ -1,0 +1,26 @@
+/** What the client takes from its surroundings; tests give their own. */
+export type Platform = {
+  fetch(request: Request): Promise<Response>
+  nowMs(): number
+  sleep(ms: number, signal?: AbortSignal | null): Promise<void>
+  randomBytes(length: number): Uint8Array
+}
+
+export const defaultPlatform: Platform = {
+  fetch: (request) => globalThis.fetch(request),
+  nowMs: () => Date.now(),
+  randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const stop = () => {
+        clearTimeout(timer)
+        reject(signal?.reason)
+      }
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', stop)
+        resolve()
+      }, ms)
+      signal?.addEventListener('abort', stop, { once: true })
+    }),
+}

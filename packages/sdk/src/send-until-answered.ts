@@ -1,0 +1,45 @@
+import { AssayError } from './errors.ts'
+import { type Exchange, exchange, type PreparedRequest, problemOf } from './exchange.ts'
+import type { Platform } from './platform.ts'
+import type { Purchase } from './sign-payment.ts'
+
+export type RetryLimits = { deadlineMs: number; attemptsMax: number }
+
+/** 503 and 429 by contract; the others because a proxy or a crash says nothing about the money. */
+const undecided = new Set([429, 500, 502, 503, 504])
+const firstDelayMs = 500
+const longestDelayMs = 8_000
+
+/**
+ * Sends one paid request until the node has decided. Each try carries the same bytes, so that no try can pay twice;
+ * the pace has a floor of its own, so that no seller can turn the client into a storm.
+ */
+export async function sendUntilAnswered(
+  platform: Platform,
+  prepared: PreparedRequest,
+  purchase: Purchase,
+  limits: RetryLimits,
+): Promise<Exchange> {
+  const giveUpAtMs = platform.nowMs() + limits.deadlineMs
+  let last: Exchange | undefined
+  let cause: unknown
+  for (let attempt = 0; attempt < limits.attemptsMax; attempt += 1) {
+    try {
+      last = await exchange(platform, prepared, purchase.paymentHeader)
+      if (!undecided.has(last.status)) return last
+    } catch (error) {
+      cause = error
+    }
+    const delayMs = Math.max(retryAfterMs(last), Math.min(firstDelayMs * 2 ** attempt, longestDelayMs))
+    if (prepared.signal?.aborted || platform.nowMs() + delayMs > giveUpAtMs) break
+    await platform.sleep(delayMs, prepared.signal).catch(() => {})
+    if (prepared.signal?.aborted) break
+  }
+  const { code, statusUrl } = last === undefined ? {} : problemOf(last)
+  throw new AssayError('payment_outcome_unknown', { purchase, statusUrl, code, status: last?.status }, cause)
+}
+
+function retryAfterMs(received: Exchange | undefined): number {
+  const header = received?.headers.get('retry-after') ?? ''
+  return /^[0-9]{1,6}$/.test(header) ? Number(header) * 1000 : 0
+}

@@ -1,0 +1,75 @@
+import { fromBase64url, isRecord, utf8 } from './bytes.ts'
+import { verifyEd25519 } from './ed25519.ts'
+import type { KeySet } from './trusted-keys.ts'
+import { coversTime } from './verify-response.ts'
+
+export type Receipt = {
+  version: 1
+  network: string
+  resourceUrl: string
+  payer: string
+  issuedAt: number
+  transaction?: string
+}
+
+export type ReceiptVerification =
+  | { status: 'verified'; receipt: Receipt; keyId: string }
+  | { status: 'invalid'; reason: string }
+
+export type ExpectedReceipt = { resourceUrl?: string; payer?: string; network?: string }
+
+const jwsPattern = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{86})$/
+const jwsCharsMax = 8_192
+
+/** Checks a receipt (compact EdDSA JWS, `kid` = did:web of the seller) against the seller's keys and what was bought. */
+export async function verifyReceipt(
+  jws: string,
+  options: { keys: KeySet; authority: string; expected?: ExpectedReceipt },
+): Promise<ReceiptVerification> {
+  const [, head, body, signature] = jws.length <= jwsCharsMax ? (jwsPattern.exec(jws) ?? []) : []
+  const header = readJson(head)
+  const receipt = readReceipt(readJson(body))
+  const bytes = fromBase64url(signature ?? '')
+  if (header === undefined || receipt === undefined || bytes === undefined) return invalid('the receipt cannot be read')
+  if (header.alg !== 'EdDSA' || header.crit !== undefined || typeof header.kid !== 'string')
+    return invalid('the receipt is not an EdDSA JWS with a key id')
+  const [did, keyId = ''] = header.kid.split('#')
+  if (did !== `did:web:${options.authority.replace(':', '%3A')}`) return invalid('the receipt is of another seller')
+  const key = options.keys.get(keyId)
+  if (key === undefined || !coversTime(key, receipt.issuedAt, 60)) return invalid('the key was not valid at that time')
+  if (!(await verifyEd25519(key.x, utf8(`${head}.${body}`), bytes))) return invalid('the signature does not fit')
+  const difference = compare(receipt, options.expected ?? {})
+  return difference === undefined ? { status: 'verified', receipt, keyId } : invalid(`${difference} is another one`)
+}
+
+function invalid(reason: string): ReceiptVerification {
+  return { status: 'invalid', reason }
+}
+
+function readJson(part: string | undefined): Record<string, unknown> | undefined {
+  const bytes = fromBase64url(part ?? '')
+  if (bytes === undefined) return undefined
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function readReceipt(value: Record<string, unknown> | undefined): Receipt | undefined {
+  if (value === undefined) return undefined
+  const { version, network, resourceUrl, payer, issuedAt, transaction } = value
+  if (version !== 1 || typeof network !== 'string' || typeof resourceUrl !== 'string') return undefined
+  if (typeof payer !== 'string' || typeof issuedAt !== 'number') return undefined
+  const receipt = { version, network, resourceUrl, payer, issuedAt } as const
+  if (transaction === undefined || transaction === '') return receipt
+  return typeof transaction === 'string' ? { ...receipt, transaction } : undefined
+}
+
+function compare(receipt: Receipt, expected: ExpectedReceipt): string | undefined {
+  const { resourceUrl, payer, network } = expected
+  if (resourceUrl !== undefined && receipt.resourceUrl !== resourceUrl) return 'resourceUrl'
+  if (payer !== undefined && receipt.payer.toLowerCase() !== payer.toLowerCase()) return 'payer'
+  return network !== undefined && receipt.network !== network ? 'network' : undefined
+}
