@@ -14,7 +14,7 @@ import {
   settled,
   type TestSeller,
   testUsdc,
-} from './test-seller.ts'
+} from './seller.fixture.ts'
 
 const account = privateKeyToAccount(`0x${'0f'.repeat(32)}`)
 const url = `${sellerOrigin}/v1/sandbox/echo?message=hello`

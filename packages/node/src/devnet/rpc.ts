@@ -7,6 +7,7 @@ import type { DevnetControl } from './control.ts'
 import { controlMethods } from './control-methods.ts'
 import type { Faults } from './faults.ts'
 import { feeLevel } from './fees.ts'
+import { limitGas } from './limit-gas.ts'
 import { pendingNonce } from './mempool.ts'
 import type { BlockProducer } from './mine-transactions.ts'
 import { chainSeconds } from './produce-block.ts'
@@ -56,7 +57,7 @@ async function read(state: ChainState, producer: BlockProducer, method: string, 
     await producer.keepUp()
   return state.gate.shared(() => {
     const view = { headNumber: state.head.number, finalityLagBlocks: state.finalityLagBlocks }
-    return state.engine.call(method, resolveTags(method, params, view))
+    return state.engine.call(method, limitGas(method, resolveTags(method, params, view)))
   })
 }
 

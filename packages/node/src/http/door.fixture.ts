@@ -211,7 +211,9 @@ export type Seen = {
 }
 
 export async function send(door: FrontDoor, sent: SentRequest): Promise<Seen> {
-  const plain = await door.handle(plainRequest(sent))
+  const request = plainRequest(sent)
+  const shared = door.shared(request.method, request.target, request.rawHeaders, request.remoteAddress)
+  const plain = shared ? { ...shared, body: Buffer.from(shared.body) } : await door.handle(request)
   const headers = new Map<string, string>()
   for (let i = 0; i < plain.headers.length; i += 2)
     headers.set(String(plain.headers[i]).toLowerCase(), String(plain.headers[i + 1]))

@@ -9,16 +9,16 @@ import type { ResponseSigner } from '../signing/index.ts'
 import { createAuthorities } from './authority.ts'
 import { clientAddress } from './client-address.ts'
 import { type Handled, handleRequest, type Passage, type Readiness } from './handle.ts'
-import { createHotAnswers, type HotAnswer } from './hot-answers.ts'
 import { createHeaderGlance } from './hot-key.ts'
 import { createLimiter, demoLimits, type LimitConfig, productionLimits } from './limits.ts'
 import { createLoad, type LoadConfig, usualLoad } from './load.ts'
-import { isStream, type PlainRequest, type PlainResponse } from './plain.ts'
+import type { PlainRequest, PlainResponse } from './plain.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import { createRequestIds } from './request-id.ts'
 import { createResponder, type Exchange } from './respond.ts'
 import type { RouteDeclaration } from './route.ts'
 import { type Listener, type ListenOptions, openListener } from './server.ts'
+import { createSharedAnswers, type SharedAnswers } from './shared-answers.ts'
 
 export type FrontDoorConfig = {
   baseUrl: string
@@ -53,8 +53,8 @@ export type FrontDoorDeps = {
 export type FrontDoor = {
   registry: Registry
   handle(request: PlainRequest): Promise<PlainResponse>
-  /** As `handle`, without a promise where the answer is at hand. */
-  answer(request: PlainRequest): PlainResponse | Promise<PlainResponse>
+  /** The answer to an identical request of the last seconds, when it may be given again. */
+  shared: SharedAnswers['find']
   listen(options: ListenOptions): Promise<Listener>
   /** Forgets shared answers, for instance when prices or keys change. */
   forgetSharedAnswers(): void
@@ -63,7 +63,7 @@ export type FrontDoor = {
 const hotBytesUsual = 16 * 1024 * 1024
 
 export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
-  const { config, clock, log, metrics } = deps
+  const { config, clock, log, metrics, readiness } = deps
   const authorities = createAuthorities(config)
   const limiter = createLimiter(clock, { ...(config.demo ? demoLimits : productionLimits), ...config.limits })
   const registry = createRegistry(deps.routes, deps.discoveryBlock)
@@ -76,86 +76,55 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
   })
   const load = createLoad({ ...usualLoad, ...config.load })
   const steps = { ...deps, registry, responder, authorities, limiter, load }
-  const hot = createHotAnswers(config.hotBytesMax ?? hotBytesUsual)
-  const glance = createHeaderGlance()
   const requestId = createRequestIds(deps.ids)
   const trustedHops = config.trustProxy ?? 0
+  const bytesMax = config.hotBytesMax ?? hotBytesUsual
+  const shared = createSharedAnswers({ clock, log, metrics, limiter, readiness, requestId, trustedHops, bytesMax })
+  const glance = createHeaderGlance()
 
-  const record = (method: string, routeId: string, status: number, id: string, address: string, ms: number) => {
-    metrics.count('http_requests', { route: routeId, status: String(status) })
-    metrics.observeMs('http_request', ms, { route: routeId })
-    log.info(
-      { request_id: id, method, route: routeId, status, ms: Math.round(ms * 100) / 100, remote: address },
-      'request',
-    )
+  const record = ({ exchange, address }: Passage, status: number, ms: number) => {
+    const { requestId: id, method, route } = exchange
+    const labels = { route: route?.id ?? 'none', status: String(status) }
+    metrics.count('http_requests', labels)
+    metrics.observeMs('http_request', ms, { route: labels.route })
+    log.info({ request_id: id, method, route: labels.route, status, ms: Math.round(ms), remote: address }, 'request')
   }
 
-  const handleCold = async (passage: Passage, key: string | undefined, startedMs: number): Promise<PlainResponse> => {
-    const { exchange } = passage
-    let handled: Handled
-    try {
-      handled = await handleRequest(steps, passage)
-    } catch (error) {
+  const handle = async (request: PlainRequest): Promise<PlainResponse> => {
+    const startedMs = clock.monotonicMs()
+    shared.flush()
+    const seen = glance(request.method, request.target, request.rawHeaders)
+    const address = clientAddress(request.remoteAddress, seen.forwardedFor, trustedHops)
+    const bucket = limiter.bucketOf(address)
+    const exchange = openExchange(requestId(seen.requestId), request.method, authorities.fallback.name)
+    const passage: Passage = { request, exchange, bucket, address }
+    const handled = await handleRequest(steps, passage).catch((error: unknown): Handled => {
       const problem = asProblem(error)
-      if (problem !== error && !passage.request.signal.aborted)
+      if (problem !== error && !request.signal.aborted)
         log.error({ request_id: exchange.requestId, route: exchange.route?.id, error }, 'a request failed')
-      handled = { response: responder.problem(exchange, problem), shareMs: 0, paid: false }
-    }
-    const { response, shareMs } = handled
-    const routeId = exchange.route?.id ?? 'none'
-    if (key !== undefined && shareMs > 0 && !isStream(response.body)) {
-      const { status, headers, body } = response
-      const cost = exchange.route?.cost ?? 1
-      const expiresAtMs = clock.nowMs() + shareMs
-      hot.put(key, { status, headers: [...headers], body, routeId, cost, paid: handled.paid, expiresAtMs })
-    }
-    response.headers.push('X-Request-Id', exchange.requestId, 'RateLimit', limiter.header(passage.bucket))
-    record(
-      exchange.method,
-      routeId,
-      response.status,
-      exchange.requestId,
-      passage.address,
-      clock.monotonicMs() - startedMs,
-    )
+      return { response: responder.problem(exchange, problem), shareMs: 0, paid: false }
+    })
+    shared.keep(seen.key, exchange.route, handled)
+    const { response } = handled
+    response.headers.push('X-Request-Id', exchange.requestId, 'RateLimit', limiter.header(bucket))
+    record(passage, response.status, clock.monotonicMs() - startedMs)
     return response
   }
 
-  const answer = (request: PlainRequest): PlainResponse | Promise<PlainResponse> => {
-    const startedMs = clock.monotonicMs()
-    const { method, target } = request
-    const seen = glance(method, target, request.rawHeaders)
-    const address = clientAddress(request.remoteAddress, seen.forwardedFor, trustedHops)
-    const bucket = limiter.bucketOf(address)
-    const id = requestId(seen.requestId)
-    const shared: HotAnswer | undefined = seen.key === undefined ? undefined : hot.get(seen.key, clock.nowMs())
-    if (shared && !(shared.paid && deps.readiness.refusal() !== null) && limiter.spend(bucket, shared.cost)) {
-      const headers = shared.headers.concat('X-Request-Id', id, 'RateLimit', limiter.header(bucket))
-      record(method, shared.routeId, shared.status, id, address, clock.monotonicMs() - startedMs)
-      return { status: shared.status, headers, body: shared.body }
-    }
-    const exchange: Exchange = {
-      requestId: id,
-      method,
-      authority: authorities.fallback.name,
-      path: '/',
-      query: '?',
-      route: undefined,
-      next: '/',
-    }
-    return handleCold({ request, exchange, bucket, address }, seen.key, startedMs)
-  }
-
-  const door: FrontDoor = {
+  return {
     registry,
-    answer,
-    handle: async (request) => answer(request),
+    shared: shared.find,
+    handle,
     listen: async (options) => {
       const listener = await openListener({ ...options, log })
-      listener.serve(answer)
+      listener.serve({ shared: shared.find, handle })
       return listener
     },
-    forgetSharedAnswers: () => hot.clear(),
+    forgetSharedAnswers: shared.clear,
   }
-  return door
+}
+
+/** What is known before anything was read: enough to sign even the refusal of an unreadable request. */
+function openExchange(requestId: string, method: string, authority: string): Exchange {
+  return { requestId, method, authority, path: '/', query: '?', route: undefined, next: '/' }
 }

@@ -2,13 +2,18 @@
 export type HotAnswer = {
   status: number
   headers: readonly string[]
-  body: Uint8Array
-  routeId: string
+  /** A string where the bytes are ASCII: node then writes head and body in one piece. */
+  body: Uint8Array | string
   cost: number
   /** A 402: not given while paid serving is switched off. */
   paid: boolean
   expiresAtMs: number
+  usedAtMs: number
+  tally: Tally
 }
+
+/** Uses of shared answers, counted here and told to logs and metrics in bulk. */
+export type Tally = { routeId: string; status: number; count: number }
 
 export type HotAnswers = {
   get(key: string, nowMs: number): HotAnswer | undefined
@@ -20,6 +25,7 @@ export type HotAnswers = {
 /** Identical requests may share a signature this long. */
 export const sharedAnswerMsMax = 5_000
 const entryBytesMax = 512 * 1024
+const freshMs = 100
 
 /** Bounded in bytes; the least recently used goes first. */
 export function createHotAnswers(bytesMax: number): HotAnswers {
@@ -37,8 +43,12 @@ export function createHotAnswers(bytesMax: number): HotAnswers {
         drop(key, answer)
         return undefined
       }
-      answers.delete(key)
-      answers.set(key, answer)
+      // Moving an entry to the young end on every use would cost more than it tells.
+      if (nowMs - answer.usedAtMs > freshMs) {
+        answer.usedAtMs = nowMs
+        answers.delete(key)
+        answers.set(key, answer)
+      }
       return answer
     },
     put: (key, answer) => {
@@ -62,7 +72,13 @@ export function createHotAnswers(bytesMax: number): HotAnswers {
 }
 
 function weigh(key: string, answer: HotAnswer): number {
-  let weight = 256 + 2 * key.length + answer.body.byteLength
+  let weight = 256 + 2 * key.length + answer.body.length
   for (const text of answer.headers) weight += text.length
   return weight
+}
+
+/** The body in the form that is quickest to write. */
+export function hotBody(body: Uint8Array): Uint8Array | string {
+  for (const byte of body) if (byte > 0x7e) return body
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1')
 }

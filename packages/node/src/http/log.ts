@@ -62,8 +62,16 @@ function cleanValue(value: unknown, depth: number): unknown {
   return clean
 }
 
+const judged = new Map<string, boolean>()
+const judgedMax = 1_000
+
+/** Field names are few and come again on every line, so each is judged once. */
 function isSecret(name: string): boolean {
-  return secretNames.has(name.toLowerCase()) || secretWord.test(name)
+  const known = judged.get(name)
+  if (known !== undefined) return known
+  const secret = secretNames.has(name.toLowerCase()) || secretWord.test(name)
+  if (judged.size < judgedMax) judged.set(name, secret)
+  return secret
 }
 
 /** The stack, not the fields: libraries hang requests, headers and connection strings on their errors. */

@@ -5,6 +5,7 @@ import { Problem, problemBody } from '../kernel/problem.ts'
 import type { PlainRequest, PlainResponse } from './plain.ts'
 import { readWholeBody } from './read-body.ts'
 import { headerBytesMax } from './request-headers.ts'
+import type { SharedAnswers } from './shared-answers.ts'
 import { writeResponse } from './write-response.ts'
 
 export type ListenOptions = {
@@ -16,13 +17,17 @@ export type ListenOptions = {
   connectionsPerAddressMax?: number
 }
 
-export type Answer = (request: PlainRequest) => PlainResponse | Promise<PlainResponse>
+/** What stands behind the listener. */
+export type Door = {
+  shared: SharedAnswers['find']
+  handle(request: PlainRequest): Promise<PlainResponse>
+}
 
 export type Listener = {
   url: string
   port: number
   /** Until this is called every request is told to come back: the port can be known before the node is complete. */
-  serve(answer: Answer): void
+  serve(door: Door): void
   /** Stops accepting, lets requests in flight end, then closes. */
   drain(): Promise<void>
 }
@@ -31,7 +36,7 @@ const drainMsMax = 25_000
 
 /** The only file that knows node:http. */
 export async function openListener(options: ListenOptions & { log: Log }): Promise<Listener> {
-  let answer: Answer | undefined
+  let door: Door | undefined
   const draining = new AbortController()
   const server = createServer({
     maxHeaderSize: headerBytesMax,
@@ -44,7 +49,7 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
   })
   server.maxConnections = options.connectionsMax ?? 10_000
   server.on('request', (request, response) => {
-    if (answer) answerOver(answer, request, response, draining.signal, options.log)
+    if (door) answerOver(door, request, response, draining.signal, options.log)
     else writeBare(response, new Problem('not_ready', { retryAfterSeconds: 1 }))
   })
   server.on('checkContinue', (request, response) => server.emit('request', request, response))
@@ -66,31 +71,36 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
     url: `http://${host}:${port}`,
     port,
     serve: (given) => {
-      answer = given
+      door = given
     },
     drain: () => drain(server, draining),
   }
 }
 
 function answerOver(
-  answer: Answer,
+  door: Door,
   request: IncomingMessage,
   response: ServerResponse,
   draining: AbortSignal,
   log: Log,
 ): void {
-  const fail = (error: unknown) => {
-    log.error({ error }, 'a response could not be made')
-    if (response.headersSent) response.destroy()
-    else writeBare(response, new Problem('internal'))
+  const { method = '', url = '', rawHeaders, socket } = request
+  // No closures before this point: most requests of a busy node end here.
+  const shared = draining.aborted ? undefined : door.shared(method, url, rawHeaders, socket.remoteAddress ?? '')
+  if (shared !== undefined) {
+    response.writeHead(shared.status, shared.headers)
+    if (typeof shared.body === 'string') response.end(shared.body, 'latin1')
+    else response.end(shared.body)
+    return
   }
-  try {
-    const made = answer(toPlain(request, response))
-    if (made instanceof Promise) made.then((plain) => writeResponse(request, response, plain, { draining })).catch(fail)
-    else writeResponse(request, response, made, { draining })
-  } catch (error) {
-    fail(error)
-  }
+  door
+    .handle(toPlain(request, response))
+    .then((plain) => writeResponse(request, response, plain, { draining }))
+    .catch((error: unknown) => {
+      log.error({ error }, 'a response could not be made')
+      if (response.headersSent) response.destroy()
+      else writeBare(response, new Problem('internal'))
+    })
 }
 
 function toPlain(request: IncomingMessage, response: ServerResponse): PlainRequest {

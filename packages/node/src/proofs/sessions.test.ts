@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { Problem } from '../kernel/problem.ts'
 import { systemRng } from '../kernel/random.ts'
 import { createFixedKeyring, createJwsSigner, generateSigningKey } from '../signing/index.ts'
+import { createTestDeps } from './proof-deps.fixture.ts'
 import { createSession, type SessionDeps, sessionTokenType, verifySession } from './sessions.ts'
-import { createTestDeps } from './test-deps.ts'
 
 function sessionDeps(origin = 'https://node.example', key = generateSigningKey(systemRng)) {
   const { clock, advance } = createTestDeps()

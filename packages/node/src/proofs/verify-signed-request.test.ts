@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { sha256 } from '../kernel/bytes.ts'
 import { Problem } from '../kernel/problem.ts'
 import { contentDigest } from '../signing/index.ts'
+import { createTestDeps } from './proof-deps.fixture.ts'
 import { requireSameAccount } from './require-same-account.ts'
-import { createTestDeps } from './test-deps.ts'
 import { acceptSignature, type SignedRequest, verifySignedRequest } from './verify-signed-request.ts'
 
 const wallet = privateKeyToAccount(`0x${'0d'.repeat(32)}`)

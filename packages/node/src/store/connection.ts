@@ -6,6 +6,8 @@ export type ConnectionTarget =
   | { url: string }
   | { host: string; port: number; user: string; password: string; database: string }
 
+const connectWithinMs = 10_000
+
 export type SessionSettings = Record<string, string | number>
 
 /** OIDs of the types that JavaScript would otherwise round or shift. */
@@ -33,7 +35,7 @@ export function clientConfig(target: ConnectionTarget, settings: SessionSettings
   const common = {
     types,
     keepAlive: true,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: connectWithinMs,
     application_name: 'assay',
   }
   const own = Object.entries(settings).map(([name, value]) => `-c ${name}=${String(value).replace(/([\\ ])/g, '\\$1')}`)
@@ -45,13 +47,13 @@ export function clientConfig(target: ConnectionTarget, settings: SessionSettings
   return { ...common, connectionString: url.href, options: [...(given ? [given] : []), ...own].join(' ') }
 }
 
-export function createClient(target: ConnectionTarget, settings?: SessionSettings): pg.Client {
-  return new pg.Client(clientConfig(target, settings))
-}
-
 /** A connected client, or an error with nothing left open. */
-export async function connectClient(target: ConnectionTarget, settings?: SessionSettings): Promise<pg.Client> {
-  const client = createClient(target, settings)
+export async function connectClient(
+  target: ConnectionTarget,
+  settings?: SessionSettings,
+  connectionTimeoutMillis = connectWithinMs,
+): Promise<pg.Client> {
+  const client = new pg.Client({ ...clientConfig(target, settings), connectionTimeoutMillis })
   // Without a listener a broken idle connection would end the process.
   client.on('error', () => {})
   try {

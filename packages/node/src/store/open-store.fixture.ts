@@ -2,6 +2,7 @@
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { systemRng } from '../kernel/random.ts'
+import { connectClient } from './connection.ts'
 import { openStore } from './open-store.ts'
 
 const say = (line: Record<string, unknown>) => process.stdout.write(`${JSON.stringify(line)}\n`)
@@ -12,13 +13,14 @@ try {
     clock: systemClock,
     log: silentLog,
     rng: systemRng,
-    migrations: [],
     onProgress: (text) => say({ event: 'progress', text }),
     onLockLost: () => say({ event: 'lock lost' }),
   })
-  const { rows } = await store.database.query<{ folder: string; pid: string }>(
+  const client = await connectClient({ url: store.databaseUrl })
+  const { rows } = await client.query<{ folder: string; pid: string }>(
     `select current_setting('data_directory') as folder, split_part(pg_read_file('postmaster.pid'), E'\\n', 1) as pid`,
   )
+  await client.end()
   say({ event: 'open', databaseUrl: store.databaseUrl, ...rows[0] })
   process.stdin.resume()
   await new Promise((resolve) => process.stdin.once('end', resolve))

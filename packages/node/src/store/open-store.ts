@@ -4,11 +4,11 @@ import type { Rng } from '../kernel/random.ts'
 import { applyAppAccess, appRole, ensureAppRole } from './app-role.ts'
 import { type ConnectionTarget, connectClient } from './connection.ts'
 import type { Database } from './database.ts'
-import { durabilityProblems } from './durability.ts'
 import { runEmbedded } from './embedded/run-embedded.ts'
 import { StoreError } from './errors.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
 import { createDatabase } from './pool.ts'
+import { durabilityProblems, refuseOldServer } from './server-checks.ts'
 
 export type OpenStoreOptions = {
   /** The node's data folder; the embedded server keeps its cluster there. */
@@ -24,8 +24,6 @@ export type OpenStoreOptions = {
   onProgress?(text: string): void
   /** Another process may run the data folder now: stop serving. Embedded only. */
   onLockLost?(): void
-  /** Instead of this program's own. */
-  migrations?: readonly Migration[]
 }
 
 export type Store = {
@@ -69,7 +67,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 }
 
 async function openDatabase(options: OpenStoreOptions, target: ConnectionTarget, databaseUrl: string): Promise<Store> {
-  const { restricted, problems } = await prepareDatabase(target, options.migrations ?? (await readMigrations()))
+  const { restricted, problems } = await prepareDatabase(target, await readMigrations())
   const database = createDatabase({
     target,
     ...(restricted ? { role: appRole } : {}),
@@ -90,6 +88,7 @@ export async function prepareDatabase(
     throw new StoreError(`the database cannot be reached: ${(cause as Error).message}`, { cause })
   })
   try {
+    await refuseOldServer(client)
     const restricted = await ensureAppRole(client)
     await migrate(client, restricted ? migrations : migrations.map(withoutRights))
     if (restricted) await applyAppAccess(client)

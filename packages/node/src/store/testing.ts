@@ -1,4 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sha256 } from '../kernel/bytes.ts'
@@ -8,7 +10,9 @@ import { systemRng } from '../kernel/random.ts'
 import { appRole } from './app-role.ts'
 import { connectClient } from './connection.ts'
 import type { Database } from './database.ts'
+import type { Place } from './embedded/place.ts'
 import { runEmbedded } from './embedded/run-embedded.ts'
+import { asUser } from './embedded/tools.ts'
 import { readMigrations } from './migrate.ts'
 import { prepareDatabase } from './open-store.ts'
 import { createDatabase } from './pool.ts'
@@ -21,6 +25,8 @@ export type TestServer = { url: string; stop(): Promise<void> }
 /** A throw-away server. Its data live as long as the run, so syncing them to disk would only cost time. */
 export async function startTestServer(): Promise<TestServer> {
   const home = await mkdtemp(join(tmpdir(), 'assay-test-'))
+  // Root's stand-in must be able to pass through.
+  await chmod(home, 0o711)
   const server = await runEmbedded({
     home,
     settings: { fsync: 'off', full_page_writes: 'off', shared_buffers: '64MB', max_connections: '300' },
@@ -30,14 +36,30 @@ export async function startTestServer(): Promise<TestServer> {
     onProgress: () => {},
     onLockLost: () => {},
   })
+  const guard = watchOver(server.place)
   return {
     url: server.databaseUrl,
     stop: async () => {
       await server.stop()
+      guard.kill()
+      await rm(server.place.folder, { recursive: true, force: true })
       await rm(home, { recursive: true, force: true })
-      await rm(server.folder, { recursive: true, force: true })
     },
   }
+}
+
+/** A test run that is killed must not leave a server behind: when our end of the pipe goes, the shell cleans up. */
+function watchOver(place: Place): ChildProcess {
+  const script = 'cat >/dev/null; "$1" stop -D "$2/data" -m immediate -s; rm -rf "$2"'
+  const guard = spawn('/bin/sh', ['-c', script, 'sh', place.binaries.pgCtl, place.folder], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    ...asUser(place.user),
+  })
+  guard.unref()
+  ;(guard.stdin as Socket).unref()
+  return guard
 }
 
 export type TestDatabase = {

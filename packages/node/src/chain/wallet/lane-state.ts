@@ -60,7 +60,7 @@ export type NotSentReason = 'lease_lost' | 'unfunded' | 'fees_too_high' | 'refus
 export type SendResult =
   /** Nothing left this process, or every node refused it: it is nowhere. */
   | { status: 'not_sent'; reason: NotSentReason; message?: string }
-  | { status: 'sent'; transaction: Hex; outcome: Promise<TransactionOutcome> }
+  | { status: 'sent'; nonce: bigint; transaction: Hex; outcome: Promise<TransactionOutcome> }
 
 export type TransactionOutcome =
   | { status: 'mined'; receipt: TransactionReceipt; costWei: bigint }

@@ -13,6 +13,8 @@ export type Lane = {
   load(): number
   /** May take another call. */
   isOpen(): boolean
+  /** Another process asked for the wallet. */
+  isWanted(): boolean
   send(call: OutgoingCall): Promise<SendResult>
   /** Gives the wallet free once nothing is on its way; at once where `force` says so. */
   close(force: boolean): Promise<void>
@@ -37,7 +39,7 @@ export async function openLane(
   if (token === undefined) return undefined
   const lease = createLease({ ...place, token, beganAtMs }, holder, clock)
   try {
-    return await startLane(deps, key, lease, holder, events)
+    return await startLane(deps, key, lease, events)
   } catch (error) {
     await releaseLane(database, lease).catch(() => {})
     throw error
@@ -48,7 +50,6 @@ async function startLane(
   deps: LaneDeps,
   key: WalletKey,
   lease: LaneLease,
-  holder: LaneHolder,
   events: LaneEvents,
 ): Promise<Lane> {
   const state = createLaneState(deps, key, lease)
@@ -71,16 +72,15 @@ async function startLane(
   const lane: Lane = {
     wallet: key.address,
     load: () => state.inFlight.size + sending,
+    isWanted: () => state.yielding,
     isOpen: () => closed === undefined && !state.yielding && lease.holds(),
     async send(call) {
       if (!lane.isOpen()) return { status: 'not_sent', reason: 'lease_lost' }
       sending += 1
       try {
-        const nonceBefore = state.nextNonce
         const result = await sendCall(state, call)
         // Chains that answer once the block is made have the receipt already: no need to wait for the next look.
-        if (result.status === 'sent') await lookForReceipt(state, state.nextNonce - 1n).catch(() => {})
-        else if (nonceBefore !== state.nextNonce) deps.log.info({ wallet: key.address }, 'the nonce was read again')
+        if (result.status === 'sent') await lookForReceipt(state, result.nonce).catch(() => {})
         return result
       } finally {
         sending -= 1
@@ -100,7 +100,6 @@ async function startLane(
       return closed
     },
   }
-  holder.lost.addEventListener('abort', () => stop.abort(), { once: true })
   await recoverLane(state)
   watch()
   return lane

@@ -93,7 +93,7 @@ async function launch(
       { wallet: state.key.address, nonce, message: result.message },
       'whether a transaction was taken is not known',
     )
-  return { status: 'sent', transaction: hash, outcome }
+  return { status: 'sent', nonce, transaction: hash, outcome }
 }
 
 export function noteBroadcast(state: LaneState, entry: InFlight, hash: Hex): void {

@@ -52,13 +52,14 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
   const lanes = new Map<Address, Lane>()
   const opening = new Map<Address, Promise<Lane | undefined>>()
   const notBeforeMs = new Map<Address, number>()
+  const usedAtMs = new Map<Address, number>()
   const stop = new AbortController()
   const closing = new Set<Promise<void>>()
   let turn = 0
 
   const retire = (lane: Lane, force = false) => {
     if (lanes.get(lane.wallet) === lane) lanes.delete(lane.wallet)
-    notBeforeMs.set(lane.wallet, clock.monotonicMs() + courtesyMs)
+    notBeforeMs.set(lane.wallet, lane.isWanted() ? clock.monotonicMs() + courtesyMs : 0)
     const closed = lane
       .close(force)
       .catch(() => {})
@@ -67,14 +68,16 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
   }
 
   const drained = (lane: Lane) => {
-    if (lanes.get(lane.wallet) !== lane) return
-    if (!lane.isOpen()) return retire(lane)
-    void clock.sleep(limits.idleMs, stop.signal).then(
-      () => {
-        if (lane.load() === 0 && lanes.get(lane.wallet) === lane) retire(lane)
-      },
-      () => {},
-    )
+    usedAtMs.set(lane.wallet, clock.monotonicMs())
+    if (lanes.get(lane.wallet) === lane && !lane.isOpen()) retire(lane)
+  }
+
+  const retireWhenIdle = async (lane: Lane): Promise<void> => {
+    while (lanes.get(lane.wallet) === lane) {
+      await clock.sleep(limits.idleMs, stop.signal)
+      const idleMs = clock.monotonicMs() - (usedAtMs.get(lane.wallet) ?? 0)
+      if (lane.load() === 0 && idleMs >= limits.idleMs && lanes.get(lane.wallet) === lane) retire(lane)
+    }
   }
 
   const open = (key: WalletKey): Promise<Lane | undefined> => {
@@ -82,7 +85,10 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
     if (known) return known
     const attempt = openLane(deps, key, holder, { drained })
       .then((lane) => {
-        if (lane) lanes.set(key.address, lane)
+        if (!lane) return undefined
+        lanes.set(key.address, lane)
+        usedAtMs.set(key.address, clock.monotonicMs())
+        retireWhenIdle(lane).catch(() => {})
         return lane
       })
       .finally(() => opening.delete(key.address))
@@ -139,12 +145,10 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
     },
     async recoverLanes() {
       const taken: LaneRecovery[] = []
-      for (const { address: wallet, ...key } of keys) {
-        const status = await open({ address: wallet, ...key }).then(
-          (lane) => (lane ? ('taken_over' as const) : ('held_elsewhere' as const)),
-          () => 'unavailable' as const,
-        )
-        taken.push({ wallet, status })
+      for (const key of keys) {
+        const lane = lanes.get(key.address) ?? (await open(key).catch(() => 'unavailable' as const))
+        const status = lane === 'unavailable' ? lane : lane ? 'taken_over' : 'held_elsewhere'
+        taken.push({ wallet: key.address, status })
       }
       return taken
     },

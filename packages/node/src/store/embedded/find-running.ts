@@ -36,6 +36,9 @@ export async function findRunning(place: Place, credentials: Credentials): Promi
   return { state: (await isOurProcess(noted.pid, place)) ? 'silent' : 'stale' }
 }
 
+/** Something else may listen at a port noted long ago and never speak. */
+const answerWithinMs = 3_000
+
 type PidFile = { pid: number; port: number; socketFolder: string }
 
 const pidFileOf = (place: Place) => join(dataFolderOf(place), 'postmaster.pid')
@@ -50,7 +53,7 @@ async function readPidFile(place: Place): Promise<PidFile | undefined> {
 
 async function ask(target: ConnectionTarget, place: Place): Promise<'ours' | 'changing' | 'other'> {
   try {
-    const client = await connectClient(target)
+    const client = await connectClient(target, {}, answerWithinMs)
     try {
       const { rows } = await client.query<{ folder: string }>(`select current_setting('data_directory') as folder`)
       const folders = await Promise.all([rows[0]?.folder ?? '', dataFolderOf(place)].map((path) => realpath(path)))
@@ -68,13 +71,13 @@ async function ask(target: ConnectionTarget, place: Place): Promise<'ours' | 'ch
 async function isOurProcess(pid: number, place: Place): Promise<boolean> {
   if (!Number.isSafeInteger(pid) || pid < 2) return false
   const fromProc = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined)
-  const command =
-    fromProc?.replaceAll('\0', ' ') ??
-    (await runTool('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(
-      ({ output }) => output,
-      () => '',
-    ))
-  return command.includes('postgres') && command.includes(dataFolderOf(place))
+  if (fromProc !== undefined) {
+    const args = fromProc.split('\0')
+    return args[0]?.endsWith('postgres') === true && args.includes(dataFolderOf(place))
+  }
+  // Systems without /proc.
+  const { output } = await runTool('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({ output: '' }))
+  return output.includes('postgres') && output.includes(dataFolderOf(place))
 }
 
 /** Removes a pid file that belongs to no server of ours, and puts it back if another start replaced it meanwhile. */

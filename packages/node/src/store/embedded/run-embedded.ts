@@ -1,6 +1,5 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Rng } from '../../kernel/random.ts'
@@ -11,6 +10,7 @@ import type { RunningServer } from './find-running.ts'
 import { type OwnerLock, takeOwnerLock } from './owner-lock.ts'
 import { choosePlace, type Place } from './place.ts'
 import { startOrAdopt, stopServer } from './server.ts'
+import { shortFolderPrefix } from './socket-folder.ts'
 
 export type EmbeddedOptions = {
   home: string
@@ -28,7 +28,7 @@ export type EmbeddedServer = {
   target: ConnectionTarget
   /** Over loopback TCP, for other processes. */
   databaseUrl: string
-  folder: string
+  place: Place
   stop(): Promise<void>
 }
 
@@ -60,7 +60,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<EmbeddedSer
   return {
     target: { ...server.local, database: credentials.database } as ConnectionTarget,
     databaseUrl,
-    folder: place.folder,
+    place,
     stop: () => stopHeld(place, server, lock),
   }
 }
@@ -72,7 +72,7 @@ async function stopHeld(place: Place, server: RunningServer, lock: OwnerLock): P
   lock.expectEnd()
   await stopServer(place, 'fast')
   await lock.release()
-  if (dirname(server.socketFolder) !== place.folder && server.socketFolder.startsWith(join(tmpdir(), 'assay-pg-'))) {
+  if (basename(server.socketFolder).startsWith(shortFolderPrefix)) {
     await rm(server.socketFolder, { recursive: true, force: true })
   }
 }

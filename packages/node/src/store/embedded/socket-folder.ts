@@ -21,7 +21,9 @@ export async function prepareSocketFolder(place: Place, port: number): Promise<s
   return folder
 }
 
+export const shortFolderPrefix = 'assay-pg-'
+
 async function shortFolder(port: number): Promise<string> {
-  const base = fits(join(tmpdir(), 'assay-pg-XXXXXX'), port) ? tmpdir() : '/tmp'
-  return mkdtemp(join(base, 'assay-pg-'))
+  const base = fits(join(tmpdir(), `${shortFolderPrefix}XXXXXX`), port) ? tmpdir() : '/tmp'
+  return mkdtemp(join(base, shortFolderPrefix))
 }

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Hex } from '../kernel/bytes.ts'
+import { type Clock, systemClock } from '../kernel/clock.ts'
+import {
+  authorization,
+  send,
+  signAuthorization,
+  signSettlerTransaction,
+  startTestChain,
+  transferCall,
+} from './test-chain.ts'
+
+const blockTime = async (devnet: Awaited<ReturnType<typeof startTestChain>>) => {
+  const block = (await devnet.request('eth_getBlockByNumber', ['latest', false])) as { timestamp: Hex }
+  return Number(block.timestamp)
+}
+
+test('after 1,000 payments chain time is within 2 seconds of the clock', async () => {
+  const devnet = await startTestChain()
+  const to = devnet.usdc
+  for (let batch = 0; batch < 20; batch += 1)
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => {
+        const message = authorization()
+        const data = transferCall(message, await signAuthorization(devnet, message))
+        return send(devnet, await signSettlerTransaction(devnet, { nonce: batch * 50 + index, to, data }))
+      }),
+    )
+  expect(Math.abs((await blockTime(devnet)) - systemClock.nowMs() / 1000)).toBeLessThan(2)
+}, 60_000)
+
+function movableClock(startMs: number): Clock & { move(ms: number): void } {
+  let now = startMs
+  return {
+    nowMs: () => now,
+    monotonicMs: () => now,
+    sleep: async () => {},
+    move: (ms) => {
+      now += ms
+    },
+  }
+}
+
+test('an idle chain catches up with the clock when somebody looks, and makes no blocks otherwise', async () => {
+  const clock = movableClock(1_800_000_000_000)
+  const devnet = await startTestChain({ clock })
+  clock.move(3_600_000)
+  expect(devnet.control.head().number).toBe(1)
+  expect(await blockTime(devnet)).toBe(1_800_003_600)
+  clock.move(1_000)
+  expect(await devnet.request('eth_blockNumber')).toBe('0x2')
+  const timestampCode = '0x4260005260206000f3'
+  await devnet.request('hardhat_setCode', [`0x${'55'.repeat(20)}`, timestampCode])
+  clock.move(60_000)
+  expect(Number(await devnet.request('eth_call', [{ to: `0x${'55'.repeat(20)}` }, 'latest']))).toBe(1_800_003_661)
+})
+
+test('block times never go back: not when the clock does, not over a restart', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'devnet-time-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const clock = movableClock(1_800_000_000_000)
+  const first = await startTestChain({ clock, folder })
+  clock.move(100_000)
+  await send(first, await signSettlerTransaction(first, { nonce: 0 }))
+  await first.stop()
+  clock.move(-50_000)
+  const second = await startTestChain({ clock, folder })
+  await send(second, await signSettlerTransaction(second, { nonce: 1 }))
+  expect(await blockTime(second)).toBe(1_800_000_100)
+  clock.move(60_000)
+  await send(second, await signSettlerTransaction(second, { nonce: 2 }))
+  expect(await blockTime(second)).toBe(1_800_000_110)
+})
+
+test('tests can move chain time ahead of the clock', async () => {
+  const clock = movableClock(1_800_000_000_000)
+  const devnet = await startTestChain({ clock })
+  devnet.control.advanceTime(500)
+  await devnet.control.mine()
+  expect(await blockTime(devnet)).toBe(1_800_000_500)
+  await devnet.request('evm_setNextBlockTimestamp', [1_800_009_000])
+  await devnet.request('evm_mine')
+  expect(await blockTime(devnet)).toBe(1_800_009_000)
+  await expect(devnet.request('evm_setNextBlockTimestamp', [5])).rejects.toThrow('time never goes back')
+})

@@ -1,0 +1,100 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { clientAddress } from './client-address.ts'
+import type { Handled, Readiness } from './handle.ts'
+import { createHotAnswers, hotBody, type Tally } from './hot-answers.ts'
+import { createHeaderGlance } from './hot-key.ts'
+import type { Limiter } from './limits.ts'
+import { isStream } from './plain.ts'
+import type { RouteDeclaration } from './route.ts'
+
+/** A finished answer that only has to be written. */
+export type SharedResponse = { status: number; headers: string[]; body: Uint8Array | string }
+
+export type SharedAnswers = {
+  /** The signed answer that an identical request just got, or undefined: then the request takes the long way. */
+  find(method: string, target: string, rawHeaders: readonly string[], peer: string): SharedResponse | undefined
+  keep(key: string | undefined, route: RouteDeclaration | undefined, handled: Handled): void
+  /** Tells logs and metrics what was answered from memory since the last time. */
+  flush(): void
+  clear(): void
+}
+
+export type SharedAnswersDeps = {
+  clock: Clock
+  log: Log
+  metrics: Metrics
+  limiter: Limiter
+  readiness: Readiness
+  requestId(incoming: string | undefined): string
+  trustedHops: number
+  bytesMax: number
+}
+
+const flushMs = 1_000
+
+/**
+ * Unpaid probes and free documents come in floods of identical requests. They are answered without parsing,
+ * signing or promises; the caller's limit still applies first, and only request id and RateLimit differ.
+ */
+export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
+  const { clock, limiter, readiness } = deps
+  const hot = createHotAnswers(deps.bytesMax)
+  const glance = createHeaderGlance()
+  const tallies = new Map<string, Tally>()
+  let flushedAtMs = clock.nowMs()
+
+  const flush = () => {
+    flushedAtMs = clock.nowMs()
+    for (const tally of tallies.values()) {
+      if (tally.count === 0) continue
+      const { routeId, status, count } = tally
+      tally.count = 0
+      deps.metrics.count('http_requests', { route: routeId, status: String(status) }, count)
+      // One line for many: a flood of probes must not become a flood of log lines.
+      deps.log.info({ route: routeId, status, count }, 'requests answered from memory')
+    }
+  }
+
+  return {
+    find: (method, target, rawHeaders, peer) => {
+      const seen = glance(method, target, rawHeaders)
+      if (seen.key === undefined) return undefined
+      const nowMs = clock.nowMs()
+      const answer = hot.get(seen.key, nowMs)
+      if (answer === undefined || (answer.paid && readiness.refusal() !== null)) return undefined
+      const bucket = limiter.bucketOf(clientAddress(peer, seen.forwardedFor, deps.trustedHops))
+      if (!limiter.spend(bucket, answer.cost)) return undefined
+      answer.tally.count += 1
+      if (nowMs - flushedAtMs > flushMs) flush()
+      const headers = answer.headers.slice()
+      headers.push('X-Request-Id', deps.requestId(seen.requestId), 'RateLimit', limiter.header(bucket))
+      return { status: answer.status, headers, body: answer.body }
+    },
+    keep: (key, route, { response, shareMs, paid }) => {
+      if (key === undefined || shareMs <= 0 || isStream(response.body)) return
+      const { status, headers, body } = response
+      const nowMs = clock.nowMs()
+      hot.put(key, {
+        status,
+        headers: headers.slice(),
+        body: hotBody(body),
+        cost: route?.cost ?? 1,
+        paid,
+        expiresAtMs: nowMs + shareMs,
+        usedAtMs: nowMs,
+        tally: tallyOf(tallies, route?.id ?? 'none', status),
+      })
+    },
+    flush,
+    clear: () => hot.clear(),
+  }
+}
+
+function tallyOf(tallies: Map<string, Tally>, routeId: string, status: number): Tally {
+  const name = `${routeId} ${status}`
+  const tally = tallies.get(name) ?? { routeId, status, count: 0 }
+  tallies.set(name, tally)
+  return tally
+}

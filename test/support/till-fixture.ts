@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Hex, toHex } from 'viem'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import { type Config, parseConfig } from '../../packages/node/src/config.ts'
+import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
+import type { Address } from '../../packages/node/src/kernel/address.ts'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { type Log, silentLog } from '../../packages/node/src/kernel/log.ts'
+import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
+import { openTestDatabase, type TestDatabase } from '../../packages/node/src/store/testing.ts'
+
+export const echoPath = '/v1/sandbox/echo'
+
+export type TillFixture = {
+  node: RunningNode
+  base: Devnet
+  polygon: Devnet
+  db: TestDatabase
+  /** A new wallet with test USDC and nothing else. */
+  newBuyer(microUsdc?: bigint): Promise<PrivateKeyAccount>
+  /** A second process' worth of node on the same database and chains. */
+  startAnother(options?: FixtureOptions): Promise<RunningNode>
+  close(): Promise<void>
+}
+
+export type FixtureOptions = { env?: Record<string, string>; intercept?: Interceptors; log?: Log }
+
+/** A whole node on a real database and real chains, in this process, with everything in memory or thrown away after. */
+export async function openTill(options: FixtureOptions = {}): Promise<TillFixture> {
+  const db = await openTestDatabase()
+  const ports = { clock: systemClock, log: silentLog }
+  const base = await startDevnet({ chainId: 8453, port: 0, ...ports })
+  const polygon = await startDevnet({ chainId: 137, port: 0, ...ports })
+  const home = await mkdtemp(join(tmpdir(), 'assay-till-'))
+  const nodes: RunningNode[] = []
+  const start = async (given: FixtureOptions) => {
+    const node = await startNode(configFor(db, base, polygon, home, given.env), {
+      devnets: [base, polygon],
+      log: given.log ?? silentLog,
+      ...(given.intercept === undefined ? {} : { intercept: given.intercept }),
+    })
+    nodes.push(node)
+    return node
+  }
+  return {
+    node: await start(options),
+    base,
+    polygon,
+    db,
+    newBuyer: async (microUsdc = 10_000_000n) => {
+      const account = privateKeyToAccount(generatePrivateKey())
+      const address = account.address.toLowerCase() as Address
+      for (const devnet of [base, polygon]) await devnet.control.fund(address, { microUsdc, wei: 0n })
+      return account
+    },
+    startAnother: (given = {}) => start(given),
+    close: async () => {
+      for (const node of nodes) await node.stop()
+      await Promise.all([base.stop(), polygon.stop()])
+      await db.close()
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
+
+function configFor(db: TestDatabase, base: Devnet, polygon: Devnet, home: string, env: Record<string, string> = {}): Config {
+  return parseConfig({
+    PORT: '0',
+    ASSAY_HOME: home,
+    DATABASE_URL: db.databaseUrl,
+    BASE_RPC_URLS: base.url ?? '',
+    POLYGON_RPC_URLS: polygon.url ?? '',
+    LOG_LEVEL: 'silent',
+    ...env,
+  })
+}
+
+export type Requirements = {
+  scheme: string
+  network: string
+  amount: string
+  asset: Address
+  payTo: Address
+  maxTimeoutSeconds: number
+  extra: { name: string; version: string }
+}
+
+export type PaymentRequired = {
+  x402Version: number
+  resource: { url: string }
+  accepts: Requirements[]
+  extensions: Record<string, { info: Record<string, unknown> }>
+}
+
+export function decodeHeader<T>(header: string | null): T {
+  if (header === null) throw new Error('the header is missing')
+  return JSON.parse(Buffer.from(header, 'base64').toString('utf8')) as T
+}
+
+export async function quote(url: string, init?: RequestInit): Promise<PaymentRequired> {
+  const response = await fetch(url, init)
+  if (response.status !== 402) throw new Error(`expected 402, got ${response.status}: ${await response.text()}`)
+  return decodeHeader<PaymentRequired>(response.headers.get('payment-required'))
+}
+
+export type SignOptions = {
+  network?: string
+  nonce?: Hex
+  value?: bigint
+  to?: Address
+  validAfter?: bigint
+  validBefore?: bigint
+  chainId?: number
+  extensions?: Record<string, unknown>
+  resource?: unknown
+  accepted?: Partial<Record<keyof Requirements, unknown>>
+  /** Replaces the signature after signing. */
+  signature?(signature: Hex): Hex
+  identifier?: string
+}
+
+export type Payload = {
+  x402Version: number
+  resource?: unknown
+  accepted: Record<string, unknown>
+  payload: { signature: Hex; authorization: Record<string, string> }
+  extensions?: Record<string, unknown>
+}
+
+/** Signs a payment as a client would, with every part open to being bent. */
+export async function signPayment(account: PrivateKeyAccount, offer: PaymentRequired, options: SignOptions = {}): Promise<Payload> {
+  const accepted = offer.accepts.find((accept) => accept.network === (options.network ?? 'eip155:8453')) ?? offer.accepts[0]
+  if (!accepted) throw new Error('nothing is offered')
+  const nowSeconds = BigInt(Math.floor(Date.now() / 1000))
+  const message = {
+    from: account.address,
+    to: options.to ?? accepted.payTo,
+    value: options.value ?? BigInt(accepted.amount),
+    validAfter: options.validAfter ?? 0n,
+    validBefore: options.validBefore ?? nowSeconds + BigInt(accepted.maxTimeoutSeconds),
+    nonce: options.nonce ?? toHex(randomBytes(32)),
+  }
+  const signature = await account.signTypedData({
+    domain: {
+      name: accepted.extra.name,
+      version: accepted.extra.version,
+      chainId: options.chainId ?? Number(accepted.network.split(':')[1]),
+      verifyingContract: accepted.asset,
+    },
+    types: {
+      TransferWithAuthorization: [
+        { name: 'from', type: 'address' },
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'validAfter', type: 'uint256' },
+        { name: 'validBefore', type: 'uint256' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'TransferWithAuthorization',
+    message,
+  })
+  const extensions = {
+    ...(options.identifier === undefined ? {} : { 'payment-identifier': { info: { required: false, id: options.identifier } } }),
+    ...options.extensions,
+  }
+  return {
+    x402Version: 2,
+    resource: 'resource' in options ? options.resource : offer.resource,
+    accepted: { ...accepted, ...options.accepted },
+    payload: {
+      signature: options.signature ? options.signature(signature) : signature,
+      authorization: Object.fromEntries(Object.entries(message).map(([key, value]) => [key, String(value)])),
+    },
+    ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
+  }
+}
+
+export const encodePayload = (payload: unknown): string => Buffer.from(JSON.stringify(payload)).toString('base64')
+
+export async function send(url: string, payload: unknown, init: RequestInit = {}): Promise<Response> {
+  const headers = { ...(init.headers as Record<string, string> | undefined), 'payment-signature': typeof payload === 'string' ? payload : encodePayload(payload) }
+  return fetch(url, { ...init, headers })
+}
+
+/** Quote, sign, send: an honest purchase. */
+export async function buy(account: PrivateKeyAccount, url: string, options: SignOptions = {}, init: RequestInit = {}): Promise<Response> {
+  const offer = await quote(url, init)
+  return send(url, await signPayment(account, offer, options), init)
+}
