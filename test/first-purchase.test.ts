@@ -16,7 +16,7 @@ function stockBuyer(account: PrivateKeyAccount, network: string) {
   const client = x402Client.fromConfig({
     schemes: [],
     spendControls: { allowedAssets: true, maxAmountPerPayment: false },
-    paymentRequirementsSelector: (_version, accepts) => accepts.find((accept) => accept.network === network) ?? accepts[0],
+    paymentRequirementsSelector: (_version, accepts) => accepts.find((accept) => accept.network === network) as (typeof accepts)[number],
   })
   registerExactEvmScheme(client, { signer: account })
   return wrapFetchWithPayment(fetch, client)

@@ -7,6 +7,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
 import { type Config, parseConfig } from '../../packages/node/src/config.ts'
 import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
+import type { OpenShop } from '../../packages/node/src/http/index.ts'
 import type { Address } from '../../packages/node/src/kernel/address.ts'
 import { systemClock } from '../../packages/node/src/kernel/clock.ts'
 import { type Log, silentLog } from '../../packages/node/src/kernel/log.ts'
@@ -27,7 +28,12 @@ export type TillFixture = {
   close(): Promise<void>
 }
 
-export type FixtureOptions = { env?: Record<string, string>; intercept?: Interceptors; log?: Log }
+export type FixtureOptions = {
+  env?: Record<string, string>
+  intercept?: Interceptors
+  log?: Log
+  shops?: readonly OpenShop[]
+}
 
 /** A whole node on a real database and real chains, in this process, with everything in memory or thrown away after. */
 export async function openTill(options: FixtureOptions = {}): Promise<TillFixture> {
@@ -42,6 +48,7 @@ export async function openTill(options: FixtureOptions = {}): Promise<TillFixtur
       devnets: [base, polygon],
       log: given.log ?? silentLog,
       ...(given.intercept === undefined ? {} : { intercept: given.intercept }),
+      ...(given.shops === undefined ? {} : { shops: given.shops }),
     })
     nodes.push(node)
     return node

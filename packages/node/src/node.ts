@@ -3,6 +3,7 @@ import { openFacilitator } from './compose/facilitator.ts'
 import { type Ground, type Interceptors, openGround, type Ports, type Stops } from './compose/ground.ts'
 import { startJobs } from './compose/jobs.ts'
 import { readinessChecks } from './compose/readiness.ts'
+import { openShops, payeesOf, shopContext } from './compose/shops.ts'
 import { type Origins, openTill, type Till } from './compose/till.ts'
 import type { Config } from './config.ts'
 import type { Devnet } from './devnet/index.ts'
@@ -13,9 +14,11 @@ import {
   createMetrics,
   errorRoutes,
   type FrontDoor,
+  type OpenShop,
   openListener,
   opsRoutes,
   type RouteDeclaration,
+  type Shop,
 } from './http/index.ts'
 import { checksumAddress } from './kernel/address.ts'
 import type { Json } from './kernel/canonical-json.ts'
@@ -23,9 +26,8 @@ import { type Clock, systemClock } from './kernel/clock.ts'
 import { createIds } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
 import { systemRng } from './kernel/random.ts'
-import { defaultGateLimits } from './payments/index.ts'
 import { createResponseSigner } from './signing/index.ts'
-import { paymentRoutes, sandboxRoutes } from './till/index.ts'
+import { openTillShop } from './till/index.ts'
 
 export type RunningNode = {
   url: string
@@ -42,6 +44,8 @@ export type NodeOptions = {
   log?: Log
   /** Chains that already run in this process, instead of starting or joining some. */
   devnets?: readonly Devnet[]
+  /** Shops beside the node's own. */
+  shops?: readonly OpenShop[]
   /** Puts something between the node and its outside world: fault injection, kill points, recording. */
   intercept?: Interceptors
   /** The node can no longer be sure that it alone works on what it claimed: it should be stopped. */
@@ -74,30 +78,32 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const listener = await openListener({ port: config.port, host: config.host, log: ports.log })
   stops.push(() => listener.drain())
   const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
+  const payees = payeesOf(config, ground)
+  const context = await shopContext(config, ports, ground, origins, payees)
+  const shops = await openShops(context, [openTillShop({ sandbox: config.sandbox }), ...(options.shops ?? [])])
   const till = await openTill(
     config,
     ports,
     ground,
-    origins,
-    async (owner) => {
-      const facilitator = await openFacilitator(config, ports, ground, owner, stops)
-      return options.intercept?.facilitator?.(facilitator) ?? facilitator
+    {
+      origins,
+      payees,
+      jws: context.jws,
+      shops,
+      openFacilitator: async (owner) => {
+        const facilitator = await openFacilitator(config, ports, ground, owner, stops)
+        return options.intercept?.facilitator?.(facilitator) ?? facilitator
+      },
     },
-    { entitlements: [], saleHooks: [] },
     stops,
   )
   till.owner.lost.addEventListener('abort', () => lost('the database no longer knows this process'))
-  const door = openDoor(config, ports, ground, till, origins)
+  const door = openDoor(config, ports, ground, till, origins, shops)
   const paidRoutes = new Map(
     door.registry.routes.flatMap((route) => (route.paid ? [[route.declaration.id, route.paid.route]] : [])),
   )
-  const jobs = {
-    inclusionMicroMax: defaultGateLimits.inclusionMicroMax,
-    routeOf: (id: string) => paidRoutes.get(id),
-    reversalHooks: [],
-  }
-  await startJobs(ports, ground, till, jobs, stops)
-  listener.serve(door.answer)
+  await startJobs(ports, ground, till, { payees, shops, routeOf: (id) => paidRoutes.get(id) }, stops)
+  listener.serve(door)
   return { url: origins.baseUrl, config, databaseUrl: ground.store.databaseUrl, devnets: ground.devnets }
 }
 
@@ -114,9 +120,15 @@ function openPorts(config: Config, options: NodeOptions): Ports {
 }
 
 /** Every route of the node, and the door they are behind. */
-function openDoor(config: Config, ports: Ports, ground: Ground, till: Till, origins: Origins): FrontDoor {
+function openDoor(
+  config: Config,
+  ports: Ports,
+  ground: Ground,
+  till: Till,
+  origins: Origins,
+  shops: readonly Shop[],
+): FrontDoor {
   const { clock, ids, log, metrics } = ports
-  const networks = ground.networks.map((network) => network.caip2)
   const routes: RouteDeclaration[] = []
   routes.push(
     ...discoveryRoutes({
@@ -134,8 +146,7 @@ function openDoor(config: Config, ports: Ports, ground: Ground, till: Till, orig
     }),
     ...opsRoutes({ checks: readinessChecks(ground, till), metrics, metricsPublic: config.metricsPublic, clock }),
     ...errorRoutes,
-    ...paymentRoutes({ sql: ground.store.database }),
-    ...(config.sandbox ? sandboxRoutes({ clock, networks }) : []),
+    ...shops.flatMap((shop) => shop.routes),
   )
   let paidStopped = false
   const watchSwitch = () =>

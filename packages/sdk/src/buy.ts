@@ -1,21 +1,23 @@
 import { type AssayResult, type ClientContext, verifyExchange } from './context.ts'
 import { type Exchange, type PreparedRequest, problemOf } from './exchange.ts'
 import { readPaymentOutcome } from './payment-outcome.ts'
-import { parsePaymentRequired } from './payment-required.ts'
+import { type AgreedTerms, readOffer, requireAgreed } from './quote.ts'
 import { sendUntilAnswered } from './send-until-answered.ts'
 import { type Purchase, signPayment } from './sign-payment.ts'
-import { type ChosenOffer, chooseOffer, requireAllowedHost, requireSameResource } from './spending-policy.ts'
+import { type ChosenOffer, requireAllowedHost } from './spending-policy.ts'
 import type { Verification } from './verify-response.ts'
 
 /** Pays for one request, or goes on with a purchase that was begun before. */
 export async function buy(
   context: ClientContext,
   prepared: PreparedRequest,
-  start: { challenge: Exchange } | { purchase: Purchase },
+  start: { challenge: Exchange; agreed?: AgreedTerms } | { purchase: Purchase },
 ): Promise<AssayResult> {
   requireAllowedHost(prepared.url, context.policy)
-  const purchase = 'purchase' in start ? start.purchase : await signFor(context, prepared, start.challenge)
-  const received = await sendUntilAnswered(context.platform, prepared, purchase, context.limits)
+  const purchase = 'purchase' in start ? start.purchase : await signFor(context, prepared, start)
+  context.onProgress({ kind: 'paying' })
+  const { platform, limits, onProgress } = context
+  const received = await sendUntilAnswered(platform, prepared, purchase, limits, onProgress)
   const finish =
     (exchange: Exchange, paid: Purchase) =>
     async (verified: Verification): Promise<AssayResult> => {
@@ -26,15 +28,19 @@ export async function buy(
   const verified = await verifyExchange(context, prepared, received, finish(received, purchase))
   const again = verified.status === 'verified' ? await signAgain(context, prepared, received, purchase) : undefined
   if (again === undefined) return finish(received, purchase)(verified)
-  const second = await sendUntilAnswered(context.platform, prepared, again, context.limits)
+  const second = await sendUntilAnswered(platform, prepared, again, limits, onProgress)
   return finish(second, again)(await verifyExchange(context, prepared, second, finish(second, again)))
 }
 
-async function signFor(context: ClientContext, prepared: PreparedRequest, challenge: Exchange): Promise<Purchase> {
-  const { account, platform, policy, budget } = context
-  const required = parsePaymentRequired(challenge.headers.get('payment-required'))
-  requireSameResource(required, prepared.url)
-  const chosen = chooseOffer(required, policy, account.address)
+async function signFor(
+  context: ClientContext,
+  prepared: PreparedRequest,
+  { challenge, agreed }: { challenge: Exchange; agreed?: AgreedTerms },
+): Promise<Purchase> {
+  const { account, platform, budget } = context
+  const { required, chosen, quote } = readOffer(context, prepared, challenge)
+  requireAgreed(quote, agreed)
+  context.onProgress({ kind: 'quoted', quote })
   budget.take(chosen.amountMicro)
   return signPayment({ account, required, chosen, platform, request: toPay(prepared) })
 }
@@ -59,9 +65,7 @@ async function signAgain(
   const { code, reason = '' } = problemOf(received)
   if (code !== 'payment_failed' && !timeReason.test(reason)) return undefined
   const { account, platform, policy, budget } = context
-  const required = parsePaymentRequired(received.headers.get('payment-required'))
-  requireSameResource(required, prepared.url)
-  const chosen = chooseOffer(required, policy, account.address)
+  const { required, chosen } = readOffer(context, prepared, received)
   if (!sameTerms(chosen, first)) return undefined
   if (chosen.amountMicro + BigInt(first.amountMicro) > policy.maxPerCallMicro) return undefined
   budget.take(chosen.amountMicro)

@@ -2,13 +2,16 @@ import type { LocalAccount } from 'viem'
 import { buy } from './buy.ts'
 import { type AssayResult, type Budget, type ClientContext, verifyExchange } from './context.ts'
 import { AssayError } from './errors.ts'
-import { exchange, prepareRequest } from './exchange.ts'
+import { type Exchange, exchange, type PreparedRequest, prepareRequest } from './exchange.ts'
 import { createKeyPins } from './key-pins.ts'
 import { parseUsd } from './money.ts'
 import { baseNetwork, type PayableNetwork, polygonNetwork } from './networks.ts'
 import { defaultPlatform, type Platform } from './platform.ts'
+import type { OnProgress } from './progress.ts'
+import { type AgreedTerms, type Quote, readOffer } from './quote.ts'
 import type { Purchase } from './sign-payment.ts'
 import type { KeySet } from './trusted-keys.ts'
+import type { Verification } from './verify-response.ts'
 
 export type AssayClientOptions = {
   account: LocalAccount
@@ -28,29 +31,46 @@ export type AssayClientOptions = {
   /** Wallet of the node's operator, which may vouch for new keys. */
   operator?: `0x${string}`
   deadlineMs?: number
+  onProgress?: OnProgress
   fetch?: (request: Request) => Promise<Response>
   platform?: Partial<Platform>
 }
 
 export type AssayClient = {
-  /** Like fetch, and pays a 402 within the policy. `purchase` resumes an earlier purchase of the same request. */
-  fetch(url: string | URL, init?: RequestInit, options?: { purchase?: Purchase }): Promise<AssayResult>
+  /** Like fetch, and pays a 402 within the policy. */
+  fetch(url: string | URL, init?: RequestInit, options?: BuyOptions): Promise<AssayResult>
+  /** What the request would cost, without signing anything; undefined when it is not sold by x402. */
+  quote(url: string | URL, init?: RequestInit): Promise<Quote | undefined>
   pinnedKeys(origin: string): KeySet | undefined
+  /** The key directory the pinned keys came from, to keep with an answer. */
+  keyDirectory(origin: string): unknown
+}
+
+export type BuyOptions = {
+  /** Goes on with an earlier purchase of the same request instead of making a new one. */
+  purchase?: Purchase
+  /** A quote somebody agreed to: other terms are refused before anything is signed. */
+  agreed?: AgreedTerms
 }
 
 export function createAssayClient(options: AssayClientOptions): AssayClient {
   const context = createContext(options)
+  const prepare = (url: string | URL, init: RequestInit | undefined) =>
+    prepareRequest(options.baseUrl === undefined ? new URL(url) : new URL(url, options.baseUrl), init)
   return {
     pinnedKeys: (origin) => context.pins.keysOf(origin),
-    fetch: async (url, init, { purchase } = {}) => {
-      const absolute = options.baseUrl === undefined ? new URL(url) : new URL(url, options.baseUrl)
-      const prepared = await prepareRequest(absolute, init)
+    keyDirectory: (origin) => context.pins.directoryOf(origin),
+    quote: async (url, init) => {
+      const prepared = await prepare(url, init)
+      const { first } = await probe(context, prepared)
+      return first.status === 402 ? readOffer(context, prepared, first, { anyPrice: true }).quote : undefined
+    },
+    fetch: async (url, init, { purchase, agreed } = {}) => {
+      const prepared = await prepare(url, init)
       if (purchase !== undefined) return buy(context, prepared, { purchase })
-      const first = await exchange(context.platform, prepared).catch((error: unknown) => {
-        throw new AssayError('request_failed', { detail: absolute.href }, error)
-      })
-      const verified = await verifyExchange(context, prepared, first)
-      if (first.status === 402) return buy(context, prepared, { challenge: first })
+      const { first, verified } = await probe(context, prepared)
+      if (first.status === 402)
+        return buy(context, prepared, { challenge: first, ...(agreed === undefined ? {} : { agreed }) })
       return {
         response: first.response,
         payment: { status: 'none' },
@@ -60,6 +80,17 @@ export function createAssayClient(options: AssayClientOptions): AssayClient {
       }
     },
   }
+}
+
+/** The request without a payment. */
+async function probe(
+  context: ClientContext,
+  prepared: PreparedRequest,
+): Promise<{ first: Exchange; verified: Verification }> {
+  const first = await exchange(context.platform, prepared).catch((error: unknown) => {
+    throw new AssayError('request_failed', { detail: prepared.url }, error)
+  })
+  return { first, verified: await verifyExchange(context, prepared, first) }
 }
 
 function createContext(options: AssayClientOptions): ClientContext {
@@ -89,6 +120,7 @@ function createContext(options: AssayClientOptions): ClientContext {
     limits: { deadlineMs: options.deadlineMs ?? 90_000, attemptsMax: 30 },
     mustVerify: options.verify !== 'report',
     budget: createBudget(totalMicro),
+    onProgress: options.onProgress ?? (() => {}),
   }
 }
 

@@ -4,6 +4,7 @@ import type { Exchange, PreparedRequest } from './exchange.ts'
 import type { KeyPins } from './key-pins.ts'
 import type { PaymentOutcome } from './payment-outcome.ts'
 import type { Platform } from './platform.ts'
+import type { OnProgress } from './progress.ts'
 import type { RetryLimits } from './send-until-answered.ts'
 import type { Purchase } from './sign-payment.ts'
 import type { SpendingPolicy } from './spending-policy.ts'
@@ -29,6 +30,7 @@ export type ClientContext = {
   limits: RetryLimits
   mustVerify: boolean
   budget: Budget
+  onProgress: OnProgress
 }
 
 export type Budget = {

@@ -29,6 +29,18 @@ const table = {
   ],
   keys_unavailable: ['The keys of the node cannot be read', 'Pass `keys`, or try again; nothing was signed.'],
   ed25519_unsupported: ['This platform has no Ed25519', 'Use Node 20, or a browser whose WebCrypto supports Ed25519.'],
+  terms_moved: [
+    'The terms changed after the quote',
+    'Ask for a new quote and agree to it; nothing was signed.',
+  ],
+  not_a_demo_node: [
+    'This is not a demo node',
+    'Only a node in demo mode has wallets to lend; use a wallet of your own.',
+  ],
+  challenge_refused: [
+    'The sign-in challenge is not one to sign',
+    'It is for another site, chain or time than the one you meant; nothing was signed.',
+  ],
   request_failed: ['The request failed', 'Try again; nothing was signed.'],
   body_too_large: ['The body is too large to pay for', 'Send at most 1 MiB.'],
   payment_outcome_unknown: [

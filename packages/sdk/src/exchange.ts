@@ -15,6 +15,9 @@ export type Exchange = ReceivedResponse & { response: Response }
 
 export const bodyBytesMax = 1_048_576
 
+/** Longer than a node may take to prepare and settle: whoever is silent for this long will not answer any more. */
+const attemptMsMax = 75_000
+
 export async function prepareRequest(url: string | URL, init: RequestInit = {}): Promise<PreparedRequest> {
   const request = new Request(url, init)
   const body = new Uint8Array(await request.arrayBuffer())
@@ -30,15 +33,33 @@ export async function exchange(
 ): Promise<Exchange> {
   const headers = new Headers(prepared.headers)
   if (paymentHeader !== undefined) headers.set('PAYMENT-SIGNATURE', paymentHeader)
-  const { method, signal, body } = prepared
-  const response = await platform.fetch(
-    new Request(prepared.url, { method, headers, signal, redirect: 'error', ...(body.byteLength > 0 ? { body } : {}) }),
-  )
-  const isStream =
-    response.status === 200 && (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
-  if (isStream) return { status: 200, headers: response.headers, body: undefined, response }
-  const bytes = new Uint8Array(await response.arrayBuffer())
-  return { status: response.status, headers: response.headers, body: bytes, response: rebuild(response, bytes) }
+  const { method, body } = prepared
+  const limit = platform.timeout(attemptMsMax)
+  const signal = eitherSignal(prepared.signal, limit.signal)
+  try {
+    const response = await platform.fetch(
+      new Request(prepared.url, {
+        method,
+        headers,
+        signal,
+        redirect: 'error',
+        ...(body.byteLength > 0 ? { body } : {}),
+      }),
+    )
+    const isStream =
+      response.status === 200 && (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
+    if (isStream) return { status: 200, headers: response.headers, body: undefined, response }
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    return { status: response.status, headers: response.headers, body: bytes, response: rebuild(response, bytes) }
+  } finally {
+    limit.clear()
+  }
+}
+
+function eitherSignal(given: AbortSignal | null, limit: AbortSignal): AbortSignal {
+  if (given === null) return limit
+  // The first Node 20 releases cannot join signals; the caller's own wins there.
+  return typeof AbortSignal.any === 'function' ? AbortSignal.any([given, limit]) : given
 }
 
 const bodyless = new Set([204, 205, 304])

@@ -1,6 +1,6 @@
 import { AssayError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
-import type { Platform } from './platform.ts'
+import { defaultPlatform, type Platform } from './platform.ts'
 import { followDirectory, type KeySet, readDirectory } from './trusted-keys.ts'
 import { type SentRequest, type Verification, verifyResponse } from './verify-response.ts'
 
@@ -8,6 +8,8 @@ import { type SentRequest, type Verification, verifyResponse } from './verify-re
 export type KeyPins = {
   verify(request: SentRequest, received: Exchange): Promise<Verification>
   keysOf(origin: string): KeySet | undefined
+  /** The directory document behind the keys, to keep with an answer. */
+  directoryOf(origin: string): unknown
 }
 
 export type KeyPinOptions = {
@@ -23,18 +25,21 @@ const directoryBytesMax = 262_144
 
 export function createKeyPins({ platform, given = {}, operator }: KeyPinOptions): KeyPins {
   const pins = new Map<string, KeySet>()
-  for (const [origin, directory] of Object.entries(given)) pins.set(origin, toKeySet(directory))
+  const documents = new Map<string, unknown>(Object.entries(given))
+  for (const [origin, directory] of documents) pins.set(origin, toKeySet(directory))
 
   const refresh = async (origin: string): Promise<KeySet> => {
-    const document = await readDirectoryOf(platform, origin)
+    const document = await fetchDirectory(origin, platform)
     const pinned = pins.get(origin)
     const next = pinned === undefined ? toKeySet(document) : await followDirectory(pinned, document, operator)
     pins.set(origin, next)
+    documents.set(origin, document)
     return next
   }
 
   return {
     keysOf: (origin) => pins.get(origin),
+    directoryOf: (origin) => documents.get(origin),
     verify: async (request, received) => {
       if (!received.headers.has('signature-input')) return { status: 'unsigned' }
       const { origin } = new URL(request.url)
@@ -49,7 +54,11 @@ function toKeySet(directory: unknown): KeySet {
   return new Map(readDirectory(directory).keys.map((key) => [key.keyId, key]))
 }
 
-async function readDirectoryOf(platform: Platform, origin: string): Promise<unknown> {
+/** The key directory a node publishes, as JSON. */
+export async function fetchDirectory(
+  origin: string,
+  platform: Pick<Platform, 'fetch'> = defaultPlatform,
+): Promise<unknown> {
   try {
     const response = await platform.fetch(new Request(`${origin}${directoryPath}`, { redirect: 'error' }))
     const text = await response.text()

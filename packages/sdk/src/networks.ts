@@ -1,7 +1,3 @@
-import { isRecord } from './bytes.ts'
-import { AssayError } from './errors.ts'
-import type { Platform } from './platform.ts'
-
 /** USDC on one network, as this client knows it. What a seller says about the asset is compared, never believed. */
 export type PayableNetwork = {
   /** CAIP-2. */
@@ -26,30 +22,4 @@ export const polygonAmoyNetwork = row(80002, '0x41E94Eb019C0762f9Bfcf9Fb1E58725B
 
 export function chainIdOf(network: PayableNetwork): number {
   return Number(network.network.slice('eip155:'.length))
-}
-
-const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost'])
-
-/**
- * The embedded chains of a demo node on this machine. Only there: anywhere else a seller could pass off
- * a token of value as its test asset.
- */
-export async function readDemoNetworks(baseUrl: string, platform: Pick<Platform, 'fetch'>): Promise<PayableNetwork[]> {
-  if (!loopbackHosts.has(new URL(baseUrl).hostname))
-    throw new AssayError('host_not_allowed', { detail: 'Demo networks are read from this machine only.' })
-  const response = await platform.fetch(new Request(new URL('/', baseUrl), { headers: { accept: 'application/json' } }))
-  const index: unknown = await response.json()
-  const chains = isRecord(index) && isRecord(index.demo) ? index.demo.chains : undefined
-  if (!Array.isArray(chains)) throw new AssayError('request_failed', { detail: 'This is not a demo node.' })
-  return chains.flatMap((chain: unknown) => {
-    const { network, usdc } = isRecord(chain) ? chain : {}
-    if (typeof network !== 'string' || typeof usdc !== 'string') return []
-    if (!/^eip155:[1-9]\d*$/.test(network) || !/^0x[0-9a-fA-F]{40}$/.test(usdc)) return []
-    if (isRealUsdc(usdc)) return []
-    return [row(Number(network.slice(7)), usdc as `0x${string}`, 'USD Coin')]
-  })
-}
-
-function isRealUsdc(address: string): boolean {
-  return [baseNetwork, polygonNetwork].some(({ usdc }) => usdc.toLowerCase() === address.toLowerCase())
 }

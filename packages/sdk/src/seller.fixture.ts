@@ -73,6 +73,7 @@ export function createTestSeller(
   seller.platform = {
     nowMs: () => nowMs,
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    timeout: () => ({ signal: new AbortController().signal, clear: () => {} }),
     sleep: async (ms) => {
       seller.sleeps.push(ms)
       nowMs += ms

@@ -1,6 +1,7 @@
 import { AssayError } from './errors.ts'
 import { type Exchange, exchange, type PreparedRequest, problemOf } from './exchange.ts'
 import type { Platform } from './platform.ts'
+import type { OnProgress } from './progress.ts'
 import type { Purchase } from './sign-payment.ts'
 
 export type RetryLimits = { deadlineMs: number; attemptsMax: number }
@@ -19,24 +20,40 @@ export async function sendUntilAnswered(
   prepared: PreparedRequest,
   purchase: Purchase,
   limits: RetryLimits,
+  onProgress: OnProgress = () => {},
 ): Promise<Exchange> {
   const giveUpAtMs = platform.nowMs() + limits.deadlineMs
   let last: Exchange | undefined
   let cause: unknown
+  // A status URL once named stays worth asking, even if later tries do not get through.
+  let known: { statusUrl?: string } = {}
   for (let attempt = 0; attempt < limits.attemptsMax; attempt += 1) {
     try {
       last = await exchange(platform, prepared, purchase.paymentHeader)
       if (!undecided.has(last.status)) return last
     } catch (error) {
       cause = error
+      last = undefined
     }
+    const { statusUrl } = whyWaiting(last)
+    if (statusUrl !== undefined) known = { statusUrl }
     const delayMs = Math.max(retryAfterMs(last), Math.min(firstDelayMs * 2 ** attempt, longestDelayMs))
     if (prepared.signal?.aborted || platform.nowMs() + delayMs > giveUpAtMs) break
+    onProgress({ kind: 'waiting', delayMs, attempt: attempt + 1, ...whyWaiting(last) })
     await platform.sleep(delayMs, prepared.signal).catch(() => {})
     if (prepared.signal?.aborted) break
   }
-  const { code, statusUrl } = last === undefined ? {} : problemOf(last)
-  throw new AssayError('payment_outcome_unknown', { purchase, statusUrl, code, status: last?.status }, cause)
+  throw new AssayError('payment_outcome_unknown', { purchase, ...whyWaiting(last), ...known }, cause)
+}
+
+function whyWaiting(received: Exchange | undefined): { status?: number; code?: string; statusUrl?: string } {
+  if (received === undefined) return {}
+  const { code, statusUrl } = problemOf(received)
+  return {
+    status: received.status,
+    ...(code === undefined ? {} : { code }),
+    ...(statusUrl === undefined ? {} : { statusUrl }),
+  }
 }
 
 function retryAfterMs(received: Exchange | undefined): number {

@@ -117,7 +117,7 @@ function infoOf(required: PaymentRequired, key: string): Record<string, unknown>
   return isRecord(info) ? info : undefined
 }
 
-function offersBinding(required: PaymentRequired): boolean {
+export function offersBinding(required: PaymentRequired): boolean {
   const info = infoOf(required, 'request-binding')
   return info?.version === 1 && info.tag === bindingTag
 }

@@ -20,7 +20,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Rng } from '../kernel/random.ts'
 import type { Facilitator } from '../payments/index.ts'
-import { createContractSignatureChecker } from '../proofs/index.ts'
+import { type CheckContractSignature, createContractSignatureChecker } from '../proofs/index.ts'
 import { createKeyring, type Keyring } from '../signing/index.ts'
 import type { Database } from '../store/database.ts'
 import { ensureInstance } from '../store/instance.ts'
@@ -45,6 +45,7 @@ export type Ground = {
   chains: ReadonlyMap<string, ChainPort>
   devnets: readonly Devnet[]
   keyring: Keyring
+  checkContractSignature: CheckContractSignature
 }
 
 /** Each gets the real thing and gives what the node shall use instead. */
@@ -81,7 +82,8 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
       createRpc(endpointsOf(config, devnets, index).map((endpoint) => options.intercept.rpc?.(endpoint) ?? endpoint)),
     ]),
   )
-  const chains = openChains(config, clock, networks, rpcs)
+  const checkContractSignature = contractSignatures(config, networks, rpcs)
+  const chains = openChains(clock, networks, rpcs, checkContractSignature)
   const problems = (await Promise.all([...chains.values()].map((chain) => chain.verifyAsset()))).flat()
   if (problems.length > 0) throw new ConfigError(problems)
 
@@ -111,7 +113,7 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
     // The first key names the node for good; later ones are vouched for by it.
     keyId: keyring.keys()[0]?.keyId ?? '',
   })
-  return { store, networks, rpcs, chains, devnets, keyring }
+  return { store, networks, rpcs, chains, devnets, keyring, checkContractSignature }
 }
 
 /** The demo chains carry the real chain ids, so their dollars must be at addresses of their own. */
@@ -160,13 +162,12 @@ function inProcess(devnet: Devnet): RpcEndpoint {
   }
 }
 
-function openChains(
+function contractSignatures(
   config: Config,
-  clock: Clock,
   networks: readonly Network[],
   rpcs: ReadonlyMap<string, Rpc>,
-): Map<string, ChainPort> {
-  const checker = createContractSignatureChecker({
+): CheckContractSignature {
+  return createContractSignatureChecker({
     chains: new Map(
       networks.map((network) => [
         network.chainId,
@@ -175,6 +176,14 @@ function openChains(
     ),
     factories: config.erc6492Factories,
   })
+}
+
+function openChains(
+  clock: Clock,
+  networks: readonly Network[],
+  rpcs: ReadonlyMap<string, Rpc>,
+  check: CheckContractSignature,
+): Map<string, ChainPort> {
   return new Map(
     networks.map((network) => [
       network.caip2,
@@ -183,7 +192,7 @@ function openChains(
         rpc: rpcs.get(network.caip2) as Rpc,
         clock,
         checkContractSignature: (address, digest, signature) =>
-          checker({ chainId: network.chainId, address, digest, signature }),
+          check({ chainId: network.chainId, address, digest, signature }),
       }),
     ]),
   )

@@ -1,10 +1,12 @@
+import type { Shop } from '../http/index.ts'
 import { createScheduler, withLease } from '../jobs/index.ts'
 import { sealBooks } from '../ledger/index.ts'
 import {
+  defaultGateLimits,
   type PaidRoute,
+  type Payees,
   payeeAddress,
   type RecoverDeps,
-  type ReversalHook,
   reconcileBooks,
   recoverPayments,
   repairFlights,
@@ -19,11 +21,7 @@ export async function startJobs(
   ports: Ports,
   ground: Ground,
   till: Till,
-  options: {
-    inclusionMicroMax: bigint
-    routeOf(routeId: string): PaidRoute | undefined
-    reversalHooks: readonly ReversalHook[]
-  },
+  options: { payees: Payees; shops: readonly Shop[]; routeOf(routeId: string): PaidRoute | undefined },
   stops: Stops,
 ): Promise<void> {
   const { clock, log, metrics, ids } = ports
@@ -37,14 +35,14 @@ export async function startJobs(
     metrics,
     owner: till.owner,
     finishSales: till.finishSales,
-    inclusionMicroMax: options.inclusionMicroMax,
+    inclusionMicroMax: defaultGateLimits.inclusionMicroMax,
     routeOf: options.routeOf,
   }
   const targets = [...chains.values()].flatMap((chain) =>
     (['pay_to', 'custody'] as const).map((payee) => ({
       chain,
       payee,
-      address: payeeAddress(till.payees, payee, chain.network.caip2),
+      address: payeeAddress(options.payees, payee, chain.network.caip2),
     })),
   )
   const scheduler = createScheduler({ clock, log, rng: ports.rng })
@@ -53,12 +51,14 @@ export async function startJobs(
     scheduler.every(name, intervalMs, async () => {
       await withLease({ database, clock, rng: ports.rng, log }, name, Math.max(30_000, intervalMs * 2), work)
     })
+  const reversalHooks = options.shops.flatMap((shop) => shop.reversalHooks ?? [])
   // What a crash left behind is taken up before anything new is sold.
   await recoverPayments(recovery)
   every('payments.recover', 2_000, () => recoverPayments(recovery))
-  every('payments.finality', 5_000, () => watchFinality({ ...recovery, reversalHooks: options.reversalHooks }))
+  every('payments.finality', 5_000, () => watchFinality({ ...recovery, reversalHooks }))
   every('payments.flights', 60_000, () => repairFlights(recovery))
   every('payments.reconcile', 60_000, () => reconcileBooks({ database, clock, ids, log, metrics }, targets))
   every('ledger.seal', 10_000, () => sealBooks(database))
   every('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs()))
+  for (const job of options.shops.flatMap((shop) => shop.jobs ?? [])) every(job.name, job.intervalMs, () => job.work())
 }

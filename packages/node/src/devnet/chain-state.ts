@@ -31,7 +31,7 @@ export type ChainState = {
   finalityLagBlocks: number
   clockOffsetSeconds: number
   nextTimestamp: number | undefined
-  /** Why the chain stopped for good: its journal could not be written. */
+  /** Why the chain stopped for good: shut down, or its journal could not be written. */
   broken: Error | undefined
 }
 

@@ -42,11 +42,18 @@ export async function createEngine(genesis: ChainGenesis): Promise<Engine> {
     { subscriptionCallback: () => {} },
     new ContractDecoder(),
   )
+  // The engine works on one request at a time anyway; handing it several makes its threads fight over the lock.
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = (request: unknown): Promise<unknown> => {
+    const answer = last.then(() => run(provider, request))
+    last = answer.catch(() => {})
+    return answer
+  }
   return {
-    call: (method, params = []) => run(provider, { jsonrpc: '2.0', id: 1, method, params }),
+    call: (method, params = []) => inTurn({ jsonrpc: '2.0', id: 1, method, params }),
     batch: async (calls) => {
       const requests = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
-      return (await run(provider, requests)) as unknown[]
+      return (await inTurn(requests)) as unknown[]
     },
   }
 }

@@ -30,16 +30,16 @@ export function formatLine(entry: JournalEntry): string {
  * A last line without its end was being written when the process died, and nobody was answered on the strength of it.
  * Anything else that does not read is damage, and a chain with a hole would be a different chain.
  */
-export function parseJournal(text: string, path: string): ReadJournal {
-  const lines = text.split('\n')
-  const tail = lines.pop() ?? ''
+export function parseJournal(bytes: Buffer, path: string): ReadJournal {
+  const end = bytes.lastIndexOf(0x0a) + 1
+  const lines = bytes.toString('utf8', 0, end).split('\n').slice(0, -1)
   const entries = lines.map((line, index) => {
     const entry = parseLine(line)
     if (entry === undefined)
       throw new Error(`${path}: line ${index + 1} is damaged. Restore the file, or delete it to start a new chain.`)
     return entry
   })
-  return { entries, tornBytes: Buffer.byteLength(tail) }
+  return { entries, tornBytes: bytes.byteLength - end }
 }
 
 export function openJournal(path: string): ReadJournal & { journal: Journal } {
@@ -47,7 +47,7 @@ export function openJournal(path: string): ReadJournal & { journal: Journal } {
   const fd = openSync(path, 'a+', 0o600)
   try {
     const bytes = readFileSync(fd)
-    const read = parseJournal(bytes.toString('utf8'), path)
+    const read = parseJournal(bytes, path)
     const size = bytes.byteLength - read.tornBytes
     if (read.tornBytes > 0) ftruncateSync(fd, size)
     return { ...read, journal: fileJournal(fd, path, size) }

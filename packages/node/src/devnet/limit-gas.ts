@@ -1,5 +1,5 @@
 const simulated = new Set(['eth_call', 'eth_estimateGas', 'debug_traceCall'])
-const gasDefault = 16_000_000n
+const gasDefault = 20_000_000n
 const gasMax = 40_000_000n
 
 /**

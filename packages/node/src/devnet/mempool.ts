@@ -1,5 +1,6 @@
 import type { Address } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
+import { fromHex, type Hex, toHex } from '../kernel/bytes.ts'
+import { keccak256 } from '../kernel/keccak.ts'
 import type { ChainState } from './chain-state.ts'
 import { quantity } from './edr.ts'
 import { RpcError, rpcCodes } from './rpc-error.ts'
@@ -11,10 +12,13 @@ const waitingMaxMs = 10 * 60_000
 export async function enterMempool(state: ChainState, raw: Hex): Promise<Hex> {
   await forgetStale(state)
   if (state.mempool.size >= waitingMax) throw new RpcError(rpcCodes.server, 'txpool is full')
-  const hash = (await state.engine.call('eth_sendRawTransaction', [raw])) as Hex
-  const sent = (await state.engine.call('eth_getTransactionByHash', [hash])) as { from: Address; nonce: Hex }
-  const nonce = quantity(sent.nonce)
-  state.mempool.add({ hash, raw, sender: sent.from, nonce, sinceMs: state.clock.nowMs() })
+  const hash = toHex(keccak256(fromHex(raw)))
+  const [, sent] = await state.engine.batch([
+    { method: 'eth_sendRawTransaction', params: [raw] },
+    { method: 'eth_getTransactionByHash', params: [hash] },
+  ])
+  const { from, nonce } = sent as { from: Address; nonce: Hex }
+  state.mempool.add({ hash, raw, sender: from, nonce: quantity(nonce), sinceMs: state.clock.nowMs() })
   return hash
 }
 

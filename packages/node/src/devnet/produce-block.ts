@@ -2,9 +2,11 @@ import type { Hex } from '../kernel/bytes.ts'
 import { nowSeconds } from '../kernel/clock.ts'
 import type { ChainState } from './chain-state.ts'
 import { type BlockEntry, blockCalls, type HistoryEntry, headOf, type JournalEntry } from './history.ts'
+import { RpcError, rpcCodes } from './rpc-error.ts'
 
 /** Makes the next block out of what waits and writes it to the journal. Runs under `gate.exclusive`. */
 export async function produceBlock(state: ChainState, options: { timestamp?: number; randao?: Hex } = {}) {
+  refuseIfBroken(state)
   const timestamp = Math.max(state.head.timestamp, options.timestamp ?? state.nextTimestamp ?? chainSeconds(state))
   const answers = await state.engine.batch([
     ...blockCalls(timestamp, options.randao),
@@ -34,6 +36,7 @@ export function record(state: ChainState, entry: HistoryEntry): void {
 
 /** A chain whose journal cannot be written is ahead of what a restart would know: it must not answer any more. */
 export function writeJournal(state: ChainState, entry: JournalEntry): void {
+  refuseIfBroken(state)
   try {
     state.journal.append([entry])
   } catch (error) {
@@ -41,6 +44,11 @@ export function writeJournal(state: ChainState, entry: JournalEntry): void {
     state.log.error({ chainId: state.chainId, error: String(error) }, 'the chain journal cannot be written')
     throw error
   }
+}
+
+/** Nothing may happen on a chain that can no longer remember it. */
+export function refuseIfBroken(state: ChainState): void {
+  if (state.broken !== undefined) throw new RpcError(rpcCodes.server, `the chain stopped: ${state.broken.message}`)
 }
 
 /** The time of the next block: the clock, moved by what tests added to it. */

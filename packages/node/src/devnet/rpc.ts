@@ -10,7 +10,7 @@ import { feeLevel } from './fees.ts'
 import { limitGas } from './limit-gas.ts'
 import { pendingNonce } from './mempool.ts'
 import type { BlockProducer } from './mine-transactions.ts'
-import { chainSeconds } from './produce-block.ts'
+import { chainSeconds, refuseIfBroken } from './produce-block.ts'
 import { RpcError, rpcCodes } from './rpc-error.ts'
 import { revertSnapshot, takeSnapshot } from './snapshots.ts'
 import { submitTransaction } from './submit-transaction.ts'
@@ -32,7 +32,7 @@ export type RpcDeps = { state: ChainState; producer: BlockProducer; control: Dev
 /** The chain as its users see it: own methods by table, the rest read from the engine. */
 export function createRpc({ state, producer, control, faults }: RpcDeps): RpcRequest {
   const handle: RpcRequest = async (method, params = []) => {
-    if (state.broken !== undefined) throw new RpcError(rpcCodes.internal, `the chain stopped: ${state.broken.message}`)
+    refuseIfBroken(state)
     const own = handlers.get(method)
     if (own !== undefined) return own(params)
     if (stateMethods.has(method)) return changeState(state, method, params)
@@ -57,8 +57,13 @@ async function read(state: ChainState, producer: BlockProducer, method: string, 
     await producer.keepUp()
   return state.gate.shared(() => {
     const view = { headNumber: state.head.number, finalityLagBlocks: state.finalityLagBlocks }
-    return state.engine.call(method, limitGas(method, resolveTags(method, params, view)))
+    return state.engine.call(method, limitGas(method, resolveTags(method, withBlock(method, params), view)))
   })
+}
+
+// The engine would estimate on top of everything that waits, executing all of it for each estimate.
+function withBlock(method: string, params: readonly unknown[]): readonly unknown[] {
+  return method === 'eth_estimateGas' && params[1] === undefined ? [params[0], 'latest', ...params.slice(2)] : params
 }
 
 function ownMethods(state: ChainState, producer: BlockProducer, control: DevnetControl): Record<string, Handler> {

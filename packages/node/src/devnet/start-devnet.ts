@@ -63,7 +63,10 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
     stop: () => {
       stopped ??= (async () => {
         await server?.stop()
-        await state.gate.exclusive(() => state.journal.close())
+        await state.gate.exclusive(async () => {
+          state.broken ??= new Error('it was shut down')
+          await state.journal.close()
+        })
       })()
       return stopped
     },

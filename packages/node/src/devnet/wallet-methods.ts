@@ -51,7 +51,7 @@ async function completeTransaction(chainId: number, fields: Fields, ask: Ask): P
   const fees = feeLevel(chainId)
   const data = fields.input ?? fields.data
   const { from, to, value } = fields
-  const gas = fields.gas ?? (await ask('eth_estimateGas', [{ from, to, value, data }, 'pending']))
+  const gas = fields.gas ?? (await ask('eth_estimateGas', [{ from, to, value, data }]))
   const nonce = fields.nonce ?? (await ask('eth_getTransactionCount', [from, 'pending']))
   const common = {
     chainId,

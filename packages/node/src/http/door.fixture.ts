@@ -217,7 +217,8 @@ export async function send(door: FrontDoor, sent: SentRequest): Promise<Seen> {
   const headers = new Map<string, string>()
   for (let i = 0; i < plain.headers.length; i += 2)
     headers.set(String(plain.headers[i]).toLowerCase(), String(plain.headers[i + 1]))
-  const text = plain.body instanceof Uint8Array ? Buffer.from(plain.body).toString() : ''
+  const { body } = plain
+  const text = typeof body === 'string' || body instanceof Uint8Array ? Buffer.from(body).toString() : ''
   const json = text.startsWith('{') ? JSON.parse(text) : undefined
   return { status: plain.status, headers, text, json, plain }
 }

@@ -19,6 +19,7 @@ import { createResponder, type Exchange } from './respond.ts'
 import type { RouteDeclaration } from './route.ts'
 import { type Listener, type ListenOptions, openListener } from './server.ts'
 import { createSharedAnswers, type SharedAnswers } from './shared-answers.ts'
+import { createTimeLimit } from './time-limit.ts'
 
 export type FrontDoorConfig = {
   baseUrl: string
@@ -75,7 +76,8 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     rateLimitPolicy: limiter.policyHeader,
   })
   const load = createLoad({ ...usualLoad, ...config.load })
-  const steps = { ...deps, registry, responder, authorities, limiter, load }
+  const timeLimit = createTimeLimit(clock)
+  const steps = { gate: deps.gate, readiness, registry, responder, authorities, limiter, load, timeLimit }
   const requestId = createRequestIds(deps.ids)
   const trustedHops = config.trustProxy ?? 0
   const bytesMax = config.hotBytesMax ?? hotBytesUsual
@@ -97,7 +99,7 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     const address = clientAddress(request.remoteAddress, seen.forwardedFor, trustedHops)
     const bucket = limiter.bucketOf(address)
     const exchange = openExchange(requestId(seen.requestId), request.method, authorities.fallback.name)
-    const passage: Passage = { request, exchange, bucket, address }
+    const passage: Passage = { request, exchange, bucket, address, signal: () => request.signal }
     const handled = await handleRequest(steps, passage).catch((error: unknown): Handled => {
       const problem = asProblem(error)
       if (problem !== error && !request.signal.aborted)

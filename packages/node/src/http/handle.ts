@@ -1,5 +1,3 @@
-import type { Clock } from '../kernel/clock.ts'
-import type { Log } from '../kernel/log.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { Gate, GateOutcome } from '../payments/index.ts'
 import { type Authorities, type Authority, isHome, originOf } from './authority.ts'
@@ -16,7 +14,7 @@ import type { Exchange, Responder } from './respond.ts'
 import type { CallContext, FreeAccess } from './route.ts'
 import { preflightHeaders } from './standing-headers.ts'
 import { splitTarget, targetBytesMax } from './target.ts'
-import { withTimeLimit } from './time-limit.ts'
+import type { TimeLimit } from './time-limit.ts'
 
 export type Readiness = {
   /** Null while paid calls may be taken; otherwise why not. No I/O: it is asked on every request. */
@@ -31,12 +29,18 @@ export type HandleDeps = {
   limiter: Limiter
   load: Load
   readiness: Readiness
-  clock: Clock
-  log: Log
+  timeLimit: TimeLimit
 }
 
 /** One request on its way through the door; filled in step by step. */
-export type Passage = { request: PlainRequest; exchange: Exchange; bucket: Bucket; address: string }
+export type Passage = {
+  request: PlainRequest
+  exchange: Exchange
+  bucket: Bucket
+  address: string
+  /** Ends with the caller, and under a time limit with that. */
+  signal(): AbortSignal
+}
 
 /** What came out, and whether identical requests may be given the same bytes again. */
 export type Handled = { response: PlainResponse; shareMs: number; paid: boolean }
@@ -73,11 +77,14 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
       headers,
       rawBody: body,
       remoteAddress: passage.address,
-      signal: request.signal,
+      // Made only when somebody asks for it: most handlers never do.
+      get signal() {
+        return passage.signal()
+      },
     }
     return route.paid
       ? await answerPaid(deps, passage, route.paid, read, context, headOnly)
-      : await answerFree(deps, exchange, route, read, context)
+      : await answerFree(deps, passage, route, read, context)
   } finally {
     if (counted) deps.load.leave()
   }
@@ -149,7 +156,7 @@ async function readBody(
 
 async function answerFree(
   deps: HandleDeps,
-  exchange: Exchange,
+  passage: Passage,
   route: RegisteredRoute,
   read: ReadInput,
   context: CallContext,
@@ -157,11 +164,15 @@ async function answerFree(
   if (read.problem) throw read.problem
   const { declaration } = route
   const access = declaration.access as FreeAccess
-  const answer = await withTimeLimit(deps.clock, context.signal, (signal) =>
-    access.handle(read.input, { ...context, signal }),
+  const answer = await deps.timeLimit.run(
+    () => passage.request.signal,
+    (signal) => {
+      passage.signal = signal
+      return access.handle(read.input, context)
+    },
   )
   const shareMs = answer.status === 200 ? Math.min(sharedAnswerMsMax, (declaration.cacheSeconds ?? 0) * 1000) : 0
-  const response = deps.responder.respond(exchange, {
+  const response = deps.responder.respond(passage.exchange, {
     ...answer,
     cacheControl: shareMs > 0 ? `public, max-age=${Math.floor(shareMs / 1000)}` : 'no-store',
   })
@@ -177,7 +188,7 @@ async function answerPaid(
   context: CallContext,
   headOnly: boolean,
 ): Promise<Handled> {
-  const call = await buildPaidCall(deps.clock, paid, read, context)
+  const call = await buildPaidCall(deps.timeLimit, paid, read, context)
   // HEAD never buys: whatever it carries, it sees what an unpaid caller sees.
   const challenge = deps.gate.challenge(asProbe(call, read.bare, headOnly))
   if (challenge) {

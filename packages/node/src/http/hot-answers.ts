@@ -77,8 +77,11 @@ function weigh(key: string, answer: HotAnswer): number {
   return weight
 }
 
+const ascii = /^[\0-\x7f]*$/
+
 /** The body in the form that is quickest to write. */
-export function hotBody(body: Uint8Array): Uint8Array | string {
-  for (const byte of body) if (byte > 0x7e) return body
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1')
+export function hotBody(body: Uint8Array | string): Uint8Array | string {
+  if (typeof body === 'string') return ascii.test(body) ? body : Buffer.from(body)
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1')
+  return ascii.test(text) ? text : body
 }

@@ -18,4 +18,5 @@ export {
   type RoutePrice,
 } from './route.ts'
 export { type Listener, type ListenOptions, openListener } from './server.ts'
+export type { OpenShop, Shop, ShopContext, ShopJob } from './shop.ts'
 export { royaltyBps } from './standing-headers.ts'

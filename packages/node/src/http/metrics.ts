@@ -4,68 +4,64 @@ import type { Metrics } from '../kernel/metrics.ts'
 export type PrometheusMetrics = Metrics & { text(): Promise<string>; contentType: string }
 
 type Labels = Record<string, string>
-type Family<Child> = { names: readonly string[]; children: Map<string, Child>; child(labels: Labels): Child }
+type LabelledMetric<Child> = { labels(...values: string[]): Child }
+type Family<Child> = { names: readonly string[]; metric: LabelledMetric<Child>; children: Map<string, Child> }
+type Families<Child> = {
+  known: Map<string, Family<Child>>
+  make(name: string, labelNames: string[]): LabelledMetric<Child>
+}
 
 const seriesMax = 2_000
 const secondsBuckets = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 5, 15, 30]
+const noLabels: Labels = {}
 
 /** The metrics port on prom-client. A family takes its label names from its first use; series are bounded, so a caller cannot grow them. */
 export function createMetrics(): PrometheusMetrics {
   const registry = new Registry()
-  const counters = new Map<string, Family<{ inc(by: number): void }>>()
-  const gauges = new Map<string, Family<{ set(value: number): void }>>()
-  const histograms = new Map<string, Family<{ observe(value: number): void }>>()
-  const registers = [registry]
+  const common = (name: string, suffix: string, labelNames: string[]) => ({
+    name: `assay_${name}${suffix}`,
+    help: name.replaceAll('_', ' '),
+    labelNames,
+    registers: [registry],
+  })
+  const counters: Families<{ inc(by: number): void }> = {
+    known: new Map(),
+    make: (name, labelNames) => new Counter(common(name, '_total', labelNames)),
+  }
+  const gauges: Families<{ set(value: number): void }> = {
+    known: new Map(),
+    make: (name, labelNames) => new Gauge(common(name, '', labelNames)),
+  }
+  const histograms: Families<{ observe(value: number): void }> = {
+    known: new Map(),
+    make: (name, labelNames) => new Histogram({ ...common(name, '_seconds', labelNames), buckets: secondsBuckets }),
+  }
   return {
-    count: (name, labels = {}, by = 1) => {
-      const make = (full: string, labelNames: string[]) =>
-        new Counter({ name: full, help: helpOf(name), labelNames, registers })
-      familyOf(counters, name, labels, '_total', make).child(labels).inc(by)
-    },
-    gauge: (name, value, labels = {}) => {
-      const make = (full: string, labelNames: string[]) =>
-        new Gauge({ name: full, help: helpOf(name), labelNames, registers })
-      familyOf(gauges, name, labels, '', make).child(labels).set(value)
-    },
-    observeMs: (name, ms, labels = {}) => {
-      const make = (full: string, labelNames: string[]) =>
-        new Histogram({ name: full, help: helpOf(name), labelNames, buckets: secondsBuckets, registers })
-      familyOf(histograms, name, labels, '_seconds', make)
-        .child(labels)
-        .observe(ms / 1000)
-    },
+    count: (name, labels = noLabels, by = 1) => childOf(counters, name, labels).inc(by),
+    gauge: (name, value, labels = noLabels) => childOf(gauges, name, labels).set(value),
+    observeMs: (name, ms, labels = noLabels) => childOf(histograms, name, labels).observe(ms / 1000),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   }
 }
 
-const helpOf = (name: string) => name.replaceAll('_', ' ')
+function childOf<Child>(families: Families<Child>, name: string, labels: Labels): Child {
+  const family = families.known.get(name) ?? addFamily(families, name, labels)
+  let key = ''
+  for (const label of family.names) key += `${labels[label] ?? ''}\n`
+  return family.children.get(key) ?? addChild(family, key, labels)
+}
 
-function familyOf<Child>(
-  families: Map<string, Family<Child>>,
-  name: string,
-  labels: Labels,
-  suffix: string,
-  make: (fullName: string, labelNames: string[]) => { labels(...values: string[]): Child },
-): Family<Child> {
-  const known = families.get(name)
-  if (known) return known
+function addFamily<Child>(families: Families<Child>, name: string, labels: Labels): Family<Child> {
   const names = Object.keys(labels)
-  const metric = make(`assay_${name}${suffix}`, names)
-  const family: Family<Child> = {
-    names,
-    children: new Map(),
-    child: (given) => {
-      let key = ''
-      for (const label of names) key += `${given[label] ?? ''}\n`
-      const child = family.children.get(key)
-      if (child) return child
-      const full = family.children.size >= seriesMax
-      const fresh = metric.labels(...names.map((label) => (full ? 'other' : (given[label] ?? ''))))
-      if (!full) family.children.set(key, fresh)
-      return fresh
-    },
-  }
-  families.set(name, family)
+  const family = { names, metric: families.make(name, names), children: new Map<string, Child>() }
+  families.known.set(name, family)
   return family
+}
+
+function addChild<Child>(family: Family<Child>, key: string, labels: Labels): Child {
+  const full = family.children.size >= seriesMax
+  const child = family.metric.labels(...family.names.map((label) => (full ? 'other' : (labels[label] ?? ''))))
+  if (!full) family.children.set(key, child)
+  return child
 }

@@ -1,16 +1,15 @@
 import { sha256 } from '../kernel/bytes.ts'
-import type { Clock } from '../kernel/clock.ts'
 import type { Micro } from '../kernel/money.ts'
 import { asProblem, type Problem } from '../kernel/problem.ts'
 import type { PaidCall } from '../payments/index.ts'
 import type { ReadInput } from './read-input.ts'
 import type { RegisteredRoute } from './registry.ts'
 import type { CallContext, RoutePrice } from './route.ts'
-import { withTimeLimit } from './time-limit.ts'
+import type { TimeLimit } from './time-limit.ts'
 
 /** A request to a paid route, stripped of HTTP, as the gate takes it. */
 export async function buildPaidCall(
-  clock: Clock,
+  timeLimit: TimeLimit,
   paid: NonNullable<RegisteredRoute['paid']>,
   read: ReadInput,
   context: CallContext,
@@ -27,11 +26,14 @@ export async function buildPaidCall(
     attribution: context.attribution,
     headers: context.headers,
     remoteAddress: context.remoteAddress,
-    clientGone: context.signal,
+    get clientGone() {
+      return context.signal
+    },
     ...(quote.problem === undefined ? {} : { inputProblem: quote.problem }),
     prepare: (payer, paymentId, signal) =>
-      withTimeLimit(clock, signal, (limited) =>
-        paid.access.prepare(read.input, { ...context, signal: limited, payer, paymentId }),
+      timeLimit.run(
+        () => signal,
+        async (limited) => paid.access.prepare(read.input, { ...context, signal: limited(), payer, paymentId }),
       ),
   }
 }
@@ -52,10 +54,12 @@ async function quoteOf(price: RoutePrice, read: ReadInput): Promise<{ micro: Mic
 
 /** The same call as an unpaid probe sees it: no credential, and no complaint about input nobody tried to give. */
 export function asProbe(call: PaidCall, bare: boolean, dropCredentials: boolean): PaidCall {
+  const hideProblem = bare && call.inputProblem !== undefined
+  if (!hideProblem && !dropCredentials) return call
   const { inputProblem, ...rest } = call
   return {
     ...rest,
-    ...(inputProblem === undefined || bare ? {} : { inputProblem }),
-    headers: dropCredentials ? new Map() : call.headers,
+    ...(inputProblem === undefined || hideProblem ? {} : { inputProblem }),
+    ...(dropCredentials ? { headers: new Map<string, string>() } : {}),
   }
 }

@@ -16,7 +16,7 @@ export type PlainResponse = {
   status: number
   /** Alternating names and values, ready to be written. */
   headers: string[]
-  body: Uint8Array | AsyncIterable<Uint8Array | string>
+  body: Uint8Array | string | AsyncIterable<Uint8Array | string>
   /** To be called once the last byte has been handed to the socket, and never when the socket died before. */
   delivered?: () => void
 }
@@ -24,5 +24,5 @@ export type PlainResponse = {
 export const emptyBody: Uint8Array = Buffer.alloc(0)
 
 export function isStream(body: PlainResponse['body']): body is AsyncIterable<Uint8Array | string> {
-  return !(body instanceof Uint8Array)
+  return typeof body !== 'string' && !(body instanceof Uint8Array)
 }

@@ -69,7 +69,7 @@ export function createResponder(signer: ResponseSigner, config: ResponderConfig)
     const body = bodyOf(exchange, parts)
     const headers = ['Content-Type', parts.contentType]
     if (!isStream(body) && exchange.method !== 'HEAD' && parts.status !== 204)
-      headers.push('Content-Length', String(body.byteLength))
+      headers.push('Content-Length', String(Buffer.byteLength(body)))
     pushSignature(headers, signer, exchange, parts, body)
     if (parts.paymentRequired !== undefined) headers.push('PAYMENT-REQUIRED', parts.paymentRequired)
     if (parts.paymentResponse !== undefined) headers.push('PAYMENT-RESPONSE', parts.paymentResponse)
@@ -100,7 +100,6 @@ export function createResponder(signer: ResponseSigner, config: ResponderConfig)
 function bodyOf(exchange: Exchange, parts: ResponseParts): PlainResponse['body'] {
   const { body } = parts
   const bodiless = exchange.method === 'HEAD' || parts.status === 204
-  if (typeof body === 'string') return bodiless ? emptyBody : Buffer.from(body)
   if (!bodiless) return body
   if (isStream(body)) void body[Symbol.asyncIterator]().return?.()
   return emptyBody

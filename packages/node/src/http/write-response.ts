@@ -26,18 +26,24 @@ export function writeResponse(
     void writeStream(response, plain, options)
     return
   }
-  const { delivered } = plain
+  const { body, delivered } = plain
   if (delivered || bodyLeft)
-    response.end(plain.body, () => {
+    response.end(body, () => {
       if (delivered && !socket.destroyed) delivered()
       if (bodyLeft) endUnread(request)
     })
-  else response.end(plain.body)
+  else response.end(body)
 }
 
 /** `complete` alone is not enough: a request without a body is not complete either while its first listener runs. */
-function announcesBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+function announcesBody({ rawHeaders }: IncomingMessage): boolean {
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const { length } = rawHeaders[i] as string
+    if (length !== 14 && length !== 17) continue
+    const name = rawHeaders[i]?.toLowerCase()
+    if (name === 'transfer-encoding' || (name === 'content-length' && rawHeaders[i + 1] !== '0')) return true
+  }
+  return false
 }
 
 /** The caller is still sending what nobody will read. Closing at once could lose our answer on its way, so it gets a moment. */

@@ -1,16 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { systemRng } from '../kernel/random.ts'
 import { connectClient } from './connection.ts'
 import { chooseRunUser } from './embedded/run-user.ts'
 import { openStore, type Store } from './open-store.ts'
+
+// Whole servers are made and killed here, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 })
 
 const isRoot = process.getuid?.() === 0
 const cleanups: (() => Promise<unknown>)[] = []
@@ -58,39 +61,37 @@ type Line = {
   message?: string
 }
 
-class ChildNode {
-  readonly process: ChildProcess
-  readonly lines: Line[] = []
-  readonly exited: Promise<unknown>
-
-  constructor(home: string, user: { uid?: number; gid?: number } = {}) {
-    const fixture = fileURLToPath(new URL('./open-store.fixture.ts', import.meta.url))
-    this.process = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), fixture, home], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      cwd: '/',
-      ...user,
-    })
-    this.exited = new Promise((resolve) => this.process.once('exit', resolve))
-    const output = this.process.stdout
-    if (output) createInterface(output).on('line', (line) => this.lines.push(JSON.parse(line) as Line))
-    cleanups.push(async () => {
-      this.process.stdin?.end()
-      await this.exited
-    })
+/** A node of its own process, so that it can be killed. */
+function startChild(home: string, user: { uid?: number; gid?: number } = {}) {
+  const fixture = fileURLToPath(new URL('./open-store.fixture.ts', import.meta.url))
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), fixture, home], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    cwd: '/',
+    ...user,
+  })
+  const exited = new Promise((resolve) => child.once('exit', resolve))
+  const lines: Line[] = []
+  createInterface(child.stdout).on('line', (line) => lines.push(JSON.parse(line) as Line))
+  const stop = async () => {
+    child.stdin.end()
+    await exited
   }
-
-  async until(...events: string[]): Promise<Line> {
-    for (let tries = 0; tries < 2_500; tries += 1) {
-      const found = this.lines.find(({ event }) => events.includes(event))
-      if (found) return found
-      await systemClock.sleep(10)
-    }
-    throw new Error(`none of ${events.join(', ')} in ${JSON.stringify(this.lines)}`)
-  }
-
-  async stop(): Promise<void> {
-    this.process.stdin?.end()
-    await this.exited
+  cleanups.push(stop)
+  return {
+    pid: child.pid,
+    stop,
+    kill: async () => {
+      child.kill('SIGKILL')
+      await exited
+    },
+    until: async (...events: string[]): Promise<Line> => {
+      for (let tries = 0; tries < 2_500; tries += 1) {
+        const found = lines.find(({ event }) => events.includes(event))
+        if (found) return found
+        await systemClock.sleep(10)
+      }
+      throw new Error(`none of ${events.join(', ')} in ${JSON.stringify(lines)}`)
+    },
   }
 }
 
@@ -138,7 +139,7 @@ test('a second start on a folder in use fails with a friendly error and does not
 
 test('two first starts at once make one cluster and one owner', async () => {
   const home = await makeHome()
-  const nodes = [new ChildNode(home), new ChildNode(home)]
+  const nodes = [startChild(home), startChild(home)]
   const outcomes = await Promise.all(nodes.map((node) => node.until('open', 'failed')))
   expect(outcomes.map(({ event }) => event).sort()).toEqual(['failed', 'open'])
   expect(outcomes.find(({ event }) => event === 'failed')?.message).toMatch(/already running/)
@@ -149,12 +150,11 @@ test('two first starts at once make one cluster and one owner', async () => {
 
 test('after kill -9 the server left behind is taken over by the next start', async () => {
   const home = await makeHome()
-  const killed = new ChildNode(home)
+  const killed = startChild(home)
   const before = await killed.until('open')
-  killed.process.kill('SIGKILL')
-  await killed.exited
+  await killed.kill()
   expect(await answers(before.databaseUrl)).toBe(true)
-  const next = new ChildNode(home)
+  const next = startChild(home)
   const after = await next.until('open', 'failed')
   expect(after).toMatchObject({ event: 'open', databaseUrl: before.databaseUrl, pid: before.pid })
   await next.stop()
@@ -164,10 +164,9 @@ test('after kill -9 the server left behind is taken over by the next start', asy
 test('kill -9 at any moment of a first start leaves nothing that the next one cannot use', async () => {
   const home = await makeHome()
   for (const delayMs of [350, 600, 900, 1_200]) {
-    const killed = new ChildNode(home)
+    const killed = startChild(home)
     await systemClock.sleep(delayMs)
-    killed.process.kill('SIGKILL')
-    await killed.exited
+    await killed.kill()
   }
   const store = await open(home)
   expect((await store.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
@@ -175,10 +174,10 @@ test('kill -9 at any moment of a first start leaves nothing that the next one ca
 
 test('a signal to the process group of the node does not reach the server', async () => {
   const home = await makeHome()
-  const node = new ChildNode(home)
+  const node = startChild(home)
   const { pid } = await node.until('open')
   const groupOf = async (id: string) => (await readFile(`/proc/${id}/stat`, 'utf8')).split(') ')[1]?.split(' ')[2]
-  if (process.platform === 'linux') expect(await groupOf(pid)).not.toBe(await groupOf(String(node.process.pid)))
+  if (process.platform === 'linux') expect(await groupOf(pid)).not.toBe(await groupOf(String(node.pid)))
 })
 
 test('a pid file of a crashed server whose number now belongs to another program confuses nobody', async () => {
@@ -249,7 +248,7 @@ test.runIf(isRoot)('a normal user runs everything under the own account', async 
   await chown(dirname(home), user?.uid ?? 0, user?.gid ?? 0)
   const repositoryIsOpen = ((await stat(fileURLToPath(new URL('.', import.meta.url)))).mode & 0o005) === 0o005
   if (!user || !repositoryIsOpen) return
-  const node = new ChildNode(home, { uid: user.uid, gid: user.gid })
+  const node = startChild(home, { uid: user.uid, gid: user.gid })
   const line = await node.until('open', 'failed')
   expect(line).toMatchObject({ event: 'open' })
   expect((await stat(line.folder)).uid).toBe(user.uid)

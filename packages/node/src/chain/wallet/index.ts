@@ -8,7 +8,7 @@ export {
 export { bumpFees, type FeeMarket, type Fees, feesFor } from './fees.ts'
 export type { LaneHolder } from './lane-lease.ts'
 export type { NotSentReason, OutgoingCall, SendResult, TransactionOutcome, WalletLimits } from './lane-state.ts'
-export type { TransactionReceipt } from './receipt.ts'
+export { authorizationKey, type TransactionReceipt, usedAuthorizations } from './receipt.ts'
 export {
   createSettlementWallets,
   defaultWalletLimits,

@@ -1,5 +1,8 @@
 import type { Hex } from '../../kernel/bytes.ts'
+import type { TransferAuthorization } from '../../kernel/eip3009.ts'
+import type { Network } from '../network.ts'
 import type { RpcLog } from '../search-logs.ts'
+import { topicAddress, topics } from '../usdc-abi.ts'
 import type { MinedFacts } from './transaction-store.ts'
 
 export type TransactionReceipt = {
@@ -22,4 +25,16 @@ export function minedFacts(receipt: TransactionReceipt): MinedFacts {
     gasUsed,
     costWei: gasUsed * BigInt(receipt.effectiveGasPrice ?? '0x0') + BigInt(receipt.l1Fee ?? '0x0'),
   }
+}
+
+export const authorizationKey = ({ from, nonce }: Pick<TransferAuthorization, 'from' | 'nonce'>): string => `${from} ${nonce}`
+
+/** Which authorizations a transaction used up. The status of a multicall says nothing about its members; these logs do. */
+export function usedAuthorizations(network: Network, receipt: TransactionReceipt): Set<string> {
+  const used = new Set<string>()
+  for (const { address, topics: [event, authorizer = '', nonce] } of receipt.logs) {
+    const from = event === topics.authorizationUsed ? topicAddress(authorizer) : undefined
+    if (from && nonce && address.toLowerCase() === network.usdc.address) used.add(authorizationKey({ from, nonce }))
+  }
+  return used
 }

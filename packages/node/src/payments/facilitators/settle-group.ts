@@ -1,6 +1,5 @@
 import { ChainUnreadable, type Network, type Rpc } from '../../chain/index.ts'
-import type { SettlementWallets, TransactionOutcome, TransactionReceipt } from '../../chain/wallet/index.ts'
-import { topicAddress, topics } from '../../chain/index.ts'
+import { authorizationKey, type SettlementWallets, type TransactionOutcome, usedAuthorizations } from '../../chain/wallet/index.ts'
 import type { Address } from '../../kernel/address.ts'
 import { type Clock, nowSeconds } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
@@ -135,8 +134,7 @@ async function tellOutcomes(deps: SettleGroupDeps, items: readonly QueuedPayment
   const failed: QueuedPayment[] = []
   for (const item of items) {
     item.gasGwei += shareGwei
-    const { from, nonce } = item.payment.authorization
-    if (used.has(`${from} ${nonce}`))
+    if (used.has(authorizationKey(item.payment.authorization)))
       item.finish({ status: 'submitted', transaction: receipt.transactionHash, feeMicro: 0n, gasGwei: item.gasGwei })
     else failed.push(item)
   }
@@ -144,14 +142,6 @@ async function tellOutcomes(deps: SettleGroupDeps, items: readonly QueuedPayment
 }
 
 const ceilDivide = (a: bigint, b: bigint) => (a + b - 1n) / b
-
-/** The status of a multicall says nothing about its members; the logs of the asset do. */
-function usedAuthorizations(network: Network, receipt: TransactionReceipt): Set<string> {
-  const used = receipt.logs.filter(
-    (log) => log.address.toLowerCase() === network.usdc.address && log.topics[0] === topics.authorizationUsed,
-  )
-  return new Set(used.map((log) => `${topicAddress(log.topics[1] ?? '')} ${log.topics[2]}`))
-}
 
 /** Included and failed: the newest state says why. What would pass now was harmed by its neighbours and gets one more try. */
 async function afterFailure(deps: SettleGroupDeps, failed: readonly QueuedPayment[], inBatch: boolean): Promise<void> {

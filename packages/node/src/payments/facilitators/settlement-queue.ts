@@ -128,6 +128,7 @@ export function createSettlementQueue(options: QueueOptions): SettlementQueue {
   return {
     size: () => running.size,
     putBack: (item) => {
+      if (item.signal.aborted) return
       waiting.unshift(item)
       schedule()
     },

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { chmod, cp, lstat, mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises'
+import { chmod, cp, lstat, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { StoreError } from '../errors.ts'
 import { canRun } from './run-user.ts'
-import type { RunUser } from './tools.ts'
+import { ensureOwnFolder, type RunUser } from './tools.ts'
 
 export type Binaries = { initdb: string; pgCtl: string; postgres: string }
 
@@ -64,10 +64,10 @@ async function linkLibraries(native: string): Promise<void> {
 async function copyNative(native: string, root: string): Promise<Binaries> {
   const version = await readFile(join(dirname(native), 'package.json'), 'utf8')
   const name = `programs-${createHash('sha256').update(version).digest('hex').slice(0, 12)}`
+  await ensureOwnFolder(root, 0o711)
   const target = join(root, name)
   const finished = programsOf(join(target, 'native'))
   if (await lstat(finished.postgres).catch(() => undefined)) return finished
-  await mkdir(root, { recursive: true, mode: 0o755 })
   const staging = await mkdtemp(join(root, `${name}.`))
   try {
     await cp(native, join(staging, 'native'), { recursive: true, verbatimSymlinks: true })

@@ -3,9 +3,10 @@ import { chmod, lstat, mkdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Rng } from '../../kernel/random.ts'
+import { StoreError } from '../errors.ts'
 import { type Binaries, prepareBinaries } from './binaries.ts'
 import { canEnter, chooseRunUser } from './run-user.ts'
-import type { RunUser } from './tools.ts'
+import { ensureOwnFolder, type RunUser } from './tools.ts'
 
 /** Where one node's database lives: `<folder>/data` is the cluster, beside it the credentials and the server's log. */
 export type Place = {
@@ -52,15 +53,18 @@ export async function readPointer(pointer: string): Promise<string | undefined> 
 
 async function firstUsable(roots: readonly string[], user: RunUser): Promise<string> {
   for (const root of roots) {
-    const made = await mkdir(root, { recursive: true, mode: 0o711 }).then(
-      () => true,
-      () => false,
-    )
-    if (made && (await canEnter(user, root))) return root
-    // An earlier, stricter umask may have closed a folder that is ours alone.
-    if (made && (await chmod(root, 0o711).then(() => canEnter(user, root)))) return root
+    try {
+      await ensureOwnFolder(root, 0o711)
+      // An earlier, stricter umask may have closed it.
+      await chmod(root, 0o711)
+      if (await canEnter(user, root)) return root
+    } catch {
+      // The next one may do.
+    }
   }
-  return roots.at(-1) as string
+  throw new StoreError(
+    `PostgreSQL runs as "${user.name}", which can reach neither the data folder nor ${roots.join(' nor ')}`,
+  )
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { lstat, mkdir } from 'node:fs/promises'
 
 /** The OS account that PostgreSQL runs as; undefined means our own. */
 export type RunUser = { name: string; uid: number; gid: number }
@@ -32,4 +33,11 @@ export function runTool(program: string, args: readonly string[], user?: RunUser
     child.once('error', reject)
     child.once('close', (code) => resolve({ code, output: output.trim() }))
   })
+}
+
+/** Made if missing. A folder that somebody else put there first, as anyone can in a shared one, is refused. */
+export async function ensureOwnFolder(path: string, mode: number): Promise<void> {
+  await mkdir(path, { recursive: true, mode })
+  const { uid } = await lstat(path)
+  if (uid !== process.getuid?.()) throw new Error(`${path} belongs to another user`)
 }

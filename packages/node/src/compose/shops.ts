@@ -1,0 +1,78 @@
+import type { Config } from '../config.ts'
+import type { OpenShop, Shop, ShopContext } from '../http/index.ts'
+import type { Json } from '../kernel/canonical-json.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { JwsPort, Payees } from '../payments/index.ts'
+import { createNonceIssuer, loadSharedSecret, type ProofDeps } from '../proofs/index.ts'
+import { createJwsSigner, didKeyUrl, type Keyring, verifyJws } from '../signing/index.ts'
+import { claimNonce } from '../store/nonce-claims.ts'
+import type { Ground, Ports } from './ground.ts'
+import type { Origins } from './till.ts'
+
+export function payeesOf(config: Config, ground: Ground): Payees {
+  return {
+    pay_to: config.payTo,
+    custody: Object.fromEntries(
+      ground.networks.map((network, index) => [network.caip2, config.custody[index] ?? config.payTo]),
+    ),
+  }
+}
+
+/** What every shop is given, made once. */
+export async function shopContext(
+  config: Config,
+  ports: Ports,
+  ground: Ground,
+  origins: Origins,
+  payees: Payees,
+): Promise<ShopContext> {
+  const [base, polygon] = ground.networks
+  if (!base || !polygon) throw new Error('two networks are needed')
+  return {
+    mode: config.mode,
+    ...origins,
+    base,
+    polygon,
+    chains: ground.chains,
+    payees,
+    database: ground.store.database,
+    keyring: ground.keyring,
+    jws: jwsPort(ground.keyring, new URL(origins.baseUrl).host, ports.clock),
+    proofs: await proofDeps(ports, ground),
+    clock: ports.clock,
+    rng: ports.rng,
+    ids: ports.ids,
+    log: ports.log,
+    metrics: ports.metrics,
+  }
+}
+
+export async function openShops(context: ShopContext, shops: readonly OpenShop[]): Promise<Shop[]> {
+  return Promise.all(shops.map((open) => open(context)))
+}
+
+async function proofDeps(ports: Ports, ground: Ground): Promise<ProofDeps> {
+  const { database } = ground.store
+  const secret = await loadSharedSecret(database, 'proof_nonces', ports.rng)
+  return {
+    clock: ports.clock,
+    nonces: createNonceIssuer({ secret, clock: ports.clock, rng: ports.rng }),
+    claimNonce: (claim) => claimNonce(database, claim),
+    checkContractSignature: ground.checkContractSignature,
+    chainIds: ground.networks.map((network) => network.chainId),
+  }
+}
+
+/** Offers and receipts: signed with the active key, believed only under a key of our own that was not revoked. */
+export function jwsPort(keyring: Keyring, authority: string, clock: Clock): JwsPort {
+  const signer = createJwsSigner(keyring, { authority, clock })
+  const publicKeyOf = (kid: string) =>
+    keyring.keys().find((key) => key.revokedAtMs === undefined && didKeyUrl(authority, key.keyId) === kid)?.x
+  return {
+    sign: (payload) => signer.sign(JSON.stringify(payload)),
+    verify: (jws) => {
+      const parts = verifyJws(jws, publicKeyOf)
+      return parts && (JSON.parse(parts.json) as Json)
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import type { ChainPort, Network } from '../chain/index.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Rng } from '../kernel/random.ts'
+import type { EntitlementPort, JwsPort, Payees, ReversalHook, SaleHook } from '../payments/index.ts'
+import type { ProofDeps } from '../proofs/index.ts'
+import type { Keyring } from '../signing/index.ts'
+import type { Database } from '../store/database.ts'
+import type { RouteDeclaration } from './route.ts'
+
+/** What a shop is given: the floors below it, opened and wired. */
+export type ShopContext = {
+  mode: 'demo' | 'production'
+  baseUrl: string
+  apiUrl: string
+  /** Base and Polygon, or their test networks. */
+  base: Network
+  polygon: Network
+  chains: ReadonlyMap<string, ChainPort>
+  payees: Payees
+  database: Database
+  keyring: Keyring
+  jws: JwsPort
+  proofs: ProofDeps
+  clock: Clock
+  rng: Rng
+  ids: Ids
+  log: Log
+  metrics: Metrics
+}
+
+/** What a shop brings: routes, what a wallet may use without paying, who else learns of a sale, and work of its own. */
+export type Shop = {
+  routes: readonly RouteDeclaration[]
+  entitlements?: readonly EntitlementPort[]
+  saleHooks?: readonly SaleHook[]
+  reversalHooks?: readonly ReversalHook[]
+  jobs?: readonly ShopJob[]
+}
+
+/** Runs in one process at a time, whoever holds its lease. */
+export type ShopJob = { name: string; intervalMs: number; work(): Promise<unknown> }
+
+export type OpenShop = (context: ShopContext) => Shop | Promise<Shop>

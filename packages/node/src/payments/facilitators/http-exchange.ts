@@ -1,0 +1,58 @@
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+
+export type HttpExchangeRequest = {
+  method: 'GET' | 'POST'
+  url: string
+  headers: Record<string, string>
+  body?: string
+  /** For all of it, from the first packet to the last byte. */
+  timeoutMs: number
+  bodyBytesMax: number
+  signal: AbortSignal
+}
+
+export type HttpExchangeResult =
+  | { status: 'answered'; code: number; body: string }
+  /** No connection came about, so nothing can have been received. */
+  | { status: 'not_sent'; reason: string }
+  | { status: 'no_answer'; reason: string }
+
+/** One request, one answer. A redirect is an answer like any other: it is never followed. */
+export type HttpExchange = (request: HttpExchangeRequest) => Promise<HttpExchangeResult>
+
+/** Codes that can only come from looking up or reaching the other side. */
+const beforeSending = new Set(['ECONNREFUSED', 'ENOTFOUND'])
+
+export const nodeHttpExchange: HttpExchange = (request) =>
+  new Promise((resolve) => {
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(request.timeoutMs)])
+    const send = request.url.startsWith('https:') ? httpsRequest : httpRequest
+    const headers = { ...request.headers, ...(request.body === undefined ? {} : { 'content-length': Buffer.byteLength(request.body) }) }
+    const outgoing = send(request.url, { method: request.method, headers, signal }, (incoming) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      incoming.on('data', (chunk: Buffer) => {
+        size += chunk.byteLength
+        chunks.push(chunk)
+        if (size <= request.bodyBytesMax) return
+        resolve({ status: 'no_answer', reason: 'the answer is too large' })
+        outgoing.destroy()
+      })
+      incoming.on('end', () => {
+        resolve({ status: 'answered', code: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') })
+      })
+      incoming.on('error', () => resolve({ status: 'no_answer', reason: failure(signal, request.signal, 'the answer broke off') }))
+    })
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      const code = error.code ?? ''
+      if (!signal.aborted && beforeSending.has(code)) resolve({ status: 'not_sent', reason: code })
+      else resolve({ status: 'no_answer', reason: failure(signal, request.signal, code || 'the connection failed') })
+    })
+    outgoing.end(request.body)
+  })
+
+function failure(any: AbortSignal, callers: AbortSignal, otherwise: string): string {
+  if (callers.aborted) return 'aborted'
+  return any.aborted ? 'timeout' : otherwise
+}

@@ -1,0 +1,150 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Facilitator } from '../packages/node/src/payments/index.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
+import { buy, echoPath, encodePayload, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+
+/** A facilitator that can be told when to be slow, and what to say after it has done its work. */
+type Mood = { delayMs: number; after: 'truth' | 'throw' | 'unknown' | 'refused' }
+
+let till: TillFixture
+let url: string
+let mood: Mood
+const moody = (facilitator: Facilitator): Facilitator => ({
+  ...facilitator,
+  settle: async (payment, signal) => {
+    const { delayMs, after } = mood
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
+    const outcome = await facilitator.settle(payment, signal)
+    if (after === 'throw') throw new Error('connection reset')
+    if (after === 'unknown') return { status: 'unknown', reason: 'settlement_pending' }
+    if (after === 'refused') return { status: 'refused', reason: 'unexpected_settle_error' }
+    return outcome
+  },
+})
+
+beforeAll(async () => {
+  till = await openTill({ intercept: { facilitator: moody } })
+  url = `${till.node.url}${echoPath}`
+})
+beforeEach(() => {
+  mood = { delayMs: 0, after: 'truth' }
+})
+afterAll(async () => {
+  await expectSoundBooks(till)
+  await till.close()
+})
+
+/** Sends a request over a bare socket and breaks the connection after a while, without reading the answer. */
+function sendAndHangUp(target: string, header: string, afterMs: number): Promise<void> {
+  const { hostname, port, pathname, search, host } = new URL(target)
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\nPAYMENT-SIGNATURE: ${header}\r\n\r\n`)
+      setTimeout(() => {
+        socket.destroy()
+        resolve()
+      }, afterMs)
+    })
+    socket.on('error', reject)
+  })
+}
+
+async function untilState(payer: string, state: string): Promise<void> {
+  for (let i = 0; i < 100; i += 1) {
+    const rows = (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase())
+    if (rows.some((row) => row.state === state)) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`no payment of ${payer} became ${state}`)
+}
+
+test('a client that hangs up while its payment settles pays once: its next try gets the answer', async () => {
+  const buyer = await till.newBuyer()
+  const target = `${url}?message=lost`
+  const offer = await quote(target)
+  mood.delayMs = 400
+  await sendAndHangUp(target, encodePayload(await signPayment(buyer, offer)), 150)
+  const early = await send(target, await signPayment(buyer, offer))
+  expect(early.status).toBe(503)
+  expect(await early.json()).toMatchObject({ code: 'settlement_unknown', status_url: expect.stringContaining('/v1/payments/pay_') })
+  await untilState(buyer.address, 'served')
+  mood.delayMs = 0
+  const retried = await send(target, await signPayment(buyer, offer))
+  expect(retried.status).toBe(200)
+  expect(await retried.json()).toMatchObject({ echo: 'lost' })
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
+  // It was delivered now: the next purchase is a purchase again.
+  expect((await buy(buyer, target)).status).toBe(200)
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(2000n)
+})
+
+test('a client that is gone before the settlement is not charged at all', async () => {
+  const buyer = await till.newBuyer()
+  const { rows } = await till.db.owner.query<{ n: bigint }>('select count(*) as n from payment')
+  expect(rows[0]?.n).toBeGreaterThanOrEqual(0n)
+  const offer = await quote(url)
+  const payload = encodePayload(await signPayment(buyer, offer))
+  await sendAndHangUp(url, payload, 0)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  const states = (await paymentRows(till)).filter((row) => row.payer === buyer.address.toLowerCase()).map((row) => row.state)
+  const charged = await spentOnChain(till, 'base', buyer.address)
+  // Whether the hang-up was seen in time decides; what must hold is that it was charged only if it was served.
+  expect(charged).toBe(states.includes('served') ? 1000n : 0n)
+})
+
+test('A37: a facilitator that breaks after it settled never leads to a second charge', async () => {
+  const buyer = await till.newBuyer()
+  mood.after = 'throw'
+  const response = await buy(buyer, `${url}?message=a37`)
+  // The chain already shows the transfer, so the answer is given at once.
+  expect([200, 503]).toContain(response.status)
+  mood.after = 'truth'
+  if (response.status === 503) {
+    await untilState(buyer.address, 'served')
+    expect((await buy(buyer, `${url}?message=a37`)).status).toBe(200)
+  }
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
+})
+
+test('a refusal is no proof: a nonce that was used after our claim counts as paid', async () => {
+  const buyer = await till.newBuyer()
+  mood.after = 'refused'
+  expect((await buy(buyer, `${url}?message=refused`)).status).toBe(200)
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
+})
+
+test('A38: pending for a while answers 503 with a status URL, later 200 for the same identifier, with one effect', async () => {
+  const buyer = await till.newBuyer()
+  const target = `${url}?message=pending`
+  await till.base.control.holdMining()
+  mood.after = 'unknown'
+  const offer = await quote(target)
+  const identifier = 'pending-purchase-0001'
+  const pending = send(target, await signPayment(buyer, offer, { identifier }))
+  const second = async () => send(target, await signPayment(buyer, offer, { identifier }))
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  const busy = await second()
+  expect(busy.status).toBe(503)
+  await busy.text()
+  await till.base.control.releaseMining()
+  const first = await pending
+  expect([200, 503]).toContain(first.status)
+  await untilState(buyer.address, 'served')
+  mood.after = 'truth'
+  const later = await second()
+  expect(later.status).toBe(200)
+  expect(await later.json()).toMatchObject({ echo: 'pending' })
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
+  expect((await paymentRows(till)).filter((row) => row.payer === buyer.address.toLowerCase())).toHaveLength(1)
+})
+
+test('a payment status tells the state and never the answer', async () => {
+  const buyer = await till.newBuyer()
+  const answer = (await (await buy(buyer, `${url}?message=secret-text`)).json()) as { payment_id: string }
+  const status = await fetch(`${till.node.url}/v1/payments/${answer.payment_id}`)
+  const text = await status.text()
+  expect(JSON.parse(text)).toMatchObject({ id: answer.payment_id, state: 'served' })
+  expect(text).not.toContain('secret-text')
+  expect((await fetch(`${till.node.url}/v1/payments/pay_00000000000000000000000000`)).status).toBe(404)
+})

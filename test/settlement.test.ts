@@ -1,0 +1,274 @@
+import { encodeFunctionData, type Hex, parseAbi } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { demoAccount, demoIssuer, devnetTransport } from '../packages/node/src/devnet/index.ts'
+import { Problem } from '../packages/node/src/kernel/problem.ts'
+import type { Facilitator } from '../packages/node/src/payments/index.ts'
+import { setSwitch } from '../packages/node/src/store/kill-switches.ts'
+import { createWalletClient } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
+import { createTestShop, impossible } from './support/test-shop.ts'
+import { buy, openTill, type Payload, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+
+const shop = createTestShop()
+let till: TillFixture
+/** Runs between our checks and the settlement, once. */
+let beforeSettle: (() => Promise<void>) | undefined
+const interrupting = (facilitator: Facilitator): Facilitator => ({
+  ...facilitator,
+  settle: async (payment, signal) => {
+    const work = beforeSettle
+    beforeSettle = undefined
+    await work?.()
+    return facilitator.settle(payment, signal)
+  },
+})
+
+beforeAll(async () => {
+  till = await openTill({ shops: [shop.open], intercept: { facilitator: interrupting } })
+})
+beforeEach(() => {
+  beforeSettle = undefined
+  shop.prepareFails = undefined
+  shop.commitFails = undefined
+})
+afterAll(async () => {
+  await expectSoundBooks(till)
+  await till.close()
+})
+
+const at = (path: string) => `${till.node.url}${path}`
+const usdcAbi = parseAbi([
+  'function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
+  'function cancelAuthorization(address,bytes32,bytes)',
+  'function transfer(address,uint256) returns (bool)',
+  'function pause()',
+  'function unpause()',
+  'function blacklist(address)',
+])
+
+/** Sends a transaction to the test dollar as one of the funded accounts. */
+async function callUsdc(key: Hex, functionName: string, args: readonly unknown[]): Promise<Hex> {
+  const account = privateKeyToAccount(key)
+  const client = createWalletClient({ account, transport: devnetTransport(till.base) })
+  const data = encodeFunctionData({ abi: usdcAbi, functionName, args } as Parameters<typeof encodeFunctionData>[0])
+  return client.sendTransaction({ chain: null, to: till.base.usdc, data })
+}
+
+/** Somebody else carries the authorization to the chain. */
+async function submitElsewhere(payload: Payload): Promise<void> {
+  const a = payload.payload.authorization as Record<string, Hex>
+  await callUsdc(demoAccount('affiliate').privateKey, 'transferWithAuthorization', [
+    a['from'], a['to'], BigInt(a['value'] as string), BigInt(a['validAfter'] as string), BigInt(a['validBefore'] as string), a['nonce'], payload.payload.signature,
+  ])
+}
+
+async function cancel(buyer: PrivateKeyAccount, payload: Payload): Promise<void> {
+  const accepted = payload.accepted as { asset: Hex; extra: { name: string; version: string } }
+  const nonce = payload.payload.authorization['nonce'] as Hex
+  const signature = await buyer.signTypedData({
+    domain: { ...accepted.extra, chainId: 8453, verifyingContract: accepted.asset },
+    types: { CancelAuthorization: [{ name: 'authorizer', type: 'address' }, { name: 'nonce', type: 'bytes32' }] },
+    primaryType: 'CancelAuthorization',
+    message: { authorizer: buyer.address, nonce },
+  })
+  await callUsdc(demoAccount('affiliate').privateKey, 'cancelAuthorization', [buyer.address, nonce, signature])
+}
+
+const creditOf = async (payer: string) => {
+  const { rows } = await till.db.owner.query<{ micro: bigint }>(
+    `select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_entry e join ledger_account a on a.id = e.account_id where a.name = $1`,
+    [`credit:${payer.toLowerCase()}@eip155:8453`],
+  )
+  return rows[0]?.micro
+}
+
+const statesOf = async (payer: string) => (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase()).map((row) => row.state)
+
+test('an answer that cannot be made is never charged, and the same payment may try again', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  shop.prepareFails = new Problem('upstream_unavailable', { retryAfterSeconds: 5 })
+  const refused = await send(at('/test/small'), payload)
+  expect(refused.status).toBe(503)
+  expect(refused.headers.get('retry-after')).toBe('5')
+  shop.prepareFails = new Error('a bug')
+  expect((await send(at('/test/small'), payload)).status).toBe(500)
+  expect(await statesOf(buyer.address)).toEqual(['released'])
+  shop.prepareFails = undefined
+  expect((await send(at('/test/small'), payload)).status).toBe(200)
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
+})
+
+test('A36: an authorization that somebody else submitted after our claim is served once and never called failed', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  beforeSettle = () => submitElsewhere(payload)
+  const response = await send(at('/test/small'), payload)
+  expect(response.status).toBe(200)
+  expect(await statesOf(buyer.address)).toEqual(['served'])
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
+})
+
+test('a nonce that was spent before our claim answers 409 and its money is the payer’s credit, once', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  await submitElsewhere(payload)
+  const preparedBefore = shop.prepared
+  for (let i = 0; i < 3; i += 1) {
+    const response = await send(at('/test/small'), payload)
+    expect(response.status).toBe(409)
+    expect(await response.json()).toMatchObject({ code: 'payment_credited' })
+  }
+  expect(shop.prepared).toBe(preparedBefore)
+  expect(await creditOf(buyer.address)).toBe(1_500n)
+})
+
+test('A35: a payer that cancels between check and settlement gets 402 and nothing else', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  beforeSettle = () => cancel(buyer, payload)
+  const response = await send(at('/test/small'), payload)
+  expect(response.status).toBe(402)
+  expect(await statesOf(buyer.address)).toEqual(['failed'])
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(0n)
+  const { rows } = await till.db.owner.query<{ failures: number }>(`select failures from settlement_loss where scope = 'payer' and key = $1`, [buyer.address.toLowerCase()])
+  expect(rows).toEqual([{ failures: 1 }])
+})
+
+test('A34: a balance that moved away after the check answers 402, and nothing is committed', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  const committedBefore = shop.committed.length
+  beforeSettle = async () => {
+    const other = await signPayment(buyer, await quote(at('/test/small')), { value: 10_000_000n, to: demoAccount('creator').address })
+    await submitElsewhere(other)
+  }
+  const response = await send(at('/test/small'), payload)
+  expect(response.status).toBe(402)
+  expect(await response.json()).toMatchObject({ code: 'payment_failed' })
+  expect(shop.committed.length).toBe(committedBefore)
+})
+
+test('A56: a paused dollar answers 402 with a reason, and nothing is lost', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  const issuer = demoIssuer(8453).privateKey
+  beforeSettle = async () => {
+    await callUsdc(issuer, 'pause', [])
+  }
+  const response = await send(at('/test/small'), payload)
+  await callUsdc(issuer, 'unpause', [])
+  expect(response.status).toBe(402)
+  expect(await response.json()).toMatchObject({ reason: expect.any(String), hint: expect.any(String) })
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(0n)
+})
+
+test('a sale that becomes impossible after it was paid is credited, and the buyer is told where', async () => {
+  const buyer = await till.newBuyer()
+  shop.commitFails = impossible()
+  const response = await buy(buyer, at('/test/small'))
+  expect(response.status).toBe(503)
+  expect(await response.json()).toMatchObject({ code: 'refund_due', status_url: expect.stringContaining('/v1/payments/') })
+  expect(await statesOf(buyer.address)).toEqual(['credited'])
+  expect(await creditOf(buyer.address)).toBe(1_500n)
+})
+
+test('sale hooks and the effect see our own facts: route, price, payer, reservation', async () => {
+  const buyer = await till.newBuyer()
+  expect((await buy(buyer, at('/test/small'))).status).toBe(200)
+  const sale = shop.committed.at(-1)
+  expect(sale).toMatchObject({ routeId: 'test.small', amountMicro: 1_500n, payer: buyer.address.toLowerCase(), reservation: { seat: expect.any(Number) } })
+  expect(shop.hooked.some((hooked) => hooked.paymentId === sale?.paymentId)).toBe(true)
+})
+
+test('above 1 USDC, what cannot be taken back waits for finality', async () => {
+  const buyer = await till.newBuyer()
+  till.base.control.setFinalityLag(3)
+  await till.base.control.mine(1)
+  const payload = await signPayment(buyer, await quote(at('/test/large')), { identifier: 'waits-for-finality-1' })
+  const early = await send(at('/test/large'), payload)
+  expect(early.status).toBe(503)
+  expect(await statesOf(buyer.address)).toEqual(['settled'])
+  till.base.control.setFinalityLag(0)
+  await waitFor(async () => (await statesOf(buyer.address))[0] === 'served')
+  expect((await send(at('/test/large'), payload)).status).toBe(200)
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(2_000_000n)
+})
+
+test('above 1 USDC, what can be taken back is granted at once as provisional', async () => {
+  const buyer = await till.newBuyer()
+  till.base.control.setFinalityLag(3)
+  await till.base.control.mine(1)
+  expect((await buy(buyer, at('/test/subscription'))).status).toBe(200)
+  expect(shop.committed.at(-1)).toMatchObject({ routeId: 'test.subscription', provisional: true })
+  till.base.control.setFinalityLag(0)
+  await till.base.control.mine(4)
+})
+
+test('A42: a reorg that drops the payment reverses it, revokes what it bought and raises an alarm', async () => {
+  const buyer = await till.newBuyer()
+  till.base.control.setFinalityLag(10)
+  await till.base.control.mine(1)
+  expect((await buy(buyer, at('/test/subscription'))).status).toBe(200)
+  const paymentId = shop.committed.at(-1)?.paymentId
+  const transaction = shop.committed.at(-1)?.transaction as Hex
+  await till.base.control.mine(2)
+  await till.base.control.reorg(3, { drop: [transaction] })
+  till.base.control.setFinalityLag(0)
+  await till.base.control.mine(3)
+  await waitFor(async () => shop.revoked.some((sale) => sale.paymentId === paymentId))
+  const { rows } = await till.db.owner.query<{ kind: string }>(`select kind from ledger_transaction where payment_id = $1 and kind in ('sale','reorg') order by kind`, [paymentId])
+  expect(rows.map((row) => row.kind)).toEqual(['reorg', 'sale'])
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(0n)
+})
+
+test('a price we signed is honoured after it rose, until the offer runs out; without the offer it is not', async () => {
+  const buyer = await till.newBuyer()
+  shop.priceMicro = 2_000n
+  const offer = await quote(at('/test/priced'))
+  shop.priceMicro = 5_000n
+  const bare = await signPayment(buyer, offer)
+  expect((await send(at('/test/priced'), bare)).status).toBe(402)
+  const echoed = await signPayment(buyer, offer, { extensions: { 'offer-receipt': offer.extensions['offer-receipt'] } })
+  expect((await send(at('/test/priced'), echoed)).status).toBe(200)
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(2_000n)
+  // The offer of one resource is no offer for another.
+  const elsewhere = await signPayment(buyer, { ...offer, resource: { url: `${at('/test/priced')}` } }, { extensions: { 'offer-receipt': offer.extensions['offer-receipt'] }, value: 1n, accepted: { amount: '1' } })
+  expect((await send(at('/test/priced'), elsewhere)).status).toBe(402)
+})
+
+test('the switch `paid` stops payments before anything is taken', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  await setSwitch(till.db.owner, { name: 'paid', on: true, reason: 'test', by: 'test' })
+  await waitFor(async () => (await send(at('/test/small'), payload)).status === 503)
+  await setSwitch(till.db.owner, { name: 'paid', on: false, reason: 'test', by: 'test' })
+  await waitFor(async () => (await send(at('/test/small'), payload)).status === 200)
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
+})
+
+test('a pass opens what it covers, once; elsewhere it is 402, unknown it is 401, and failures give it back', async () => {
+  shop.passes.set('abc', '0x2222222222222222222222222222222222222222')
+  const withPass = (path: string, pass: string) => fetch(at(path), { headers: { authorization: `Pass ${pass}` } })
+  expect((await withPass('/test/small', 'unknown')).status).toBe(401)
+  const elsewhere = await withPass('/test/large', 'abc')
+  expect(elsewhere.status).toBe(402)
+  expect(elsewhere.headers.get('payment-required')).toBeTruthy()
+  shop.prepareFails = new Problem('upstream_unavailable')
+  expect((await withPass('/test/small', 'abc')).status).toBe(503)
+  expect(shop.held.get('abc')).toBe('released')
+  shop.prepareFails = undefined
+  const responses = await Promise.all(Array.from({ length: 20 }, () => withPass('/test/small', 'abc')))
+  expect(responses.filter((response) => response.status === 200)).toHaveLength(1)
+  expect(shop.held.get('abc')).toBe('captured')
+})
+
+async function waitFor(condition: () => Promise<boolean>, ms = 15_000): Promise<void> {
+  const deadline = Date.now() + ms
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('it did not happen in time')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}

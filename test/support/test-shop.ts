@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
+import { Problem } from '../../packages/node/src/kernel/problem.ts'
+import { type EntitlementPort, SaleImpossible, type Sale } from '../../packages/node/src/payments/index.ts'
+
+/** What a test can bend while the node runs. */
+export type TestShop = {
+  open: OpenShop
+  prepared: number
+  committed: Sale[]
+  revoked: Sale[]
+  hooked: Sale[]
+  priceMicro: bigint
+  prepareFails: Problem | Error | undefined
+  commitFails: Error | undefined
+  held: Map<string, 'held' | 'captured' | 'released'>
+  passes: Map<string, `0x${string}`>
+}
+
+const output = z.strictObject({ ok: z.boolean() })
+const example = { output: { ok: true } }
+
+/** Routes of every kind the gate knows: priced by input, with an effect, revocable or not, and payable with a pass. */
+export function createTestShop(): TestShop {
+  const shop: TestShop = {
+    prepared: 0,
+    committed: [],
+    revoked: [],
+    hooked: [],
+    priceMicro: 2_000n,
+    prepareFails: undefined,
+    commitFails: undefined,
+    held: new Map(),
+    passes: new Map(),
+    open: (context) => ({
+      routes: [
+        route(shop, 'test.small', '/test/small', context.base.caip2, { kind: 'fixed', micro: 1_500n }, false),
+        route(shop, 'test.large', '/test/large', context.base.caip2, { kind: 'fixed', micro: 2_000_000n }, false),
+        route(shop, 'test.subscription', '/test/subscription', context.base.caip2, { kind: 'fixed', micro: 3_000_000n }, true),
+        route(shop, 'test.priced', '/test/priced', context.base.caip2, { kind: 'from_input', lowestMicro: 1n, highestMicro: 10_000_000n, of: () => shop.priceMicro }, false),
+        route(shop, 'test.dollar', '/test/dollar', context.base.caip2, { kind: 'fixed', micro: 1_000_000n }, false),
+      ],
+      entitlements: [passPort(shop)],
+      saleHooks: [
+        async (_tx, sales) => {
+          shop.hooked.push(...sales)
+        },
+      ],
+    }),
+  }
+  return shop
+}
+
+type Price = Extract<RouteDeclaration['access'], { kind: 'paid' }>['price']
+
+function route(shop: TestShop, id: string, path: string, network: string, price: Price, revocable: boolean): RouteDeclaration {
+  return {
+    id,
+    area: 'core',
+    method: 'GET',
+    path,
+    summary: `A test route at ${path}`,
+    output,
+    example,
+    next: '/',
+    access: {
+      kind: 'paid',
+      price,
+      networks: [network],
+      payee: 'pay_to',
+      revocable,
+      prepare: async () => {
+        shop.prepared += 1
+        if (shop.prepareFails) throw shop.prepareFails
+        return { answer: { status: 200, contentType: 'application/json', body: '{"ok":true}' }, reservation: { seat: shop.prepared } }
+      },
+      commit: async (_tx, sale) => {
+        if (shop.commitFails) throw shop.commitFails
+        shop.committed.push(sale)
+        return undefined
+      },
+      revoke: async (_tx, sale) => {
+        shop.revoked.push(sale)
+      },
+    },
+  }
+}
+
+/** A pass in `Authorization: Pass <id>`, good for one call at a time. */
+function passPort(shop: TestShop): EntitlementPort {
+  const passOf = (headers: ReadonlyMap<string, string>) => /^Pass (\w+)$/.exec(headers.get('authorization') ?? '')?.[1]
+  return {
+    name: 'test pass',
+    claims: (headers) => passOf(headers) !== undefined,
+    hold: async (call) => {
+      const pass = passOf(call.headers) ?? ''
+      const account = shop.passes.get(pass)
+      if (!account) return { status: 'refused', problem: new Problem('proof_invalid', { detail: 'No such pass.' }) }
+      if (call.route.id !== 'test.small') return { status: 'not_covered', note: 'The pass covers /test/small only.' }
+      if (shop.held.get(pass) === 'held' || shop.held.get(pass) === 'captured') return { status: 'not_covered', note: 'The pass is used up.' }
+      shop.held.set(pass, 'held')
+      return { status: 'held', holdId: pass, account }
+    },
+    capture: async (_tx, holdId) => {
+      shop.held.set(holdId, 'captured')
+    },
+    release: async (holdId) => {
+      shop.held.set(holdId, 'released')
+    },
+  }
+}
+
+export const impossible = () => new SaleImpossible('the last seat was taken')
