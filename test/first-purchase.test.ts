@@ -16,21 +16,29 @@ function stockBuyer(account: PrivateKeyAccount, network: string) {
   const client = x402Client.fromConfig({
     schemes: [],
     spendControls: { allowedAssets: true, maxAmountPerPayment: false },
-    paymentRequirementsSelector: (_version, accepts) => accepts.find((accept) => accept.network === network) as (typeof accepts)[number],
+    paymentRequirementsSelector: (_version, accepts) =>
+      accepts.find((accept) => accept.network === network) as (typeof accepts)[number],
   })
   registerExactEvmScheme(client, { signer: account })
   return wrapFetchWithPayment(fetch, client)
 }
 
-test.each(['eip155:8453', 'eip155:137'])('an unmodified @x402/fetch buyer pays on %s and gets its answer', async (network) => {
-  const account = await till.newBuyer()
-  const response = await stockBuyer(account, network)(`${till.node.url}${echoPath}?message=hello`)
-  expect(response.status).toBe(200)
-  expect(await response.json()).toMatchObject({ echo: 'hello', paid_by: account.address.toLowerCase() })
-  expect(decodeHeader(response.headers.get('payment-response'))).toMatchObject({ success: true, network, amount: '1000' })
-  expect(await spentOnChain(till, network === 'eip155:137' ? 'polygon' : 'base', account.address)).toBe(1000n)
-  await expectSoundBooks(till)
-})
+test.each(['eip155:8453', 'eip155:137'])(
+  'an unmodified @x402/fetch buyer pays on %s and gets its answer',
+  async (network) => {
+    const account = await till.newBuyer()
+    const response = await stockBuyer(account, network)(`${till.node.url}${echoPath}?message=hello`)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ echo: 'hello', paid_by: account.address.toLowerCase() })
+    expect(decodeHeader(response.headers.get('payment-response'))).toMatchObject({
+      success: true,
+      network,
+      amount: '1000',
+    })
+    expect(await spentOnChain(till, network === 'eip155:137' ? 'polygon' : 'base', account.address)).toBe(1000n)
+    await expectSoundBooks(till)
+  },
+)
 
 test('a stock buyer can pay for a POST with a body', async () => {
   const account = await till.newBuyer()

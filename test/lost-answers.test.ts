@@ -2,7 +2,16 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Facilitator } from '../packages/node/src/payments/index.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
-import { buy, echoPath, encodePayload, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import {
+  buy,
+  echoPath,
+  encodePayload,
+  openTill,
+  quote,
+  send,
+  signPayment,
+  type TillFixture,
+} from './support/till-fixture.ts'
 
 /** A facilitator that can be told when to be slow, and what to say after it has done its work. */
 type Mood = { delayMs: number; after: 'truth' | 'throw' | 'unknown' | 'refused' }
@@ -67,7 +76,10 @@ test('a client that hangs up while its payment settles pays once: its next try g
   await sendAndHangUp(target, encodePayload(await signPayment(buyer, offer)), 150)
   const early = await send(target, await signPayment(buyer, offer))
   expect(early.status).toBe(503)
-  expect(await early.json()).toMatchObject({ code: 'settlement_unknown', status_url: expect.stringContaining('/v1/payments/pay_') })
+  expect(await early.json()).toMatchObject({
+    code: 'settlement_unknown',
+    status_url: expect.stringContaining('/v1/payments/pay_'),
+  })
   await untilState(buyer.address, 'served')
   mood.delayMs = 0
   const retried = await send(target, await signPayment(buyer, offer))
@@ -87,7 +99,9 @@ test('a client that is gone before the settlement is not charged at all', async 
   const payload = encodePayload(await signPayment(buyer, offer))
   await sendAndHangUp(url, payload, 0)
   await new Promise((resolve) => setTimeout(resolve, 300))
-  const states = (await paymentRows(till)).filter((row) => row.payer === buyer.address.toLowerCase()).map((row) => row.state)
+  const states = (await paymentRows(till))
+    .filter((row) => row.payer === buyer.address.toLowerCase())
+    .map((row) => row.state)
   const charged = await spentOnChain(till, 'base', buyer.address)
   // Whether the hang-up was seen in time decides; what must hold is that it was charged only if it was served.
   expect(charged).toBe(states.includes('served') ? 1000n : 0n)

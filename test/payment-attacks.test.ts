@@ -3,7 +3,17 @@ import { type Hex, hexToBytes, toHex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Facilitator } from '../packages/node/src/payments/index.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
-import { buy, decodeHeader, echoPath, encodePayload, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import {
+  buy,
+  decodeHeader,
+  echoPath,
+  encodePayload,
+  openTill,
+  quote,
+  send,
+  signPayment,
+  type TillFixture,
+} from './support/till-fixture.ts'
 
 let till: TillFixture
 let url: string
@@ -28,7 +38,12 @@ afterAll(async () => {
 const settlesOf = (nonce: string) => settles.filter((seen) => seen === nonce).length
 
 /** Refused: no answer, no settle, no charge. */
-async function expectRefused(response: Response, statuses: readonly number[], buyer: string, nonce?: string): Promise<Record<string, unknown>> {
+async function expectRefused(
+  response: Response,
+  statuses: readonly number[],
+  buyer: string,
+  nonce?: string,
+): Promise<Record<string, unknown>> {
   const body = (await response.json()) as Record<string, unknown>
   expect(statuses, JSON.stringify(body)).toContain(response.status)
   expect(body).not.toHaveProperty('echo')
@@ -48,7 +63,10 @@ test('A2: two hundred copies of one payment at once are served once, settled onc
   const responses = await Promise.all(Array.from({ length: 200 }, () => send(url, payload)))
   const statuses = responses.map((response) => response.status)
   expect(statuses.filter((status) => status === 200)).toHaveLength(1)
-  expect(statuses.every((status) => [200, 409, 503].includes(status)), String(new Set(statuses))).toBe(true)
+  expect(
+    statuses.every((status) => [200, 409, 503].includes(status)),
+    String(new Set(statuses)),
+  ).toBe(true)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
   await Promise.all(responses.map((response) => response.text()))
 })
@@ -102,7 +120,11 @@ test('A6: without a resource in the payload the first claim decides', async () =
 
 test('A7: a payment for one body or method does not buy another', async () => {
   const buyer = await till.newBuyer()
-  const post = (message: string) => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ message }) })
+  const post = (message: string) => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ message }),
+  })
   const payload = await signPayment(buyer, await quote(url, post('a')))
   expect((await send(url, payload, post('a'))).status).toBe(200)
   expect((await send(url, payload, post('b'))).status).toBe(409)
@@ -117,7 +139,13 @@ test.each([
   ['A16: the accepted amount is right, the authorization is not', { value: 1n }],
   ['A19: signed for another chain', { chainId: 1 }],
   ['A21: to somebody else', { to: '0x000000000000000000000000000000000000dEaD' as const }],
-  ['A21: somebody else in accepted too', { to: '0x000000000000000000000000000000000000dEaD' as const, accepted: { payTo: '0x000000000000000000000000000000000000dEaD' } }],
+  [
+    'A21: somebody else in accepted too',
+    {
+      to: '0x000000000000000000000000000000000000dEaD' as const,
+      accepted: { payTo: '0x000000000000000000000000000000000000dEaD' },
+    },
+  ],
   ['A21: to the zero address', { to: '0x0000000000000000000000000000000000000000' as const }],
   ['A22: another asset in accepted', { accepted: { asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' } }],
   ['another scheme', { accepted: { scheme: 'upto' } }],
@@ -154,7 +182,15 @@ test.each<[string, (signature: Hex) => Hex]>([
 
 test('malformed headers are 400 with a hint, never 402', async () => {
   const buyer = await till.newBuyer()
-  for (const header of ['x', '!!!', encodePayload(null), encodePayload([]), encodePayload({}), encodePayload({ x402Version: 2 }), 'A'.repeat(13_000)])
+  for (const header of [
+    'x',
+    '!!!',
+    encodePayload(null),
+    encodePayload([]),
+    encodePayload({}),
+    encodePayload({ x402Version: 2 }),
+    'A'.repeat(13_000),
+  ])
     await expectRefused(await send(url, header), [400], buyer.address)
 })
 
@@ -163,7 +199,10 @@ test('a version 1 client is told what to send', async () => {
   for (const headers of [{ 'x-payment': v1 }, { 'payment-signature': v1 }]) {
     const response = await fetch(url, { headers: headers as Record<string, string> })
     expect(response.status).toBe(400)
-    expect(await response.json()).toMatchObject({ code: 'payment_v1', hint: expect.stringContaining('PAYMENT-SIGNATURE') })
+    expect(await response.json()).toMatchObject({
+      code: 'payment_v1',
+      hint: expect.stringContaining('PAYMENT-SIGNATURE'),
+    })
   }
 })
 
@@ -193,7 +232,10 @@ test('a payer never has more in flight than its balance, and at most eight payme
   const responses = await Promise.all(payloads.map((payload) => send(url, payload)))
   const statuses = responses.map((response) => response.status)
   expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(3)
-  expect(statuses.every((status) => [200, 402, 429].includes(status)), String(statuses)).toBe(true)
+  expect(
+    statuses.every((status) => [200, 402, 429].includes(status)),
+    String(statuses),
+  ).toBe(true)
   const charged = await spentOnChain(till, 'base', buyer.address, 3_500n)
   expect(charged).toBe(BigInt(statuses.filter((status) => status === 200).length) * 1000n)
   await Promise.all(responses.map((response) => response.text()))
@@ -215,7 +257,16 @@ test('A11: HEAD, OPTIONS and overrides with a valid payment serve and charge not
 test('A12: path tricks with a valid payment never serve', async () => {
   const buyer = await till.newBuyer()
   const payload = encodePayload(await signPayment(buyer, await quote(url), { resource: undefined }))
-  for (const path of ['//v1/sandbox/echo', '/V1/sandbox/echo', '/v1%2fsandbox/echo', '/v1/sandbox/%65cho', '/v1/sandbox/echo/', '/v1/sandbox/echo;x', '/v1/sandbox/echo%00', '/v1/sandbox/echo%20']) {
+  for (const path of [
+    '//v1/sandbox/echo',
+    '/V1/sandbox/echo',
+    '/v1%2fsandbox/echo',
+    '/v1/sandbox/%65cho',
+    '/v1/sandbox/echo/',
+    '/v1/sandbox/echo;x',
+    '/v1/sandbox/echo%00',
+    '/v1/sandbox/echo%20',
+  ]) {
     const response = await send(`${till.node.url}${path}`, payload)
     expect([400, 402, 404], path).toContain(response.status)
     await response.text()
@@ -228,7 +279,11 @@ test('A51, A52: a paid answer is private and opens nothing to the unpaid', async
   const paid = await buy(buyer, `${url}?message=private`)
   expect(paid.headers.get('cache-control')).toMatch(/private/)
   expect(paid.headers.get('cache-control')).toMatch(/no-store/)
-  for (const headers of [{ 'if-none-match': '*' }, { range: 'bytes=0-10' }, { 'if-modified-since': new Date().toUTCString() }]) {
+  for (const headers of [
+    { 'if-none-match': '*' },
+    { range: 'bytes=0-10' },
+    { 'if-modified-since': new Date().toUTCString() },
+  ]) {
     const response = await fetch(`${url}?message=private`, { headers: headers as Record<string, string> })
     expect(response.status).toBe(402)
     await response.text()
@@ -241,7 +296,10 @@ test('ref and aff are kept with the payment and are no part of the resource', as
   const offer = await quote(`${url}?message=x&ref=${friend}&aff=${friend}`)
   expect(offer.resource.url).toBe(`${url}?message=x`)
   expect((await send(`${url}?message=x&ref=${friend}&aff=${friend}`, await signPayment(buyer, offer))).status).toBe(200)
-  const { rows } = await till.db.owner.query<{ ref: string; aff: string }>(`select ref, aff from payment where payer = $1`, [buyer.address.toLowerCase()])
+  const { rows } = await till.db.owner.query<{ ref: string; aff: string }>(
+    `select ref, aff from payment where payer = $1`,
+    [buyer.address.toLowerCase()],
+  )
   expect(rows).toEqual([{ ref: friend, aff: friend }])
 })
 

@@ -1,12 +1,11 @@
-import { encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { demoAccount, demoIssuer, devnetTransport } from '../packages/node/src/devnet/index.ts'
 import { Problem } from '../packages/node/src/kernel/problem.ts'
 import type { Facilitator } from '../packages/node/src/payments/index.ts'
 import { setSwitch } from '../packages/node/src/store/kill-switches.ts'
-import { createWalletClient } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
 import { createTestShop, impossible } from './support/test-shop.ts'
 import { buy, openTill, type Payload, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
@@ -60,7 +59,13 @@ async function callUsdc(key: Hex, functionName: string, args: readonly unknown[]
 async function submitElsewhere(payload: Payload): Promise<void> {
   const a = payload.payload.authorization as Record<string, Hex>
   await callUsdc(demoAccount('affiliate').privateKey, 'transferWithAuthorization', [
-    a['from'], a['to'], BigInt(a['value'] as string), BigInt(a['validAfter'] as string), BigInt(a['validBefore'] as string), a['nonce'], payload.payload.signature,
+    a['from'],
+    a['to'],
+    BigInt(a['value'] as string),
+    BigInt(a['validAfter'] as string),
+    BigInt(a['validBefore'] as string),
+    a['nonce'],
+    payload.payload.signature,
   ])
 }
 
@@ -69,7 +74,12 @@ async function cancel(buyer: PrivateKeyAccount, payload: Payload): Promise<void>
   const nonce = payload.payload.authorization['nonce'] as Hex
   const signature = await buyer.signTypedData({
     domain: { ...accepted.extra, chainId: 8453, verifyingContract: accepted.asset },
-    types: { CancelAuthorization: [{ name: 'authorizer', type: 'address' }, { name: 'nonce', type: 'bytes32' }] },
+    types: {
+      CancelAuthorization: [
+        { name: 'authorizer', type: 'address' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
     primaryType: 'CancelAuthorization',
     message: { authorizer: buyer.address, nonce },
   })
@@ -84,7 +94,8 @@ const creditOf = async (payer: string) => {
   return rows[0]?.micro
 }
 
-const statesOf = async (payer: string) => (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase()).map((row) => row.state)
+const statesOf = async (payer: string) =>
+  (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase()).map((row) => row.state)
 
 test('an answer that cannot be made is never charged, and the same payment may try again', async () => {
   const buyer = await till.newBuyer()
@@ -133,7 +144,10 @@ test('A35: a payer that cancels between check and settlement gets 402 and nothin
   expect(response.status).toBe(402)
   expect(await statesOf(buyer.address)).toEqual(['failed'])
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(0n)
-  const { rows } = await till.db.owner.query<{ failures: number }>(`select failures from settlement_loss where scope = 'payer' and key = $1`, [buyer.address.toLowerCase()])
+  const { rows } = await till.db.owner.query<{ failures: number }>(
+    `select failures from settlement_loss where scope = 'payer' and key = $1`,
+    [buyer.address.toLowerCase()],
+  )
   expect(rows).toEqual([{ failures: 1 }])
 })
 
@@ -142,7 +156,10 @@ test('A34: a balance that moved away after the check answers 402, and nothing is
   const payload = await signPayment(buyer, await quote(at('/test/small')))
   const committedBefore = shop.committed.length
   beforeSettle = async () => {
-    const other = await signPayment(buyer, await quote(at('/test/small')), { value: 10_000_000n, to: demoAccount('creator').address })
+    const other = await signPayment(buyer, await quote(at('/test/small')), {
+      value: 10_000_000n,
+      to: demoAccount('creator').address,
+    })
     await submitElsewhere(other)
   }
   const response = await send(at('/test/small'), payload)
@@ -170,7 +187,10 @@ test('a sale that becomes impossible after it was paid is credited, and the buye
   shop.commitFails = impossible()
   const response = await buy(buyer, at('/test/small'))
   expect(response.status).toBe(503)
-  expect(await response.json()).toMatchObject({ code: 'refund_due', status_url: expect.stringContaining('/v1/payments/') })
+  expect(await response.json()).toMatchObject({
+    code: 'refund_due',
+    status_url: expect.stringContaining('/v1/payments/'),
+  })
   expect(await statesOf(buyer.address)).toEqual(['credited'])
   expect(await creditOf(buyer.address)).toBe(1_500n)
 })
@@ -179,7 +199,12 @@ test('sale hooks and the effect see our own facts: route, price, payer, reservat
   const buyer = await till.newBuyer()
   expect((await buy(buyer, at('/test/small'))).status).toBe(200)
   const sale = shop.committed.at(-1)
-  expect(sale).toMatchObject({ routeId: 'test.small', amountMicro: 1_500n, payer: buyer.address.toLowerCase(), reservation: { seat: expect.any(Number) } })
+  expect(sale).toMatchObject({
+    routeId: 'test.small',
+    amountMicro: 1_500n,
+    payer: buyer.address.toLowerCase(),
+    reservation: { seat: expect.any(Number) },
+  })
   expect(shop.hooked.some((hooked) => hooked.paymentId === sale?.paymentId)).toBe(true)
 })
 
@@ -219,7 +244,10 @@ test('A42: a reorg that drops the payment reverses it, revokes what it bought an
   till.base.control.setFinalityLag(0)
   await till.base.control.mine(3)
   await waitFor(async () => shop.revoked.some((sale) => sale.paymentId === paymentId))
-  const { rows } = await till.db.owner.query<{ kind: string }>(`select kind from ledger_transaction where payment_id = $1 and kind in ('sale','reorg') order by kind`, [paymentId])
+  const { rows } = await till.db.owner.query<{ kind: string }>(
+    `select kind from ledger_transaction where payment_id = $1 and kind in ('sale','reorg') order by kind`,
+    [paymentId],
+  )
   expect(rows.map((row) => row.kind)).toEqual(['reorg', 'sale'])
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(0n)
 })
@@ -235,7 +263,11 @@ test('a price we signed is honoured after it rose, until the offer runs out; wit
   expect((await send(at('/test/priced'), echoed)).status).toBe(200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(2_000n)
   // The offer of one resource is no offer for another.
-  const elsewhere = await signPayment(buyer, { ...offer, resource: { url: `${at('/test/priced')}` } }, { extensions: { 'offer-receipt': offer.extensions['offer-receipt'] }, value: 1n, accepted: { amount: '1' } })
+  const elsewhere = await signPayment(
+    buyer,
+    { ...offer, resource: { url: `${at('/test/priced')}` } },
+    { extensions: { 'offer-receipt': offer.extensions['offer-receipt'] }, value: 1n, accepted: { amount: '1' } },
+  )
   expect((await send(at('/test/priced'), elsewhere)).status).toBe(402)
 })
 
@@ -243,7 +275,8 @@ test('the switch `paid` stops payments before anything is taken', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
   await setSwitch(till.db.owner, { name: 'paid', on: true, reason: 'test', by: 'test' })
-  await waitFor(async () => (await send(at('/test/small'), payload)).status === 503)
+  await waitFor(async () => (await fetch(at('/test/small'))).status === 503)
+  expect((await send(at('/test/small'), payload)).status).toBe(503)
   await setSwitch(till.db.owner, { name: 'paid', on: false, reason: 'test', by: 'test' })
   await waitFor(async () => (await send(at('/test/small'), payload)).status === 200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)

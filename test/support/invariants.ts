@@ -3,7 +3,15 @@ import type { Address } from '../../packages/node/src/kernel/address.ts'
 import { verifySeals } from '../../packages/node/src/ledger/index.ts'
 import type { TillFixture } from './till-fixture.ts'
 
-type PaymentRow = { id: string; state: string; network: string; payer: Address; amount_micro: bigint; transaction: string | null; log_index: number | null }
+type PaymentRow = {
+  id: string
+  state: string
+  network: string
+  payer: Address
+  amount_micro: bigint
+  transaction: string | null
+  log_index: number | null
+}
 
 export async function paymentRows(till: Pick<TillFixture, 'db'>): Promise<PaymentRow[]> {
   const { rows } = await till.db.owner.query<PaymentRow>(
@@ -41,7 +49,12 @@ export async function expectSoundBooks(till: Pick<TillFixture, 'db'>): Promise<v
 }
 
 /** How often a payer was charged on chain, from the token's own balance. */
-export async function spentOnChain(till: TillFixture, chain: 'base' | 'polygon', payer: string, fundedMicro = 10_000_000n): Promise<bigint> {
+export async function spentOnChain(
+  till: TillFixture,
+  chain: 'base' | 'polygon',
+  payer: string,
+  fundedMicro = 10_000_000n,
+): Promise<bigint> {
   const devnet = till[chain]
   const data = `0x70a08231${payer.slice(2).toLowerCase().padStart(64, '0')}`
   const balance = await devnet.request('eth_call', [{ to: devnet.usdc, data }, 'latest'])

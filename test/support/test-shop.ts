@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
 import { Problem } from '../../packages/node/src/kernel/problem.ts'
-import { type EntitlementPort, SaleImpossible, type Sale } from '../../packages/node/src/payments/index.ts'
+import { type EntitlementPort, type Sale, SaleImpossible } from '../../packages/node/src/payments/index.ts'
 
 /** What a test can bend while the node runs. */
 export type TestShop = {
@@ -36,8 +36,22 @@ export function createTestShop(): TestShop {
       routes: [
         route(shop, 'test.small', '/test/small', context.base.caip2, { kind: 'fixed', micro: 1_500n }, false),
         route(shop, 'test.large', '/test/large', context.base.caip2, { kind: 'fixed', micro: 2_000_000n }, false),
-        route(shop, 'test.subscription', '/test/subscription', context.base.caip2, { kind: 'fixed', micro: 3_000_000n }, true),
-        route(shop, 'test.priced', '/test/priced', context.base.caip2, { kind: 'from_input', lowestMicro: 1n, highestMicro: 10_000_000n, of: () => shop.priceMicro }, false),
+        route(
+          shop,
+          'test.subscription',
+          '/test/subscription',
+          context.base.caip2,
+          { kind: 'fixed', micro: 3_000_000n },
+          true,
+        ),
+        route(
+          shop,
+          'test.priced',
+          '/test/priced',
+          context.base.caip2,
+          { kind: 'from_input', lowestMicro: 1n, highestMicro: 10_000_000n, of: () => shop.priceMicro },
+          false,
+        ),
         route(shop, 'test.dollar', '/test/dollar', context.base.caip2, { kind: 'fixed', micro: 1_000_000n }, false),
       ],
       entitlements: [passPort(shop)],
@@ -53,7 +67,14 @@ export function createTestShop(): TestShop {
 
 type Price = Extract<RouteDeclaration['access'], { kind: 'paid' }>['price']
 
-function route(shop: TestShop, id: string, path: string, network: string, price: Price, revocable: boolean): RouteDeclaration {
+function route(
+  shop: TestShop,
+  id: string,
+  path: string,
+  network: string,
+  price: Price,
+  revocable: boolean,
+): RouteDeclaration {
   return {
     id,
     area: 'core',
@@ -72,7 +93,10 @@ function route(shop: TestShop, id: string, path: string, network: string, price:
       prepare: async () => {
         shop.prepared += 1
         if (shop.prepareFails) throw shop.prepareFails
-        return { answer: { status: 200, contentType: 'application/json', body: '{"ok":true}' }, reservation: { seat: shop.prepared } }
+        return {
+          answer: { status: 200, contentType: 'application/json', body: '{"ok":true}' },
+          reservation: { seat: shop.prepared },
+        }
       },
       commit: async (_tx, sale) => {
         if (shop.commitFails) throw shop.commitFails
@@ -97,7 +121,8 @@ function passPort(shop: TestShop): EntitlementPort {
       const account = shop.passes.get(pass)
       if (!account) return { status: 'refused', problem: new Problem('proof_invalid', { detail: 'No such pass.' }) }
       if (call.route.id !== 'test.small') return { status: 'not_covered', note: 'The pass covers /test/small only.' }
-      if (shop.held.get(pass) === 'held' || shop.held.get(pass) === 'captured') return { status: 'not_covered', note: 'The pass is used up.' }
+      if (shop.held.get(pass) === 'held' || shop.held.get(pass) === 'captured')
+        return { status: 'not_covered', note: 'The pass is used up.' }
       shop.held.set(pass, 'held')
       return { status: 'held', holdId: pass, account }
     },

@@ -74,7 +74,13 @@ export async function openTill(options: FixtureOptions = {}): Promise<TillFixtur
   }
 }
 
-function configFor(db: TestDatabase, base: Devnet, polygon: Devnet, home: string, env: Record<string, string> = {}): Config {
+function configFor(
+  db: TestDatabase,
+  base: Devnet,
+  polygon: Devnet,
+  home: string,
+  env: Record<string, string> = {},
+): Config {
   return parseConfig({
     PORT: '0',
     ASSAY_HOME: home,
@@ -139,8 +145,13 @@ export type Payload = {
 }
 
 /** Signs a payment as a client would, with every part open to being bent. */
-export async function signPayment(account: PrivateKeyAccount, offer: PaymentRequired, options: SignOptions = {}): Promise<Payload> {
-  const accepted = offer.accepts.find((accept) => accept.network === (options.network ?? 'eip155:8453')) ?? offer.accepts[0]
+export async function signPayment(
+  account: PrivateKeyAccount,
+  offer: PaymentRequired,
+  options: SignOptions = {},
+): Promise<Payload> {
+  const accepted =
+    offer.accepts.find((accept) => accept.network === (options.network ?? 'eip155:8453')) ?? offer.accepts[0]
   if (!accepted) throw new Error('nothing is offered')
   const nowSeconds = BigInt(Math.floor(Date.now() / 1000))
   const message = {
@@ -172,7 +183,9 @@ export async function signPayment(account: PrivateKeyAccount, offer: PaymentRequ
     message,
   })
   const extensions = {
-    ...(options.identifier === undefined ? {} : { 'payment-identifier': { info: { required: false, id: options.identifier } } }),
+    ...(options.identifier === undefined
+      ? {}
+      : { 'payment-identifier': { info: { required: false, id: options.identifier } } }),
     ...options.extensions,
   }
   return {
@@ -190,12 +203,20 @@ export async function signPayment(account: PrivateKeyAccount, offer: PaymentRequ
 export const encodePayload = (payload: unknown): string => Buffer.from(JSON.stringify(payload)).toString('base64')
 
 export async function send(url: string, payload: unknown, init: RequestInit = {}): Promise<Response> {
-  const headers = { ...(init.headers as Record<string, string> | undefined), 'payment-signature': typeof payload === 'string' ? payload : encodePayload(payload) }
+  const headers = {
+    ...(init.headers as Record<string, string> | undefined),
+    'payment-signature': typeof payload === 'string' ? payload : encodePayload(payload),
+  }
   return fetch(url, { ...init, headers })
 }
 
 /** Quote, sign, send: an honest purchase. */
-export async function buy(account: PrivateKeyAccount, url: string, options: SignOptions = {}, init: RequestInit = {}): Promise<Response> {
+export async function buy(
+  account: PrivateKeyAccount,
+  url: string,
+  options: SignOptions = {},
+  init: RequestInit = {},
+): Promise<Response> {
   const offer = await quote(url, init)
   return send(url, await signPayment(account, offer, options), init)
 }

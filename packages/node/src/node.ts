@@ -30,7 +30,10 @@ import { createResponseSigner } from './signing/index.ts'
 import { openTillShop } from './till/index.ts'
 
 export type RunningNode = {
+  /** BASE_URL. */
   url: string
+  /** Where this very process listens. */
+  address: string
   config: Config
   /** Another process can join with it. */
   databaseUrl: string
@@ -46,6 +49,8 @@ export type NodeOptions = {
   devnets?: readonly Devnet[]
   /** Shops beside the node's own. */
   shops?: readonly OpenShop[]
+  /** False leaves recovery, reconciliation and the shops' jobs to other processes. */
+  jobs?: boolean
   /** Puts something between the node and its outside world: fault injection, kill points, recording. */
   intercept?: Interceptors
   /** The node can no longer be sure that it alone works on what it claimed: it should be stopped. */
@@ -98,13 +103,20 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     stops,
   )
   till.owner.lost.addEventListener('abort', () => lost('the database no longer knows this process'))
-  const door = openDoor(config, ports, ground, till, origins, shops)
+  const door = openDoor(config, ports, ground, till, origins, shops, listener.port)
   const paidRoutes = new Map(
     door.registry.routes.flatMap((route) => (route.paid ? [[route.declaration.id, route.paid.route]] : [])),
   )
-  await startJobs(ports, ground, till, { payees, shops, routeOf: (id) => paidRoutes.get(id) }, stops)
+  if (options.jobs !== false)
+    await startJobs(ports, ground, till, { payees, shops, routeOf: (id) => paidRoutes.get(id) }, stops)
   listener.serve(door)
-  return { url: origins.baseUrl, config, databaseUrl: ground.store.databaseUrl, devnets: ground.devnets }
+  return {
+    url: origins.baseUrl,
+    address: listener.url,
+    config,
+    databaseUrl: ground.store.databaseUrl,
+    devnets: ground.devnets,
+  }
 }
 
 function openPorts(config: Config, options: NodeOptions): Ports {
@@ -127,6 +139,7 @@ function openDoor(
   till: Till,
   origins: Origins,
   shops: readonly Shop[],
+  localPort: number,
 ): FrontDoor {
   const { clock, ids, log, metrics } = ports
   const routes: RouteDeclaration[] = []
@@ -163,6 +176,7 @@ function openDoor(
     config: {
       ...origins,
       demo: config.mode === 'demo',
+      localPort,
       royaltyRecipient: checksumAddress(config.royaltyRecipient),
       contentLicense: config.contentLicense,
       trustProxy: config.trustProxy,

@@ -29,10 +29,7 @@ const table = {
   ],
   keys_unavailable: ['The keys of the node cannot be read', 'Pass `keys`, or try again; nothing was signed.'],
   ed25519_unsupported: ['This platform has no Ed25519', 'Use Node 20, or a browser whose WebCrypto supports Ed25519.'],
-  terms_moved: [
-    'The terms changed after the quote',
-    'Ask for a new quote and agree to it; nothing was signed.',
-  ],
+  terms_moved: ['The terms changed after the quote', 'Ask for a new quote and agree to it; nothing was signed.'],
   not_a_demo_node: [
     'This is not a demo node',
     'Only a node in demo mode has wallets to lend; use a wallet of your own.',
@@ -43,6 +40,10 @@ const table = {
   ],
   request_failed: ['The request failed', 'Try again; nothing was signed.'],
   body_too_large: ['The body is too large to pay for', 'Send at most 1 MiB.'],
+  payment_not_taken: [
+    'The node does not take the payment at the moment',
+    'Nothing was charged, says the node. Call fetch again later with details.purchase, or let it run out.',
+  ],
   payment_outcome_unknown: [
     'It is not known whether the payment settled',
     'Do not pay anew. Call fetch again with details.purchase, or poll details.statusUrl.',

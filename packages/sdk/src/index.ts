@@ -1,6 +1,9 @@
-export { type AssayClient, type AssayClientOptions, createAssayClient } from './client.ts'
+export { type AssayClient, type AssayClientOptions, type BuyOptions, createAssayClient } from './client.ts'
 export type { AssayResult } from './context.ts'
+export { type Demo, type DemoAccount, isLoopbackUrl, readDemo, readDemoNetworks } from './demo.ts'
 export { AssayError, type AssayErrorCode } from './errors.ts'
+export { type Evidence, type EvidencePayment, packEvidence, parseEvidence } from './evidence.ts'
+export { fetchDirectory } from './key-pins.ts'
 export { formatUsd, parseUsd } from './money.ts'
 export {
   baseNetwork,
@@ -8,12 +11,29 @@ export {
   type PayableNetwork,
   polygonAmoyNetwork,
   polygonNetwork,
-  readDemoNetworks,
 } from './networks.ts'
+export { openSession, type Session } from './open-session.ts'
 export type { PaymentOutcome } from './payment-outcome.ts'
 export { type Offer, type PaymentRequired, parsePaymentRequired } from './payment-required.ts'
+export type { OnProgress, Progress } from './progress.ts'
+export type { AgreedTerms, Quote } from './quote.ts'
 export { type BindingParts, bindingContentType, bindingNonce, bindingTag } from './request-binding.ts'
+export {
+  readChallenge,
+  requestChallenge,
+  type SignInChallenge,
+  type SignInOptions,
+  signIn,
+  signInHeader,
+} from './sign-in.ts'
 export type { Purchase } from './sign-payment.ts'
+export { type SignRequestOptions, signRequest } from './sign-request.ts'
 export { followDirectory, type KeySet, readDirectory, type TrustedKey } from './trusted-keys.ts'
+export {
+  type EvidenceCheck,
+  type EvidenceReport,
+  type VerifyEvidenceOptions,
+  verifyEvidence,
+} from './verify-evidence.ts'
 export { type ExpectedReceipt, type Receipt, type ReceiptVerification, verifyReceipt } from './verify-receipt.ts'
 export { type ReceivedResponse, type SentRequest, type Verification, verifyResponse } from './verify-response.ts'

@@ -1,5 +1,6 @@
-import { decodeHeader, isRecord } from './bytes.ts'
+import { decodeHeader } from './bytes.ts'
 import type { Exchange } from './exchange.ts'
+import { receiptIn } from './receipt-in.ts'
 import type { Purchase } from './sign-payment.ts'
 import type { KeySet } from './trusted-keys.ts'
 import { type ReceiptVerification, verifyReceipt } from './verify-receipt.ts'
@@ -44,14 +45,11 @@ async function readReceipt(
   purchase: Purchase,
   { payer, keys }: { payer: string; keys: KeySet | undefined },
 ): Promise<ReceiptVerification | undefined> {
-  const extensions = isRecord(settlement.extensions) ? settlement.extensions : {}
-  const extension = extensions['offer-receipt']
-  const info = isRecord(extension) && isRecord(extension.info) ? extension.info : {}
-  const { receipt } = info
-  if (!isRecord(receipt) || receipt.format !== 'jws' || typeof receipt.signature !== 'string') return undefined
+  const jws = receiptIn(settlement)
+  if (jws === undefined) return undefined
   const { resource, network } = purchase
   const authority = new URL(resource).host
-  return verifyReceipt(receipt.signature, {
+  return verifyReceipt(jws, {
     keys: keys ?? new Map(),
     authority,
     expected: { resourceUrl: resource, payer, network },

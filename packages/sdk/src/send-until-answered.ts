@@ -6,6 +6,18 @@ import type { Purchase } from './sign-payment.ts'
 
 export type RetryLimits = { deadlineMs: number; attemptsMax: number }
 
+/** With these a node says that it has not touched the payment. */
+const untouchedCodes = new Set([
+  'exposure_limit',
+  'loss_limit',
+  'not_ready',
+  'payer_limit',
+  'rate_limited',
+  'settlement_unavailable',
+  'switched_off',
+  'upstream_unavailable',
+])
+
 /** 503 and 429 by contract; the others because a proxy or a crash says nothing about the money. */
 const undecided = new Set([429, 500, 502, 503, 504])
 const firstDelayMs = 500
@@ -27,6 +39,7 @@ export async function sendUntilAnswered(
   let cause: unknown
   // A status URL once named stays worth asking, even if later tries do not get through.
   let known: { statusUrl?: string } = {}
+  let untouched = true
   for (let attempt = 0; attempt < limits.attemptsMax; attempt += 1) {
     try {
       last = await exchange(platform, prepared, purchase.paymentHeader)
@@ -35,15 +48,17 @@ export async function sendUntilAnswered(
       cause = error
       last = undefined
     }
-    const { statusUrl } = whyWaiting(last)
+    const { statusUrl, code = '' } = whyWaiting(last)
     if (statusUrl !== undefined) known = { statusUrl }
+    if (!untouchedCodes.has(code)) untouched = false
     const delayMs = Math.max(retryAfterMs(last), Math.min(firstDelayMs * 2 ** attempt, longestDelayMs))
     if (prepared.signal?.aborted || platform.nowMs() + delayMs > giveUpAtMs) break
     onProgress({ kind: 'waiting', delayMs, attempt: attempt + 1, ...whyWaiting(last) })
     await platform.sleep(delayMs, prepared.signal).catch(() => {})
     if (prepared.signal?.aborted) break
   }
-  throw new AssayError('payment_outcome_unknown', { purchase, ...whyWaiting(last), ...known }, cause)
+  const details = { purchase, ...whyWaiting(last), ...known }
+  throw new AssayError(untouched ? 'payment_not_taken' : 'payment_outcome_unknown', details, cause)
 }
 
 function whyWaiting(received: Exchange | undefined): { status?: number; code?: string; statusUrl?: string } {

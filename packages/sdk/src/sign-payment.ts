@@ -24,7 +24,7 @@ export type Purchase = {
 
 export type RequestToPay = { method: string; contentType: string | null; body: Uint8Array }
 
-const types = {
+export const authorizationTypes = {
   TransferWithAuthorization: [
     { name: 'from', type: 'address' },
     { name: 'to', type: 'address' },
@@ -63,7 +63,7 @@ export async function signPayment(input: {
       chainId: chainIdOf(chosen.network),
       verifyingContract: getAddress(chosen.network.usdc.toLowerCase()),
     },
-    types,
+    types: authorizationTypes,
     primaryType: 'TransferWithAuthorization',
     message: {
       from: account.address,

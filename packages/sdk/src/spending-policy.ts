@@ -60,11 +60,14 @@ const attribution = new Set(['ref', 'aff'])
 
 /** The quote must be for what was asked, at the host that was asked: anything else is bait. */
 export function requireSameResource(required: PaymentRequired, requestUrl: string): void {
+  const quoted = required.resource.url
+  if (!isSameResource(requestUrl, quoted)) throw new AssayError('resource_mismatch', { asked: requestUrl, quoted })
+}
+
+export function isSameResource(requestUrl: string, resourceUrl: string): boolean {
   const asked = new URL(requestUrl)
-  const quoted = new URL(required.resource.url)
-  const same =
-    asked.origin === quoted.origin && asked.pathname === quoted.pathname && queryOf(asked) === queryOf(quoted)
-  if (!same) throw new AssayError('resource_mismatch', { asked: asked.href, quoted: quoted.href })
+  const quoted = new URL(resourceUrl)
+  return asked.origin === quoted.origin && asked.pathname === quoted.pathname && queryOf(asked) === queryOf(quoted)
 }
 
 function queryOf(url: URL): string {

@@ -1,42 +1,64 @@
-import { createPublicClient, createWalletClient, custom, parseAbi } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { createSettlementWallets, createWalletKey } from '../chain/wallet/index.ts'
 import type { Config } from '../config.ts'
+import {
+  createCdpFacilitator,
+  createHttpFacilitator,
+  createLocalFacilitator,
+  type LocalChain,
+} from '../payments/facilitators/index.ts'
 import type { Facilitator, Owner } from '../payments/index.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
 
-const abi = parseAbi(['function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)'])
+/** Whoever moves the money, as configured. A second provider during an outage is a change of FACILITATOR. */
 export async function openFacilitator(
   config: Config,
-  _ports: Ports,
+  ports: Ports,
   ground: Ground,
-  _owner: Owner,
-  _stops: Stops,
+  owner: Owner,
+  stops: Stops,
 ): Promise<Facilitator> {
-  let chain: Promise<unknown> = Promise.resolve()
-  return {
-    name: 'scratch',
-    verify: async () => ({ status: 'valid' }),
-    supported: async () => ({ kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:8453' }], signers: {} }),
-    settle: async (p) => {
-      const rpc = ground.rpcs.get(p.network)!
-      const transport = custom({ request: ({ method, params }) => rpc.first(method, params ?? []) })
-      const account = privateKeyToAccount(config.settlerKeys[0]!)
-      const run = async () => {
-        const w = createWalletClient({ transport, account })
-        const a = p.authorization
-        const hash = await w.writeContract({
-          chain: null,
-          address: p.asset,
-          abi,
-          functionName: 'transferWithAuthorization',
-          args: [a.from, a.to, a.value, a.validAfter, a.validBefore, a.nonce, p.signature],
-        })
-        await createPublicClient({ transport }).waitForTransactionReceipt({ hash, pollingInterval: 10 })
-        return { status: 'submitted' as const, transaction: hash, feeMicro: 0n }
-      }
-      const mine = chain.then(run)
-      chain = mine.catch(() => {})
-      return mine
-    },
-  }
+  const { clock, rng, log, metrics } = ports
+  const choice = config.facilitator
+  if (choice.kind === 'cdp')
+    return createCdpFacilitator({
+      apiKeyId: choice.keyId,
+      apiKeySecret: choice.keySecret,
+      sql: ground.store.database,
+      clock,
+      rng,
+      log,
+      metrics,
+    })
+  if (choice.kind === 'url') return createHttpFacilitator({ baseUrl: choice.url, log, metrics })
+  const chains = await Promise.all(
+    ground.networks.map((network) => openLocalChain(config, ports, ground, network.caip2, owner, stops)),
+  )
+  return createLocalFacilitator({ chains, clock, log, metrics, factories: config.erc6492Factories })
+}
+
+async function openLocalChain(
+  config: Config,
+  ports: Ports,
+  ground: Ground,
+  caip2: string,
+  owner: Owner,
+  stops: Stops,
+): Promise<LocalChain> {
+  const network = ground.networks.find((known) => known.caip2 === caip2)
+  const rpc = ground.rpcs.get(caip2)
+  if (!network || !rpc) throw new Error(`${caip2} is not open`)
+  const wallets = createSettlementWallets({
+    network,
+    rpc,
+    endpoints: ground.endpoints.get(caip2) ?? [],
+    database: ground.store.database,
+    clock: ports.clock,
+    log: ports.log,
+    metrics: ports.metrics,
+    keys: config.settlerKeys.map(createWalletKey),
+    holder: owner,
+  })
+  stops.push(() => wallets.stop())
+  await wallets.recoverLanes()
+  return { network, rpc, wallets }
 }

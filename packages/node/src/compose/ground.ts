@@ -41,6 +41,8 @@ export type Ports = {
 export type Ground = {
   store: Store
   networks: readonly Network[]
+  /** By network; the endpoints behind each `rpc`. */
+  endpoints: ReadonlyMap<string, readonly RpcEndpoint[]>
   rpcs: ReadonlyMap<string, Rpc>
   chains: ReadonlyMap<string, ChainPort>
   devnets: readonly Devnet[]
@@ -76,12 +78,13 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
 
   const devnets = options.devnets ?? (await startDevnets(config, ports, stops))
   const networks = config.mode === 'demo' ? config.networks.map(withDemoAsset) : config.networks
-  const rpcs = new Map(
+  const endpoints = new Map(
     networks.map((network, index) => [
       network.caip2,
-      createRpc(endpointsOf(config, devnets, index).map((endpoint) => options.intercept.rpc?.(endpoint) ?? endpoint)),
+      endpointsOf(config, devnets, index).map((endpoint) => options.intercept.rpc?.(endpoint) ?? endpoint),
     ]),
   )
+  const rpcs = new Map([...endpoints].map(([caip2, list]) => [caip2, createRpc(list)]))
   const checkContractSignature = contractSignatures(config, networks, rpcs)
   const chains = openChains(clock, networks, rpcs, checkContractSignature)
   const problems = (await Promise.all([...chains.values()].map((chain) => chain.verifyAsset()))).flat()
@@ -113,7 +116,7 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
     // The first key names the node for good; later ones are vouched for by it.
     keyId: keyring.keys()[0]?.keyId ?? '',
   })
-  return { store, networks, rpcs, chains, devnets, keyring, checkContractSignature }
+  return { store, networks, endpoints, rpcs, chains, devnets, keyring, checkContractSignature }
 }
 
 /** The demo chains carry the real chain ids, so their dollars must be at addresses of their own. */

@@ -17,7 +17,15 @@ export type Authorities = {
   fallback: Authority
 }
 
-export function createAuthorities(config: { baseUrl: string; apiUrl: string; demo: boolean }): Authorities {
+export type AuthorityConfig = {
+  baseUrl: string
+  apiUrl: string
+  demo: boolean
+  /** Demo only: the port this process listens on, which is another than that of the shared public name. */
+  localPort?: number
+}
+
+export function createAuthorities(config: AuthorityConfig): Authorities {
   const base = new URL(config.baseUrl)
   const api = new URL(config.apiUrl)
   const known = new Map<string, Authority>()
@@ -32,9 +40,12 @@ export function createAuthorities(config: { baseUrl: string; apiUrl: string; dem
   add(base, base.host, { base: true, api: base.host === api.host })
   add(api, api.host, { base: base.host === api.host, api: true })
   if (config.demo) {
-    const port = base.port === '' ? '' : `:${base.port}`
-    for (const host of ['localhost', '127.0.0.1', '[::1]'])
-      if (!known.has(`${host}${port}`)) add(base, `${host}${port}`, { base: true, api: true })
+    const ports = new Set([base.port, ...(config.localPort === undefined ? [] : [String(config.localPort)])])
+    for (const port of ports)
+      for (const host of ['localhost', '127.0.0.1', '[::1]']) {
+        const name = port === '' ? host : `${host}:${port}`
+        if (!known.has(name)) add(base, name, { base: true, api: true })
+      }
   }
   return {
     of: (host) => (host === undefined ? undefined : (known.get(host) ?? known.get(host.toLowerCase()))),

@@ -11,7 +11,7 @@ import { type ReadInput, readInput } from './read-input.ts'
 import type { RegisteredRoute, Registry } from './registry.ts'
 import { carriesCredential, carriesPayment, readHeaders } from './request-headers.ts'
 import type { Exchange, Responder } from './respond.ts'
-import type { CallContext, FreeAccess } from './route.ts'
+import type { CallContext, FreeAccess, PaidAccess } from './route.ts'
 import { preflightHeaders } from './standing-headers.ts'
 import { splitTarget, targetBytesMax } from './target.ts'
 import type { TimeLimit } from './time-limit.ts'
@@ -60,12 +60,13 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
   const { route, params, headOnly } = match
   const { declaration } = route
   exchange.route = declaration
-  exchange.next = fillNext(declaration.next, declaration.path, exchange.path)
-  if (route.paid) checkPaidEntry(deps, passage, route.paid.access.routable, params, headers, authority)
+  exchange.next = match.next
+  if (route.paid) checkPaidEntry(deps, passage, route.paid.access, params, headers, authority)
   const counted = cost > 0
   if (counted) deps.load.enter(carriesCredential(headers))
   try {
-    const body = headOnly ? emptyBody : await readBody(request, headers, declaration.bodyBytesMax ?? bodyBytesUsual)
+    const maxBytes = declaration.bodyBytesMax ?? bodyBytesUsual
+    const body = !headOnly && announcesBody(headers, maxBytes) ? await request.readBody(maxBytes) : emptyBody
     const read = readInput(route, { params, query: exchange.query, headers, body })
     if (read.representation === 'text/event-stream') deps.load.checkStreamRoom()
     const context: CallContext = {
@@ -114,7 +115,7 @@ function findAuthority(deps: HandleDeps, passage: Passage, headers: ReadonlyMap<
 function checkPaidEntry(
   deps: HandleDeps,
   passage: Passage,
-  routable: ((params: Record<string, string>) => void) | undefined,
+  access: PaidAccess,
   params: Record<string, string>,
   headers: ReadonlyMap<string, string>,
   authority: Authority,
@@ -122,7 +123,7 @@ function checkPaidEntry(
   const area = passage.exchange.route?.area ?? 'core'
   if (!isHome(authority, area))
     throw new Problem('misdirected', { extra: { base_url: originOf(deps.authorities, area) } })
-  routable?.(params)
+  access.routable?.(params)
   const refusal = deps.readiness.refusal()
   if (refusal !== null) throw new Problem(refusal, { retryAfterSeconds: 10 })
   if (carriesPayment(headers) && !deps.limiter.maySendPayment(passage.bucket)) throw tooMany(60)
@@ -141,17 +142,13 @@ function preflight(deps: HandleDeps, exchange: Exchange, allow: string): PlainRe
   return response
 }
 
-async function readBody(
-  request: PlainRequest,
-  headers: ReadonlyMap<string, string>,
-  maxBytes: number,
-): Promise<Uint8Array> {
+/** Whether there is a body to read; what is too large or encoded is refused before the first byte of it. */
+function announcesBody(headers: ReadonlyMap<string, string>, maxBytes: number): boolean {
   const encoding = headers.get('content-encoding')
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw new Problem('unsupported_media_type')
   const length = headers.get('content-length')
   if (length !== undefined && Number(length) > maxBytes) throw tooLarge(maxBytes)
-  if ((length === undefined || length === '0') && !headers.has('transfer-encoding')) return emptyBody
-  return request.readBody(maxBytes)
+  return headers.has('transfer-encoding') || (length !== undefined && length !== '0')
 }
 
 async function answerFree(
@@ -231,14 +228,3 @@ function release(deps: HandleDeps, passage: Passage, outcome: GateOutcome): Plai
 }
 
 const badPaymentCodes: ReadonlySet<string> = new Set(['payment_malformed', 'payment_v1', 'payment_invalid'])
-
-/** Fills `:name` of the next hop from the path that was asked for; raw segments are safe in a header as they are. */
-function fillNext(next: string, pattern: string, path: string): string {
-  if (!next.includes(':')) return next
-  const names = pattern.split('/')
-  const values = path.split('/')
-  return next
-    .split('/')
-    .map((segment) => (segment.startsWith(':') ? (values[names.indexOf(segment)] ?? segment) : segment))
-    .join('/')
-}

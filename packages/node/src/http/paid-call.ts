@@ -1,7 +1,7 @@
-import { sha256 } from '../kernel/bytes.ts'
 import type { Micro } from '../kernel/money.ts'
 import { asProblem, type Problem } from '../kernel/problem.ts'
 import type { PaidCall } from '../payments/index.ts'
+import { digestBody } from './digest.ts'
 import type { ReadInput } from './read-input.ts'
 import type { RegisteredRoute } from './registry.ts'
 import type { CallContext, RoutePrice } from './route.ts'
@@ -20,7 +20,7 @@ export async function buildPaidCall(
     method: context.method,
     resourceUrl: context.resourceUrl,
     contentType: context.headers.get('content-type') ?? '',
-    bodyDigest: sha256(context.rawBody),
+    bodyDigest: digestBody(context.rawBody),
     representation: context.representation,
     priceMicro: quote.micro,
     attribution: context.attribution,

@@ -1,13 +1,15 @@
 import type { Json } from '../kernel/canonical-json.ts'
 import type { PaidRoute } from '../payments/index.ts'
 import { findRouteFaults } from './check-routes.ts'
-import { createPathTree } from './path-tree.ts'
+import { type NextHop, nextHopOf } from './next-hop.ts'
+import { createPathTree, type PathMatch } from './path-tree.ts'
 import type { PaidAccess, RouteDeclaration } from './route.ts'
 
 /** A declaration with what is derived from it once, at start. */
 export type RegisteredRoute = {
   declaration: RouteDeclaration
   representations: readonly string[]
+  nextHop: NextHop
   /** Present for paid routes only. */
   paid: { access: PaidAccess; route: PaidRoute } | undefined
 }
@@ -17,7 +19,7 @@ export type RouteMatch =
   | { kind: 'unknown_method'; allow: string }
   | { kind: 'preflight'; allow: string }
   /** `headOnly`: the answer to HEAD of a GET route. */
-  | { kind: 'route'; route: RegisteredRoute; params: Record<string, string>; headOnly: boolean }
+  | { kind: 'route'; route: RegisteredRoute; params: Record<string, string>; next: string; headOnly: boolean }
 
 export type Registry = {
   routes: readonly RegisteredRoute[]
@@ -49,15 +51,17 @@ export function createRegistry(
       const found = tree.find(path)
       if (!found) return { kind: 'unknown_path' }
       const exact = found.values.get(method)
-      if (exact) return { kind: 'route', route: exact, params: found.params, headOnly: false }
+      if (exact) return asMatch(exact, found, false)
       const allow = allowOf(found.values)
       if (method === 'OPTIONS') return { kind: 'preflight', allow }
       const get = method === 'HEAD' ? found.values.get('GET') : undefined
-      return get
-        ? { kind: 'route', route: get, params: found.params, headOnly: true }
-        : { kind: 'unknown_method', allow }
+      return get ? asMatch(get, found, true) : { kind: 'unknown_method', allow }
     },
   }
+}
+
+function asMatch(route: RegisteredRoute, { params, raw }: PathMatch<RegisteredRoute>, headOnly: boolean): RouteMatch {
+  return { kind: 'route', route, params, next: route.nextHop(raw), headOnly }
 }
 
 function allowOf(values: ReadonlyMap<string, RegisteredRoute>): string {
@@ -71,7 +75,8 @@ function register(
 ): RegisteredRoute {
   const representations = declaration.representations ?? ['application/json']
   const { access } = declaration
-  if (access.kind === 'free') return { declaration, representations, paid: undefined }
+  const nextHop = nextHopOf(declaration)
+  if (access.kind === 'free') return { declaration, representations, nextHop, paid: undefined }
   const bazaar = discoveryBlock?.(declaration)
   const route: PaidRoute = {
     id: declaration.id,
@@ -82,6 +87,7 @@ function register(
     mimeType: representations[0] ?? 'application/json',
     ...(bazaar === undefined ? {} : { bazaar }),
     ...(access.commit === undefined ? {} : { commit: access.commit.bind(access) }),
+    ...(access.revoke === undefined ? {} : { revoke: access.revoke.bind(access) }),
   }
-  return { declaration, representations, paid: { access, route } }
+  return { declaration, representations, nextHop, paid: { access, route } }
 }

@@ -1,6 +1,6 @@
-import { sha256 } from '../kernel/bytes.ts'
 import { type Problem, problemBody } from '../kernel/problem.ts'
 import type { ResponseSigner } from '../signing/index.ts'
+import { digestBody } from './digest.ts'
 import { emptyBody, isStream, type PlainResponse } from './plain.ts'
 import type { RouteDeclaration } from './route.ts'
 import {
@@ -56,6 +56,7 @@ export type ResponderConfig = {
 export function createResponder(signer: ResponseSigner, config: ResponderConfig): Responder {
   const security = securityHeaders(config.https)
   const standing = [...corsHeaders, 'RateLimit-Policy', config.rateLimitPolicy]
+  const usual = [...standing, ...security.flat()]
   const royalty = [
     'X-X402-Royalty-Recipient',
     config.royaltyRecipient,
@@ -75,8 +76,9 @@ export function createResponder(signer: ResponseSigner, config: ResponderConfig)
     if (parts.paymentResponse !== undefined) headers.push('PAYMENT-RESPONSE', parts.paymentResponse)
     headers.push('Cache-Control', parts.cacheControl, 'X-x402-Next', exchange.next)
     if (parts.paid || exchange.route?.area === 'C') headers.push(...royalty)
-    headers.push(...standing)
+    if (parts.headers === undefined) return { status: parts.status, headers: headers.concat(usual), body }
     const own = ownHeaders(parts.headers)
+    headers.push(...standing)
     for (const [name, value] of security) if (!own.has(name.toLowerCase())) headers.push(name, value)
     for (const [name, value] of own.values()) headers.push(name, value)
     return { status: parts.status, headers, body }
@@ -116,7 +118,7 @@ function pushSignature(
   const signed = signer.sign({
     status: parts.status,
     contentType: parts.contentType,
-    bodySha256: isStream(body) ? undefined : sha256(body),
+    bodySha256: isStream(body) ? undefined : digestBody(body),
     ...(paymentRequired === undefined ? {} : { paymentRequired }),
     ...(paymentResponse === undefined ? {} : { paymentResponse }),
     method: exchange.method,
@@ -140,8 +142,9 @@ function ownHeaders(given: Record<string, string> | undefined): Map<string, [str
 }
 
 /** A 429 or 503 always says when to come back. */
-function problemHeaders(problem: Problem): Record<string, string> {
+function problemHeaders(problem: Problem): Record<string, string> | undefined {
   const { retryAfterSeconds, headers } = problem.details
   const seconds = retryAfterSeconds ?? (problem.status === 429 || problem.status === 503 ? 5 : undefined)
+  if (headers === undefined && seconds === undefined) return undefined
   return { ...headers, ...(seconds === undefined ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) }) }
 }

@@ -110,7 +110,9 @@ function toPlain(request: IncomingMessage, response: ServerResponse): PlainReque
     target: request.url ?? '',
     rawHeaders: request.rawHeaders,
     remoteAddress: request.socket.remoteAddress ?? '',
-    readBody: (maxBytes) => readWholeBody(request, response, maxBytes),
+    readBody(maxBytes) {
+      return readWholeBody(request, response, maxBytes)
+    },
     // Made only when a handler wants it: a shared answer never does.
     get signal() {
       if (gone === undefined) {

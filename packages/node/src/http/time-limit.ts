@@ -10,7 +10,7 @@ export type TimeLimit = {
   run<T>(outer: () => AbortSignal, work: (signal: () => AbortSignal) => Promise<T>): Promise<T>
 }
 
-type Running = { dueMs: number; overrun: (problem: Problem) => void }
+type Running = { dueMs: number; overrun(problem: Problem): void }
 
 /** One watch over all running handlers instead of a timer for each: most of them end within a millisecond. */
 export function createTimeLimit(clock: Clock): TimeLimit {
@@ -31,13 +31,9 @@ export function createTimeLimit(clock: Clock): TimeLimit {
     run: (outer, work) =>
       new Promise((resolve, reject) => {
         let controller: AbortController | undefined
-        const signal = () => {
-          controller ??= followedBy(outer())
-          return controller.signal
-        }
         const entry: Running = {
           dueMs: clock.monotonicMs() + handlerMsMax,
-          overrun: (problem) => {
+          overrun(problem) {
             running.delete(entry)
             controller?.abort(problem)
             reject(problem)
@@ -45,7 +41,11 @@ export function createTimeLimit(clock: Clock): TimeLimit {
         }
         running.add(entry)
         if (!watching) void watch()
-        work(signal).then(
+        const made = work(() => {
+          controller ??= followedBy(outer())
+          return controller.signal
+        })
+        made.then(
           (value) => {
             running.delete(entry)
             resolve(value)

@@ -32,24 +32,26 @@ export function createClaims(database: Database, owner: Owner, clock: Clock) {
   })
   const known = createKnown()
   return {
-    async claim(claim: Claim): Promise<ClaimOutcome> {
-      // A flood of copies of one payment must not become a flood of statements.
-      const key = `${claim.network} ${claim.payer} ${claim.nonce}`
-      if (known.has(key)) return { status: 'conflict' }
+    /** False when this process already works on this authorization or has claimed it: a flood of copies stops here. */
+    begin(claim: ClaimKey): boolean {
+      const key = keyOf(claim)
+      if (known.has(key)) return false
       known.add(key)
-      const outcome = await claims.submit(claim).catch((error: unknown) => {
-        known.delete(key)
-        throw error
-      })
-      if (outcome.status === 'over_limit' || outcome.status === 'undelivered') known.delete(key)
-      return outcome
+      return true
     },
+    /** The attempt ended without a claim, so the next one is looked at anew. */
+    forget: (claim: ClaimKey) => known.delete(keyOf(claim)),
+    claim: (claim: Claim) => claims.submit(claim),
     reclaim: (claim: Claim) => reclaimReleased(database, claim, worker()),
     intend: (intent: Intent) => intents.submit(intent),
   }
 }
 
 export type Claims = ReturnType<typeof createClaims>
+
+type ClaimKey = Pick<Claim, 'network' | 'payer' | 'nonce'>
+
+const keyOf = (claim: ClaimKey) => `${claim.network} ${claim.payer} ${claim.nonce}`
 
 const knownMax = 16_384
 

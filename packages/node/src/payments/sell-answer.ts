@@ -15,10 +15,40 @@ export async function sellAnswer(deps: GateDeps, call: PaidCall, verified: Verif
   if (!chain) throw new Error(`no chain for ${caip2}`)
   if (!(await deps.losses.allows(verified.payer, call.route.id)))
     return refuse('loss_limit', { retryAfterSeconds: 3_600 })
-  const claim = await draftClaim(deps, chain, call, verified)
-  if ('kind' in claim) return claim
-  if (claim.nonceUsed) return nonceUsedBefore(deps, chain, call, verified, claim.draft)
-  return claimAndWork(deps, chain, call, verified, claim.draft)
+  const key = { network: caip2, payer: verified.payer, nonce: verified.nonce }
+  if (!deps.claims.begin(key)) {
+    const known = await answerKnown(deps, call, verified)
+    if (known) return known
+  }
+  let claimed = false
+  try {
+    const claim = await draftClaim(deps, chain, call, verified)
+    if ('kind' in claim) return claim
+    if (claim.nonceUsed) return await nonceUsedBefore(deps, chain, call, verified, claim.draft)
+    return await claimAndWork(deps, chain, call, verified, claim.draft, () => {
+      claimed = true
+    })
+  } finally {
+    if (!claimed) deps.claims.forget(key)
+  }
+}
+
+/** A copy of what this process has in hand: answered without asking the chain. Undefined when it may be claimed again. */
+async function answerKnown(
+  deps: GateDeps,
+  call: PaidCall,
+  verified: VerifiedPayment,
+): Promise<GateOutcome | undefined> {
+  const earlier = await findConflict(deps.database, {
+    network: verified.terms.network.caip2,
+    asset: verified.terms.asset,
+    payer: verified.payer,
+    nonce: verified.nonce,
+    identifierHash: verified.identifierHash,
+  })
+  if (!earlier) return refuse('payment_in_flight', { retryAfterSeconds: 1 })
+  const answer = await answerDuplicate(deps, call, verified, earlier)
+  return answer.kind === 'reclaimable' ? undefined : answer
 }
 
 type Draft = { draft: Claim; nonceUsed: boolean }
@@ -72,16 +102,18 @@ async function claimAndWork(
   call: PaidCall,
   verified: VerifiedPayment,
   claim: Claim,
+  onClaimed: () => void,
 ): Promise<GateOutcome> {
   const outcome = await deps.claims.claim(claim)
   deps.metrics.count('assay_payments_claims_total', { outcome: outcome.status })
   switch (outcome.status) {
     case 'claimed':
+      onClaimed()
       return workOnClaim(deps, chain, call, verified, claim)
     case 'over_limit':
       return overLimit(deps, call, verified, claim)
     case 'undelivered':
-      return afterUndelivered(deps, chain, call, verified, claim, outcome.paymentId)
+      return afterUndelivered(deps, chain, call, verified, claim, outcome.paymentId, onClaimed)
     case 'conflict':
       return afterConflict(deps, chain, call, verified, claim)
   }
@@ -110,6 +142,7 @@ async function afterUndelivered(
   verified: VerifiedPayment,
   claim: Claim,
   paymentId: string,
+  onClaimed: () => void,
 ): Promise<GateOutcome> {
   const earlier = await findPayment(deps.database, paymentId)
   const sameAuthorization = earlier?.nonce === verified.nonce
@@ -117,7 +150,7 @@ async function afterUndelivered(
   const lost = earlier && !earlier.deliveredAt && (earlier.clientGone || !(await deps.owner.isAlive(earlier.owner)))
   if (lost) return answerLost(deps, earlier)
   // Another process is serving it at this moment: this is a purchase of its own.
-  return claimAndWork(deps, chain, call, verified, { ...claim, ignoreUndelivered: true })
+  return claimAndWork(deps, chain, call, verified, { ...claim, ignoreUndelivered: true }, onClaimed)
 }
 
 async function afterConflict(

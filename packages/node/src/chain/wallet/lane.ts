@@ -1,10 +1,10 @@
 import type { Address } from '../../kernel/address.ts'
-import { type LaneHolder, type LaneLease, createLease, releaseLane, takeLane } from './lane-lease.ts'
+import { createLease, type LaneHolder, type LaneLease, releaseLane, takeLane } from './lane-lease.ts'
 import { createLaneState, type LaneDeps, type OutgoingCall, type SendResult } from './lane-state.ts'
 import { recoverLane } from './recover-lane.ts'
 import { sendCall } from './send-call.ts'
-import { endAll, lookForReceipt, watchLane } from './watch-lane.ts'
 import type { WalletKey } from './wallet-key.ts'
+import { endAll, lookForReceipt, watchLane } from './watch-lane.ts'
 
 /** One wallet while this process holds it. */
 export type Lane = {
@@ -46,12 +46,7 @@ export async function openLane(
   }
 }
 
-async function startLane(
-  deps: LaneDeps,
-  key: WalletKey,
-  lease: LaneLease,
-  events: LaneEvents,
-): Promise<Lane> {
+async function startLane(deps: LaneDeps, key: WalletKey, lease: LaneLease, events: LaneEvents): Promise<Lane> {
   const state = createLaneState(deps, key, lease)
   const stop = new AbortController()
   let watching: Promise<void> | undefined

@@ -27,12 +27,16 @@ export function minedFacts(receipt: TransactionReceipt): MinedFacts {
   }
 }
 
-export const authorizationKey = ({ from, nonce }: Pick<TransferAuthorization, 'from' | 'nonce'>): string => `${from} ${nonce}`
+export const authorizationKey = ({ from, nonce }: Pick<TransferAuthorization, 'from' | 'nonce'>): string =>
+  `${from} ${nonce}`
 
 /** Which authorizations a transaction used up. The status of a multicall says nothing about its members; these logs do. */
 export function usedAuthorizations(network: Network, receipt: TransactionReceipt): Set<string> {
   const used = new Set<string>()
-  for (const { address, topics: [event, authorizer = '', nonce] } of receipt.logs) {
+  for (const {
+    address,
+    topics: [event, authorizer = '', nonce],
+  } of receipt.logs) {
     const from = event === topics.authorizationUsed ? topicAddress(authorizer) : undefined
     if (from && nonce && address.toLowerCase() === network.usdc.address) used.add(authorizationKey({ from, nonce }))
   }

@@ -119,7 +119,7 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
       const another = lanes.size < keys.length ? await openAnother() : undefined
       if (another?.isOpen()) return another
       if (held?.isOpen() && held.load() < limits.inFlightPerWallet) return held
-      await clock.sleep(20, stop.signal).catch(() => {})
+      await clock.sleep(20)
     }
     return undefined
   }
@@ -153,7 +153,9 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
       return taken
     },
     async balances() {
-      const answers = await rpc.batch(keys.map((key) => ({ method: 'eth_getBalance', params: [key.address, 'latest'] })))
+      const answers = await rpc.batch(
+        keys.map((key) => ({ method: 'eth_getBalance', params: [key.address, 'latest'] })),
+      )
       return keys.map((key, index) => ({ wallet: key.address, wei: BigInt(answers[index] as string) }))
     },
     async stop() {

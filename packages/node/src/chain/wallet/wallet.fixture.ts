@@ -35,7 +35,10 @@ export function demoNetwork(devnet: Pick<Devnet, 'chainId' | 'usdc'>): Network {
   return { ...known, usdc: { ...known.usdc, address: devnet.usdc } }
 }
 
-export type TestPayer = { address: Address; authorize(network: Network, terms: Partial<TransferAuthorization> & { to: Address }): SignedAuthorization }
+export type TestPayer = {
+  address: Address
+  authorize(network: Network, terms: Partial<TransferAuthorization> & { to: Address }): SignedAuthorization
+}
 export type SignedAuthorization = { authorization: TransferAuthorization; signature: Hex }
 
 /** A wallet made from a name; the same name is the same wallet. */
@@ -57,7 +60,10 @@ export function testPayer(name: string, from = testKey(name).address): TestPayer
         nonce: toHex(systemRng.bytes(32)),
         ...terms,
       }
-      const digest = hashTransferAuthorization(usdcDomainSeparator({ ...network.usdc, chainId: network.chainId }), authorization)
+      const digest = hashTransferAuthorization(
+        usdcDomainSeparator({ ...network.usdc, chainId: network.chainId }),
+        authorization,
+      )
       const { signature, recoveryId } = curve.signRecoverable(digest, secret)
       return { authorization, signature: toHex(Buffer.concat([signature, Buffer.from([27 + recoveryId])])) }
     },
@@ -82,7 +88,13 @@ export async function testHolder(database: Database) {
 export type TestHolder = Awaited<ReturnType<typeof testHolder>>
 
 /** Quick enough for tests on a chain that makes blocks at once. */
-export const testLimits: Partial<WalletLimits> = { pollMs: 20, rebroadcastMs: 150, stuckMs: 300, idleMs: 200, waitForWalletMs: 4_000 }
+export const testLimits: Partial<WalletLimits> = {
+  pollMs: 20,
+  rebroadcastMs: 150,
+  stuckMs: 300,
+  idleMs: 200,
+  waitForWalletMs: 4_000,
+}
 
 export function testWallets(options: {
   network: Network

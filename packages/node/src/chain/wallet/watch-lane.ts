@@ -66,7 +66,8 @@ async function attend(state: LaneState, used: bigint): Promise<void> {
   const waiting = [...state.inFlight.values()].sort((a, b) => (a.nonce < b.nonce ? -1 : 1))
   const head = waiting[0]
   if (!head) return
-  if (used < head.nonce && nowMs - head.lastSentAtMs >= deps.limits.rebroadcastMs) await closeGap(state, used, head.nonce)
+  if (used < head.nonce && nowMs - head.lastSentAtMs >= deps.limits.rebroadcastMs)
+    await closeGap(state, used, head.nonce)
   for (const entry of waiting) {
     if (entry.nonce < used) continue
     const ageMs = nowMs - entry.sentAtMs

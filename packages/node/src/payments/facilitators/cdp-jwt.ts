@@ -21,11 +21,19 @@ function readEd25519Key(id: string, text: string): CdpKey {
     throw new FacilitatorConfigError('CDP_API_KEY_SECRET: is neither base64 nor a PEM key')
   const bytes = Buffer.from(text, 'base64')
   if (bytes.byteLength !== 64)
-    throw new FacilitatorConfigError(`CDP_API_KEY_SECRET: an Ed25519 secret has 64 bytes, this one has ${bytes.byteLength}`)
-  const privateKey = createPrivateKey({ key: Buffer.concat([ed25519Pkcs8Head, bytes.subarray(0, 32)]), format: 'der', type: 'pkcs8' })
+    throw new FacilitatorConfigError(
+      `CDP_API_KEY_SECRET: an Ed25519 secret has 64 bytes, this one has ${bytes.byteLength}`,
+    )
+  const privateKey = createPrivateKey({
+    key: Buffer.concat([ed25519Pkcs8Head, bytes.subarray(0, 32)]),
+    format: 'der',
+    type: 'pkcs8',
+  })
   const publicBytes = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32)
   if (!publicBytes.equals(bytes.subarray(32)))
-    throw new FacilitatorConfigError('CDP_API_KEY_SECRET: its two halves do not belong together; copy the whole secret again')
+    throw new FacilitatorConfigError(
+      'CDP_API_KEY_SECRET: its two halves do not belong together; copy the whole secret again',
+    )
   return { id, algorithm: 'EdDSA', privateKey }
 }
 

@@ -12,8 +12,16 @@ export type SettleAnswer =
 
 type Fields = Record<string, unknown>
 
-const unauthorized = { status: 'refused', reason: 'facilitator_unauthorized', message: 'The facilitator does not accept our key; nothing was sent.' } as const
-const unreachable = { status: 'refused', reason: 'facilitator_unreachable', message: 'The facilitator cannot be reached; nothing was sent.' } as const
+const unauthorized = {
+  status: 'refused',
+  reason: 'facilitator_unauthorized',
+  message: 'The facilitator does not accept our key; nothing was sent.',
+} as const
+const unreachable = {
+  status: 'refused',
+  reason: 'facilitator_unreachable',
+  message: 'The facilitator cannot be reached; nothing was sent.',
+} as const
 
 /** Success needs a hash, refusal needs a known reason and no hash; everything else is unknown and for the chain to tell. */
 export function classifySettle(result: HttpExchangeResult): SettleAnswer {
@@ -27,7 +35,9 @@ export function classifySettle(result: HttpExchangeResult): SettleAnswer {
   if (isInconclusive(code)) return { status: 'unknown', reason: reasonIn(fields) ?? `HTTP ${code}`, ...withHash }
   if (!fields) return { status: 'unknown', reason: 'the answer is not a JSON object' }
   if (isSuccessCode(code) && fields.success === true)
-    return transaction ? { status: 'submitted', transaction } : { status: 'unknown', reason: 'success without a transaction' }
+    return transaction
+      ? { status: 'submitted', transaction }
+      : { status: 'unknown', reason: 'success without a transaction' }
   const reason = reasonIn(fields) ?? 'no reason'
   // The API around a facilitator refuses without the word `success`; a success or a hash in a refusal is a contradiction.
   const refuses = fields.success === false || (fields.success === undefined && !isSuccessCode(code))
@@ -50,7 +60,8 @@ export function classifyVerify(result: HttpExchangeResult): VerifyOutcome {
 
 const isSuccessCode = (code: number) => code >= 200 && code < 300
 /** Redirects included: whoever sent us elsewhere has not said no. */
-const isInconclusive = (code: number) => code < 200 || (code >= 300 && code < 400) || code === 408 || code === 429 || code >= 500
+const isInconclusive = (code: number) =>
+  code < 200 || (code >= 300 && code < 400) || code === 408 || code === 429 || code >= 500
 
 export function parseObject(text: string): Fields | undefined {
   try {

@@ -28,7 +28,10 @@ export const nodeHttpExchange: HttpExchange = (request) =>
   new Promise((resolve) => {
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(request.timeoutMs)])
     const send = request.url.startsWith('https:') ? httpsRequest : httpRequest
-    const headers = { ...request.headers, ...(request.body === undefined ? {} : { 'content-length': Buffer.byteLength(request.body) }) }
+    const headers = {
+      ...request.headers,
+      ...(request.body === undefined ? {} : { 'content-length': Buffer.byteLength(request.body) }),
+    }
     const outgoing = send(request.url, { method: request.method, headers, signal }, (incoming) => {
       const chunks: Buffer[] = []
       let size = 0
@@ -42,7 +45,9 @@ export const nodeHttpExchange: HttpExchange = (request) =>
       incoming.on('end', () => {
         resolve({ status: 'answered', code: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') })
       })
-      incoming.on('error', () => resolve({ status: 'no_answer', reason: failure(signal, request.signal, 'the answer broke off') }))
+      incoming.on('error', () =>
+        resolve({ status: 'no_answer', reason: failure(signal, request.signal, 'the answer broke off') }),
+      )
     })
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       const code = error.code ?? ''

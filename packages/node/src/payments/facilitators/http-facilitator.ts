@@ -55,7 +55,10 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
 
   const watched = (operation: string, result: HttpExchangeResult): HttpExchangeResult => {
     if (result.status === 'answered' && (result.code === 401 || result.code === 403)) {
-      options.log.error({ facilitator: name, operation, status: result.code }, 'the facilitator does not accept our key')
+      options.log.error(
+        { facilitator: name, operation, status: result.code },
+        'the facilitator does not accept our key',
+      )
       options.metrics.count('assay_alarms_total', { alarm: 'facilitator_unauthorized' })
     }
     return result
@@ -67,8 +70,11 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
       return classifyVerify(watched('verify', await call('/verify', payment, options.timeoutMs ?? 10_000, signal)))
     },
     async settle(payment, signal) {
-      const answer = classifySettle(watched('settle', await call('/settle', payment, options.settleTimeoutMs ?? 60_000, signal)))
-      if (answer.status !== 'refused') options.log.info({ facilitator: name, paymentId: payment.paymentId, ...answer }, 'settle answered')
+      const answer = classifySettle(
+        watched('settle', await call('/settle', payment, options.settleTimeoutMs ?? 60_000, signal)),
+      )
+      if (answer.status !== 'refused')
+        options.log.info({ facilitator: name, paymentId: payment.paymentId, ...answer }, 'settle answered')
       if (answer.status !== 'submitted') return answer
       // The money is on its way: whatever goes wrong with the bookkeeping of fees must not hide that.
       const feeMicro = (await options.feeMicro?.().catch(() => 0n)) ?? 0n
@@ -77,7 +83,8 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
     async supported(signal) {
       const result = watched('supported', await call('/supported', undefined, options.timeoutMs ?? 10_000, signal))
       const fields = result.status === 'answered' && result.code === 200 ? parseObject(result.body) : undefined
-      if (!fields || !Array.isArray(fields.kinds)) throw new Error(`the facilitator ${name} does not say what it supports`)
+      if (!fields || !Array.isArray(fields.kinds))
+        throw new Error(`the facilitator ${name} does not say what it supports`)
       return { kinds: fields.kinds.filter(isKind), signers: readSigners(fields.signers) }
     },
   }
@@ -85,9 +92,12 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
 
 function checkedBase(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !/^https?:$/.test(url.protocol)) throw new FacilitatorConfigError('the facilitator URL must begin with https://')
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new FacilitatorConfigError('the facilitator URL must begin with https://')
   if (url.protocol === 'http:' && !loopback.test(url.hostname))
-    throw new FacilitatorConfigError('the facilitator URL must be https: signed payments would cross the network in the open')
+    throw new FacilitatorConfigError(
+      'the facilitator URL must be https: signed payments would cross the network in the open',
+    )
   if (url.username || url.password || url.search || url.hash)
     throw new FacilitatorConfigError('the facilitator URL must have no user, password, query or fragment')
   return url.href.replace(/\/+$/, '')
@@ -95,7 +105,13 @@ function checkedBase(text: string): string {
 
 function isKind(value: unknown): value is SupportedKind {
   const kind = value as Partial<SupportedKind> | null
-  return typeof kind === 'object' && kind !== null && typeof kind.scheme === 'string' && typeof kind.network === 'string' && typeof kind.x402Version === 'number'
+  return (
+    typeof kind === 'object' &&
+    kind !== null &&
+    typeof kind.scheme === 'string' &&
+    typeof kind.network === 'string' &&
+    typeof kind.x402Version === 'number'
+  )
 }
 
 function readSigners(value: unknown): Record<string, string[]> {

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRpc } from '../../chain/index.ts'
-import { demoNetwork, devnetEndpoint, type TestHolder, testHolder, testPayer, testWallets } from '../../chain/wallet/wallet.fixture.ts'
+import {
+  demoNetwork,
+  devnetEndpoint,
+  type TestHolder,
+  testHolder,
+  testPayer,
+  testWallets,
+} from '../../chain/wallet/wallet.fixture.ts'
 import { type Devnet, startDevnet } from '../../devnet/index.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { silentLog } from '../../kernel/log.ts'
@@ -31,7 +38,12 @@ describe('local', () => {
     const endpoint = devnetEndpoint(devnet)
     const rpc = createRpc([endpoint])
     const wallets = testWallets({ network, endpoints: [endpoint], database: store.database, holder })
-    const facilitator = createLocalFacilitator({ chains: [{ network, rpc, wallets }], clock: systemClock, log: silentLog, metrics: silentMetrics })
+    const facilitator = createLocalFacilitator({
+      chains: [{ network, rpc, wallets }],
+      clock: systemClock,
+      log: silentLog,
+      metrics: silentMetrics,
+    })
     const signal = new AbortController().signal
     const one = await facilitator.settle(paymentOf(network, payers[0]!), signal)
     expect(one).toMatchObject({ status: 'submitted' })

@@ -105,12 +105,21 @@ function refusalBeforeChain(network: Network, payment: FacilitatorPayment, clock
   if (authorization.to !== payment.payTo)
     return { reason: 'invalid_exact_evm_payload_recipient_mismatch', message: 'The authorization pays somebody else.' }
   if (authorization.value !== payment.amountMicro)
-    return { reason: 'invalid_exact_evm_payload_authorization_value_mismatch', message: 'The authorization is for another amount.' }
+    return {
+      reason: 'invalid_exact_evm_payload_authorization_value_mismatch',
+      message: 'The authorization is for another amount.',
+    }
   if (authorization.validAfter > now)
-    return { reason: 'invalid_exact_evm_payload_authorization_valid_after', message: 'The authorization is not valid yet.' }
+    return {
+      reason: 'invalid_exact_evm_payload_authorization_valid_after',
+      message: 'The authorization is not valid yet.',
+    }
   // Less than three blocks would be a gamble with our gas.
   if (authorization.validBefore < now + BigInt(network.blockSecondsTypical * 3))
-    return { reason: 'invalid_exact_evm_payload_authorization_valid_before', message: 'The authorization runs out too soon.' }
+    return {
+      reason: 'invalid_exact_evm_payload_authorization_valid_before',
+      message: 'The authorization runs out too soon.',
+    }
   return undefined
 }
 
@@ -122,9 +131,12 @@ async function verifyByPlaying(deps: SettleGroupDeps, payment: FacilitatorPaymen
     const { verdicts } = await simulateSettlements({ ...deps, sender }, [plan])
     const verdict = verdicts[0]
     if (verdict?.status === 'passes') return { status: 'valid' }
-    return verdict ? { status: 'invalid', reason: verdict.reason, message: verdict.message } : { status: 'could_not_check', reason: 'no verdict' }
+    return verdict
+      ? { status: 'invalid', reason: verdict.reason, message: verdict.message }
+      : { status: 'could_not_check', reason: 'no verdict' }
   } catch (error) {
-    if (error instanceof ChainUnreadable || error instanceof RpcRefusal) return { status: 'could_not_check', reason: error.message }
+    if (error instanceof ChainUnreadable || error instanceof RpcRefusal)
+      return { status: 'could_not_check', reason: error.message }
     throw error
   }
 }

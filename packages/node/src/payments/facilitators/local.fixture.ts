@@ -5,10 +5,19 @@ import type { FacilitatorPayment } from './port.ts'
 
 export const shopAddress: Address = '0x5a0b54d5dc17e0aadc383d2db43b0a0d3e029c4c'
 
-type Signs = { authorize(network: Network, terms: Partial<TransferAuthorization> & { to: Address }): { authorization: TransferAuthorization; signature: `0x${string}` } }
+type Signs = {
+  authorize(
+    network: Network,
+    terms: Partial<TransferAuthorization> & { to: Address },
+  ): { authorization: TransferAuthorization; signature: `0x${string}` }
+}
 
 /** A payment as the gate hands it over. */
-export function paymentOf(network: Network, payer: Signs, terms: Partial<TransferAuthorization> = {}): FacilitatorPayment {
+export function paymentOf(
+  network: Network,
+  payer: Signs,
+  terms: Partial<TransferAuthorization> = {},
+): FacilitatorPayment {
   const { authorization, signature } = payer.authorize(network, { to: shopAddress, ...terms })
   return {
     paymentId: `pay_${authorization.nonce.slice(2, 28)}`,

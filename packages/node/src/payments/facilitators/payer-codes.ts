@@ -11,7 +11,8 @@ const rememberedMs = 10 * 60_000
 export function createPayerCodes(clock: Clock) {
   const plainSince = new Map<Address, number>()
   return {
-    isKnownPlain: (payer: Address): boolean => clock.monotonicMs() - (plainSince.get(payer) ?? Number.NEGATIVE_INFINITY) < rememberedMs,
+    isKnownPlain: (payer: Address): boolean =>
+      clock.monotonicMs() - (plainSince.get(payer) ?? Number.NEGATIVE_INFINITY) < rememberedMs,
     /** Takes the answer of eth_getCode and says whether there is code. */
     learn(payer: Address, answer: unknown): boolean {
       if (answer !== '0x') return true

@@ -7,7 +7,13 @@ import type { SettleRefusal } from './revert-reason.ts'
 import { unwrapSignature } from './smart-wallet-signature.ts'
 
 /** Gas is bought by limit and paid by use, so limits are generous, yet bounded: a contract payer decides what it burns. */
-export type GasLimits = { single: bigint; batchBase: bigint; batchEach: bigint; contractPayer: bigint; deployment: bigint }
+export type GasLimits = {
+  single: bigint
+  batchBase: bigint
+  batchEach: bigint
+  contractPayer: bigint
+  deployment: bigint
+}
 
 export const defaultGasLimits: GasLimits = {
   single: 150_000n,

@@ -6,11 +6,19 @@ const errorSelector = '0x08c379a0'
 
 /** The words of USDC, in the codes of x402. */
 const meanings: readonly [RegExp, string, string][] = [
-  [/used or cancell?ed/i, 'invalid_exact_evm_nonce_already_used', 'The nonce of this authorization is spent or cancelled.'],
+  [
+    /used or cancell?ed/i,
+    'invalid_exact_evm_nonce_already_used',
+    'The nonce of this authorization is spent or cancelled.',
+  ],
   [/is expired/i, 'invalid_exact_evm_payload_authorization_valid_before', 'The authorization has expired.'],
   [/not yet valid/i, 'invalid_exact_evm_payload_authorization_valid_after', 'The authorization is not valid yet.'],
   [/exceeds balance/i, 'insufficient_funds', 'The payer does not have this much USDC.'],
-  [/blacklist/i, 'account_blacklisted', 'The issuer of USDC has blocked the payer or the recipient; no payment of this account can settle.'],
+  [
+    /blacklist/i,
+    'account_blacklisted',
+    'The issuer of USDC has blocked the payer or the recipient; no payment of this account can settle.',
+  ],
   [/paused/i, 'asset_paused', 'The issuer of USDC has paused all transfers; try again later.'],
   [/signature/i, 'invalid_exact_evm_payload_signature', 'The signature is not the payer’s over this authorization.'],
 ]

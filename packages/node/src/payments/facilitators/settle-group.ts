@@ -1,5 +1,10 @@
 import { ChainUnreadable, type Network, type Rpc } from '../../chain/index.ts'
-import { authorizationKey, type SettlementWallets, type TransactionOutcome, usedAuthorizations } from '../../chain/wallet/index.ts'
+import {
+  authorizationKey,
+  type SettlementWallets,
+  type TransactionOutcome,
+  usedAuthorizations,
+} from '../../chain/wallet/index.ts'
 import type { Address } from '../../kernel/address.ts'
 import { type Clock, nowSeconds } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
@@ -43,13 +48,17 @@ export async function settleGroup(deps: SettleGroupDeps, group: readonly QueuedP
     const wanted = passing.filter(({ item }) => !item.signal.aborted)
     if (wanted.length > 0) await sendTogether(deps, wanted)
   } catch (error) {
-    if (!(error instanceof ChainUnreadable)) deps.log.error({ error: String(error) }, 'a group of payments could not be settled')
+    if (!(error instanceof ChainUnreadable))
+      deps.log.error({ error: String(error) }, 'a group of payments could not be settled')
     // Only what comes before the send can throw, so nothing has left.
     for (const item of open) refuse(item, unavailable(error instanceof Error ? error.message : String(error)))
   }
 }
 
-const unavailable = (message: string): SettleRefusal => ({ reason: 'facilitator_unavailable', message: message.slice(0, 200) })
+const unavailable = (message: string): SettleRefusal => ({
+  reason: 'facilitator_unavailable',
+  message: message.slice(0, 200),
+})
 
 function refuse(item: QueuedPayment, { reason, message }: SettleRefusal): void {
   item.finish({ status: 'refused', reason, message, gasGwei: item.gasGwei })
@@ -57,10 +66,16 @@ function refuse(item: QueuedPayment, { reason, message }: SettleRefusal): void {
 
 type SetAside = (item: QueuedPayment, what: SettleRefusal | 'put_back') => void
 
-async function selectPassing(deps: SettleGroupDeps, group: readonly QueuedPayment[], setAside: SetAside): Promise<Planned[]> {
+async function selectPassing(
+  deps: SettleGroupDeps,
+  group: readonly QueuedPayment[],
+  setAside: SetAside,
+): Promise<Planned[]> {
   const planned = await planGroup(deps, group, setAside)
   if (planned.length === 0) return []
-  const strangers = planned.filter(({ item }) => !item.alone && !deps.payerCodes.isKnownPlain(item.payment.authorization.from))
+  const strangers = planned.filter(
+    ({ item }) => !item.alone && !deps.payerCodes.isKnownPlain(item.payment.authorization.from),
+  )
   const { verdicts, answers } = await simulateSettlements(
     simulator(deps),
     planned.map(({ plan }) => plan),
@@ -81,7 +96,11 @@ async function selectPassing(deps: SettleGroupDeps, group: readonly QueuedPaymen
 const simulator = (deps: SettleGroupDeps) => ({ ...deps, sender: deps.wallets.addresses[0] as Address })
 const codeOf = (item: QueuedPayment) => ({ method: 'eth_getCode', params: [item.payment.authorization.from, 'latest'] })
 
-async function planGroup(deps: SettleGroupDeps, group: readonly QueuedPayment[], setAside: SetAside): Promise<Planned[]> {
+async function planGroup(
+  deps: SettleGroupDeps,
+  group: readonly QueuedPayment[],
+  setAside: SetAside,
+): Promise<Planned[]> {
   const only = group[0]
   if (!only?.alone) return group.map((item) => ({ item, plan: planPlain(item.payment, deps.gas) }))
   const [code] = await deps.rpc.batch([codeOf(only)])
@@ -102,7 +121,7 @@ async function sendTogether(deps: SettleGroupDeps, planned: readonly Planned[]):
     ...call,
     purpose: 'settle',
     references: items.map((item) => item.payment.paymentId),
-    usefulUntil: Number(items.reduce((last, item) => larger(last, item.payment.authorization.validBefore), 0n)),
+    usefulUntil: usefulUntil(items, nowSeconds(deps.clock)),
     stillWanted: () => items.some((item) => !item.signal.aborted),
   })
   if (result.status === 'not_sent') {
@@ -115,16 +134,35 @@ async function sendTogether(deps: SettleGroupDeps, planned: readonly Planned[]):
   await tellOutcomes(deps, items, await result.outcome)
 }
 
-const larger = (a: bigint, b: bigint) => (a > b ? a : b)
+/** As long as one of them can still succeed. Strangers may sign for centuries; nobody waits that long. */
+function usefulUntil(items: readonly QueuedPayment[], now: number): number {
+  const latest = items.reduce(
+    (last, { payment }) => (payment.authorization.validBefore > last ? payment.authorization.validBefore : last),
+    0n,
+  )
+  return Math.min(Number(latest), now + 3_600)
+}
 
-async function tellOutcomes(deps: SettleGroupDeps, items: readonly QueuedPayment[], outcome: TransactionOutcome): Promise<void> {
+async function tellOutcomes(
+  deps: SettleGroupDeps,
+  items: readonly QueuedPayment[],
+  outcome: TransactionOutcome,
+): Promise<void> {
   if (outcome.status === 'stopped') {
     for (const item of items)
-      item.finish({ status: 'unknown', reason: 'settlement_pending', ...(item.transaction ? { transaction: item.transaction } : {}) })
+      item.finish({
+        status: 'unknown',
+        reason: 'settlement_pending',
+        ...(item.transaction ? { transaction: item.transaction } : {}),
+      })
     return
   }
   if (outcome.status === 'displaced') {
-    for (const item of items) refuse(item, { reason: 'invalid_transaction_state', message: 'The transaction was cancelled before it took effect.' })
+    for (const item of items)
+      refuse(item, {
+        reason: 'invalid_transaction_state',
+        message: 'The transaction was cancelled before it took effect.',
+      })
     return
   }
   const { receipt } = outcome
@@ -148,13 +186,15 @@ async function afterFailure(deps: SettleGroupDeps, failed: readonly QueuedPaymen
   deps.metrics.count('assay_settlement_failures_total', { network: deps.network.caip2 }, failed.length)
   for (const item of failed) {
     const verdict = await whyFailed(deps, item)
-    const hasTime = item.payment.authorization.validBefore > BigInt(nowSeconds(deps.clock) + deps.network.blockSecondsTypical * 2)
+    const hasTime =
+      item.payment.authorization.validBefore > BigInt(nowSeconds(deps.clock) + deps.network.blockSecondsTypical * 2)
     if (verdict.status === 'fails') refuse(item, verdict)
     else if (inBatch && !item.retried && hasTime && !item.signal.aborted) {
       item.retried = true
       item.alone = true
       deps.putBack(item)
-    } else refuse(item, { reason: 'invalid_transaction_state', message: 'The transfer was included in a block and failed.' })
+    } else
+      refuse(item, { reason: 'invalid_transaction_state', message: 'The transfer was included in a block and failed.' })
   }
 }
 
@@ -163,6 +203,10 @@ async function whyFailed(deps: SettleGroupDeps, item: QueuedPayment): Promise<Ve
     const { verdicts } = await simulateSettlements(simulator(deps), [planPlain(item.payment, deps.gas)])
     return verdicts[0] as Verdict
   } catch {
-    return { status: 'fails', reason: 'invalid_transaction_state', message: 'The transfer was included in a block and failed.' }
+    return {
+      status: 'fails',
+      reason: 'invalid_transaction_state',
+      message: 'The transfer was included in a block and failed.',
+    }
   }
 }

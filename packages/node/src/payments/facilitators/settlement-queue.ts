@@ -167,7 +167,8 @@ function takeGroup(waiting: QueuedPayment[], batchMax: number): QueuedPayment[] 
 /** The caller has given up. What still waits was never sent; anything else is for the chain to tell. */
 function leave(waiting: QueuedPayment[], item: QueuedPayment): SettleOutcome {
   const index = waiting.indexOf(item)
-  if (index < 0) return { status: 'unknown', reason: 'timeout', ...(item.transaction ? { transaction: item.transaction } : {}) }
+  if (index < 0)
+    return { status: 'unknown', reason: 'timeout', ...(item.transaction ? { transaction: item.transaction } : {}) }
   waiting.splice(index, 1)
   return { ...aborted, gasGwei: item.gasGwei }
 }

@@ -58,7 +58,8 @@ function readVerdicts(plans: readonly SettlementPlan[], outcome: unknown): Verdi
 }
 
 /** The node ran the call and it failed, as opposed to a node that did not run it. */
-const isVerdict = (error: RpcRefusal): boolean => error.code === 3 || /revert|out of gas|gas required|exceeds/i.test(error.message)
+const isVerdict = (error: RpcRefusal): boolean =>
+  error.code === 3 || /revert|out of gas|gas required|exceeds/i.test(error.message)
 
 const failed = (error: RpcRefusal): Verdict => ({
   status: 'fails',

@@ -1,0 +1,60 @@
+import { bytesToHex, hexToBytes, type LocalAccount } from 'viem'
+import { toBase64 } from './bytes.ts'
+import { AssayError } from './errors.ts'
+import { bodyBytesMax, prepareRequest } from './exchange.ts'
+import { defaultPlatform, type Platform } from './platform.ts'
+
+export type SignRequestOptions = {
+  account: Pick<LocalAccount, 'address' | 'signMessage'>
+  /** Where the account lives; it matters for contract wallets, which can have other owners elsewhere. */
+  chainId?: number
+  /** At most 60, which is what nodes accept. */
+  validitySeconds?: number
+  platform?: Pick<Platform, 'nowMs' | 'randomBytes'>
+}
+
+const label = 'eth'
+
+/**
+ * Signs one request with a wallet (ERC-8128 on RFC 9421): method, authority, path, query and body are covered, and a
+ * fresh nonce makes it count once. Gives the request to send; nothing of it may be changed afterwards.
+ */
+export async function signRequest(
+  url: string | URL,
+  init: RequestInit | undefined,
+  options: SignRequestOptions,
+): Promise<Request> {
+  const { account, chainId = 8453, validitySeconds = 60, platform = defaultPlatform } = options
+  const { method, headers, body, url: absolute } = await prepareRequest(url, init)
+  if (body.byteLength > bodyBytesMax) throw new AssayError('body_too_large')
+  const target = new URL(absolute)
+  const covered: [string, string][] = [
+    ['@authority', target.host],
+    ['@method', method],
+    ['@path', target.pathname],
+  ]
+  if (target.search !== '') covered.push(['@query', target.search])
+  if (body.byteLength > 0) {
+    const digest = `sha-256=:${toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', body)))}:`
+    headers.set('Content-Digest', digest)
+    covered.push(['content-digest', digest])
+  }
+  const created = Math.floor(platform.nowMs() / 1000)
+  const nonce = bytesToHex(platform.randomBytes(16)).slice(2)
+  const names = covered.map(([name]) => `"${name}"`).join(' ')
+  const keyId = `erc8128:${chainId}:${account.address.toLowerCase()}`
+  const params = `(${names});created=${created};expires=${created + validitySeconds};nonce="${nonce}";keyid="${keyId}"`
+  const lines = covered.map(([name, value]) => `"${name}": ${value}`)
+  const signature = await account.signMessage({ message: [...lines, `"@signature-params": ${params}`].join('\n') })
+  headers.set('Signature-Input', `${label}=${params}`)
+  headers.set('Signature', `${label}=:${toBase64(hexToBytes(signature))}:`)
+  const signal = init?.signal
+  return new Request(absolute, {
+    method,
+    headers,
+    // A redirect would carry the proof to a place it was not made for.
+    redirect: 'error',
+    ...(body.byteLength > 0 ? { body } : {}),
+    ...(signal ? { signal } : {}),
+  })
+}

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ChildNode, startChild } from './support/child-process.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
+import {
+  echoPath,
+  encodePayload,
+  openTill,
+  quote,
+  send,
+  signPayment,
+  type TillFixture,
+} from './support/till-fixture.ts'
+
+let till: TillFixture
+let children: ChildNode[]
+
+beforeAll(async () => {
+  till = await openTill()
+  children = await Promise.all([startChild(till), startChild(till)])
+})
+afterAll(async () => {
+  await Promise.all(children.map((child) => child.stop()))
+  await till.close()
+})
+
+test('A4: one payment sent 1,000 times at once over two processes is served once, settled once, handled once', async () => {
+  const buyer = await till.newBuyer()
+  const payload = encodePayload(await signPayment(buyer, await quote(`${children[0]?.url}${echoPath}`)))
+  const targets = Array.from({ length: 1_000 }, (_, index) => `${children[index % 2]?.url}${echoPath}`)
+  const answers = await Promise.all(
+    targets.map(async (target) => {
+      const response = await send(target, payload)
+      return { status: response.status, body: await response.text() }
+    }),
+  )
+  const statuses = new Map<number, number>()
+  for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  expect(statuses.get(200), JSON.stringify([...statuses])).toBe(1)
+  expect(
+    [...statuses.keys()].every((status) => [200, 409, 503].includes(status)),
+    JSON.stringify([...statuses]),
+  ).toBe(true)
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
+  expect((await paymentRows(till)).filter((row) => row.payer === buyer.address.toLowerCase())).toHaveLength(1)
+  await expectSoundBooks(till)
+})
