@@ -1,3 +1,40 @@
 export { type Config, ConfigError, environmentSchema, parseConfig } from './config.ts'
 export { runNode } from './main.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
+// --- for the operator's commands ---
+export { demoAccount } from './devnet/accounts.ts'
+export { systemClock } from './kernel/clock.ts'
+export { silentLog } from './kernel/log.ts'
+export { formatUsd } from './kernel/money.ts'
+export { Problem } from './kernel/problem.ts'
+export { systemRng } from './kernel/random.ts'
+export { cryptoBackend } from './kernel/secp256k1.ts'
+export {
+  balanceDifferences,
+  entriesOf,
+  type LedgerEntryView,
+  type OpenClearing,
+  openClearing,
+  type SealBreak,
+  sealHead,
+  type TrialBalance,
+  trialBalance,
+  verifySeals,
+} from './ledger/index.ts'
+export {
+  createKeyring,
+  type KeyChangeDeps,
+  type Keyring,
+  keyDirectory,
+  revokeKey,
+  rotateKey,
+  type StatementWallet,
+} from './signing/index.ts'
+export { appRole } from './store/app-role.ts'
+export { verifyAudit, writeAudit } from './store/audit-log.ts'
+export { connectClient } from './store/connection.ts'
+export type { Database, Sql } from './store/database.ts'
+export { readNote } from './store/embedded/run-embedded.ts'
+export { StoreError } from './store/errors.ts'
+export { readSwitches, type SwitchName, setSwitch, switchNames } from './store/kill-switches.ts'
+export { createDatabase } from './store/pool.ts'

@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeHeader, encodeHeader, fromBase64, fromBase64url, toBase64 } from './bytes.ts'
 import { AssayError } from './errors.ts'
+import { parseEvidence } from './evidence.ts'
 import { formatUsd, parseAtomic, parseUsd } from './money.ts'
 import { parsePaymentRequired } from './payment-required.ts'
+import { readChallenge } from './sign-in.ts'
 import { parseResponseSignatureInput } from './signature-input.ts'
 import { readDirectory } from './trusted-keys.ts'
 
@@ -39,7 +41,21 @@ test('any text gives a value, undefined or our own error, and never another exce
       }
     }),
   )
-  fc.assert(fc.property(fc.jsonValue(), (value) => Array.isArray(readDirectory(value).keys)))
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(Array.isArray(readDirectory(value).keys)).toBe(true)
+      expect(parseEvidence(value)).toBeUndefined()
+      expect(() => readChallenge(value)).not.toThrow()
+    }),
+  )
+  // Almost right is as wrong: one part of an evidence file replaced by anything.
+  const part = fc.constantFrom('request', 'response', 'keys', 'payment', 'receipt', 'saved_at')
+  const whole = { format: 'assay-evidence', version: 1, saved_at: '', request: {}, response: {}, keys: {}, payment: null }
+  fc.assert(
+    fc.property(part, fc.jsonValue(), (name, value) => {
+      expect(parseEvidence({ ...whole, receipt: null, [name]: value })).toBeUndefined()
+    }),
+  )
 })
 
 test('amounts with a point, exponent, sign or other digits are no atomic amounts', () => {

@@ -54,6 +54,7 @@ export type Ground = {
 export type Interceptors = {
   database?(database: Database): Database
   rpc?(endpoint: RpcEndpoint): RpcEndpoint
+  chain?(chain: ChainPort): ChainPort
   facilitator?(facilitator: Facilitator): Facilitator
 }
 
@@ -86,7 +87,12 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
   )
   const rpcs = new Map([...endpoints].map(([caip2, list]) => [caip2, createRpc(list)]))
   const checkContractSignature = contractSignatures(config, networks, rpcs)
-  const chains = openChains(clock, networks, rpcs, checkContractSignature)
+  const chains = new Map(
+    [...openChains(clock, networks, rpcs, checkContractSignature)].map(([caip2, chain]) => [
+      caip2,
+      options.intercept.chain?.(chain) ?? chain,
+    ]),
+  )
   const problems = (await Promise.all([...chains.values()].map((chain) => chain.verifyAsset()))).flat()
   if (problems.length > 0) throw new ConfigError(problems)
 

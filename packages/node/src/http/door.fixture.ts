@@ -182,6 +182,7 @@ export type SentRequest = {
 
 export function plainRequest(sent: SentRequest): PlainRequest {
   const body = Buffer.from(sent.body ?? '')
+  const controller = new AbortController()
   const host = sent.host === undefined ? 'node.test' : sent.host
   const headers = {
     ...(host === null ? {} : { Host: host }),
@@ -197,7 +198,8 @@ export function plainRequest(sent: SentRequest): PlainRequest {
       if (body.byteLength > maxBytes) throw tooLarge(maxBytes)
       return body
     },
-    signal: new AbortController().signal,
+    signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
   }
 }
 

@@ -101,7 +101,7 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     const address = clientAddress(request.remoteAddress, seen.forwardedFor, trustedHops)
     const bucket = limiter.bucketOf(address)
     const exchange = openExchange(requestId(seen.requestId), request.method, authorities.fallback.name)
-    const passage: Passage = { request, exchange, bucket, address, signal: ownSignal }
+    const passage: Passage = { request, exchange, bucket, address }
     const handled = await handleRequest(steps, passage).catch((error: unknown): Handled => {
       const problem = asProblem(error)
       if (problem !== error && !request.signal.aborted)
@@ -126,10 +126,6 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     },
     forgetSharedAnswers: shared.clear,
   }
-}
-
-function ownSignal(this: Passage): AbortSignal {
-  return this.request.signal
 }
 
 /** What is known before anything was read: enough to sign even the refusal of an unreadable request. */

@@ -33,14 +33,7 @@ export type HandleDeps = {
 }
 
 /** One request on its way through the door; filled in step by step. */
-export type Passage = {
-  request: PlainRequest
-  exchange: Exchange
-  bucket: Bucket
-  address: string
-  /** Ends with the caller, and under a time limit with that. */
-  signal(): AbortSignal
-}
+export type Passage = { request: PlainRequest; exchange: Exchange; bucket: Bucket; address: string }
 
 /** What came out, and whether identical requests may be given the same bytes again. */
 export type Handled = { response: PlainResponse; shareMs: number; paid: boolean }
@@ -78,10 +71,7 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
       headers,
       rawBody: body,
       remoteAddress: passage.address,
-      // Made only when somebody asks for it: most handlers never do.
-      get signal() {
-        return passage.signal()
-      },
+      signal: request.signal,
     }
     return route.paid
       ? await answerPaid(deps, passage, route.paid, read, context, headOnly)
@@ -161,13 +151,8 @@ async function answerFree(
   if (read.problem) throw read.problem
   const { declaration } = route
   const access = declaration.access as FreeAccess
-  const answer = await deps.timeLimit.run(
-    () => passage.request.signal,
-    (signal) => {
-      passage.signal = signal
-      return access.handle(read.input, context)
-    },
-  )
+  const work = access.handle(read.input, context)
+  const answer = await deps.timeLimit.run(work, (reason) => passage.request.abort(reason))
   const shareMs = answer.status === 200 ? Math.min(sharedAnswerMsMax, (declaration.cacheSeconds ?? 0) * 1000) : 0
   const response = deps.responder.respond(passage.exchange, {
     ...answer,

@@ -4,7 +4,7 @@ import type { PaidCall } from '../payments/index.ts'
 import { digestBody } from './digest.ts'
 import type { ReadInput } from './read-input.ts'
 import type { RegisteredRoute } from './registry.ts'
-import type { CallContext, RoutePrice } from './route.ts'
+import type { CallContext, PaidAccess, RoutePrice } from './route.ts'
 import type { TimeLimit } from './time-limit.ts'
 
 /** A request to a paid route, stripped of HTTP, as the gate takes it. */
@@ -26,16 +26,19 @@ export async function buildPaidCall(
     attribution: context.attribution,
     headers: context.headers,
     remoteAddress: context.remoteAddress,
-    get clientGone() {
-      return context.signal
-    },
+    clientGone: context.signal,
     ...(quote.problem === undefined ? {} : { inputProblem: quote.problem }),
-    prepare: (payer, paymentId, signal) =>
-      timeLimit.run(
-        () => signal,
-        async (limited) => paid.access.prepare(read.input, { ...context, signal: limited(), payer, paymentId }),
-      ),
+    prepare: (payer, paymentId, signal) => {
+      const limit = new AbortController()
+      const limited = { ...context, signal: AbortSignal.any([signal, limit.signal]), payer, paymentId }
+      return timeLimit.run(prepare(paid.access, read, limited), (reason) => limit.abort(reason))
+    },
   }
+}
+
+/** Async, so that a handler that throws at once looks like any other failure. */
+async function prepare(access: PaidAccess, read: ReadInput, call: Parameters<PaidAccess['prepare']>[1]) {
+  return access.prepare(read.input, call)
 }
 
 /** Input that cannot be priced is quoted the lowest price; the gate refuses to take money for it anyway. */

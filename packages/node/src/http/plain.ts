@@ -8,8 +8,10 @@ export type PlainRequest = {
   remoteAddress: string
   /** Reads the whole body; rejects with `body_too_large` before more than `maxBytes` are held in memory. */
   readBody(maxBytes: number): Promise<Uint8Array>
-  /** Aborted when the caller has gone. */
+  /** Aborted when the caller has gone, or by `abort`. */
   signal: AbortSignal
+  /** Tells whoever works on the answer to stop. */
+  abort(reason: unknown): void
 }
 
 export type PlainResponse = {

@@ -104,7 +104,11 @@ function answerOver(
 }
 
 function toPlain(request: IncomingMessage, response: ServerResponse): PlainRequest {
-  let gone: AbortController | undefined
+  // Made for every request, used by few: an accessor that made it later would cost more, for each object would be of its own kind.
+  const gone = new AbortController()
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort()
+  })
   return {
     method: request.method ?? '',
     target: request.url ?? '',
@@ -113,16 +117,9 @@ function toPlain(request: IncomingMessage, response: ServerResponse): PlainReque
     readBody(maxBytes) {
       return readWholeBody(request, response, maxBytes)
     },
-    // Made only when a handler wants it: a shared answer never does.
-    get signal() {
-      if (gone === undefined) {
-        const controller = new AbortController()
-        response.once('close', () => {
-          if (!response.writableFinished) controller.abort()
-        })
-        gone = controller
-      }
-      return gone.signal
+    signal: gone.signal,
+    abort(reason) {
+      gone.abort(reason)
     },
   }
 }

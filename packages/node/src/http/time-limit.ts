@@ -6,8 +6,8 @@ export const handlerMsMax = 15_000
 const lookEveryMs = 250
 
 export type TimeLimit = {
-  /** Runs `work` with a signal that ends with `outer` or with the time; overrunning is 503, never a hang. */
-  run<T>(outer: () => AbortSignal, work: (signal: () => AbortSignal) => Promise<T>): Promise<T>
+  /** Waits for `work`, but not longer than allowed: then `stop` is told why and the caller gets 503, never a hang. */
+  run<T>(work: Promise<T>, stop: (reason: Problem) => void): Promise<T>
 }
 
 type Running = { dueMs: number; overrun(problem: Problem): void }
@@ -28,24 +28,19 @@ export function createTimeLimit(clock: Clock): TimeLimit {
   }
 
   return {
-    run: (outer, work) =>
+    run: (work, stop) =>
       new Promise((resolve, reject) => {
-        let controller: AbortController | undefined
         const entry: Running = {
           dueMs: clock.monotonicMs() + handlerMsMax,
           overrun(problem) {
             running.delete(entry)
-            controller?.abort(problem)
+            stop(problem)
             reject(problem)
           },
         }
         running.add(entry)
         if (!watching) void watch()
-        const made = work(() => {
-          controller ??= followedBy(outer())
-          return controller.signal
-        })
-        made.then(
+        work.then(
           (value) => {
             running.delete(entry)
             resolve(value)
@@ -57,14 +52,6 @@ export function createTimeLimit(clock: Clock): TimeLimit {
         )
       }),
   }
-}
-
-/** AbortSignal.any costs more than the rest of a small request; one listener does the same here. */
-function followedBy(outer: AbortSignal): AbortController {
-  const controller = new AbortController()
-  if (outer.aborted) controller.abort(outer.reason)
-  else outer.addEventListener('abort', () => controller.abort(outer.reason), { once: true })
-  return controller
 }
 
 function tookTooLong(): Problem {

@@ -21,7 +21,8 @@ export async function recoverLane(state: LaneState): Promise<void> {
   for (const row of stored) if (row.nonce < latest) await endUsed(state, row)
   const open = stored.filter((row) => row.nonce >= latest && row.state !== 'abandoned')
   const last = open.at(-1)?.nonce ?? -1n
-  state.nextNonce = pending > last + 1n ? pending : last + 1n
+  state.nextNonce = last + 1n
+  if (pending > state.nextNonce) state.nextNonce = pending
   await state.exclusive(async () => {
     const byNonce = new Map(open.map((row) => [row.nonce, row]))
     for (let nonce = latest; nonce < state.nextNonce && state.lease.holds(); nonce += 1n) {

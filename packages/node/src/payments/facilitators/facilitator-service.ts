@@ -146,17 +146,9 @@ function toPayment(deps: FacilitatorServiceDeps, request: FacilitatorRequest): F
       from: parseAddress(authorization.from) as Address,
       to: parseAddress(authorization.to) as Address,
       value: BigInt(authorization.value),
-      validAfter: boundedSeconds(authorization.validAfter),
-      validBefore: boundedSeconds(authorization.validBefore),
+      validAfter: BigInt(authorization.validAfter),
+      validBefore: BigInt(authorization.validBefore),
       nonce: authorization.nonce.toLowerCase() as Hex,
     },
   }
-}
-
-const uint256Max = 2n ** 256n - 1n
-
-/** Digits can spell more than a uint256; such a number fits no signature and must not break the encoding. */
-function boundedSeconds(digits: string): bigint {
-  const value = BigInt(digits)
-  return value > uint256Max ? uint256Max : value
 }

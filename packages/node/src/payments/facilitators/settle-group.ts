@@ -136,11 +136,8 @@ async function sendTogether(deps: SettleGroupDeps, planned: readonly Planned[]):
 
 /** As long as one of them can still succeed. Strangers may sign for centuries; nobody waits that long. */
 function usefulUntil(items: readonly QueuedPayment[], now: number): number {
-  const latest = items.reduce(
-    (last, { payment }) => (payment.authorization.validBefore > last ? payment.authorization.validBefore : last),
-    0n,
-  )
-  return Math.min(Number(latest), now + 3_600)
+  const latest = Math.max(...items.map(({ payment }) => Number(payment.authorization.validBefore)))
+  return Math.min(latest, now + 3_600)
 }
 
 async function tellOutcomes(

@@ -1,0 +1,46 @@
+import { Command } from 'commander'
+import { addBuy } from './buy/command.ts'
+import type { CommandContext } from './command-context.ts'
+import { addDoctor } from './doctor/command.ts'
+import { exitCodeTexts } from './exit-codes.ts'
+import { addKeys } from './operator/keys.ts'
+import { addLedger } from './operator/ledger.ts'
+import { addSwitch } from './operator/switch.ts'
+import { addUp } from './up.ts'
+import { addVerify } from './verify.ts'
+
+export function createProgram(context: CommandContext): Command {
+  const { terminal } = context
+  const program = new Command('assay')
+    .description('Buy signed answers paid per call in USDC with x402, verify them, and run a node that sells them.')
+    .version('1.0.0', '-V, --version')
+    .showHelpAfterError('(add --help for what this command takes)')
+    .addHelpText('after', () => `\nExit codes:\n${exitCodeLines()}\n\nFirst steps:\n${firstSteps}`)
+  configure(program, terminal)
+  for (const add of [addUp, addBuy, addVerify, addDoctor, addKeys, addLedger, addSwitch]) add(program, context)
+  for (const command of allCommands(program)) configure(command, terminal)
+  return program
+}
+
+/** Throws instead of ending the process, and speaks where the terminal says. */
+function configure(command: Command, terminal: CommandContext['terminal']): void {
+  command.exitOverride()
+  command.configureOutput({
+    writeOut: (text) => terminal.out(text.trimEnd()),
+    writeErr: (text) => terminal.say(text.trimEnd()),
+  })
+}
+
+function allCommands(command: Command): Command[] {
+  return command.commands.flatMap((child) => [child, ...allCommands(child as Command)]) as Command[]
+}
+
+function exitCodeLines(): string {
+  return Object.entries(exitCodeTexts)
+    .map(([code, text]) => `  ${code}  ${text}`)
+    .join('\n')
+}
+
+const firstSteps = `  assay up                                                              start a demo node here
+  assay buy "http://127.0.0.1:4020/v1/sandbox/echo?message=hi" --demo   buy from it with a demo wallet
+  assay doctor                                                          see whether all is well`

@@ -1,0 +1,70 @@
+import { AssayError, type AssayErrorCode } from '@assay/sdk'
+import { CliError, type ExitCode, exitCodes } from './exit-codes.ts'
+import { toJson } from './output.ts'
+import type { Terminal } from './terminal.ts'
+
+const { failed, refused, outcomeUnknown, notVerified, usage } = exitCodes
+
+const sdkExitCodes: Record<AssayErrorCode, ExitCode> = {
+  host_not_allowed: refused,
+  payment_required_malformed: failed,
+  resource_mismatch: refused,
+  price_above_maximum: refused,
+  budget_exhausted: refused,
+  no_acceptable_offer: refused,
+  terms_moved: refused,
+  challenge_refused: refused,
+  not_a_demo_node: usage,
+  signature_missing: notVerified,
+  signature_invalid: notVerified,
+  key_not_trusted: notVerified,
+  keys_unavailable: failed,
+  ed25519_unsupported: failed,
+  request_failed: failed,
+  body_too_large: usage,
+  payment_not_taken: failed,
+  payment_outcome_unknown: outcomeUnknown,
+}
+
+/** Whatever was thrown, as one kind of error with something to do about it. */
+export function toCliError(error: unknown): CliError {
+  if (error instanceof CliError) return error
+  if (error instanceof AssayError)
+    return new CliError(sdkExitCodes[error.code], error.code, withCause(error), { hint: error.hint, cause: error })
+  const { name, message, problems, details } = (error ?? {}) as Record<string, unknown>
+  if (name === 'ConfigError' && Array.isArray(problems))
+    return new CliError(usage, 'configuration', String(message), {
+      hint: 'docs/configuration.md explains every variable; `assay doctor` looks at the whole installation.',
+      details: { problems },
+    })
+  if (name === 'Problem') {
+    const { hint } = (details ?? {}) as { hint?: string }
+    return new CliError(failed, 'refused_by_node', String(message), hint === undefined ? {} : { hint })
+  }
+  const text = error instanceof Error ? withCause(error) : String(error)
+  return new CliError(failed, 'failed', text, { cause: error })
+}
+
+/** `fetch failed` alone helps nobody: the reason below it does. */
+function withCause(error: Error): string {
+  const cause = (error.cause as { cause?: unknown } | undefined)?.cause ?? error.cause
+  const code = (cause as { code?: unknown } | undefined)?.code
+  return typeof code === 'string' && !error.message.includes(code) ? `${error.message} (${code})` : error.message
+}
+
+export function reportError(terminal: Terminal, json: boolean, error: CliError): void {
+  if (json)
+    terminal.out(
+      toJson({
+        error: {
+          code: error.code,
+          message: error.message,
+          ...(error.hint === undefined ? {} : { hint: error.hint }),
+          exit_code: error.exitCode,
+          ...error.details,
+        },
+      }),
+    )
+  terminal.say(`error: ${error.message}`)
+  if (error.hint !== undefined) terminal.say(`  ${error.hint}`)
+}

@@ -1,0 +1,26 @@
+import { CommanderError } from 'commander'
+import { type ExitCode, exitCodes } from './exit-codes.ts'
+import { createProgram } from './program.ts'
+import { reportError, toCliError } from './report-error.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Runs one command line to its end and gives the exit code. */
+export async function runCli(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  let ended: ExitCode = exitCodes.ok
+  const program = createProgram({
+    terminal,
+    endWith: (code) => {
+      ended = code
+    },
+  })
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return ended
+  } catch (error) {
+    // commander has already said what is wrong, or shown the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+    const known = toCliError(error)
+    reportError(terminal, args.includes('--json'), known)
+    return known.exitCode
+  }
+}

@@ -1,0 +1,62 @@
+import { createInterface } from 'node:readline/promises'
+
+/** Where a command speaks. Answers go to standard output, everything said beside them to standard error. */
+export type Terminal = {
+  env: NodeJS.ProcessEnv
+  /** Somebody sits there and can be asked. */
+  interactive: boolean
+  out(text: string): void
+  outBytes(bytes: Uint8Array): void
+  say(text: string): void
+  /** Replaces the line said before by the same means; on no terminal it is left out. */
+  status(text: string): void
+  confirm(question: string): Promise<boolean>
+  readInput(): Promise<Buffer>
+}
+
+export function processTerminal(): Terminal {
+  const { stdin, stdout, stderr } = process
+  let statusShown = false
+  const clear = () => {
+    if (statusShown) stderr.write('\r\u001b[2K')
+    statusShown = false
+  }
+  return {
+    env: process.env,
+    interactive: stdin.isTTY === true && stderr.isTTY === true,
+    out: (text) => {
+      clear()
+      stdout.write(`${text}\n`)
+    },
+    outBytes: (bytes) => {
+      clear()
+      stdout.write(bytes)
+      // A prompt after the last byte would look like a part of it.
+      if (stdout.isTTY && bytes.at(-1) !== 10) stdout.write('\n')
+    },
+    say: (text) => {
+      clear()
+      stderr.write(`${text}\n`)
+    },
+    status: (text) => {
+      if (stderr.isTTY !== true) return
+      clear()
+      stderr.write(text)
+      statusShown = true
+    },
+    confirm: async (question) => {
+      clear()
+      const reader = createInterface({ input: stdin, output: stderr })
+      try {
+        return /^y(es)?$/i.test((await reader.question(`${question} [y/N] `)).trim())
+      } finally {
+        reader.close()
+      }
+    },
+    readInput: async () => {
+      const chunks: Buffer[] = []
+      for await (const chunk of stdin) chunks.push(chunk as Buffer)
+      return Buffer.concat(chunks)
+    },
+  }
+}

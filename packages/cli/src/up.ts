@@ -1,0 +1,17 @@
+import type { AddCommand } from './command-context.ts'
+
+export const addUp: AddCommand = (program) => {
+  program
+    .command('up')
+    .summary('start a node, as `npm start` does')
+    .description(
+      'Starts a node in this process: a demo node with its own database and chains, or a production node when ' +
+        'ASSAY_MODE=production. It is configured by the environment (docs/configuration.md), the same as `npm start`.\n' +
+        'The last line on standard output is `ready <url>`; Ctrl-C drains and stops everything.',
+    )
+    .addHelpText('after', '\nExample:\n  PORT=4030 DEVNET_PORTS=0,0 ASSAY_HOME=.assay-two assay up')
+    .action(async () => {
+      const { runNode } = await import('@assay/node')
+      await runNode()
+    })
+}
