@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChildNode, startChild } from './support/child-process.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
-import { openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
 import { createTestShop } from './support/test-shop.ts'
+import { openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
 
 /**
  * A node in a process of its own is killed with SIGKILL before or after each of its port calls in the life of one
@@ -60,13 +60,17 @@ async function buyThroughDeath(child: ChildNode, spare: string): Promise<Ending>
   expect(await child.ended).toBe('SIGKILL')
   const deadline = Date.now() + 60_000
   while (last !== 200) {
-    if (Date.now() > deadline) throw new Error(`no answer: ${JSON.stringify(statuses)} ${JSON.stringify(await statesOf(buyer.address))}`)
+    if (Date.now() > deadline)
+      throw new Error(`no answer: ${JSON.stringify(statuses)} ${JSON.stringify(await statesOf(buyer.address))}`)
     // The buyer's clock says the first authorization is over; the chain's must too.
     if (Date.now() / 1000 > Number(nowSeconds) + 16) await till.base.control.mine(1)
     last = await attempt(spare, await signPayment(buyer, offer))
     if (last !== 200) await new Promise((resolve) => setTimeout(resolve, 400))
   }
-  expect(await spentOnChain(till, 'base', buyer.address), JSON.stringify({ statuses, rows: await statesOf(buyer.address) })).toBe(priceMicro)
+  expect(
+    await spentOnChain(till, 'base', buyer.address),
+    JSON.stringify({ statuses, rows: await statesOf(buyer.address) }),
+  ).toBe(priceMicro)
   return { statuses, states: await statesOf(buyer.address) }
 }
 

@@ -155,8 +155,9 @@ test('nothing is signed above the maximum, beyond the budget, for another host o
     )
   expect(await codeOf(clientOf(buyer, { maxPerCallUsd: '0.0009' }).fetch(url))).toBe('price_above_maximum')
   expect(await codeOf(clientOf(buyer, { hosts: ['shop.example'] }).fetch(url))).toBe('host_not_allowed')
-  const quote = await clientOf(buyer).quote(url)
-  if (quote === undefined) throw new Error('it is sold')
+  const priced = await clientOf(buyer).quote(url)
+  if (priced.status !== 'priced') throw new Error('it is sold')
+  const { quote } = priced
   const agreed = { ...quote, amountMicro: '999' }
   expect(await codeOf(clientOf(buyer).fetch(url, {}, { agreed }))).toBe('terms_moved')
   expect(await rowsOf(buyer)).toHaveLength(0)
@@ -169,9 +170,10 @@ test('nothing is signed above the maximum, beyond the budget, for another host o
 
 test('a quote says what it would cost and signs nothing, even above the maximum', async () => {
   const buyer = await till.newBuyer()
-  const quote = await clientOf(buyer, { maxPerCallUsd: '0' }).quote(`${echoPath}?message=quote`)
-  expect(quote).toMatchObject({ priceUsd: '0.001', network: 'eip155:8453', bound: true })
-  expect(await clientOf(buyer).quote('/livez')).toBeUndefined()
+  const priced = await clientOf(buyer, { maxPerCallUsd: '0' }).quote(`${echoPath}?message=quote`)
+  expect(priced).toMatchObject({ quote: { priceUsd: '0.001', network: 'eip155:8453', bound: true } })
+  const free = await clientOf(buyer).quote('/livez')
+  expect(free).toMatchObject({ status: 'answered', result: { payment: { status: 'none' } } })
   expect(await rowsOf(buyer)).toHaveLength(0)
 })
 

@@ -12,6 +12,8 @@ export type Terminal = {
   status(text: string): void
   confirm(question: string): Promise<boolean>
   readInput(): Promise<Buffer>
+  /** Aborted by Ctrl-C while the work goes on, so that it can end in order. */
+  untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>
 }
 
 export function processTerminal(): Terminal {
@@ -57,6 +59,16 @@ export function processTerminal(): Terminal {
       const chunks: Buffer[] = []
       for await (const chunk of stdin) chunks.push(chunk as Buffer)
       return Buffer.concat(chunks)
+    },
+    untilInterrupted: async (work) => {
+      const controller = new AbortController()
+      const stop = () => controller.abort(new Error('interrupted'))
+      process.once('SIGINT', stop)
+      try {
+        return await work(controller.signal)
+      } finally {
+        process.off('SIGINT', stop)
+      }
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { AddCommand } from './command-context.ts'
+import { exitCodes } from './exit-codes.ts'
 
-export const addUp: AddCommand = (program) => {
+export const addUp: AddCommand = (program, { endWith }) => {
   program
     .command('up')
     .summary('start a node, as `npm start` does')
@@ -13,5 +14,7 @@ export const addUp: AddCommand = (program) => {
     .action(async () => {
       const { runNode } = await import('@assay/node')
       await runNode()
+      // A start that failed has said why and left its code behind.
+      if (process.exitCode) endWith(exitCodes.failed)
     })
 }

@@ -1,6 +1,4 @@
 export { type Config, ConfigError, environmentSchema, parseConfig } from './config.ts'
-export { runNode } from './main.ts'
-export { type NodeOptions, type RunningNode, startNode } from './node.ts'
 // --- for the operator's commands ---
 export { demoAccount } from './devnet/accounts.ts'
 export { systemClock } from './kernel/clock.ts'
@@ -21,6 +19,8 @@ export {
   trialBalance,
   verifySeals,
 } from './ledger/index.ts'
+export { runNode } from './main.ts'
+export { type NodeOptions, type RunningNode, startNode } from './node.ts'
 export {
   createKeyring,
   type KeyChangeDeps,

@@ -1,5 +1,6 @@
 import { demoObject } from './compose/demo.ts'
-import { openFacilitator } from './compose/facilitator.ts'
+import { type OpenedFacilitator, openFacilitator } from './compose/facilitator.ts'
+import { facilitatorService } from './compose/facilitator-service.ts'
 import { type Ground, type Interceptors, openGround, type Ports, type Stops } from './compose/ground.ts'
 import { startJobs } from './compose/jobs.ts'
 import { readinessChecks } from './compose/readiness.ts'
@@ -86,6 +87,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const payees = payeesOf(config, ground)
   const context = await shopContext(config, ports, ground, origins, payees)
   const shops = await openShops(context, [openTillShop({ sandbox: config.sandbox }), ...(options.shops ?? [])])
+  let opened: OpenedFacilitator | undefined
   const till = await openTill(
     config,
     ports,
@@ -96,14 +98,15 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
       jws: context.jws,
       shops,
       openFacilitator: async (owner) => {
-        const facilitator = await openFacilitator(config, ports, ground, owner, stops)
-        return options.intercept?.facilitator?.(facilitator) ?? facilitator
+        opened = await openFacilitator(config, ports, ground, owner, stops)
+        return options.intercept?.facilitator?.(opened.facilitator) ?? opened.facilitator
       },
     },
     stops,
   )
   till.owner.lost.addEventListener('abort', () => lost('the database no longer knows this process'))
-  const door = openDoor(config, ports, ground, till, origins, shops, listener.port)
+  const service = facilitatorService(config, ports, ground, till, payees, opened)
+  const door = openDoor(config, ports, ground, till, origins, [...shops, ...service], listener.port)
   const paidRoutes = new Map(
     door.registry.routes.flatMap((route) => (route.paid ? [[route.declaration.id, route.paid.route]] : [])),
   )

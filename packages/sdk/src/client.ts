@@ -39,12 +39,14 @@ export type AssayClientOptions = {
 export type AssayClient = {
   /** Like fetch, and pays a 402 within the policy. */
   fetch(url: string | URL, init?: RequestInit, options?: BuyOptions): Promise<AssayResult>
-  /** What the request would cost, without signing anything; undefined when it is not sold by x402. */
-  quote(url: string | URL, init?: RequestInit): Promise<Quote | undefined>
+  /** What the request would cost, without signing anything. What costs nothing has been answered by then. */
+  quote(url: string | URL, init?: RequestInit): Promise<QuoteOutcome>
   pinnedKeys(origin: string): KeySet | undefined
   /** The key directory the pinned keys came from, to keep with an answer. */
   keyDirectory(origin: string): unknown
 }
+
+export type QuoteOutcome = { status: 'priced'; quote: Quote } | { status: 'answered'; result: AssayResult }
 
 export type BuyOptions = {
   /** Goes on with an earlier purchase of the same request instead of making a new one. */
@@ -62,31 +64,28 @@ export function createAssayClient(options: AssayClientOptions): AssayClient {
     keyDirectory: (origin) => context.pins.directoryOf(origin),
     quote: async (url, init) => {
       const prepared = await prepare(url, init)
-      const { first } = await probe(context, prepared)
-      return first.status === 402 ? readOffer(context, prepared, first, { anyPrice: true }).quote : undefined
+      const probed = await probe(context, prepared)
+      if (probed.first.status !== 402) return { status: 'answered', result: unpaid(probed) }
+      return { status: 'priced', quote: readOffer(context, prepared, probed.first, { anyPrice: true }).quote }
     },
     fetch: async (url, init, { purchase, agreed } = {}) => {
       const prepared = await prepare(url, init)
       if (purchase !== undefined) return buy(context, prepared, { purchase })
-      const { first, verified } = await probe(context, prepared)
-      if (first.status === 402)
-        return buy(context, prepared, { challenge: first, ...(agreed === undefined ? {} : { agreed }) })
-      return {
-        response: first.response,
-        payment: { status: 'none' },
-        receipt: undefined,
-        verified,
-        purchase: undefined,
-      }
+      const probed = await probe(context, prepared)
+      if (probed.first.status !== 402) return unpaid(probed)
+      return buy(context, prepared, { challenge: probed.first, ...(agreed === undefined ? {} : { agreed }) })
     },
   }
 }
 
+type Probed = { first: Exchange; verified: Verification }
+
+function unpaid({ first, verified }: Probed): AssayResult {
+  return { response: first.response, payment: { status: 'none' }, receipt: undefined, verified, purchase: undefined }
+}
+
 /** The request without a payment. */
-async function probe(
-  context: ClientContext,
-  prepared: PreparedRequest,
-): Promise<{ first: Exchange; verified: Verification }> {
+async function probe(context: ClientContext, prepared: PreparedRequest): Promise<Probed> {
   const first = await exchange(context.platform, prepared).catch((error: unknown) => {
     throw new AssayError('request_failed', { detail: prepared.url }, error)
   })

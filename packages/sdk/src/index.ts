@@ -1,4 +1,10 @@
-export { type AssayClient, type AssayClientOptions, type BuyOptions, createAssayClient } from './client.ts'
+export {
+  type AssayClient,
+  type AssayClientOptions,
+  type BuyOptions,
+  createAssayClient,
+  type QuoteOutcome,
+} from './client.ts'
 export type { AssayResult } from './context.ts'
 export { type Demo, type DemoAccount, isLoopbackUrl, readDemo, readDemoNetworks } from './demo.ts'
 export { AssayError, type AssayErrorCode } from './errors.ts'

@@ -9,5 +9,5 @@ export {
 export { type ChainOptions, createChain } from './create-chain.ts'
 export { httpEndpoint } from './http-endpoint.ts'
 export { knownNetworks, multicall3Address, type Network, type UsdcAsset } from './network.ts'
-export { topicAddress, topics } from './usdc-abi.ts'
 export { createRpc, type Rpc, type RpcCall, type RpcEndpoint, RpcRefusal } from './rpc.ts'
+export { topicAddress, topics } from './usdc-abi.ts'

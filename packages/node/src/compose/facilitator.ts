@@ -1,13 +1,20 @@
 import { createSettlementWallets, createWalletKey } from '../chain/wallet/index.ts'
 import type { Config } from '../config.ts'
+import type { Address } from '../kernel/address.ts'
 import {
   createCdpFacilitator,
   createHttpFacilitator,
   createLocalFacilitator,
   type LocalChain,
+  type LocalFacilitator,
 } from '../payments/facilitators/index.ts'
 import type { Facilitator, Owner } from '../payments/index.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
+
+export type OpenedFacilitator = {
+  facilitator: Facilitator
+  local?: { facilitator: LocalFacilitator; wallets: readonly Address[] }
+}
 
 /** Whoever moves the money, as configured. A second provider during an outage is a change of FACILITATOR. */
 export async function openFacilitator(
@@ -16,24 +23,27 @@ export async function openFacilitator(
   ground: Ground,
   owner: Owner,
   stops: Stops,
-): Promise<Facilitator> {
+): Promise<OpenedFacilitator> {
   const { clock, rng, log, metrics } = ports
   const choice = config.facilitator
   if (choice.kind === 'cdp')
-    return createCdpFacilitator({
-      apiKeyId: choice.keyId,
-      apiKeySecret: choice.keySecret,
-      sql: ground.store.database,
-      clock,
-      rng,
-      log,
-      metrics,
-    })
-  if (choice.kind === 'url') return createHttpFacilitator({ baseUrl: choice.url, log, metrics })
+    return {
+      facilitator: createCdpFacilitator({
+        apiKeyId: choice.keyId,
+        apiKeySecret: choice.keySecret,
+        sql: ground.store.database,
+        clock,
+        rng,
+        log,
+        metrics,
+      }),
+    }
+  if (choice.kind === 'url') return { facilitator: createHttpFacilitator({ baseUrl: choice.url, log, metrics }) }
   const chains = await Promise.all(
     ground.networks.map((network) => openLocalChain(config, ports, ground, network.caip2, owner, stops)),
   )
-  return createLocalFacilitator({ chains, clock, log, metrics, factories: config.erc6492Factories })
+  const facilitator = createLocalFacilitator({ chains, clock, log, metrics, factories: config.erc6492Factories })
+  return { facilitator, local: { facilitator, wallets: chains.flatMap((chain) => chain.wallets.addresses) } }
 }
 
 async function openLocalChain(

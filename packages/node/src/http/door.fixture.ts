@@ -198,7 +198,8 @@ export function plainRequest(sent: SentRequest): PlainRequest {
       if (body.byteLength > maxBytes) throw tooLarge(maxBytes)
       return body
     },
-    signal: controller.signal,
+    connection: controller.signal,
+    ownSignal: () => controller.signal,
     abort: (reason) => controller.abort(reason),
   }
 }

@@ -104,7 +104,7 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     const passage: Passage = { request, exchange, bucket, address }
     const handled = await handleRequest(steps, passage).catch((error: unknown): Handled => {
       const problem = asProblem(error)
-      if (problem !== error && !request.signal.aborted)
+      if (problem !== error && !request.connection.aborted)
         log.error({ request_id: exchange.requestId, route: exchange.route?.id, error }, 'a request failed')
       return { response: responder.problem(exchange, problem), shareMs: 0, paid: false }
     })

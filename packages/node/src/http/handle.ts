@@ -71,7 +71,7 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
       headers,
       rawBody: body,
       remoteAddress: passage.address,
-      signal: request.signal,
+      signal: request.connection,
     }
     return route.paid
       ? await answerPaid(deps, passage, route.paid, read, context, headOnly)
@@ -184,7 +184,7 @@ async function answerPaid(
     return { response, shareMs: context.rawBody.byteLength === 0 ? sharedAnswerMsMax : 0, paid: true }
   }
   if (headOnly) throw new Problem('payment_required')
-  return alone(release(deps, passage, await deps.gate.pass(call)))
+  return alone(release(deps, passage, await deps.gate.pass({ ...call, clientGone: passage.request.ownSignal() })))
 }
 
 function release(deps: HandleDeps, passage: Passage, outcome: GateOutcome): PlainResponse {

@@ -8,9 +8,11 @@ export type PlainRequest = {
   remoteAddress: string
   /** Reads the whole body; rejects with `body_too_large` before more than `maxBytes` are held in memory. */
   readBody(maxBytes: number): Promise<Uint8Array>
-  /** Aborted when the caller has gone, or by `abort`. */
-  signal: AbortSignal
-  /** Tells whoever works on the answer to stop. */
+  /** Aborted when the connection closes; shared by the requests of one connection, so it costs nothing. */
+  connection: AbortSignal
+  /** Aborted when the caller goes before this very answer was written whole. Made on demand. */
+  ownSignal(): AbortSignal
+  /** Gives the connection up: whoever works for it is told to stop, and it closes after the answer. */
   abort(reason: unknown): void
 }
 

@@ -93,9 +93,10 @@ function answerOver(
     else response.end(shared.body)
     return
   }
+  const connection = controllerOf(socket)
   door
-    .handle(toPlain(request, response))
-    .then((plain) => writeResponse(request, response, plain, { draining }))
+    .handle(toPlain(request, response, connection))
+    .then((plain) => writeResponse(request, response, plain, { draining, close: connection.signal.aborted }))
     .catch((error: unknown) => {
       log.error({ error }, 'a response could not be made')
       if (response.headersSent) response.destroy()
@@ -103,12 +104,19 @@ function answerOver(
     })
 }
 
-function toPlain(request: IncomingMessage, response: ServerResponse): PlainRequest {
-  // Made for every request, used by few: an accessor that made it later would cost more, for each object would be of its own kind.
-  const gone = new AbortController()
-  response.once('close', () => {
-    if (!response.writableFinished) gone.abort()
-  })
+const connections = new WeakMap<Socket, AbortController>()
+
+/** One controller per connection: making one per request would cost a fifth of a small request. */
+function controllerOf(socket: Socket): AbortController {
+  const known = connections.get(socket)
+  if (known) return known
+  const controller = new AbortController()
+  socket.once('close', () => controller.abort())
+  connections.set(socket, controller)
+  return controller
+}
+
+function toPlain(request: IncomingMessage, response: ServerResponse, connection: AbortController): PlainRequest {
   return {
     method: request.method ?? '',
     target: request.url ?? '',
@@ -117,9 +125,16 @@ function toPlain(request: IncomingMessage, response: ServerResponse): PlainReque
     readBody(maxBytes) {
       return readWholeBody(request, response, maxBytes)
     },
-    signal: gone.signal,
+    connection: connection.signal,
+    ownSignal() {
+      const own = new AbortController()
+      response.once('close', () => {
+        if (!response.writableFinished) own.abort()
+      })
+      return own.signal
+    },
     abort(reason) {
-      gone.abort(reason)
+      connection.abort(reason)
     },
   }
 }

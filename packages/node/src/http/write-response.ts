@@ -6,7 +6,11 @@ export const streamBufferBytesMax = 64 * 1024
 const slowReaderMsMax = 10_000
 const lingerMs = 1_000
 
-export type WriteOptions = { draining: AbortSignal }
+export type WriteOptions = {
+  draining: AbortSignal
+  /** No further request on this connection. */
+  close: boolean
+}
 
 export function writeResponse(
   request: IncomingMessage,
@@ -20,7 +24,7 @@ export function writeResponse(
     return
   }
   const bodyLeft = !request.complete && announcesBody(request)
-  if (bodyLeft || options.draining.aborted) plain.headers.push('Connection', 'close')
+  if (bodyLeft || options.close || options.draining.aborted) plain.headers.push('Connection', 'close')
   response.writeHead(plain.status, plain.headers)
   if (isStream(plain.body)) {
     void writeStream(response, plain, options)

@@ -1,6 +1,8 @@
 import type { ChainPort } from '../chain/index.ts'
+import { post } from '../ledger/index.ts'
 import { creditPayment } from './credit-payment.ts'
 import { giveStoredAnswer } from './earlier-payment.ts'
+import { gasPosting } from './finish-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { GateOutcome, PaidCall, PreparedAnswer } from './paid-call.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
@@ -30,6 +32,7 @@ export async function afterSettlement(
         deps.clock.nowMs(),
       )
       await deps.losses.record(claim.payer, claim.routeId, result.gasGwei)
+      await postLostGas(deps, claim, result.gasGwei)
       return refuse402(deps, call, {
         code: 'payment_failed',
         reason: result.reason,
@@ -49,6 +52,12 @@ export async function afterSettlement(
       await park(deps, claim, result.reason, result.transaction)
       return refuseForLater('settlement_unknown', statusUrl, 5)
   }
+}
+
+/** A settlement that failed on chain still burnt gas; the books show for whom. */
+async function postLostGas(deps: GateDeps, claim: Claim, gasGwei: bigint): Promise<void> {
+  if (gasGwei === 0n) return
+  await deps.database.transaction((tx) => post(tx, [gasPosting(claim.network, `gas:${claim.id}`, claim.id, gasGwei)]))
 }
 
 async function park(deps: GateDeps, claim: Claim, reason: string, transaction?: `0x${string}`): Promise<void> {

@@ -195,7 +195,7 @@ function costsOf(input: FinishInput): LedgerTransaction[] {
   return costs
 }
 
-function gasPosting(network: string, reference: string, paymentId: string, gasGwei: bigint): LedgerTransaction {
+export function gasPosting(network: string, reference: string, paymentId: string, gasGwei: bigint): LedgerTransaction {
   return {
     reference,
     kind: 'gas',

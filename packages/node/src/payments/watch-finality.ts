@@ -1,5 +1,6 @@
 import type { ChainPort } from '../chain/index.ts'
-import { accounts, post } from '../ledger/index.ts'
+import type { Micro } from '../kernel/money.ts'
+import { type Account, accounts, type LedgerTransaction, owedTo, post } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import { type FinishedClaim, postingReference, saleOf } from './finish-sale.ts'
 import type { ReversalHook } from './paid-call.ts'
@@ -87,7 +88,7 @@ async function undo(
     [payment.id, payment.blockHash, payment.state],
   )
   if (rowCount === 0) return
-  await post(tx, [reversal(payment)])
+  await post(tx, [await reversal(tx, payment)])
   if (payment.state !== 'served') return
   const sale = saleOf(payment, {
     reservation,
@@ -101,24 +102,31 @@ async function undo(
 
 type PaymentReservation = NonNullable<Awaited<ReturnType<typeof readAnswer>>>['reservation']
 
-/** What can be taken back reverses the sale; what was already used is our loss, shown as such. */
-function reversal(payment: PaymentRecord & FinishedClaim) {
-  const { network } = payment
-  const taken =
-    payment.state === 'settled'
-      ? accounts.clearingPayments(network)
-      : payment.state === 'credited'
-        ? accounts.reorgLoss(network)
-        : payment.revocable
-          ? accounts.revenue(network, payment.routeId)
-          : accounts.reorgLoss(network)
+/** What can be taken back reverses the posting; what was already used or spent is our loss, shown as such. */
+async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise<LedgerTransaction> {
+  const { network, amountMicro } = payment
+  const { account, atMostMicro } = await takenBackFrom(tx, payment)
+  const backMicro = atMostMicro < amountMicro ? atMostMicro : amountMicro
+  const lostMicro = amountMicro - backMicro
   return {
     reference: `${postingReference('reorg', payment)}:${payment.blockHash}`,
     kind: 'reorg',
     paymentId: payment.id,
     lines: [
-      { account: taken, amount: payment.amountMicro },
-      { account: accounts.onchain(network, payment.payee), amount: -payment.amountMicro },
+      ...(backMicro > 0n ? [{ account, amount: backMicro }] : []),
+      ...(lostMicro > 0n ? [{ account: accounts.reorgLoss(network), amount: lostMicro }] : []),
+      { account: accounts.onchain(network, payment.payee), amount: -amountMicro },
     ],
   }
+}
+
+async function takenBackFrom(tx: Tx, payment: PaymentRecord): Promise<{ account: Account; atMostMicro: Micro }> {
+  const { network, amountMicro } = payment
+  if (payment.state === 'settled') return { account: accounts.clearingPayments(network), atMostMicro: amountMicro }
+  if (payment.state === 'credited') {
+    const credit = accounts.credit(network, payment.payer)
+    return { account: credit, atMostMicro: await owedTo(tx, credit) }
+  }
+  const revenue = accounts.revenue(network, payment.routeId)
+  return { account: revenue, atMostMicro: payment.revocable ? amountMicro : 0n }
 }

@@ -1,3 +1,5 @@
+export { facilitatorRoutes } from './facilitator-routes.ts'
+
 import type { OpenShop } from '../http/index.ts'
 import { authRoutes } from './auth-routes.ts'
 import { paymentRoutes } from './payment-routes.ts'

@@ -95,6 +95,8 @@ async function startLane(deps: LaneDeps, key: WalletKey, lease: LaneLease, event
       return closed
     },
   }
+  // Warmed while the nonce is read, so that the first call after a pause waits for neither twice.
+  deps.fees.current().catch(() => {})
   await recoverLane(state)
   watch()
   return lane

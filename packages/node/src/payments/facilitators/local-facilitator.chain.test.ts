@@ -247,7 +247,7 @@ describe('many payments at once', () => {
     await client(testKey('payer 13').privateKey).writeContract({
       ...usdc(),
       functionName: 'transfer',
-      args: [pauper.address, await balanceOf(fickle.address)],
+      args: [demoAccount('creator').address, await balanceOf(fickle.address)],
       gas: 100_000n,
     })
     const all = [paymentOf(network, payer(14)), paymentOf(network, fickle), paymentOf(network, payer(15))]

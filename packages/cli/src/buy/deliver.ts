@@ -1,0 +1,107 @@
+import { writeFile } from 'node:fs/promises'
+import { type AssayClient, type AssayResult, packEvidence, type Quote } from '@assay/sdk'
+import type { CommandContext } from '../command-context.ts'
+import { CliError, exitCodes } from '../exit-codes.ts'
+import { toJson } from '../output.ts'
+import type { RequestToSend } from './build-request.ts'
+import { oneLine, paymentIdOf, receiptText } from './describe.ts'
+
+export type DeliverOptions = { out?: string; save?: string; json?: boolean; withhold?: boolean }
+
+export type Delivery = {
+  request: RequestToSend
+  result: AssayResult
+  client: Pick<AssayClient, 'keyDirectory'>
+  quote: Pick<Quote, 'payTo' | 'priceUsd'> | undefined
+}
+
+/** Hands over what came back: the answer, the receipt line, the evidence. */
+export async function deliver(context: CommandContext, delivery: Delivery, options: DeliverOptions): Promise<void> {
+  const { terminal, endWith } = context
+  const { result, quote } = delivery
+  const bytes = new Uint8Array(await result.response.clone().arrayBuffer())
+  const body = parseJson(bytes)
+  if (options.save !== undefined) await saveEvidence(delivery, options.save)
+  if (options.withhold) return
+  if (result.response.status >= 400) throw refusal(result, body, quote)
+  if (options.out !== undefined) await writeFile(options.out, bytes)
+  if (options.json) terminal.out(toJson(resultDocument(delivery, options, body, bytes)))
+  else if (options.out === undefined) terminal.outBytes(bytes)
+  terminal.say(receiptText(result, quote?.payTo, body))
+  if (options.out !== undefined) terminal.say(`answer in ${options.out}`)
+  if (options.save !== undefined) terminal.say(`evidence in ${options.save}; check it with: assay verify ${options.save}`)
+  if (result.receipt?.status === 'invalid') endWith(exitCodes.notVerified)
+}
+
+async function saveEvidence({ request, result, client }: Delivery, path: string): Promise<void> {
+  const evidence = await packEvidence({
+    request: {
+      method: request.method,
+      url: request.url,
+      contentType: request.headers['content-type'] ?? null,
+      body: request.body,
+    },
+    result,
+    directory: client.keyDirectory(new URL(request.url).origin),
+    nowMs: Date.now(),
+  })
+  await writeFile(path, `${JSON.stringify(evidence, null, 2)}\n`)
+}
+
+function resultDocument(delivery: Delivery, options: DeliverOptions, body: unknown, bytes: Uint8Array) {
+  const { result, quote } = delivery
+  const { payment } = result
+  return {
+    status: result.response.status,
+    content_type: result.response.headers.get('content-type'),
+    ...(options.out !== undefined
+      ? { out: options.out }
+      : body === undefined
+        ? { body_base64: Buffer.from(bytes).toString('base64') }
+        : { answer: body }),
+    payment: {
+      status: payment.status,
+      ...(quote === undefined ? {} : { price_usd: quote.priceUsd, pay_to: quote.payTo }),
+      ...(payment.status === 'settled'
+        ? {
+            network: payment.network,
+            amount_micro: payment.amountMicro,
+            transaction: payment.transaction,
+            payment_id: paymentIdOf(body) ?? null,
+          }
+        : {}),
+      ...(payment.status === 'unconfirmed' ? { reason: payment.reason } : {}),
+    },
+    verified: result.verified,
+    receipt: result.receipt ?? null,
+    ...(options.save === undefined ? {} : { evidence: options.save }),
+  }
+}
+
+/** What the node refused, in its own words: its problems say what to do next. */
+function refusal(result: AssayResult, body: unknown, quote: Delivery['quote']): CliError {
+  const { status } = result.response
+  const problem = (body ?? {}) as Record<string, unknown>
+  const text = (name: string) => (typeof problem[name] === 'string' ? oneLine(problem[name] as string) : undefined)
+  const price = text('price_usd')
+  const moved = status === 402 && quote !== undefined && price !== undefined && Number(price) > Number(quote.priceUsd)
+  const what = [text('title') ?? `the node answered ${status}`, text('detail') ?? text('reason')].filter(Boolean)
+  const paid = result.payment.status === 'unconfirmed' ? ' The money may have moved.' : ''
+  return new CliError(
+    moved ? exitCodes.refused : exitCodes.failed,
+    moved ? 'terms_moved' : (text('code') ?? `status_${status}`),
+    `${what.join(': ')}${paid}`,
+    {
+      ...(text('hint') === undefined ? {} : { hint: text('hint') as string }),
+      details: { status, ...(text('status_url') === undefined ? {} : { status_url: text('status_url') }) },
+    },
+  )
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    return undefined
+  }
+}

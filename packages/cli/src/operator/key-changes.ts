@@ -1,0 +1,70 @@
+import type { KeyChangeDeps, Keyring } from '@assay/node'
+import { privateKeyToAccount } from 'viem/accounts'
+import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import type { Terminal } from '../terminal.ts'
+import type { Operator } from './connect.ts'
+
+export type WalletOptions = { node?: string; allowNewWallet?: boolean }
+
+export async function withKeyring<T>(operator: Operator, work: (keyring: Keyring) => Promise<T>): Promise<T> {
+  const { node, config, database } = operator
+  const keyring = await node.createKeyring({
+    database,
+    clock: node.systemClock,
+    rng: node.systemRng,
+    log: node.silentLog,
+    ...(config.signingKeyFile === undefined ? {} : { keyFile: config.signingKeyFile }),
+  })
+  try {
+    return await work(keyring)
+  } finally {
+    await keyring.close()
+  }
+}
+
+/** All that a change of keys needs: the shared keyring, the node's own name, and the operator's wallet to vouch. */
+export function keyChangeDeps(
+  operator: Operator,
+  keyring: Keyring,
+  terminal: Terminal,
+  options: WalletOptions,
+): KeyChangeDeps {
+  const { node, config, database } = operator
+  const account = operatorAccount(operator, terminal)
+  const address = account.address.toLowerCase() as `0x${string}`
+  const earlier = keyring.statements().at(-1)?.wallet
+  if (earlier !== undefined && earlier.toLowerCase() !== address && !options.allowNewWallet)
+    throw new CliError(exitCodes.refused, 'other_wallet', `earlier statements were signed by ${earlier}, not by ${address}`, {
+      hint: 'Clients that know the old wallet will not follow this one. Use its key, or add --allow-new-wallet.',
+    })
+  return {
+    database,
+    clock: node.systemClock,
+    rng: node.systemRng,
+    keyring,
+    identity: { node: nodeName(config, options.node), chainId: config.networks[0].chainId, operator: address },
+    wallet: { address, signTypedData: (data) => account.signTypedData(data) },
+    ...(config.signingKeyFile === undefined ? {} : { keyFile: config.signingKeyFile }),
+  }
+}
+
+function operatorAccount({ node, config }: Operator, terminal: Terminal) {
+  const given = terminal.env.OPERATOR_KEY
+  if (!given && config.mode === 'demo') return privateKeyToAccount(node.demoAccount('operator').privateKey)
+  if (!given)
+    throw usageError('OPERATOR_KEY is not set', 'A key change is vouched for by the operator wallet: put its private key there.')
+  const key = given.trim().replace(/^(?!0x)/, '0x')
+  if (!/^0x[0-9a-fA-F]{64}$/.test(key)) throw usageError('OPERATOR_KEY is not 32 bytes of hex')
+  return privateKeyToAccount(key as `0x${string}`)
+}
+
+/** Statements name the node, so that they are worthless for any other. */
+function nodeName(config: Operator['config'], given: string | undefined): string {
+  if (given !== undefined) {
+    if (!URL.canParse(given)) throw usageError(`--node: not a URL: ${given}`)
+    return new URL(given).origin
+  }
+  if (config.baseUrl !== undefined) return config.baseUrl
+  if (config.port === 0) throw usageError('which node is this? Its port is not fixed', 'Say it with --node <url>.')
+  return `http://${config.host}:${config.port}`
+}

@@ -1,0 +1,101 @@
+import { type AddCommand, jsonOption } from '../command-context.ts'
+import { usageError } from '../exit-codes.ts'
+import { withOperator } from './connect.ts'
+import { listPayments, paymentStates } from './list-payments.ts'
+import { showBalances, showTrial } from './show-balances.ts'
+import { showEntries } from './show-entries.ts'
+import { verifyBooks } from './verify-books.ts'
+
+export const addLedger: AddCommand = (program, context) => {
+  const group = program
+    .command('ledger')
+    .summary('the books of a node')
+    .description(
+      'Reads the books of the node that the environment configures; it may be running. Amounts of USDC are shown in ' +
+        'dollars, gas in gwei; in JSON they are whole micro-USDC or gwei. A debit is positive, a credit negative: what ' +
+        'is owned and spent is positive, what is owed and earned is negative.',
+    )
+  addBalances(group, context)
+  addTrial(group, context)
+  addEntries(group, context)
+  addVerifyBooks(group, context)
+  addPayments(group, context)
+}
+
+const addBalances: AddCommand = (group, context) => {
+  group
+    .command('balances')
+    .description('balance of every account, or of those whose name begins with a text')
+    .argument('[prefix]', 'such as revenue: or credit:0x…')
+    .option(...jsonOption)
+    .action((prefix: string | undefined, options: { json?: boolean }) =>
+      withOperator(context.terminal, (operator) => showBalances(context, operator, { ...options, prefix: prefix ?? '' })),
+    )
+}
+
+const addTrial: AddCommand = (group, context) => {
+  group
+    .command('trial')
+    .description('trial balance: all accounts, and that each unit sums to zero')
+    .option('--at <time>', 'as of a past time, RFC 3339')
+    .option(...jsonOption)
+    .action((options: { at?: string; json?: boolean }) =>
+      withOperator(context.terminal, (operator) => showTrial(context, operator, { ...options, at: parseTime(options.at) })),
+    )
+}
+
+const addEntries: AddCommand = (group, context) => {
+  group
+    .command('entries')
+    .description('entries of one account, newest first')
+    .argument('<account>', 'a name from `assay ledger balances`')
+    .option('--limit <n>', 'how many', '20')
+    .option('--before <cursor>', 'the page after the one that ended with this cursor')
+    .option(...jsonOption)
+    .action((account: string, options: { limit: string; before?: string; json?: boolean }) =>
+      withOperator(context.terminal, (operator) =>
+        showEntries(context, operator, { ...options, account, limit: parseLimit(options.limit) }),
+      ),
+    )
+}
+
+const addVerifyBooks: AddCommand = (group, context) => {
+  group
+    .command('verify')
+    .description(
+      'recompute the seals over the books and the audit log, compare kept balances with the entries, and show what ' +
+        'clearing accounts still hold; exit code 5 when something does not fit',
+    )
+    .option(...jsonOption)
+    .action((options: { json?: boolean }) =>
+      withOperator(context.terminal, (operator) => verifyBooks(context, operator, options)),
+    )
+}
+
+const addPayments: AddCommand = (group, context) => {
+  group
+    .command('payments')
+    .description('how many payments are in which state, and the newest ones')
+    .option('--state <state>', `only one of ${paymentStates.join(', ')}`)
+    .option('--payer <address>', 'only of this wallet')
+    .option('--limit <n>', 'how many', '20')
+    .option(...jsonOption)
+    .action((options: { state?: string; payer?: string; limit: string; json?: boolean }) =>
+      withOperator(context.terminal, (operator) =>
+        listPayments(context, operator, { ...options, limit: parseLimit(options.limit) }),
+      ),
+    )
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text)
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > 1_000) throw usageError(`--limit: not 1 to 1000: ${text}`)
+  return limit
+}
+
+function parseTime(text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined
+  const time = new Date(text)
+  if (Number.isNaN(time.getTime())) throw usageError(`--at: not a time: ${text}`, 'Such as 2026-01-31T12:00:00Z.')
+  return time
+}

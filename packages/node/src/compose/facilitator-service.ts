@@ -1,0 +1,41 @@
+import type { Config } from '../config.ts'
+import type { Shop } from '../http/index.ts'
+import { post } from '../ledger/index.ts'
+import { defaultFacilitatorBudget } from '../payments/facilitators/index.ts'
+import { gasPosting, type Payees } from '../payments/index.ts'
+import { facilitatorRoutes } from '../till/index.ts'
+import type { OpenedFacilitator } from './facilitator.ts'
+import type { Ground, Ports } from './ground.ts'
+import type { Till } from './till.ts'
+
+/** `/facilitator/…` for others: only with a token of the operator's, and only where we settle with wallets of our own. */
+export function facilitatorService(
+  config: Config,
+  ports: Ports,
+  ground: Ground,
+  till: Till,
+  payees: Payees,
+  opened: OpenedFacilitator | undefined,
+): Shop[] {
+  if (config.facilitatorToken === undefined || !opened?.local) return []
+  const { database } = ground.store
+  return [
+    {
+      routes: facilitatorRoutes({
+        facilitator: opened.local.facilitator,
+        networks: ground.networks,
+        ownPayees: new Set([payees.pay_to, ...Object.values(payees.custody)]),
+        ownWallets: new Set(opened.local.wallets),
+        token: config.facilitatorToken,
+        budget: defaultFacilitatorBudget,
+        sql: database,
+        clock: ports.clock,
+        ids: ports.ids,
+        switchedOn: async () => !(await till.switches.read()).facilitator.on,
+        onGas: async ({ id, network, gasGwei }) => {
+          await database.transaction((tx) => post(tx, [gasPosting(network, `gas:${id}`, id, gasGwei)]))
+        },
+      }),
+    },
+  ]
+}

@@ -1,0 +1,141 @@
+import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createChain, createRpc, type Network } from '../packages/node/src/chain/index.ts'
+import { demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
+import type { Address } from '../packages/node/src/kernel/address.ts'
+import { systemClock } from '../packages/node/src/kernel/clock.ts'
+import { createIds } from '../packages/node/src/kernel/ids.ts'
+import { silentLog } from '../packages/node/src/kernel/log.ts'
+import { silentMetrics } from '../packages/node/src/kernel/metrics.ts'
+import { systemRng } from '../packages/node/src/kernel/random.ts'
+import { type ReconciledAddress, reconcileBooks } from '../packages/node/src/payments/index.ts'
+import { expectSoundBooks, paymentRows } from './support/invariants.ts'
+import { buy, echoPath, openTill, quote, signPayment, type TillFixture } from './support/till-fixture.ts'
+
+let till: TillFixture
+let target: ReconciledAddress
+const alarms: string[] = []
+const metrics = {
+  ...silentMetrics,
+  count: (_name: string, labels?: Record<string, string>) => void alarms.push(labels?.['alarm'] ?? ''),
+}
+
+beforeAll(async () => {
+  till = await openTill()
+  const network = {
+    ...(till.node.config.networks[0] as Network),
+    usdc: { ...(till.node.config.networks[0] as Network).usdc, address: till.base.usdc },
+  }
+  const rpc = createRpc([
+    {
+      name: 'test',
+      send: (calls) => Promise.all(calls.map((call) => till.base.request(call.method, [...call.params]))),
+    },
+  ])
+  const chain = createChain({
+    network,
+    rpc,
+    clock: systemClock,
+    checkContractSignature: async () => 'invalid',
+    headAgeMsMax: 0,
+  })
+  target = { chain, payee: 'pay_to', address: till.node.config.payTo }
+})
+afterAll(async () => {
+  await expectSoundBooks(till)
+  await till.close()
+})
+
+const reconcile = async () => {
+  const [report] = await reconcileBooks(
+    { database: till.db.database, clock: systemClock, ids: createIds(systemClock, systemRng), log: silentLog, metrics },
+    [target],
+  )
+  return report
+}
+
+const abi = parseAbi([
+  'function transfer(address,uint256) returns (bool)',
+  'function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
+])
+
+async function callUsdc(
+  key: Hex,
+  functionName: 'transfer' | 'transferWithAuthorization',
+  args: readonly unknown[],
+): Promise<void> {
+  const client = createWalletClient({ account: privateKeyToAccount(key), transport: devnetTransport(till.base) })
+  const data = encodeFunctionData({ abi, functionName, args } as Parameters<typeof encodeFunctionData>[0])
+  await client.sendTransaction({ chain: null, to: till.base.usdc, data })
+}
+
+const creditOf = async (payer: string) => {
+  const { rows } = await till.db.owner.query<{ micro: bigint }>(
+    `select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_entry e join ledger_account a on a.id = e.account_id where a.name = $1`,
+    [`credit:${payer.toLowerCase()}@eip155:8453`],
+  )
+  return rows[0]?.micro
+}
+
+test('books and chain agree after sales, and the cursor moves on', async () => {
+  expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 0 })
+  const buyer = await till.newBuyer()
+  for (let i = 0; i < 3; i += 1) expect((await buy(buyer, `${till.node.url}${echoPath}`)).status).toBe(200)
+  expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 0 })
+})
+
+test('an authorization that nobody claimed is credited to its payer exactly once', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(`${till.node.url}${echoPath}`))
+  const a = payload.payload.authorization as Record<string, string>
+  await callUsdc(demoAccount('affiliate').privateKey, 'transferWithAuthorization', [
+    a['from'],
+    a['to'],
+    BigInt(a['value'] ?? 0),
+    BigInt(a['validAfter'] ?? 0),
+    BigInt(a['validBefore'] ?? 0),
+    a['nonce'],
+    payload.payload.signature,
+  ])
+  expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 1 })
+  expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 0 })
+  expect(await creditOf(buyer.address)).toBe(1_000n)
+  expect(
+    (await paymentRows(till)).filter((row) => row.payer === buyer.address.toLowerCase()).map((row) => row.state),
+  ).toEqual(['credited'])
+})
+
+test('a plain transfer goes to review and into the books, and is credited to nobody', async () => {
+  await callUsdc(demoAccount('creator').privateKey, 'transfer', [target.address, 777n])
+  expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 1 })
+  const { rows } = await till.db.owner.query<{ sender: Address; amount_micro: bigint; state: string }>(
+    `select sender, amount_micro, state from inbound_review`,
+  )
+  expect(rows).toEqual([{ sender: demoAccount('creator').address, amount_micro: 777n, state: 'open' }])
+  expect(await creditOf(demoAccount('creator').address)).toBe(0n)
+})
+
+test('what the operator takes out of PAY_TO is a withdrawal, no difference', async () => {
+  await callUsdc(demoAccount('operator').privateKey, 'transfer', [demoAccount('creator').address, 5_000n])
+  expect(await reconcile()).toMatchObject({ differenceMicro: 0n })
+})
+
+test('a posting without money is found and raises an alarm', async () => {
+  alarms.length = 0
+  const { accounts, post } = await import('../packages/node/src/ledger/index.ts')
+  await till.db.database.transaction((tx) =>
+    post(tx, [
+      {
+        reference: 'test:invented',
+        kind: 'test',
+        lines: [
+          { account: accounts.onchain('eip155:8453', 'pay_to'), amount: 123n },
+          { account: accounts.revenue('eip155:8453', 'test'), amount: -123n },
+        ],
+      },
+    ]),
+  )
+  expect(await reconcile()).toMatchObject({ differenceMicro: -123n })
+  expect(alarms).toContain('books_differ')
+})
