@@ -5,7 +5,7 @@ import { requestText } from '/work/main/bench/load/requests.ts'
 import { mkdtempSync } from 'node:fs'
 const home = mkdtempSync('/tmp/assay-bench-')
 const load = await startChild('load/load-process.ts')
-const assay = await startChild('sides/assay.ts', { ASSAY_HOME: home, ...(process.env.PROF ? {NODE_FLAGS:'--cpu-prof --cpu-prof-dir=/tmp/prof'}:{}) })
+const assay = await startChild('sides/assay.ts', { ASSAY_HOME: home, ...(process.env.PROF ? {X:''}:{}) })
 const bare = await startChild('sides/bare.ts')
 const port = await assay.ask<number>('port'); const bport = await bare.ask<number>('port')
 const target='/v1/sandbox/echo?message=hello'
@@ -17,6 +17,7 @@ const hono = await startChild('sides/hono.ts',{ROUTE: JSON.stringify({path:'/v1/
 const hport = await hono.ask<number>('port')
 const run = async (name:string, sides:any[], rounds:number, shape:any) => {
   for (const s of sides) await measure(load, s, shape)
+  if (process.env.PROFILE) { await sides[0].server.ask('startProfile'); for (let i=0;i<3;i++) await measure(load, sides[0], shape); await sides[0].server.ask('stopProfile', '/tmp/prof/'+name.replace(' ','-')+'.cpuprofile') }
   const r = await alternate(rounds, sides.map(s=>()=>measure(load,s,shape)))
   console.log(name); sides.forEach((s,i)=>console.log('  ',s.name, Math.round(median(r[i].map(x=>x.perSecond))),'/s', median(r[i].map(x=>x.cpuMicrosPerRequest)).toFixed(1),'us cpu'))
   for (let i=1;i<sides.length;i++) { console.log('   tput ratio vs',sides[i].name, JSON.stringify(ratioOf(r[0].map(x=>x.perSecond), r[i].map(x=>x.perSecond)))); console.log('   cpu ratio', JSON.stringify(ratioOf(r[i].map(x=>x.cpuMicrosPerRequest), r[0].map(x=>x.cpuMicrosPerRequest)))) }

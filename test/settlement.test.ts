@@ -14,12 +14,14 @@ const shop = createTestShop()
 let till: TillFixture
 /** Runs between our checks and the settlement, once. */
 let beforeSettle: (() => Promise<void>) | undefined
+let outage = false
 const interrupting = (facilitator: Facilitator): Facilitator => ({
   ...facilitator,
   settle: async (payment, signal) => {
     const work = beforeSettle
     beforeSettle = undefined
     await work?.()
+    if (outage) return { status: 'refused', reason: 'facilitator_unreachable' }
     return facilitator.settle(payment, signal)
   },
 })
@@ -180,6 +182,19 @@ test('A56: a paused dollar answers 402 with a reason, and nothing is lost', asyn
   expect(response.status).toBe(402)
   expect(await response.json()).toMatchObject({ reason: expect.any(String), hint: expect.any(String) })
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(0n)
+})
+
+test('a facilitator that cannot be used answers 503, takes nothing, and the same payment works later', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  outage = true
+  const down = await send(at('/test/small'), payload)
+  outage = false
+  expect(down.status).toBe(503)
+  expect(await down.json()).toMatchObject({ code: 'settlement_unavailable' })
+  expect(await statesOf(buyer.address)).toEqual(['released'])
+  expect((await send(at('/test/small'), payload)).status).toBe(200)
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
 })
 
 test('a sale that becomes impossible after it was paid is credited, and the buyer is told where', async () => {

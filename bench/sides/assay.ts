@@ -6,6 +6,7 @@ import { silentLog } from '../../packages/node/src/kernel/log.ts'
 import { startNode } from '../../packages/node/src/node.ts'
 import type { Facilitator } from '../../packages/node/src/payments/index.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
+import { profileCommands } from '../process/profile.ts'
 
 /** Every payer is rich, every nonce unused, and a settled transaction is in the newest block at once. */
 function stubChain(real: ChainPort): ChainPort {
@@ -44,6 +45,7 @@ answerCommands(
   {
     port: () => Number(new URL(node.address).port),
     cpu: cpuMicros,
+    ...profileCommands,
   },
   () => node.stop(),
 )

@@ -9,6 +9,7 @@ import { Hono } from 'hono'
 import type { AddressInfo } from 'node:net'
 import type { BenchTerms } from '../load/sign-payments.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
+import { profileCommands } from '../process/profile.ts'
 
 type Route = { path: string; accepts: (BenchTerms['accepted'] & { network: `${string}:${string}` })[] }
 
@@ -77,6 +78,7 @@ answerCommands(
   {
     port: () => (server.address() as AddressInfo).port,
     cpu: cpuMicros,
+    ...profileCommands,
   },
   async () => {
     server.close()

@@ -7,6 +7,7 @@ import { startNode } from '../../packages/node/src/node.ts'
 import type { Facilitator } from '../../packages/node/src/payments/index.ts'
 import { benchPayer, type BenchTerms, signPayment } from '../load/sign-payments.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
+import { profileCommands } from '../process/profile.ts'
 import { countSettled, payees, settleTerms } from './settle-common.ts'
 
 const payers = Number(process.env['PAYERS'])
@@ -56,6 +57,7 @@ function paymentsOf(terms: BenchTerms) {
 answerCommands(
   {
     cpu: cpuMicros,
+    ...profileCommands,
     settle: async () => {
       const payments = paymentsOf(settleTerms(base))
       const fromBlock = base.control.head().number + 1

@@ -1,4 +1,4 @@
-import { AssayError, type AssayErrorCode } from '@assay/sdk'
+import type { AssayError, AssayErrorCode } from '@assay/sdk'
 import { CliError, type ExitCode, exitCodes } from './exit-codes.ts'
 import { toJson } from './output.ts'
 import type { Terminal } from './terminal.ts'
@@ -29,7 +29,7 @@ const sdkExitCodes: Record<AssayErrorCode, ExitCode> = {
 /** Whatever was thrown, as one kind of error with something to do about it. */
 export function toCliError(error: unknown): CliError {
   if (error instanceof CliError) return error
-  if (error instanceof AssayError)
+  if (isAssayError(error))
     return new CliError(sdkExitCodes[error.code], error.code, withCause(error), { hint: error.hint, cause: error })
   const { name, message, problems, details } = (error ?? {}) as Record<string, unknown>
   if (name === 'ConfigError' && Array.isArray(problems))
@@ -45,11 +45,18 @@ export function toCliError(error: unknown): CliError {
   return new CliError(failed, 'failed', text, { cause: error })
 }
 
+// By name: the class would bring the whole client with it, for commands that need none.
+function isAssayError(error: unknown): error is AssayError {
+  return error instanceof Error && error.name === 'AssayError' && 'code' in error
+}
+
 /** `fetch failed` alone helps nobody: the reason below it does. */
 function withCause(error: Error): string {
-  const cause = (error.cause as { cause?: unknown } | undefined)?.cause ?? error.cause
-  const code = (cause as { code?: unknown } | undefined)?.code
-  return typeof code === 'string' && !error.message.includes(code) ? `${error.message} (${code})` : error.message
+  let deepest: unknown = error
+  while (deepest instanceof Error && deepest.cause instanceof Error) deepest = deepest.cause
+  const { code, message } = deepest as { code?: unknown; message: string }
+  const why = typeof code === 'string' ? code : message
+  return deepest === error || error.message.includes(why) ? error.message : `${error.message} (${why})`
 }
 
 export function reportError(terminal: Terminal, json: boolean, error: CliError): void {

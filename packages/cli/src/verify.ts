@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type EvidenceCheck, fetchDirectory, parseEvidence, verifyEvidence } from '@assay/sdk'
+import type { EvidenceCheck } from '@assay/sdk'
 import { type AddCommand, type CommandContext, jsonOption } from './command-context.ts'
 import { CliError, exitCodes, usageError } from './exit-codes.ts'
 import { printResult } from './output.ts'
@@ -16,7 +16,7 @@ export const addVerify: AddCommand = (program, context) => {
         'It needs no network and says what it did not check.',
     )
     .argument('<file>', 'the evidence file, or - for standard input')
-    .option('--online', "compare with the keys the node publishes now, revocations since then included")
+    .option('--online', 'compare with the keys the node publishes now, revocations since then included')
     .option('--keys <file>', 'a key directory you trust, such as one kept from an earlier visit')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay verify answer.json --online')
@@ -25,6 +25,7 @@ export const addVerify: AddCommand = (program, context) => {
 
 async function runVerify({ terminal, endWith }: CommandContext, file: string, options: VerifyOptions): Promise<void> {
   const text = file === '-' ? (await terminal.readInput()).toString('utf8') : await readText(file)
+  const { parseEvidence, verifyEvidence } = await import('@assay/sdk')
   const evidence = parseEvidence(parseJson(text))
   if (evidence === undefined)
     throw new CliError(exitCodes.notVerified, 'not_evidence', `${file} is not an evidence file`, {
@@ -33,7 +34,9 @@ async function runVerify({ terminal, endWith }: CommandContext, file: string, op
   const trusted = await trustedKeys(evidence.keys.origin, options)
   const report = await verifyEvidence(evidence, trusted === undefined ? {} : { trustedDirectory: trusted })
   printResult(terminal, options.json, { file, url: evidence.request.url, ...report }, () =>
-    [...report.checks.map(checkLine), '', report.ok ? conclusion(report.checks) : 'This answer does not verify.'].join('\n'),
+    [...report.checks.map(checkLine), '', report.ok ? conclusion(report.checks) : 'This answer does not verify.'].join(
+      '\n',
+    ),
   )
   if (!report.ok) endWith(exitCodes.notVerified)
 }
@@ -44,7 +47,7 @@ async function trustedKeys(origin: string, options: VerifyOptions): Promise<unkn
     if (directory === undefined) throw usageError(`--keys: ${options.keys} is not JSON`)
     return directory
   }
-  return options.online ? fetchDirectory(origin) : undefined
+  return options.online ? (await import('@assay/sdk')).fetchDirectory(origin) : undefined
 }
 
 function readText(path: string): Promise<string> {

@@ -105,7 +105,10 @@ export const environmentSchema = z.object({
   CDP_API_KEY_SECRET: z.string().optional(),
   SETTLER_KEYS: z.string().optional(),
   SETTLER_KEYS_FILE: z.string().optional(),
-  FACILITATOR_TOKEN: z.string().min(32, 'must have at least 32 characters').optional(),
+  FACILITATOR_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{32,512}$/, 'must have 32 to 512 visible ASCII characters without spaces')
+    .optional(),
   ROYALTY_RECIPIENT: checksummed.optional(),
   CONTENT_LICENSE: z
     .string()

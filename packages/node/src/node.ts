@@ -111,7 +111,18 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     door.registry.routes.flatMap((route) => (route.paid ? [[route.declaration.id, route.paid.route]] : [])),
   )
   if (options.jobs !== false)
-    await startJobs(ports, ground, till, { payees, shops, routeOf: (id) => paidRoutes.get(id) }, stops)
+    await startJobs(
+      ports,
+      ground,
+      till,
+      {
+        payees,
+        shops,
+        routeOf: (id) => paidRoutes.get(id),
+        ...(opened?.local ? { recoverLanes: opened.local.recoverLanes } : {}),
+      },
+      stops,
+    )
   listener.serve(door)
   return {
     url: origins.baseUrl,

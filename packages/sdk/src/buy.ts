@@ -38,8 +38,9 @@ async function signFor(
   { challenge, agreed }: { challenge: Exchange; agreed?: AgreedTerms },
 ): Promise<Purchase> {
   const { account, platform, budget } = context
+  // Moved terms are told as such before the maximum has its say.
+  if (agreed !== undefined) requireAgreed(readOffer(context, prepared, challenge, { anyPrice: true }).quote, agreed)
   const { required, chosen, quote } = readOffer(context, prepared, challenge)
-  requireAgreed(quote, agreed)
   context.onProgress({ kind: 'quoted', quote })
   budget.take(chosen.amountMicro)
   return signPayment({ account, required, chosen, platform, request: toPay(prepared) })

@@ -50,7 +50,15 @@ test('any text gives a value, undefined or our own error, and never another exce
   )
   // Almost right is as wrong: one part of an evidence file replaced by anything.
   const part = fc.constantFrom('request', 'response', 'keys', 'payment', 'receipt', 'saved_at')
-  const whole = { format: 'assay-evidence', version: 1, saved_at: '', request: {}, response: {}, keys: {}, payment: null }
+  const whole = {
+    format: 'assay-evidence',
+    version: 1,
+    saved_at: '',
+    request: {},
+    response: {},
+    keys: {},
+    payment: null,
+  }
   fc.assert(
     fc.property(part, fc.jsonValue(), (name, value) => {
       expect(parseEvidence({ ...whole, receipt: null, [name]: value })).toBeUndefined()

@@ -53,8 +53,7 @@ export function readOffer(
 const anyMicro = 10n ** 18n
 
 /** A cheaper offer is as good; a dearer one, or other money for somebody else, is not what was agreed. */
-export function requireAgreed(quote: Quote, agreed: AgreedTerms | undefined): void {
-  if (agreed === undefined) return
+export function requireAgreed(quote: Quote, agreed: AgreedTerms): void {
   const moved = [
     BigInt(quote.amountMicro) > BigInt(agreed.amountMicro)
       ? `the price is now ${quote.priceUsd} USD instead of ${formatUsd(BigInt(agreed.amountMicro))}`

@@ -38,7 +38,14 @@ async function readData(data: string, terminal: Terminal): Promise<Uint8Array> {
 }
 
 // The protocol's own headers are written by the client; a caller's would only get in its way.
-const reserved = new Set(['payment-signature', 'x-payment', 'host', 'content-length', 'connection', 'transfer-encoding'])
+const reserved = new Set([
+  'payment-signature',
+  'x-payment',
+  'host',
+  'content-length',
+  'connection',
+  'transfer-encoding',
+])
 
 function parseHeader(text: string): [string, string] {
   const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e\t]*)$/.exec(text) ?? []

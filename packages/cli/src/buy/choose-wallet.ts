@@ -11,17 +11,13 @@ import type { LocalAccount } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { usageError } from '../exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
+import { networkNames } from './network-names.ts'
 
 export type WalletOptions = { demo?: boolean; keyFile?: string; keyEnv?: string; network?: string; dryRun?: boolean }
 
 export type Wallet = { account: LocalAccount; networks: readonly PayableNetwork[]; label: string }
 
-export const networkNames: Record<string, PayableNetwork> = {
-  base: baseNetwork,
-  polygon: polygonNetwork,
-  'base-sepolia': baseSepoliaNetwork,
-  'polygon-amoy': polygonAmoyNetwork,
-}
+const known = [baseNetwork, polygonNetwork, baseSepoliaNetwork, polygonAmoyNetwork]
 
 /** Who pays, and where it may pay. */
 export async function chooseWallet(url: string, options: WalletOptions, terminal: Terminal): Promise<Wallet> {
@@ -51,8 +47,10 @@ async function demoWallet(url: string, options: WalletOptions): Promise<Wallet> 
 
 function namedNetworks(name: string | undefined): readonly PayableNetwork[] {
   if (name === undefined) return [baseNetwork, polygonNetwork]
-  const network = networkNames[name] ?? Object.values(networkNames).find((known) => known.network === name)
-  if (network === undefined) throw usageError(`unknown network: ${name}`, `One of ${Object.keys(networkNames).join(', ')}.`)
+  const caip2 = networkNames[name] ?? name
+  const network = known.find((one) => one.network === caip2)
+  if (network === undefined)
+    throw usageError(`unknown network: ${name}`, `One of ${Object.keys(networkNames).join(', ')}.`)
   return [network]
 }
 

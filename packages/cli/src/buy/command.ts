@@ -1,8 +1,7 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
-import { networkNames } from './choose-wallet.ts'
-import { resumeBuy } from './resume-buy.ts'
-import { type BuyOptions, runBuy } from './run-buy.ts'
+import { networkNames } from './network-names.ts'
+import type { BuyOptions } from './run-buy.ts'
 
 const collect = (value: string, earlier: string[]) => [...earlier, value]
 
@@ -34,8 +33,11 @@ export const addBuy: AddCommand = (program, context) => {
     .option(...jsonOption)
     .addHelpText('after', examples)
     .action(async (url: string | undefined, options: BuyOptions & { resume?: string }) => {
-      if (options.resume !== undefined) return resumeBuy(context, options.resume, options)
+      // Loaded when needed: help and wrong use answer at once.
+      if (options.resume !== undefined)
+        return (await import('./resume-buy.ts')).resumeBuy(context, options.resume, options)
       if (url === undefined) throw usageError('what shall be bought? Give a URL', 'assay buy --help shows examples.')
+      const { runBuy } = await import('./run-buy.ts')
       await runBuy(context, url, options)
     })
 }

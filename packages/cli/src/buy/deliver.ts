@@ -5,6 +5,7 @@ import { CliError, exitCodes } from '../exit-codes.ts'
 import { toJson } from '../output.ts'
 import type { RequestToSend } from './build-request.ts'
 import { oneLine, paymentIdOf, receiptText } from './describe.ts'
+import { receiptDocument, verifiedDocument } from './documents.ts'
 
 export type DeliverOptions = { out?: string; save?: string; json?: boolean; withhold?: boolean }
 
@@ -29,7 +30,8 @@ export async function deliver(context: CommandContext, delivery: Delivery, optio
   else if (options.out === undefined) terminal.outBytes(bytes)
   terminal.say(receiptText(result, quote?.payTo, body))
   if (options.out !== undefined) terminal.say(`answer in ${options.out}`)
-  if (options.save !== undefined) terminal.say(`evidence in ${options.save}; check it with: assay verify ${options.save}`)
+  if (options.save !== undefined)
+    terminal.say(`evidence in ${options.save}; check it with: assay verify ${options.save}`)
   if (result.receipt?.status === 'invalid') endWith(exitCodes.notVerified)
 }
 
@@ -72,8 +74,8 @@ function resultDocument(delivery: Delivery, options: DeliverOptions, body: unkno
         : {}),
       ...(payment.status === 'unconfirmed' ? { reason: payment.reason } : {}),
     },
-    verified: result.verified,
-    receipt: result.receipt ?? null,
+    verified: verifiedDocument(result.verified),
+    receipt: receiptDocument(result.receipt),
     ...(options.save === undefined ? {} : { evidence: options.save }),
   }
 }

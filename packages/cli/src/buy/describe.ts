@@ -1,10 +1,11 @@
 import type { AssayResult, Progress, Quote } from '@assay/sdk'
 import { formatUsd } from '@assay/sdk'
 import { shortAddress } from '../output.ts'
-import { networkNames, type Wallet } from './choose-wallet.ts'
+import type { Wallet } from './choose-wallet.ts'
+import { networkNames } from './network-names.ts'
 
 export function networkTitle(network: string): string {
-  const name = Object.entries(networkNames).find(([, known]) => known.network === network)?.[0]
+  const name = Object.entries(networkNames).find(([, caip2]) => caip2 === network)?.[0]
   return name === undefined ? network : `${name} (${network})`
 }
 
@@ -52,8 +53,12 @@ export function receiptText(result: AssayResult, payTo: string | undefined, body
       : []),
     ...(payment.status === 'unconfirmed' ? [`the settlement is not confirmed: ${payment.reason}`] : []),
     ...(payment.status === 'none' ? ['this cost nothing'] : []),
-    verified.status === 'verified' ? `signature verified (key ${verified.keyId.slice(0, 8)}…)` : `not verified: ${whyNot(verified)}`,
-    ...(receipt === undefined ? [] : [receipt.status === 'verified' ? 'receipt verified' : `receipt: ${receipt.reason}`]),
+    verified.status === 'verified'
+      ? `signature verified (key ${verified.keyId.slice(0, 8)}…)`
+      : `not verified: ${whyNot(verified)}`,
+    ...(receipt === undefined
+      ? []
+      : [receipt.status === 'verified' ? 'receipt verified' : `receipt: ${receipt.reason}`]),
   ]
   return parts.join(' · ')
 }

@@ -5,8 +5,9 @@ import { toJson } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { buildRequest, type RequestOptions, type RequestToSend, toInit } from './build-request.ts'
 import { chooseWallet, type Wallet, type WalletOptions } from './choose-wallet.ts'
-import { deliver, type DeliverOptions } from './deliver.ts'
+import { type DeliverOptions, deliver } from './deliver.ts'
 import { progressText, quoteText } from './describe.ts'
+import { quoteDocument } from './documents.ts'
 import { savePurchase } from './purchase-file.ts'
 
 export type BuyOptions = RequestOptions &
@@ -26,11 +27,17 @@ export async function runBuy(context: CommandContext, url: string, options: BuyO
   const { quote } = priced
   terminal.say(quoteText(quote, request.method, wallet))
   if (maximum !== undefined && BigInt(quote.amountMicro) > maximum)
-    throw new CliError(exitCodes.refused, 'price_above_maximum', `the price is above --max-amount ${options.maxAmount}`, {
-      hint: 'Raise --max-amount if the price is right; nothing was signed.',
-      details: { quote },
-    })
-  if (options.dryRun) return void terminal.out(options.json ? toJson({ quote }) : 'nothing was signed (--dry-run)')
+    throw new CliError(
+      exitCodes.refused,
+      'price_above_maximum',
+      `the price is above --max-amount ${options.maxAmount}`,
+      {
+        hint: 'Raise --max-amount if the price is right; nothing was signed.',
+        details: { quote: quoteDocument(quote) },
+      },
+    )
+  if (options.dryRun)
+    return void terminal.out(options.json ? toJson({ quote: quoteDocument(quote) }) : 'nothing was signed (--dry-run)')
   await agree(terminal, quote, options)
   // The keys seen with the quote are the ones the answer must be signed with.
   const { origin } = new URL(request.url)
@@ -100,8 +107,7 @@ async function pay(context: CommandContext, paying: Paying, options: BuyOptions)
   } catch (error) {
     if (!(error instanceof AssayError)) throw error
     const { purchase, result } = error.details as { purchase?: never; result?: AssayResult }
-    if (purchase !== undefined)
-      throw await keepPurchase(error, { request, purchase, payer: wallet.account.address })
+    if (purchase !== undefined) throw await keepPurchase(error, { request, purchase, payer: wallet.account.address })
     // Paid, but what came back is not what the node signed: kept as evidence, never shown as an answer.
     if (result !== undefined) await deliver(context, { request, result, client, quote }, { ...options, withhold: true })
     throw error

@@ -25,7 +25,12 @@ export async function withOperator<T>(terminal: Terminal, work: (operator: Opera
   const { systemClock: clock, systemRng: rng, silentLog: log } = node
   const database = node.createDatabase({ target: { url }, poolSize: 2, clock, rng, log, ...(role ? { role } : {}) })
   try {
-    return await work({ node, config, database, actor: `cli ${terminal.env.USER ?? terminal.env.LOGNAME ?? 'operator'}` })
+    return await work({
+      node,
+      config,
+      database,
+      actor: `cli ${terminal.env.USER ?? terminal.env.LOGNAME ?? 'operator'}`,
+    })
   } finally {
     await database.close()
   }
@@ -49,7 +54,10 @@ async function checkDatabase(node: Node, url: string, home: string | undefined):
         ? `the database cannot be reached: ${(cause as Error).message}`
         : `the database of ${home} is not running`,
       {
-        hint: home === undefined ? 'Check DATABASE_URL and the server.' : 'Start the node with `assay up`; it brings its database.',
+        hint:
+          home === undefined
+            ? 'Check DATABASE_URL and the server.'
+            : 'Start the node with `assay up`; it brings its database.',
         cause,
       },
     )

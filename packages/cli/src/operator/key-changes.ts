@@ -34,9 +34,14 @@ export function keyChangeDeps(
   const address = account.address.toLowerCase() as `0x${string}`
   const earlier = keyring.statements().at(-1)?.wallet
   if (earlier !== undefined && earlier.toLowerCase() !== address && !options.allowNewWallet)
-    throw new CliError(exitCodes.refused, 'other_wallet', `earlier statements were signed by ${earlier}, not by ${address}`, {
-      hint: 'Clients that know the old wallet will not follow this one. Use its key, or add --allow-new-wallet.',
-    })
+    throw new CliError(
+      exitCodes.refused,
+      'other_wallet',
+      `earlier statements were signed by ${earlier}, not by ${address}`,
+      {
+        hint: 'Clients that know the old wallet will not follow this one. Use its key, or add --allow-new-wallet.',
+      },
+    )
   return {
     database,
     clock: node.systemClock,
@@ -52,7 +57,10 @@ function operatorAccount({ node, config }: Operator, terminal: Terminal) {
   const given = terminal.env.OPERATOR_KEY
   if (!given && config.mode === 'demo') return privateKeyToAccount(node.demoAccount('operator').privateKey)
   if (!given)
-    throw usageError('OPERATOR_KEY is not set', 'A key change is vouched for by the operator wallet: put its private key there.')
+    throw usageError(
+      'OPERATOR_KEY is not set',
+      'A key change is vouched for by the operator wallet: put its private key there.',
+    )
   const key = given.trim().replace(/^(?!0x)/, '0x')
   if (!/^0x[0-9a-fA-F]{64}$/.test(key)) throw usageError('OPERATOR_KEY is not 32 bytes of hex')
   return privateKeyToAccount(key as `0x${string}`)

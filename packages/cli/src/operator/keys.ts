@@ -1,10 +1,6 @@
-import { type AddCommand, type CommandContext, jsonOption } from '../command-context.ts'
-import { CliError, exitCodes, usageError } from '../exit-codes.ts'
-import { printResult, table } from '../output.ts'
-import { type Operator, withOperator } from './connect.ts'
-import { keyChangeDeps, type WalletOptions, withKeyring } from './key-changes.ts'
-
-type ChangeOptions = WalletOptions & { json?: boolean; yes?: boolean; dryRun?: boolean }
+import { type AddCommand, jsonOption } from '../command-context.ts'
+import type { ChangeOptions } from './change-keys.ts'
+import { withOperator } from './connect.ts'
 
 export const addKeys: AddCommand = (program, context) => {
   const group = program
@@ -18,7 +14,12 @@ export const addKeys: AddCommand = (program, context) => {
     .command('list')
     .description('every key ever published, newest first')
     .option(...jsonOption)
-    .action(({ json }: { json?: boolean }) => withOperator(context.terminal, (operator) => list(context, operator, json)))
+    .action(({ json }: { json?: boolean }) =>
+      withOperator(context.terminal, async (operator) => {
+        const { listKeys } = await import('./change-keys.ts')
+        await listKeys(context, operator, json)
+      }),
+    )
   addRotate(group, context)
   addRevoke(group, context)
 }
@@ -37,7 +38,10 @@ const addRotate: AddCommand = (group, context) => {
     .option('-y, --yes', 'do not ask')
     .option(...jsonOption)
     .action((options: ChangeOptions & { overlap: string }) =>
-      withOperator(context.terminal, (operator) => rotate(context, operator, options)),
+      withOperator(context.terminal, async (operator) => {
+        const { rotateKeys } = await import('./change-keys.ts')
+        await rotateKeys(context, operator, options)
+      }),
     )
 }
 
@@ -56,95 +60,9 @@ const addRevoke: AddCommand = (group, context) => {
     .option('-y, --yes', 'do not ask')
     .option(...jsonOption)
     .action((keyId: string, options: ChangeOptions & { at?: string }) =>
-      withOperator(context.terminal, (operator) => revoke(context, operator, keyId, options)),
+      withOperator(context.terminal, async (operator) => {
+        const { revokeKeys } = await import('./change-keys.ts')
+        await revokeKeys(context, operator, keyId, options)
+      }),
     )
-}
-
-async function list({ terminal }: CommandContext, operator: Operator, json?: boolean): Promise<void> {
-  await withKeyring(operator, async (keyring) => {
-    const { keys, statements } = operator.node.keyDirectory(keyring)
-    const active = keyring.active().keyId
-    const nowSeconds = operator.node.systemClock.nowMs() / 1000
-    const rows = keys.map((key) => ({ ...key, state: stateOf(key, active, nowSeconds) }))
-    printResult(terminal, json, { active_key_id: active, keys: rows, statements }, () =>
-      table(rows, [
-        { title: 'key', of: (row) => row.kid },
-        { title: 'state', of: (row) => row.state },
-        { title: 'valid from', of: (row) => timeText(row.nbf) },
-        { title: 'until', of: (row) => (row.exp === undefined ? '' : timeText(row.exp)) },
-      ]),
-    )
-  })
-}
-
-function stateOf(key: { kid: string; nbf: number; exp?: number; revoked_at?: string }, active: string, now: number) {
-  if (key.revoked_at !== undefined) return 'revoked'
-  if (key.kid === active) return 'signs now'
-  return key.nbf > now ? 'published, not used yet' : 'retired'
-}
-
-const timeText = (seconds: number) => new Date(seconds * 1000).toISOString()
-
-async function rotate(context: CommandContext, operator: Operator, options: ChangeOptions & { overlap: string }) {
-  const { terminal } = context
-  const minutes = Number(options.overlap)
-  if (!(minutes >= 0 && minutes <= 100_000)) throw usageError(`--overlap: not a number of minutes: ${options.overlap}`)
-  await withKeyring(operator, async (keyring) => {
-    const deps = keyChangeDeps(operator, keyring, terminal, options)
-    const what = `a new key for ${deps.identity.node}, in use in ${minutes} min, vouched for by ${deps.identity.operator}`
-    if (!(await goOn(context, `Publish ${what}?`, options))) return
-    const { keyId, activatesAtMs } = await operator.node.rotateKey(deps, { overlapMs: minutes * 60_000 })
-    await audit(operator, 'keys.rotate', keyId, { activates_at: new Date(activatesAtMs).toISOString() })
-    printResult(terminal, options.json, { key_id: keyId, activates_at: new Date(activatesAtMs).toISOString() }, () =>
-      [`published ${keyId}`, `it signs from ${new Date(activatesAtMs).toISOString()}`].join('\n'),
-    )
-    sayFile(context, operator)
-  })
-}
-
-async function revoke(
-  context: CommandContext,
-  operator: Operator,
-  keyId: string,
-  options: ChangeOptions & { at?: string },
-): Promise<void> {
-  const { terminal } = context
-  const revokedAtMs = options.at === undefined ? operator.node.systemClock.nowMs() : Date.parse(options.at)
-  if (Number.isNaN(revokedAtMs)) throw usageError(`--at: not a time: ${options.at}`, 'Such as 2026-01-31T12:00:00Z.')
-  await withKeyring(operator, async (keyring) => {
-    if (!keyring.keys().some((key) => key.keyId === keyId))
-      throw new CliError(exitCodes.failed, 'no_such_key', `the keyring has no key ${keyId}`, {
-        hint: '`assay keys list` shows the keys.',
-      })
-    const deps = keyChangeDeps(operator, keyring, terminal, options)
-    const at = new Date(revokedAtMs).toISOString()
-    if (!(await goOn(context, `Revoke ${keyId} as of ${at}? This cannot be undone.`, options))) return
-    const { activeKeyId } = await operator.node.revokeKey(deps, { keyId, revokedAtMs })
-    await audit(operator, 'keys.revoke', keyId, { revoked_at: at, active_key_id: activeKeyId })
-    printResult(terminal, options.json, { revoked: keyId, revoked_at: at, active_key_id: activeKeyId }, () =>
-      [`revoked ${keyId} as of ${at}`, `${activeKeyId} signs now`].join('\n'),
-    )
-    sayFile(context, operator)
-  })
-}
-
-/** False after --dry-run; throws when the person says no. */
-async function goOn({ terminal }: CommandContext, question: string, options: ChangeOptions): Promise<boolean> {
-  if (options.dryRun) {
-    printResult(terminal, options.json, { dry_run: true, would: question }, () => `would ask: ${question}`)
-    return false
-  }
-  if (options.yes) return true
-  if (!terminal.interactive) throw usageError('nobody can be asked here', 'Add --yes when this is what you want.')
-  if (await terminal.confirm(question)) return true
-  throw new CliError(exitCodes.refused, 'not_confirmed', 'not confirmed; nothing was changed')
-}
-
-function sayFile({ terminal }: CommandContext, { config }: Operator): void {
-  if (config.signingKeyFile !== undefined)
-    terminal.say(`the private key was added to ${config.signingKeyFile}: copy that file to every process of this node`)
-}
-
-async function audit({ node, database, actor }: Operator, action: string, subject: string, details: Record<string, string>) {
-  await database.transaction((tx) => node.writeAudit(tx, { actor, action, subject, details }))
 }

@@ -1,10 +1,7 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { withOperator } from './connect.ts'
-import { listPayments, paymentStates } from './list-payments.ts'
-import { showBalances, showTrial } from './show-balances.ts'
-import { showEntries } from './show-entries.ts'
-import { verifyBooks } from './verify-books.ts'
+import { paymentStates } from './payment-states.ts'
 
 export const addLedger: AddCommand = (program, context) => {
   const group = program
@@ -29,7 +26,9 @@ const addBalances: AddCommand = (group, context) => {
     .argument('[prefix]', 'such as revenue: or credit:0x…')
     .option(...jsonOption)
     .action((prefix: string | undefined, options: { json?: boolean }) =>
-      withOperator(context.terminal, (operator) => showBalances(context, operator, { ...options, prefix: prefix ?? '' })),
+      withOperator(context.terminal, async (operator) =>
+        (await import('./show-balances.ts')).showBalances(context, operator, { ...options, prefix: prefix ?? '' }),
+      ),
     )
 }
 
@@ -40,7 +39,9 @@ const addTrial: AddCommand = (group, context) => {
     .option('--at <time>', 'as of a past time, RFC 3339')
     .option(...jsonOption)
     .action((options: { at?: string; json?: boolean }) =>
-      withOperator(context.terminal, (operator) => showTrial(context, operator, { ...options, at: parseTime(options.at) })),
+      withOperator(context.terminal, async (operator) =>
+        (await import('./show-balances.ts')).showTrial(context, operator, { ...options, at: parseTime(options.at) }),
+      ),
     )
 }
 
@@ -53,8 +54,12 @@ const addEntries: AddCommand = (group, context) => {
     .option('--before <cursor>', 'the page after the one that ended with this cursor')
     .option(...jsonOption)
     .action((account: string, options: { limit: string; before?: string; json?: boolean }) =>
-      withOperator(context.terminal, (operator) =>
-        showEntries(context, operator, { ...options, account, limit: parseLimit(options.limit) }),
+      withOperator(context.terminal, async (operator) =>
+        (await import('./show-entries.ts')).showEntries(context, operator, {
+          ...options,
+          account,
+          limit: parseLimit(options.limit),
+        }),
       ),
     )
 }
@@ -68,7 +73,9 @@ const addVerifyBooks: AddCommand = (group, context) => {
     )
     .option(...jsonOption)
     .action((options: { json?: boolean }) =>
-      withOperator(context.terminal, (operator) => verifyBooks(context, operator, options)),
+      withOperator(context.terminal, async (operator) =>
+        (await import('./verify-books.ts')).verifyBooks(context, operator, options),
+      ),
     )
 }
 
@@ -81,8 +88,11 @@ const addPayments: AddCommand = (group, context) => {
     .option('--limit <n>', 'how many', '20')
     .option(...jsonOption)
     .action((options: { state?: string; payer?: string; limit: string; json?: boolean }) =>
-      withOperator(context.terminal, (operator) =>
-        listPayments(context, operator, { ...options, limit: parseLimit(options.limit) }),
+      withOperator(context.terminal, async (operator) =>
+        (await import('./list-payments.ts')).listPayments(context, operator, {
+          ...options,
+          limit: parseLimit(options.limit),
+        }),
       ),
     )
 }

@@ -3,18 +3,7 @@ import { usageError } from '../exit-codes.ts'
 import { ageText, printResult, shortAddress, table } from '../output.ts'
 import { amountText } from './amount-text.ts'
 import type { Operator } from './connect.ts'
-
-export const paymentStates = [
-  'claimed',
-  'settling',
-  'unknown',
-  'settled',
-  'served',
-  'failed',
-  'released',
-  'credited',
-  'refunded',
-] as const
+import { paymentStates } from './payment-states.ts'
 
 type Count = { state: string; payments: bigint; amount_micro: string; oldest: Date }
 type Row = {

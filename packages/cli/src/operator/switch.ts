@@ -22,7 +22,9 @@ export const addSwitch: AddCommand = (program, context) => {
     .command('list')
     .description('show every switch, who changed it last and why')
     .option(...jsonOption)
-    .action(({ json }: { json?: boolean }) => withOperator(context.terminal, (operator) => list(context, operator, json)))
+    .action(({ json }: { json?: boolean }) =>
+      withOperator(context.terminal, (operator) => list(context, operator, json)),
+    )
   for (const state of ['on', 'off'] as const)
     group
       .command(state)

@@ -42,12 +42,18 @@ async function checkBooks({ node, database }: Operator) {
     {
       name: 'seals',
       ok: broken === undefined,
-      detail: broken === undefined ? `unbroken up to ${head?.seq ?? 0}` : `seal ${broken.seq}: ${broken.what} (${broken.reference ?? broken.transactionId ?? ''})`,
+      detail:
+        broken === undefined
+          ? `unbroken up to ${head?.seq ?? 0}`
+          : `seal ${broken.seq}: ${broken.what} (${broken.reference ?? broken.transactionId ?? ''})`,
     },
     {
       name: 'sums',
       ok: unbalanced.length === 0,
-      detail: unbalanced.length === 0 ? 'every unit sums to zero' : unbalanced.map(([unit, sum]) => `${unit}: ${sum}`).join(', '),
+      detail:
+        unbalanced.length === 0
+          ? 'every unit sums to zero'
+          : unbalanced.map(([unit, sum]) => `${unit}: ${sum}`).join(', '),
     },
     {
       name: 'balances',
@@ -57,7 +63,11 @@ async function checkBooks({ node, database }: Operator) {
           ? 'kept balances equal their entries'
           : differences.map((one) => `${one.name}: kept ${one.kept}, entries ${one.folded}`).join(', '),
     },
-    { name: 'audit', ok: audit === undefined, detail: audit === undefined ? 'the audit log is unbroken' : `row ${audit.id} does not fit` },
+    {
+      name: 'audit',
+      ok: audit === undefined,
+      detail: audit === undefined ? 'the audit log is unbroken' : `row ${audit.id} does not fit`,
+    },
   ]
   return { checks, seal: head === undefined ? null : { seq: head.seq, hash: head.hash.toString('hex') } }
 }

@@ -24,6 +24,7 @@ const blockTag = (number: bigint): Hex => `0x${number.toString(16)}`
 export function createChain(options: ChainOptions): ChainPort {
   const { network, rpc, clock } = options
   const usdc = network.usdc.address
+  const sharedReads = { ...rpc, agreed: shareInFlight(rpc.agreed) }
   const ethCall = (data: Hex, tag: string) => ({ method: 'eth_call', params: [{ to: usdc, data }, tag] })
 
   return {
@@ -60,7 +61,7 @@ export function createChain(options: ChainOptions): ChainPort {
       )
       return required(answer) !== 0n
     },
-    settlementByTransaction: (transaction, expected) => readSettlement(rpc, network, transaction, expected),
+    settlementByTransaction: (transaction, expected) => readSettlement(sharedReads, network, transaction, expected),
     settlementByNonce: async (expected, fromBlock) => {
       const head = await readBlock(rpc, 'latest').catch(() => undefined)
       if (!head) return { status: 'could_not_read', reason: 'the head could not be read' }
@@ -87,6 +88,19 @@ export function createChain(options: ChainOptions): ChainPort {
     },
     checkContractSignature: options.checkContractSignature,
     verifyAsset: () => verifyAsset(rpc, network),
+  }
+}
+
+/** A batch of settlements shares one transaction: its receipt is asked for once, however many wait for it. */
+function shareInFlight(agreed: Rpc['agreed']): Rpc['agreed'] {
+  const inFlight = new Map<string, Promise<unknown>>()
+  return (method, params, relevant) => {
+    const key = `${method} ${params.join(' ')}`
+    const known = inFlight.get(key)
+    if (known) return known
+    const answer = agreed(method, params, relevant).finally(() => inFlight.delete(key))
+    inFlight.set(key, answer)
+    return answer
   }
 }
 

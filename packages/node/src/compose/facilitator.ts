@@ -13,7 +13,7 @@ import type { Ground, Ports, Stops } from './ground.ts'
 
 export type OpenedFacilitator = {
   facilitator: Facilitator
-  local?: { facilitator: LocalFacilitator; wallets: readonly Address[] }
+  local?: { facilitator: LocalFacilitator; wallets: readonly Address[]; recoverLanes(): Promise<void> }
 }
 
 /** Whoever moves the money, as configured. A second provider during an outage is a change of FACILITATOR. */
@@ -43,7 +43,14 @@ export async function openFacilitator(
     ground.networks.map((network) => openLocalChain(config, ports, ground, network.caip2, owner, stops)),
   )
   const facilitator = createLocalFacilitator({ chains, clock, log, metrics, factories: config.erc6492Factories })
-  return { facilitator, local: { facilitator, wallets: chains.flatMap((chain) => chain.wallets.addresses) } }
+  const recoverLanes = async () => {
+    for (const chain of chains) await chain.wallets.recoverLanes()
+  }
+  await recoverLanes()
+  return {
+    facilitator,
+    local: { facilitator, wallets: chains.flatMap((chain) => chain.wallets.addresses), recoverLanes },
+  }
 }
 
 async function openLocalChain(
@@ -69,6 +76,5 @@ async function openLocalChain(
     holder: owner,
   })
   stops.push(() => wallets.stop())
-  await wallets.recoverLanes()
   return { network, rpc, wallets }
 }

@@ -21,7 +21,12 @@ export async function startJobs(
   ports: Ports,
   ground: Ground,
   till: Till,
-  options: { payees: Payees; shops: readonly Shop[]; routeOf(routeId: string): PaidRoute | undefined },
+  options: {
+    payees: Payees
+    shops: readonly Shop[]
+    routeOf(routeId: string): PaidRoute | undefined
+    recoverLanes?(): Promise<void>
+  },
   stops: Stops,
 ): Promise<void> {
   const { clock, log, metrics, ids } = ports
@@ -60,5 +65,7 @@ export async function startJobs(
   every('payments.reconcile', 60_000, () => reconcileBooks({ database, clock, ids, log, metrics }, targets))
   every('ledger.seal', 10_000, () => sealBooks(database))
   every('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs()))
+  // A dead process may be noticed a moment after its payments were: its wallets are looked at again.
+  if (options.recoverLanes) every('wallets.recover', 10_000, options.recoverLanes)
   for (const job of options.shops.flatMap((shop) => shop.jobs ?? [])) every(job.name, job.intervalMs, () => job.work())
 }

@@ -164,7 +164,7 @@ export function testDoor(given: Partial<FrontDoorDeps> = {}, clock: Clock = syst
       demo: false,
       royaltyRecipient: wallet,
       contentLicense: 'LicenseRef-Assay-1.0',
-      limits: { perSecond: 1e6, burst: 1e6 },
+      limits: { perSecond: 1e6, burst: 1e6, badPaymentsPerMinute: 1e6 },
       ...given.config,
     },
   })

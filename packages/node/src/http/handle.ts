@@ -153,7 +153,8 @@ async function answerFree(
   const access = declaration.access as FreeAccess
   const work = access.handle(read.input, context)
   const answer = await deps.timeLimit.run(work, (reason) => passage.request.abort(reason))
-  const shareMs = answer.status === 200 ? Math.min(sharedAnswerMsMax, (declaration.cacheSeconds ?? 0) * 1000) : 0
+  const shareable = answer.status === 200 && !isStream(answer.body)
+  const shareMs = shareable ? Math.min(sharedAnswerMsMax, (declaration.cacheSeconds ?? 0) * 1000) : 0
   const response = deps.responder.respond(passage.exchange, {
     ...answer,
     cacheControl: shareMs > 0 ? `public, max-age=${Math.floor(shareMs / 1000)}` : 'no-store',

@@ -13,7 +13,7 @@ export type HotAnswer = {
 }
 
 /** Uses of shared answers, counted here and told to logs and metrics in bulk. */
-export type Tally = { routeId: string; status: number; count: number }
+export type Tally = { routeId: string; status: number; count: number; unlogged: number }
 
 export type HotAnswers = {
   get(key: string, nowMs: number): HotAnswer | undefined

@@ -75,7 +75,7 @@ export function createLimiter(clock: Clock, config: LimitConfig): Limiter {
     noteBadPayment: (bucket) => {
       bucket.badPayments += 1
     },
-    maySendPayment: (bucket) => bucket.badPayments < config.badPaymentsPerMinute,
+    maySendPayment: (bucket) => Math.ceil(bucket.badPayments) < config.badPaymentsPerMinute,
     secondsUntil: (bucket, cost) => Math.max(1, Math.ceil((cost - bucket.tokens) / config.perSecond)),
     header: (bucket) =>
       `"caller";r=${Math.floor(bucket.tokens)};t=${Math.ceil((config.burst - bucket.tokens) / config.perSecond)}`,

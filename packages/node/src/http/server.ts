@@ -15,6 +15,8 @@ export type ListenOptions = {
   connectionsMax?: number
   /** Open connections one address may hold; unlimited unless told, as behind a proxy all come from one. */
   connectionsPerAddressMax?: number
+  /** Time to send all headers; a slow drip is cut then. */
+  headersTimeoutMs?: number
 }
 
 /** What stands behind the listener. */
@@ -40,7 +42,7 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
   const draining = new AbortController()
   const server = createServer({
     maxHeaderSize: headerBytesMax,
-    headersTimeout: 10_000,
+    headersTimeout: options.headersTimeoutMs ?? 10_000,
     requestTimeout: 30_000,
     keepAliveTimeout: 20_000,
     connectionsCheckingInterval: 1_000,

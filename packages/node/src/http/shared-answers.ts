@@ -32,7 +32,7 @@ export type SharedAnswersDeps = {
   bytesMax: number
 }
 
-const flushMs = 1_000
+const logEveryMs = 1_000
 
 /**
  * Unpaid probes and free documents come in floods of identical requests. They are answered without parsing,
@@ -43,17 +43,21 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
   const hot = createHotAnswers(deps.bytesMax)
   const glance = createHeaderGlance()
   const tallies = new Map<string, Tally>()
-  let flushedAtMs = clock.nowMs()
+  let loggedAtMs = clock.nowMs()
 
   const flush = () => {
-    flushedAtMs = clock.nowMs()
+    const nowMs = clock.nowMs()
+    const logNow = nowMs - loggedAtMs > logEveryMs
+    if (logNow) loggedAtMs = nowMs
     for (const tally of tallies.values()) {
-      if (tally.count === 0) continue
       const { routeId, status, count } = tally
+      if (count > 0) deps.metrics.count('http_requests', { route: routeId, status: String(status) }, count)
       tally.count = 0
-      deps.metrics.count('http_requests', { route: routeId, status: String(status) }, count)
+      tally.unlogged += count
+      if (!logNow || tally.unlogged === 0) continue
       // One line for many: a flood of probes must not become a flood of log lines.
-      deps.log.info({ route: routeId, status, count }, 'requests answered from memory')
+      deps.log.info({ route: routeId, status, count: tally.unlogged }, 'requests answered from memory')
+      tally.unlogged = 0
     }
   }
 
@@ -67,7 +71,7 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
       const bucket = limiter.bucketOf(clientAddress(peer, seen.forwardedFor, deps.trustedHops))
       if (!limiter.spend(bucket, answer.cost)) return undefined
       answer.tally.count += 1
-      if (nowMs - flushedAtMs > flushMs) flush()
+      if (nowMs - loggedAtMs > logEveryMs) flush()
       const headers = answer.headers.slice()
       headers.push('X-Request-Id', deps.requestId(seen.requestId), 'RateLimit', limiter.header(bucket))
       return { status: answer.status, headers, body: answer.body }
@@ -94,7 +98,7 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
 
 function tallyOf(tallies: Map<string, Tally>, routeId: string, status: number): Tally {
   const name = `${routeId} ${status}`
-  const tally = tallies.get(name) ?? { routeId, status, count: 0 }
+  const tally = tallies.get(name) ?? { routeId, status, count: 0, unlogged: 0 }
   tallies.set(name, tally)
   return tally
 }

@@ -40,6 +40,13 @@ export async function afterSettlement(
         payer: claim.payer,
         network: claim.network,
       })
+    case 'not_sent':
+      await endPayment(
+        deps.database,
+        { id: claim.id, from: ['settling'], to: 'released', reason: result.reason },
+        deps.clock.nowMs(),
+      )
+      return refuse('settlement_unavailable', { detail: 'The payment could not be sent.', retryAfterSeconds: 5 })
     case 'spent_before':
       await creditPayment(deps, claim, result.evidence)
       return refuse('payment_credited', { extra: { status_url: statusUrl } })

@@ -11,6 +11,8 @@ export type SettlementResult =
   | { status: 'settled'; evidence: Confirmed; feeMicro: Micro; gasGwei: bigint }
   /** Provably no money moved. */
   | { status: 'failed'; reason: string; message?: string; gasGwei: bigint }
+  /** The facilitator could not be used and nothing was sent: the same authorization may be tried again. */
+  | { status: 'not_sent'; reason: string }
   /** The nonce was spent before our claim: the money is here, but not for this request. */
   | { status: 'spent_before'; evidence: Confirmed }
   | { status: 'unknown'; reason: string; transaction?: Hex }
@@ -87,8 +89,12 @@ async function afterRefusal(
   // A refusal is no proof: anyone may have sent the authorization.
   const byNonce = await byNonceOnly(chain, expected, headBlock)
   if (byNonce) return byNonce
+  // An outage of the facilitator is not the buyer's fault, and 402 would ask the buyer to pay anew.
+  if (isOutage(refusal.reason)) return { status: 'not_sent', reason: refusal.reason }
   return failedIfUnused(chain, expected, refusal.reason, refusal.gasGwei ?? 0n, refusal.message)
 }
+
+const isOutage = (reason: string) => reason.startsWith('facilitator_') || reason === 'settlement_aborted'
 
 async function afterUnknown(
   chain: ChainPort,

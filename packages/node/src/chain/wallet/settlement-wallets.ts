@@ -3,6 +3,7 @@ import { createFeeSource } from './fees.ts'
 import { type Lane, openLane } from './lane.ts'
 import { type LaneHolder, wantLane } from './lane-lease.ts'
 import type { LaneDeps, OutgoingCall, SendResult, WalletLimits } from './lane-state.ts'
+import { walletsWithUnfinished } from './transaction-store.ts'
 import type { WalletKey } from './wallet-key.ts'
 
 export type SettlementWalletsOptions = Omit<LaneDeps, 'fees' | 'limits'> & {
@@ -11,7 +12,7 @@ export type SettlementWalletsOptions = Omit<LaneDeps, 'fees' | 'limits'> & {
   limits?: Partial<WalletLimits>
 }
 
-export type LaneRecovery = { wallet: Address; status: 'taken_over' | 'held_elsewhere' | 'unavailable' }
+export type LaneRecovery = { wallet: Address; status: 'clean' | 'taken_over' | 'held_elsewhere' | 'unavailable' }
 
 /** The wallets we send with on one chain, shared by all processes: each is used by one of them at a time. */
 export type SettlementWallets = {
@@ -20,7 +21,10 @@ export type SettlementWallets = {
   /** How many transactions may be on their way at once. */
   readonly capacity: number
   send(call: OutgoingCall): Promise<SendResult>
-  /** Takes over what a crash left, wallet by wallet; what another living process holds is its own business. */
+  /**
+   * Takes over what a crash left, wallet by wallet; what another living process holds is its own business. For start and
+   * for a job now and then: the database may need a moment to notice that a process has died.
+   */
   recoverLanes(): Promise<LaneRecovery[]>
   /** Wei per wallet, for readiness and alarms. */
   balances(): Promise<{ wallet: Address; wei: bigint }[]>
@@ -144,10 +148,13 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
       }
     },
     async recoverLanes() {
+      const unfinished = await walletsWithUnfinished(database, network.caip2)
       const taken: LaneRecovery[] = []
       for (const key of keys) {
-        const lane = lanes.get(key.address) ?? (await open(key).catch(() => 'unavailable' as const))
-        const status = lane === 'unavailable' ? lane : lane ? 'taken_over' : 'held_elsewhere'
+        const lane = unfinished.has(key.address)
+          ? (lanes.get(key.address) ?? (await open(key).catch(() => 'unavailable' as const)))
+          : 'clean'
+        const status = typeof lane === 'string' ? lane : lane ? 'taken_over' : 'held_elsewhere'
         taken.push({ wallet: key.address, status })
       }
       return taken

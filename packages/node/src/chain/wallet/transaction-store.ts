@@ -201,3 +201,11 @@ export async function unfinishedTransactions(
     usefulUntil: row.useful_until === null ? undefined : Number(row.useful_until),
   }))
 }
+
+export async function walletsWithUnfinished(sql: Sql, network: string): Promise<Set<Address>> {
+  const { rows } = await sql.query<{ wallet: Address }>(
+    `select distinct wallet from settlement_transaction where network = $1 and state in ('signed','broadcast')`,
+    [network],
+  )
+  return new Set(rows.map((row) => row.wallet))
+}

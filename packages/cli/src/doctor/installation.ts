@@ -1,0 +1,27 @@
+import type { Check } from './check.ts'
+import { fail, ok } from './check.ts'
+import { checkData } from './data-folder.ts'
+import { checkPorts } from './ports.ts'
+import { checkProduction } from './production.ts'
+import { checkRuntime, loadNode } from './runtime.ts'
+
+/** The whole installation. Every part is looked at, whatever the ones before it say; nothing is changed. */
+export async function checkInstallation(env: NodeJS.ProcessEnv): Promise<Check[]> {
+  const checks = await checkRuntime(env)
+  const node = await loadNode()
+  if (node === undefined)
+    return [...checks, fail('packages', 'the node cannot be loaded', 'run npm install in the clone, then try again')]
+  checks.push(ok('packages', `loaded; signatures are checked with the ${node.cryptoBackend()} curve`))
+  try {
+    const config = node.parseConfig(env)
+    checks.push(ok('configuration', `${config.mode} mode, nothing wrong`))
+    checks.push(...(await checkPorts(config)))
+    checks.push(...(await checkData(node, config)))
+    if (config.mode === 'production') checks.push(...(await checkProduction(node, config)))
+  } catch (error) {
+    if (!(error instanceof node.ConfigError)) throw error
+    for (const problem of error.problems)
+      checks.push(fail('configuration', problem, 'docs/configuration.md explains every variable'))
+  }
+  return checks
+}

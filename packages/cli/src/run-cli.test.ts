@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { exitCodeTexts } from './exit-codes.ts'
+import { runCli } from './run-cli.ts'
+import { createTestTerminal } from './terminal.fixture.ts'
+
+async function run(...args: string[]) {
+  const terminal = createTestTerminal()
+  return { code: await runCli(args, terminal), out: terminal.stdout(), err: terminal.stderr() }
+}
+
+test('help names every command and every exit code', async () => {
+  const { code, out } = await run('--help')
+  expect(code).toBe(0)
+  for (const command of ['up', 'buy', 'verify', 'doctor', 'keys', 'ledger', 'switch']) expect(out).toContain(command)
+  for (const text of Object.values(exitCodeTexts)) expect(out).toContain(text)
+})
+
+test('every command explains itself and, but for up, speaks JSON', async () => {
+  const commands = ['buy', 'verify', 'doctor', 'keys list', 'keys rotate', 'keys revoke', 'switch list', 'switch on']
+  commands.push('switch off', ...['balances', 'trial', 'entries', 'verify', 'payments'].map((name) => `ledger ${name}`))
+  for (const command of commands) {
+    const { code, out } = await run(...command.split(' '), '--help')
+    expect(code, command).toBe(0)
+    expect(out, command).toContain('--json')
+  }
+})
+
+test('wrong use ends with 2 and says how it is meant', async () => {
+  for (const args of [
+    ['nonsense'],
+    ['buy'],
+    ['buy', 'not a url', '--demo'],
+    ['buy', 'https://shop.example/', '--nonsense'],
+    ['buy', 'https://shop.example/'],
+    ['buy', 'https://shop.example/', '--max-amount', '1,5'],
+    ['buy', 'https://shop.example/', '--max-amount', '1'],
+    ['buy', 'https://shop.example/', '--yes'],
+    ['buy', 'https://shop.example/', '--max-amount', '1', '--key-env', 'NO_SUCH_KEY'],
+    ['buy', 'https://shop.example/', '--max-amount', '1', '--key-file', '/no/such/file'],
+    ['buy', 'https://shop.example/', '--max-amount', '1', '--network', 'moon', '--dry-run'],
+    ['buy', 'https://shop.example/', '--demo', '--data', 'x', '--method', 'GET'],
+    ['buy', 'https://shop.example/', '--demo', '--header', 'no colon'],
+    ['buy', 'https://shop.example/', '--demo', '--header', 'PAYMENT-SIGNATURE: x'],
+    ['buy', '--resume', '/no/such/file'],
+    ['verify'],
+    ['verify', '/no/such/file'],
+    ['doctor', 'ftp://x'],
+    ['switch', 'on', 'paid'],
+  ]) {
+    const { code, err } = await run(...args)
+    expect(code, args.join(' ')).toBe(2)
+    expect(err, args.join(' ')).toMatch(/error: .+/)
+  }
+})
+
+test('a wrong key never shows in a message', async () => {
+  const terminal = createTestTerminal({ env: { ASSAY_KEY: 'deadbeef-secret' } })
+  expect(await runCli(['buy', 'https://shop.example/', '--max-amount', '1'], terminal)).toBe(2)
+  expect(terminal.stderr()).toContain('32 bytes of hex')
+  expect(terminal.stderr()).not.toContain('deadbeef')
+})
+
+test('demo wallets are lent by this machine only', async () => {
+  const { code, err } = await run('buy', 'https://shop.example/x', '--demo')
+  expect(code).toBe(3)
+  expect(err).toContain('this machine only')
+})
+
+test('with --json an error is one JSON document, and people still read it beside', async () => {
+  const { code, out, err } = await run('verify', '/no/such/file', '--json')
+  expect(code).toBe(2)
+  expect(JSON.parse(out)).toMatchObject({ error: { code: 'usage', exit_code: 2 } })
+  expect(err).toContain('cannot read')
+})
+
+test('configuration problems are all told at once', async () => {
+  const terminal = createTestTerminal({ env: { ASSAY_MODE: 'production' } })
+  expect(await runCli(['ledger', 'trial', '--json'], terminal)).toBe(2)
+  const { error } = JSON.parse(terminal.stdout())
+  expect(error.code).toBe('configuration')
+  expect(error.problems.length).toBeGreaterThan(5)
+})
+
+test('a data folder without a node says how to start one', async () => {
+  const terminal = createTestTerminal({ env: { ASSAY_HOME: '/tmp/assay-there-is-nothing-here' } })
+  expect(await runCli(['ledger', 'balances'], terminal)).toBe(1)
+  expect(terminal.stderr()).toContain('assay up')
+})

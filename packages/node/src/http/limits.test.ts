@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { createHotAnswers, hotBody } from './hot-answers.ts'
+import { createLimiter } from './limits.ts'
+
+const at = (nowMs: () => number) => ({ nowMs, monotonicMs: nowMs, sleep: async () => {} })
+
+test('a bucket empties by cost and refills with time', () => {
+  let now = 0
+  const limiter = createLimiter(
+    at(() => now),
+    { perSecond: 2, burst: 4, badPaymentsPerMinute: 60, callersMax: 10 },
+  )
+  const bucket = limiter.bucketOf('192.0.2.1')
+  expect([limiter.spend(bucket, 3), limiter.spend(bucket, 3)]).toEqual([true, false])
+  expect(limiter.secondsUntil(bucket, 3)).toBe(1)
+  expect(limiter.header(bucket)).toBe('"caller";r=1;t=2')
+  expect(limiter.policyHeader).toBe('"caller";q=4;w=2')
+  now = 1_000
+  expect(limiter.spend(limiter.bucketOf('192.0.2.1'), 3)).toBe(true)
+})
+
+test('bad payments are forgiven with time', () => {
+  let now = 0
+  const limiter = createLimiter(
+    at(() => now),
+    { perSecond: 1, burst: 1, badPaymentsPerMinute: 6, callersMax: 10 },
+  )
+  const bucket = limiter.bucketOf('192.0.2.1')
+  for (let i = 0; i < 6; i += 1) limiter.noteBadPayment(bucket)
+  expect(limiter.maySendPayment(bucket)).toBe(false)
+  now = 20_000
+  expect(limiter.maySendPayment(limiter.bucketOf('192.0.2.1'))).toBe(true)
+})
+
+test('memory is bounded however many callers come, and idle callers are forgotten first', () => {
+  let now = 0
+  const limiter = createLimiter(
+    at(() => now),
+    { perSecond: 1, burst: 5, badPaymentsPerMinute: 6, callersMax: 100 },
+  )
+  for (let i = 0; i < 50; i += 1) limiter.bucketOf(`192.0.2.${i}`)
+  now = 120_000
+  const busy = limiter.bucketOf('198.51.100.1')
+  limiter.spend(busy, 5)
+  for (let i = 0; i < 60; i += 1) limiter.bucketOf(`203.0.113.${i}`)
+  expect(limiter.size()).toBeLessThanOrEqual(100)
+  expect(limiter.spend(limiter.bucketOf('198.51.100.1'), 1)).toBe(false)
+  for (let i = 0; i < 10_000; i += 1) limiter.bucketOf(`10.${i >> 8}.${i & 255}.1`)
+  expect(limiter.size()).toBeLessThanOrEqual(100)
+})
+
+test('shared answers are bounded in bytes, and the least recently used goes first', () => {
+  const answers = createHotAnswers(8_000)
+  const answer = (usedAtMs: number) => ({
+    status: 200,
+    headers: ['A', 'b'],
+    body: 'x'.repeat(2_000),
+    cost: 1,
+    paid: false,
+    expiresAtMs: 10_000,
+    usedAtMs,
+    tally: { routeId: 'r', status: 200, count: 0, unlogged: 0 },
+  })
+  for (const key of ['a', 'b', 'c']) answers.put(key, answer(0))
+  expect(answers.get('a', 500)).toBeDefined()
+  answers.put('d', answer(500))
+  expect([answers.get('a', 500), answers.get('b', 500)].map((found) => found !== undefined)).toEqual([true, false])
+  expect(answers.bytes()).toBeLessThanOrEqual(8_000)
+  answers.put('huge', { ...answer(0), body: 'x'.repeat(9_000) })
+  expect(answers.get('huge', 0)).toBeUndefined()
+  expect(answers.get('a', 10_000)).toBeUndefined()
+  answers.clear()
+  expect(answers.bytes()).toBe(0)
+})
+
+test('a shared body is text only where its bytes are ASCII', () => {
+  expect(hotBody(Buffer.from('plain'))).toBe('plain')
+  expect(hotBody('plain')).toBe('plain')
+  expect(hotBody('grün')).toEqual(Buffer.from('grün'))
+})

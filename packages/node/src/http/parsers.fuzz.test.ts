@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { readAttribution } from './attribution.ts'
+import { clientAddress, limitKey } from './client-address.ts'
+import { otherWallet, wallet } from './door.fixture.ts'
+import { negotiate } from './negotiate.ts'
+import { decodePathParam } from './path-params.ts'
+import { type FieldProblem, readQuery } from './query.ts'
+import { safeHeaderValue } from './standing-headers.ts'
+import { splitTarget } from './target.ts'
+
+test('path parameters: any text gives a value without separators or control characters, or nothing', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (raw) => {
+      const value = decodePathParam(raw)
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the point of the test
+      return value === undefined || (value !== '..' && !/[/\\;\u0000-\u001f]/.test(value))
+    }),
+  )
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...'aZ09 äß€:@-'), minLength: 1, maxLength: 20 }), (value) => {
+      const raw = encodeURIComponent(value)
+      expect(decodePathParam(raw)).toBe(value)
+    }),
+  )
+})
+
+test('queries: any text is read without a throw, attribution never stays in the resource', () => {
+  fc.assert(
+    fc.property(fc.string({ maxLength: 100 }), (text) => {
+      const read = readQuery(`?${text}`)
+      expect(Object.keys(read.fields)).not.toContain('ref')
+      expect(Object.getPrototypeOf(read.fields)).toBe(Object.prototype)
+    }),
+  )
+  const read = readQuery(`?b=2&ref=${wallet}&a=%31+x&%61ff=${otherWallet}`)
+  expect(read).toMatchObject({ fields: { b: '2', a: '1 x' }, resourceQuery: '?b=2&a=%31+x', problems: [] })
+  expect(read.attribution).toEqual({ ref: [wallet], aff: [otherWallet] })
+  expect(readQuery('?a=1&a=2').problems).toEqual([{ field: 'query.a', problem: 'is given twice' }])
+  expect(readQuery('?__proto__=1').problems).toHaveLength(1)
+  expect(readQuery('?a=%ff').problems).toHaveLength(1)
+})
+
+test('attribution: one valid wallet each, two differing codes are refused, the same one twice is fine', () => {
+  const read = (aff: string[], header?: string) => {
+    const problems: FieldProblem[] = []
+    const headers = new Map(header === undefined ? [] : [['x-affiliate-id', header]])
+    return { ...readAttribution({ ref: [], aff }, headers, problems), problems: problems.length }
+  }
+  expect(read([wallet])).toEqual({ aff: wallet, problems: 0 })
+  expect(read([wallet], wallet.toUpperCase().replace('0X', '0x'))).toEqual({ aff: wallet, problems: 0 })
+  expect(read([], otherWallet)).toEqual({ aff: otherWallet, problems: 0 })
+  expect(read([wallet], otherWallet)).toEqual({ problems: 1 })
+  expect(read(['0x12'])).toEqual({ problems: 1 })
+})
+
+test('negotiation: any Accept gives one of the offered types or nothing', () => {
+  const offered = ['application/json', 'text/csv']
+  fc.assert(
+    fc.property(fc.string({ maxLength: 60 }), (accept) => {
+      const chosen = negotiate(accept, offered)
+      return chosen === undefined || offered.includes(chosen)
+    }),
+  )
+  const rows: [string | undefined, string | undefined][] = [
+    [undefined, 'application/json'],
+    ['*/*', 'application/json'],
+    ['text/csv', 'text/csv'],
+    ['text/*;q=0.9, application/json;q=0.1', 'text/csv'],
+    ['text/html, */*;q=0.1', 'application/json'],
+    ['application/json;q=0, */*', 'text/csv'],
+    ['image/png', undefined],
+    ['garbage', 'application/json'],
+  ]
+  for (const [accept, chosen] of rows) expect(negotiate(accept, offered), accept).toBe(chosen)
+})
+
+test('targets: only a plain path with a query is taken', () => {
+  expect(splitTarget('/a?b=1?c')).toEqual({ path: '/a', query: '?b=1?c' })
+  expect(splitTarget('/a')).toEqual({ path: '/a', query: '?' })
+  for (const target of ['http://other/a', 'a', '', '*', '/a#b', '/ä', '/a b', '/a\n'])
+    expect(splitTarget(target), target).toBeUndefined()
+})
+
+test('E3: text reflected into a header can neither end the line nor leave ASCII', () => {
+  expect(safeHeaderValue('a\r\nSet-Cookie: x=1')).toBe('a%0D%0ASet-Cookie: x=1')
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => /^[\t\x20-\x7e]*$/.test(safeHeaderValue(text))),
+  )
+})
+
+test('callers: an IPv6 household shares one limit, forwarded addresses count only from trusted proxies', () => {
+  expect(limitKey('2001:db8:1:2:3:4:5:6')).toBe(limitKey('2001:0db8:0001:0002::9'))
+  expect(limitKey('2001:db8:1:2::1')).not.toBe(limitKey('2001:db8:1:3::1'))
+  expect(limitKey('::1')).toBe('0:0:0:0::/64')
+  expect(clientAddress('::ffff:10.0.0.1', '1.2.3.4', 0)).toBe('10.0.0.1')
+  expect(clientAddress('10.0.0.1', '6.6.6.6, 1.2.3.4', 1)).toBe('1.2.3.4')
+  expect(clientAddress('10.0.0.1', 'evil', 1)).toBe('10.0.0.1')
+  fc.assert(fc.property(fc.ipV6(), (address) => limitKey(address).endsWith('::/64')))
+})

@@ -1,0 +1,274 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { silentLog } from '../kernel/log.ts'
+import { fixtureRoutes, testDoor } from './door.fixture.ts'
+import { defineRoute } from './route.ts'
+import { type Listener, openListener } from './server.ts'
+
+const open: Listener[] = []
+const sockets: Socket[] = []
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  for (const listener of open.splice(0)) await listener.drain()
+})
+
+async function start(change: { routes?: ReturnType<typeof fixtureRoutes>; headersTimeoutMs?: number } = {}) {
+  const { headersTimeoutMs } = change
+  const listener = await openListener({
+    port: 0,
+    host: '127.0.0.1',
+    log: silentLog,
+    ...(headersTimeoutMs === undefined ? {} : { headersTimeoutMs }),
+  })
+  open.push(listener)
+  const door = testDoor({
+    ...(change.routes ? { routes: change.routes } : {}),
+    config: { baseUrl: listener.url, apiUrl: listener.url } as never,
+  })
+  listener.serve(door)
+  return { listener, door }
+}
+
+/** Sends raw bytes and gives back everything until the other side closes, or until `enough` was seen. */
+async function talk(port: number, bytes: string, enough?: (text: string) => boolean): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  sockets.push(socket)
+  let text = ''
+  socket.on('error', () => {})
+  socket.write(bytes)
+  await new Promise<void>((resolve) => {
+    socket.on('data', (chunk) => {
+      text += chunk
+      if (enough?.(text)) resolve()
+    })
+    socket.on('close', resolve)
+  })
+  socket.destroy()
+  return text
+}
+
+const get = (port: number, path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${more}\r\n`
+
+describe('over a socket', () => {
+  test('answers, shares and keeps the connection', async () => {
+    const { listener } = await start()
+    for (let i = 0; i < 3; i += 1) {
+      const response = await fetch(`${listener.url}/v1/report/1`)
+      expect(response.status).toBe(402)
+      expect(response.headers.has('date')).toBe(true)
+      expect(((await response.json()) as { code: string }).code).toBe('payment_required')
+    }
+  })
+
+  test('text beyond ASCII arrives whole, shared or not', async () => {
+    const routes = fixtureRoutes()
+    const cached = routes.find((route) => route.id === 'free.cached')
+    if (cached?.access.kind === 'free')
+      cached.access.handle = async () => ({ status: 200, contentType: 'text/plain; charset=utf-8', body: 'Größe €' })
+    if (cached) Object.assign(cached, { representations: ['text/plain'] })
+    const { listener } = await start({ routes })
+    for (let i = 0; i < 3; i += 1) expect(await (await fetch(`${listener.url}/cached`)).text()).toBe('Größe €')
+  })
+
+  test('the answer counts as delivered once its last byte was handed over', async () => {
+    const { listener, door } = await start()
+    const response = await fetch(`${listener.url}/v1/report/1`, { headers: { 'PAYMENT-SIGNATURE': 'good' } })
+    expect(await response.json()).toEqual({ echo: '1' })
+    expect(door.gate.delivered).toBe(1)
+  })
+
+  test('an answer whose caller hung up is never counted as delivered, and the gate hears that the caller has gone', async () => {
+    const routes = fixtureRoutes()
+    const report = routes.find((route) => route.id === 'paid.report')
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    if (report?.access.kind === 'paid') {
+      const { prepare } = report.access
+      report.access.prepare = async (input, call) => {
+        await held
+        return prepare(input, call)
+      }
+    }
+    const { listener, door } = await start({ routes })
+    const socket = connect(listener.port, '127.0.0.1')
+    socket.write(get(listener.port, '/v1/report/1', 'PAYMENT-SIGNATURE: good\r\n'))
+    while (door.gate.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    const gone = once(door.gate.calls[0]?.clientGone as AbortSignal, 'abort')
+    socket.destroy()
+    await gone
+    release()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect([door.gate.prepared, door.gate.delivered]).toEqual([1, 0])
+  })
+
+  test('E2: a huge body is refused before it is read, and the connection ends', async () => {
+    const { listener } = await start()
+    const head = `POST /v1/order HTTP/1.1\r\nHost: 127.0.0.1:${listener.port}\r\nContent-Type: application/json\r\n`
+    const announced = await talk(listener.port, `${head}Content-Length: 104857600\r\n\r\n{"a":`)
+    expect(announced).toMatch(/^HTTP\/1.1 413 /)
+    const chunk = `400\r\n${'x'.repeat(1024)}\r\n`
+    const streamed = await talk(listener.port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(5)}`)
+    expect(streamed).toMatch(/^HTTP\/1.1 413 /)
+    expect(streamed.toLowerCase()).toContain('connection: close')
+  })
+
+  test('Expect: 100-continue is answered only when the body is wanted', async () => {
+    const { listener } = await start()
+    const head = `POST /v1/order HTTP/1.1\r\nHost: 127.0.0.1:${listener.port}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n`
+    const refused = await talk(listener.port, `${head}Content-Length: 9999999\r\n\r\n`)
+    expect(refused).toMatch(/^HTTP\/1.1 413 /)
+    const wanted = await talk(listener.port, `${head}Content-Length: 12\r\n\r\n`, (text) =>
+      text.includes('100 Continue'),
+    )
+    expect(wanted).toMatch(/^HTTP\/1.1 100 Continue/)
+  })
+
+  test('A32: headers of 17 kB are 431 in our own shape; unreadable requests are 400', async () => {
+    const { listener } = await start()
+    const large = await talk(listener.port, get(listener.port, '/', `PAYMENT-SIGNATURE: ${'x'.repeat(17_000)}\r\n`))
+    expect(large).toMatch(/^HTTP\/1.1 431 /)
+    expect(large).toContain('"code":"headers_too_large"')
+    for (const bytes of ['rubbish\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', 'GET / HTTP/1.1\r\nA b: c\r\n\r\n'])
+      expect(await talk(listener.port, bytes), bytes).toMatch(/^HTTP\/1.1 400 /)
+    expect(await (await fetch(`${listener.url}/cached`)).json()).toEqual({ echo: 'cached' })
+  })
+
+  test('two lengths for one body are refused', async () => {
+    const { listener, door } = await start()
+    const head = `POST /v1/order HTTP/1.1\r\nHost: 127.0.0.1:${listener.port}\r\nContent-Length: 3\r\n`
+    for (const second of ['Content-Length: 4', 'Transfer-Encoding: chunked'])
+      expect(await talk(listener.port, `${head}${second}\r\n\r\n{}`)).toMatch(/^HTTP\/1.1 400 /)
+    expect(door.gate.calls).toHaveLength(0)
+  })
+
+  test('E1: headers that drip in forever are cut off', async () => {
+    const { listener } = await start({ headersTimeoutMs: 300 })
+    const socket = connect(listener.port, '127.0.0.1')
+    sockets.push(socket)
+    socket.on('error', () => {})
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n')
+    socket.resume()
+    await once(socket, 'close')
+  })
+
+  test('E11: an upgrade is never made, and pipelined requests are answered in order', async () => {
+    const { listener } = await start()
+    const upgrade = 'Connection: Upgrade, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n'
+    expect(await talk(listener.port, get(listener.port, '/cached', upgrade))).not.toContain('101 Switching')
+    const websocket =
+      'Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AQ==\r\n'
+    expect(await talk(listener.port, get(listener.port, '/v1/report/1', websocket))).toMatch(/^HTTP\/1.1 402 /)
+    const port = listener.port
+    const both = await talk(port, get(port, '/v1/thing/7') + get(port, '/cached', 'Connection: close\r\n'))
+    expect(both.match(/HTTP\/1.1 200/g)).toHaveLength(2)
+    expect(both.indexOf('"id":"7"')).toBeLessThan(both.indexOf('"cached"'))
+  })
+
+  test('before the node is complete every request is told to come back', async () => {
+    const listener = await openListener({ port: 0, host: '127.0.0.1', log: silentLog })
+    open.push(listener)
+    const response = await fetch(`${listener.url}/`)
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
+  })
+})
+
+describe('streams', () => {
+  function streaming(next: () => Promise<string | undefined>, onReturn: () => void) {
+    const base = fixtureRoutes()
+    const cached = base[1]
+    if (!cached) throw new Error('the fixture has a free route')
+    const stream = defineRoute({
+      ...cached,
+      id: 'free.stream',
+      path: '/stream',
+      representations: ['text/event-stream'],
+      access: {
+        kind: 'free',
+        handle: async () => ({
+          status: 200,
+          contentType: 'text/event-stream',
+          body: (async function* () {
+            try {
+              for (let event = await next(); event !== undefined; event = await next()) yield event
+            } finally {
+              onReturn()
+            }
+          })(),
+        }),
+      },
+    })
+    return [...base, stream]
+  }
+
+  test('events arrive as they are made, signed without digest, and the source stops when the reader leaves', async () => {
+    let returned = () => {}
+    const stopped = new Promise<void>((resolve) => {
+      returned = resolve
+    })
+    let count = 0
+    const tick = async () => {
+      count += 1
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return `data: ${count}\n\n`
+    }
+    const { listener } = await start({ routes: streaming(tick, returned) })
+    const text = await talk(listener.port, get(listener.port, '/stream'), (seen) => seen.includes('data: 3'))
+    expect(text.toLowerCase()).not.toContain('content-digest:')
+    expect(text.toLowerCase()).toContain('signature-input:')
+    await stopped
+  })
+
+  test('a source that breaks cuts the stream instead of ending it cleanly', async () => {
+    let count = 0
+    const breaks = async () => {
+      count += 1
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      if (count > 2) throw new Error('gone')
+      return 'data: x\n\n'
+    }
+    const { listener } = await start({ routes: streaming(breaks, () => {}) })
+    const text = await talk(listener.port, get(listener.port, '/stream'))
+    expect(text).toContain('data: x')
+    expect(text.endsWith('0\r\n\r\n')).toBe(false)
+  })
+
+  test('a reader that does not read stops the source after a bounded buffer', async () => {
+    let made = 0
+    const big = 'x'.repeat(16 * 1024)
+    const flood = async () => {
+      made += 1
+      return `data: ${big}\n\n`
+    }
+    const { listener } = await start({ routes: streaming(flood, () => {}) })
+    const socket = connect(listener.port, '127.0.0.1')
+    sockets.push(socket)
+    socket.on('error', () => {})
+    socket.pause()
+    socket.write(get(listener.port, '/stream'))
+    let before = -1
+    while (made !== before || made === 0) {
+      before = made
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    // What the kernel buffers is not ours; our own share of it is small.
+    expect(made * big.length).toBeLessThan(32 * 1024 * 1024)
+  })
+
+  test('draining ends streams with a hint to reconnect, lets requests end, and then closes', async () => {
+    const slow = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      return 'data: x\n\n'
+    }
+    const { listener } = await start({ routes: streaming(slow, () => {}) })
+    const reading = talk(listener.port, get(listener.port, '/stream'))
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    await listener.drain()
+    open.splice(0)
+    expect(await reading).toContain('retry: 1000')
+    await expect(fetch(`${listener.url}/cached`)).rejects.toThrow()
+  })
+})

@@ -1,0 +1,51 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parseStrictJson } from './strict-json.ts'
+
+const parse = (text: string) => parseStrictJson(Buffer.from(text))
+
+test('S22: depth is capped before parsing, so a bomb costs nothing', () => {
+  expect(parse('['.repeat(1_000_000))).toMatchObject({ status: 'malformed', problem: 'is nested deeper than 32' })
+  expect(parse(`${'['.repeat(33)}${']'.repeat(33)}`).status).toBe('malformed')
+  expect(parse(`${'['.repeat(32)}${']'.repeat(32)}`).status).toBe('ok')
+})
+
+test('A33: keys that reach into prototypes are refused at any depth and in any spelling', () => {
+  for (const text of [
+    '{"__proto__":{"paid":true}}',
+    '{"a":{"constructor":{"prototype":{}}}}',
+    '[{"\\u005f_proto__":1}]',
+    '{"a":[{"prototype":1}]}',
+  ])
+    expect(parse(text), text).toMatchObject({ status: 'malformed' })
+  expect(({} as Record<string, unknown>).paid).toBeUndefined()
+  expect(parse('{"a":"__proto__"}').status).toBe('ok')
+})
+
+test('a key given twice is refused, however it is spelled', () => {
+  for (const text of ['{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '[{"b":{"c":1,"d":2,"c":3}}]'])
+    expect(parse(text), text).toMatchObject({ status: 'malformed' })
+  for (const text of ['{"a":{"a":1},"b":["a","a",{"a":1}]}', '{"a":"{\\"a\\":1,\\"a\\":2}"}'])
+    expect(parse(text).status, text).toBe('ok')
+})
+
+test('text that is not UTF-8, has a byte order mark, or is no JSON is refused', () => {
+  expect(parseStrictJson(Buffer.from([0x22, 0xff, 0x22])).status).toBe('malformed')
+  expect(parseStrictJson(Buffer.from([0xef, 0xbb, 0xbf, 0x31])).status).toBe('malformed')
+  for (const text of ['', '{', 'NaN', "{'a':1}", '{"a":1}x', '01']) expect(parse(text).status, text).toBe('malformed')
+})
+
+test('any bytes give a result, and any JSON value without odd keys survives', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) =>
+      ['ok', 'malformed'].includes(parseStrictJson(bytes).status),
+    ),
+  )
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 8 }), (text) => {
+      const parsed = parse(text)
+      if (parsed.status === 'ok') expect(parsed.value).toEqual(JSON.parse(text))
+      else expect(parsed.problem).toMatch(/key/)
+    }),
+  )
+})

@@ -1,0 +1,312 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { runCli } from '../packages/cli/src/run-cli.ts'
+import { createTestTerminal, type TestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { demoAccount } from '../packages/node/src/devnet/index.ts'
+import { freePort } from '../packages/node/src/store/embedded/free-port.ts'
+import { baseNetwork } from '../packages/sdk/src/index.ts'
+import { type CuttingProxy, openCuttingProxy } from './support/cutting-proxy.ts'
+import { expectSoundBooks, paymentRows } from './support/invariants.ts'
+import { echoPath, openTill, type TillFixture } from './support/till-fixture.ts'
+
+let till: TillFixture
+let proxy: CuttingProxy
+let folder: string
+let operatorEnv: NodeJS.ProcessEnv
+
+beforeAll(async () => {
+  const port = await freePort()
+  proxy = await openCuttingProxy(port)
+  till = await openTill({ env: { PORT: String(port), BASE_URL: proxy.url } })
+  folder = await mkdtemp(join(tmpdir(), 'assay-cli-'))
+  operatorEnv = {
+    DATABASE_URL: till.db.databaseUrl,
+    BASE_RPC_URLS: till.base.url,
+    POLYGON_RPC_URLS: till.polygon.url,
+    BASE_URL: proxy.url,
+    USER: 'tester',
+  }
+})
+afterAll(async () => {
+  await expectSoundBooks(till)
+  await till.close()
+  await proxy.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+type Ended = { code: number; out: string; err: string; terminal: TestTerminal }
+
+async function assay(args: readonly string[], options: Parameters<typeof createTestTerminal>[0] = {}): Promise<Ended> {
+  const terminal = createTestTerminal(options)
+  const code = await runCli(args, terminal)
+  return { code, out: terminal.stdout(), err: terminal.stderr(), terminal }
+}
+
+const operator = (...args: string[]) => assay(args, { env: operatorEnv })
+const echo = (message: string) => `${proxy.url}${echoPath}?message=${message}`
+const keyOf = (role: 'creator') => demoAccount(role).privateKey
+
+test('the purchase a start prints works: the answer on standard output, the rest beside it', async () => {
+  const { code, out, err } = await assay(['buy', echo('hello'), '--demo'])
+  expect(err).toContain('0.001 USDC on base (eip155:8453)')
+  expect(err).toMatch(/paid 0\.001 USDC .* payment pay_\w{26} · transaction 0x\w{64} · signature verified/)
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({ echo: 'hello', paid_by: demoAccount('buyer').address })
+})
+
+test('a POST on Polygon, as one JSON document', async () => {
+  const url = `${proxy.url}${echoPath}`
+  const { code, out } = await assay(['buy', url, '-d', '{"message":"p"}', '--demo', '--network', 'polygon', '--json'])
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({
+    status: 200,
+    answer: { echo: 'p' },
+    payment: { status: 'settled', network: 'eip155:137', amount_micro: '1000', price_usd: '0.001' },
+    verified: { status: 'verified' },
+    receipt: { status: 'verified' },
+  })
+})
+
+test('--dry-run and a maximum below the price sign nothing', async () => {
+  const before = (await paymentRows(till)).length
+  const dry = await assay(['buy', echo('dry'), '--demo', '--dry-run', '--json'])
+  expect(dry.code).toBe(0)
+  expect(JSON.parse(dry.out)).toMatchObject({ quote: { price_usd: '0.001', bound: true } })
+  const dear = await assay(['buy', echo('dear'), '--demo', '--max-amount', '0.0009'])
+  expect(dear.code).toBe(3)
+  expect(dear.err).toContain('Raise --max-amount')
+  expect((await paymentRows(till)).length).toBe(before)
+})
+
+test('a real wallet on a demo node is told to use --demo', async () => {
+  const env = { ASSAY_KEY: keyOf('creator') }
+  const { code, err } = await assay(['buy', echo('real'), '--max-amount', '1'], { env })
+  expect(code).toBe(3)
+  expect(err).toContain('add --demo')
+})
+
+test('what costs nothing is just fetched, and what is refused says why', async () => {
+  const free = await assay(['buy', `${proxy.url}/livez`, '--demo'])
+  expect(free).toMatchObject({ code: 0, out: '{"status":"ok"}' })
+  expect(free.err).toContain('this cost nothing')
+  const wrong = await assay(['buy', `${proxy.url}${echoPath}?nonsense=1`, '--demo'])
+  expect(wrong.code).toBe(1)
+  expect(wrong.err).toContain('nothing was charged')
+  const nowhere = await assay(['buy', `${proxy.url}/nowhere`, '--demo', '--json'])
+  expect(nowhere.code).toBe(1)
+  expect(JSON.parse(nowhere.out)).toMatchObject({ error: { code: 'not_found' } })
+})
+
+test('a purchase whose end is unknown ends with 4 and is resumed without paying again', async () => {
+  const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder)
+  const before = (await paymentRows(till)).length
+  proxy.cut(1, (request) => /^payment-signature:/im.test(request))
+  const lost = await assay(['buy', echo('lost'), '--demo', '--wait', '0.1', '--json'])
+  cwd.mockRestore()
+  expect(lost.code).toBe(4)
+  const { error } = JSON.parse(lost.out)
+  expect(error).toMatchObject({ code: 'payment_outcome_unknown', hint: expect.stringContaining('--resume') })
+  const again = await assay(['buy', '--resume', error.resume_file])
+  expect(again.code).toBe(0)
+  expect(JSON.parse(again.out)).toMatchObject({ echo: 'lost' })
+  expect((await paymentRows(till)).length).toBe(before + 1)
+  await expect(readFile(error.resume_file)).rejects.toThrow()
+})
+
+test('a saved answer verifies offline, against published keys, and not when it was changed', async () => {
+  const file = join(folder, 'answer.json')
+  expect((await assay(['buy', echo('kept'), '--demo', '--save', file, '--out', join(folder, 'body')])).code).toBe(0)
+  expect(JSON.parse(await readFile(join(folder, 'body'), 'utf8'))).toMatchObject({ echo: 'kept' })
+  const offline = await assay(['verify', file])
+  expect(offline.code).toBe(0)
+  expect(offline.out).toContain('not checked: keys, settlement, time')
+  const online = await assay(['verify', '-', '--online', '--json'], { input: await readFile(file, 'utf8') })
+  expect(online.code).toBe(0)
+  expect(JSON.parse(online.out).checks.find((check: { name: string }) => check.name === 'keys').status).toBe('passed')
+  const evidence = JSON.parse(await readFile(file, 'utf8'))
+  evidence.response.body_base64 = Buffer.from('{"echo":"forged"}').toString('base64')
+  await writeFile(file, JSON.stringify(evidence))
+  const forged = await assay(['verify', file])
+  expect(forged.code).toBe(5)
+  expect(forged.out).toContain('does not verify')
+  await writeFile(file, '{"format":"something else"}')
+  expect((await assay(['verify', file])).code).toBe(5)
+})
+
+/** A seller of somebody else's: unsigned, and dearer each time it is asked. */
+async function openDearSeller(
+  asset: string = till.base.usdc,
+): Promise<{ server: Server; url: string; payments: number }> {
+  const seller = { payments: 0, url: '', server: createServer() }
+  let amount = 1000
+  seller.server.on('request', (request, response) => {
+    if (request.url === '/') {
+      const { address, privateKey } = demoAccount('buyer')
+      const chains = [{ network: 'eip155:8453', usdc: till.base.usdc }]
+      const accounts = [{ role: 'buyer', address, private_key: privateKey }]
+      return void response.end(JSON.stringify({ demo: { chains, accounts } }))
+    }
+    if (request.headers['payment-signature']) seller.payments += 1
+    const offer = {
+      scheme: 'exact',
+      network: 'eip155:8453',
+      amount: String(amount++),
+      asset,
+      payTo: demoAccount('affiliate').address,
+      maxTimeoutSeconds: 60,
+      extra: { name: 'USD Coin', version: '2' },
+    }
+    const required = { x402Version: 2, resource: { url: `${seller.url}/thing` }, accepts: [offer] }
+    const header = Buffer.from(JSON.stringify(required)).toString('base64')
+    response.writeHead(402, { 'payment-required': header }).end('{}')
+  })
+  await new Promise<void>((resolve) => seller.server.listen(0, '127.0.0.1', resolve))
+  seller.url = `http://127.0.0.1:${(seller.server.address() as AddressInfo).port}`
+  return seller
+}
+
+test('a price that moved after the quote is refused, and unsigned sellers only with consent', async () => {
+  const seller = await openDearSeller()
+  try {
+    const unsigned = await assay(['buy', `${seller.url}/thing`, '--demo'])
+    expect(unsigned.code).toBe(5)
+    const moved = await assay(['buy', `${seller.url}/thing`, '--demo', '--allow-unsigned'])
+    expect(moved.code).toBe(3)
+    expect(moved.err).toContain('The terms changed after the quote')
+    expect(seller.payments).toBe(0)
+    const examined = await assay(['doctor', `${seller.url}/thing`, '--json'])
+    const { checks } = JSON.parse(examined.out) as { checks: { name: string; status: string }[] }
+    const warned = checks.filter((check) => check.status !== 'ok').map((check) => check.name)
+    expect(warned).toEqual(expect.arrayContaining(['signature', 'cache', 'browsers', 'discovery', 'lost answers']))
+  } finally {
+    seller.server.closeAllConnections()
+    seller.server.close()
+  }
+})
+
+test('somebody who sits there is asked and may say no; a demo wallet needs no asking', async () => {
+  const demo = await assay(['buy', echo('asked'), '--demo'], { interactive: true, answer: false })
+  expect(demo).toMatchObject({ code: 0, terminal: { questions: [] } })
+  const seller = await openDearSeller(baseNetwork.usdc)
+  try {
+    const args = ['buy', `${seller.url}/thing`, '--allow-unsigned']
+    const no = await assay(args, { interactive: true, answer: false, env: { ASSAY_KEY: keyOf('creator') } })
+    expect(no).toMatchObject({ code: 3, terminal: { questions: ['Pay 0.001 USDC?'] } })
+    expect(seller.payments).toBe(0)
+  } finally {
+    seller.server.close()
+  }
+})
+
+test('the doctor finds nothing wrong with a route of ours, and says so of one that is none', async () => {
+  const ours = await assay(['doctor', `${proxy.url}${echoPath}`, '--json'])
+  const { checks } = JSON.parse(ours.out) as { checks: { name: string; status: string; detail: string }[] }
+  expect(checks.filter((check) => check.status !== 'ok')).toEqual([])
+  expect(ours.code).toBe(0)
+  const free = await assay(['doctor', `${proxy.url}/livez`])
+  expect(free.code).toBe(1)
+  expect(free.out).toContain('answer 402 to a bare request')
+  const nobody = await assay(['doctor', `http://127.0.0.1:${await freePort()}/`])
+  expect(nobody.code).toBe(1)
+  expect(nobody.out).toContain('ECONNREFUSED')
+})
+
+test('the doctor looks at the installation', async () => {
+  const env = { ...operatorEnv, PORT: '0', ASSAY_HOME: folder }
+  const { code, out } = await assay(['doctor', '--json'], { env })
+  const { checks } = JSON.parse(out) as { checks: { name: string; status: string }[] }
+  expect(checks.filter((check) => check.status === 'fail')).toEqual([])
+  expect(code).toBe(0)
+  expect(checks.map((check) => check.name)).toEqual(
+    expect.arrayContaining(['node', 'configuration', 'disk', 'database']),
+  )
+  const broken = await assay(['doctor'], { env: { PORT: 'x', LOG_LEVEL: 'loud' } })
+  expect(broken.code).toBe(1)
+  expect(broken.out).toContain('PORT: must be a port number')
+  expect(broken.out).toContain('LOG_LEVEL')
+})
+
+test('the books can be read and verified while the node runs', async () => {
+  await assay(['buy', echo('books'), '--demo'])
+  const trial = JSON.parse((await operator('ledger', 'trial', '--json')).out)
+  expect(trial.balanced).toBe(true)
+  const account = 'revenue:sandbox.echo.get@eip155:8453'
+  const balances = JSON.parse((await operator('ledger', 'balances', 'revenue:', '--json')).out)
+  expect(balances.data.map((row: { account: string }) => row.account)).toContain(account)
+  const first = JSON.parse((await operator('ledger', 'entries', account, '--limit', '1', '--json')).out)
+  expect(first.data).toHaveLength(1)
+  const rest = await operator('ledger', 'entries', account, '--limit', '1', '--before', first.next_cursor, '--json')
+  expect(JSON.parse(rest.out).data[0].reference).not.toBe(first.data[0].reference)
+  const verified = await operator('ledger', 'verify')
+  expect(verified.code).toBe(0)
+  expect(verified.out).toContain('every unit sums to zero')
+  const payments = await operator('ledger', 'payments', '--state', 'served', '--limit', '1')
+  expect(payments.out).toMatch(/pay_\w{26}\s+served/)
+  expect((await operator('ledger', 'payments', '--state', 'lost')).code).toBe(2)
+  expect((await operator('ledger', 'entries', 'no-such-account')).code).toBe(1)
+})
+
+test('switches stop selling, keep the reason, and let it go on', async () => {
+  const on = await operator('switch', 'on', 'paid', '--reason', 'moving house', '--json')
+  expect(JSON.parse(on.out).data[0]).toMatchObject({
+    name: 'paid',
+    on: true,
+    reason: 'moving house',
+    changed_by: 'cli tester',
+  })
+  const closed = await assay(['buy', echo('closed'), '--demo', '--wait', '0.1'])
+  expect(closed.code).toBe(1)
+  expect(closed.err).toMatch(/switched off|Switched off|not take the payment/)
+  expect((await operator('switch', 'off', 'paid', '--reason', 'done')).code).toBe(0)
+  expect((await operator('switch', 'off', 'nothing', '--reason', 'done')).code).toBe(2)
+  const { rows } = await till.db.owner.query(`select action from audit_log where action like 'kill_switch.%'`)
+  expect(rows).toEqual([{ action: 'kill_switch.on' }, { action: 'kill_switch.off' }])
+})
+
+test('beside an embedded database the note in the data folder is enough; without a server it says so', async () => {
+  const note = join(folder, 'database.json')
+  await writeFile(note, JSON.stringify({ port: 1, database_url: till.db.databaseUrl }))
+  expect((await assay(['ledger', 'trial'], { env: { ASSAY_HOME: folder } })).code).toBe(0)
+  const port = await freePort()
+  await writeFile(note, JSON.stringify({ port, database_url: `postgresql://assay:x@127.0.0.1:${port}/assay` }))
+  const down = await assay(['ledger', 'trial'], { env: { ASSAY_HOME: folder } })
+  expect(down.code).toBe(1)
+  expect(down.err).toContain('is not running')
+  expect(down.err).toContain('assay up')
+})
+
+test('keys are rotated and revoked on the running node, vouched for by the operator', async () => {
+  const before = JSON.parse((await operator('keys', 'list', '--json')).out)
+  const rotated = JSON.parse((await operator('keys', 'rotate', '--overlap', '0', '--yes', '--json')).out)
+  await vi.waitFor(async () => {
+    const index = (await (await fetch(proxy.url)).json()) as { keys: { key_id: string } }
+    expect(index.keys.key_id).toBe(rotated.key_id)
+  })
+  const file = join(folder, 'rotated.json')
+  // Documents are shared for some seconds; with an overlap of minutes nobody would notice.
+  const buyRotated = () => assay(['buy', echo('rotated'), '--demo', '--save', file])
+  await vi.waitFor(async () => expect(await buyRotated()).toMatchObject({ code: 0 }), {
+    timeout: 10_000,
+    interval: 500,
+  })
+  const other = await assay(['keys', 'rotate', '--yes'], { env: { ...operatorEnv, OPERATOR_KEY: keyOf('creator') } })
+  expect(other.code).toBe(3)
+  expect(other.err).toContain('--allow-new-wallet')
+
+  const at = new Date(Date.now() - 60_000).toISOString()
+  const revoked = JSON.parse((await operator('keys', 'revoke', rotated.key_id, '--at', at, '--yes', '--json')).out)
+  expect(revoked.active_key_id).not.toBe(rotated.key_id)
+  const listed = await operator('keys', 'list')
+  expect(listed.out).toMatch(new RegExp(`${rotated.key_id}\\s+revoked`))
+  expect(listed.out).toContain(before.active_key_id)
+  // Offline nothing is known of it; with the keys of today the stolen key's answer no longer counts.
+  expect((await assay(['verify', file])).code).toBe(0)
+  const today = join(folder, 'keys.json')
+  await writeFile(today, (await operator('keys', 'list', '--json')).out)
+  expect((await assay(['verify', file, '--keys', today])).code).toBe(5)
+  expect((await operator('keys', 'revoke', 'no-such-key', '--yes')).code).toBe(1)
+})
