@@ -86,7 +86,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
   const payees = payeesOf(config, ground)
   const context = await shopContext(config, ports, ground, origins, payees)
-  const shops = await openShops(context, [openTillShop({ sandbox: config.sandbox }), ...(options.shops ?? [])])
+  const shops = await openShops(context, [...ownShops(config), ...(options.shops ?? [])], stops)
   let opened: OpenedFacilitator | undefined
   const till = await openTill(
     config,
@@ -133,6 +133,11 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   }
 }
 
+/** One line a shop: taking out the line and the folder leaves a node that still compiles. */
+function ownShops(config: Config): OpenShop[] {
+  return [openTillShop({ sandbox: config.sandbox })]
+}
+
 function openPorts(config: Config, options: NodeOptions): Ports {
   const clock = options.clock ?? systemClock
   return {
@@ -169,9 +174,9 @@ function openDoor(
       networks: ground.networks,
       keyring: ground.keyring,
       clock,
-      ...(config.mode === 'demo' ? { demo: () => demoObject(config, ground.networks, ground.devnets) } : {}),
+      ...(config.mode === 'demo' ? { demo: () => demoObject(config, ground.networks, ground.devnets, shops) } : {}),
     }),
-    ...opsRoutes({ checks: readinessChecks(ground, till), metrics, metricsPublic: config.metricsPublic, clock }),
+    ...opsRoutes({ checks: readinessChecks(ground, till, shops), metrics, metricsPublic: config.metricsPublic, clock }),
     ...errorRoutes,
     ...shops.flatMap((shop) => shop.routes),
   )

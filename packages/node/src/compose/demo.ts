@@ -2,12 +2,18 @@ import type { Network } from '../chain/index.ts'
 import type { Config } from '../config.ts'
 import { demoAccounts } from '../devnet/accounts.ts'
 import type { Devnet } from '../devnet/index.ts'
+import type { Shop } from '../http/index.ts'
 import { checksumAddress } from '../kernel/address.ts'
 
 const shownRoles = new Set(['operator', 'buyer', 'creator', 'affiliate'])
 
 /** The `demo` object of the index: all that a script or a newcomer needs to buy at once. Its keys are worthless elsewhere. */
-export function demoObject(config: Config, networks: readonly Network[], devnets: readonly Devnet[]) {
+export function demoObject(
+  config: Config,
+  networks: readonly Network[],
+  devnets: readonly Devnet[],
+  shops: readonly Shop[],
+) {
   return {
     synthetic: true,
     chains: networks.map((network, index) => ({
@@ -24,5 +30,6 @@ export function demoObject(config: Config, networks: readonly Network[], devnets
       })),
     tokens: [],
     sources: [],
+    ...Object.assign({}, ...shops.map((shop) => shop.demo?.() ?? {})),
   }
 }

@@ -1,9 +1,9 @@
-import type { ReadinessCheck } from '../http/index.ts'
+import type { ReadinessCheck, Shop } from '../http/index.ts'
 import type { Ground } from './ground.ts'
 import type { Till } from './till.ts'
 
 /** What must work before money is taken. */
-export function readinessChecks(ground: Ground, till: Till): ReadinessCheck[] {
+export function readinessChecks(ground: Ground, till: Till, shops: readonly Shop[]): ReadinessCheck[] {
   const { database } = ground.store
   return [
     // A write, because a database that can only be read cannot claim.
@@ -19,6 +19,7 @@ export function readinessChecks(ground: Ground, till: Till): ReadinessCheck[] {
     })),
     { name: 'facilitator', check: async (signal) => (await till.facilitator.supported(signal)).kinds.length > 0 },
     { name: 'signing key', check: async () => ground.keyring.complete() },
+    ...shops.flatMap((shop) => shop.readiness ?? []),
     { name: 'payments', check: async () => !(await till.switches.read()).paid.on },
   ]
 }

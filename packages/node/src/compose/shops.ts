@@ -6,7 +6,7 @@ import type { JwsPort, Payees } from '../payments/index.ts'
 import { createNonceIssuer, loadSharedSecret, type ProofDeps } from '../proofs/index.ts'
 import { createJwsSigner, didKeyUrl, type Keyring, verifyJws } from '../signing/index.ts'
 import { claimNonce } from '../store/nonce-claims.ts'
-import type { Ground, Ports } from './ground.ts'
+import type { Ground, Ports, Stops } from './ground.ts'
 import type { Origins } from './till.ts'
 
 export function payeesOf(config: Config, ground: Ground): Payees {
@@ -34,6 +34,9 @@ export async function shopContext(
     base,
     polygon,
     chains: ground.chains,
+    rpcs: ground.rpcs,
+    endpoints: ground.endpoints,
+    home: config.home,
     payees,
     database: ground.store.database,
     keyring: ground.keyring,
@@ -47,8 +50,15 @@ export async function shopContext(
   }
 }
 
-export async function openShops(context: ShopContext, shops: readonly OpenShop[]): Promise<Shop[]> {
-  return Promise.all(shops.map((open) => open(context)))
+/** In order: a shop may count on those before it being open. */
+export async function openShops(context: ShopContext, shops: readonly OpenShop[], stops: Stops): Promise<Shop[]> {
+  const opened: Shop[] = []
+  for (const open of shops) {
+    const shop = await open(context)
+    stops.push(async () => shop.stop?.())
+    opened.push(shop)
+  }
+  return opened
 }
 
 async function proofDeps(ports: Ports, ground: Ground): Promise<ProofDeps> {

@@ -66,6 +66,7 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
       requestId: exchange.requestId,
       method: declaration.method,
       resourceUrl: `${originOf(deps.authorities, declaration.area)}${exchange.path}${read.resourceQuery}`,
+      received: { authority: exchange.authority, path: exchange.path, query: exchange.query },
       representation: read.representation,
       attribution: read.attribution,
       headers,

@@ -55,6 +55,8 @@ export type CallContext = {
   method: string
   /** Our own absolute URL of the resource, query included, `ref` and `aff` removed. Never from Host. */
   resourceUrl: string
+  /** What the request itself named, as a signature over it covers it: attribution included. */
+  received: { authority: string; path: string; query: string }
   representation: string
   attribution: Attribution
   /** Lower-cased request headers, for proofs. */

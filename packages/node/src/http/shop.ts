@@ -1,4 +1,4 @@
-import type { ChainPort, Network } from '../chain/index.ts'
+import type { ChainPort, Network, Rpc, RpcEndpoint } from '../chain/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
@@ -8,6 +8,7 @@ import type { EntitlementPort, JwsPort, Payees, ReversalHook, SaleHook } from '.
 import type { ProofDeps } from '../proofs/index.ts'
 import type { Keyring } from '../signing/index.ts'
 import type { Database } from '../store/database.ts'
+import type { ReadinessCheck } from './ops-routes.ts'
 import type { RouteDeclaration } from './route.ts'
 
 /** What a shop is given: the floors below it, opened and wired. */
@@ -19,6 +20,11 @@ export type ShopContext = {
   base: Network
   polygon: Network
   chains: ReadonlyMap<string, ChainPort>
+  /** Raw reads, by network, and the endpoints behind them where each one's own answer counts. */
+  rpcs: ReadonlyMap<string, Rpc>
+  endpoints: ReadonlyMap<string, readonly RpcEndpoint[]>
+  /** The node's data folder. */
+  home: string
   payees: Payees
   database: Database
   keyring: Keyring
@@ -38,6 +44,11 @@ export type Shop = {
   saleHooks?: readonly SaleHook[]
   reversalHooks?: readonly ReversalHook[]
   jobs?: readonly ShopJob[]
+  /** Named things that must work before this shop can sell. */
+  readiness?: readonly ReadinessCheck[]
+  /** Members of the index's `demo` object, in demo mode only; called when the index is asked for. */
+  demo?(): Record<string, unknown>
+  stop?(): Promise<void>
 }
 
 /** Runs in one process at a time, whoever holds its lease. */

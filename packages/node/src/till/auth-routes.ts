@@ -11,6 +11,7 @@ import {
   sessionAnswer,
   sessionTokenType,
   verifySession,
+  verifySignedRequest,
   verifySiwx,
 } from '../proofs/index.ts'
 import { createJwsSigner } from '../signing/index.ts'
@@ -22,7 +23,7 @@ const exampleDid = 'did:pkh:eip155:8453:0x11111111111111111111111111111111111111
 
 /** Proving who one is: a challenge to sign, and a short session for the one who signed it. */
 export function authRoutes(context: AuthContext): RouteDeclaration[] {
-  return [challengeRoute(context), sessionRoute(context), whoAmIRoute(context)]
+  return [challengeRoute(context), sessionRoute(context), whoAmIRoute(context), signedRoute(context)]
 }
 
 function challengeRoute({ proofs, baseUrl, base }: AuthContext): RouteDeclaration {
@@ -117,6 +118,36 @@ function whoAmIRoute(context: AuthContext): RouteDeclaration {
           { clock: context.clock, keyring: context.keyring, origin: context.baseUrl, authority },
           token,
         )
+        return jsonAnswer({ did: didOfAccount(account) })
+      },
+    },
+  })
+}
+
+/** Where a signer can be tried before it signs something that matters. */
+function signedRoute(context: AuthContext): RouteDeclaration {
+  return defineRoute({
+    id: 'auth.check',
+    area: 'core',
+    method: 'POST',
+    path: '/v1/auth/check',
+    summary: 'Check a request-bound signature (ERC-8128) and learn whose it is',
+    description:
+      'Sign method, authority, path, query and body digest with a nonce, valid for at most 60 s. Any JSON object may be the body.',
+    body: z.record(z.string(), z.unknown()),
+    output: z.strictObject({ did: z.string() }),
+    example: { body: { any: 'thing' }, output: { did: exampleDid } },
+    next: '/',
+    access: {
+      kind: 'free',
+      security: 'erc8128',
+      handle: async (_input, call) => {
+        const account = await verifySignedRequest(context.proofs, {
+          method: call.method,
+          ...call.received,
+          headers: call.headers,
+          rawBody: call.rawBody,
+        })
         return jsonAnswer({ did: didOfAccount(account) })
       },
     },
