@@ -33,6 +33,7 @@ export type FixtureOptions = {
   intercept?: Interceptors
   log?: Log
   shops?: readonly OpenShop[]
+  jobs?: boolean
 }
 
 /** A whole node on a real database and real chains, in this process, with everything in memory or thrown away after. */
@@ -49,6 +50,7 @@ export async function openTill(options: FixtureOptions = {}): Promise<TillFixtur
       log: given.log ?? silentLog,
       ...(given.intercept === undefined ? {} : { intercept: given.intercept }),
       ...(given.shops === undefined ? {} : { shops: given.shops }),
+      ...(given.jobs === undefined ? {} : { jobs: given.jobs }),
     })
     nodes.push(node)
     return node

@@ -6,7 +6,7 @@ import type { Database, Tx } from '../store/database.ts'
 import { type FinishedClaim, postingReference } from './finish-sale.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import type { GateOutcome, PaidCall } from './paid-call.ts'
-import { refuse, refuse402, refuseForLater } from './refuse.ts'
+import { refuse, refuse402 } from './refuse.ts'
 import { type Confirmed, fromNonceEvidence } from './settle-payment.ts'
 import type { Claim } from './store-claim.ts'
 import { markCredited } from './store-finish.ts'
@@ -64,7 +64,8 @@ export async function creditSpentAuthorization(
       payer: verified.payer,
       network: claim.network,
     })
-  if (result.status !== 'spent_before') return refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 10)
+  // Nothing was claimed, so there is no status to follow; reconciliation credits the transfer once it is final.
+  if (result.status !== 'spent_before') return refuse('settlement_unknown', { retryAfterSeconds: 10 })
   const paymentId = await insertCredited(deps, claim, result.evidence)
   return refuse('payment_credited', paymentId ? { extra: { status_url: deps.statusUrl(paymentId) } } : {})
 }

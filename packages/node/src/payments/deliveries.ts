@@ -22,7 +22,7 @@ export function createDeliveries(database: Database, clock: Clock, log: Log) {
         .catch((error: unknown) => log.warn({ paymentId, error: String(error) }, 'delivery not recorded'))
     },
     clientGone(paymentId: string): void {
-      const write = markClientGone(database, paymentId)
+      const write = tryAgain(() => markClientGone(database, paymentId), clock)
         .catch((error: unknown) => log.warn({ paymentId, error: String(error) }, 'lost client not recorded'))
         .finally(() => pendingGone.delete(paymentId))
       pendingGone.set(paymentId, write)
@@ -32,6 +32,20 @@ export function createDeliveries(database: Database, clock: Clock, log: Log) {
       if (pendingGone.size > 0) await Promise.all(pendingGone.values())
     },
     idle: () => batcher.idle(),
+  }
+}
+
+const attemptsMax = 5
+
+/** A moment without the database must not turn a retry into a second purchase. */
+async function tryAgain(work: () => Promise<void>, clock: Clock): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt >= attemptsMax) throw error
+      await clock.sleep(50 * 2 ** attempt)
+    }
   }
 }
 

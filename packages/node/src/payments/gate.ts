@@ -1,3 +1,4 @@
+import { CommitUnknown, StoreUnavailable } from '../store/errors.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { Gate, PaidCall } from './paid-call.ts'
 import { passEntitled } from './pass-entitled.ts'
@@ -25,7 +26,14 @@ export function createGate(deps: GateDeps): Gate {
       // A comma can only come from two headers joined into one: which of them was meant cannot be told.
       if (payment?.includes(','))
         return refuse('payment_malformed', { detail: 'PAYMENT-SIGNATURE was sent more than once.' })
-      return entitlement ? passEntitled(deps, call, entitlement) : passPayment(deps, call, payment as string)
+      try {
+        return await (entitlement ? passEntitled(deps, call, entitlement) : passPayment(deps, call, payment as string))
+      } catch (error) {
+        // Before the intent is written no money can have moved; after it, errors have been dealt with where they arose.
+        if (!(error instanceof StoreUnavailable || error instanceof CommitUnknown)) throw error
+        deps.log.error({ route: call.route.id, error: error.message }, 'a payment could not be recorded')
+        return refuse('settlement_unavailable', { detail: 'The payment could not be recorded.', retryAfterSeconds: 3 })
+      }
     },
   }
 }

@@ -80,7 +80,7 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
   const { rowCount } = await sql.query(
     `with moved as (
        update payment set state = $2, reason = $3, ended_at = case when $2 = 'unknown' then null else $4::timestamptz end,
-         transaction = coalesce($5, transaction)
+         transaction = coalesce($5, transaction), client_gone = client_gone or $2 = 'unknown'
        where id = $1 and state = any($6::text[]) and ($7::bigint is null or owner = $7) returning id, network, payer, amount_micro),
      flight as (
        update payer_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.amount_micro
@@ -99,7 +99,7 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
   return rowCount > 0
 }
 
-/** The client's connection broke: a later fresh authorization for the same request is then known to be a retry. */
+/** Nobody waits for this answer any more: the connection broke, or it was told to come back. A later fresh authorization for the same request is then known to be a retry. */
 export async function markClientGone(sql: Sql, id: string): Promise<void> {
   await sql.query(`update payment set client_gone = true where id = $1 and delivered_at is null`, [id])
 }

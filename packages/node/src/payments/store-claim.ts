@@ -2,6 +2,7 @@ import type { Address } from '../kernel/address.ts'
 import { fromHex, type Hex } from '../kernel/bytes.ts'
 import type { Micro } from '../kernel/money.ts'
 import type { Database, Sql } from '../store/database.ts'
+import { sqlStateOf } from '../store/errors.ts'
 
 /** All that is known at the moment a payment is claimed; the row is the stored quote. */
 export type Claim = {
@@ -194,6 +195,8 @@ export async function reclaimReleased(
     })
   } catch (error) {
     if (error instanceof OverLimit) return { status: 'over_limit' }
+    // Another live payment took the identifier meanwhile.
+    if (sqlStateOf(error) === '23505') return { status: 'conflict' }
     throw error
   }
 }

@@ -48,20 +48,51 @@ export async function workOnClaim(
   })
   if (!intended) return refuseForLater('payment_in_flight', deps.statusUrl(claim.id), 1)
 
+  return settleAndFinish(deps, chain, call, verified, claim, prepared)
+}
+
+/** From here on money may move: whatever goes wrong, the answer is never 402 and never forgets the payment. */
+async function settleAndFinish(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  verified: VerifiedPayment,
+  claim: Claim,
+  prepared: PreparedAnswer,
+): Promise<GateOutcome> {
   const gone = () => deps.deliveries.clientGone(claim.id)
   call.clientGone.addEventListener('abort', gone, { once: true })
   if (call.clientGone.aborted) gone()
-  const result = await settlePayment(
-    { facilitator: deps.facilitator, chain, clock: deps.clock, deadlineMs: deps.limits.settleMs },
-    facilitatorPayment(call, verified, claim),
-    { payer: claim.payer, payTo: claim.payTo, amountMicro: claim.amountMicro, nonce: claim.nonce },
-    claim.headBlock,
-  )
-  deps.metrics.count('assay_payments_settlements_total', { outcome: result.status, network: claim.network })
-  const outcome = await afterSettlement(deps, chain, call, claim, prepared, result)
-  // From here the front door watches the connection until the last byte.
-  if (outcome.kind !== 'served') call.clientGone.removeEventListener('abort', gone)
+  let outcome: GateOutcome
+  try {
+    const result = await settlePayment(
+      { facilitator: deps.facilitator, chain, clock: deps.clock, deadlineMs: deps.limits.settleMs },
+      facilitatorPayment(call, verified, claim),
+      { payer: claim.payer, payTo: claim.payTo, amountMicro: claim.amountMicro, nonce: claim.nonce },
+      claim.headBlock,
+    )
+    deps.metrics.count('assay_payments_settlements_total', { outcome: result.status, network: claim.network })
+    outcome = await afterSettlement(deps, chain, call, claim, prepared, result)
+  } catch (error) {
+    deps.log.error({ paymentId: claim.id, error: String(error) }, 'a payment was interrupted; recovery ends it')
+    await park(deps, claim, 'interrupted')
+    outcome = refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)
+  }
+  // A served answer is watched by the front door until its last byte. Any other leaves nobody waiting: a fresh
+  // authorization for the same request is then a retry of this purchase and not a second one.
+  if (outcome.kind === 'served') return outcome
+  call.clientGone.removeEventListener('abort', gone)
+  if (outcome.kind === 'refused' && outcome.problem.status === 503) gone()
   return outcome
+}
+
+/** Recovery takes up what is `unknown` at once; without this write it waits for the lease to run out. */
+async function park(deps: GateDeps, claim: Claim, reason: string): Promise<void> {
+  await endPayment(
+    deps.database,
+    { id: claim.id, from: ['settling'], to: 'unknown', reason },
+    deps.clock.nowMs(),
+  ).catch((error: unknown) => deps.log.warn({ paymentId: claim.id, error: String(error) }, 'left to its lease'))
 }
 
 async function prepareInTime(

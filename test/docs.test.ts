@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { paymentStates } from '../packages/cli/src/operator/payment-states.ts'
+import { createProgram } from '../packages/cli/src/program.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { environmentSchema } from '../packages/node/src/config.ts'
+import { problemTable } from '../packages/node/src/kernel/problem-table.ts'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const sectionOf = (text: string, heading: string) => {
+  const [, after = ''] = text.split(`\n## ${heading}\n`)
+  return after.split('\n## ')[0] ?? ''
+}
+/** The first cell of each row of a table, without its code marks. */
+const firstCells = (text: string) => [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell]) => cell)
+const variables = (text: string) => [...text.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name = '']) => name)
+
+test('docs/configuration.md explains every variable, and no other', () => {
+  const documented = firstCells(sectionOf(read('docs/configuration.md'), 'Variables'))
+  expect([...documented].sort()).toEqual(Object.keys(environmentSchema.shape).sort())
+})
+
+test('README names every variable, and no other', () => {
+  const rows = sectionOf(read('README.md'), 'Configuration')
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+  expect(variables(rows.join('\n')).sort()).toEqual(Object.keys(environmentSchema.shape).sort())
+})
+
+test('docs/errors.md is the table of problems', () => {
+  const expected = Object.entries(problemTable).map(
+    ([code, { status, retryable, title, hint }]) =>
+      `| \`${code}\` | ${status} | ${retryable ? 'yes' : 'no'} | ${title} | ${hint} |`,
+  )
+  const written = read('docs/errors.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+  expect(written).toEqual(expected)
+})
+
+test('docs/payments.md explains every state a payment can be in', () => {
+  const migration = read('packages/node/src/store/migrations/0003_payments.sql')
+  const [, list = ''] = /state text not null check \(state in \(([^)]*)\)\)/.exec(migration) ?? []
+  const states = list.split(',').map((state) => state.trim().slice(1, -1))
+  expect(firstCells(sectionOf(read('docs/payments.md'), 'States')).sort()).toEqual([...states].sort())
+  expect([...paymentStates].sort()).toEqual([...states].sort())
+})
+
+function* sourcesBelow(folder: string): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) yield* sourcesBelow(path)
+    else if (/\.ts$/.test(entry.name) && !/\.(test|fixture)\.ts$/.test(entry.name)) yield readFileSync(path, 'utf8')
+  }
+}
+
+test('docs/operations.md lists every metric and every alarm of the code, and no other', () => {
+  const code = [...sourcesBelow(join(root, 'packages/node/src'))].join('\n')
+  const suffixes: Record<string, string> = { count: '_total', gauge: '', observeMs: '_seconds' }
+  const used = [...code.matchAll(/metrics\s*\.(count|gauge|observeMs)\(\s*'([a-z_]+)'/g)].map(
+    ([, kind = '', name = '']) =>
+      // Some callers write the whole name, others leave prefix and suffix to the port.
+      `assay_${name.replace(/^assay_/, '').replace(/_total$/, '')}${suffixes[kind]}`,
+  )
+  const operations = read('docs/operations.md')
+  expect(firstCells(sectionOf(operations, 'Metrics')).sort()).toEqual([...new Set(used)].sort())
+  const alarms = [...code.matchAll(/alarm: '([a-z_]+)'/g)].map(([, name]) => name)
+  expect(firstCells(sectionOf(operations, 'Alarms')).sort()).toEqual([...new Set(alarms)].sort())
+})
+
+test('every document that is linked exists', () => {
+  const documents = [
+    'README.md',
+    'CONTRIBUTING.md',
+    ...readdirSync(join(root, 'docs'), { recursive: true }).map((path) => `docs/${path}`),
+  ]
+  for (const document of documents.filter((path) => path.endsWith('.md')))
+    for (const [, target = ''] of read(document).matchAll(/\]\((?!https?:|#)([^)#]+)/g))
+      expect(() => statSync(join(root, dirname(document), target)), `${document} links to ${target}`).not.toThrow()
+})
+
+test('the commands that documents show exist', async () => {
+  const program = createProgram({ terminal: createTestTerminal(), endWith: () => {} })
+  const texts = ['README.md', 'docs/operations.md', 'docs/payments.md', 'docs/configuration.md'].map(read).join('\n')
+  for (const [line, first, second] of texts.matchAll(/(?:npx |`)assay ([a-z]+)(?: ([a-z]+))?/g)) {
+    const command = program.commands.find((one) => one.name() === first)
+    expect(command, line).toBeDefined()
+    if (command && command.commands.length > 0 && second !== undefined)
+      expect(
+        command.commands.map((one) => one.name()),
+        line,
+      ).toContain(second)
+  }
+})

@@ -1,0 +1,93 @@
+import { ChainUnreadable } from '../../packages/node/src/chain/index.ts'
+import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import type { Database, Tx } from '../../packages/node/src/store/database.ts'
+import { StoreUnavailable } from '../../packages/node/src/store/errors.ts'
+
+/** Lets one port call of the life of a payment fail, before its work or after it. */
+export type FaultPoints = {
+  intercept: Interceptors
+  /** From now on calls made on behalf of a payment count; the one planned fails. */
+  plan(at: number, when: 'before' | 'after'): void
+  stop(): readonly string[]
+}
+
+export function createFaultPoints(): FaultPoints {
+  let calls: string[] | undefined
+  let planned: { at: number; when: 'before' | 'after' } | undefined
+
+  async function pass<T>(name: string, work: () => Promise<T>, failure: () => Error): Promise<T> {
+    if (!calls) return work()
+    calls.push(name)
+    const mine = calls.length
+    if (planned?.at === mine && planned.when === 'before') throw failure()
+    const result = await work()
+    if (planned?.at === mine && planned.when === 'after') throw failure()
+    return result
+  }
+
+  const gone = () => new StoreUnavailable('the connection to the database was lost')
+  const named = (statement: string | { name?: string; text: string }) =>
+    typeof statement === 'string'
+      ? statement.trim().slice(0, 40)
+      : (statement.name ?? statement.text.trim().slice(0, 40))
+  /** Jobs, leases and listeners go on by themselves and are not part of a payment. */
+  const isBackground = (name: string) =>
+    /job_lease|payment_owner|kill_switch|keyring|settlement_lane|nonce_claim|ledger_seal/.test(name)
+
+  const database = (real: Database): Database => ({
+    ...real,
+    query: (statement, values) => {
+      const name = named(statement)
+      return isBackground(typeof statement === 'string' ? statement : statement.text)
+        ? real.query(statement, values)
+        : pass(`db ${name}`, () => real.query(statement, values), gone)
+    },
+    transaction: (work) =>
+      pass(
+        'db commit',
+        () =>
+          real.transaction((tx) => {
+            const counted: Tx = {
+              transaction: true,
+              query: (statement, values) => pass(`tx ${named(statement)}`, () => tx.query(statement, values), gone),
+            }
+            return work(counted)
+          }),
+        gone,
+      ),
+  })
+
+  return {
+    plan: (at, when) => {
+      calls = []
+      planned = { at, when }
+    },
+    stop: () => {
+      const seen = calls ?? []
+      calls = undefined
+      planned = undefined
+      return seen
+    },
+    intercept: {
+      database,
+      rpc: (real) => ({
+        name: real.name,
+        send: (batch) =>
+          pass(
+            `rpc ${batch.map((call) => call.method).join('+')}`,
+            () => real.send(batch),
+            () => new ChainUnreadable('reset'),
+          ),
+      }),
+      facilitator: (real) => ({
+        ...real,
+        settle: (payment, signal) =>
+          pass(
+            'facilitator settle',
+            () => real.settle(payment, signal),
+            () => new Error('socket hang up'),
+          ),
+      }),
+    },
+  }
+}
