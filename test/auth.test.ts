@@ -38,7 +38,8 @@ test('a signed challenge opens a session, once, even when it is sent many times 
   const responses = await Promise.all(Array.from({ length: 10 }, () => signIn(header)))
   expect(responses.filter((response) => response.status === 200)).toHaveLength(1)
   expect(responses.filter((response) => response.status === 401)).toHaveLength(9)
-  const { token } = (await responses.find((response) => response.status === 200)?.json()) as { token: string }
+  const opened = responses.find((response) => response.status === 200) as Response
+  const { token } = (await opened.json()) as { token: string }
   const who = await fetch(`${till.node.url}/v1/auth/session`, { headers: { authorization: `Bearer ${token}` } })
   expect(await who.json()).toEqual({ did })
   expect((await fetch(`${till.node.url}/v1/auth/session`)).status).toBe(401)

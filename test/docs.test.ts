@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { exitCodeTexts } from '../packages/cli/src/exit-codes.ts'
 import { paymentStates } from '../packages/cli/src/operator/payment-states.ts'
 import { createProgram } from '../packages/cli/src/program.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
@@ -39,6 +40,11 @@ test('docs/errors.md is the table of problems', () => {
     .split('\n')
     .filter((line) => line.startsWith('| `'))
   expect(written).toEqual(expected)
+})
+
+test('docs/command-line.md has the exit codes of the program', () => {
+  const rows = [...sectionOf(read('docs/command-line.md'), 'Exit codes').matchAll(/^\| (\d) \| (.*) \|$/gm)]
+  expect(Object.fromEntries(rows.map(([, code, text]) => [code, text]))).toEqual(exitCodeTexts)
 })
 
 test('docs/payments.md explains every state a payment can be in', () => {
@@ -84,7 +90,9 @@ test('every document that is linked exists', () => {
 
 test('the commands that documents show exist', async () => {
   const program = createProgram({ terminal: createTestTerminal(), endWith: () => {} })
-  const texts = ['README.md', 'docs/operations.md', 'docs/payments.md', 'docs/configuration.md'].map(read).join('\n')
+  const texts = ['README.md', 'docs/operations.md', 'docs/payments.md', 'docs/configuration.md', 'docs/command-line.md']
+    .map(read)
+    .join('\n')
   for (const [line, first, second] of texts.matchAll(/(?:npx |`)assay ([a-z]+)(?: ([a-z]+))?/g)) {
     const command = program.commands.find((one) => one.name() === first)
     expect(command, line).toBeDefined()

@@ -26,11 +26,25 @@ const sdkExitCodes: Record<AssayErrorCode, ExitCode> = {
   payment_outcome_unknown: outcomeUnknown,
 }
 
+/** Where the client's own hint speaks of code, this one speaks of the command line. */
+const hints: Partial<Record<AssayErrorCode, string>> = {
+  no_acceptable_offer: 'The seller takes other money, or on other networks, than you allow; nothing was signed.',
+  price_above_maximum: 'Raise --max-amount if the price is right; nothing was signed.',
+  signature_missing: 'Add --allow-unsigned to buy from sellers that do not sign; nothing was signed.',
+  signature_invalid: 'Do not trust this answer. If it was paid for, --save keeps what arrived as evidence.',
+  keys_unavailable:
+    'Try again, or add --allow-unsigned to buy from sellers without published keys; nothing was signed.',
+  terms_moved: 'Run the command again to see the new terms; nothing was signed.',
+}
+
 /** Whatever was thrown, as one kind of error with something to do about it. */
 export function toCliError(error: unknown): CliError {
   if (error instanceof CliError) return error
   if (isAssayError(error))
-    return new CliError(sdkExitCodes[error.code], error.code, withCause(error), { hint: error.hint, cause: error })
+    return new CliError(sdkExitCodes[error.code], error.code, withCause(error), {
+      hint: hints[error.code] ?? error.hint,
+      cause: error,
+    })
   const { name, message, problems, details } = (error ?? {}) as Record<string, unknown>
   if (name === 'ConfigError' && Array.isArray(problems))
     return new CliError(usage, 'configuration', String(message), {
@@ -59,19 +73,13 @@ function withCause(error: Error): string {
   return deepest === error || error.message.includes(why) ? error.message : `${error.message} (${why})`
 }
 
+export function errorDocument(error: CliError): string {
+  const { code, message, hint, exitCode, details } = error
+  return toJson({ error: { code, message, ...(hint === undefined ? {} : { hint }), exit_code: exitCode, ...details } })
+}
+
 export function reportError(terminal: Terminal, json: boolean, error: CliError): void {
-  if (json)
-    terminal.out(
-      toJson({
-        error: {
-          code: error.code,
-          message: error.message,
-          ...(error.hint === undefined ? {} : { hint: error.hint }),
-          exit_code: error.exitCode,
-          ...error.details,
-        },
-      }),
-    )
+  if (json) terminal.out(errorDocument(error))
   terminal.say(`error: ${error.message}`)
   if (error.hint !== undefined) terminal.say(`  ${error.hint}`)
 }

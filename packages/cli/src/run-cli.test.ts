@@ -71,6 +71,8 @@ test('with --json an error is one JSON document, and people still read it beside
   expect(code).toBe(2)
   expect(JSON.parse(out)).toMatchObject({ error: { code: 'usage', exit_code: 2 } })
   expect(err).toContain('cannot read')
+  const unknown = await run('verify', 'x', '--nonsense', '--json')
+  expect(JSON.parse(unknown.out)).toMatchObject({ error: { message: expect.stringContaining('--nonsense') } })
 })
 
 test('configuration problems are all told at once', async () => {

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
-import { type ExitCode, exitCodes } from './exit-codes.ts'
+import { type ExitCode, exitCodes, usageError } from './exit-codes.ts'
 import { createProgram } from './program.ts'
-import { reportError, toCliError } from './report-error.ts'
+import { errorDocument, reportError, toCliError } from './report-error.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Runs one command line to its end and gives the exit code. */
@@ -17,10 +17,15 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     await program.parseAsync(args, { from: 'user' })
     return ended
   } catch (error) {
-    // commander has already said what is wrong, or shown the help that was asked for.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+    const json = args.includes('--json')
+    if (error instanceof CommanderError) {
+      // It has already said what is wrong, or shown the help that was asked for.
+      if (error.exitCode === 0) return exitCodes.ok
+      if (json) terminal.out(errorDocument(usageError(error.message.replace(/^error: /, ''))))
+      return exitCodes.usage
+    }
     const known = toCliError(error)
-    reportError(terminal, args.includes('--json'), known)
+    reportError(terminal, json, known)
     return known.exitCode
   }
 }

@@ -10,9 +10,12 @@ export type RequestToSend = { url: string; method: string; headers: Record<strin
 export async function buildRequest(url: string, options: RequestOptions, terminal: Terminal): Promise<RequestToSend> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw usageError(`not an http(s) URL: ${url}`, 'Quote it in the shell, for & and ? have a meaning there.')
+  if (new URL(url).username !== '' || new URL(url).password !== '')
+    throw usageError('the URL carries a name or password', 'Send it in a header: --header "Authorization: …".')
   const body = options.data === undefined ? new Uint8Array() : await readData(options.data, terminal)
   const method = (options.method ?? (body.byteLength > 0 ? 'POST' : 'GET')).toUpperCase()
-  if (!/^[A-Z]{1,16}$/.test(method)) throw usageError(`not a method: ${options.method}`)
+  if (!/^[A-Z]{1,16}$/.test(method) || /^(CONNECT|TRACE|TRACK)$/.test(method))
+    throw usageError(`not a method to buy with: ${options.method}`)
   if (body.byteLength > 0 && (method === 'GET' || method === 'HEAD'))
     throw usageError(`${method} cannot carry --data`, 'Leave --method away, or use --method POST.')
   const headers = Object.fromEntries((options.header ?? []).map(parseHeader))

@@ -17,6 +17,7 @@ export const addLedger: AddCommand = (program, context) => {
   addEntries(group, context)
   addVerifyBooks(group, context)
   addPayments(group, context)
+  addReview(group, context)
 }
 
 const addBalances: AddCommand = (group, context) => {
@@ -90,6 +91,22 @@ const addPayments: AddCommand = (group, context) => {
     .action((options: { state?: string; payer?: string; limit: string; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
         (await import('./list-payments.ts')).listPayments(context, operator, {
+          ...options,
+          limit: parseLimit(options.limit),
+        }),
+      ),
+    )
+}
+
+const addReview: AddCommand = (group, context) => {
+  group
+    .command('review')
+    .description('transfers to our addresses that no payment explains, waiting for a person')
+    .option('--limit <n>', 'how many', '20')
+    .option(...jsonOption)
+    .action((options: { limit: string; json?: boolean }) =>
+      withOperator(context.terminal, async (operator) =>
+        (await import('./list-review.ts')).listReview(context, operator, {
           ...options,
           limit: parseLimit(options.limit),
         }),

@@ -31,6 +31,11 @@ export function formatUsd(micro: Micro): string {
   return `${sign}${absolute / 1_000_000n}${fraction ? `.${fraction}` : ''}`
 }
 
+/** Math.min knows no bigint. */
+export function smallerOf(a: Micro, b: Micro): Micro {
+  return a <= b ? a : b
+}
+
 export const bpsWhole = 10_000n
 
 /** Floor of `gross * bps / 10000`. */

@@ -119,6 +119,7 @@ async function finishAll(deps: FinishDeps, tx: Tx, inputs: readonly FinishInput[
   const replaced = new Map<string, AnswerContent>()
   for (const [index, input] of mine.entries()) {
     const answer = await input.commit?.(tx, sales[index] as Sale)
+    if (input.commit && input.claim.payee === 'custody') await expectClearingEmpty(tx, input.claim)
     if (!answer) continue
     await replaceAnswer(tx, input.claim.id, answer)
     replaced.set(input.claim.id, answer)
@@ -133,6 +134,18 @@ async function finishAll(deps: FinishDeps, tx: Tx, inputs: readonly FinishInput[
         }
       : { status: 'already' },
   )
+}
+
+/** The effect of a custody route sends every micro on; what it forgot would be nobody's, so nothing is committed. */
+async function expectClearingEmpty(tx: Tx, claim: FinishedClaim): Promise<void> {
+  const { rows } = await tx.query<{ left: bigint }>(
+    `select coalesce(sum(e.amount_micro), 0)::bigint as left from ledger_transaction t
+     join ledger_entry e on e.transaction_id = t.id join ledger_account a on a.id = e.account_id
+     where t.payment_id = $1 and a.name = $2`,
+    [claim.id, accounts.clearingPayments(claim.network).name],
+  )
+  const left = rows[0]?.left ?? 0n
+  if (left !== 0n) throw new Error(`route ${claim.routeId} left ${left} in clearing for ${claim.id}`)
 }
 
 /** Money that is here but not final, for something that cannot be taken back: it waits in clearing. */

@@ -1,5 +1,5 @@
 import type { ChainPort } from '../chain/index.ts'
-import type { Micro } from '../kernel/money.ts'
+import { type Micro, smallerOf } from '../kernel/money.ts'
 import { type Account, accounts, type LedgerTransaction, owedTo, post } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import { type FinishedClaim, postingReference, saleOf } from './finish-sale.ts'
@@ -106,7 +106,7 @@ type PaymentReservation = NonNullable<Awaited<ReturnType<typeof readAnswer>>>['r
 async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise<LedgerTransaction> {
   const { network, amountMicro } = payment
   const { account, atMostMicro } = await takenBackFrom(tx, payment)
-  const backMicro = atMostMicro < amountMicro ? atMostMicro : amountMicro
+  const backMicro = smallerOf(atMostMicro, amountMicro)
   const lostMicro = amountMicro - backMicro
   return {
     reference: `${postingReference('reorg', payment)}:${payment.blockHash}`,

@@ -39,7 +39,11 @@ export function createDatabase(options: PoolOptions): Database {
     max: options.poolSize ?? poolSizeDefault,
     idleTimeoutMillis: 60_000,
   })
-  pool.on('error', (error) => options.log.warn({ error: error.message }, 'an idle database connection was lost'))
+  let closing = false
+  pool.on('error', (error) => {
+    // The server says goodbye to connections that are just closing; that is nobody's trouble.
+    if (!closing) options.log.warn({ error: error.message }, 'an idle database connection was lost')
+  })
   // The pool listens only to idle connections; one that breaks while lent out would otherwise end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const listener = createListener(options)
@@ -71,6 +75,7 @@ export function createDatabase(options: PoolOptions): Database {
     listen: listener.listen,
     holdLock: (key) => holdLock(options.target, key),
     close: async () => {
+      closing = true
       await listener.close()
       await pool.end()
     },
