@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { createAnswerReader } from './answer-reader.ts'
 
-export type RawAnswer = { status: number; headers: [name: string, value: string][]; body: string; text: string }
+export type RawAnswer = { status: number; headers: [name: string, value: string][]; body: string }
 
 /** One request, and the answer byte for byte. */
 export async function exchange(port: number, request: string): Promise<RawAnswer> {
@@ -16,13 +16,17 @@ export async function exchange(port: number, request: string): Promise<RawAnswer
       }),
     )
   })
+  return readAnswer(text)
+}
+
+export function readAnswer(text: string): RawAnswer {
   const headEnd = text.indexOf('\r\n\r\n')
   const [first = '', ...lines] = text.slice(0, headEnd).split('\r\n')
   const headers = lines.map((line): [string, string] => {
     const colon = line.indexOf(': ')
     return [line.slice(0, colon), line.slice(colon + 2)]
   })
-  return { status: Number(first.split(' ')[1]), headers, body: text.slice(headEnd + 4), text }
+  return { status: Number(first.split(' ')[1]), headers, body: text.slice(headEnd + 4) }
 }
 
 export function headerOf(answer: RawAnswer, name: string): string {

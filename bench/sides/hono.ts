@@ -1,4 +1,6 @@
 // The stock seller: @x402/hono on @hono/node-server, with the stock facilitator in the same process.
+
+import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
 import { x402Facilitator } from '@x402/core/facilitator'
 import type { FacilitatorClient } from '@x402/core/server'
@@ -6,7 +8,6 @@ import { registerExactEvmScheme as registerFacilitatorScheme } from '@x402/evm/e
 import { ExactEvmScheme } from '@x402/evm/exact/server'
 import { paymentMiddleware, x402ResourceServer } from '@x402/hono'
 import { Hono } from 'hono'
-import type { AddressInfo } from 'node:net'
 import type { BenchTerms } from '../load/sign-payments.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
 import { profileCommands } from '../process/profile.ts'

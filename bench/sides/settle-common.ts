@@ -1,7 +1,7 @@
-import { demoAccount, type Devnet } from '../../packages/node/src/devnet/index.ts'
+import { type Devnet, demoAccount } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/node/src/kernel/address.ts'
 import { keccak256 } from '../../packages/node/src/kernel/keccak.ts'
-import { benchPayer, type BenchTerms } from '../load/sign-payments.ts'
+import { type BenchTerms, benchPayer } from '../load/sign-payments.ts'
 
 export const payees = (count: number): Address[] =>
   Array.from({ length: count }, (_, index) => benchPayer(index).address)

@@ -1,0 +1,44 @@
+import { type Measured, median, ratioOf } from '../rounds.ts'
+
+/** What decides whether a figure is reached. */
+export type Basis = 'cpu' | 'throughput' | 'time'
+
+/** Measured beside a peer: how many times, or what share of, its speed ours is. */
+export type Figure = {
+  name: string
+  peer: string
+  required: number
+  ratio: number
+  /** Half of the rounds lie between these. */
+  spread: readonly number[]
+  basis: Basis
+  /** The same ratio by the other basis, for comparison. */
+  otherRatio?: number
+  otherBasis?: Basis
+  ours: string
+  theirs: string
+}
+
+/** A share below one is required of bare servers, a multiple of the other peers. */
+export const isReached = (figure: Figure): boolean => figure.ratio >= figure.required
+
+export type LoadFigure = { name: string; peer: string; required: number; basis: 'cpu' | 'throughput' }
+
+export function figureOf(given: LoadFigure, ours: readonly Measured[], theirs: readonly Measured[]): Figure {
+  const rate = (rounds: readonly Measured[]) => rounds.map((round) => round.perSecond)
+  const cpu = (rounds: readonly Measured[]) => rounds.map((round) => round.cpuMicrosPerRequest)
+  const byThroughput = ratioOf(rate(ours), rate(theirs))
+  const byCpu = ratioOf(cpu(theirs), cpu(ours))
+  const [deciding, other] = given.basis === 'cpu' ? [byCpu, byThroughput] : [byThroughput, byCpu]
+  const words = (rounds: readonly Measured[]) =>
+    `${Math.round(median(rate(rounds)))}/s, ${Math.round(median(cpu(rounds)))} µs`
+  return {
+    ...given,
+    ratio: deciding.median,
+    spread: deciding.spread,
+    otherRatio: other.median,
+    otherBasis: given.basis === 'cpu' ? 'throughput' : 'cpu',
+    ours: words(ours),
+    theirs: words(theirs),
+  }
+}

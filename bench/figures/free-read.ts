@@ -1,0 +1,39 @@
+import type { RequestPlan } from '../load/requests.ts'
+import type { Measured, Side } from '../rounds.ts'
+import { assertSameShape } from './compare.ts'
+import { type Figure, figureOf } from './figure.ts'
+import { giveToBare, loadInTurn, type Server, type Setting } from './setting.ts'
+
+const target = '/errors/payment_required'
+/** `ref` is part of the signed query, so no two of these share a signature. */
+const freshTarget = `${target}?ref=0x{n}`
+const zeros = '0'.repeat(40)
+
+/** A free answer: given again while it was just signed, and signed anew for every request. */
+export async function measureFreeRead(setting: Setting): Promise<Figure[]> {
+  await giveToBare(setting, target)
+  const again = await against(setting, (host) => ({ kind: 'same', host, target }))
+  await giveToBare(setting, freshTarget.replace('{n}', zeros))
+  const fresh = await against(setting, (host) => ({ kind: 'distinct', host, targets: [freshTarget] }))
+  const peer = 'bare node:http'
+  return [
+    figureOf({ name: 'free read, just signed', peer, required: 0.6, basis: 'cpu' }, ...again),
+    figureOf({ name: 'free read, newly signed', peer, required: 0.3, basis: 'cpu' }, ...fresh),
+  ]
+}
+
+async function against(setting: Setting, planFor: (host: string) => RequestPlan): Promise<[Measured[], Measured[]]> {
+  const side = (name: string, { child, port, host }: Server): Side => ({
+    name,
+    server: child,
+    port,
+    plan: planFor(host),
+    status: 200,
+  })
+  const [ours, bare] = (await loadInTurn(setting, [side('assay', setting.assay), side('bare', setting.bare)])) as [
+    Measured[],
+    Measured[],
+  ]
+  for (const [round, { sample }] of ours.entries()) assertSameShape(sample, bare[round]?.sample ?? '')
+  return [ours, bare]
+}

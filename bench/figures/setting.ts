@@ -1,0 +1,79 @@
+import { decodeHeader, exchange, type RawAnswer } from '../load/exchange.ts'
+import { requestText } from '../load/requests.ts'
+import type { BenchTerms } from '../load/sign-payments.ts'
+import { type Child, startChild } from '../process/child.ts'
+import { alternate, type LoadShape, type Measured, measure, type Side } from '../rounds.ts'
+import type { FixedAnswer } from '../sides/bare.ts'
+import { assertSameBytes, ofConnection } from './compare.ts'
+
+export const paidTarget = '/v1/sandbox/echo?message=hello'
+const paidPath = '/v1/sandbox/echo'
+
+export type Server = { child: Child; port: number; host: string }
+
+/** How long and how often; a quick run shows that everything works, not how fast it is. */
+export type Effort = { rounds: number; warmups: number; seconds: number; payments: number; settleRounds: number }
+
+/** The servers that the HTTP figures are measured on, and the process that loads them. */
+export type Setting = {
+  load: Child
+  assay: Server
+  bare: Server
+  hono: Server
+  effort: Effort
+  stop(): Promise<void>
+}
+
+export type PaymentRequired = { resource: { url: string }; accepts: BenchTerms['accepted'][] }
+
+export const connections = 48
+
+export async function openSetting(home: string, effort: Effort): Promise<Setting> {
+  const started: Child[] = []
+  const start = async (file: string, env?: Record<string, string>): Promise<Server> => {
+    const child = await startChild(file, env)
+    started.push(child)
+    const port = await child.ask<number>('port')
+    return { child, port, host: `127.0.0.1:${port}` }
+  }
+  const stop = async () => {
+    await Promise.all(started.map((child) => child.stop()))
+  }
+  try {
+    const load = await startChild('load/load-process.ts')
+    started.push(load)
+    const assay = await start('sides/assay.ts', { ASSAY_HOME: home })
+    const { accepts } = decodeHeader<PaymentRequired>(await ask(assay, paidTarget), 'payment-required')
+    const bare = await start('sides/bare.ts')
+    const hono = await start('sides/hono.ts', { ROUTE: JSON.stringify({ path: paidPath, accepts }) })
+    return { load, assay, bare, hono, effort, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+export function ask(server: Server, target: string): Promise<RawAnswer> {
+  return exchange(server.port, requestText(server.host, target))
+}
+
+/** Lets the bare server write what ours just answered, and proves that it does. */
+export async function giveToBare({ assay, bare }: Setting, target: string): Promise<void> {
+  const ours = await ask(assay, target)
+  const headers = ours.headers.filter(([name]) => !ofConnection.has(name.toLowerCase())).flat()
+  await bare.child.ask('give', { status: ours.status, headers, body: ours.body } satisfies FixedAnswer)
+  assertSameBytes(ours, await ask(bare, target))
+}
+
+/** Warm first, so that no compiler works during the rounds; then the sides in turn. */
+export async function loadInTurn(
+  { load, effort }: Setting,
+  sides: readonly Side[],
+  shape: LoadShape = { connections, secondsMax: effort.seconds },
+): Promise<Measured[][]> {
+  for (const side of sides) for (let warmup = 0; warmup < effort.warmups; warmup += 1) await measure(load, side, shape)
+  return alternate(
+    effort.rounds,
+    sides.map((side) => () => measure(load, side, shape)),
+  )
+}

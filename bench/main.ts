@@ -1,0 +1,60 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Figure, isReached } from './figures/figure.ts'
+import { measureFreeRead } from './figures/free-read.ts'
+import { measurePaid } from './figures/paid.ts'
+import { type Effort, openSetting } from './figures/setting.ts'
+import { measureSettling } from './figures/settling.ts'
+import { measureUnpaid } from './figures/unpaid.ts'
+import { jsonOf, tableOf } from './report.ts'
+
+const usual: Effort = { rounds: 9, warmups: 3, seconds: 0.7, payments: 1_500, settleRounds: 5 }
+const quick: Effort = { rounds: 2, warmups: 1, seconds: 0.3, payments: 300, settleRounds: 1 }
+
+const usage = `npm run bench [-- --quick] [-- --json]
+  --quick  a short run that shows whether everything works; its ratios say little
+  --json   the result as JSON on standard output
+`
+
+/** Gives the exit code: 1 when a required ratio was missed. */
+export async function runBench(args: readonly string[]): Promise<number> {
+  const unknown = args.filter((arg) => !['--quick', '--json'].includes(arg))
+  if (unknown.length > 0) {
+    process.stderr.write(usage)
+    return unknown.includes('--help') ? 0 : 2
+  }
+  const say = (text: string) => process.stderr.write(`${text}\n`)
+  const effort = args.includes('--quick') ? quick : usual
+  say(`Node ${process.versions.node}, ${process.arch}, ${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}`)
+  // Readable for the user that root runs the database as.
+  const home = await mkdtemp(join(tmpdir(), 'assay-bench-'))
+  try {
+    const figures = await measureAll(home, effort, say)
+    process.stdout.write(`${args.includes('--json') ? jsonOf(figures) : tableOf(figures)}\n`)
+    return figures.every(isReached) ? 0 : 1
+  } finally {
+    await rm(home, { recursive: true, force: true })
+  }
+}
+
+async function measureAll(home: string, effort: Effort, say: (text: string) => void): Promise<Figure[]> {
+  await mkdir(join(home, 'node'))
+  await mkdir(join(home, 'settling'))
+  say('starting the node and its peers ...')
+  const setting = await openSetting(join(home, 'node'), effort)
+  const figures: Figure[] = []
+  try {
+    say('unpaid requests ...')
+    figures.push(...(await measureUnpaid(setting)))
+    say('free reads ...')
+    figures.push(...(await measureFreeRead(setting)))
+    say('purchases ...')
+    figures.push(...(await measurePaid(setting)))
+  } finally {
+    await setting.stop()
+  }
+  say('settling on the embedded chain ...')
+  figures.push(...(await measureSettling(home, effort.settleRounds)))
+  return figures
+}
