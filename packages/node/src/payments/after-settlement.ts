@@ -1,7 +1,7 @@
 import type { ChainPort } from '../chain/index.ts'
 import { post } from '../ledger/index.ts'
 import { creditPayment } from './credit-payment.ts'
-import { giveStoredAnswer } from './earlier-payment.ts'
+import { giveStoredAnswer, withStatusLink } from './earlier-payment.ts'
 import { gasPosting } from './finish-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { GateOutcome, PaidCall, PreparedAnswer } from './paid-call.ts'
@@ -52,7 +52,7 @@ export async function afterSettlement(
       return refuse('payment_credited', { extra: { status_url: statusUrl } })
     case 'contradicted':
       deps.log.error({ paymentId: claim.id, detail: result.detail }, 'a reported settlement contradicts the chain')
-      deps.metrics.count('assay_alarms_total', { alarm: 'settlement_contradicted' })
+      deps.metrics.count('alarms', { alarm: 'settlement_contradicted' })
       await park(deps, claim, result.detail)
       return refuseForLater('settlement_unknown', statusUrl, 30)
     case 'unknown':
@@ -105,11 +105,11 @@ async function serve(
     )
   if (finished.status === 'credited') return refuseForLater('refund_due', deps.statusUrl(claim.id), 60)
   if (finished.status === 'already') return giveFinished(deps, claim)
-  deps.metrics.count('assay_payments_served_total', { route: claim.routeId, network: claim.network })
+  deps.metrics.count('payments_served', { route: claim.routeId, network: claim.network })
   return {
     kind: 'served',
     paymentId: claim.id,
-    answer: finished.answer ?? prepared.answer,
+    answer: withStatusLink(deps, claim.id, finished.answer ?? prepared.answer),
     paymentResponse: finished.paymentResponse,
     delivered: () => deps.deliveries.delivered(claim.id),
   }

@@ -1,6 +1,6 @@
 import { equalBytes } from '../kernel/bytes.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
-import type { GateOutcome, PaidCall } from './paid-call.ts'
+import type { AnswerContent, GateOutcome, PaidCall } from './paid-call.ts'
 import type { PaymentRecord } from './payment-record.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
 import { readAnswer } from './store-advance.ts'
@@ -67,7 +67,7 @@ function knowsIdentifier(earlier: PaymentRecord, verified: VerifiedPayment): boo
 
 /** A fresh authorization of the same payer for the same request proves the key; it is never submitted. */
 export async function answerLost(deps: GateDeps, earlier: PaymentRecord): Promise<GateOutcome> {
-  deps.metrics.count('assay_payments_lost_answer_total', { state: earlier.state })
+  deps.metrics.count('payments_lost_answer', { state: earlier.state })
   if (earlier.state === 'served') return giveStoredAnswer(deps, earlier)
   return refuseForLater(
     'settlement_unknown',
@@ -83,8 +83,22 @@ export async function giveStoredAnswer(deps: GateDeps, payment: PaymentRecord): 
   return {
     kind: 'served',
     paymentId: payment.id,
-    answer: { status: stored.status, contentType: stored.contentType, body: stored.body, headers: stored.headers },
+    answer: withStatusLink(deps, payment.id, {
+      status: stored.status,
+      contentType: stored.contentType,
+      body: stored.body,
+      headers: stored.headers,
+    }),
     ...(stored.paymentResponse === null ? {} : { paymentResponse: stored.paymentResponse }),
     delivered: () => deps.deliveries.delivered(payment.id),
   }
+}
+
+/** Every paid answer says where its payment can be followed. */
+export function withStatusLink(
+  deps: Pick<GateDeps, 'statusUrl'>,
+  paymentId: string,
+  answer: AnswerContent,
+): AnswerContent {
+  return { ...answer, headers: { ...answer.headers, link: `<${deps.statusUrl(paymentId)}>; rel="status"` } }
 }

@@ -8,7 +8,7 @@ export async function passEntitled(deps: GateDeps, call: PaidCall, port: Entitle
   if (call.inputProblem) return { kind: 'refused', problem: call.inputProblem }
   const key = requestFingerprint(call).toString('hex')
   const hold = await port.hold(call, key)
-  deps.metrics.count('assay_entitlements_total', { port: port.name, outcome: hold.status })
+  deps.metrics.count('entitlements', { port: port.name, outcome: hold.status })
   if (hold.status === 'refused') return { kind: 'refused', problem: hold.problem }
   if (hold.status === 'not_covered')
     return {

@@ -194,8 +194,8 @@ async function postWithdrawals(
 
 function report(deps: ReconcileDeps, target: ReconciledAddress, differenceMicro: Micro): void {
   const labels = { network: target.chain.network.caip2, payee: target.payee }
-  deps.metrics.gauge('assay_reconcile_difference_micro', Number(differenceMicro), labels)
+  deps.metrics.gauge('reconcile_difference_micro', Number(differenceMicro), labels)
   if (differenceMicro === 0n) return
-  deps.metrics.count('assay_alarms_total', { alarm: 'books_differ' })
+  deps.metrics.count('alarms', { alarm: 'books_differ' })
   deps.log.error({ ...labels, difference_micro: differenceMicro.toString() }, 'the books differ from the chain')
 }

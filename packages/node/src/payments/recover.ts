@@ -44,7 +44,7 @@ export async function recoverPayments(deps: RecoverDeps): Promise<void> {
   for (const payment of await abandonedPayments(deps.database, deps.clock.nowMs(), perRunMax))
     await leaveOwner(deps, payment)
   const unknown = await paymentsIn(deps.database, 'unknown', perRunMax)
-  deps.metrics.gauge('assay_payments_unknown', unknown.length)
+  deps.metrics.gauge('payments_unknown', unknown.length)
   for (const payment of unknown) await guarded(deps, payment, () => resolveUnknown(deps, payment))
   for (const payment of await paymentsIn(deps.database, 'settled', perRunMax))
     await guarded(deps, payment, () => releaseHeld(deps, payment))
@@ -86,7 +86,7 @@ async function resolveUnknown(deps: RecoverDeps, payment: PaymentRecord): Promis
   else if (result.status === 'failed')
     await endPayment(deps.database, { id: payment.id, from: ['unknown'], to: 'failed', reason: result.reason }, nowMs)
   else if (result.status === 'contradicted') {
-    deps.metrics.count('assay_alarms_total', { alarm: 'settlement_contradicted' })
+    deps.metrics.count('alarms', { alarm: 'settlement_contradicted' })
     deps.log.error({ paymentId: payment.id, detail: result.detail }, 'the chain contradicts a payment')
   }
 }
@@ -130,7 +130,7 @@ async function finish(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecor
     provisional: large && !isFinal && payment.revocable,
     commit: deps.routeOf(payment.routeId)?.commit,
   })
-  deps.metrics.count('assay_payments_recovered_total', { outcome: outcome.status })
+  deps.metrics.count('payments_recovered', { outcome: outcome.status })
   deps.log.info({ paymentId: payment.id, outcome: outcome.status }, 'finished a payment that was left behind')
 }
 

@@ -9,7 +9,7 @@ export function refuse402(
   call: PaidCall,
   refusal: { code: ProblemCode; reason: string; detail: string; payer: string; network: string },
 ): GateOutcome {
-  deps.metrics.count('assay_payments_refused_total', { reason: refusal.reason, route: call.route.id })
+  deps.metrics.count('payments_refused', { reason: refusal.reason, route: call.route.id })
   return {
     kind: 'refused',
     problem: new Problem(refusal.code, { detail: refusal.detail, extra: { reason: refusal.reason } }),

@@ -105,7 +105,7 @@ async function claimAndWork(
   onClaimed: () => void,
 ): Promise<GateOutcome> {
   const outcome = await deps.claims.claim(claim)
-  deps.metrics.count('assay_payments_claims_total', { outcome: outcome.status })
+  deps.metrics.count('payments_claims', { outcome: outcome.status })
   switch (outcome.status) {
     case 'claimed':
       onClaimed()

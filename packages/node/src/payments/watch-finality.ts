@@ -64,7 +64,7 @@ async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: Payment
   }
   const stored = await readAnswer(deps.database, payment.id)
   await deps.database.transaction((tx) => undo(deps, tx, payment, stored?.reservation ?? null))
-  deps.metrics.count('assay_alarms_total', { alarm: 'reorg' })
+  deps.metrics.count('alarms', { alarm: 'reorg' })
   deps.log.error(
     { paymentId: payment.id, block: payment.blockHash },
     'a reorg took a payment away; its postings are reversed',

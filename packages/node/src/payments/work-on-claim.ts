@@ -71,7 +71,7 @@ async function settleAndFinish(
       { payer: claim.payer, payTo: claim.payTo, amountMicro: claim.amountMicro, nonce: claim.nonce },
       claim.headBlock,
     )
-    deps.metrics.count('assay_payments_settlements_total', { outcome: result.status, network: claim.network })
+    deps.metrics.count('payments_settlements', { outcome: result.status, network: claim.network })
     outcome = await afterSettlement(deps, chain, call, claim, prepared, result)
   } catch (error) {
     deps.log.error({ paymentId: claim.id, error: String(error) }, 'a payment was interrupted; recovery ends it')

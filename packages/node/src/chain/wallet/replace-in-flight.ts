@@ -46,7 +46,7 @@ export function replaceInFlight(state: LaneState, entry: InFlight, how: 'same' |
     if (!lease.holds()) return
     const result = await broadcast(deps.endpoints, signed.raw)
     if (result.status === 'accepted') noteBroadcast(state, entry, signed.hash)
-    deps.metrics.count('assay_wallet_replacements_total', {
+    deps.metrics.count('wallet_replacements', {
       network: deps.network.caip2,
       how: isFill ? 'fill' : 'same',
     })

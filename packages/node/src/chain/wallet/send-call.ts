@@ -79,9 +79,9 @@ async function launch(
       { wallet: state.key.address, nonce, kind: result.kind, message: result.message },
       'a transaction was refused',
     )
-    deps.metrics.count('assay_wallet_refusals_total', { network: deps.network.caip2, kind: result.kind })
+    deps.metrics.count('wallet_refusals', { network: deps.network.caip2, kind: result.kind })
     if (result.kind === 'nonce_used' || result.kind === 'nonce_occupied') return 'wrong_nonce'
-    if (result.kind === 'unfunded') deps.metrics.count('assay_alarms_total', { alarm: 'wallet_unfunded' })
+    if (result.kind === 'unfunded') deps.metrics.count('alarms', { alarm: 'wallet_unfunded' })
     return notSent(result.kind === 'unfunded' ? 'unfunded' : 'refused', result.message)
   }
   state.nextNonce = nonce + 1n

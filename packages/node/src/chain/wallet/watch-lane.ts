@@ -43,7 +43,7 @@ export function endMined(state: LaneState, entry: InFlight, receipt: Transaction
   if (state.inFlight.get(entry.nonce) !== entry) return
   const facts = minedFacts(receipt)
   note(state, markMined(deps.database, keyOf(state, entry.nonce), facts, deps.clock.nowMs()))
-  deps.metrics.count('assay_wallet_transactions_total', { network: deps.network.caip2, purpose: entry.call.purpose })
+  deps.metrics.count('wallet_transactions', { network: deps.network.caip2, purpose: entry.call.purpose })
   if (entry.fillers.has(facts.hash)) entry.end({ status: 'displaced', detail: `filled by ${facts.hash}` })
   else entry.end({ status: 'mined', receipt, costWei: facts.costWei })
 }
@@ -54,7 +54,7 @@ function endVanished(state: LaneState, entry: InFlight): void {
   entry.vanishedAtMs ??= nowMs
   if (nowMs - entry.vanishedAtMs < vanishedMs) return
   deps.log.error({ wallet: state.key.address, nonce: entry.nonce }, 'somebody else used a nonce of our wallet')
-  deps.metrics.count('assay_alarms_total', { alarm: 'wallet_used_elsewhere' })
+  deps.metrics.count('alarms', { alarm: 'wallet_used_elsewhere' })
   note(state, markSuperseded(deps.database, keyOf(state, entry.nonce), deps.clock.nowMs()))
   entry.end({ status: 'displaced', detail: 'the nonce was used by a transaction that is not ours' })
 }

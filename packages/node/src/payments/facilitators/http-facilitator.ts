@@ -59,7 +59,7 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
         { facilitator: name, operation, status: result.code },
         'the facilitator does not accept our key',
       )
-      options.metrics.count('assay_alarms_total', { alarm: 'facilitator_unauthorized' })
+      options.metrics.count('alarms', { alarm: 'facilitator_unauthorized' })
     }
     return result
   }

@@ -129,8 +129,8 @@ async function sendTogether(deps: SettleGroupDeps, planned: readonly Planned[]):
     return
   }
   for (const item of items) item.transaction = result.transaction
-  deps.metrics.count('assay_settlement_batches_total', { network: deps.network.caip2 })
-  deps.metrics.count('assay_settlement_batched_payments_total', { network: deps.network.caip2 }, items.length)
+  deps.metrics.count('settlement_batches', { network: deps.network.caip2 })
+  deps.metrics.count('settlement_batched_payments', { network: deps.network.caip2 }, items.length)
   await tellOutcomes(deps, items, await result.outcome)
 }
 
@@ -180,7 +180,7 @@ const ceilDivide = (a: bigint, b: bigint) => (a + b - 1n) / b
 
 /** Included and failed: the newest state says why. What would pass now was harmed by its neighbours and gets one more try. */
 async function afterFailure(deps: SettleGroupDeps, failed: readonly QueuedPayment[], inBatch: boolean): Promise<void> {
-  deps.metrics.count('assay_settlement_failures_total', { network: deps.network.caip2 }, failed.length)
+  deps.metrics.count('settlement_failures', { network: deps.network.caip2 }, failed.length)
   for (const item of failed) {
     const verdict = await whyFailed(deps, item)
     const hasTime =
