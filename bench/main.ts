@@ -9,8 +9,22 @@ import { measureSettling } from './figures/settling.ts'
 import { measureUnpaid } from './figures/unpaid.ts'
 import { jsonOf, tableOf } from './report.ts'
 
-const usual: Effort = { rounds: 9, warmups: 3, seconds: 0.7, payments: 1_500, settleRounds: 5 }
-const quick: Effort = { rounds: 2, warmups: 1, seconds: 0.3, payments: 300, settleRounds: 1 }
+const usual: Effort = {
+  rounds: 9,
+  warmRequests: 12_000,
+  warmSeconds: 6,
+  seconds: 0.7,
+  payments: 1_500,
+  settleRounds: 5,
+}
+const quick: Effort = {
+  rounds: 3,
+  warmRequests: 4_000,
+  warmSeconds: 2,
+  seconds: 0.3,
+  payments: 400,
+  settleRounds: 2,
+}
 
 const usage = `npm run bench [-- --quick] [-- --json]
   --quick  a short run that shows whether everything works; its ratios say little

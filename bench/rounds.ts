@@ -6,7 +6,7 @@ import type { Child } from './process/child.ts'
 export type Side = { name: string; server: Child; port: number; plan: RequestPlan; status: number }
 
 /** What one round of one side gave. */
-export type Measured = { perSecond: number; cpuMicrosPerRequest: number; sample: string }
+export type Measured = { requests: number; perSecond: number; cpuMicrosPerRequest: number; sample: string }
 
 export type LoadShape = { connections: number; secondsMax: number }
 
@@ -19,6 +19,7 @@ export async function measure(load: Child, side: Side, shape: LoadShape): Promis
   if (wrong.length > 0 || result.requests === 0)
     throw new Error(`${side.name} answered ${JSON.stringify(result.statuses)}: ${result.sample.slice(0, 2_000)}`)
   return {
+    requests: result.requests,
     perSecond: result.requests / result.seconds,
     cpuMicrosPerRequest: cpuMicros / result.requests,
     sample: result.sample,

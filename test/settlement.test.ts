@@ -258,12 +258,15 @@ test('A42: a reorg that drops the payment reverses it, revokes what it bought an
   await till.base.control.reorg(3, { drop: [transaction] })
   till.base.control.setFinalityLag(0)
   await till.base.control.mine(3)
-  await waitFor(async () => shop.revoked.some((sale) => sale.paymentId === paymentId))
-  const { rows } = await till.db.owner.query<{ kind: string }>(
-    `select kind from ledger_transaction where payment_id = $1 and kind in ('sale','reorg') order by kind`,
-    [paymentId],
-  )
-  expect(rows.map((row) => row.kind)).toEqual(['reorg', 'sale'])
+  const postings = async () => {
+    const { rows } = await till.db.owner.query<{ kind: string }>(
+      `select kind from ledger_transaction where payment_id = $1 and kind in ('sale','reorg') order by kind`,
+      [paymentId],
+    )
+    return rows.map((row) => row.kind).join()
+  }
+  await waitFor(async () => (await postings()) === 'reorg,sale')
+  expect(shop.revoked.some((sale) => sale.paymentId === paymentId)).toBe(true)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(0n)
 })
 
@@ -320,3 +323,15 @@ async function waitFor(condition: () => Promise<boolean>, ms = 15_000): Promise<
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }
+
+test('I7: an effect that keeps failing for a minute is credited with an alarm, not left hanging', async () => {
+  const buyer = await till.newBuyer()
+  shop.commitFails = new Error('a bug in the effect')
+  const response = await buy(buyer, at('/test/small'))
+  expect(response.status).toBe(503)
+  await till.db.owner.query(`update payment set claimed_at = claimed_at - interval '2 minutes' where payer = $1`, [
+    buyer.address.toLowerCase(),
+  ])
+  await waitFor(async () => (await statesOf(buyer.address))[0] === 'credited')
+  expect(await creditOf(buyer.address)).toBe(1_500n)
+})

@@ -1,20 +1,19 @@
 import type { RequestPlan } from '../load/requests.ts'
 import type { Measured, Side } from '../rounds.ts'
+import { notePath } from '../sides/notes-shop.ts'
 import { assertSameShape } from './compare.ts'
 import { type Figure, figureOf } from './figure.ts'
 import { giveToBare, loadInTurn, type Server, type Setting } from './setting.ts'
 
-const target = '/errors/payment_required'
-/** `ref` is part of the signed query, so no two of these share a signature. */
-const freshTarget = `${target}?ref=0x{n}`
-const zeros = '0'.repeat(40)
+const firstNote = `${notePath}/${'0'.repeat(40)}`
+/** A note of its own for every request, so no two of these share a signature. */
+const newNote = `${notePath}/{n}`
 
 /** A free answer: given again while it was just signed, and signed anew for every request. */
 export async function measureFreeRead(setting: Setting): Promise<Figure[]> {
-  await giveToBare(setting, target)
-  const again = await against(setting, (host) => ({ kind: 'same', host, target }))
-  await giveToBare(setting, freshTarget.replace('{n}', zeros))
-  const fresh = await against(setting, (host) => ({ kind: 'distinct', host, targets: [freshTarget] }))
+  await giveToBare(setting, firstNote)
+  const again = await against(setting, (host) => ({ kind: 'same', host, target: firstNote }))
+  const fresh = await against(setting, (host) => ({ kind: 'distinct', host, target: newNote }))
   const peer = 'bare node:http'
   return [
     figureOf({ name: 'free read, just signed', peer, required: 0.6, basis: 'cpu' }, ...again),

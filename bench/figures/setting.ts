@@ -12,7 +12,17 @@ const paidPath = '/v1/sandbox/echo'
 export type Server = { child: Child; port: number; host: string }
 
 /** How long and how often; a quick run shows that everything works, not how fast it is. */
-export type Effort = { rounds: number; warmups: number; seconds: number; payments: number; settleRounds: number }
+export type Effort = {
+  rounds: number
+  /** A side is warm after this many requests, or this long. */
+  warmRequests: number
+  warmSeconds: number
+  /** Length of a round. */
+  seconds: number
+  /** Purchases in a round. */
+  payments: number
+  settleRounds: number
+}
 
 /** The servers that the HTTP figures are measured on, and the process that loads them. */
 export type Setting = {
@@ -71,9 +81,16 @@ export async function loadInTurn(
   sides: readonly Side[],
   shape: LoadShape = { connections, secondsMax: effort.seconds },
 ): Promise<Measured[][]> {
-  for (const side of sides) for (let warmup = 0; warmup < effort.warmups; warmup += 1) await measure(load, side, shape)
+  for (const side of sides) await warm(load, side, shape, effort)
   return alternate(
     effort.rounds,
     sides.map((side) => () => measure(load, side, shape)),
   )
+}
+
+async function warm(load: Child, side: Side, shape: LoadShape, effort: Effort): Promise<void> {
+  const startedMs = performance.now()
+  let requests = 0
+  while (requests < effort.warmRequests && performance.now() - startedMs < effort.warmSeconds * 1000)
+    requests += (await measure(load, side, shape)).requests
 }

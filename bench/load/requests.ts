@@ -4,7 +4,7 @@ import { type BenchTerms, signPayments } from './sign-payments.ts'
 export type RequestPlan =
   | { kind: 'same'; host: string; target: string }
   /** `{n}` in the target is replaced by 40 hex digits that never repeat. */
-  | { kind: 'distinct'; host: string; targets: readonly string[] }
+  | { kind: 'distinct'; host: string; target: string }
   | { kind: 'paid'; host: string; target: string; count: number; terms: BenchTerms }
 
 /** Undefined ends the load. */
@@ -19,7 +19,7 @@ export function openRequests(plan: RequestPlan): NextRequest {
     const request = Buffer.from(requestText(plan.host, plan.target))
     return () => request
   }
-  if (plan.kind === 'distinct') return distinctRequests(plan.host, plan.targets)
+  if (plan.kind === 'distinct') return distinctRequests(plan.host, plan.target)
   const requests = signPayments(plan.terms, plan.count).map((header) =>
     Buffer.from(requestText(plan.host, plan.target, `PAYMENT-SIGNATURE: ${header}\r\n`)),
   )
@@ -30,11 +30,9 @@ export function openRequests(plan: RequestPlan): NextRequest {
 const counterDigits = 40
 let counter = 0
 
-function distinctRequests(host: string, targets: readonly string[]): NextRequest {
-  const templates = targets.map((target) => requestText(host, target).split('{n}') as [string, string])
-  let turn = 0
+function distinctRequests(host: string, target: string): NextRequest {
+  const [before, after] = requestText(host, target).split('{n}') as [string, string]
   return () => {
-    const [before, after] = templates[turn++ % templates.length] as [string, string]
     counter += 1
     return Buffer.from(before + counter.toString(16).padStart(counterDigits, '0') + after, 'latin1')
   }

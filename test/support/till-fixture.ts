@@ -9,7 +9,7 @@ import { type Config, parseConfig } from '../../packages/node/src/config.ts'
 import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
 import type { OpenShop } from '../../packages/node/src/http/index.ts'
 import type { Address } from '../../packages/node/src/kernel/address.ts'
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { type Clock, systemClock } from '../../packages/node/src/kernel/clock.ts'
 import { type Log, silentLog } from '../../packages/node/src/kernel/log.ts'
 import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/node/src/store/testing.ts'
@@ -32,6 +32,7 @@ export type FixtureOptions = {
   env?: Record<string, string>
   intercept?: Interceptors
   log?: Log
+  clock?: Clock
   shops?: readonly OpenShop[]
   jobs?: boolean
 }
@@ -48,6 +49,7 @@ export async function openTill(options: FixtureOptions = {}): Promise<TillFixtur
     const node = await startNode(configFor(db, base, polygon, home, given.env), {
       devnets: [base, polygon],
       log: given.log ?? silentLog,
+      ...(given.clock === undefined ? {} : { clock: given.clock }),
       ...(given.intercept === undefined ? {} : { intercept: given.intercept }),
       ...(given.shops === undefined ? {} : { shops: given.shops }),
       ...(given.jobs === undefined ? {} : { jobs: given.jobs }),

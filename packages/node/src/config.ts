@@ -26,6 +26,15 @@ export type Config = {
   signingKeyFile: string | undefined
   facilitator: FacilitatorChoice
   settlerKeys: readonly Hex[]
+  /** Keys of the custody wallets, by which the node pays others. Without one nothing is paid out on that chain. */
+  custodyKeys: readonly Hex[]
+  /** What a shop reads of its own accord, so that the shop can be taken out with its variable. */
+  tokens: Record<string, unknown>
+  matrix: Record<string, unknown>
+  licences: string | undefined
+  subscriptions: Record<string, unknown>
+  rewards: Record<string, unknown>
+  payouts: Record<string, unknown>
   facilitatorToken: string | undefined
   royaltyRecipient: Address
   contentLicense: string
@@ -76,6 +85,15 @@ const urlList = z.string().transform((text) =>
 )
 const checksummed = z.string().refine((text) => hasChecksum(text), 'must be an address with its EIP-55 checksum')
 
+const jsonObject = z.string().transform((text, context) => {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {}
+  context.addIssue({ code: 'custom', message: 'must be a JSON object' })
+  return {}
+})
+
 /** The environment, name by name. docs/configuration.md is compared with these keys by a test. */
 export const environmentSchema = z.object({
   ASSAY_MODE: z.enum(['demo', 'production'], 'must be demo or production').default('demo'),
@@ -105,6 +123,14 @@ export const environmentSchema = z.object({
   CDP_API_KEY_SECRET: z.string().optional(),
   SETTLER_KEYS: z.string().optional(),
   SETTLER_KEYS_FILE: z.string().optional(),
+  CUSTODY_KEYS: z.string().optional(),
+  CUSTODY_KEYS_FILE: z.string().optional(),
+  TOKENS: jsonObject.optional(),
+  MATRIX: jsonObject.optional(),
+  LICENCES: z.string().optional(),
+  SUBSCRIPTIONS: jsonObject.optional(),
+  REWARDS: jsonObject.optional(),
+  PAYOUTS: jsonObject.optional(),
   FACILITATOR_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]{32,512}$/, 'must have 32 to 512 visible ASCII characters without spaces')
@@ -177,6 +203,13 @@ function toConfig(env: Environment, problems: string[]): Config {
     signingKeyFile: env.SIGNING_KEY_FILE,
     facilitator: facilitatorChoice(env, problems),
     settlerKeys: settlerKeys(env, demo, problems),
+    custodyKeys: custodyKeys(env, demo, problems),
+    tokens: env.TOKENS ?? {},
+    matrix: env.MATRIX ?? {},
+    licences: env.LICENCES,
+    subscriptions: env.SUBSCRIPTIONS ?? {},
+    rewards: env.REWARDS ?? {},
+    payouts: env.PAYOUTS ?? {},
     facilitatorToken: env.FACILITATOR_TOKEN,
     royaltyRecipient: parseAddress(env.ROYALTY_RECIPIENT) ?? payTo,
     contentLicense: env.CONTENT_LICENSE,
@@ -252,20 +285,35 @@ function facilitatorChoice(env: Environment, problems: string[]): FacilitatorCho
 
 function settlerKeys(env: Environment, demo: boolean, problems: string[]): Hex[] {
   const text =
-    env.SETTLER_KEYS ?? (env.SETTLER_KEYS_FILE === undefined ? undefined : readKeys(env.SETTLER_KEYS_FILE, problems))
+    env.SETTLER_KEYS ?? (env.SETTLER_KEYS_FILE === undefined ? undefined : readKeys('SETTLER_KEYS_FILE', env.SETTLER_KEYS_FILE, problems))
   if (text === undefined)
     return demo ? demoAccounts.filter((account) => account.role === 'settler').map((account) => account.privateKey) : []
+  return keyList('SETTLER_KEYS', text, problems)
+}
+
+function custodyKeys(env: Environment, demo: boolean, problems: string[]): Hex[] {
+  const text =
+    env.CUSTODY_KEYS ??
+    (env.CUSTODY_KEYS_FILE === undefined ? undefined : readKeys('CUSTODY_KEYS_FILE', env.CUSTODY_KEYS_FILE, problems))
+  if (text === undefined)
+    return demo && env.CUSTODY === undefined
+      ? demoAccounts.filter((account) => account.role === 'custody').map((account) => account.privateKey)
+      : []
+  return keyList('CUSTODY_KEYS', text, problems)
+}
+
+function keyList(name: string, text: string, problems: string[]): Hex[] {
   const keys = text.split(/[\s,]+/).filter(Boolean)
   // The value itself must never reach a message.
-  if (!keys.every((key) => isHex(key, 32))) problems.push('SETTLER_KEYS: each must be 32 bytes of hex')
+  if (!keys.every((key) => isHex(key, 32))) problems.push(`${name}: each must be 32 bytes of hex`)
   return keys.filter((key): key is Hex => isHex(key, 32))
 }
 
-function readKeys(path: string, problems: string[]): string {
+function readKeys(name: string, path: string, problems: string[]): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    problems.push(`SETTLER_KEYS_FILE: cannot be read: ${path}`)
+    problems.push(`${name}: cannot be read: ${path}`)
     return ''
   }
 }
@@ -329,6 +377,7 @@ function demoValues(config: Config): string[] {
     problems.push('CUSTODY: is a demo account, whose key everybody has')
   if (config.custody.includes(config.payTo)) problems.push('CUSTODY: must not be PAY_TO, others’ money is kept apart')
   if (config.settlerKeys.some((key) => keys.has(key.toLowerCase()))) problems.push('SETTLER_KEYS: contains a demo key')
+  if (config.custodyKeys.some((key) => keys.has(key.toLowerCase()))) problems.push('CUSTODY_KEYS: contains a demo key')
   if ([config.payTo, ...config.custody].includes(zeroAddress))
     problems.push('PAY_TO and CUSTODY: must not be the zero address')
   return problems

@@ -3,6 +3,7 @@ import { type OpenedFacilitator, openFacilitator } from './compose/facilitator.t
 import { facilitatorService } from './compose/facilitator-service.ts'
 import { type Ground, type Interceptors, openGround, type Ports, type Stops } from './compose/ground.ts'
 import { startJobs } from './compose/jobs.ts'
+import { openPayouts } from './compose/payouts.ts'
 import { readinessChecks } from './compose/readiness.ts'
 import { openShops, payeesOf, shopContext } from './compose/shops.ts'
 import { type Origins, openTill, type Till } from './compose/till.ts'
@@ -27,8 +28,11 @@ import { type Clock, systemClock } from './kernel/clock.ts'
 import { createIds } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
 import { systemRng } from './kernel/random.ts'
+import { openRewardsShop } from './rewards/index.ts'
 import { createResponseSigner } from './signing/index.ts'
+import { openSubscriptionsShop } from './subscriptions/index.ts'
 import { openTillShop } from './till/index.ts'
+import { openTokensShop } from './tokens/index.ts'
 
 export type RunningNode = {
   /** BASE_URL. */
@@ -120,10 +124,13 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
         shops,
         routeOf: (id) => paidRoutes.get(id),
         ...(opened?.local ? { recoverLanes: opened.local.recoverLanes } : {}),
+        payouts: openPayouts(config, ports, ground, till, payees, opened?.local?.senders, stops),
       },
       stops,
     )
   listener.serve(door)
+  // First of all when the node stops: what is under way still needs wallets, owner and shops to end well.
+  stops.push(() => listener.drain())
   return {
     url: origins.baseUrl,
     address: listener.url,
@@ -135,7 +142,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
 
 /** One line a shop: taking out the line and the folder leaves a node that still compiles. */
 function ownShops(config: Config): OpenShop[] {
-  return [openTillShop({ sandbox: config.sandbox })]
+  return [openTillShop({ sandbox: config.sandbox }), openTokensShop({ settings: config.tokens }), openSubscriptionsShop({ policy: config.subscriptions }), openRewardsShop({ policy: config.rewards })]
 }
 
 function openPorts(config: Config, options: NodeOptions): Ports {
@@ -212,5 +219,8 @@ function openDoor(
       },
     },
     discoveryBlock: (route) => bazaarExtension(route) as Json,
+    attributed: (attribution) => {
+      for (const shop of shops) shop.onAttribution?.(attribution)
+    },
   })
 }

@@ -22,7 +22,7 @@ export type SettlementEvidence =
 
 /** A read that gave no answer. It is never an answer of zero or false. */
 export class ChainUnreadable extends Error {
-  override readonly name = 'ChainUnreadable'
+  override readonly name: string = 'ChainUnreadable'
 }
 
 /** All that the till asks of a chain. Reads that decide about money go to a quorum of endpoints. */

@@ -124,9 +124,9 @@ async function readBlock(rpc: Rpc, tag: string): Promise<BlockRef> {
 function rememberFor<T>(clock: Clock, ageMsMax: number, read: () => Promise<T>): () => Promise<T> {
   let known: { value: Promise<T>; atMs: number } | undefined
   return () => {
-    if (known && clock.nowMs() - known.atMs < ageMsMax) return known.value
+    if (known && clock.monotonicMs() - known.atMs < ageMsMax) return known.value
     const value = read()
-    const entry = { value, atMs: clock.nowMs() }
+    const entry = { value, atMs: clock.monotonicMs() }
     known = entry
     value.catch(() => {
       if (known === entry) known = undefined

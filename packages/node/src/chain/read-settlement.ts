@@ -2,7 +2,7 @@ import type { Hex } from '../kernel/bytes.ts'
 import type { Json } from '../kernel/canonical-json.ts'
 import { ChainUnreadable, type ExpectedTransfer, type SettlementEvidence } from './chain-port.ts'
 import type { Network } from './network.ts'
-import { type Rpc, RpcRefusal } from './rpc.ts'
+import type { Rpc } from './rpc.ts'
 import { type RpcLog, searchLogs } from './search-logs.ts'
 import { addressTopic, topicAddress, topics } from './usdc-abi.ts'
 
@@ -84,11 +84,29 @@ export async function findByNonce(
     const log = logs[0]
     if (!log) return { status: 'absent' }
     if (log.topics[0] === topics.authorizationCanceled)
-      return { status: 'canceled', transaction: log.transactionHash, blockNumber: BigInt(log.blockNumber) }
+      return await confirmCancellation(rpc, network, log.transactionHash, expected)
     return await readSettlement(rpc, network, log.transactionHash, expected)
   } catch (error) {
     return unreadable(error)
   }
+}
+
+/** That no money moved is believed like that it did: from a receipt the endpoints agree on. */
+async function confirmCancellation(
+  rpc: Rpc,
+  network: Network,
+  transaction: Hex,
+  expected: ExpectedTransfer,
+): Promise<SettlementEvidence> {
+  const receipt = (await rpc.agreed('eth_getTransactionReceipt', [transaction], relevantOfReceipt)) as Receipt | null
+  const canceled =
+    receipt?.status === '0x1' &&
+    receipt.logs.some(
+      (log) =>
+        log.address.toLowerCase() === network.usdc.address && isUseOf(log, topics.authorizationCanceled, expected),
+    )
+  if (!canceled) return { status: 'could_not_read', reason: 'a cancellation that the endpoints do not agree on' }
+  return { status: 'canceled', transaction, blockNumber: BigInt(receipt.blockNumber) }
 }
 
 function isUseOf(log: RpcLog, topic: Hex, expected: ExpectedTransfer): boolean {
@@ -103,7 +121,6 @@ function gasGwei(receipt: Receipt): bigint {
 }
 
 function unreadable(error: unknown): SettlementEvidence {
-  if (error instanceof ChainUnreadable || error instanceof RpcRefusal)
-    return { status: 'could_not_read', reason: error.message }
+  if (error instanceof ChainUnreadable) return { status: 'could_not_read', reason: error.message }
   throw error
 }

@@ -6,8 +6,11 @@ export type RpcCall = { method: string; params: readonly unknown[] }
 /** One JSON-RPC endpoint of one operator. Rejects with RpcRefusal when it answered with an error, otherwise when it did not answer. */
 export type RpcEndpoint = { readonly name: string; send(calls: readonly RpcCall[]): Promise<unknown[]> }
 
-/** The endpoint answered, and its answer was an error: asking another one may still help. */
-export class RpcRefusal extends Error {
+/**
+ * The endpoint answered, and its answer was an error: asking another one may still help. Where the question was about
+ * the state of the chain (a provider that limits its callers, a node that lags), it is a read that gave no answer.
+ */
+export class RpcRefusal extends ChainUnreadable {
   override readonly name = 'RpcRefusal'
   readonly code: number
   readonly data: unknown

@@ -1,4 +1,4 @@
-import { createSettlementWallets, createWalletKey } from '../chain/wallet/index.ts'
+import { createSettlementWallets, createWalletKey, type SettlementWallets } from '../chain/wallet/index.ts'
 import type { Config } from '../config.ts'
 import type { Address } from '../kernel/address.ts'
 import {
@@ -13,7 +13,12 @@ import type { Ground, Ports, Stops } from './ground.ts'
 
 export type OpenedFacilitator = {
   facilitator: Facilitator
-  local?: { facilitator: LocalFacilitator; wallets: readonly Address[]; recoverLanes(): Promise<void> }
+  local?: {
+    facilitator: LocalFacilitator
+    wallets: readonly Address[]
+    senders: readonly SettlementWallets[]
+    recoverLanes(): Promise<void>
+  }
 }
 
 /** Whoever moves the money, as configured. A second provider during an outage is a change of FACILITATOR. */
@@ -49,7 +54,12 @@ export async function openFacilitator(
   await recoverLanes()
   return {
     facilitator,
-    local: { facilitator, wallets: chains.flatMap((chain) => chain.wallets.addresses), recoverLanes },
+    local: {
+      facilitator,
+      wallets: chains.flatMap((chain) => chain.wallets.addresses),
+      senders: chains.map((chain) => chain.wallets),
+      recoverLanes,
+    },
   }
 }
 

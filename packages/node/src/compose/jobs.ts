@@ -2,6 +2,7 @@ import type { Shop } from '../http/index.ts'
 import { createScheduler, withLease } from '../jobs/index.ts'
 import { sealBooks } from '../ledger/index.ts'
 import {
+  carryOutRefunds,
   defaultGateLimits,
   type PaidRoute,
   type Payees,
@@ -12,6 +13,7 @@ import {
   repairFlights,
   watchFinality,
 } from '../payments/index.ts'
+import { type PayoutDeps, runPayouts, watchPayouts } from '../payouts/index.ts'
 import { purgeNonces } from '../store/nonce-claims.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
 import type { Till } from './till.ts'
@@ -26,6 +28,7 @@ export async function startJobs(
     shops: readonly Shop[]
     routeOf(routeId: string): PaidRoute | undefined
     recoverLanes?(): Promise<void>
+    payouts: PayoutDeps
   },
   stops: Stops,
 ): Promise<void> {
@@ -62,7 +65,15 @@ export async function startJobs(
   every('payments.recover', 2_000, () => recoverPayments(recovery))
   every('payments.finality', 5_000, () => watchFinality({ ...recovery, reversalHooks }))
   every('payments.flights', 60_000, () => repairFlights(recovery))
-  every('payments.reconcile', 60_000, () => reconcileBooks({ database, clock, ids, log, metrics }, targets))
+  every('payouts.run', 5_000, () => runPayouts(options.payouts))
+  every('payments.refunds', 2_000, () =>
+    carryOutRefunds({ database, clock, ids, log, routeOf: options.routeOf, reversalHooks }),
+  )
+  every('payments.reconcile', 60_000, async () => {
+    // A transfer that left and is not in the books yet would look like a difference.
+    for (const chain of chains.values()) await watchPayouts(options.payouts, chain)
+    await reconcileBooks({ database, clock, ids, log, metrics }, targets)
+  })
   every('ledger.seal', 10_000, () => sealBooks(database))
   every('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs()))
   // A dead process may be noticed a moment after its payments were: its wallets are looked at again.

@@ -98,6 +98,7 @@ export async function openTill(
     losses: createLosses(database, clock, defaultLossLimits),
     owner,
     entitlements: shops.flatMap((shop) => shop.entitlements ?? []),
+    saleHooks: shops.flatMap((shop) => shop.saleHooks ?? []),
     limits: defaultGateLimits,
     paidSwitchedOn: async () => !(await switches.read()).paid.on,
     termsOf,

@@ -1,4 +1,12 @@
 import type { Abi } from 'viem'
+import b20ActivationRegistry from '../../../../contracts/artifacts/B20ActivationRegistry.json' with { type: 'json' }
+import b20Asset from '../../../../contracts/artifacts/B20Asset.json' with { type: 'json' }
+import b20Factory from '../../../../contracts/artifacts/B20Factory.json' with { type: 'json' }
+import b20ForkSwitch from '../../../../contracts/artifacts/B20ForkSwitch.json' with { type: 'json' }
+import b20PolicyRegistry from '../../../../contracts/artifacts/B20PolicyRegistry.json' with { type: 'json' }
+import b20Stub from '../../../../contracts/artifacts/B20Stub.json' with { type: 'json' }
+import b20Token from '../../../../contracts/artifacts/B20Token.json' with { type: 'json' }
+import controlAttestation from '../../../../contracts/artifacts/ControlAttestation.json' with { type: 'json' }
 import multicall3 from '../../../../contracts/artifacts/Multicall3.json' with { type: 'json' }
 import smartWallet from '../../../../contracts/artifacts/SmartWallet.json' with { type: 'json' }
 import smartWalletFactory from '../../../../contracts/artifacts/SmartWalletFactory.json' with { type: 'json' }
@@ -15,6 +23,14 @@ export type ContractArtifact = {
 
 /** Our own contracts, compiled by scripts/compile-contracts.mjs and compared with their sources in CI. */
 export const contractArtifacts = {
+  b20ActivationRegistry: b20ActivationRegistry as ContractArtifact,
+  b20Asset: b20Asset as ContractArtifact,
+  b20Factory: b20Factory as ContractArtifact,
+  b20ForkSwitch: b20ForkSwitch as ContractArtifact,
+  b20PolicyRegistry: b20PolicyRegistry as ContractArtifact,
+  b20Stub: b20Stub as ContractArtifact,
+  b20Token: b20Token as ContractArtifact,
+  controlAttestation: controlAttestation as ContractArtifact,
   multicall3: multicall3 as ContractArtifact,
   smartWallet: smartWallet as ContractArtifact,
   smartWalletFactory: smartWalletFactory as ContractArtifact,

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type Address, parseAddress } from '../kernel/address.ts'
 import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
+import { installB20 } from './b20.ts'
 import { createEngine, type Engine } from './edr.ts'
 import { createGate, type Gate } from './gate.ts'
 import { buildGenesis, signUsdcDeployment } from './genesis.ts'
@@ -63,7 +64,9 @@ export async function openChain(options: OpenChainOptions): Promise<ChainState> 
     })
     const ms = Math.round(clock.monotonicMs() - startedMs)
     log.info({ chainId, entries: history.length, block: head.number, ms }, 'chain replayed from its journal')
-    return initialState(options, { genesis, journal, engine, head, history })
+    const state = initialState(options, { genesis, journal, engine, head, history })
+    await installB20(state)
+    return state
   } catch (error) {
     await journal.close()
     throw error
@@ -79,6 +82,7 @@ async function createChain(options: OpenChainOptions, journal: Journal): Promise
   journal.append([genesis])
   const raw = await signUsdcDeployment(options.chainId, fund)
   await enterMempool(state, raw)
+  await installB20(state)
   await produceBlock(state)
   await journal.flushed()
   return state

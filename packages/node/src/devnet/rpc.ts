@@ -1,5 +1,7 @@
 import { parseAddress } from '../kernel/address.ts'
 import type { Hex } from '../kernel/bytes.ts'
+import { hasB20, isTokenAddress, tokenCode } from './b20.ts'
+import { prepareCreation, withStubs } from './b20-creation.ts'
 import { resolveTags } from './block-tags.ts'
 import type { ChainState } from './chain-state.ts'
 import { changeState, stateMethods } from './change-state.ts'
@@ -38,6 +40,8 @@ export function createRpc({ state, producer, control, faults }: RpcDeps): RpcReq
     if (stateMethods.has(method)) return changeState(state, method, params)
     if (!readable.test(method) || refused.has(method))
       throw new RpcError(rpcCodes.methodNotFound, `the method ${method.slice(0, 80)} does not exist/is not available`)
+    if (method === 'eth_call' || method === 'eth_estimateGas')
+      return withStubs(state, () => read(state, producer, method, params))
     return read(state, producer, method, params)
   }
   const handlers = new Map<string, Handler>(
@@ -56,9 +60,12 @@ async function read(state: ChainState, producer: BlockProducer, method: string, 
   if (headWanted && state.mining === 'automatic' && chainSeconds(state) - state.head.timestamp >= idleSecondsMax)
     await producer.keepUp()
   return state.gate.shared(() => {
-    const view = { headNumber: state.head.number, finalityLagBlocks: state.finalityLagBlocks }
-    return state.engine.call(method, limitGas(method, resolveTags(method, withBlock(method, params), view)))
+    return state.engine.call(method, limitGas(method, resolveTags(method, withBlock(method, params), viewOf(state))))
   })
+}
+
+function viewOf(state: ChainState) {
+  return { headNumber: state.head.number, finalityLagBlocks: state.finalityLagBlocks }
 }
 
 // The engine would estimate on top of everything that waits, executing all of it for each estimate.
@@ -70,7 +77,20 @@ function ownMethods(state: ChainState, producer: BlockProducer, control: DevnetC
   const { baseFeeWei, priorityFeeWei } = feeLevel(state.chainId)
   return {
     web3_clientVersion: async () => 'assay-devnet/1.0.0',
-    eth_sendRawTransaction: ([raw]) => submitTransaction(state, producer, raw),
+    eth_sendRawTransaction: async ([raw]) => {
+      await prepareCreation(state, raw, (method, params) =>
+        withStubs(state, () => read(state, producer, method, params)),
+      )
+      return submitTransaction(state, producer, raw)
+    },
+    eth_getCode: async ([address, block = 'latest', ...rest]) => {
+      if (!hasB20(state.chainId) || !isTokenAddress(address))
+        return read(state, producer, 'eth_getCode', [address, block, ...rest])
+      return state.gate.shared(() => {
+        const [, , resolved] = resolveTags('eth_getStorageAt', [address, '0x0', block], viewOf(state))
+        return tokenCode(state, address, resolved)
+      })
+    },
     eth_maxPriorityFeePerGas: async () => `0x${priorityFeeWei.toString(16)}`,
     eth_gasPrice: async () => `0x${(baseFeeWei + priorityFeeWei).toString(16)}`,
     eth_getTransactionCount: async ([address, tag = 'latest', ...rest]) => {

@@ -4,7 +4,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { asProblem } from '../kernel/problem.ts'
-import type { Gate } from '../payments/index.ts'
+import type { Attribution, Gate } from '../payments/index.ts'
 import type { ResponseSigner } from '../signing/index.ts'
 import { createAuthorities } from './authority.ts'
 import { clientAddress } from './client-address.ts'
@@ -51,6 +51,7 @@ export type FrontDoorDeps = {
   readiness: Readiness
   /** Bazaar block of a paid route's 402. */
   discoveryBlock?: (route: RouteDeclaration) => Json | undefined
+  attributed?(attribution: Attribution): void
 }
 
 export type FrontDoor = {
@@ -79,7 +80,17 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
   })
   const load = createLoad({ ...usualLoad, ...config.load })
   const timeLimit = createTimeLimit(clock)
-  const steps = { gate: deps.gate, readiness, registry, responder, authorities, limiter, load, timeLimit }
+  const steps = {
+    gate: deps.gate,
+    readiness,
+    registry,
+    responder,
+    authorities,
+    limiter,
+    load,
+    timeLimit,
+    ...(deps.attributed === undefined ? {} : { attributed: deps.attributed }),
+  }
   const requestId = createRequestIds(deps.ids)
   const trustedHops = config.trustProxy ?? 0
   const bytesMax = config.hotBytesMax ?? hotBytesUsual

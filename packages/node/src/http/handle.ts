@@ -1,5 +1,5 @@
 import { Problem } from '../kernel/problem.ts'
-import type { Gate, GateOutcome } from '../payments/index.ts'
+import type { Attribution, Gate, GateOutcome } from '../payments/index.ts'
 import { type Authorities, type Authority, isHome, originOf } from './authority.ts'
 import { bodyBytesUsual, tooLarge } from './body-limit.ts'
 import { sharedAnswerMsMax } from './hot-answers.ts'
@@ -30,6 +30,8 @@ export type HandleDeps = {
   load: Load
   readiness: Readiness
   timeLimit: TimeLimit
+  /** Who brought the sender, on whatever route. */
+  attributed?(attribution: Attribution): void
 }
 
 /** One request on its way through the door; filled in step by step. */
@@ -61,6 +63,7 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
     const maxBytes = declaration.bodyBytesMax ?? bodyBytesUsual
     const body = !headOnly && announcesBody(headers, maxBytes) ? await request.readBody(maxBytes) : emptyBody
     const read = readInput(route, { params, query: exchange.query, headers, body })
+    if (read.attribution.ref ?? read.attribution.aff) deps.attributed?.(read.attribution)
     if (read.representation === 'text/event-stream') deps.load.checkStreamRoom()
     const context: CallContext = {
       requestId: exchange.requestId,

@@ -61,7 +61,8 @@ export function createHeaderGlance(): (method: string, target: string, rawHeader
     }
     // A space occurs in no method, target or host, so no two requests share a key by accident.
     const key =
-      shareable && target.length <= keyTargetMax && accept.length <= 256
+      // A referral is counted with every request that names one, so none of them is answered from memory.
+      shareable && target.length <= keyTargetMax && accept.length <= 256 && !target.includes('ref=')
         ? `${method} ${target} ${host} ${accept}`
         : undefined
     return { key, requestId, forwardedFor }

@@ -83,11 +83,13 @@ function register(
     networks: access.networks,
     payee: access.payee,
     revocable: access.revocable,
+    fixedPrice: access.price.kind === 'fixed',
     description: declaration.description ?? declaration.summary,
     mimeType: representations[0] ?? 'application/json',
     ...(bazaar === undefined ? {} : { bazaar }),
     ...(access.commit === undefined ? {} : { commit: access.commit.bind(access) }),
     ...(access.revoke === undefined ? {} : { revoke: access.revoke.bind(access) }),
+    ...(access.release === undefined ? {} : { release: access.release }),
   }
   return { declaration, representations, nextHop, paid: { access, route } }
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Address } from '../kernel/address.ts'
 import type { Micro } from '../kernel/money.ts'
-import type { AnswerContent, Attribution, PreparedAnswer, Sale } from '../payments/index.ts'
+import type { AnswerContent, Attribution, PreparedAnswer, ReleaseAnswer, Sale } from '../payments/index.ts'
 import type { Tx } from '../store/database.ts'
 
 /** One declaration per route; HTTP handling, the 402, OpenAPI, llms.txt, manifests, MCP and the SDK are derived from it. */
@@ -89,6 +89,8 @@ export type PaidAccess = {
   commit?(tx: Tx, sale: Sale): Promise<AnswerContent | undefined>
   /** Takes back what `commit` gave, when a reorg took the money away. Needed where `revocable`. */
   revoke?(tx: Tx, sale: Sale): Promise<void>
+  /** Completes a stored answer with what is never stored, each time it is given. */
+  release?: ReleaseAnswer
 }
 
 export type RoutePrice =

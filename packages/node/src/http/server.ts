@@ -130,6 +130,8 @@ function toPlain(request: IncomingMessage, response: ServerResponse, connection:
     connection: connection.signal,
     ownSignal() {
       const own = new AbortController()
+      // It may have closed while the request was still being read and priced: no event would tell of it any more.
+      if (request.socket.destroyed) own.abort()
       response.once('close', () => {
         if (!response.writableFinished) own.abort()
       })

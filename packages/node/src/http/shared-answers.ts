@@ -43,10 +43,10 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
   const hot = createHotAnswers(deps.bytesMax)
   const glance = createHeaderGlance()
   const tallies = new Map<string, Tally>()
-  let loggedAtMs = clock.nowMs()
+  let loggedAtMs = clock.monotonicMs()
 
   const flush = () => {
-    const nowMs = clock.nowMs()
+    const nowMs = clock.monotonicMs()
     const logNow = nowMs - loggedAtMs > logEveryMs
     if (logNow) loggedAtMs = nowMs
     for (const tally of tallies.values()) {
@@ -65,7 +65,7 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
     find: (method, target, rawHeaders, peer) => {
       const seen = glance(method, target, rawHeaders)
       if (seen.key === undefined) return undefined
-      const nowMs = clock.nowMs()
+      const nowMs = clock.monotonicMs()
       const answer = hot.get(seen.key, nowMs)
       if (answer === undefined || (answer.paid && readiness.refusal() !== null)) return undefined
       const bucket = limiter.bucketOf(clientAddress(peer, seen.forwardedFor, deps.trustedHops))
@@ -79,7 +79,7 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
     keep: (key, route, { response, shareMs, paid }) => {
       if (key === undefined || shareMs <= 0 || isStream(response.body)) return
       const { status, headers, body } = response
-      const nowMs = clock.nowMs()
+      const nowMs = clock.monotonicMs()
       hot.put(key, {
         status,
         headers: headers.slice(),

@@ -4,7 +4,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Rng } from '../kernel/random.ts'
-import type { EntitlementPort, JwsPort, Payees, ReversalHook, SaleHook } from '../payments/index.ts'
+import type { Attribution, EntitlementPort, JwsPort, Payees, ReversalHook, SaleHook } from '../payments/index.ts'
 import type { ProofDeps } from '../proofs/index.ts'
 import type { Keyring } from '../signing/index.ts'
 import type { Database } from '../store/database.ts'
@@ -43,6 +43,8 @@ export type Shop = {
   entitlements?: readonly EntitlementPort[]
   saleHooks?: readonly SaleHook[]
   reversalHooks?: readonly ReversalHook[]
+  /** Told of every request that names who brought its sender; no I/O. */
+  onAttribution?(attribution: Attribution): void
   jobs?: readonly ShopJob[]
   /** Named things that must work before this shop can sell. */
   readiness?: readonly ReadinessCheck[]

@@ -159,6 +159,56 @@ export const problemTable = {
     'Paid, but the answer can no longer be given',
     'The amount is on your credit with this node; see status_url.',
   ),
+  // --- subscriptions, passes, points, credit ---
+  fair_use: row(
+    429,
+    true,
+    'The fair-use limit of this subscription is reached',
+    'Wait for Retry-After seconds, or pay for the call; the limits are in GET /v1/subscriptions/plans.',
+  ),
+  call_in_flight: row(
+    503,
+    true,
+    'This call is being worked on',
+    'Resend it with the same Idempotency-Key after Retry-After seconds; nothing is used twice.',
+  ),
+  idempotency_conflict: row(
+    409,
+    false,
+    'This Idempotency-Key belongs to another request',
+    'Use one key per call, and the same one on each of its retries.',
+  ),
+  redemption_conflict: row(
+    409,
+    false,
+    'This nonce was used for another redemption',
+    'Get a fresh nonce from GET /redeem/info and sign again.',
+  ),
+  redemption_expired: row(
+    410,
+    false,
+    'The time to redeem has passed',
+    'Get a fresh nonce from GET /redeem/info and sign again; no points were used.',
+  ),
+  points_insufficient: row(
+    422,
+    false,
+    'Not enough points',
+    'See `balance` and `pending`; pending points can be used once their payment is final.',
+  ),
+  // --- market data ---
+  licence_required: row(
+    403,
+    false,
+    'This feed may not be sold here',
+    'See `left_out` for the sources and why. The free tier may still show it; another node may hold a licence.',
+  ),
+  subscription_required: row(
+    403,
+    false,
+    'Streams are for subscribers',
+    'Buy /matrix/subscribe/vip, or pull without stream=1. Nothing was charged.',
+  ),
   // --- identity ---
   proof_required: row(
     401,
@@ -179,4 +229,29 @@ export const problemTable = {
     'The chain could not be read. Send the same proof again after Retry-After seconds.',
   ),
   forbidden: row(403, false, 'Not allowed for this account', 'The payment and the proof must name the same account.'),
+  // --- sources ---
+  domain_refused: row(
+    400,
+    false,
+    'Not a domain that can be a source',
+    'Send a registrable domain such as example.com, without scheme, port or path.',
+  ),
+  source_unknown: row(
+    404,
+    false,
+    'No such source',
+    'Register the domain first, free of charge: POST /v1/sources/register.',
+  ),
+  source_unproven: row(
+    409,
+    false,
+    'The domain is not proven',
+    'Prove it as GET /v1/sources/{domain} says, then try again.',
+  ),
+  source_refused: row(
+    403,
+    false,
+    'This domain is not taken as a source',
+    'Write to the contact in the index if you think this is wrong.',
+  ),
 } as const satisfies Record<string, Row>

@@ -12,7 +12,7 @@ export type AccountKind = 'asset' | 'liability' | 'income' | 'expense' | 'cleari
 export type Account = {
   name: string
   kind: AccountKind
-  /** `<CAIP-2>/usdc` in micro-USDC or `<CAIP-2>/gas` in gwei. */
+  /** `<CAIP-2>/usdc` in micro-USDC, `<CAIP-2>/gas` in gwei, or `points`, which live on no chain. */
   unit: string
   /** The database keeps its balance and refuses to let what is owed fall below zero. */
   guarded: boolean
@@ -25,6 +25,10 @@ const wordPattern = /^[a-z0-9][a-z0-9._-]{0,99}$/
 function account(kind: AccountKind, guarded: boolean, network: string, title: string, asset: 'usdc' | 'gas'): Account {
   if (!networkPattern.test(network)) throw new RangeError(`not a network: ${network}`)
   return { name: `${title}@${network}`, kind, unit: `${network}/${asset}`, guarded }
+}
+
+function pointsAccount(kind: AccountKind, guarded: boolean, title: string): Account {
+  return { name: title, kind, unit: 'points', guarded }
 }
 
 function address(owner: Address): Address {
@@ -83,4 +87,17 @@ export const accounts = {
 
   /** Gas burnt, in gwei. Debited per transaction we sent, failed ones too. */
   gasSpent: (network: string) => account('expense', false, network, 'gas:spent', 'gas'),
+  /** What affiliates cost us. Debited with each share, credited when a share is taken back. */
+  affiliateExpense: (network: string) => account('expense', false, network, 'affiliate:expense', 'usdc'),
+  /** What somebody got and has to give back. Debited by what could not be taken, credited when later shares set it off. */
+  receivable: (network: string, owner: Address, purpose: string) =>
+    account('asset', false, network, `receivable:${word(purpose)}:${address(owner)}`, 'usdc'),
+  /** A wallet's points. Credited when earned, debited when redeemed or taken back. */
+  points: (owner: Address) => pointsAccount('liability', true, `points:${address(owner)}`),
+  /** Every point ever given. Debited when points arise, credited when their reason is reversed. */
+  pointsIssued: () => pointsAccount('expense', false, 'points_issued'),
+  /** Every point ever used. Credited by redemptions. */
+  pointsRedeemed: () => pointsAccount('income', false, 'points_redeemed'),
+  /** Points that were used before their reason was reversed. Debited then, credited when later points set it off. */
+  pointsReceivable: (owner: Address) => pointsAccount('asset', false, `points_receivable:${address(owner)}`),
 } as const

@@ -1,5 +1,6 @@
 export { type Account, type AccountKind, accounts } from './accounts.ts'
 export { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
+export { lockAccounts } from './lock-accounts.ts'
 export { type PostOutcome, post, postSql, postValues } from './post.ts'
 export {
   balanceDifferences,

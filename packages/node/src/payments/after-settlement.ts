@@ -1,7 +1,7 @@
 import type { ChainPort } from '../chain/index.ts'
 import { post } from '../ledger/index.ts'
 import { creditPayment } from './credit-payment.ts'
-import { giveStoredAnswer, withStatusLink } from './earlier-payment.ts'
+import { giveStoredAnswer, releasedAnswer, withStatusLink } from './earlier-payment.ts'
 import { gasPosting } from './finish-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { GateOutcome, PaidCall, PreparedAnswer } from './paid-call.ts'
@@ -25,13 +25,15 @@ export async function afterSettlement(
   switch (result.status) {
     case 'settled':
       return serve(deps, chain, call, claim, prepared, result)
-    case 'failed':
-      await endPayment(
+    case 'failed': {
+      const ended = await endPayment(
         deps.database,
         { id: claim.id, from: ['settling'], to: 'failed', reason: result.reason },
         deps.clock.nowMs(),
       )
-      await deps.losses.record(claim.payer, claim.routeId, result.gasGwei)
+      // Recovery took it over meanwhile: what became of it is for the chain to tell, and no longer for this refusal.
+      if (!ended) return giveFinished(deps, call, claim)
+      await deps.losses.record(claim.payer, claim.network, claim.routeId, result.gasGwei)
       await postLostGas(deps, claim, result.gasGwei)
       return refuse402(deps, call, {
         code: 'payment_failed',
@@ -40,6 +42,7 @@ export async function afterSettlement(
         payer: claim.payer,
         network: claim.network,
       })
+    }
     case 'not_sent':
       await endPayment(
         deps.database,
@@ -104,12 +107,16 @@ async function serve(
       'Paid; the answer is released once the payment is final.',
     )
   if (finished.status === 'credited') return refuseForLater('refund_due', deps.statusUrl(claim.id), 60)
-  if (finished.status === 'already') return giveFinished(deps, claim)
+  if (finished.status === 'already') return giveFinished(deps, call, claim)
   deps.metrics.count('payments_served', { route: claim.routeId, network: claim.network })
   return {
     kind: 'served',
     paymentId: claim.id,
-    answer: withStatusLink(deps, claim.id, finished.answer ?? prepared.answer),
+    answer: withStatusLink(
+      deps,
+      claim.id,
+      releasedAnswer(call, finished.answer ?? prepared.answer, finished.paymentResponse),
+    ),
     paymentResponse: finished.paymentResponse,
     delivered: () => deps.deliveries.delivered(claim.id),
   }
@@ -124,8 +131,8 @@ async function finalNumber(chain: ChainPort): Promise<bigint> {
 }
 
 /** Recovery finished it while this request was still waiting for its own settlement. */
-async function giveFinished(deps: GateDeps, claim: Claim): Promise<GateOutcome> {
+async function giveFinished(deps: GateDeps, call: PaidCall, claim: Claim): Promise<GateOutcome> {
   const payment = await findPayment(deps.database, claim.id)
-  if (payment?.state === 'served') return giveStoredAnswer(deps, payment)
+  if (payment?.state === 'served') return giveStoredAnswer(deps, call, payment)
   return refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)
 }

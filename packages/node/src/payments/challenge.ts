@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { formatUsd, type Micro } from '../kernel/money.ts'
 import { Problem, problemBody } from '../kernel/problem.ts'
 import { bindingTag, bindingVersion } from '../kernel/request-binding.ts'
-import type { Offers } from './offers.ts'
+import { type Offers, offeredRequest } from './offers.ts'
 import type { PaidCall } from './paid-call.ts'
 import { type Terms, toRequirements } from './terms.ts'
 
@@ -19,6 +19,8 @@ export type ChallengeDeps = {
 /** Rebuilt this often, so that signed offers are always fresh enough to be honoured for minutes. */
 const challengeAgeMsMax = 30_000
 const challengesKeptMax = 4_096
+/** An address is repeated in header, body and every offer: long ones of a stranger's making are not remembered. */
+const keptUrlMax = 1_024
 
 /** Clients and proxies have been seen to fail on longer headers; what does not fit is left to the body. */
 export const paymentRequiredBytesMax = 3_060
@@ -46,7 +48,7 @@ export function createChallenges(deps: ChallengeDeps) {
       mimeType: call.route.mimeType,
       serviceName: deps.serviceName,
     }
-    const offers = deps.offers.sign(call.resourceUrl, terms)
+    const offers = deps.offers.sign(call, terms)
     return {
       paymentRequired: fittingHeader(call, { resource, accepts, offers }),
       body: challengeBody(call, deps.docsOrigin, { resource, accepts, offers }, terms[0]?.amountMicro ?? 0n),
@@ -59,11 +61,11 @@ export function createChallenges(deps: ChallengeDeps) {
       return this.of(call).paymentRequired
     },
     of(call: PaidCall): Challenge {
-      // Wrong input is echoed in the body, so such a challenge is not worth keeping.
-      if (call.inputProblem) return build(call)
-      const key = `${call.route.id} ${call.priceMicro} ${call.resourceUrl}`
+      // Wrong input is echoed in the body, so such a challenge is not worth keeping; nor is one that fills the memory.
+      if (call.inputProblem || call.resourceUrl.length > keptUrlMax) return build(call)
+      const key = `${call.route.id} ${call.priceMicro} ${offeredRequest(call) ?? ''} ${call.resourceUrl}`
       const known = kept.get(key)
-      const nowMs = deps.clock.nowMs()
+      const nowMs = deps.clock.monotonicMs()
       if (known && nowMs - known.builtAtMs < challengeAgeMsMax) return known.challenge
       const challenge = build(call)
       kept.delete(key)

@@ -66,6 +66,10 @@ export async function creditSpentAuthorization(
     })
   // Nothing was claimed, so there is no status to follow; reconciliation credits the transfer once it is final.
   if (result.status !== 'spent_before') return refuse('settlement_unknown', { retryAfterSeconds: 10 })
+  // Credit can be spent at once, so it waits for finality; until then reconciliation has not passed this transfer.
+  const final = await chain.finalizedBlock()
+  if (final.number < result.evidence.blockNumber)
+    return refuse('payment_credited', { detail: 'Its money becomes your credit once the transfer is final.' })
   const paymentId = await insertCredited(deps, claim, result.evidence)
   return refuse('payment_credited', paymentId ? { extra: { status_url: deps.statusUrl(paymentId) } } : {})
 }

@@ -1,5 +1,5 @@
-import { equalBytes } from '../kernel/bytes.ts'
-import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import { equalBytes, type Hex } from '../kernel/bytes.ts'
+import type { GateDeps } from './gate-deps.ts'
 import type { AnswerContent, GateOutcome, PaidCall } from './paid-call.ts'
 import type { PaymentRecord } from './payment-record.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
@@ -8,15 +8,18 @@ import { readAnswer } from './store-advance.ts'
 /** Marks a released payment that the same request may claim again. */
 export type Reclaimable = { kind: 'reclaimable' }
 
+/** What a request says of its payment, as far as an earlier one is compared with it. */
+export type Presented = { network: string; nonce: Hex; fingerprint: Buffer; identifierHash: Buffer | null }
+
 /** What a request gets whose authorization or identifier is already known to us. */
 export async function answerDuplicate(
   deps: GateDeps,
   call: PaidCall,
-  verified: VerifiedPayment,
+  presented: Presented,
   earlier: PaymentRecord,
 ): Promise<GateOutcome | Reclaimable> {
-  const sameAuthorization = earlier.nonce === verified.nonce && earlier.network === verified.terms.network.caip2
-  const sameRequest = earlier.fingerprint.equals(verified.fingerprint)
+  const sameAuthorization = earlier.nonce === presented.nonce && earlier.network === presented.network
+  const sameRequest = earlier.fingerprint.equals(presented.fingerprint)
   if (!sameRequest) {
     const detail = 'It was claimed for another method, URL, body or representation.'
     return refuse(sameAuthorization ? 'payment_elsewhere' : 'payment_identifier_conflict', { detail })
@@ -36,8 +39,8 @@ export async function answerDuplicate(
         'Paid; the answer is released once the payment is final.',
       )
     case 'served':
-      return knowsIdentifier(earlier, verified)
-        ? giveStoredAnswer(deps, earlier)
+      return knowsIdentifier(earlier, presented)
+        ? giveStoredAnswer(deps, call, earlier)
         : refuse('payment_used', { extra: { status_url: statusUrl } })
     case 'failed':
       return refuse402(deps, call, {
@@ -57,18 +60,18 @@ export async function answerDuplicate(
 }
 
 /** The secret identifier is the key to a stored answer: the authorization alone is public once it has settled. */
-function knowsIdentifier(earlier: PaymentRecord, verified: VerifiedPayment): boolean {
+function knowsIdentifier(earlier: PaymentRecord, presented: Presented): boolean {
   return (
     earlier.identifierHash !== null &&
-    verified.identifierHash !== null &&
-    equalBytes(earlier.identifierHash, verified.identifierHash)
+    presented.identifierHash !== null &&
+    equalBytes(earlier.identifierHash, presented.identifierHash)
   )
 }
 
 /** A fresh authorization of the same payer for the same request proves the key; it is never submitted. */
-export async function answerLost(deps: GateDeps, earlier: PaymentRecord): Promise<GateOutcome> {
+export async function answerLost(deps: GateDeps, call: PaidCall, earlier: PaymentRecord): Promise<GateOutcome> {
   deps.metrics.count('payments_lost_answer', { state: earlier.state })
-  if (earlier.state === 'served') return giveStoredAnswer(deps, earlier)
+  if (earlier.state === 'served') return giveStoredAnswer(deps, call, earlier)
   return refuseForLater(
     'settlement_unknown',
     deps.statusUrl(earlier.id),
@@ -77,21 +80,31 @@ export async function answerLost(deps: GateDeps, earlier: PaymentRecord): Promis
   )
 }
 
-export async function giveStoredAnswer(deps: GateDeps, payment: PaymentRecord): Promise<GateOutcome> {
+/** The request is the one that was paid for, so its route is the one that made the answer. */
+export async function giveStoredAnswer(deps: GateDeps, call: PaidCall, payment: PaymentRecord): Promise<GateOutcome> {
   const stored = await readAnswer(deps.database, payment.id)
   if (!stored) throw new Error(`payment ${payment.id} was served without a stored answer`)
   return {
     kind: 'served',
     paymentId: payment.id,
-    answer: withStatusLink(deps, payment.id, {
-      status: stored.status,
-      contentType: stored.contentType,
-      body: stored.body,
-      headers: stored.headers,
-    }),
+    answer: withStatusLink(
+      deps,
+      payment.id,
+      releasedAnswer(
+        call,
+        { status: stored.status, contentType: stored.contentType, body: stored.body, headers: stored.headers },
+        stored.paymentResponse ?? '',
+      ),
+    ),
     ...(stored.paymentResponse === null ? {} : { paymentResponse: stored.paymentResponse }),
     delivered: () => deps.deliveries.delivered(payment.id),
   }
+}
+
+export function releasedAnswer(call: PaidCall, answer: AnswerContent, paymentResponse: string): AnswerContent {
+  const { body } = answer
+  if (!call.route.release || (typeof body !== 'string' && !(body instanceof Uint8Array))) return answer
+  return call.route.release({ ...answer, body }, paymentResponse)
 }
 
 /** Every paid answer says where its payment can be followed. */

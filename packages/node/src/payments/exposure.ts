@@ -21,13 +21,13 @@ export function createExposure(sql: Sql, clock: Clock, capMicro: Micro) {
     )
     knownMicro = rows[0]?.micro ?? 0n
     addedMicro = 0n
-    readAtMs = clock.nowMs()
+    readAtMs = clock.monotonicMs()
   }
 
   return {
     /** True when this much more may be taken; it is then counted. */
     async admit(amountMicro: Micro): Promise<boolean> {
-      if (clock.nowMs() - readAtMs >= refreshMs) {
+      if (clock.monotonicMs() - readAtMs >= refreshMs) {
         reading ??= refresh().finally(() => {
           reading = undefined
         })

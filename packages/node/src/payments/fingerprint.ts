@@ -5,7 +5,7 @@ import type { PaidCall } from './paid-call.ts'
 
 /** What a payment buys, in 32 bytes: method, resource with query, body and representation. Equal requests are equal here. */
 export function requestFingerprint(call: PaidCall): Buffer {
-  const hash = createHash('sha256')
+  let parts = ''
   for (const part of [
     call.route.id,
     call.method,
@@ -14,9 +14,9 @@ export function requestFingerprint(call: PaidCall): Buffer {
     call.representation,
   ]) {
     // Lengths keep `ab`+`c` apart from `a`+`bc`.
-    hash.update(`${Buffer.byteLength(part)}:`).update(part)
+    parts += `${Buffer.byteLength(part)}:${part}`
   }
-  return hash.update(call.bodyDigest).digest()
+  return createHash('sha256').update(parts).update(call.bodyDigest).digest()
 }
 
 /** Only a hash is stored: the identifier is the secret that opens a stored answer. */

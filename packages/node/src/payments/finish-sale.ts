@@ -137,7 +137,10 @@ async function finishAll(deps: FinishDeps, tx: Tx, inputs: readonly FinishInput[
 }
 
 /** The effect of a custody route sends every micro on; what it forgot would be nobody's, so nothing is committed. */
-async function expectClearingEmpty(tx: Tx, claim: FinishedClaim): Promise<void> {
+export async function expectClearingEmpty(
+  tx: Tx,
+  claim: Pick<FinishedClaim, 'id' | 'network' | 'routeId'>,
+): Promise<void> {
   const { rows } = await tx.query<{ left: bigint }>(
     `select coalesce(sum(e.amount_micro), 0)::bigint as left from ledger_transaction t
      join ledger_entry e on e.transaction_id = t.id join ledger_account a on a.id = e.account_id
@@ -226,12 +229,13 @@ function toSaleOf(input: FinishInput, nowMs: number): Sale {
     provisional: input.provisional,
     transaction: input.evidence.transaction,
     settledAtMs: nowMs,
+    feeMicro: input.feeMicro,
   })
 }
 
 export function saleOf(
   claim: FinishedClaim,
-  settled: Pick<Sale, 'reservation' | 'provisional' | 'transaction' | 'settledAtMs'>,
+  settled: Pick<Sale, 'reservation' | 'provisional' | 'transaction' | 'settledAtMs' | 'feeMicro'>,
 ): Sale {
   return {
     paymentId: claim.id,
@@ -241,6 +245,8 @@ export function saleOf(
     amountMicro: claim.amountMicro,
     payee: claim.payee,
     attribution: { ...(claim.ref ? { ref: claim.ref } : {}), ...(claim.aff ? { aff: claim.aff } : {}) },
+    round: claim.reorgs ?? 0,
+    source: 'payment',
     ...settled,
   }
 }

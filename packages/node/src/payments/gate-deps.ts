@@ -16,7 +16,7 @@ import type { FinishSales } from './finish-sale.ts'
 import type { Losses } from './losses.ts'
 import type { JwsPort, Offers } from './offers.ts'
 import type { Owner } from './owner.ts'
-import type { EntitlementPort, PaidCall } from './paid-call.ts'
+import type { EntitlementPort, PaidCall, SaleHook } from './paid-call.ts'
 import type { Terms } from './terms.ts'
 
 /** Everything the gate works with; built once in the composition root. */
@@ -39,6 +39,8 @@ export type GateDeps = {
   losses: Losses
   owner: Owner
   entitlements: readonly EntitlementPort[]
+  /** A draw of credit is a sale like a payment. */
+  saleHooks: readonly SaleHook[]
   limits: GateLimits
   /** False while the operator has switched paid serving off. */
   paidSwitchedOn(): boolean | Promise<boolean>
@@ -58,7 +60,10 @@ export const defaultGateLimits: GateLimits = { prepareMs: 15_000, settleMs: 30_0
 /** A payment that has been checked against our own terms and is worth a claim. */
 export type VerifiedPayment = {
   terms: Terms
+  network: string
   payer: Address
+  /** One key is one payer on every chain; a contract may belong to somebody else on another. */
+  payerIsKey: boolean
   nonce: Hex
   signature: Hex
   value: Micro

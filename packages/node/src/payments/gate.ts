@@ -10,24 +10,24 @@ const version1Header = 'x-payment'
 
 /** The one way to a paid answer: nothing, an entitlement, or a payment. */
 export function createGate(deps: GateDeps): Gate {
-  const entitlementOf = (call: PaidCall) => deps.entitlements.find((port) => port.claims(call.headers))
+  const entitlementsOf = (call: PaidCall) => deps.entitlements.filter((port) => port.claims(call.headers))
   return {
     challenge(call) {
       const carriesSomething =
-        call.headers.has(paymentHeader) || call.headers.has(version1Header) || entitlementOf(call)
+        call.headers.has(paymentHeader) || call.headers.has(version1Header) || entitlementsOf(call).length > 0
       return carriesSomething ? undefined : deps.challenges.of(call)
     },
     async pass(call) {
       const payment = call.headers.get(paymentHeader)
       if (payment === undefined && call.headers.has(version1Header)) return refuse('payment_v1')
-      const entitlement = payment === undefined ? entitlementOf(call) : undefined
-      if (payment === undefined && !entitlement) return { kind: 'challenge', ...deps.challenges.of(call) }
-      if (!(await deps.paidSwitchedOn())) return refuse('switched_off', { retryAfterSeconds: 60 })
+      const entitlements = payment === undefined ? entitlementsOf(call) : []
+      if (payment === undefined && entitlements.length === 0) return { kind: 'challenge', ...deps.challenges.of(call) }
       // A comma can only come from two headers joined into one: which of them was meant cannot be told.
       if (payment?.includes(','))
         return refuse('payment_malformed', { detail: 'PAYMENT-SIGNATURE was sent more than once.' })
       try {
-        return await (entitlement ? passEntitled(deps, call, entitlement) : passPayment(deps, call, payment as string))
+        if (!(await deps.paidSwitchedOn())) return refuse('switched_off', { retryAfterSeconds: 60 })
+        return await (payment === undefined ? passEntitled(deps, call, entitlements) : passPayment(deps, call, payment))
       } catch (error) {
         // Before the intent is written no money can have moved; after it, errors have been dealt with where they arose.
         if (!(error instanceof StoreUnavailable || error instanceof CommitUnknown)) throw error

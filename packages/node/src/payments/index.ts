@@ -1,7 +1,18 @@
 export { createChallenges } from './challenge.ts'
 export { createClaims } from './claims.ts'
+export { type CreditDeps, createCreditEntitlement } from './credit-entitlement.ts'
 export { creditPayment } from './credit-payment.ts'
 export { createDeliveries } from './deliveries.ts'
+export {
+  type EntitledCall,
+  earlierCall,
+  endHold,
+  expiredHolds,
+  idempotencyKey,
+  insertHold,
+  keepAnswer,
+  type NewHold,
+} from './entitled-calls.ts'
 export { createExposure } from './exposure.ts'
 export type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from './facilitators/port.ts'
 export { createFinishSales, type FinishSales, gasPosting, SaleImpossible } from './finish-sale.ts'
@@ -13,6 +24,7 @@ export { type Owner, registerOwner } from './owner.ts'
 export type {
   AnswerContent,
   Attribution,
+  Capture,
   EntitlementPort,
   Gate,
   GateOutcome,
@@ -20,12 +32,23 @@ export type {
   PaidCall,
   PaidRoute,
   PreparedAnswer,
+  ReleaseAnswer,
   ReversalHook,
+  ReversedPart,
   Sale,
   SaleHook,
 } from './paid-call.ts'
 export { type PaymentStatus, readPaymentStatus } from './payment-status.ts'
 export { type ReconciledAddress, type ReconcileReport, reconcileBooks } from './reconcile.ts'
 export { findDeadOwners, type RecoverDeps, recoverPayments, repairFlights } from './recover.ts'
+export {
+  carryOutRefunds,
+  type RefundDeps,
+  type RefundRequest,
+  type RefundRequestOutcome,
+  type RefundStatus,
+  readRefund,
+  requestRefund,
+} from './refund-payment.ts'
 export { type Payees, payeeAddress, termsFor } from './terms.ts'
 export { type FinalityDeps, watchFinality } from './watch-finality.ts'

@@ -2,11 +2,22 @@ import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Database } from '../store/database.ts'
 
-export type LossLimits = { failuresPerPayerPerDay: number; gasGweiPerRoutePerDay: bigint }
+export type LossLimits = {
+  failuresPerPayerPerDay: number
+  /** In the coin of the network: a gwei of one chain is worth a thousand of another. */
+  gasGweiPerRoutePerDay(network: string): bigint
+}
 
-export const defaultLossLimits: LossLimits = { failuresPerPayerPerDay: 50, gasGweiPerRoutePerDay: 50_000_000n }
+const polygonNetworks: ReadonlySet<string> = new Set(['eip155:137', 'eip155:80002'])
+
+export const defaultLossLimits: LossLimits = {
+  failuresPerPayerPerDay: 50,
+  gasGweiPerRoutePerDay: (network) => (polygonNetworks.has(network) ? 50_000_000_000n : 50_000_000n),
+}
 
 const refreshMs = 5_000
+/** Losses on one chain say nothing about selling on another. */
+const routeKey = (network: string, routeId: string) => `${network} ${routeId}`
 const utcDay = (nowMs: number) => new Date(nowMs).toISOString().slice(0, 10)
 
 /** Daily limits of what failed settlements may cost us, per payer and per route. */
@@ -14,27 +25,32 @@ export function createLosses(database: Database, clock: Clock, limits: LossLimit
   let blocked = new Set<string>()
   let readAtMs = Number.NEGATIVE_INFINITY
 
+  const gasLimitOf = (key: string) => limits.gasGweiPerRoutePerDay(key.split(' ')[0] ?? '')
+
   async function refresh(): Promise<void> {
-    const { rows } = await database.query<{ scope: string; key: string }>(
-      `select scope, key from settlement_loss where day = $1
-         and ((scope = 'payer' and failures >= $2) or (scope = 'route' and gas_gwei >= $3))`,
-      [utcDay(clock.nowMs()), limits.failuresPerPayerPerDay, limits.gasGweiPerRoutePerDay],
+    const { rows } = await database.query<{ scope: string; key: string; gas_gwei: bigint }>(
+      `select scope, key, gas_gwei from settlement_loss
+       where day = $1 and (scope = 'route' or (scope = 'payer' and failures >= $2))`,
+      [utcDay(clock.nowMs()), limits.failuresPerPayerPerDay],
     )
-    blocked = new Set(rows.map((row) => `${row.scope} ${row.key}`))
-    readAtMs = clock.nowMs()
+    const over = rows.filter((row) => row.scope === 'payer' || row.gas_gwei >= gasLimitOf(row.key))
+    blocked = new Set(over.map((row) => `${row.scope} ${row.key}`))
+    readAtMs = clock.monotonicMs()
   }
 
   return {
-    async allows(payer: Address, routeId: string): Promise<boolean> {
-      if (clock.nowMs() - readAtMs >= refreshMs) await refresh()
-      return blocked.size === 0 || !(blocked.has(`payer ${payer}`) || blocked.has(`route ${routeId}`))
+    async allows(payer: Address, network: string, routeId: string): Promise<boolean> {
+      if (clock.monotonicMs() - readAtMs >= refreshMs) await refresh()
+      return (
+        blocked.size === 0 || !(blocked.has(`payer ${payer}`) || blocked.has(`route ${routeKey(network, routeId)}`))
+      )
     },
-    async record(payer: Address, routeId: string, gasGwei: bigint): Promise<void> {
+    async record(payer: Address, network: string, routeId: string, gasGwei: bigint): Promise<void> {
       await database.query(
         `insert into settlement_loss as l (day, scope, key, failures, gas_gwei)
          values ($1, 'payer', $2, 1, $4), ($1, 'route', $3, 1, $4)
          on conflict (day, scope, key) do update set failures = l.failures + 1, gas_gwei = l.gas_gwei + excluded.gas_gwei`,
-        [utcDay(clock.nowMs()), payer, routeId, gasGwei],
+        [utcDay(clock.nowMs()), payer, routeKey(network, routeId), gasGwei],
       )
       readAtMs = Number.NEGATIVE_INFINITY
     },

@@ -1,5 +1,5 @@
 import { parseMicro } from '../kernel/money.ts'
-import type { Offers } from './offers.ts'
+import { type Offers, offeredRequest } from './offers.ts'
 import type { PaidCall } from './paid-call.ts'
 import type { Terms } from './terms.ts'
 import type { DecodedPayment } from './x402/decode-payment.ts'
@@ -47,6 +47,7 @@ function withAmount(call: PaidCall, payment: DecodedPayment, current: Terms, off
       offer !== undefined &&
       offer.amountMicro === accepted &&
       offer.resourceUrl === call.resourceUrl &&
+      offer.request === offeredRequest(call) &&
       offer.network === current.network.caip2 &&
       offer.asset === current.asset &&
       offer.payTo === current.payTo

@@ -1,7 +1,9 @@
 import { type Address, checksumAddress, parseAddress } from '../kernel/address.ts'
+import { equalBytes, sha256 } from '../kernel/bytes.ts'
 import type { Json } from '../kernel/canonical-json.ts'
 import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import { type Micro, parseMicro } from '../kernel/money.ts'
+import type { PaidCall } from './paid-call.ts'
 import type { Terms } from './terms.ts'
 
 /** Compact EdDSA JWS by the node's own keyring. `verify` accepts only our own keys. */
@@ -12,16 +14,32 @@ const offerValiditySeconds = 600
 
 export type HonouredOffer = {
   resourceUrl: string
+  /** See `offeredRequest`. */
+  request: string | undefined
   network: string
   asset: Address
   payTo: Address
   amountMicro: Micro
 }
 
+const emptyDigest = sha256('')
+
+/**
+ * What an offer is for beyond its URL; undefined for a plain GET. One address may sell at another price by another
+ * method, and where the input decides the price, an offer for a small input must not buy a large one.
+ */
+export function offeredRequest(call: PaidCall): string | undefined {
+  const bodyCounts = !call.route.fixedPrice && !(call.method === 'GET' && equalBytes(call.bodyDigest, emptyDigest))
+  if (bodyCounts) return `${call.method} ${Buffer.from(call.bodyDigest).toString('base64url')}`
+  return call.method === 'GET' ? undefined : call.method
+}
+
 /** Signed offers of the offer-receipt extension: a buyer can hold us to a price until `validUntil`. */
 export function createOffers(jws: JwsPort, clock: Clock) {
   return {
-    sign(resourceUrl: string, terms: readonly Terms[]): Json[] {
+    sign(call: PaidCall, terms: readonly Terms[]): Json[] {
+      const { resourceUrl } = call
+      const request = offeredRequest(call)
       const validUntil = nowSeconds(clock) + offerValiditySeconds
       return terms.map((term, acceptIndex) => ({
         format: 'jws',
@@ -29,6 +47,7 @@ export function createOffers(jws: JwsPort, clock: Clock) {
         signature: jws.sign({
           version: 1,
           resourceUrl,
+          ...(request === undefined ? {} : { request }),
           scheme: 'exact',
           network: term.network.caip2,
           asset: checksumAddress(term.asset),
@@ -46,12 +65,13 @@ export function createOffers(jws: JwsPort, clock: Clock) {
       const asset = parseAddress(offer['asset'])
       const payTo = parseAddress(offer['payTo'])
       const amountMicro = typeof offer['amount'] === 'string' ? parseMicro(offer['amount']) : undefined
-      const { resourceUrl, network, validUntil } = offer
+      const { resourceUrl, request, network, validUntil } = offer
       if (offer['version'] !== 1 || offer['scheme'] !== 'exact' || !asset || !payTo || amountMicro === undefined)
         return undefined
       if (typeof resourceUrl !== 'string' || typeof network !== 'string') return undefined
+      if (request !== undefined && typeof request !== 'string') return undefined
       if (typeof validUntil !== 'number' || validUntil < nowSeconds(clock)) return undefined
-      return { resourceUrl, network, asset, payTo, amountMicro }
+      return { resourceUrl, request, network, asset, payTo, amountMicro }
     },
   }
 }

@@ -35,6 +35,12 @@ export type Sale = {
   provisional: boolean
   transaction: string
   settledAtMs: number
+  /** What taking it cost in USDC; nothing for a draw of credit. */
+  feeMicro: Micro
+  /** Times a reorg undid this payment before: each ending is a sale of its own. */
+  round: number
+  /** Paid by this very call, or drawn from what was paid in before. */
+  source: 'payment' | 'credit'
 }
 
 /** Facts of a paid route that the gate needs, derived from its declaration. */
@@ -43,6 +49,8 @@ export type PaidRoute = {
   networks: readonly string[]
   payee: 'pay_to' | 'custody'
   revocable: boolean
+  /** The price is the same whatever the input; otherwise signed offers name the input they are for. */
+  fixedPrice?: boolean
   description: string
   mimeType: string
   /** Discovery block of the 402, static per route. */
@@ -50,7 +58,14 @@ export type PaidRoute = {
   commit?(tx: Tx, sale: Sale): Promise<AnswerContent | undefined>
   /** Takes back what `commit` gave, when a reorg took the money away. */
   revoke?(tx: Tx, sale: Sale): Promise<void>
+  release?: ReleaseAnswer
 }
+
+/** Completes an answer on its way out with what is never stored: a derived token, the receipt. Pure; given again, the same. */
+export type ReleaseAnswer = (
+  answer: AnswerContent & { body: Uint8Array | string },
+  paymentResponse: string,
+) => AnswerContent
 
 /** One request to a paid route, stripped of HTTP. */
 export type PaidCall = {
@@ -95,20 +110,30 @@ export type EntitlementPort = {
   /** True when the request carries this kind of credential; no I/O. */
   claims(headers: ReadonlyMap<string, string>): boolean
   hold(call: PaidCall, key: string): Promise<HoldOutcome>
-  /** In the transaction of the effect. */
-  capture(tx: Tx, holdId: string): Promise<void>
+  /** In the transaction of the effect, before it. */
+  capture(tx: Tx, holdId: string): Promise<Capture | undefined>
+  /** After the effect: keeps the answer where the caller named the call, to be given again. */
+  keep?(tx: Tx, holdId: string, answer: AnswerContent): Promise<void>
   /** Idempotent; also called by recovery for holds whose owner has gone. */
   release(holdId: string): Promise<void>
 }
 
 export type HoldOutcome =
-  | { status: 'held'; holdId: string; account: Address }
-  /** Does not cover this call: the answer is a 402 with this note. */
-  | { status: 'not_covered'; note: string }
+  /** `callId`: postings of the capture carry it, so the sale must be known by it. */
+  | { status: 'held'; holdId: string; account: Address; callId?: string }
+  /** The same named call was served before: its answer again, nothing more is used. */
+  | { status: 'served'; answer: AnswerContent }
+  /** Does not cover this call: the answer is a 402 with this note, and what else helps the caller choose. */
+  | { status: 'not_covered'; note: string; extra?: Record<string, unknown> }
   | { status: 'refused'; problem: Problem }
+
+/** Money that a capture moved, so that the sale counts as one. Nothing moved: no sale. */
+export type Capture = { network: string; amountMicro: Micro }
 
 /** Runs in the transaction of the postings, for all sales of a batch at once. */
 export type SaleHook = (tx: Tx, sales: readonly Sale[]) => Promise<void>
 
-/** The counterpart of a sale hook, when a reorg undid the sale. */
-export type ReversalHook = (tx: Tx, sale: Sale) => Promise<void>
+/** The counterpart of a sale hook, when a reorg or a refund undid the sale or `part.micro` of its amount. */
+export type ReversalHook = (tx: Tx, sale: Sale, part: ReversedPart) => Promise<void>
+
+export type ReversedPart = { reason: 'reorg' | 'refund'; micro: Micro }

@@ -2,13 +2,15 @@ import { ChainUnreadable } from '../chain/index.ts'
 import { fromHex } from '../kernel/bytes.ts'
 import { nowSeconds } from '../kernel/clock.ts'
 import { bindingContentType, bindingNonce, isTaggedNonce } from '../kernel/request-binding.ts'
+import { answerDuplicate } from './earlier-payment.ts'
 import { identifierHash, requestFingerprint } from './fingerprint.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import { matchTerms } from './match-terms.ts'
 import type { GateOutcome, PaidCall } from './paid-call.ts'
 import { refuse, refuse402 } from './refuse.ts'
 import { sellAnswer } from './sell-answer.ts'
-import { type AuthorizationOutcome, checkSignature, checkWindow } from './verify-authorization.ts'
+import { findConflict } from './store-advance.ts'
+import { checkSignature, checkWindow, type SignatureOutcome } from './verify-authorization.ts'
 import { type DecodedPayment, decodePayment } from './x402/decode-payment.ts'
 
 /** A request that carries a payment: everything that can be known without taking anything is checked first. */
@@ -44,31 +46,67 @@ async function verifyPayment(
   if (payment.resourceUrl !== undefined && payment.resourceUrl !== call.resourceUrl)
     return refuse('payment_elsewhere', { detail: `The payment names ${payment.resourceUrl.slice(0, 200)}.` })
   if (!bindingFits(call, payment))
-    return invalid('invalid_request_binding', 'The nonce is not that of this request.', 'payment_binding_invalid')
+    return unlessClaimed(
+      deps,
+      call,
+      payment,
+      invalid('invalid_request_binding', 'The nonce is not that of this request.', 'payment_binding_invalid'),
+    )
   const matched = matchTerms(call, payment, deps.termsOf(call), deps.offers)
-  if (matched.status === 'refused') return invalid(matched.reason, matched.detail)
+  if (matched.status === 'refused') return unlessClaimed(deps, call, payment, invalid(matched.reason, matched.detail))
   if (call.inputProblem) return { kind: 'refused', problem: call.inputProblem }
 
   const window = checkWindow(payment, matched.terms, nowSeconds(deps.clock))
-  if (window.status === 'invalid') return invalid(window.reason, window.detail)
+  if (window.status === 'invalid') return unlessClaimed(deps, call, payment, invalid(window.reason, window.detail))
   const signature = await signatureOutcome(deps, payment)
   if (signature.status === 'could_not_check')
     return refuse('settlement_unavailable', { detail: signature.reason, retryAfterSeconds: 3 })
   if (signature.status === 'invalid') return invalid(signature.reason, signature.detail)
   return {
+    ...presentedBy(call, payment),
     terms: matched.terms,
     payer: authorization.from,
-    nonce: authorization.nonce,
+    payerIsKey: signature.by === 'key',
     signature: payment.signature,
     value: authorization.value,
     validAfter: authorization.validAfter,
     validBefore: authorization.validBefore,
-    fingerprint: requestFingerprint(call),
-    identifierHash: payment.identifier === undefined ? null : identifierHash(payment.identifier),
   }
 }
 
-async function signatureOutcome(deps: GateDeps, payment: DecodedPayment): Promise<AuthorizationOutcome> {
+const presentedBy = (call: PaidCall, payment: DecodedPayment) => ({
+  network: payment.network,
+  nonce: payment.authorization.nonce,
+  fingerprint: requestFingerprint(call),
+  identifierHash: payment.identifier === undefined ? null : identifierHash(payment.identifier),
+})
+
+/**
+ * A 402 asks to pay again. An authorization that does not fit any more, because its time or our price has passed, may
+ * be one that has paid us: then it gets what that payment entitles to.
+ */
+async function unlessClaimed(
+  deps: GateDeps,
+  call: PaidCall,
+  payment: DecodedPayment,
+  refusal: GateOutcome,
+): Promise<GateOutcome> {
+  const { from, nonce } = payment.authorization
+  const asset = deps.chains.get(payment.network)?.network.usdc.address
+  if (asset === undefined) return refusal
+  const { network } = payment
+  const earlier = await findConflict(deps.database, { network, asset, payer: from, nonce, identifierHash: null })
+  if (!earlier || earlier.state === 'failed' || earlier.state === 'released') return refusal
+  // Whoever did not sign it has nothing to learn about it.
+  const signature = await signatureOutcome(deps, payment)
+  if (signature.status === 'could_not_check')
+    return refuse('settlement_unavailable', { detail: signature.reason, retryAfterSeconds: 3 })
+  if (signature.status === 'invalid') return refusal
+  const answer = await answerDuplicate(deps, call, presentedBy(call, payment), earlier)
+  return answer.kind === 'reclaimable' ? refusal : answer
+}
+
+async function signatureOutcome(deps: GateDeps, payment: DecodedPayment): Promise<SignatureOutcome> {
   const chain = deps.chains.get(payment.network)
   const domainSeparator = deps.domainSeparators.get(payment.network)
   if (!chain || !domainSeparator) throw new Error(`no chain for ${payment.network}`)

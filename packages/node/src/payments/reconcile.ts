@@ -5,18 +5,17 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Micro } from '../kernel/money.ts'
-import { accounts, post } from '../ledger/index.ts'
 import type { Database } from '../store/database.ts'
 import { creditPayment, insertCredited } from './credit-payment.ts'
 import { findConflict } from './store-advance.ts'
 import {
+  advanceCursor,
   type Cursor,
   matchedTransfers,
   onchainBooks,
   openCursor,
   readCursor,
   recordReview,
-  saveCursor,
 } from './store-reconcile.ts'
 
 export type ReconcileDeps = {
@@ -65,27 +64,41 @@ async function reconcileAddress(deps: ReconcileDeps, target: ReconciledAddress):
   const network = chain.network.caip2
   const final = await chain.finalizedBlock()
   const cursor = (await readCursor(deps.database, network, address)) ?? (await open(deps, target, final.number))
-  let unexplained = 0
-  let pendingMicro = 0n
-  if (final.number > cursor.blockNumber) {
-    const inbound = await chain.inboundTransfers(address, cursor.blockNumber + 1n, final.number)
-    const known = await matchedTransfers(deps.database, network, inbound)
-    for (const transfer of inbound) {
-      if (known.has(`${transfer.transaction} ${transfer.logIndex}`)) continue
-      const outcome = await explain(deps, target, transfer)
-      if (outcome === 'pending') pendingMicro += transfer.amountMicro
-      else unexplained += 1
-    }
-    await postWithdrawals(deps, target, cursor.blockNumber + 1n, final.number)
-  }
+  if (final.number < cursor.blockNumber) throw new ChainUnreadable('the final block lies before the last one compared')
+  const { unexplained, pendingMicro } = await explainInbound(deps, target, cursor.blockNumber + 1n, final.number)
+  const withdrawnMicro = await withdrawn(target, cursor.blockNumber + 1n, final.number)
   const onchainMicro = await chain.usdcBalance(address, final.number)
-  const booksMicro = await onchainBooks(deps.database, network, payee, final.number)
-  const differenceMicro = onchainMicro - booksMicro - pendingMicro
   // A transfer still being worked on is looked at again: the cursor only passes what is explained.
-  if (pendingMicro === 0n)
-    await saveCursor(deps.database, { network, address, blockNumber: final.number, onchainMicro }, deps.clock.nowMs())
+  const advances = pendingMicro === 0n
+  const step = { payee, toBlock: final.number, onchainMicro, withdrawnMicro }
+  if (advances && !(await advanceCursor(deps.database, cursor, step, deps.clock.nowMs())))
+    throw new ChainUnreadable('another process compared this address meanwhile')
+  const booksMicro = await onchainBooks(deps.database, network, payee, final.number)
+  const differenceMicro = onchainMicro + (advances ? 0n : withdrawnMicro) - booksMicro - pendingMicro
   report(deps, target, differenceMicro)
   return { network, payee, upToBlock: final.number, differenceMicro, unexplained }
+}
+
+async function explainInbound(
+  deps: ReconcileDeps,
+  target: ReconciledAddress,
+  fromBlock: bigint,
+  toBlock: bigint,
+): Promise<{ unexplained: number; pendingMicro: Micro }> {
+  const result = { unexplained: 0, pendingMicro: 0n }
+  if (fromBlock > toBlock) return result
+  // Anyone may send nothing, from anyone, as often as gas is cheap: it is no money and explains itself.
+  const inbound = (await target.chain.inboundTransfers(target.address, fromBlock, toBlock)).filter(
+    (transfer) => transfer.amountMicro > 0n,
+  )
+  const known = await matchedTransfers(deps.database, target.chain.network.caip2, inbound)
+  for (const transfer of inbound) {
+    if (known.has(`${transfer.transaction} ${transfer.logIndex}`)) continue
+    const outcome = await explain(deps, target, transfer)
+    if (outcome === 'pending') result.pendingMicro += transfer.amountMicro
+    else result.unexplained += 1
+  }
+  return result
 }
 
 /** Money that was there before the books began is the operator's stake. */
@@ -100,10 +113,10 @@ async function open(deps: ReconcileDeps, target: ReconciledAddress, blockNumber:
   )
 }
 
-/** Just before the first payment ever claimed there; the newest final block when there is none. */
+/** Just before the first payment ever claimed or made there; the newest final block when there is none. */
 async function firstBlock(deps: ReconcileDeps, target: ReconciledAddress, finalNumber: bigint): Promise<bigint> {
   const { rows } = await deps.database.query<{ first: bigint | null }>(
-    `select min(head_block) as first from payment where network = $1 and pay_to = $2`,
+    `select min(least(head_block, block_number - 1)) as first from payment where network = $1 and pay_to = $2`,
     [target.chain.network.caip2, target.address],
   )
   const first = rows[0]?.first
@@ -127,6 +140,7 @@ async function explain(
     network,
     asset: chain.network.usdc.address,
     payer: transfer.sender,
+    payerIsKey: false,
     nonce,
     payTo: address,
     payee,
@@ -168,28 +182,9 @@ async function explain(
 }
 
 /** PAY_TO is the operator's own: what leaves it is a withdrawal. What leaves custody without a payout shows as a difference. */
-async function postWithdrawals(
-  deps: ReconcileDeps,
-  target: ReconciledAddress,
-  fromBlock: bigint,
-  toBlock: bigint,
-): Promise<void> {
-  if (target.payee !== 'pay_to') return
-  const totalMicro = await target.chain.outboundTotal(target.address, fromBlock, toBlock)
-  if (totalMicro === 0n) return
-  const network = target.chain.network.caip2
-  await deps.database.transaction((tx) =>
-    post(tx, [
-      {
-        reference: `withdrawal:${network}:${target.address}:${fromBlock}-${toBlock}`,
-        kind: 'withdrawal',
-        lines: [
-          { account: accounts.operator(network, 'usdc'), amount: totalMicro },
-          { account: accounts.onchain(network, 'pay_to'), amount: -totalMicro },
-        ],
-      },
-    ]),
-  )
+async function withdrawn(target: ReconciledAddress, fromBlock: bigint, toBlock: bigint): Promise<Micro> {
+  if (target.payee !== 'pay_to' || fromBlock > toBlock) return 0n
+  return target.chain.outboundTotal(target.address, fromBlock, toBlock)
 }
 
 function report(deps: ReconcileDeps, target: ReconciledAddress, differenceMicro: Micro): void {

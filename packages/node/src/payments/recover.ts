@@ -4,6 +4,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Micro } from '../kernel/money.ts'
 import type { Database } from '../store/database.ts'
+import { CommitUnknown, StoreUnavailable } from '../store/errors.ts'
 import { creditPayment } from './credit-payment.ts'
 import type { FinishSales } from './finish-sale.ts'
 import type { Owner } from './owner.ts'
@@ -34,6 +35,8 @@ export type RecoverDeps = {
 }
 
 const perRunMax = 500
+/** Payments looked at side by side; each of them asks the chain a question or two. */
+const atOnce = 16
 
 /**
  * Brings every payment out of a middle state. It releases what was never submitted, finishes what was, and submits
@@ -43,11 +46,9 @@ export async function recoverPayments(deps: RecoverDeps): Promise<void> {
   await findDeadOwners(deps)
   for (const payment of await abandonedPayments(deps.database, deps.clock.nowMs(), perRunMax))
     await leaveOwner(deps, payment)
-  const unknown = await paymentsIn(deps.database, 'unknown', perRunMax)
-  deps.metrics.gauge('payments_unknown', unknown.length)
-  for (const payment of unknown) await guarded(deps, payment, () => resolveUnknown(deps, payment))
-  for (const payment of await paymentsIn(deps.database, 'settled', perRunMax))
-    await guarded(deps, payment, () => releaseHeld(deps, payment))
+  const unknown = await eachIn(deps, 'unknown', resolveUnknown)
+  deps.metrics.gauge('payments_unknown', unknown)
+  await eachIn(deps, 'settled', releaseHeld)
   for (const chain of deps.chains.values()) await watchRefused(deps, chain)
 }
 
@@ -68,6 +69,22 @@ async function leaveOwner(deps: RecoverDeps, payment: PaymentRecord): Promise<vo
   deps.log.info({ paymentId: payment.id, was: payment.state }, 'took over a payment whose process is gone')
 }
 
+/** Looks at every one, page by page: those that cannot be resolved yet may be many, and stand before the others. */
+async function eachIn(
+  deps: RecoverDeps,
+  state: 'unknown' | 'settled',
+  work: (deps: RecoverDeps, payment: PaymentRecord) => Promise<void>,
+): Promise<number> {
+  let seen = 0
+  for (let after = ''; ; ) {
+    const page = await paymentsIn(deps.database, state, after, atOnce)
+    await Promise.all(page.map((payment) => guarded(deps, payment, () => work(deps, payment))))
+    seen += page.length
+    after = page.at(-1)?.id ?? ''
+    if (page.length < atOnce) return seen
+  }
+}
+
 /** One payment that cannot be resolved now must not keep the others waiting. */
 async function guarded(deps: RecoverDeps, payment: PaymentRecord, work: () => Promise<void>): Promise<void> {
   try {
@@ -81,7 +98,7 @@ async function resolveUnknown(deps: RecoverDeps, payment: PaymentRecord): Promis
   const chain = chainOf(deps, payment)
   const result = await chainVerdict(chain, payment)
   const nowMs = deps.clock.nowMs()
-  if (result.status === 'settled') await finish(deps, chain, payment, result.evidence)
+  if (result.status === 'settled') await finishOrCredit(deps, chain, payment, result.evidence)
   else if (result.status === 'spent_before') await creditPayment(deps, payment, result.evidence)
   else if (result.status === 'failed')
     await endPayment(deps.database, { id: payment.id, from: ['unknown'], to: 'failed', reason: result.reason }, nowMs)
@@ -115,9 +132,37 @@ export async function finalizedTimestamp(chain: ChainPort): Promise<bigint> {
   return BigInt((await chain.finalizedBlock()).timestamp)
 }
 
+/** A paid buyer waits no longer than this for an effect that cannot be committed. */
+const commitPatienceMs = 60_000
+
+/** Served, or credited with an alarm when the effect keeps failing: money is never left hanging. */
+async function finishOrCredit(
+  deps: RecoverDeps,
+  chain: ChainPort,
+  payment: PaymentRecord,
+  evidence: Confirmed,
+): Promise<void> {
+  try {
+    await finish(deps, chain, payment, evidence)
+  } catch (error) {
+    const outage =
+      error instanceof StoreUnavailable || error instanceof CommitUnknown || error instanceof ChainUnreadable
+    if (outage || deps.clock.nowMs() - payment.claimedAt.getTime() < commitPatienceMs) throw error
+    deps.metrics.count('alarms', { alarm: 'sale_uncommitted' })
+    deps.log.error(
+      { paymentId: payment.id, route: payment.routeId, error: String(error) },
+      'a paid effect keeps failing; its price is credited',
+    )
+    await creditPayment(deps, payment, evidence, 'effect_failed')
+  }
+}
+
 async function finish(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord, evidence: Confirmed): Promise<void> {
   const stored = await readAnswer(deps.database, payment.id)
   if (!stored) return creditPayment(deps, payment, evidence, 'no_stored_answer')
+  const route = deps.routeOf(payment.routeId)
+  // Sold no more: nobody can ask for the answer again, and the effect that was paid for cannot be had.
+  if (!route) return creditPayment(deps, payment, evidence, 'route_gone')
   const large = payment.amountMicro > deps.inclusionMicroMax
   const isFinal = large && (await chain.finalizedBlock()).number >= evidence.blockNumber
   const outcome = await deps.finishSales.finish({
@@ -128,7 +173,7 @@ async function finish(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecor
     reservation: stored.reservation,
     hold: large && !isFinal && !payment.revocable,
     provisional: large && !isFinal && payment.revocable,
-    commit: deps.routeOf(payment.routeId)?.commit,
+    commit: route.commit,
   })
   deps.metrics.count('payments_recovered', { outcome: outcome.status })
   deps.log.info({ paymentId: payment.id, outcome: outcome.status }, 'finished a payment that was left behind')
@@ -141,7 +186,7 @@ async function releaseHeld(deps: RecoverDeps, payment: PaymentRecord): Promise<v
   if (payment.blockNumber === null || payment.transaction === null || final.number < payment.blockNumber) return
   const evidence = await chain.settlementByTransaction(payment.transaction, expectedTransfer(payment))
   if (evidence.status === 'confirmed' && evidence.blockNumber <= final.number)
-    await finish(deps, chain, payment, evidence)
+    await finishOrCredit(deps, chain, payment, evidence)
 }
 
 /** Anyone may still send an authorization that we refused; once its time has passed at a final block we look once more. */

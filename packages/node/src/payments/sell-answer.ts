@@ -13,11 +13,12 @@ export async function sellAnswer(deps: GateDeps, call: PaidCall, verified: Verif
   const { caip2 } = verified.terms.network
   const chain = deps.chains.get(caip2)
   if (!chain) throw new Error(`no chain for ${caip2}`)
-  if (!(await deps.losses.allows(verified.payer, call.route.id)))
-    return refuse('loss_limit', { retryAfterSeconds: 3_600 })
+  if (!(await deps.losses.allows(verified.payer, caip2, call.route.id)))
+    // What was paid before is given all the same.
+    return (await answerKnown(deps, call, verified)) ?? refuse('loss_limit', { retryAfterSeconds: 3_600 })
   const key = { network: caip2, payer: verified.payer, nonce: verified.nonce }
   if (!deps.claims.begin(key)) {
-    const known = await answerKnown(deps, call, verified)
+    const known = await answerKnown(deps, call, verified, true)
     if (known) return known
   }
   let claimed = false
@@ -33,11 +34,12 @@ export async function sellAnswer(deps: GateDeps, call: PaidCall, verified: Verif
   }
 }
 
-/** A copy of what this process has in hand: answered without asking the chain. Undefined when it may be claimed again. */
+/** A copy of what this process has in hand, answered without asking the chain; undefined when the chain must be asked. */
 async function answerKnown(
   deps: GateDeps,
   call: PaidCall,
   verified: VerifiedPayment,
+  beingClaimed = false,
 ): Promise<GateOutcome | undefined> {
   const earlier = await findConflict(deps.database, {
     network: verified.terms.network.caip2,
@@ -46,7 +48,9 @@ async function answerKnown(
     nonce: verified.nonce,
     identifierHash: verified.identifierHash,
   })
-  if (!earlier) return refuse('payment_in_flight', { retryAfterSeconds: 1 })
+  if (!earlier) return beingClaimed ? refuse('payment_in_flight', { retryAfterSeconds: 1 }) : undefined
+  // Anyone may have carried a refused authorization to the chain since: the next 402 needs a look at it.
+  if (earlier.state === 'failed' && !earlier.final) return undefined
   const answer = await answerDuplicate(deps, call, verified, earlier)
   return answer.kind === 'reclaimable' ? undefined : answer
 }
@@ -73,6 +77,7 @@ async function draftClaim(
         network: terms.network.caip2,
         asset: terms.asset,
         payer: verified.payer,
+        payerIsKey: verified.payerIsKey,
         nonce: verified.nonce,
         payTo: terms.payTo,
         payee: call.route.payee,
@@ -115,7 +120,7 @@ async function claimAndWork(
     case 'undelivered':
       return afterUndelivered(deps, chain, call, verified, claim, outcome.paymentId, onClaimed)
     case 'conflict':
-      return afterConflict(deps, chain, call, verified, claim)
+      return afterConflict(deps, chain, call, verified, claim, onClaimed)
   }
 }
 
@@ -146,9 +151,9 @@ async function afterUndelivered(
 ): Promise<GateOutcome> {
   const earlier = await findPayment(deps.database, paymentId)
   const sameAuthorization = earlier?.nonce === verified.nonce
-  if (earlier && sameAuthorization) return afterConflict(deps, chain, call, verified, claim)
+  if (earlier && sameAuthorization) return afterConflict(deps, chain, call, verified, claim, onClaimed)
   const lost = earlier && !earlier.deliveredAt && (earlier.clientGone || !(await deps.owner.isAlive(earlier.owner)))
-  if (lost) return answerLost(deps, earlier)
+  if (lost) return answerLost(deps, call, earlier)
   // Another process is serving it at this moment: this is a purchase of its own.
   return claimAndWork(deps, chain, call, verified, { ...claim, ignoreUndelivered: true }, onClaimed)
 }
@@ -159,8 +164,14 @@ async function afterConflict(
   call: PaidCall,
   verified: VerifiedPayment,
   claim: Claim,
+  onClaimed: () => void,
 ): Promise<GateOutcome> {
   const earlier = await findConflict(deps.database, claim)
+  // A batch of claims that breaks off is run again in halves: what stands in the way may be our own row.
+  if (earlier?.id === claim.id) {
+    onClaimed()
+    return workOnClaim(deps, chain, call, verified, claim)
+  }
   // It ended between the claim and this read, for example a failed purchase with the same identifier.
   if (!earlier) return refuse('payment_in_flight', { retryAfterSeconds: 1 })
   const answer = await answerDuplicate(deps, call, verified, earlier)

@@ -21,6 +21,9 @@ export type SettlementResult =
 
 export type SettleDeps = { facilitator: Facilitator; chain: ChainPort; clock: Clock; deadlineMs: number }
 
+// Made once: an abort without a reason makes an exception with a stack for every purchase.
+const over = new Error('the wait for the settlement is over')
+
 /** Settles through the facilitator and believes only our own read of the chain. */
 export async function settlePayment(
   deps: SettleDeps,
@@ -47,7 +50,7 @@ export async function settlePayment(
     if (outcome.status === 'refused') return await afterRefusal(deps.chain, outcome, expected, headBlock)
     return await afterUnknown(deps.chain, outcome, expected, headBlock)
   } finally {
-    timeout.abort()
+    timeout.abort(over)
   }
 }
 

@@ -10,6 +10,7 @@ export type Claim = {
   network: string
   asset: Address
   payer: Address
+  payerIsKey: boolean
   nonce: Hex
   payTo: Address
   payee: 'pay_to' | 'custody'
@@ -48,13 +49,14 @@ with input as (
   select * from unnest(
     $1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::bigint[], $9::bigint[],
     $10::text[], $11::text[], $12::bytea[], $13::bytea[], $14::text[], $15::text[], $16::boolean[], $17::bigint[],
-    $18::bigint[], $19::boolean[]
+    $18::bigint[], $19::boolean[], $23::boolean[]
   ) as t(id, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource, fingerprint,
-         identifier_hash, ref, aff, revocable, head_block, balance_micro, ignore_undelivered)
+         identifier_hash, ref, aff, revocable, head_block, balance_micro, ignore_undelivered, payer_is_key)
 ),
 undelivered as (
   select distinct on (i.id) i.id, p.id as payment_id from input i
   join payment p on p.payer = i.payer and p.fingerprint = i.fingerprint and p.delivered_at is null
+    and (p.network = i.network or i.payer_is_key)
     and p.state in ('settling','unknown','settled','served') and (p.client_gone or p.owner <> $20)
   where not i.ignore_undelivered order by i.id, p.claimed_at
 ),
@@ -128,6 +130,7 @@ export async function insertClaims(
       worker.owner,
       new Date(worker.nowMs),
       new Date(worker.nowMs + worker.leaseMs),
+      column('payerIsKey'),
     ],
   })
   const byId = new Map(rows.map((row) => [row.id, row]))

@@ -15,13 +15,45 @@ export async function readCursor(sql: Sql, network: string, address: Address): P
   return row && { network, address, blockNumber: row.block_number, onchainMicro: row.onchain_micro }
 }
 
-export async function saveCursor(sql: Sql, cursor: Cursor, nowMs: number): Promise<void> {
-  await sql.query(
-    `insert into reconcile_cursor (network, address, block_number, onchain_micro, checked_at) values ($1, $2, $3, $4, $5)
-     on conflict (network, address) do update set block_number = excluded.block_number, onchain_micro = excluded.onchain_micro,
-       checked_at = excluded.checked_at where reconcile_cursor.block_number <= excluded.block_number`,
-    [cursor.network, cursor.address, cursor.blockNumber, cursor.onchainMicro, new Date(nowMs)],
-  )
+export type CursorStep = {
+  payee: 'pay_to' | 'custody'
+  toBlock: bigint
+  onchainMicro: Micro
+  /** What the operator took out on the way. */
+  withdrawnMicro: Micro
+}
+
+/**
+ * Moves the cursor and books what was withdrawn in between, in one transaction: whatever fails before it, the same
+ * blocks are looked at again. False when the cursor is no longer where this step began.
+ */
+export async function advanceCursor(
+  database: Database,
+  cursor: Cursor,
+  step: CursorStep,
+  nowMs: number,
+): Promise<boolean> {
+  const { network, address, blockNumber } = cursor
+  return database.transaction(async (tx) => {
+    const { rowCount } = await tx.query(
+      `update reconcile_cursor set block_number = $4, onchain_micro = $5, checked_at = $6
+       where network = $1 and address = $2 and block_number = $3`,
+      [network, address, blockNumber, step.toBlock, step.onchainMicro, new Date(nowMs)],
+    )
+    if (rowCount === 0) return false
+    if (step.withdrawnMicro > 0n)
+      await post(tx, [
+        {
+          reference: `withdrawal:${network}:${address}:${blockNumber + 1n}-${step.toBlock}`,
+          kind: 'withdrawal',
+          lines: [
+            { account: accounts.operator(network, 'usdc'), amount: step.withdrawnMicro },
+            { account: accounts.onchain(network, step.payee), amount: -step.withdrawnMicro },
+          ],
+        },
+      ])
+    return true
+  })
 }
 
 /** The opening balance and the cursor that begins behind it, in one transaction. */

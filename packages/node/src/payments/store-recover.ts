@@ -23,8 +23,14 @@ export async function abandonedPayments(sql: Sql, nowMs: number, limit: number):
   )
 }
 
-export async function paymentsIn(sql: Sql, state: 'unknown' | 'settled', limit: number): Promise<PaymentRecord[]> {
-  return read(sql, `where state = $1 order by claimed_at limit $2`, [state, limit])
+/** A page of them, behind the payment named last. */
+export async function paymentsIn(
+  sql: Sql,
+  state: 'unknown' | 'settled',
+  afterId: string,
+  limit: number,
+): Promise<PaymentRecord[]> {
+  return read(sql, `where state = $1 and id > $2 order by id limit $3`, [state, afterId, limit])
 }
 
 /** Refused authorizations whose time has passed at a final block: they have landed by now, or never will. */

@@ -5,18 +5,21 @@ import { recoverAddress } from '../kernel/secp256k1.ts'
 import type { Terms } from './terms.ts'
 import type { DecodedPayment } from './x402/decode-payment.ts'
 
-export type AuthorizationOutcome =
-  | { status: 'valid' }
-  | { status: 'invalid'; reason: string; detail: string }
-  | { status: 'could_not_check'; reason: string }
+export type WindowOutcome = { status: 'valid' } | Invalid
+
+export type SignatureOutcome =
+  /** Signed by the key of the address itself, or vouched for by a contract at it. */
+  { status: 'valid'; by: 'key' | 'contract' } | Invalid | { status: 'could_not_check'; reason: string }
+
+type Invalid = { status: 'invalid'; reason: string; detail: string }
 
 /** Time a settlement needs before the authorization may run out. */
 export const settleMarginSeconds = 12
 const windowSlackSeconds = 30
 
-const invalid = (reason: string, detail: string): AuthorizationOutcome => ({ status: 'invalid', reason, detail })
+const invalid = (reason: string, detail: string): Invalid => ({ status: 'invalid', reason, detail })
 
-export function checkWindow(payment: DecodedPayment, terms: Terms, nowSeconds: number): AuthorizationOutcome {
+export function checkWindow(payment: DecodedPayment, terms: Terms, nowSeconds: number): WindowOutcome {
   const { validAfter, validBefore } = payment.authorization
   if (validAfter > BigInt(nowSeconds))
     return invalid('invalid_exact_evm_payload_authorization_valid_after', 'The authorization is not valid yet.')
@@ -39,13 +42,13 @@ export async function checkSignature(
   payment: DecodedPayment,
   domainSeparator: Uint8Array,
   chain: ChainPort,
-): Promise<AuthorizationOutcome> {
+): Promise<SignatureOutcome> {
   const digest = hashTransferAuthorization(domainSeparator, payment.authorization)
   const signature = fromHex(payment.signature)
   if (signature.byteLength === 65 && recoverAddress(digest, signature) === payment.authorization.from)
-    return { status: 'valid' }
+    return { status: 'valid', by: 'key' }
   const verdict = await chain.checkContractSignature(payment.authorization.from, toHex(digest), payment.signature)
-  if (verdict === 'valid') return { status: 'valid' }
+  if (verdict === 'valid') return { status: 'valid', by: 'contract' }
   if (verdict === 'could_not_check')
     return { status: 'could_not_check', reason: 'the payer is not a plain wallet and its chain could not be read' }
   return invalid('invalid_exact_evm_payload_signature', 'The signature is not the payer’s over this authorization.')

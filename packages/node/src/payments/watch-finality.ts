@@ -1,4 +1,4 @@
-import type { ChainPort } from '../chain/index.ts'
+import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import { type Micro, smallerOf } from '../kernel/money.ts'
 import { type Account, accounts, type LedgerTransaction, owedTo, post } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
@@ -8,6 +8,7 @@ import { expectedTransfer, type PaymentRecord } from './payment-record.ts'
 import type { RecoverDeps } from './recover.ts'
 import { readAnswer } from './store-advance.ts'
 import { markFinal, notFinalUpTo } from './store-recover.ts'
+import { takeBackLines } from './take-back.ts'
 
 export type FinalityDeps = RecoverDeps & { reversalHooks: readonly ReversalHook[] }
 
@@ -15,11 +16,20 @@ const perRunMax = 2_000
 
 /** Marks what is final, and undoes what a reorg took away. */
 export async function watchFinality(deps: FinalityDeps): Promise<void> {
-  for (const chain of deps.chains.values()) {
-    const final = await chain.finalizedBlock()
-    const payments = await notFinalUpTo(deps.database, chain.network.caip2, final.number, perRunMax)
-    for (const [blockNumber, group] of groupByBlock(payments)) await judgeBlock(deps, chain, blockNumber, group)
-  }
+  for (const chain of deps.chains.values())
+    try {
+      await watchChain(deps, chain)
+    } catch (error) {
+      // The other chains go on: exposure that never becomes final would stop their sales too.
+      if (!(error instanceof ChainUnreadable)) throw error
+      deps.log.warn({ network: chain.network.caip2, error: error.message }, 'finality could not be read')
+    }
+}
+
+async function watchChain(deps: FinalityDeps, chain: ChainPort): Promise<void> {
+  const final = await chain.finalizedBlock()
+  const payments = await notFinalUpTo(deps.database, chain.network.caip2, final.number, perRunMax)
+  for (const [blockNumber, group] of groupByBlock(payments)) await judgeBlock(deps, chain, blockNumber, group)
 }
 
 function groupByBlock(payments: readonly PaymentRecord[]): Map<bigint, PaymentRecord[]> {
@@ -95,9 +105,10 @@ async function undo(
     provisional: false,
     transaction: payment.transaction ?? '',
     settledAtMs: payment.settledAt?.getTime() ?? deps.clock.nowMs(),
+    feeMicro: 0n,
   })
   await deps.routeOf(payment.routeId)?.revoke?.(tx, sale)
-  for (const hook of deps.reversalHooks) await hook(tx, sale)
+  for (const hook of deps.reversalHooks) await hook(tx, sale, { reason: 'reorg', micro: sale.amountMicro })
 }
 
 type PaymentReservation = NonNullable<Awaited<ReturnType<typeof readAnswer>>>['reservation']
@@ -105,11 +116,23 @@ type PaymentReservation = NonNullable<Awaited<ReturnType<typeof readAnswer>>>['r
 /** What can be taken back reverses the posting; what was already used or spent is our loss, shown as such. */
 async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise<LedgerTransaction> {
   const { network, amountMicro } = payment
+  const reference = `${postingReference('reorg', payment)}:${payment.blockHash}`
+  // Its effect gave the money on: everyone's part is taken back, and what is spent is owed by whoever spent it.
+  if (payment.payee === 'custody' && payment.state === 'served')
+    return {
+      reference,
+      kind: 'reorg',
+      paymentId: payment.id,
+      lines: [
+        ...(await takeBackLines(tx, payment, amountMicro)),
+        { account: accounts.onchain(network, 'custody'), amount: -amountMicro },
+      ],
+    }
   const { account, atMostMicro } = await takenBackFrom(tx, payment)
   const backMicro = smallerOf(atMostMicro, amountMicro)
   const lostMicro = amountMicro - backMicro
   return {
-    reference: `${postingReference('reorg', payment)}:${payment.blockHash}`,
+    reference,
     kind: 'reorg',
     paymentId: payment.id,
     lines: [

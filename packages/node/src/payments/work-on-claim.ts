@@ -95,6 +95,10 @@ async function park(deps: GateDeps, claim: Claim, reason: string): Promise<void>
   ).catch((error: unknown) => deps.log.warn({ paymentId: claim.id, error: String(error) }, 'left to its lease'))
 }
 
+// Made once: an abort without a reason makes an exception with a stack for every purchase.
+const over = new Error('the wait for the answer is over')
+const overProblem = new Problem('internal')
+
 async function prepareInTime(
   deps: GateDeps,
   call: PaidCall,
@@ -108,7 +112,8 @@ async function prepareInTime(
         detail: 'The answer could not be prepared in time.',
         retryAfterSeconds: 5,
       }),
-    () => new Problem('internal'),
+    // Stopped below, when the race is over: nobody sees it.
+    () => overProblem,
   )
   try {
     return await Promise.race([call.prepare(verified.payer, claim.id, late.signal), timer])
@@ -117,7 +122,7 @@ async function prepareInTime(
       deps.log.error({ paymentId: claim.id, route: claim.routeId, error: String(error) }, 'prepare failed')
     return asProblem(error)
   } finally {
-    late.abort()
+    late.abort(over)
   }
 }
 

@@ -1,4 +1,5 @@
 export { bodyDigest } from './body-digest.ts'
+export { createTokenMaker, type DerivedToken, type TokenMaker, tokenHash } from './derived-token.ts'
 export { didDocument, didKey, didKeyUrl, didWeb } from './did-document.ts'
 export { createJwsSigner, type JwsSigner, verifyJws } from './jws.ts'
 export { keyDirectory, keyDirectoryMediaType, keyDirectoryPath, keysForIndex } from './key-directory.ts'

@@ -14,6 +14,8 @@ export type KeyringIdentity = { node: string; chainId: number; operator: Address
 export type Keyring = {
   /** The key that signs now. Follows the database, so all processes switch at the same second. */
   active(): PrivateSigningKey
+  /** A key of this node whose private half this process holds, whether it signs now or not. */
+  held(keyId: string): PrivateSigningKey | undefined
   /** Every key ever published, oldest first. */
   keys(): readonly KeyringRow[]
   statements(): readonly KeyStatementRecord[]
@@ -87,6 +89,7 @@ export function createFixedKeyring(key: PrivateSigningKey, activatesAtMs: number
   }
   return {
     active: () => key,
+    held: (keyId) => (keyId === key.keyId ? key : undefined),
     keys: () => [row],
     statements: () => [],
     complete: () => true,
@@ -122,6 +125,7 @@ function followKeyring({ clock, log }: { clock: Clock; log: Log }) {
       if (chosen === undefined) throw new Error('this process holds no signing key of the keyring')
       return chosen
     },
+    held: (keyId: string) => snapshot.held.find((key) => key.keyId === keyId),
     keys: () => snapshot.rows,
     statements: () => snapshot.statements,
     complete: () => complete,

@@ -6,6 +6,8 @@ export type SignatureCache = {
   keep(response: ResponseToSign, key: PrivateSigningKey, nowMs: number, headers: SignatureHeaders): void
 }
 
+const keptTargetMax = 1_024
+
 type Entry = {
   response: ResponseToSign
   key: PrivateSigningKey
@@ -35,6 +37,8 @@ export function createSignatureCache(limits: { shareMs: number; entriesMax: numb
     keep: (response, key, nowMs, headers) => {
       // A settled payment is answered once, so its signature would only push useful ones out.
       if (limits.shareMs <= 0 || response.paymentResponse !== undefined) return
+      // Long targets are of a stranger's making, and as many as it likes.
+      if (response.path.length + response.query.length > keptTargetMax) return
       if (young.size >= limits.entriesMax / 2) {
         old = young
         young = new Map()

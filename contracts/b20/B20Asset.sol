@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.30;
+
+import {B20Access} from "./B20Access.sol";
+import {B20Rules} from "./B20Rules.sol";
+import {B20Storage} from "./B20Storage.sol";
+
+/// Stand-in of the native token code: what only the Asset variant has. Runs in the token's storage.
+contract B20Asset is B20Access {
+    event MultiplierUpdated(uint256 multiplier);
+    event ExtraMetadataUpdated(string key, string value);
+    event Announcement(address indexed caller, string id, string description, string uri);
+    event EndAnnouncement(string id);
+    event UIMultiplierUpdated(uint256 oldMultiplier, uint256 newMultiplier, uint256 effectiveAtTimestamp);
+    event UIMultiplierUpdateCancelled(uint256 cancelledMultiplier, uint256 cancelledEffectiveAt);
+
+    error AnnouncementIdAlreadyUsed(string id);
+    error InvalidMetadataKey();
+    error InvalidMultiplier();
+    error LengthMismatch(uint256 leftLen, uint256 rightLen);
+    error EmptyBatch();
+    error InternalCallMalformed(bytes call);
+    error InternalCallFailed(bytes call);
+    error EffectiveAtInPast(uint256 effectiveAt);
+    error EffectiveAtTooFar(uint256 effectiveAt);
+    error UIMultiplierUpdateExists(uint256 effectiveAt);
+    error UIMultiplierUpdateDoesNotExist();
+
+    uint256 private constant WAD = 1e18;
+
+    modifier sinceCobalt() {
+        B20Rules.since(B20Rules.COBALT);
+        _;
+    }
+
+    function OPERATOR_ROLE() external pure returns (bytes32) {
+        return OPERATOR;
+    }
+
+    function WAD_PRECISION() external pure returns (uint256) {
+        return WAD;
+    }
+
+    function MAX_UI_MULTIPLIER() external view sinceCobalt returns (uint256) {
+        return type(uint128).max;
+    }
+
+    // --- reads ---
+
+    function pendingParts() private view returns (uint256 multiplier_, uint256 at) {
+        uint256 word = B20Storage.asset().pending;
+        return (uint128(word), uint64(word >> 128));
+    }
+
+    function current() private view returns (uint256) {
+        (uint256 next, uint256 at) = pendingParts();
+        if (at != 0 && at <= block.timestamp) return next;
+        uint256 set = B20Storage.asset().multiplier;
+        return set == 0 ? WAD : set;
+    }
+
+    function multiplier() external view returns (uint256) {
+        return current();
+    }
+
+    function uiMultiplier() external view sinceCobalt returns (uint256) {
+        return current();
+    }
+
+    function newUIMultiplier() external view sinceCobalt returns (uint256) {
+        (uint256 next, uint256 at) = pendingParts();
+        return at > block.timestamp ? next : current();
+    }
+
+    function effectiveAt() external view sinceCobalt returns (uint256 at) {
+        (, at) = pendingParts();
+    }
+
+    function scaledBalanceOf(address account) external view returns (uint256) {
+        return scaled(B20Storage.token().balances[account]);
+    }
+
+    function toScaledBalance(uint256 rawBalance) external view returns (uint256) {
+        return scaled(rawBalance);
+    }
+
+    function toRawBalance(uint256 scaledBalance) external view returns (uint256) {
+        return scaledBalance * WAD / current();
+    }
+
+    function balanceOfUI(address account) external view sinceCobalt returns (uint256) {
+        return scaled(B20Storage.token().balances[account]);
+    }
+
+    function totalSupplyUI() external view sinceCobalt returns (uint256) {
+        return scaled(B20Storage.token().totalSupply);
+    }
+
+    function toUIAmount(uint256 rawAmount) external view sinceCobalt returns (uint256) {
+        return scaled(rawAmount);
+    }
+
+    function fromUIAmount(uint256 uiAmount) external view sinceCobalt returns (uint256) {
+        return uiAmount * WAD / current();
+    }
+
+    function supportsInterface(bytes4 id) external view sinceCobalt returns (bool) {
+        return id == 0x01ffc9a7 || id == 0xa60bf13d || id == 0x4bd27648 || id == 0xd890fd71 || id == 0x57854fc3;
+    }
+
+    function isAnnouncementIdUsed(string calldata id) external view returns (bool) {
+        return B20Storage.asset().usedAnnouncementIds[id];
+    }
+
+    function extraMetadata(string calldata key) external view returns (string memory) {
+        return B20Storage.asset().extraMetadata[key];
+    }
+
+    function scaled(uint256 raw) private view returns (uint256) {
+        return raw * current() / WAD;
+    }
+
+    // --- changes ---
+
+    function updateMultiplier(uint256 newMultiplier) external {
+        checkRole(OPERATOR);
+        checkMultiplier(newMultiplier);
+        uint256 before = current();
+        B20Storage.asset().multiplier = newMultiplier;
+        B20Storage.asset().pending = 0;
+        emit MultiplierUpdated(newMultiplier);
+        if (B20Rules.fork() >= B20Rules.COBALT) emit UIMultiplierUpdated(before, newMultiplier, block.timestamp);
+    }
+
+    function updateUIMultiplier(uint256 newMultiplier, uint256 at) external sinceCobalt {
+        checkRole(OPERATOR);
+        checkMultiplier(newMultiplier);
+        if (at <= block.timestamp) revert EffectiveAtInPast(at);
+        if (at > type(uint64).max) revert EffectiveAtTooFar(at);
+        (, uint256 waiting) = pendingParts();
+        if (waiting > block.timestamp) revert UIMultiplierUpdateExists(waiting);
+        uint256 before = current();
+        B20Storage.asset().multiplier = before;
+        B20Storage.asset().pending = newMultiplier | at << 128;
+        emit UIMultiplierUpdated(before, newMultiplier, at);
+    }
+
+    function cancelUIMultiplierUpdate() external sinceCobalt {
+        checkRole(OPERATOR);
+        (uint256 next, uint256 at) = pendingParts();
+        if (at <= block.timestamp) revert UIMultiplierUpdateDoesNotExist();
+        B20Storage.asset().pending = 0;
+        emit UIMultiplierUpdateCancelled(next, at);
+    }
+
+    function checkMultiplier(uint256 value) private view {
+        if (value == 0 || (value > type(uint128).max && B20Rules.fork() >= B20Rules.COBALT)) revert InvalidMultiplier();
+    }
+
+    function batchMint(address[] calldata recipients, uint256[] calldata amounts) external {
+        if (recipients.length == 0) revert EmptyBatch();
+        if (recipients.length != amounts.length) revert LengthMismatch(recipients.length, amounts.length);
+        for (uint256 i = 0; i < recipients.length; i++) mintTo(recipients[i], amounts[i]);
+    }
+
+    function updateExtraMetadata(string calldata key, string calldata value) external {
+        checkRole(METADATA);
+        if (bytes(key).length == 0) revert InvalidMetadataKey();
+        B20Storage.asset().extraMetadata[key] = value;
+        emit ExtraMetadataUpdated(key, value);
+    }
+
+    function announce(bytes[] calldata internalCalls, string calldata id, string calldata description, string calldata uri)
+        external
+    {
+        checkRole(OPERATOR);
+        B20Storage.Asset storage a = B20Storage.asset();
+        if (a.usedAnnouncementIds[id]) revert AnnouncementIdAlreadyUsed(id);
+        a.usedAnnouncementIds[id] = true;
+        emit Announcement(msg.sender, id, description, uri);
+        for (uint256 i = 0; i < internalCalls.length; i++) {
+            if (internalCalls[i].length < 4) revert InternalCallMalformed(internalCalls[i]);
+            // The caller stays who it is: an announcement gives no power that its maker does not have.
+            (bool ok,) = B20Rules.TOKEN_CODE.delegatecall(internalCalls[i]);
+            if (!ok) revert InternalCallFailed(internalCalls[i]);
+        }
+        emit EndAnnouncement(id);
+    }
+
+    fallback() external {
+        B20Rules.unknownCall();
+    }
+}

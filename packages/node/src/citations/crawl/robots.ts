@@ -1,0 +1,115 @@
+export type RobotsRule = { allow: boolean; pattern: string }
+
+export type Robots = {
+  /** Rules of the group that is meant for us. */
+  rules: readonly RobotsRule[]
+  crawlDelaySeconds: number | undefined
+  sitemaps: readonly string[]
+  /** `License:` lines of RSL. */
+  licences: readonly string[]
+}
+
+/** RFC 9309 asks parsers to read at least this much. */
+export const robotsBytesMax = 500 * 1024
+
+export const allowAll: Robots = { rules: [], crawlDelaySeconds: undefined, sitemaps: [], licences: [] }
+export const disallowAll: Robots = { ...allowAll, rules: [{ allow: false, pattern: '/' }] }
+
+type Group = { agents: string[]; rules: RobotsRule[]; delay: number | undefined }
+
+/** Reads RFC 9309. `productToken` is our name in it, lower case. */
+export function parseRobots(text: string, productToken: string): Robots {
+  const groups: Group[] = []
+  const sitemaps: string[] = []
+  const licences: string[] = []
+  let current: Group | undefined
+  let agentsOpen = false
+  for (const raw of text.replace(/^\ufeff/, '').split(/\r\n|\r|\n/)) {
+    const line = (raw.split('#', 1)[0] ?? '').trim()
+    const colon = line.indexOf(':')
+    if (colon <= 0 || line.length > 4_096) continue
+    const key = line.slice(0, colon).trim().toLowerCase()
+    const value = line.slice(colon + 1).trim()
+    if (key === 'user-agent') {
+      if (!agentsOpen || !current) {
+        current = { agents: [], rules: [], delay: undefined }
+        groups.push(current)
+      }
+      current.agents.push(value.toLowerCase())
+      agentsOpen = true
+      continue
+    }
+    if (key === 'sitemap' && sitemaps.length < 20) sitemaps.push(valueWithScheme(raw, key))
+    else if (key === 'license' && licences.length < 20) licences.push(valueWithScheme(raw, key))
+    else if ((key === 'allow' || key === 'disallow') && current) {
+      agentsOpen = false
+      // An empty Disallow forbids nothing.
+      if (value !== '' && current.rules.length < 5_000) current.rules.push({ allow: key === 'allow', pattern: value })
+    } else if (key === 'crawl-delay' && current) {
+      agentsOpen = false
+      if (/^\d{1,4}(?:\.\d{1,3})?$/.test(value)) current.delay = Number(value)
+    }
+  }
+  return { ...chosenGroup(groups, productToken), sitemaps, licences }
+}
+
+// The comment mark may be part of an address only when a space stands before it.
+const valueWithScheme = (raw: string, key: string) =>
+  raw
+    .trim()
+    .slice(key.length)
+    .replace(/^\s*:\s*/, '')
+    .split(/\s/, 1)[0]
+    ?.slice(0, 2_048) ?? ''
+
+function chosenGroup(groups: readonly Group[], productToken: string): Pick<Robots, 'rules' | 'crawlDelaySeconds'> {
+  const ours = groups.filter((group) => group.agents.includes(productToken))
+  const chosen = ours.length > 0 ? ours : groups.filter((group) => group.agents.includes('*'))
+  return {
+    rules: chosen.flatMap((group) => group.rules),
+    crawlDelaySeconds: chosen.map((group) => group.delay).find((delay) => delay !== undefined),
+  }
+}
+
+/** The longest matching rule decides, and of equals the one that allows. robots.txt itself may always be read. */
+export function isAllowed(robots: Robots, url: string): boolean {
+  const { pathname, search } = new URL(url)
+  const path = normal(`${pathname}${search}`)
+  if (path === '/robots.txt') return true
+  let best: { length: number; allow: boolean } | undefined
+  for (const { pattern, allow } of robots.rules) {
+    const rule = normal(pattern)
+    if (!matches(path, rule)) continue
+    if (!best || rule.length > best.length || (rule.length === best.length && allow))
+      best = { length: rule.length, allow }
+  }
+  return best?.allow ?? true
+}
+
+/** Percent-encoding in one spelling, so that both sides compare. */
+function normal(path: string): string {
+  return path
+    .replace(/[^\x21-\x7e]/gu, (letter) => encodeURIComponent(/^[\ud800-\udfff]$/.test(letter) ? '\ufffd' : letter))
+    .replace(/%[0-9a-f]{2}/gi, (code) => {
+      const unit = Number.parseInt(code.slice(1), 16)
+      const letter = String.fromCharCode(unit)
+      return /[A-Za-z0-9._~-]/.test(letter) ? letter : code.toUpperCase()
+    })
+}
+
+/** `*` for any run and `$` for the end, in linear time: the pieces between stars are looked for from left to right. */
+function matches(path: string, rule: string): boolean {
+  const anchored = rule.endsWith('$')
+  const pieces = (anchored ? rule.slice(0, -1) : rule).split('*')
+  const first = pieces[0] ?? ''
+  if (!path.startsWith(first)) return false
+  let at = first.length
+  for (const [index, piece] of pieces.slice(1).entries()) {
+    const last = index === pieces.length - 2
+    if (last && anchored) return path.length - piece.length >= at && path.endsWith(piece)
+    const found = path.indexOf(piece, at)
+    if (found < 0) return false
+    at = found + piece.length
+  }
+  return !anchored || pieces.length > 1 || at === path.length
+}

@@ -1,0 +1,84 @@
+import type { Network } from '../chain/index.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Rng } from '../kernel/random.ts'
+import type { Outbound, Resolver } from '../outbound/index.ts'
+import type { JwsPort } from '../payments/index.ts'
+import type { ProofDeps } from '../proofs/index.ts'
+import type { Database } from '../store/database.ts'
+import type { DomainRules } from './domain/canonical-domain.ts'
+
+/** What the use cases of sources work with; made once, when the shop opens. */
+export type SourceDeps = {
+  database: Database
+  clock: Clock
+  rng: Rng
+  ids: Ids
+  log: Log
+  metrics: Metrics
+  outbound: Outbound
+  /** Two or more: one of them alone proves nothing about DNS. */
+  resolvers: readonly Resolver[]
+  proofs: ProofDeps
+  jws: JwsPort
+  apiUrl: string
+  /** Where creators are paid. */
+  base: Network
+  domains: DomainRules
+  settings: SourceSettings
+}
+
+export type SourceSettings = {
+  tokenMs: number
+  /** Between a second proof of a proven domain and its taking effect. */
+  noticeMs: number
+  /** Between the proof of a new payout wallet and its use. */
+  walletDelayMs: number
+  recheckMs: number
+  retryCheckMs: number
+  failuresUntilHeld: number
+  /** The same domain is looked at again no sooner than this. */
+  checkPauseMs: number
+  crawl: CrawlSettings
+}
+
+export type CrawlSettings = {
+  pagesMax: number
+  /** Between two requests to a host, at least. */
+  hostDelayMs: number
+  delaySecondsMax: number
+  pageBytesMax: number
+  requestMs: number
+  hostsAtOnce: number
+  againMs: number
+  leaseMs: number
+}
+
+const day = 86_400_000
+
+export const usualSettings: SourceSettings = {
+  tokenMs: day,
+  noticeMs: 7 * day,
+  walletDelayMs: 3 * day,
+  recheckMs: 7 * day,
+  retryCheckMs: day,
+  failuresUntilHeld: 3,
+  checkPauseMs: 2_000,
+  crawl: {
+    pagesMax: 50,
+    hostDelayMs: 500,
+    delaySecondsMax: 30,
+    pageBytesMax: 5 * 1024 * 1024,
+    requestMs: 10_000,
+    hostsAtOnce: 200,
+    againMs: day,
+    leaseMs: 60_000,
+  },
+}
+
+/** Where a domain is asked: https, but for the demo's own names, which have no certificates. */
+export function originOf(domains: DomainRules, domain: string): string {
+  return `${domains.demoHosts.has(domain) ? 'http' : 'https'}://${domain}`
+}

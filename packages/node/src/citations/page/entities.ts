@@ -1,0 +1,72 @@
+const named: Record<string, string> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  ndash: '–',
+  mdash: '—',
+  lsquo: '‘',
+  rsquo: '’',
+  ldquo: '“',
+  rdquo: '”',
+  hellip: '…',
+  copy: '©',
+  reg: '®',
+  trade: '™',
+  euro: '€',
+  pound: '£',
+  yen: '¥',
+  cent: '¢',
+  sect: '§',
+  para: '¶',
+  deg: '°',
+  times: '×',
+  middot: '·',
+  bull: '•',
+  laquo: '«',
+  raquo: '»',
+  auml: 'ä',
+  ouml: 'ö',
+  uuml: 'ü',
+  Auml: 'Ä',
+  Ouml: 'Ö',
+  Uuml: 'Ü',
+  szlig: 'ß',
+  eacute: 'é',
+  egrave: 'è',
+  agrave: 'à',
+  aacute: 'á',
+  iacute: 'í',
+  oacute: 'ó',
+  uacute: 'ú',
+  ntilde: 'ñ',
+  ccedil: 'ç',
+  ecirc: 'ê',
+  acirc: 'â',
+  ocirc: 'ô',
+  aring: 'å',
+  oslash: 'ø',
+  aelig: 'æ',
+  shy: '',
+  zwj: '',
+  zwnj: '',
+  thinsp: ' ',
+  ensp: ' ',
+  emsp: ' ',
+  larr: '←',
+  rarr: '→',
+  minus: '−',
+}
+
+/** Character references of HTML and XML. Unknown names stay as they are: text is never lost. */
+export function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text
+  return text.replace(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{2,8}));?/g, (whole, decimal, hex, name) => {
+    if (name !== undefined) return named[name] ?? whole
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
+    const usable = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
+    return usable ? String.fromCodePoint(code) : '\ufffd'
+  })
+}

@@ -1,0 +1,207 @@
+import { sha256 } from '../../kernel/bytes.ts'
+import { decodeText } from './decode-text.ts'
+import { type HtmlToken, htmlTokens } from './html-tokens.ts'
+import { dateOf, readJsonLd, shortText } from './json-ld.ts'
+import { type LicenceFinding, readLicence } from './licence.ts'
+import { extractMainText } from './main-text.ts'
+import { textDigest } from './text-digest.ts'
+
+/** All that later steps know of a page: plain data, the same for the same bytes. */
+export type PageFacts = {
+  title: string
+  language: string | undefined
+  canonical: string | undefined
+  authors: readonly string[]
+  publisher: string | undefined
+  publishedAt: string | undefined
+  modifiedAt: string | undefined
+  jsonLd: { blocks: number; invalid: number; types: readonly string[] }
+  openGraph: boolean
+  /** Addresses outside of the site that its text or metadata cite. */
+  citations: readonly string[]
+  corrections: boolean
+  ethics: boolean
+  contact: boolean
+  licences: readonly LicenceFinding[]
+  textCharacters: number
+  retracted: boolean
+  noIndex: boolean
+  /** Values of `citation-market-verification` in the head. */
+  verifications: readonly string[]
+}
+
+export type ReadPage = {
+  facts: PageFacts
+  text: string
+  contentSha256: Uint8Array
+  textSha256: Uint8Array
+  /** Same-site addresses, absolute and without fragment, in order. */
+  links: readonly string[]
+  feeds: readonly string[]
+}
+
+type Head = {
+  title: string
+  metas: Map<string, string[]>
+  links: { rel: string; href: string; type: string }[]
+  jsonLd: string[]
+  language: string | undefined
+  anchors: { href: string; text: string }[]
+}
+
+export type PageProblem = { problem: 'not_text'; detail: string }
+
+/** Pure: bytes and headers in, facts out. */
+export function readPage(bytes: Uint8Array, url: string, headers: ReadonlyMap<string, string>): ReadPage | PageProblem {
+  const html = decodeText(bytes, headers.get('content-type'))
+  if (html === undefined) return { problem: 'not_text', detail: 'the bytes are not text in the encoding they claim' }
+  const tokens = [...htmlTokens(html)]
+  const head = readHead(tokens)
+  const main = extractMainText(tokens)
+  const site = new URL(url)
+  const resolved = head.anchors.flatMap(({ href }) => resolve(href, site))
+  const links = [...new Set(resolved.filter((target) => target.host === site.host).map((target) => target.href))]
+  return {
+    facts: factsOf(head, main, site, headers),
+    text: main.text,
+    contentSha256: sha256(bytes),
+    textSha256: textDigest(main.text),
+    links: links.slice(0, 500),
+    feeds: head.links
+      .filter(({ rel, type }) => rel.split(/\s+/).includes('alternate') && /(?:rss|atom)\+xml/.test(type))
+      .flatMap(({ href }) => resolve(href, site))
+      .map((target) => target.href)
+      .slice(0, 5),
+  }
+}
+
+function readHead(tokens: readonly HtmlToken[]): Head {
+  const head: Head = { title: '', metas: new Map(), links: [], jsonLd: [], language: undefined, anchors: [] }
+  let inside: 'title' | 'json_ld' | 'anchor' | undefined
+  let bodyStarted = false
+  for (const token of tokens) {
+    if (token.kind === 'text') {
+      if (inside === 'title' && head.title === '') head.title = shortText(token.text)
+      else if (inside === 'json_ld') head.jsonLd.push(token.text)
+      else if (inside === 'anchor') {
+        const anchor = head.anchors.at(-1)
+        if (anchor && anchor.text.length < 200) anchor.text += token.text
+      }
+      continue
+    }
+    if (token.kind === 'close') {
+      if (token.name === 'head') bodyStarted = true
+      inside = token.name === 'a' || token.name === 'title' || token.name === 'script' ? undefined : inside
+      continue
+    }
+    const { name, attributes } = token
+    if (name === 'body') bodyStarted = true
+    if (name === 'html') head.language = attributes.get('lang')?.slice(0, 20)
+    else if (name === 'title') inside = 'title'
+    else if (name === 'script')
+      inside = attributes.get('type')?.trim().toLowerCase() === 'application/ld+json' ? 'json_ld' : undefined
+    else if (name === 'a') {
+      inside = 'anchor'
+      if (head.anchors.length < 2_000) head.anchors.push({ href: attributes.get('href') ?? '', text: '' })
+    } else if (name === 'link')
+      head.links.push({
+        rel: (attributes.get('rel') ?? '').toLowerCase(),
+        href: attributes.get('href') ?? '',
+        type: (attributes.get('type') ?? '').toLowerCase(),
+      })
+    // Comments and guest posts end up in the body: only the owner of a site writes its head.
+    else if (name === 'meta' && !bodyStarted) addMeta(head, attributes)
+  }
+  return head
+}
+
+function addMeta(head: Head, attributes: ReadonlyMap<string, string>): void {
+  const key = (attributes.get('name') ?? attributes.get('property') ?? '').toLowerCase()
+  if (key === '' || head.metas.size > 200) return
+  const values = head.metas.get(key) ?? []
+  if (values.length < 20) values.push(attributes.get('content') ?? '')
+  head.metas.set(key, values)
+}
+
+function factsOf(
+  head: Head,
+  main: { text: string; links: readonly { href: string }[] },
+  site: URL,
+  headers: ReadonlyMap<string, string>,
+): PageFacts {
+  const linked = readJsonLd(head.jsonLd)
+  const meta = (...names: string[]) =>
+    names
+      .flatMap((name) => head.metas.get(name) ?? [])
+      .map(shortText)
+      .filter(Boolean)
+  const cited = main.links.flatMap(({ href }) => resolve(href, site)).filter((target) => target.host !== site.host)
+  const policy = (pattern: RegExp) =>
+    head.anchors.some((anchor) => pattern.test(anchor.text) || pattern.test(anchor.href))
+  const canonicalLink = head.links.find(({ rel }) => rel === 'canonical')?.href
+  return {
+    title: meta('og:title')[0] ?? head.title,
+    language: head.language,
+    canonical: canonicalLink === undefined ? undefined : resolve(canonicalLink, site)[0]?.href,
+    authors: [
+      ...new Set([...linked.authors, ...meta('author', 'article:author', 'dc.creator', 'citation_author')]),
+    ].slice(0, 20),
+    publisher: linked.publisher ?? meta('og:site_name', 'dc.publisher', 'citation_publisher')[0],
+    publishedAt:
+      linked.publishedAt ??
+      meta('article:published_time', 'dc.date', 'date', 'citation_publication_date').map(dateOf).find(Boolean),
+    modifiedAt: linked.modifiedAt ?? meta('article:modified_time', 'last-modified').map(dateOf).find(Boolean),
+    jsonLd: { blocks: linked.blocks, invalid: linked.invalid, types: linked.types },
+    openGraph: head.metas.has('og:title'),
+    citations: [
+      ...new Set([
+        ...cited.map((target) => target.href),
+        ...linked.citations.filter((url) => URL.canParse(url) && new URL(url).host !== site.host),
+      ]),
+    ].slice(0, 100),
+    corrections: linked.policies.includes('correctionsPolicy') || policy(/\bcorrections?\b/i),
+    ethics:
+      linked.policies.some((name) => name === 'ethicsPolicy' || name === 'publishingPrinciples') ||
+      policy(/\b(?:ethics|editorial (?:policy|guidelines|standards)|publishing principles)\b/i),
+    contact: linked.contact || policy(/^(?:mailto:|.*\bcontact\b)/i),
+    licences: licencesOf(head, linked.licence, site, headers),
+    textCharacters: main.text.length,
+    retracted: linked.retracted,
+    noIndex:
+      meta('robots').some((value) => /\bnoindex\b/i.test(value)) ||
+      /\bnoindex\b/i.test(headers.get('x-robots-tag') ?? ''),
+    verifications: meta('citation-market-verification').slice(0, 10),
+  }
+}
+
+function licencesOf(
+  head: Head,
+  jsonLd: string | undefined,
+  site: URL,
+  headers: ReadonlyMap<string, string>,
+): LicenceFinding[] {
+  const found: (LicenceFinding | undefined)[] = []
+  for (const { rel, href, type } of head.links)
+    if (rel.split(/\s+/).includes('license'))
+      for (const target of resolve(href, site))
+        found.push(readLicence(target.href, 'link_element', type === 'application/rsl+xml'))
+  for (const [, href = '', parameters = ''] of (headers.get('link') ?? '')
+    .slice(0, 8_192)
+    .matchAll(/<([^<>]{1,2000})>([^,<]{0,500})/g))
+    if (/;\s*rel="?license"?/i.test(parameters))
+      for (const target of resolve(href, site))
+        found.push(readLicence(target.href, 'link_header', /rsl\+xml/i.test(parameters)))
+  if (jsonLd !== undefined)
+    for (const target of resolve(jsonLd, site)) found.push(readLicence(target.href, 'json_ld', false))
+  return found.filter((finding) => finding !== undefined).slice(0, 10)
+}
+
+/** Absolute http(s) address without fragment, or nothing. */
+function resolve(href: string, site: URL): URL[] {
+  const text = href.trim()
+  if (text === '' || text.length > 2_048 || !URL.canParse(text, site.href)) return []
+  const url = new URL(text, site)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return []
+  url.hash = ''
+  return url.href.length <= 2_048 ? [url] : []
+}

@@ -1,0 +1,78 @@
+import type { Network } from '../../chain/index.ts'
+import type { ProofEvidence, WayFinding } from './gather-proof.ts'
+import { type ProofTerms, payTo } from './instructions.ts'
+import type { PublishedClaim } from './parse-proof.ts'
+
+export type ProofMethod = 'dns' | 'file' | 'meta'
+
+export type ProofVerdict =
+  | {
+      status: 'proven'
+      method: ProofMethod
+      all: readonly ProofMethod[]
+      evidence: ProofRecord
+      signature: `0x${string}` | undefined
+    }
+  | { status: 'missing'; notes: Record<ProofMethod, string> }
+  /** Nothing valid was seen, and at least one way could not be looked at. */
+  | { status: 'could_not_check'; notes: Record<ProofMethod, string> }
+
+export type ProofRecord = {
+  method: ProofMethod
+  url: string
+  sha256: string | undefined
+  checked_at: string
+  resolvers?: readonly string[]
+  dnssec?: boolean
+}
+
+const strongestFirst: readonly ProofMethod[] = ['dns', 'file', 'meta']
+
+/** Pure: whether what was found proves this very claim, and if not, what is missing in one sentence a way. */
+export function judgeClaim(base: Network, terms: ProofTerms, evidence: ProofEvidence): ProofVerdict {
+  const seen = strongestFirst.map((method) => ({ method, ...matchWay(base, terms, evidence[method], method) }))
+  const proven = seen.filter((way) => way.claim !== undefined)
+  const [best] = proven
+  if (best) {
+    const finding = evidence[best.method]
+    return {
+      status: 'proven',
+      method: best.method,
+      all: proven.map(({ method }) => method),
+      signature: proven.map(({ claim }) => claim?.signature).find((signature) => signature !== undefined),
+      evidence: {
+        method: best.method,
+        url: finding.url,
+        sha256: finding.status === 'read' ? finding.sha256 : undefined,
+        checked_at: new Date(evidence.checkedAtMs).toISOString(),
+        ...(best.method === 'dns' ? { resolvers: evidence.dns.resolvers, dnssec: evidence.dns.authenticated } : {}),
+      },
+    }
+  }
+  const notes = Object.fromEntries(seen.map(({ method, note }) => [method, note])) as Record<ProofMethod, string>
+  const blind = strongestFirst.some((method) => evidence[method].status === 'unreadable')
+  return { status: blind ? 'could_not_check' : 'missing', notes }
+}
+
+function matchWay(
+  base: Network,
+  terms: ProofTerms,
+  finding: WayFinding,
+  method: ProofMethod,
+): { claim: PublishedClaim | undefined; note: string } {
+  if (finding.status !== 'read') return { claim: undefined, note: finding.note }
+  const own = finding.claims.filter((claim) => claim.account === terms.claimId)
+  const [first] = own
+  if (!first)
+    return { claim: undefined, note: 'A value is published, but it belongs to another claim; add yours beside it.' }
+  const right = own.find((claim) => claim.token === terms.token)
+  if (!right)
+    return { claim: undefined, note: 'The published token is not the current one; publish the value shown here.' }
+  // The tag has no room for the wallet: its token is bound to it on our side.
+  if (method !== 'meta' && right.pay?.toLowerCase() !== payTo(base, terms.wallet).toLowerCase())
+    return {
+      claim: undefined,
+      note: `The published payout address is not ${payTo(base, terms.wallet)}; publish the value shown here.`,
+    }
+  return { claim: right, note: '' }
+}

@@ -1,0 +1,17 @@
+import type { Tx } from '../store/database.ts'
+import type { Account } from './accounts.ts'
+
+/**
+ * For whoever reads a balance and then decides by it: until the transaction ends no other such reader sees these
+ * accounts. Plain postings do not wait for it; the database still keeps what is owed from falling below zero.
+ */
+export async function lockAccounts(tx: Tx, locked: readonly Pick<Account, 'name'>[]): Promise<void> {
+  const names = [...new Set(locked.map(({ name }) => name))].sort()
+  if (names.length === 0) return
+  await tx.query({
+    name: 'ledger_lock_accounts',
+    text: `select pg_advisory_xact_lock(key) from (
+      select distinct hashtextextended('ledger ' || name, 0) as key from unnest($1::text[]) name order by key) keys`,
+    values: [names],
+  })
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Log } from '../../kernel/log.ts'
+import { type IngestDeps, ingestFile } from '../ingest/ingest-file.ts'
+import type { FileShelf } from '../world/file-shelf.ts'
+import { type DemoSize, planDemo } from './plan.ts'
+
+export type DemoProgress = { state: 'idle' | 'loading' | 'done'; files: number; of: number; symbols: number }
+
+export type SeedDeps = IngestDeps & { clock: Clock; log: Log; shelf: FileShelf }
+
+/** Makes the demo files and puts them through the ordinary ingester. What is there already is not made again. */
+export async function seedDemo(
+  deps: SeedDeps,
+  size: DemoSize,
+  options: {
+    onProgress(progress: DemoProgress): void
+    /** Lets the thread breathe between files: buyers come first. */
+    restful: boolean
+    stop: AbortSignal
+    /** Called now and then, when what is there makes a whole. */
+    onStage(): Promise<void>
+  },
+): Promise<void> {
+  await deps.shelf.refresh(deps.database)
+  const plan = planDemo(deps.clock.nowMs(), size)
+  const held = new Set(deps.shelf.all().map((file) => file.url))
+  const stages = new Set([Math.floor(plan.length / 3), Math.floor((plan.length * 2) / 3)])
+  for (const [index, planned] of plan.entries()) {
+    if (options.stop.aborted) return
+    const startedMs = deps.clock.monotonicMs()
+    const mark = `demo:${size.symbols}:${planned.key}`
+    if (!held.has(mark)) {
+      const outcome = await ingestFile(deps, { ...planned.make(), source: planned.source, synthetic: true, url: mark })
+      if (outcome.status === 'refused') deps.log.error({ file: mark, ...outcome }, 'a demo file was refused')
+    }
+    options.onProgress({ state: 'loading', files: index + 1, of: plan.length, symbols: size.symbols })
+    if (options.restful) {
+      await deps.clock.sleep(Math.min(250, deps.clock.monotonicMs() - startedMs), options.stop).catch(() => {})
+      if (stages.has(index)) await options.onStage()
+    }
+  }
+  options.onProgress({ state: 'done', files: plan.length, of: plan.length, symbols: size.symbols })
+}

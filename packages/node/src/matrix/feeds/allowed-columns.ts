@@ -1,0 +1,29 @@
+import type { LicenceGate, Variant } from '../licences/gate.ts'
+import type { SourceId } from '../sources/source.ts'
+import type { Column, ColumnName, Origin, World } from '../world/world.ts'
+
+export type LeftOut = { source: SourceId; reason: string }
+
+/** The columns that may be shown or sold, and the sources that had to stay out. */
+export function allowedColumns(
+  world: World,
+  gate: LicenceGate,
+  variant: Variant,
+): { columns: World['columns']; leftOut: LeftOut[]; mayUse(origin: number): boolean } {
+  const allowed = world.origins.map((origin) => gate.may(origin.source, origin.synthetic, variant))
+  const mayUse = (origin: number) => origin < 0 || allowed[origin] === true
+  const columns: World['columns'] = {}
+  for (const [name, column] of Object.entries(world.columns) as [ColumnName, Column][])
+    if (mayUse(column.origin) && everyOrigin(column, mayUse)) columns[name] = column
+  const refused = new Set(world.origins.filter((_, index) => !allowed[index]).map((origin: Origin) => origin.source))
+  return {
+    columns,
+    mayUse,
+    leftOut: [...refused].sort().map((source) => ({ source, reason: gate.reason(source) })),
+  }
+}
+
+function everyOrigin(column: Column, mayUse: (origin: number) => boolean): boolean {
+  if (column.behind !== undefined && !column.behind.every(mayUse)) return false
+  return column.originOf === undefined || column.originOf.every(mayUse)
+}

@@ -1,0 +1,75 @@
+import { toRfc3339 } from '../../kernel/clock.ts'
+import { fromDayNumber, toDayNumber } from '../calendar/dates.ts'
+import { easternToUtcMs } from '../calendar/eastern-time.ts'
+import type { LicenceGate } from '../licences/gate.ts'
+import type { Column, Origin, World } from '../world/world.ts'
+
+/** The tail of a value's JSON: `,"source":…,"as_of":…,"available_at":…,"licence":…}`. The same for thousands of rows, so kept. */
+export type Provenance = {
+  tail(columns: readonly Column[], symbol: number): string
+  tailOfOrigin(origin: number): string
+  /** Origins named so far. */
+  used(): readonly number[]
+  use(origins: readonly number[]): void
+  /** The oldest date behind any value named so far. */
+  oldestDay(): number | undefined
+}
+
+export function createProvenance(world: World, gate: LicenceGate): Provenance {
+  const texts = new Map<string, string>()
+  const used = new Set<number>()
+  let oldest: number | undefined
+  const originIn = (column: Column, symbol: number) => column.originOf?.[symbol] ?? column.origin
+  const describe = (parts: readonly { origin: number; day: number; availableDay: number }[]): string => {
+    const origins = parts.map(({ origin }) => world.origins[origin] as Origin)
+    for (const { origin } of parts) used.add(origin)
+    const days = parts.map(({ day }, index) => day || toDayNumber((origins[index] as Origin).asOf))
+    const available = parts.map(({ availableDay }, index) =>
+      availableDay ? easternToUtcMs(fromDayNumber(availableDay), 22) : (origins[index] as Origin).availableAtMs,
+    )
+    const day = Math.min(...days)
+    if (oldest === undefined || day < oldest) oldest = day
+    const names = [...new Set(origins.map(({ source }) => source))]
+    const licenceIds = [...new Set(origins.map((origin) => gate.licenceOf(origin).id))]
+    // A derived value is as old as its oldest part and as new to the public as its newest.
+    return `,"source":${JSON.stringify(names.join('+'))},"as_of":"${fromDayNumber(day)}","available_at":"${toRfc3339(Math.max(...available))}","licence":${JSON.stringify(licenceIds.join('+'))}}`
+  }
+  return {
+    oldestDay: () => oldest,
+    use: (origins) => {
+      for (const origin of origins) if (origin >= 0) used.add(origin)
+    },
+    used: () => [...used].sort((a, b) => a - b),
+    tailOfOrigin: (origin) => {
+      const key = `o${origin}`
+      const found = texts.get(key) ?? describe([{ origin, day: 0, availableDay: 0 }])
+      texts.set(key, found)
+      return found
+    },
+    tail: (columns, symbol) => {
+      let key = ''
+      for (const column of columns)
+        key += `${originIn(column, symbol)},${column.dayOf?.[symbol] ?? 0},${column.availableDayOf?.[symbol] ?? 0};`
+      const found = texts.get(key)
+      if (found !== undefined) return found
+      for (const { behind } of columns) for (const origin of behind ?? []) if (origin >= 0) used.add(origin)
+      const text = describe(
+        columns.map((column) => ({
+          origin: originIn(column, symbol),
+          day: column.dayOf?.[symbol] ?? 0,
+          availableDay: column.availableDayOf?.[symbol] ?? 0,
+        })),
+      )
+      texts.set(key, text)
+      return text
+    },
+  }
+}
+
+/** A number as JSON, rounded to what the data can bear; unknown is null. */
+export function numberText(value: number, decimals = 4): string {
+  if (Number.isNaN(value)) return 'null'
+  const scale = 10 ** decimals
+  const rounded = Math.round(value * scale) / scale
+  return String(Object.is(rounded, -0) ? 0 : rounded)
+}

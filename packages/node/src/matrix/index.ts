@@ -1,0 +1,5 @@
+export { type FileToIngest, type IngestDeps, type IngestOutcome, ingestFile } from './ingest/ingest-file.ts'
+export { openMatrixShop } from './open-shop.ts'
+export { sources, unpublishedSources } from './sources/catalogue.ts'
+export type { Source, SourceId } from './sources/source.ts'
+export { createSymbolBook, type SymbolBook } from './store/symbol-book.ts'

@@ -1,0 +1,146 @@
+import type { OpenShop, Shop, ShopContext, ShopJob } from '../http/index.ts'
+import { withLease } from '../jobs/index.ts'
+import { fullDemo, smallDemo } from './demo/plan.ts'
+import { type DemoProgress, seedDemo } from './demo/seed-demo.ts'
+import { feedIds } from './feeds/feed.ts'
+import { createLicenceGate } from './licences/gate.ts'
+import type { MatrixDeps } from './matrix-deps.ts'
+import { qualityOf } from './quality/quality-document.ts'
+import { keepQuality } from './quality/quality-store.ts'
+import { indexRoute } from './routes/index-route.ts'
+import { pullRoutes } from './routes/pull-routes.ts'
+import { qualityRoute } from './routes/quality-route.ts'
+import { type MatrixSettings, parseMatrixSettings } from './settings.ts'
+import { createAnswerMemo } from './snapshots/answer-memo.ts'
+import { createSnapshotKeeper, isSnapshot } from './snapshots/keeper.ts'
+import { createSymbolBook } from './store/symbol-book.ts'
+import { createFileShelf } from './world/file-shelf.ts'
+
+const refreshEveryMs = 20_000
+
+/** Area B: real short-selling data, point in time. `settings` is the JSON of MATRIX, `licences` the text of LICENCES. */
+export function openMatrixShop(options: { settings?: unknown; licences?: string | undefined } = {}): OpenShop {
+  const settings = parseMatrixSettings(options.settings, options.licences)
+  return (context) => openShop(context, settings)
+}
+
+async function openShop(context: ShopContext, settings: MatrixSettings): Promise<Shop> {
+  const stopping = new AbortController()
+  const deps = createDeps(context, settings, stopping.signal)
+  const progress: { now: DemoProgress } = { now: { state: 'idle', files: 0, of: 0, symbols: 0 } }
+  const onProgress = (now: DemoProgress) => {
+    progress.now = now
+    context.metrics.gauge('matrix_demo_files', now.files)
+  }
+  const seeds = context.mode === 'demo' && settings.demo !== 'off'
+  const seed = (size: typeof smallDemo, restful: boolean) =>
+    seedDemo(deps, size, { onProgress, restful, stop: stopping.signal, onStage: () => deps.keeper.refresh() })
+  if (seeds) await underLease(context, 'matrix.seed', () => seed(smallDemo, false))
+  await deps.keeper.refresh()
+  const watching = watchFiles(context, deps, stopping.signal)
+  return {
+    routes: [indexRoute(deps, () => progress.now), ...pullRoutes(deps), qualityRoute(deps)],
+    jobs: [
+      ...(seeds && settings.demo === 'full' ? [fullDemoJob(deps, () => seed(fullDemo, true))] : []),
+      qualityJob(deps),
+    ],
+    readiness: [
+      { name: 'market data', check: async () => !seeds || isSnapshot(deps.keeper.current('squeeze', 'delayed')) },
+    ],
+    demo: () => ({ matrix: { feeds: feedIds, loading: progress.now } }),
+    stop: async () => {
+      stopping.abort()
+      await watching
+    },
+  }
+}
+
+function createDeps(context: ShopContext, settings: MatrixSettings, stopping: AbortSignal): MatrixDeps {
+  const { database, clock, ids, log, jws, baseUrl } = context
+  const shelf = createFileShelf()
+  const symbols = createSymbolBook()
+  const gate = createLicenceGate({ demo: context.mode === 'demo', assertions: settings.assertions })
+  const { delayMs } = settings
+  return {
+    database,
+    clock,
+    ids,
+    log,
+    jws,
+    baseUrl,
+    shelf,
+    symbols,
+    gate,
+    delayMs,
+    stopping,
+    keeper: createSnapshotKeeper({ database, clock, log, shelf, symbols, gate, delayMs }),
+    memo: createAnswerMemo(),
+    prices: { liveMicro: settings.liveMicro, vipMicro: settings.vipMicro },
+    network: context.base.caip2,
+  }
+}
+
+/** The first process seeds, the others wait for it: at `ready` every feed has something to show. */
+async function underLease(context: ShopContext, name: string, work: () => Promise<void>): Promise<void> {
+  while (!(await withLease(context, name, 30_000, work)).ran) await context.clock.sleep(200)
+}
+
+/** Each process keeps its own snapshots: told by the database of new files, and looking by itself as time makes old ones public. */
+async function watchFiles(context: ShopContext, deps: MatrixDeps, stopping: AbortSignal): Promise<void> {
+  let news = false
+  const forget = await context.database.listen('matrix_file', () => {
+    news = true
+  })
+  let waitedMs = 0
+  while (!stopping.aborted) {
+    await context.clock.sleep(1_000, stopping).catch(() => {})
+    waitedMs += 1_000
+    // A stream of files is waited out for a few seconds: each alone would make everything anew.
+    if (stopping.aborted || !(waitedMs >= refreshEveryMs || (news && waitedMs >= 5_000))) continue
+    news = false
+    waitedMs = 0
+    await deps.keeper
+      .refresh()
+      .catch((error: unknown) => context.log.error({ error: String(error) }, 'snapshots could not be made'))
+  }
+  await forget()
+}
+
+function fullDemoJob(deps: MatrixDeps, seed: () => Promise<void>): ShopJob {
+  return {
+    name: 'matrix.demo',
+    intervalMs: 3_600_000,
+    work: async () => {
+      await seed()
+      await deps.keeper.refresh()
+      if (!deps.stopping.aborted) await measureQuality(deps)
+    },
+  }
+}
+
+function qualityJob(deps: MatrixDeps): ShopJob {
+  let judged = -1
+  return {
+    name: 'matrix.quality',
+    intervalMs: 6 * 3_600_000,
+    work: async () => {
+      await deps.shelf.refresh(deps.database)
+      const prices = deps.shelf.known('price-csv', deps.clock.nowMs()).length
+      // Without new prices nothing new can be said.
+      if (prices === judged) return
+      judged = prices
+      await measureQuality(deps)
+    },
+  }
+}
+
+const qualityDaysMax = 16
+
+async function measureQuality(deps: MatrixDeps): Promise<void> {
+  const world = { sql: deps.database, shelf: deps.shelf, symbols: deps.symbols }
+  for (const feed of feedIds) {
+    if (deps.stopping.aborted) return
+    const document = await qualityOf(world, feed, { daysMax: qualityDaysMax, breathe: () => deps.clock.sleep(50) })
+    await keepQuality(deps.database, feed, deps.clock.nowMs(), document)
+  }
+}

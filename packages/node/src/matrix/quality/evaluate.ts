@@ -1,0 +1,136 @@
+import { fromDayNumber } from '../calendar/dates.ts'
+import { easternToUtcMs } from '../calendar/eastern-time.ts'
+import type { FeedId } from '../feeds/feed.ts'
+import { findCatalysts } from '../score/catalysts.ts'
+import { computeFactors, ratio } from '../score/factors.ts'
+import type { FactorName } from '../score/method.ts'
+import { scoreUniverse } from '../score/score-universe.ts'
+import { chooseUniverse, type UniverseId } from '../score/universe.ts'
+import { loadWorld, type WorldDeps } from '../world/load-world.ts'
+import type { ColumnName, World } from '../world/world.ts'
+import type { Observation } from './metrics.ts'
+import { type LaterPrices, loadLaterPrices, outcomeOf, refuseLookAhead } from './outcomes.ts'
+import { testDefinition } from './test-definition.ts'
+
+/** Weights of a public open-source score, for comparison. */
+const publicWeights: Partial<Record<FactorName, number>> = {
+  short_interest_to_shares: 30,
+  days_to_cover: 20,
+  price_vs_vwap: 15,
+  short_volume_z: 15,
+  short_interest_change: 10,
+  fails_to_shares: 10,
+}
+
+export type PredictorName = 'score' | 'short_interest' | 'volatility' | 'public_weights' | 'feed'
+
+export type Evaluation = {
+  days: { date: string; byPredictor: Partial<Record<PredictorName, Observation[]>> }[]
+  skippedDays: number
+  /** Share of the universe whose outcome is known, over all days. */
+  outcomeCoverage: number | null
+  synthetic: boolean
+}
+
+const feedColumn: Partial<Record<FeedId, ColumnName>> = {
+  'short-volume': 'short_ratio_z',
+  borrow: 'borrow_fee_pct',
+  threshold: 'threshold_days',
+  ftd: 'fails',
+  institutional: 'held_shares',
+}
+
+/** Walks through the days, predicts with what was known, and looks up what followed. */
+export async function evaluate(
+  deps: WorldDeps & { breathe(): Promise<void>; onProgress?(done: number, of: number): void },
+  input: { universe: UniverseId; feed: FeedId; daysMax: number },
+): Promise<Evaluation> {
+  const prices = await loadLaterPrices(deps)
+  const candidates = dayIndexes(prices, input.daysMax)
+  const result: Evaluation = { days: [], skippedDays: 0, outcomeCoverage: null, synthetic: false }
+  let known = 0
+  let asked = 0
+  for (const [done, index] of candidates.entries()) {
+    const date = fromDayNumber(prices.days[index] as number)
+    const beforeMs = easternToUtcMs(date, 9, 30)
+    const world = await loadWorld(deps, beforeMs - 1)
+    refuseLookAhead(world, beforeMs)
+    const predictions = predict(world, input)
+    input.daysMax > 0 && deps.onProgress?.(done + 1, candidates.length)
+    if (!predictions) result.skippedDays += 1
+    else {
+      const judged = judge(world, prices, index - 1, predictions)
+      known += judged.known
+      asked += judged.asked
+      result.days.push({ date, byPredictor: judged.byPredictor })
+      result.synthetic ||= world.origins.some(({ synthetic }) => synthetic)
+    }
+    await deps.breathe()
+  }
+  result.outcomeCoverage = asked === 0 ? null : known / asked
+  return result
+}
+
+/** Days with a whole outcome window behind them and enough of a past, evenly spread. */
+function dayIndexes(prices: LaterPrices, daysMax: number): number[] {
+  const first = 25
+  const last = prices.days.length - testDefinition.horizon_days
+  const all = Array.from({ length: Math.max(0, last - first) }, (_, offset) => first + offset)
+  const step = Math.max(1, Math.ceil(all.length / daysMax))
+  return all.filter((_, position) => position % step === 0)
+}
+
+type Predictions = { universe: readonly number[]; byPredictor: Partial<Record<PredictorName, Float64Array>> }
+
+function predict(world: World, input: { universe: UniverseId; feed: FeedId }): Predictions | undefined {
+  const factors = computeFactors(world)
+  const shortRatio = factors.find(({ rule }) => rule.name === 'short_interest_to_shares')?.values
+  if (!shortRatio) return undefined
+  const { takesPart } = chooseUniverse(world, input.universe, shortRatio)
+  const catalysts = findCatalysts(world, world.columns, true).points
+  const own = scoreUniverse({ takesPart, factors, catalysts })
+  const others = factors.flatMap(({ rule, values }) => {
+    const weight = publicWeights[rule.name]
+    return weight === undefined ? [] : [{ rule: { ...rule, weight }, values }]
+  })
+  const publicScore = scoreUniverse({ takesPart, factors: others, catalysts: new Float64Array(takesPart.length) })
+  const ranked = [...own.ranking].filter((symbol) => !Number.isNaN(shortRatio[symbol] as number))
+  ranked.sort((a, b) => (shortRatio[b] as number) - (shortRatio[a] as number) || a - b)
+  const column = feedColumn[input.feed] && world.columns[feedColumn[input.feed] as ColumnName]
+  const feedValues =
+    input.feed === 'short-interest'
+      ? shortRatio
+      : column && (input.feed === 'ftd' || input.feed === 'institutional')
+        ? world.columns.shares_outstanding && ratio(column.values, world.columns.shares_outstanding.values, 100)
+        : column?.values
+  return {
+    universe: ranked.slice(0, Math.floor(ranked.length * testDefinition.universe_share)),
+    byPredictor: {
+      score: own.score,
+      short_interest: shortRatio,
+      public_weights: publicScore.score,
+      ...(world.columns.volatility_pct ? { volatility: world.columns.volatility_pct.values } : {}),
+      ...(feedValues ? { feed: feedValues } : {}),
+    },
+  }
+}
+
+function judge(world: World, prices: LaterPrices, from: number, { universe, byPredictor }: Predictions) {
+  const names = Object.keys(byPredictor) as PredictorName[]
+  const observed = Object.fromEntries(names.map((name) => [name, [] as Observation[]])) as Record<
+    PredictorName,
+    Observation[]
+  >
+  let known = 0
+  for (const symbol of universe) {
+    const hit = outcomeOf(prices, world.symbols[symbol] as string, from)
+    if (hit === undefined) continue
+    known += 1
+    for (const name of names) {
+      const value = byPredictor[name]?.[symbol] as number
+      // Who cannot say anything about a symbol puts it last.
+      observed[name].push({ day: from, prediction: Number.isNaN(value) ? Number.NEGATIVE_INFINITY : value, hit })
+    }
+  }
+  return { byPredictor: observed, known, asked: universe.length }
+}

@@ -1,0 +1,110 @@
+/** One symbol on one day: what was predicted and what followed. */
+export type Observation = { day: number; prediction: number; hit: boolean }
+
+export type Measured = {
+  observations: number
+  hits: number
+  base_rate: number | null
+  precision: Record<string, number | null>
+  lift: Record<string, number | null>
+  pr_auc: number | null
+}
+
+/** Precision and lift of the best of each day, and the area under precision over recall of all days together. */
+export function measure(days: readonly (readonly Observation[])[], depths: readonly number[]): Measured {
+  const all = days.flat()
+  const hits = all.filter(({ hit }) => hit).length
+  const base = all.length === 0 ? null : hits / all.length
+  const precision: Record<string, number | null> = {}
+  const lift: Record<string, number | null> = {}
+  for (const depth of depths) {
+    const taken = days.flatMap((day) => topOf(day, depth))
+    const rate = taken.length === 0 ? null : taken.filter(({ hit }) => hit).length / taken.length
+    precision[`at_${depth}`] = round(rate)
+    lift[`at_${depth}`] = rate === null || !base ? null : round(rate / base)
+  }
+  return {
+    observations: all.length,
+    hits,
+    base_rate: round(base),
+    precision,
+    lift,
+    pr_auc: round(averagePrecision(all)),
+  }
+}
+
+export function topOf(day: readonly Observation[], depth: number): Observation[] {
+  return [...day].sort((a, b) => b.prediction - a.prediction).slice(0, depth)
+}
+
+export function averagePrecision(observations: readonly Observation[]): number | null {
+  const sorted = [...observations].sort((a, b) => b.prediction - a.prediction)
+  let hits = 0
+  let sum = 0
+  for (const [index, { hit }] of sorted.entries()) {
+    if (!hit) continue
+    hits += 1
+    sum += hits / (index + 1)
+  }
+  return hits === 0 ? null : sum / hits
+}
+
+/** Mean squared error of taking score/100 for a probability, which it is not, beside that of always saying the base rate. */
+export function brier(observations: readonly Observation[]): { score: number | null; base_rate: number | null } {
+  if (observations.length === 0) return { score: null, base_rate: null }
+  const rate = observations.filter(({ hit }) => hit).length / observations.length
+  const mean = (error: (one: Observation) => number) =>
+    observations.reduce((sum, one) => sum + error(one) ** 2, 0) / observations.length
+  return {
+    score: round(mean(({ prediction, hit }) => prediction / 100 - Number(hit))),
+    base_rate: round(mean(({ hit }) => rate - Number(hit))),
+  }
+}
+
+export function calibration(observations: readonly Observation[]) {
+  const edges = [0, 40, 50, 60, 70, 80, 90, 100.01]
+  return edges.slice(1).map((to, index) => {
+    const from = edges[index] as number
+    const inside = observations.filter(({ prediction }) => prediction >= from && prediction < to)
+    const hits = inside.filter(({ hit }) => hit).length
+    return {
+      from,
+      to: Math.min(100, to),
+      observations: inside.length,
+      hits,
+      rate: inside.length === 0 ? null : round(hits / inside.length),
+    }
+  })
+}
+
+const resamples = 400
+
+/** Neighbouring days share most of their outcome window, so whole blocks of days are drawn, never single ones. */
+export function liftInterval(
+  days: readonly (readonly Observation[])[],
+  depth: number,
+  blockDays: number,
+): { low: number | null; high: number | null; blocks: number } {
+  const blocks: (readonly (readonly Observation[])[])[] = []
+  for (let from = 0; from < days.length; from += blockDays) blocks.push(days.slice(from, from + blockDays))
+  if (blocks.length < 2) return { low: null, high: null, blocks: blocks.length }
+  let state = 20_210_128
+  const next = () => {
+    // A fixed sequence: the same observations always give the same interval.
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 4_294_967_296
+  }
+  const lifts: number[] = []
+  for (let i = 0; i < resamples; i += 1) {
+    const drawn = blocks.flatMap(() => blocks[Math.floor(next() * blocks.length)] as (typeof blocks)[number])
+    const lift = measure(drawn, [depth]).lift[`at_${depth}`]
+    if (lift !== null && lift !== undefined) lifts.push(lift)
+  }
+  lifts.sort((a, b) => a - b)
+  const at = (share: number) => lifts[Math.floor(share * (lifts.length - 1))] ?? null
+  return { low: at(0.05), high: at(0.95), blocks: blocks.length }
+}
+
+export function round(value: number | null, digits = 4): number | null {
+  return value === null || !Number.isFinite(value) ? null : Math.round(value * 10 ** digits) / 10 ** digits
+}

@@ -1,0 +1,66 @@
+import { toRfc3339 } from '../../kernel/clock.ts'
+import { feeds } from '../feeds/catalogue.ts'
+import type { Page } from '../snapshots/page.ts'
+import type { Tier } from '../snapshots/render.ts'
+import type { Snapshot, SnapshotInput } from '../snapshots/snapshot.ts'
+import { nextExpectedMs, sourceState } from '../snapshots/staleness.ts'
+import type { FileShelf } from '../world/file-shelf.ts'
+
+export const disclaimer =
+  'Data about short selling, with the dates at which they were known. Not advice, not an offer, no forecast; a score is no probability.'
+
+/** What is true of the whole answer: the snapshot's own facts, and its age seen from now. */
+export function envelopeOf(
+  snapshot: Snapshot,
+  page: Page,
+  input: { tier: Tier; nowMs: number; shelf: FileShelf; pointInTime: boolean; delayMinutes?: number },
+): Record<string, unknown> {
+  const { manifest } = snapshot
+  const feed = feeds[manifest.feed]
+  const states = feed.needs.map((id) => sourceState(input.shelf, id, input.nowMs))
+  const used = new Set(manifest.inputs.map(({ source }) => source))
+  const late = states.filter(({ source, stale }) => stale && used.has(source))
+  const nextMs = nextExpectedMs(feed, input.nowMs)
+  return {
+    feed: manifest.feed,
+    tier: input.tier,
+    as_of: manifest.as_of,
+    available_at: manifest.available_at,
+    data_vintage: manifest.data_vintage,
+    sha256: snapshot.sha256,
+    method: manifest.method,
+    coverage_pct: manifest.coverage_pct,
+    row_count: manifest.row_count,
+    ranked_by: manifest.ranked_by,
+    synthetic: manifest.synthetic,
+    stale: !input.pointInTime && late.length > 0,
+    stale_sources: input.pointInTime ? [] : late.map(({ source, why }) => ({ source, why })),
+    next_expected_at: nextMs === undefined ? null : toRfc3339(nextMs),
+    ...(input.delayMinutes === undefined ? {} : { delay_minutes: input.delayMinutes }),
+    sources: summary(manifest.inputs),
+    left_out: manifest.left_out,
+    excluded: manifest.excluded,
+    unranked: page.unranked,
+    notes: manifest.notes,
+    disclaimer,
+    ...(input.tier === 'vip' ? { inputs: manifest.inputs } : {}),
+  }
+}
+
+/** One line a source: its newest file and how many are behind the values. */
+function summary(inputs: readonly SnapshotInput[]) {
+  const bySource = new Map<string, SnapshotInput[]>()
+  for (const input of inputs) bySource.set(input.source, [...(bySource.get(input.source) ?? []), input])
+  return [...bySource].map(([source, files]) => {
+    const newest = files.reduce((latest, file) => (file.available_at > latest.available_at ? file : latest))
+    return {
+      source,
+      as_of: newest.as_of,
+      available_at: newest.available_at,
+      licence: newest.licence,
+      attribution: newest.attribution,
+      synthetic: newest.synthetic,
+      files: files.length,
+    }
+  })
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { isIsoDate } from '../calendar/dates.ts'
+import { feedIds } from '../feeds/feed.ts'
+import { readSymbols } from '../snapshots/page.ts'
+import { historyDaysMax } from './read-history.ts'
+
+export const limitMax = 25_000
+export const limitDefault = 100
+
+const whole = (low: number, high: number) =>
+  z
+    .string()
+    .regex(/^\d{1,6}$/, `must be a whole number from ${low} to ${high}`)
+    .transform(Number)
+    .refine((value) => value >= low && value <= high, `must be a whole number from ${low} to ${high}`)
+
+const symbol = z
+  .string()
+  .max(400)
+  .refine((text) => readSymbols(text) !== undefined, 'must be up to 50 symbols, separated by commas')
+  .describe('One symbol or several, such as GME or BRK.B,GME.')
+const limit = whole(1, limitMax)
+  .default(limitDefault)
+  .describe(`How many rows, ${limitDefault} unless told, at most ${limitMax}.`)
+const minScore = z
+  .string()
+  .regex(/^-?\d{1,9}(\.\d{1,6})?$/, 'must be a number')
+  .transform(Number)
+  .describe('Only rows whose ranking value is at least this.')
+const cursor = z
+  .string()
+  .regex(/^[0-9a-f]{64}\.\d{1,7}$/, 'is not a cursor of this node')
+  .describe('next_cursor of the page before.')
+
+export const liveQuery = z.strictObject({
+  symbol: symbol.optional(),
+  limit,
+  min_score: minScore.optional(),
+  cursor: cursor.optional(),
+})
+
+export const vipQuery = z.strictObject({
+  symbol: symbol.optional(),
+  limit,
+  min_score: minScore.optional(),
+  cursor: cursor.optional(),
+  as_of: z
+    .string()
+    .max(40)
+    .refine(
+      (text) => isIsoDate(text) || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(text),
+      'must be a date or an RFC 3339 time',
+    )
+    .refine((text) => !Number.isNaN(Date.parse(text)), 'must be a date or an RFC 3339 time')
+    .optional()
+    .describe('What was known then: revisions and files that came later do not count.'),
+  history: whole(1, historyDaysMax).optional().describe('Trading days of history of the one symbol asked for.'),
+  stream: z.literal('1').optional().describe('Subscribers only: new snapshots as server-sent events.'),
+})
+
+// Unknown feeds never reach it: `routable` answers them first.
+export const feedParams = z.strictObject({ feed: z.enum(feedIds, 'is not a feed') })
+export const anyFeedParams = z.strictObject({ feed: z.string().max(40) })
+
+export const cell = z
+  .looseObject({
+    value: z.union([z.number(), z.string(), z.boolean()]),
+    source: z.string(),
+    as_of: z.string(),
+    available_at: z.string(),
+    licence: z.string(),
+  })
+  .nullable()
+
+const row = z.looseObject({
+  rank: z.number(),
+  symbol: z.string(),
+  name: z.string().nullable(),
+  kind: z.string(),
+  values: z.record(z.string(), cell),
+})
+
+export const pullOutput = z.looseObject({
+  feed: z.enum(feedIds),
+  tier: z.enum(['live', 'vip', 'delayed']),
+  as_of: z.string(),
+  available_at: z.string(),
+  data_vintage: z.string().describe('The oldest date behind any value.'),
+  sha256: z.string().describe('Of the whole snapshot, which can be made again from `inputs`.'),
+  method: z.string(),
+  coverage_pct: z.number(),
+  row_count: z.number(),
+  ranked_by: z.string(),
+  synthetic: z.boolean(),
+  stale: z.boolean(),
+  next_expected_at: z.string().nullable(),
+  sources: z.array(
+    z.looseObject({
+      source: z.string(),
+      as_of: z.string(),
+      available_at: z.string(),
+      licence: z.string(),
+      attribution: z.string(),
+    }),
+  ),
+  left_out: z.array(z.looseObject({ source: z.string(), reason: z.string() })),
+  unranked: z.record(z.string(), z.string()),
+  disclaimer: z.string(),
+  data: z.array(row),
+  next_cursor: z.string().nullable(),
+})

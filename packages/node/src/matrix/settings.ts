@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { type Micro, parseUsd } from '../kernel/money.ts'
+import type { LicenceAssertion } from './licences/gate.ts'
+import { readAssertions } from './licences/read-assertions.ts'
+import { sources } from './sources/catalogue.ts'
+import type { SourceId } from './sources/source.ts'
+
+export type MatrixSettings = {
+  liveMicro: Micro
+  vipMicro: Micro
+  delayMs: number
+  /** How much demo data a demo node makes. */
+  demo: 'full' | 'small' | 'off'
+  /** Sources the node fetches by itself, by their schedule. */
+  fetch: readonly SourceId[]
+  assertions: readonly LicenceAssertion[]
+}
+
+const price = z.string().transform((text, context) => {
+  const micro = parseUsd(text)
+  if (micro === undefined || micro === 0n) context.addIssue({ code: 'custom', message: 'must be decimal USD above 0' })
+  return micro ?? 0n
+})
+const ids = sources.map((source) => source.id) as [SourceId, ...SourceId[]]
+
+const schema = z.strictObject({
+  live_usd: price.default(50_000n),
+  vip_usd: price.default(250_000n),
+  delay_minutes: z.number().min(0).max(100_000).default(65),
+  demo: z.enum(['full', 'small', 'off']).default('full'),
+  fetch: z.union([z.literal('all'), z.array(z.enum(ids))]).default([]),
+})
+
+/** From the JSON of `MATRIX` and the text of `LICENCES`; all problems in one message. */
+export function parseMatrixSettings(given: unknown = {}, licences?: string): MatrixSettings {
+  const parsed = schema.safeParse(given)
+  const asserted = licences === undefined ? { assertions: [], problems: [] } : readAssertions(licenceText(licences))
+  const problems = [
+    ...(parsed.success ? [] : parsed.error.issues.map((issue) => `MATRIX: ${issue.path.join('.')} ${issue.message}`)),
+    ...asserted.problems,
+  ]
+  if (!parsed.success || problems.length > 0) throw new RangeError(problems.join('; '))
+  const { data } = parsed
+  return {
+    liveMicro: data.live_usd,
+    vipMicro: data.vip_usd,
+    delayMs: data.delay_minutes * 60_000,
+    demo: data.demo,
+    fetch: data.fetch === 'all' ? ids.filter((id) => id !== 'ibkr-borrow' && id !== 'price-csv') : data.fetch,
+    assertions: asserted.assertions,
+  }
+}
+
+function licenceText(licences: string): string {
+  if (licences.trimStart().startsWith('[')) return licences
+  try {
+    return readFileSync(licences, 'utf8')
+  } catch {
+    throw new RangeError(`LICENCES: cannot be read: ${licences}`)
+  }
+}

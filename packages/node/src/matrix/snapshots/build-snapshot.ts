@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import { fromDayNumber } from '../calendar/dates.ts'
+import { allowedColumns } from '../feeds/allowed-columns.ts'
+import { planComposite } from '../feeds/composite.ts'
+import type { Feed } from '../feeds/feed.ts'
+import { createProvenance } from '../feeds/provenance.ts'
+import type { BuildInput, RowPlan } from '../feeds/row-plan.ts'
+import { planHalts, planSimple, recipes } from '../feeds/simple.ts'
+import type { LicenceGate, Variant } from '../licences/gate.ts'
+import { bySuffix } from '../symbols/classify-security.ts'
+import type { Origin, World } from '../world/world.ts'
+import type { Manifest, NoSnapshot, Snapshot, SnapshotInput } from './snapshot.ts'
+
+/** From a world to the bytes of one feed. The same world gives the same bytes, wherever and whenever it is done. */
+export function buildSnapshot(world: World, feed: Feed, gate: LicenceGate, variant: Variant): Snapshot | NoSnapshot {
+  const { columns, leftOut, mayUse } = allowedColumns(world, gate, variant)
+  const relevant = leftOut.filter(({ source }) => [...feed.needs, ...feed.uses].includes(source))
+  const provenance = createProvenance(world, gate)
+  const directoryAllowed = world.listingOrigins.every(mayUse)
+  const input: BuildInput = {
+    feed,
+    world,
+    columns,
+    variant,
+    gate,
+    provenance,
+    mayUse,
+    leftOut: relevant,
+    nameOf: (symbol) =>
+      (directoryAllowed ? world.names[symbol] : null) ??
+      (mayUse(world.companyNameOrigin) ? (world.companyNames[symbol] ?? null) : null),
+    kindOf: (symbol) => (directoryAllowed ? world.kinds[symbol] : bySuffix(world.symbols[symbol] as string)) ?? 'share',
+  }
+  const plan = planOf(input)
+  if (directoryAllowed) provenance.use(world.listingOrigins)
+  const needed = world.origins.filter(({ source }) => feed.needs.includes(source))
+  if (plan.count === 0 && needed.length === 0) return { status: 'no_data', leftOut: relevant }
+  if (needed.length > 0 && !needed.some(({ source, synthetic }) => gate.may(source, synthetic, variant)))
+    return { status: 'not_licensed', leftOut: relevant }
+  return assemble(input, plan)
+}
+
+function planOf(input: BuildInput): RowPlan {
+  if (input.feed.id === 'halts') return planHalts(input)
+  const recipe = recipes[input.feed.id]
+  return recipe ? planSimple(input, recipe) : planComposite(input)
+}
+
+function assemble(input: BuildInput, plan: RowPlan): Snapshot {
+  const { world, provenance } = input
+  const chunks: string[] = []
+  const starts = new Uint32Array(plan.count + 1)
+  const liveEnds = new Uint32Array(plan.count)
+  const values = new Float64Array(plan.count)
+  const rowsOf = new Map<string, number[]>()
+  let at = 0
+  for (let row = 0; row < plan.count; row += 1) {
+    const symbol = plan.symbolOf(row)
+    const text = world.symbols[symbol] as string
+    const live = `{"rank":${row + 1},"symbol":"${text}","name":${JSON.stringify(input.nameOf(symbol))},"kind":"${input.kindOf(symbol)}",${plan.live(row)}`
+    const line = `${live},${plan.vip(row)}}\n`
+    starts[row] = at
+    liveEnds[row] = at + Buffer.byteLength(live)
+    values[row] = plan.valueOf(row)
+    const known = rowsOf.get(text)
+    if (known) known.push(row)
+    else rowsOf.set(text, [row])
+    at += Buffer.byteLength(line)
+    chunks.push(line)
+  }
+  starts[plan.count] = at
+  const excludedReason = new Map<string, string>()
+  const counts: Record<string, number> = {}
+  for (const [symbol, reason] of [...plan.excluded].sort((a, b) => a[0] - b[0])) {
+    excludedReason.set(world.symbols[symbol] as string, reason)
+    counts[reason] = (counts[reason] ?? 0) + 1
+    chunks.push(`{"symbol":"${world.symbols[symbol]}","excluded":"${reason}"}\n`)
+  }
+  const manifest = manifestOf(
+    input,
+    plan,
+    provenance.used().map((index) => world.origins[index] as Origin),
+    counts,
+  )
+  const head = Buffer.from(`${JSON.stringify(manifest)}\n`)
+  const bytes = Buffer.concat([head, Buffer.from(chunks.join(''))])
+  for (let row = 0; row <= plan.count; row += 1) starts[row] = (starts[row] as number) + head.length
+  for (let row = 0; row < plan.count; row += 1) liveEnds[row] = (liveEnds[row] as number) + head.length
+  return {
+    manifest,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    bytes,
+    starts,
+    liveEnds,
+    values,
+    rowsOf,
+    excludedReason,
+  }
+}
+
+function manifestOf(
+  input: BuildInput,
+  plan: RowPlan,
+  origins: readonly Origin[],
+  excluded: Record<string, number>,
+): Manifest {
+  const main = origins.filter(({ source }) => input.feed.needs.includes(source))
+  const shown = main.length > 0 ? main : origins
+  return {
+    feed: input.feed.id,
+    method: input.feed.method,
+    as_of:
+      shown
+        .map(({ asOf }) => asOf)
+        .sort()
+        .at(-1) ?? '1970-01-01',
+    available_at: toRfc3339(Math.max(0, ...origins.map(({ availableAtMs }) => availableAtMs))),
+    data_vintage: fromDayNumber(input.provenance.oldestDay() ?? 0),
+    coverage_pct: Math.round(plan.coveragePct * 100) / 100,
+    row_count: plan.count,
+    excluded_count: plan.excluded.size,
+    excluded,
+    ranked_by: input.feed.rankedBy,
+    synthetic: origins.some(({ synthetic }) => synthetic),
+    left_out: input.leftOut,
+    inputs: origins.map((origin) => inputOf(input, origin)).sort((a, b) => (key(a) < key(b) ? -1 : 1)),
+    notes: plan.notes ?? {},
+  }
+}
+
+const key = (input: SnapshotInput) => `${input.source} ${input.file} ${input.revision} ${input.as_of}`
+
+function inputOf(input: BuildInput, origin: Origin): SnapshotInput {
+  const licence = input.gate.licenceOf(origin)
+  return {
+    source: origin.source,
+    file: origin.file,
+    sha256: origin.sha256,
+    as_of: origin.asOf,
+    available_at: toRfc3339(origin.availableAtMs),
+    revision: origin.revision,
+    licence: licence.id,
+    attribution: licence.attribution,
+    synthetic: origin.synthetic,
+  }
+}

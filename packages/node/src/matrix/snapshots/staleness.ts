@@ -1,0 +1,62 @@
+import type { Feed } from '../feeds/feed.ts'
+import { sourceOf } from '../sources/catalogue.ts'
+import type { Source, SourceId } from '../sources/source.ts'
+import type { FileRecord } from '../store/files.ts'
+import type { FileShelf } from '../world/file-shelf.ts'
+
+/** Sources whose files are named for the period they cover, so that a missing one can be named. */
+const byPeriod: ReadonlySet<SourceId> = new Set([
+  'finra-short-volume',
+  'finra-short-interest',
+  'sec-fails',
+  'nasdaq-threshold',
+  'nyse-threshold',
+  'cboe-threshold',
+])
+
+export type SourceState = { source: SourceId; newest: FileRecord | undefined; stale: boolean; why: string | undefined }
+
+/** Whether a source missed its schedule, seen from this moment. */
+export function sourceState(shelf: FileShelf, id: SourceId, nowMs: number): SourceState {
+  const source = sourceOf(id)
+  const files = shelf.known(id, nowMs)
+  const [newest] = files
+  if (!newest) return { source: id, newest: undefined, stale: true, why: 'nothing of this source is held' }
+  const why = missed(source, files, newest, nowMs)
+  return { source: id, newest, stale: why !== undefined, why }
+}
+
+const syntheticPatienceMs = 6 * 86_400_000
+
+function missed(source: Source, files: readonly FileRecord[], newest: FileRecord, nowMs: number): string | undefined {
+  const [expected] = source.schedule.due(nowMs - source.schedule.graceMs)
+  if (byPeriod.has(source.id)) {
+    if (!expected || files.some((file) => file.period >= expected.period)) return undefined
+    return `the file for ${expected.period} was due and is not held`
+  }
+  // The generator makes a day at a time, not every quarter of an hour.
+  const patienceMs = newest.synthetic
+    ? Math.max(syntheticPatienceMs, source.schedule.graceMs + 100 * 86_400_000 * Number(source.id === 'sec-13f'))
+    : source.schedule.graceMs
+  const sinceMs = expected && !newest.synthetic ? expected.dueAtMs : nowMs - patienceMs
+  return Math.max(newest.availableAtMs, newest.ingestedAtMs * Number(!newest.synthetic)) < sinceMs
+    ? 'nothing new came when it was due'
+    : undefined
+}
+
+/** When the next file of any source of this feed is due. */
+export function nextExpectedMs(feed: Feed, nowMs: number): number | undefined {
+  const times = feed.needs.flatMap((id) => nextDue(sourceOf(id), nowMs) ?? [])
+  return times.length === 0 ? undefined : Math.min(...times)
+}
+
+function nextDue(source: Source, nowMs: number): number | undefined {
+  for (const days of [1, 3, 6, 12, 24, 48, 100]) {
+    const later = source.schedule
+      .due(nowMs + days * 86_400_000)
+      .map(({ dueAtMs }) => dueAtMs)
+      .filter((ms) => ms > nowMs)
+    if (later.length > 0) return Math.min(...later)
+  }
+  return undefined
+}

@@ -1,0 +1,134 @@
+import { addDays, isIsoDate, toDayNumber } from '../calendar/dates.ts'
+import { easternDate, easternToUtcMs } from '../calendar/eastern-time.ts'
+import { licences } from '../licences/licence.ts'
+import { readJson } from '../reading/read-json.ts'
+import { refuse, shown } from '../reading/refused.ts'
+import { refuseFuture } from './check-dates.ts'
+import { type RowWriter, writeRows } from './row-set.ts'
+import type { ParsedFile, RawFile, Source } from './source.ts'
+
+type Fact = { end?: unknown; val?: unknown; accn?: unknown; filed?: unknown; form?: unknown; cik?: unknown }
+
+/** Shares outstanding from the cover pages: whole market by quarter (frames), or one company with all filing dates. */
+export const secShares: Source = {
+  id: 'sec-shares',
+  title: 'Shares outstanding (XBRL dei:EntityCommonStockSharesOutstanding)',
+  publisher: 'U.S. SEC',
+  dataset: 'shares',
+  urlPattern: 'https://data.sec.gov/api/xbrl/frames/dei/EntityCommonStockSharesOutstanding/shares/CYyyyyQnI.json',
+  schedule: {
+    cadence: 'as companies file; the newest two quarters are read every day',
+    graceMs: 3 * 86_400_000,
+    due: (nowMs) =>
+      quarters(nowMs).map((quarter) => {
+        const dueAtMs = easternToUtcMs(addDays(easternDate(nowMs), -1), 6)
+        return {
+          url: `https://data.sec.gov/api/xbrl/frames/dei/EntityCommonStockSharesOutstanding/shares/${quarter}.json`,
+          name: `frames-shares-${quarter}.json`,
+          period: `${quarter} ${easternDate(dueAtMs)}`,
+          dueAtMs,
+        }
+      }),
+  },
+  politeMs: 500,
+  licence: licences.sec,
+  seen: 'published files',
+  bytesMax: 64 * 1024 * 1024,
+  recognises: (name, head) =>
+    /^(frames-shares-|CIK\d{10})/.test(name) || head.includes('"EntityCommonStockSharesOutstanding"'),
+  parse: parseShares,
+  publicBy: ({ asOf }) => easternToUtcMs(addDays(asOf, 60), 20),
+}
+
+export function parseShares(file: RawFile): ParsedFile {
+  const document = readJson(file.bytes) as Record<string, unknown>
+  return document !== null && typeof document === 'object' && Array.isArray(document.data)
+    ? parseFrame(document, file)
+    : parseCompanyFacts(document, file)
+}
+
+const columns = { numbers: ['shares', 'filed_day'], texts: ['accession'] }
+
+/** One value a company; frames carry no filing date, so such a value is known from the day the file was read. */
+function parseFrame(document: Record<string, unknown>, file: RawFile): ParsedFile {
+  const { data, pts, tag, ccp } = document
+  if (tag !== 'EntityCommonStockSharesOutstanding' || typeof ccp !== 'string' || !/^CY\d{4}Q[1-4]I$/.test(ccp))
+    return refuse('header', `the frame is of ${shown(String(tag))}, ${shown(String(ccp))}`)
+  const facts = data as Fact[]
+  if (pts !== facts.length) refuse('count', `pts says ${String(pts)} values and there are ${facts.length}`)
+  const rows = writeRows(facts.length, columns)
+  const seen = new Set<number>()
+  let newest = ''
+  for (const fact of facts) {
+    const cik = cikOf(fact.cik)
+    if (seen.has(cik)) refuse('duplicate', `the company ${cik} stands twice`)
+    seen.add(cik)
+    const end = addFact(rows, cik, fact)
+    if (end > newest) newest = end
+  }
+  if (newest === '') return refuse('empty', 'the frame has no values')
+  refuseFuture(newest, file.nowMs)
+  return { part: ccp, period: ccp, asOf: newest, rows: rows.done(), skipped: {} }
+}
+
+function parseCompanyFacts(document: Record<string, unknown>, file: RawFile): ParsedFile {
+  const facts = companyShares(document)
+  const cik = cikOf(document?.cik)
+  const rows = writeRows(facts.length, columns)
+  let newest = ''
+  let newestFiled = ''
+  for (const fact of facts) {
+    const end = addFact(rows, cik, fact)
+    const filed = String(fact.filed)
+    if (!isIsoDate(filed)) refuse('date', `not a filing date: ${shown(filed)}`)
+    if (end > newest) newest = end
+    if (filed > newestFiled) newestFiled = filed
+  }
+  if (newest === '') return refuse('empty', 'the company has no such fact')
+  refuseFuture(newestFiled, file.nowMs)
+  return {
+    part: `CIK${String(cik).padStart(10, '0')}`,
+    period: newestFiled,
+    asOf: newest,
+    stampedAtMs: easternToUtcMs(newestFiled, 22),
+    rows: rows.done(),
+    skipped: {},
+  }
+}
+
+function companyShares(document: Record<string, unknown>): Fact[] {
+  const dei = (document?.facts as Record<string, unknown> | undefined)?.dei as Record<string, unknown> | undefined
+  const concept = dei?.EntityCommonStockSharesOutstanding as { units?: { shares?: unknown } } | undefined
+  const facts = concept?.units?.shares
+  return Array.isArray(facts)
+    ? (facts as Fact[])
+    : refuse('header', 'dei:EntityCommonStockSharesOutstanding is missing')
+}
+
+function addFact(rows: RowWriter, cik: number, fact: Fact): string {
+  const { end, val, accn, filed } = fact ?? {}
+  if (typeof end !== 'string' || !isIsoDate(end)) return refuse('date', `not a date: ${shown(String(end))}`)
+  if (typeof val !== 'number' || !Number.isFinite(val) || val < 0)
+    return refuse('number', `not a number of shares: ${shown(String(val))}`)
+  if (typeof accn !== 'string' || !/^\d{10}-\d{2}-\d{6}$/.test(accn))
+    return refuse('row', `not an accession number: ${shown(String(accn))}`)
+  const row = rows.add(`CIK:${cik}`, toDayNumber(end))
+  rows.set('shares', row, val)
+  if (typeof filed === 'string' && isIsoDate(filed)) rows.set('filed_day', row, toDayNumber(filed))
+  rows.setText('accession', row, accn)
+  return end
+}
+
+export function cikOf(value: unknown): number {
+  const cik = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value
+  return typeof cik === 'number' && Number.isSafeInteger(cik) && cik > 0 && cik < 10_000_000_000
+    ? cik
+    : refuse('row', `not a CIK: ${shown(String(value))}`)
+}
+
+function quarters(nowMs: number): string[] {
+  return [0, 92].map((days) => {
+    const date = addDays(easternDate(nowMs), -days)
+    return `CY${date.slice(0, 4)}Q${Math.ceil(Number(date.slice(5, 7)) / 3)}I`
+  })
+}

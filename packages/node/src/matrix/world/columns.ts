@@ -1,0 +1,20 @@
+import type { LoadedRows } from '../store/load-rows.ts'
+import type { WorldDraft } from './load-world.ts'
+import type { Column, ColumnName } from './world.ts'
+
+export const emptyValues = (draft: WorldDraft) => new Float64Array(draft.size).fill(Number.NaN)
+
+/** One column of a file, spread over the world's symbols. */
+export function spread(draft: WorldDraft, rows: LoadedRows, name: string): Float64Array {
+  const values = emptyValues(draft)
+  const column = rows.numbers[name] as Float64Array
+  for (let i = 0; i < rows.count; i += 1) {
+    const at = draft.dense[rows.ids[i] as number] as number
+    if (at >= 0) values[at] = column[i] as number
+  }
+  return values
+}
+
+export function setColumn(draft: WorldDraft, name: ColumnName, column: Column): void {
+  draft.columns[name] = column
+}

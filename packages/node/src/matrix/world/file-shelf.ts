@@ -1,0 +1,79 @@
+import type { Sql } from '../../store/database.ts'
+import type { DatasetId, SourceId } from '../sources/source.ts'
+import { type FileRecord, readFiles } from '../store/files.ts'
+import { type LoadedRows, loadRows } from '../store/load-rows.ts'
+
+/** Which files exist, and the rows of those used lately. Files never change, so neither does what is kept here. */
+export type FileShelf = {
+  refresh(sql: Sql): Promise<void>
+  /** What was known at a moment: of each part and period the newest revision public by then, newest period first. */
+  known(source: SourceId, knownAtMs: number, synthetic?: boolean): readonly FileRecord[]
+  all(): readonly FileRecord[]
+  /** The last moment up to `atMs` at which anything became known: between two such moments nothing changes. */
+  lastChange(atMs: number): number | undefined
+  rows(sql: Sql, dataset: DatasetId, file: FileRecord): Promise<LoadedRows>
+}
+
+const keptRowsMax = 3_000_000
+const lookBack = 256
+
+export function createFileShelf(): FileShelf {
+  const bySource = new Map<SourceId, FileRecord[]>()
+  const everything: FileRecord[] = []
+  const kept = new Map<number, LoadedRows>()
+  const seen = new Set<number>()
+  let keptRows = 0
+  let lastId = 0
+  return {
+    all: () => everything,
+    lastChange: (atMs) => {
+      let last: number | undefined
+      for (const { availableAtMs } of everything)
+        if (availableAtMs <= atMs && (last === undefined || availableAtMs > last)) last = availableAtMs
+      return last
+    },
+    refresh: async (sql) => {
+      // Transactions may commit out of order, so the last stretch of numbers is looked at again.
+      for (const file of await readFiles(sql, Math.max(0, lastId - lookBack))) {
+        if (seen.has(file.id)) continue
+        seen.add(file.id)
+        lastId = Math.max(lastId, file.id)
+        everything.push(file)
+        const list = bySource.get(file.source)
+        if (list) list.push(file)
+        else bySource.set(file.source, [file])
+      }
+    },
+    known: (source, knownAtMs, synthetic) => {
+      const newest = new Map<string, FileRecord>()
+      for (const file of bySource.get(source) ?? []) {
+        if (file.availableAtMs > knownAtMs || (synthetic !== undefined && file.synthetic !== synthetic)) continue
+        const key = `${file.part} ${file.period}`
+        const other = newest.get(key)
+        if (!other || file.revision > other.revision) newest.set(key, file)
+      }
+      return [...newest.values()].sort(
+        (a, b) => compare(b.asOf, a.asOf) || compare(b.period, a.period) || compare(a.part, b.part),
+      )
+    },
+    rows: async (sql, dataset, file) => {
+      const found = kept.get(file.id)
+      if (found) {
+        kept.delete(file.id)
+        kept.set(file.id, found)
+        return found
+      }
+      const loaded = await loadRows(sql, dataset, file.id)
+      kept.set(file.id, loaded)
+      keptRows += loaded.count
+      for (const [id, old] of kept) {
+        if (keptRows <= keptRowsMax || id === file.id) break
+        kept.delete(id)
+        keptRows -= old.count
+      }
+      return loaded
+    },
+  }
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

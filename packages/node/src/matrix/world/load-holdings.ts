@@ -1,0 +1,45 @@
+import type { FileRecord } from '../store/files.ts'
+import { emptyValues, setColumn } from './columns.ts'
+import type { WorldDraft } from './load-world.ts'
+
+const columns = [
+  ['holders', 'holders'],
+  ['held_shares', 'shares'],
+  ['held_value_usd', 'value_usd'],
+] as const
+
+/** Institutions report by CUSIP; which symbol that is, the fails files tell. The identifier itself is never shown. */
+export async function loadHoldings(draft: WorldDraft): Promise<void> {
+  const [newest] = draft.known('sec-13f')
+  if (!newest) return
+  const maps = draft.known('sec-fails').slice(0, filesUsed)
+  const symbolOf = await symbolsByCusip(draft, maps)
+  const behind = maps.map((file) => draft.originOf(file))
+  const rows = await draft.shelf.rows(draft.sql, 'holdings', newest)
+  const values = columns.map(() => emptyValues(draft))
+  for (let i = 0; i < rows.count; i += 1) {
+    const at = symbolOf.get((draft.symbols.symbolOf(rows.ids[i] as number) ?? '').slice(6))
+    if (at === undefined) continue
+    for (const [index, [, name]] of columns.entries())
+      (values[index] as Float64Array)[at] = (rows.numbers[name] as Float64Array)[i] as number
+  }
+  const origin = draft.originOf(newest)
+  for (const [index, [name]] of columns.entries())
+    setColumn(draft, name, { values: values[index] as Float64Array, origin, behind })
+}
+
+const filesUsed = 6
+
+async function symbolsByCusip(draft: WorldDraft, files: readonly FileRecord[]): Promise<Map<string, number>> {
+  const symbolOf = new Map<string, number>()
+  // Oldest first, so that the newest file decides where a paper changed its symbol.
+  for (const file of [...files].reverse()) {
+    const rows = await draft.shelf.rows(draft.sql, 'fails', file)
+    for (let i = 0; i < rows.count; i += 1) {
+      const at = draft.dense[rows.ids[i] as number] as number
+      const cusip = rows.texts.cusip?.[i]
+      if (at >= 0 && cusip) symbolOf.set(cusip, at)
+    }
+  }
+  return symbolOf
+}

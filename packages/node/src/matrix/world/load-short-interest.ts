@@ -1,0 +1,23 @@
+import { emptyValues, setColumn, spread } from './columns.ts'
+import type { WorldDraft } from './load-world.ts'
+
+export async function loadShortInterest(draft: WorldDraft): Promise<void> {
+  const [newest] = draft.known('finra-short-interest')
+  if (!newest) return
+  const rows = await draft.shelf.rows(draft.sql, 'short_interest', newest)
+  const origin = draft.originOf(newest)
+  const position = spread(draft, rows, 'position')
+  const previous = spread(draft, rows, 'previous_position')
+  const split = spread(draft, rows, 'split')
+  const change = emptyValues(draft)
+  for (let i = 0; i < draft.size; i += 1) {
+    const before = previous[i] as number
+    // Across a split the two positions are counted in different shares.
+    if (before > 0 && split[i] !== 1) change[i] = (((position[i] as number) - before) / before) * 100
+  }
+  setColumn(draft, 'short_interest', { values: position, origin })
+  setColumn(draft, 'previous_short_interest', { values: previous, origin })
+  setColumn(draft, 'short_interest_change_pct', { values: change, origin })
+  setColumn(draft, 'average_volume', { values: spread(draft, rows, 'average_volume'), origin })
+  setColumn(draft, 'days_to_cover', { values: spread(draft, rows, 'days_to_cover'), origin })
+}

@@ -1,0 +1,147 @@
+import type { Sql } from '../../store/database.ts'
+import type { SourceId } from '../sources/source.ts'
+import type { FileRecord } from '../store/files.ts'
+import type { LoadedRows } from '../store/load-rows.ts'
+import type { SymbolBook } from '../store/symbol-book.ts'
+import { bySuffix, type SecurityKind, securityKinds } from '../symbols/classify-security.ts'
+import { joinedSpelling } from '../symbols/normalise-symbol.ts'
+import type { FileShelf } from './file-shelf.ts'
+import { loadBorrow } from './load-borrow.ts'
+import { loadFails } from './load-fails.ts'
+import { loadHalts } from './load-halts.ts'
+import { loadHoldings } from './load-holdings.ts'
+import { loadPrices } from './load-prices.ts'
+import { loadShares } from './load-shares.ts'
+import { loadShortInterest } from './load-short-interest.ts'
+import { loadShortVolume } from './load-short-volume.ts'
+import { loadThreshold } from './load-threshold.ts'
+import type { Column, ColumnName, HaltEvent, Origin, World } from './world.ts'
+
+export type WorldDeps = { sql: Sql; shelf: FileShelf; symbols: SymbolBook }
+
+/** A world being put together. */
+export type WorldDraft = WorldDeps & {
+  knownAtMs: number
+  size: number
+  names: (string | null)[]
+  kinds: (SecurityKind | undefined)[]
+  listed: Uint8Array
+  listingOrigins: number[]
+  companyNames: (string | null)[]
+  companyNameOrigin: number
+  symbolList: readonly string[]
+  indexOf: ReadonlyMap<string, number>
+  /** Dense index of a symbol's number, -1 for none. */
+  dense: Int32Array
+  columns: Partial<Record<ColumnName, Column>>
+  ratioDays: { day: number; ratios: Float64Array }[]
+  halts: HaltEvent[]
+  known(source: SourceId): readonly FileRecord[]
+  originOf(file: FileRecord, asOf?: string): number
+}
+
+/** What was known at a moment: only files public by then count, each in the revision known then. */
+export async function loadWorld(deps: WorldDeps, knownAtMs: number): Promise<World> {
+  const origins: Origin[] = []
+  const draft = await openDraft(deps, knownAtMs, origins)
+  await loadShortInterest(draft)
+  await loadShares(draft)
+  await loadFails(draft)
+  await loadShortVolume(draft)
+  await loadThreshold(draft)
+  await loadBorrow(draft)
+  await loadPrices(draft)
+  await loadHoldings(draft)
+  await loadHalts(draft)
+  return {
+    knownAtMs,
+    symbols: draft.symbolList,
+    indexOf: draft.indexOf,
+    kinds: draft.kinds,
+    names: draft.names,
+    listed: draft.listed,
+    listingOrigins: draft.listingOrigins,
+    companyNames: draft.companyNames,
+    companyNameOrigin: draft.companyNameOrigin,
+    origins,
+    columns: draft.columns,
+    ratioDays: draft.ratioDays,
+    halts: draft.halts,
+  }
+}
+
+async function openDraft(deps: WorldDeps, knownAtMs: number, origins: Origin[]): Promise<WorldDraft> {
+  await deps.symbols.refresh(deps.sql)
+  const known = (source: SourceId) => deps.shelf.known(source, knownAtMs)
+  const directory = known('nasdaq-directory')
+  const listingFiles = ['nasdaqlisted', 'otherlisted'].flatMap(
+    (part) => directory.find((file) => file.part === part) ?? [],
+  )
+  const listings = await Promise.all(listingFiles.map((file) => deps.shelf.rows(deps.sql, 'listings', file)))
+  const space = symbolSpace(deps.symbols, listings)
+  const size = space.symbols.length
+  const kinds: (SecurityKind | undefined)[] = space.symbols.map(bySuffix)
+  const names = new Array<string | null>(size).fill(null)
+  const listed = new Uint8Array(size)
+  for (const rows of listings)
+    for (let i = 0; i < rows.count; i += 1) {
+      const at = space.dense[rows.ids[i] as number] as number
+      kinds[at] = securityKinds[(rows.numbers.kind as Float64Array)[i] as number]
+      names[at] = rows.texts.name?.[i] ?? null
+      listed[at] = 1
+    }
+  const originIndex = new Map<string, number>()
+  const draft: WorldDraft = {
+    ...deps,
+    knownAtMs,
+    size,
+    names,
+    kinds,
+    listed,
+    listingOrigins: [],
+    companyNames: new Array<string | null>(size).fill(null),
+    companyNameOrigin: -1,
+    symbolList: space.symbols,
+    indexOf: space.indexOf,
+    dense: space.dense,
+    columns: {},
+    ratioDays: [],
+    halts: [],
+    known,
+    originOf: (file, asOf = file.asOf) => {
+      const key = `${file.id} ${asOf}`
+      const found = originIndex.get(key)
+      if (found !== undefined) return found
+      const { source, name, sha256, availableAtMs, revision, synthetic } = file
+      originIndex.set(key, origins.length)
+      return origins.push({ source, file: name, sha256, asOf, availableAtMs, revision, synthetic }) - 1
+    },
+  }
+  draft.listingOrigins.push(...listingFiles.map((file) => draft.originOf(file)))
+  return draft
+}
+
+/** All symbols in one sorted order; spellings without separator (`BRKB`) join the listed one they must mean. */
+function symbolSpace(book: SymbolBook, listings: readonly LoadedRows[]) {
+  const listed = new Set<string>()
+  for (const rows of listings) for (const id of rows.ids) listed.add(book.symbolOf(id) as string)
+  const meaning = new Map<string, string>()
+  for (const symbol of listed)
+    if (symbol.includes('.') && !listed.has(joinedSpelling(symbol))) meaning.set(joinedSpelling(symbol), symbol)
+  const canonical: (string | undefined)[] = []
+  const all = new Set<string>()
+  for (let id = 1; id <= book.last(); id += 1) {
+    const symbol = book.symbolOf(id)
+    if (symbol === undefined || symbol.includes(':')) continue
+    canonical[id] = meaning.get(symbol) ?? symbol
+    all.add(canonical[id] as string)
+  }
+  const symbols = [...all].sort()
+  const indexOf = new Map(symbols.map((symbol, index) => [symbol, index]))
+  const dense = new Int32Array(book.last() + 1).fill(-1)
+  for (let id = 1; id < dense.length; id += 1) {
+    const symbol = canonical[id]
+    if (symbol !== undefined) dense[id] = indexOf.get(symbol) as number
+  }
+  return { symbols, indexOf, dense }
+}

@@ -1,0 +1,160 @@
+import http from 'node:http'
+import https from 'node:https'
+import type { Clock } from '../kernel/clock.ts'
+import type { FailedReason, RefusedReason } from './outcome.ts'
+import { BodyProblem, readBody } from './read-body.ts'
+
+export type ExchangeRequest = {
+  clock: Clock
+  url: URL
+  /** The address that was checked: nothing below resolves the name again. */
+  address: string
+  port: number
+  secure: boolean
+  method: 'GET' | 'HEAD'
+  headers: Record<string, string>
+  maxBytes: number
+  onTooLarge: 'fail' | 'cut'
+  accept: readonly string[]
+  connectMs: number
+  certificateAuthority?: string
+  signal: AbortSignal
+}
+
+export type Exchange =
+  | { status: 'ok'; httpStatus: number; headers: ReadonlyMap<string, string>; bytes: Uint8Array; cut: boolean }
+  | { status: 'refused'; reason: RefusedReason; detail: string }
+  | { status: 'failed'; reason: FailedReason; detail: string; retryable: boolean }
+
+const headerBytesMax = 32 * 1024
+
+/** One request over one fresh connection. */
+export async function exchangeOnce(request: ExchangeRequest): Promise<Exchange> {
+  const gone = new AbortController()
+  const signal = AbortSignal.any([request.signal, gone.signal])
+  let response: http.IncomingMessage | undefined
+  try {
+    response = await openResponse(request, signal)
+    return await readAnswer(request, response, signal)
+  } catch (error) {
+    return failureOf(error, request.signal)
+  } finally {
+    response?.destroy()
+    gone.abort()
+  }
+}
+
+function openResponse(request: ExchangeRequest, signal: AbortSignal): Promise<http.IncomingMessage> {
+  const options: https.RequestOptions = {
+    host: request.address,
+    port: request.port,
+    method: request.method,
+    path: `${request.url.pathname}${request.url.search}`,
+    headers: request.headers,
+    setHost: false,
+    agent: false,
+    maxHeaderSize: headerBytesMax,
+    signal,
+    ...(request.secure
+      ? {
+          servername: request.url.hostname.replace(/\.$/, ''),
+          minVersion: 'TLSv1.2' as const,
+          rejectUnauthorized: true,
+          ...(request.certificateAuthority === undefined ? {} : { ca: request.certificateAuthority }),
+        }
+      : {}),
+  }
+  return new Promise((resolve, reject) => {
+    const outgoing = (request.secure ? https : http).request(options)
+    const connected = new AbortController()
+    request.clock.sleep(request.connectMs, AbortSignal.any([signal, connected.signal])).then(
+      () => outgoing.destroy(new ConnectTimeout()),
+      () => {},
+    )
+    outgoing.on('socket', (socket) => {
+      socket.once(request.secure ? 'secureConnect' : 'connect', () => connected.abort())
+    })
+    outgoing.on('response', (incoming) => {
+      connected.abort()
+      resolve(incoming)
+    })
+    outgoing.on('error', (error) => {
+      connected.abort()
+      reject(error)
+    })
+    // 101 without our asking: the connection is no longer HTTP.
+    outgoing.on('upgrade', (_, socket) => {
+      socket.destroy()
+      reject(Object.assign(new Error('the server switched protocols'), { code: 'HPE_UPGRADE' }))
+    })
+    outgoing.end()
+  })
+}
+
+async function readAnswer(
+  request: ExchangeRequest,
+  response: http.IncomingMessage,
+  signal: AbortSignal,
+): Promise<Exchange> {
+  const headers = headersOf(response)
+  const httpStatus = response.statusCode ?? 0
+  const redirect = httpStatus >= 300 && httpStatus < 400 && headers.has('location')
+  if (redirect || request.method === 'HEAD')
+    return { status: 'ok', httpStatus, headers, bytes: new Uint8Array(), cut: false }
+  const mediaType = (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  if (httpStatus >= 200 && httpStatus < 300 && !accepted(mediaType, request.accept))
+    return { status: 'refused', reason: 'content_type', detail: `the answer is ${mediaType || 'of no stated type'}` }
+  const { bytes, cut } = await readBody(response, headers.get('content-encoding') ?? '', request, signal)
+  return { status: 'ok', httpStatus, headers, bytes, cut }
+}
+
+function headersOf(response: http.IncomingMessage): Map<string, string> {
+  const headers = new Map<string, string>()
+  for (let index = 0; index + 1 < response.rawHeaders.length; index += 2) {
+    const name = (response.rawHeaders[index] ?? '').toLowerCase()
+    const value = response.rawHeaders[index + 1] ?? ''
+    if (name === 'set-cookie') continue
+    const earlier = headers.get(name)
+    headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`)
+  }
+  return headers
+}
+
+function accepted(mediaType: string, accept: readonly string[]): boolean {
+  if (accept.length === 0) return true
+  return accept.some((wanted) =>
+    wanted.endsWith('/*') ? mediaType.startsWith(wanted.slice(0, -1)) : wanted === mediaType,
+  )
+}
+
+class ConnectTimeout extends Error {}
+
+const tlsCodes = /^(?:ERR_TLS|ERR_SSL|CERT_|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH)/
+const connectCodes = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'EADDRNOTAVAIL'])
+
+function failureOf(error: unknown, outer: AbortSignal): Exchange {
+  const failed = (reason: FailedReason, detail: string, retryable = true): Exchange => ({
+    status: 'failed',
+    reason,
+    detail,
+    retryable,
+  })
+  if (outer.aborted)
+    return outer.reason instanceof Error && outer.reason.message === 'deadline'
+      ? failed('timeout', 'the time was up')
+      : failed('aborted', 'the caller gave up')
+  if (error instanceof BodyProblem) return failed(error.reason, error.message, false)
+  if (error instanceof ConnectTimeout) return failed('connect', 'no connection within the time allowed')
+  const code = String((error as { code?: unknown }).code ?? '')
+  if (tlsCodes.test(code)) return failed('tls', `the certificate or TLS handshake was refused (${code})`, false)
+  if (connectCodes.has(code)) return failed('connect', `no connection (${code})`)
+  if (
+    code.startsWith('Z_') ||
+    code.startsWith('ERR__ERROR_FORMAT') ||
+    code.startsWith('ERR_PADDING') ||
+    code === 'ERR_BUFFER_TOO_LARGE' ||
+    code.startsWith('ERR__')
+  )
+    return failed('encoding', 'the compressed body is damaged', false)
+  return failed('protocol', `the answer broke off or is not HTTP (${code || 'no code'})`, !code.startsWith('HPE_'))
+}

@@ -1,0 +1,8 @@
+export { createOutbound, type OutboundOptions } from './create-outbound.ts'
+export { createDnsResolver } from './dns/udp-resolver-adapter.ts'
+export { isGlobalUnicast } from './global-address.ts'
+export { parseIp } from './ip-address.ts'
+export { type LoopbackTarget, parseLoopbackHosts } from './loopback.ts'
+export type { FailedReason, Outbound, OutboundOk, OutboundOutcome, OutboundRequest, RefusedReason } from './outcome.ts'
+export type { AddressAnswer, LookupFailure, RecordAnswer, Resolver } from './resolver.ts'
+export { type BotAuthOptions, createBotAuth } from './web-bot-auth.ts'

@@ -1,0 +1,146 @@
+import type { Address } from '../kernel/address.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { Problem } from '../kernel/problem.ts'
+import type { Database, Sql, Tx } from '../store/database.ts'
+import type { AnswerContent, HoldOutcome, PaidCall } from './paid-call.ts'
+
+/** A call that draws on a pass or on credit, as its row tells it. */
+export type EntitledCall = {
+  id: string
+  account: Address
+  subject: string
+  amount: bigint
+  routeId: string
+  /** The effect of the route sends the money on: what is captured goes into clearing. */
+  toClearing: boolean
+  state: 'held' | 'captured' | 'released'
+}
+
+type Row = {
+  id: string
+  account: Address
+  subject: string
+  amount: bigint
+  route_id: string
+  to_clearing: boolean
+  state: EntitledCall['state']
+}
+
+const toCall = ({ route_id, to_clearing, ...rest }: Row): EntitledCall => ({
+  ...rest,
+  routeId: route_id,
+  toClearing: to_clearing,
+})
+const columns = 'id, account, subject, amount, route_id, to_clearing, state'
+
+/** Longer than any call can take; a hold older than that belongs to a process that is gone. */
+export const holdMs = 120_000
+
+const keyPattern = /^[\x21-\x7e]{1,128}$/
+
+/** The caller's own name for the call: with it a lost answer is given again and nothing is used twice. */
+export function idempotencyKey(headers: ReadonlyMap<string, string>): string | undefined {
+  const key = headers.get('idempotency-key')
+  if (key !== undefined && !keyPattern.test(key))
+    throw new Problem('bad_request', { detail: 'Idempotency-Key must have 1 to 128 visible ASCII characters.' })
+  return key
+}
+
+/** What became of an earlier call of the same name; undefined when there was none. */
+export async function earlierCall(
+  sql: Sql,
+  port: string,
+  account: Address,
+  key: string | undefined,
+  fingerprint: string,
+): Promise<HoldOutcome | undefined> {
+  if (key === undefined) return undefined
+  const { rows } = await sql.query<
+    Row & {
+      fingerprint: string
+      status: number | null
+      content_type: string
+      headers: Record<string, string>
+      body: Buffer
+    }
+  >(
+    `select ${columns}, fingerprint, status, content_type, headers, body from entitled_call
+     where port = $1 and account = $2 and idempotency_key = $3 and state <> 'released'`,
+    [port, account, key],
+  )
+  const row = rows[0]
+  if (!row) return undefined
+  if (row.fingerprint !== fingerprint) return { status: 'refused', problem: new Problem('idempotency_conflict') }
+  if (row.state === 'held' || row.status === null)
+    return { status: 'refused', problem: new Problem('call_in_flight', { retryAfterSeconds: 1 }) }
+  const { status, content_type: contentType, headers, body } = row
+  return { status: 'served', answer: { status, contentType, headers, body } }
+}
+
+export type NewHold = {
+  id: string
+  port: string
+  account: Address
+  subject: string
+  amount: bigint
+  call: PaidCall
+  fingerprint: string
+  key: string | undefined
+}
+
+/** False when another call of the same name came first. */
+export async function insertHold(tx: Sql, clock: Clock, hold: NewHold): Promise<boolean> {
+  const nowMs = clock.nowMs()
+  const { rowCount } = await tx.query(
+    `insert into entitled_call (id, port, account, subject, amount, route_id, fingerprint, idempotency_key, state, held_at, expires_at, to_clearing)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, 'held', $9, $10, $11) on conflict do nothing`,
+    [
+      hold.id,
+      hold.port,
+      hold.account,
+      hold.subject,
+      hold.amount,
+      hold.call.route.id,
+      hold.fingerprint,
+      hold.key ?? null,
+      new Date(nowMs),
+      new Date(nowMs + holdMs),
+      hold.call.route.payee === 'custody' && hold.call.route.commit !== undefined,
+    ],
+  )
+  return rowCount > 0
+}
+
+/** Moves a hold to its end, once. Undefined when it had ended before. */
+export async function endHold(
+  tx: Sql,
+  clock: Clock,
+  id: string,
+  state: 'captured' | 'released',
+): Promise<EntitledCall | undefined> {
+  const { rows } = await tx.query<Row>(
+    `update entitled_call set state = $2, ended_at = $3 where id = $1 and state = 'held' returning ${columns}`,
+    [id, state, new Date(clock.nowMs())],
+  )
+  return rows[0] && toCall(rows[0])
+}
+
+/** Only calls that their caller named can be asked for again. */
+export async function keepAnswer(tx: Tx, id: string, answer: AnswerContent): Promise<void> {
+  const { body } = answer
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) return
+  await tx.query(
+    `update entitled_call set status = $2, content_type = $3, headers = $4, body = $5
+     where id = $1 and idempotency_key is not null`,
+    [id, answer.status, answer.contentType, JSON.stringify(answer.headers ?? {}), Buffer.from(body)],
+  )
+}
+
+/** Holds whose time is over: their process died between the hold and its end. */
+export async function expiredHolds(database: Database, clock: Clock, port: string, limit = 200): Promise<string[]> {
+  const { rows } = await database.query<{ id: string }>(
+    `select id from entitled_call where state = 'held' and port = $1 and expires_at < $2 order by expires_at limit $3`,
+    [port, new Date(clock.nowMs()), limit],
+  )
+  return rows.map((row) => row.id)
+}

@@ -1,0 +1,60 @@
+import type { Address } from '../kernel/address.ts'
+import { type Micro, smallerOf } from '../kernel/money.ts'
+import { type Account, type AccountKind, accounts, type LedgerLine, owedTo } from '../ledger/index.ts'
+import type { Tx } from '../store/database.ts'
+
+type TakenFrom = { id: string; network: string; amountMicro: Micro }
+
+type Share = { account: Account; micro: Micro }
+
+/**
+ * Lines that take `micro` of a payment back from whoever got a part of it, each in proportion; the first share bears the
+ * rounding, so that they sum to exactly `micro`. What its holder has already spent stands as owed by that holder.
+ */
+export async function takeBackLines(tx: Tx, payment: TakenFrom, micro: Micro): Promise<LedgerLine[]> {
+  const shares = await sharesOf(tx, payment)
+  const totalMicro = shares.reduce((sum, share) => sum + share.micro, 0n)
+  if (totalMicro < micro) throw new Error(`${payment.id} holds ${totalMicro}, less than the ${micro} to take back`)
+  const parts = shares.map((share) => (share.micro * micro) / totalMicro)
+  const rest = micro - parts.reduce((sum, part) => sum + part, 0n)
+  const lines: LedgerLine[] = []
+  for (const [index, share] of shares.entries()) {
+    const part = (parts[index] as Micro) + (index === 0 ? rest : 0n)
+    if (part > 0n) lines.push(...(await takeFrom(tx, payment, share.account, part)))
+  }
+  return lines
+}
+
+/** What is still credited from this payment, the operator's own part first. Costs and affiliates are no part of the price. */
+async function sharesOf(tx: Tx, payment: TakenFrom): Promise<Share[]> {
+  const { rows } = await tx.query<{ name: string; kind: AccountKind; unit: string; guarded: boolean; micro: bigint }>(
+    `select a.name, a.kind, a.unit, a.guarded, -sum(e.amount_micro)::bigint as micro
+     from ledger_transaction t
+     join ledger_entry e on e.transaction_id = t.id
+     join ledger_account a on a.id = e.account_id
+     where t.payment_id = $1 and a.unit = $2 and a.kind in ('liability', 'income')
+       and a.name not like 'payable\\_facilitator@%' and a.name not like 'payable:affiliate%'
+     group by a.id, a.name, a.kind, a.unit, a.guarded
+     having sum(e.amount_micro) < 0
+     order by a.kind = 'income' desc, a.name`,
+    [payment.id, `${payment.network}/usdc`],
+  )
+  return rows.map(({ micro, ...account }) => ({ account, micro }))
+}
+
+const holderPattern = /^(?:payable:([a-z0-9._-]+)|(credit(?:_held)?)):(0x[0-9a-f]{40})@/
+
+async function takeFrom(tx: Tx, payment: TakenFrom, account: Account, micro: Micro): Promise<LedgerLine[]> {
+  if (!account.guarded) return [{ account, amount: micro }]
+  const takenMicro = smallerOf(await owedTo(tx, account), micro)
+  const missingMicro = micro - takenMicro
+  const [, purpose, creditWord, holder] = holderPattern.exec(account.name) ?? []
+  const owing =
+    holder === undefined
+      ? accounts.reorgLoss(payment.network)
+      : accounts.receivable(payment.network, holder as Address, purpose ?? creditWord ?? 'share')
+  return [
+    ...(takenMicro > 0n ? [{ account, amount: takenMicro }] : []),
+    ...(missingMicro > 0n ? [{ account: owing, amount: missingMicro }] : []),
+  ]
+}

@@ -1,0 +1,30 @@
+import * as curve from 'tiny-secp256k1'
+import type { Network } from '../chain/index.ts'
+import type { Address } from '../kernel/address.ts'
+import { fromHex, type Hex, isHex, toHex } from '../kernel/bytes.ts'
+import { hashTransferAuthorization, type TransferAuthorization, usdcDomainSeparator } from '../kernel/eip3009.ts'
+import { keccak256 } from '../kernel/keccak.ts'
+
+/** The custody wallet, able to allow transfers and nothing else: it needs no gas and sends no transaction itself. */
+export type CustodyKey = {
+  readonly address: Address
+  authorize(network: Network, authorization: TransferAuthorization): Hex
+}
+
+export function createCustodyKey(privateKey: Hex): CustodyKey {
+  if (!isHex(privateKey, 32)) throw new Error('a custody key is 32 bytes of hex')
+  const secret = fromHex(privateKey)
+  const publicKey = curve.isPrivate(secret) ? curve.pointFromScalar(secret, false) : null
+  if (!publicKey) throw new Error('not a private key of this curve')
+  const domains = new Map<string, Buffer>()
+  return {
+    address: toHex(keccak256(publicKey.subarray(1)).subarray(12)),
+    authorize: (network, authorization) => {
+      const domain =
+        domains.get(network.caip2) ?? usdcDomainSeparator({ ...network.usdc, chainId: network.chainId })
+      domains.set(network.caip2, domain)
+      const { signature, recoveryId } = curve.signRecoverable(hashTransferAuthorization(domain, authorization), secret)
+      return toHex(Buffer.concat([signature, Buffer.from([27 + recoveryId])]))
+    },
+  }
+}

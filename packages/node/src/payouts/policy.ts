@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { type Micro, parseUsd } from '../kernel/money.ts'
+
+export type PayoutPolicy = {
+  /** Less than this accrues and waits. */
+  minimumMicro: Micro
+  /** Sent per chain in any 24 hours; what is above waits. */
+  dailyLimitMicro: Micro
+  /** A single payout above this waits for a person. */
+  approvalMicro: Micro
+  /** Payees in one transaction. */
+  batchMax: number
+  /** How long an authorization may be used; after that, unused, its money goes back. */
+  validSeconds: number
+}
+
+const usd = (fallback: Micro) =>
+  z
+    .string()
+    .transform((text, context) => {
+      const micro = parseUsd(text)
+      if (micro === undefined) context.addIssue({ code: 'custom', message: 'must be decimal USD' })
+      return micro ?? 0n
+    })
+    .default(fallback)
+
+const schema = z.strictObject({
+  minimum_usd: usd(10_000_000n),
+  daily_limit_usd: usd(10_000_000_000n),
+  approval_usd: usd(1_000_000_000n),
+  batch_max: z.number().int().min(1).max(1_000).default(500),
+  valid_seconds: z.number().int().min(60).max(604_800).default(86_400),
+})
+
+/** From the JSON of `PAYOUTS`. */
+export function parsePayoutPolicy(given: unknown = {}): PayoutPolicy {
+  const parsed = schema.safeParse(given)
+  if (!parsed.success)
+    throw new RangeError(
+      parsed.error.issues.map((issue) => `PAYOUTS: ${issue.path.join('.')} ${issue.message}`).join('; '),
+    )
+  const { data } = parsed
+  return {
+    minimumMicro: data.minimum_usd,
+    dailyLimitMicro: data.daily_limit_usd,
+    approvalMicro: data.approval_usd,
+    batchMax: data.batch_max,
+    validSeconds: data.valid_seconds,
+  }
+}

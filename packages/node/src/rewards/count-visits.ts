@@ -1,0 +1,48 @@
+import type { Address } from '../kernel/address.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Database } from '../store/database.ts'
+
+const flushMs = 2_000
+const referrersMax = 10_000
+
+export type VisitCounter = { count(referrer: Address): void; stop(): Promise<void> }
+
+/** Counts requests that carried `ref`. Kept in memory for a moment: a visit is worth no write of its own. */
+export function createVisitCounter(deps: { database: Database; clock: Clock; log: Log }): VisitCounter {
+  const { database, clock, log } = deps
+  let visits = new Map<Address, number>()
+  const stopped = new AbortController()
+
+  const flush = async () => {
+    if (visits.size === 0) return
+    const taken = visits
+    visits = new Map()
+    await database
+      .query(
+        `insert into referral_visit as v (referrer, day, visits)
+         select referrer, $3::timestamptz at time zone 'UTC', n from unnest($1::text[], $2::bigint[]) t (referrer, n) order by referrer
+         on conflict (referrer, day) do update set visits = v.visits + excluded.visits`,
+        [[...taken.keys()], [...taken.values()], new Date(clock.nowMs())],
+      )
+      .catch((error: unknown) => log.warn({ error: String(error) }, 'referral visits were not counted'))
+  }
+
+  const flushing = (async () => {
+    while (!stopped.signal.aborted) {
+      await clock.sleep(flushMs, stopped.signal).catch(() => {})
+      await flush()
+    }
+  })()
+
+  return {
+    count: (referrer) => {
+      // Made-up referrers must not fill the memory; what comes later in this moment is not counted.
+      if (visits.size < referrersMax || visits.has(referrer)) visits.set(referrer, (visits.get(referrer) ?? 0) + 1)
+    },
+    stop: async () => {
+      stopped.abort()
+      await flushing
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import { type Address, checksumAddress } from '../kernel/address.ts'
+import { formatUsd } from '../kernel/money.ts'
+import { payoutsOf } from '../payouts/index.ts'
+import type { Sql } from '../store/database.ts'
+import type { RewardsPolicy } from './policy.ts'
+
+type Sum = { network: string; pending: bigint; payable: bigint; receivable: bigint }
+
+/** Totals of an affiliate, never a payer. Earned is what stands: pending, payable, on its way and paid. */
+export async function readAffiliate(deps: { sql: Sql; policy: RewardsPolicy; baseUrl: string }, wallet: Address) {
+  const sums = await readSums(deps.sql, wallet)
+  const payouts = await payoutsOf(deps.sql, wallet, 'affiliate', 50)
+  const { rows } = await deps.sql.query<{ network: string; sent: bigint; paid: bigint }>(
+    `select network, coalesce(sum(amount_micro) filter (where state not in ('paid', 'returned')), 0)::bigint as sent,
+       coalesce(sum(amount_micro) filter (where state = 'paid'), 0)::bigint as paid
+     from payout where payee = $1 and purpose = 'affiliate' group by network`,
+    [wallet],
+  )
+  const counts = await deps.sql.query<{ sales: bigint; ignored: bigint }>(
+    `select count(*) filter (where affiliate = $1 and affiliate_state <> 'reversed') as sales,
+       count(*) filter (where affiliate_note is not null and payer = $1) as ignored from reward_sale where affiliate = $1 or payer = $1`,
+    [wallet],
+  )
+  const networks = [...new Set([...sums.map(({ network }) => network), ...rows.map(({ network }) => network)])].sort()
+  const chains = networks.map((network) => {
+    const sum = sums.find((one) => one.network === network)
+    const out = rows.find((one) => one.network === network)
+    const pending = sum?.pending ?? 0n
+    const payable = (sum?.payable ?? 0n) + (out?.sent ?? 0n)
+    const paid = out?.paid ?? 0n
+    const owed = sum?.receivable ?? 0n
+    return { network, pending, payable, paid, owed, earned: pending + payable + paid - owed }
+  })
+  const total = (of: (chain: (typeof chains)[number]) => bigint) => chains.reduce((sum, chain) => sum + of(chain), 0n)
+  return {
+    wallet: checksumAddress(wallet),
+    rate: Number(deps.policy.affiliate.bps) / 10_000,
+    earned_micro: total((chain) => chain.earned).toString(),
+    pending_micro: total((chain) => chain.pending).toString(),
+    payable_micro: total((chain) => chain.payable).toString(),
+    paid_micro: total((chain) => chain.paid).toString(),
+    owed_back_micro: total((chain) => chain.owed).toString(),
+    earned_usd: formatUsd(total((chain) => chain.earned)),
+    sales: Number(counts.rows[0]?.sales ?? 0n),
+    own_purchases_ignored: Number(counts.rows[0]?.ignored ?? 0n),
+    link: `${deps.baseUrl}/?aff=${checksumAddress(wallet)}`,
+    chains: chains.map(({ network, pending, payable, paid, earned }) => ({
+      network,
+      earned_micro: earned.toString(),
+      pending_micro: pending.toString(),
+      payable_micro: payable.toString(),
+      paid_micro: paid.toString(),
+    })),
+    payouts,
+  }
+}
+
+async function readSums(sql: Sql, wallet: Address): Promise<Sum[]> {
+  const { rows } = await sql.query<Sum>(
+    `select split_part(a.unit, '/', 1) as network,
+       coalesce(-sum(e.amount_micro) filter (where a.name like 'payable:affiliate\\_pending:%'), 0)::bigint as pending,
+       coalesce(-sum(e.amount_micro) filter (where a.name like 'payable:affiliate:%'), 0)::bigint as payable,
+       coalesce(sum(e.amount_micro) filter (where a.name like 'receivable:affiliate:%'), 0)::bigint as receivable
+     from ledger_account a join ledger_entry e on e.account_id = a.id
+     where a.name like 'payable:affiliate\\_pending:' || $1 || '@%' or a.name like 'payable:affiliate:' || $1 || '@%'
+       or a.name like 'receivable:affiliate:' || $1 || '@%'
+     group by 1`,
+    [wallet],
+  )
+  return rows
+}

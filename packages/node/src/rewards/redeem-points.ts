@@ -1,0 +1,121 @@
+import type { Address } from '../kernel/address.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import { accounts, lockAccounts, post } from '../ledger/index.ts'
+import type { TokenMaker } from '../signing/index.ts'
+import type { Database, Tx } from '../store/database.ts'
+import { createBatcher } from '../store/group-commit.ts'
+import type { Reward, RewardsPolicy } from './policy.ts'
+import { insertPasses, insertRedemptions, pendingPoints, pointBalances, readRedemptions } from './redemption-store.ts'
+
+export type RedemptionRequest = {
+  nonce: string
+  /** Of the whole request: the same nonce with another request is refused. */
+  requestHash: Buffer
+  wallet: Address
+  points: bigint
+  reward: Reward
+}
+
+export type Redeemed = {
+  nonce: string
+  passId: string
+  tokenKeyId: string
+  calls: number
+  points: bigint
+  balance: bigint
+  madeAtMs: number
+  expiresAtMs: number
+}
+
+export type RedeemOutcome =
+  | { status: 'redeemed'; redeemed: Redeemed }
+  | { status: 'conflict' }
+  | { status: 'short'; balance: bigint; pending: bigint }
+
+export type RedeemDeps = { database: Database; clock: Clock; ids: Ids; tokens: TokenMaker; policy: RewardsPolicy }
+
+/** Somebody else used one of the nonces between our look and our write: the next look sees it. */
+class NonceRace extends Error {}
+
+/**
+ * Nonce, debit and pass in one transaction. Redemptions that arrive together share it: against one balance each would
+ * otherwise wait for the commit of the one before.
+ */
+export function createRedeemPoints(deps: RedeemDeps) {
+  const batcher = createBatcher<RedemptionRequest, RedeemOutcome>({
+    maxItems: 256,
+    maxConcurrent: 1,
+    run: (requests) => redeemAll(deps, requests),
+  })
+  return { redeem: (request: RedemptionRequest) => batcher.submit(request) }
+}
+
+export type RedeemPoints = ReturnType<typeof createRedeemPoints>
+
+async function redeemAll(deps: RedeemDeps, requests: readonly RedemptionRequest[]): Promise<RedeemOutcome[]> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await deps.database.transaction((tx) => redeemIn(deps, tx, requests))
+    } catch (error) {
+      if (!(error instanceof NonceRace) || tries >= 4) throw error
+    }
+  }
+}
+
+async function redeemIn(deps: RedeemDeps, tx: Tx, requests: readonly RedemptionRequest[]): Promise<RedeemOutcome[]> {
+  const wallets = [...new Set(requests.map(({ wallet }) => wallet))]
+  await lockAccounts(tx, wallets.map(accounts.points))
+  const known = await readRedemptions(tx, requests.map(({ nonce }) => nonce))
+  const balances = await pointBalances(tx, wallets)
+  const pending = await pendingPoints(tx, wallets)
+  const made: (Redeemed & { request: RedemptionRequest; tokenHash: Buffer })[] = []
+  const outcomes = requests.map((request): RedeemOutcome => {
+    const { nonce, wallet, points } = request
+    const earlier = known.get(nonce)
+    if (earlier)
+      return earlier.requestHash.equals(request.requestHash)
+        ? { status: 'redeemed', redeemed: earlier.redeemed }
+        : { status: 'conflict' }
+    const balance = balances.get(wallet) ?? 0n
+    const waiting = pending.get(wallet) ?? 0n
+    if (balance - waiting < points) return { status: 'short', balance, pending: waiting }
+    balances.set(wallet, balance - points)
+    const redeemed = makeRedeemed(deps, request, balance - points)
+    known.set(nonce, { requestHash: request.requestHash, redeemed })
+    made.push({ ...redeemed, request })
+    return { status: 'redeemed', redeemed }
+  })
+  if (made.length === 0) return outcomes
+  if ((await insertRedemptions(tx, made)) < made.length) throw new NonceRace()
+  await insertPasses(tx, made)
+  await post(
+    tx,
+    made.map(({ nonce, request }) => ({
+      reference: `redeem:${nonce}`,
+      kind: 'redeem',
+      lines: [
+        { account: accounts.points(request.wallet), amount: request.points },
+        { account: accounts.pointsRedeemed(), amount: -request.points },
+      ],
+    })),
+  )
+  return outcomes
+}
+
+function makeRedeemed(deps: RedeemDeps, { nonce, points, reward }: RedemptionRequest, balance: bigint) {
+  const passId = deps.ids.next('pass')
+  const { hash, keyId } = deps.tokens.make(passId)
+  const madeAtMs = deps.clock.nowMs()
+  return {
+    nonce,
+    passId,
+    tokenKeyId: keyId,
+    tokenHash: hash,
+    calls: Number(points / reward.points),
+    points,
+    balance,
+    madeAtMs,
+    expiresAtMs: madeAtMs + deps.policy.passDays * 86_400_000,
+  }
+}

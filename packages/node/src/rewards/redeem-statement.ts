@@ -1,0 +1,60 @@
+import { sha256 } from '../kernel/bytes.ts'
+import { canonicalJson } from '../kernel/canonical-json.ts'
+import { type Address, checksumAddress } from '../kernel/address.ts'
+import type { Statement } from '../proofs/index.ts'
+
+/** What a wallet says when it redeems. Times are unix seconds, as the typed data carries them. */
+export type RedeemMessage = {
+  wallet: Address
+  points: bigint
+  reward: string
+  nonce: string
+  issuedAt: number
+  expiresAt: number
+}
+
+export const redeemTypes = {
+  Redeem: [
+    { name: 'wallet', type: 'address' },
+    { name: 'points', type: 'uint256' },
+    { name: 'reward', type: 'string' },
+    { name: 'nonce', type: 'string' },
+    { name: 'issuedAt', type: 'uint256' },
+    { name: 'expiresAt', type: 'uint256' },
+  ],
+} as const
+
+export function redeemStatement(message: RedeemMessage): Statement {
+  const { wallet, points, reward, nonce, issuedAt, expiresAt } = message
+  return {
+    types: redeemTypes,
+    primaryType: 'Redeem',
+    message: {
+      wallet: checksumAddress(wallet),
+      points: points.toString(),
+      reward,
+      nonce,
+      issuedAt: String(issuedAt),
+      expiresAt: String(expiresAt),
+    },
+  }
+}
+
+/** The same for wallets that cannot sign typed data (EIP-191). It names the node and the chain, so it counts nowhere else. */
+export function redeemText(message: RedeemMessage, node: string, chainId: number): string {
+  return [
+    `Redeem points at ${node}`,
+    '',
+    `Wallet: ${checksumAddress(message.wallet)}`,
+    `Points: ${message.points}`,
+    `Reward: ${message.reward}`,
+    `Nonce: ${message.nonce}`,
+    `Issued at: ${message.issuedAt}`,
+    `Expires at: ${message.expiresAt}`,
+    `Chain ID: ${chainId}`,
+  ].join('\n')
+}
+
+export function requestHash(body: Record<string, string | number>): Buffer {
+  return sha256(canonicalJson(body))
+}

@@ -1,0 +1,108 @@
+import type { Address } from '../kernel/address.ts'
+import { accounts } from '../ledger/index.ts'
+import type { Sql, Tx } from '../store/database.ts'
+import type { Redeemed, RedemptionRequest } from './redeem-points.ts'
+
+type Made = Redeemed & { request: RedemptionRequest; tokenHash: Buffer }
+
+export async function readRedemptions(
+  sql: Sql,
+  nonces: readonly string[],
+): Promise<Map<string, { requestHash: Buffer; redeemed: Redeemed }>> {
+  const { rows } = await sql.query<{
+    nonce: string
+    request_hash: Buffer
+    points: bigint
+    pass_id: string
+    balance_after: bigint
+    calls: number
+    token_key_id: string
+    made_at: Date
+    expires_at: Date
+  }>({
+    name: 'rewards_read_redemptions',
+    text: `select r.nonce, r.request_hash, r.points, r.pass_id, r.balance_after, p.calls, p.token_key_id, p.made_at, p.expires_at
+      from redemption r join pass p on p.id = r.pass_id where r.nonce = any($1::text[])`,
+    values: [nonces],
+  })
+  return new Map(
+    rows.map((row) => [
+      row.nonce,
+      {
+        requestHash: row.request_hash,
+        redeemed: {
+          nonce: row.nonce,
+          passId: row.pass_id,
+          tokenKeyId: row.token_key_id,
+          calls: row.calls,
+          points: row.points,
+          balance: row.balance_after,
+          madeAtMs: row.made_at.getTime(),
+          expiresAtMs: row.expires_at.getTime(),
+        },
+      },
+    ]),
+  )
+}
+
+export async function pointBalances(sql: Sql, wallets: readonly Address[]): Promise<Map<Address, bigint>> {
+  const { rows } = await sql.query<{ name: string; owed_micro: bigint }>({
+    name: 'rewards_point_balances',
+    text: `select a.name, b.owed_micro from ledger_account a join ledger_balance b on b.account_id = a.id
+      where a.name = any($1::text[])`,
+    values: [wallets.map((wallet) => accounts.points(wallet).name)],
+  })
+  return new Map(rows.map((row) => [row.name.slice('points:'.length) as Address, row.owed_micro]))
+}
+
+/** Points of large payments that a reorg could still take away. */
+export async function pendingPoints(sql: Sql, wallets: readonly Address[]): Promise<Map<Address, bigint>> {
+  const { rows } = await sql.query<{ payer: Address; points: bigint }>({
+    name: 'rewards_pending_points',
+    text: `select s.payer, sum(s.points + s.referred_points)::bigint as points from reward_sale s
+      join payment p on p.id = s.payment_id and p.reorgs = s.round
+      where s.payer = any($1::text[]) and s.needs_finality and s.reversed_micro = 0 and not p.final group by s.payer`,
+    values: [wallets],
+  })
+  return new Map(rows.map((row) => [row.payer, row.points]))
+}
+
+/** How many were new. */
+export async function insertRedemptions(tx: Tx, made: readonly Made[]): Promise<number> {
+  const { rowCount } = await tx.query({
+    name: 'rewards_insert_redemptions',
+    text: `insert into redemption (nonce, request_hash, wallet, points, reward, pass_id, balance_after, redeemed_at)
+      select * from unnest($1::text[], $2::bytea[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::timestamptz[])
+      on conflict (nonce) do nothing`,
+    values: [
+      made.map(({ nonce }) => nonce),
+      made.map(({ request }) => request.requestHash),
+      made.map(({ request }) => request.wallet),
+      made.map(({ points }) => points),
+      made.map(({ request }) => request.reward.id),
+      made.map(({ passId }) => passId),
+      made.map(({ balance }) => balance),
+      made.map(({ madeAtMs }) => new Date(madeAtMs)),
+    ],
+  })
+  return rowCount
+}
+
+export async function insertPasses(tx: Tx, made: readonly Made[]): Promise<void> {
+  await tx.query({
+    name: 'rewards_insert_passes',
+    text: `insert into pass (id, wallet, reward, calls, max_price_micro, token_key_id, token_hash, made_at, expires_at)
+      select * from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::bigint[], $6::text[], $7::bytea[], $8::timestamptz[], $9::timestamptz[])`,
+    values: [
+      made.map(({ passId }) => passId),
+      made.map(({ request }) => request.wallet),
+      made.map(({ request }) => request.reward.id),
+      made.map(({ calls }) => calls),
+      made.map(({ request }) => request.reward.maxPriceMicro),
+      made.map(({ tokenKeyId }) => tokenKeyId),
+      made.map(({ tokenHash }) => tokenHash),
+      made.map(({ madeAtMs }) => new Date(madeAtMs)),
+      made.map(({ expiresAtMs }) => new Date(expiresAtMs)),
+    ],
+  })
+}

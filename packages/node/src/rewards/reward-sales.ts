@@ -1,0 +1,155 @@
+import type { Address } from '../kernel/address.ts'
+import { type Micro, smallerOf } from '../kernel/money.ts'
+import { accounts, balanceOf, type LedgerTransaction, lockAccounts, post } from '../ledger/index.ts'
+import type { Sale } from '../payments/index.ts'
+import type { Tx } from '../store/database.ts'
+import { ignoredReason } from './attribute.ts'
+import { decideReferrals, type Referral } from './decide-referrals.ts'
+import { affiliateShare, pointsFor, referralPoints } from './earn.ts'
+import type { RewardsPolicy } from './policy.ts'
+import { type CountedSale, countSales, insertRewards, type LoyaltyRow, type RewardRow } from './store.ts'
+import { takesOf } from './takes.ts'
+
+export type RewardDeps = { policy: RewardsPolicy; ownPayees: ReadonlySet<Address> }
+
+/** Points and shares of a payment are named by it and by how often it landed. */
+export const rewardReference = (kind: string, sale: { paymentId: string; round: number }): string =>
+  `${kind}:${sale.paymentId}#${sale.round}`
+
+/** Served at inclusion up to here; above, points wait until the payment is final. */
+const inclusionMicroMax = 1_000_000n
+const dayMs = 86_400_000
+
+/** The sale hook: points, referral and affiliate share of each sale, in the transaction that serves it. */
+export async function rewardSales(deps: RewardDeps, tx: Tx, sales: readonly Sale[]): Promise<void> {
+  const takes = await takesOf(tx, sales)
+  const counted = sales.flatMap((sale): CountedSale[] => {
+    const takeMicro = takes.get(sale.paymentId) ?? 0n
+    return takeMicro > 0n ? [{ sale, takeMicro, ...explicitAffiliate(deps, sale) }] : []
+  })
+  if (counted.length === 0) return
+  const payers = await countSales(tx, counted)
+  const referrals = await decideReferrals(tx, deps, counted, payers)
+  const rows = toRewards(deps, counted, payers, referrals)
+  await insertRewards(tx, rows)
+  await post(tx, await postingsOf(tx, rows, payers))
+}
+
+function explicitAffiliate(deps: RewardDeps, { attribution, payer }: Sale): Pick<CountedSale, 'affiliate' | 'note'> {
+  const { aff } = attribution
+  if (aff === undefined) return {}
+  const note = ignoredReason(aff, payer, deps.ownPayees)
+  return note === undefined ? { affiliate: aff } : { note }
+}
+
+function toRewards(
+  deps: RewardDeps,
+  counted: readonly CountedSale[],
+  payers: ReadonlyMap<Address, LoyaltyRow>,
+  referrals: ReadonlyMap<string, Referral>,
+): RewardRow[] {
+  const spentMicro = new Map([...payers].map(([wallet, row]) => [wallet, row.spentBeforeMicro]))
+  return counted.map((one) => {
+    const { sale, takeMicro } = one
+    const before = spentMicro.get(sale.payer) ?? 0n
+    spentMicro.set(sale.payer, before + takeMicro)
+    const affiliate = one.affiliate ?? remembered(deps.policy, payers.get(sale.payer), sale.settledAtMs)
+    const referral = referrals.get(sale.paymentId)
+    const bonus = referral ? referralPoints(deps.policy, takeMicro) : { referrer: 0n, referred: 0n }
+    return {
+      sale,
+      takeMicro,
+      points: pointsFor(deps.policy, before, takeMicro),
+      needsFinality: sale.source === 'payment' && sale.amountMicro > inclusionMicroMax,
+      note: one.note,
+      ...affiliatePart(deps.policy, sale, takeMicro, affiliate),
+      referrer: referral?.referrer,
+      referrerPoints: bonus.referrer,
+      referredPoints: bonus.referred,
+    }
+  })
+}
+
+/** The last touch counts on for a while, from the day the wallet was first seen. */
+function remembered(policy: RewardsPolicy, payer: LoyaltyRow | undefined, nowMs: number): Address | undefined {
+  if (payer?.affiliate === undefined) return undefined
+  return nowMs - payer.firstSaleAtMs <= policy.affiliate.windowDays * dayMs ? payer.affiliate : undefined
+}
+
+function affiliatePart(policy: RewardsPolicy, sale: Sale, takeMicro: Micro, affiliate: Address | undefined) {
+  const { settlementCostMicro, holdDays, holdDaysSubscription, bps } = policy.affiliate
+  const flatMicro = sale.source === 'payment' ? settlementCostMicro : 0n
+  const costMicro = sale.feeMicro > flatMicro ? sale.feeMicro : flatMicro
+  const affiliateMicro = affiliate === undefined ? 0n : affiliateShare(policy, takeMicro, costMicro)
+  const days = sale.routeId.startsWith('subscriptions.') ? holdDaysSubscription : holdDays
+  return {
+    affiliate: affiliateMicro > 0n ? affiliate : undefined,
+    affiliateMicro,
+    affiliateBps: Number(bps),
+    maturesAtMs: sale.settledAtMs + days * dayMs,
+  }
+}
+
+async function postingsOf(
+  tx: Tx,
+  rows: readonly RewardRow[],
+  payers: ReadonlyMap<Address, LoyaltyRow>,
+): Promise<LedgerTransaction[]> {
+  const setOff = await openSetOffs(tx, rows, payers)
+  return rows.flatMap((row) => {
+    const { sale, referrer } = row
+    const tag = { paymentId: sale.paymentId }
+    const give = (kind: string, wallet: Address, points: bigint): LedgerTransaction[] =>
+      points === 0n
+        ? []
+        : [{ reference: rewardReference(kind, sale), kind, ...tag, lines: pointLines(wallet, points, setOff) }]
+    return [
+      ...give('points', sale.payer, row.points),
+      ...(referrer === undefined ? [] : give('referrer_points', referrer, row.referrerPoints)),
+      ...(referrer === undefined ? [] : give('referred_points', sale.payer, row.referredPoints)),
+      ...(row.affiliate === undefined
+        ? []
+        : [
+            {
+              reference: rewardReference('affiliate', sale),
+              kind: 'affiliate',
+              ...tag,
+              lines: [
+                { account: accounts.affiliateExpense(sale.network), amount: row.affiliateMicro },
+                {
+                  account: accounts.payable(sale.network, row.affiliate, 'affiliate_pending'),
+                  amount: -row.affiliateMicro,
+                },
+              ],
+            },
+          ]),
+    ]
+  })
+}
+
+type SetOffs = Map<Address, bigint>
+
+/** Wallets that used points which were taken back later: what they earn now pays that first. */
+async function openSetOffs(
+  tx: Tx,
+  rows: readonly RewardRow[],
+  payers: ReadonlyMap<Address, LoyaltyRow>,
+): Promise<SetOffs> {
+  const owing = new Set(rows.map(({ sale }) => sale.payer).filter((payer) => payers.get(payer)?.owes))
+  const setOff: SetOffs = new Map()
+  if (owing.size === 0) return setOff
+  await lockAccounts(tx, [...owing].map(accounts.pointsReceivable))
+  for (const wallet of owing) setOff.set(wallet, await balanceOf(tx, accounts.pointsReceivable(wallet)))
+  return setOff
+}
+
+function pointLines(wallet: Address, points: bigint, setOff: SetOffs) {
+  const owed = setOff.get(wallet) ?? 0n
+  const paidOff = smallerOf(owed, points)
+  if (owed > 0n) setOff.set(wallet, owed - paidOff)
+  return [
+    { account: accounts.pointsIssued(), amount: points },
+    ...(paidOff > 0n ? [{ account: accounts.pointsReceivable(wallet), amount: -paidOff }] : []),
+    ...(points > paidOff ? [{ account: accounts.points(wallet), amount: paidOff - points }] : []),
+  ]
+}

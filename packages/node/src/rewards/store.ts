@@ -1,0 +1,130 @@
+import type { Address } from '../kernel/address.ts'
+import type { Micro } from '../kernel/money.ts'
+import type { Sale } from '../payments/index.ts'
+import type { Tx } from '../store/database.ts'
+import type { IgnoredReason } from './attribute.ts'
+
+/** A sale of which the node keeps something. */
+export type CountedSale = { sale: Sale; takeMicro: Micro; affiliate?: Address; note?: IgnoredReason }
+
+export type LoyaltyRow = {
+  wallet: Address
+  /** Before this batch. */
+  spentBeforeMicro: Micro
+  isFirstSale: boolean
+  firstSaleAtMs: number
+  owes: boolean
+  affiliate: Address | undefined
+}
+
+const countSql = `
+insert into loyalty as l (wallet, spent_micro, sales, first_sale_at, affiliate, affiliate_at)
+  select wallet, micro, sales, sold_at, affiliate, case when affiliate is null then null else sold_at end
+  from unnest($1::text[], $2::bigint[], $3::integer[], $4::text[], $5::timestamptz[]) as t (wallet, micro, sales, affiliate, sold_at)
+  order by wallet
+on conflict (wallet) do update set spent_micro = l.spent_micro + excluded.spent_micro, sales = l.sales + excluded.sales,
+  affiliate = coalesce(excluded.affiliate, l.affiliate), affiliate_at = coalesce(excluded.affiliate_at, l.affiliate_at)
+returning wallet, spent_micro, sales, first_sale_at, owes, affiliate`
+
+type PayerSum = { micro: Micro; sales: number; affiliate: Address | undefined; soldAtMs: number }
+
+/** Adds the sales to their payers' rows and locks these; wallets in order, so that two batches never wait in a circle. */
+export async function countSales(tx: Tx, counted: readonly CountedSale[]): Promise<Map<Address, LoyaltyRow>> {
+  const sums = new Map<Address, PayerSum>()
+  for (const { sale, takeMicro, affiliate } of counted) {
+    const known = sums.get(sale.payer)
+    sums.set(sale.payer, {
+      micro: (known?.micro ?? 0n) + takeMicro,
+      sales: (known?.sales ?? 0) + 1,
+      affiliate: affiliate ?? known?.affiliate,
+      soldAtMs: known?.soldAtMs ?? sale.settledAtMs,
+    })
+  }
+  const list = [...sums]
+  const { rows } = await tx.query<{
+    wallet: Address
+    spent_micro: bigint
+    sales: number
+    first_sale_at: Date
+    owes: boolean
+    affiliate: Address | null
+  }>({
+    name: 'rewards_count_sales',
+    text: countSql,
+    values: [
+      list.map(([wallet]) => wallet),
+      list.map(([, sum]) => sum.micro),
+      list.map(([, sum]) => sum.sales),
+      list.map(([, sum]) => sum.affiliate ?? null),
+      list.map(([, sum]) => new Date(sum.soldAtMs)),
+    ],
+  })
+  return new Map(
+    rows.map((row) => {
+      const sum = sums.get(row.wallet) as PayerSum
+      return [
+        row.wallet,
+        {
+          wallet: row.wallet,
+          spentBeforeMicro: row.spent_micro - sum.micro,
+          isFirstSale: row.sales === sum.sales,
+          firstSaleAtMs: row.first_sale_at.getTime(),
+          owes: row.owes,
+          affiliate: row.affiliate ?? undefined,
+        },
+      ]
+    }),
+  )
+}
+
+export type RewardRow = {
+  sale: Sale
+  takeMicro: Micro
+  points: bigint
+  needsFinality: boolean
+  note: IgnoredReason | undefined
+  affiliate: Address | undefined
+  affiliateMicro: Micro
+  affiliateBps: number
+  maturesAtMs: number
+  referrer: Address | undefined
+  referrerPoints: bigint
+  referredPoints: bigint
+}
+
+const insertSql = `
+insert into reward_sale (payment_id, round, payer, network, route_id, take_micro, points, affiliate, affiliate_micro, affiliate_note,
+  affiliate_bps, affiliate_state, matures_at, referrer, referrer_points, referred_points, needs_finality, sold_at)
+select payment_id, round, payer, network, route_id, take_micro, points, affiliate, affiliate_micro, note, bps,
+  case when affiliate is null then 'none' else 'pending' end, case when affiliate is null then null else matures_at end,
+  referrer, referrer_points, referred_points, needs_finality, sold_at
+from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::text[], $9::bigint[],
+  $10::text[], $11::integer[], $12::timestamptz[], $13::text[], $14::bigint[], $15::bigint[], $16::boolean[], $17::timestamptz[])
+  as t (payment_id, round, payer, network, route_id, take_micro, points, affiliate, affiliate_micro, note, bps, matures_at,
+    referrer, referrer_points, referred_points, needs_finality, sold_at)`
+
+export async function insertRewards(tx: Tx, rows: readonly RewardRow[]): Promise<void> {
+  await tx.query({
+    name: 'rewards_insert_sales',
+    text: insertSql,
+    values: [
+      rows.map(({ sale }) => sale.paymentId),
+      rows.map(({ sale }) => sale.round),
+      rows.map(({ sale }) => sale.payer),
+      rows.map(({ sale }) => sale.network),
+      rows.map(({ sale }) => sale.routeId),
+      rows.map((row) => row.takeMicro),
+      rows.map((row) => row.points),
+      rows.map((row) => row.affiliate ?? null),
+      rows.map((row) => row.affiliateMicro),
+      rows.map((row) => row.note ?? null),
+      rows.map((row) => row.affiliateBps),
+      rows.map((row) => new Date(row.maturesAtMs)),
+      rows.map((row) => row.referrer ?? null),
+      rows.map((row) => row.referrerPoints),
+      rows.map((row) => row.referredPoints),
+      rows.map((row) => row.needsFinality),
+      rows.map(({ sale }) => new Date(sale.settledAtMs)),
+    ],
+  })
+}

@@ -1,0 +1,98 @@
+import type { Address } from '../kernel/address.ts'
+import type { TokenMaker } from '../signing/index.ts'
+import type { Tx } from '../store/database.ts'
+import { foldPeriods } from './fold-periods.ts'
+import {
+  findSubscription,
+  insertPurchase,
+  lockWallet,
+  type NewPurchase,
+  retireToken,
+  revokePurchases,
+  type Subscription,
+  saveSubscription,
+  standingPurchases,
+} from './store.ts'
+
+/** A token is named by its wallet and a counter; what it opens is looked up. */
+export const tokenName = (wallet: Address, version: number): string => `${wallet} ${version}`
+
+/** Adds a bought period. A wallet that revoked its token gets a fresh one, for it cannot use what it pays for otherwise. */
+export async function grantPeriod(
+  tx: Tx,
+  tokens: TokenMaker,
+  purchase: NewPurchase,
+  nowMs: number,
+): Promise<Subscription> {
+  await lockWallet(tx, purchase.wallet)
+  await insertPurchase(tx, purchase)
+  const subscription = await refold(tx, tokens, purchase.wallet, nowMs)
+  if (!subscription) throw new Error(`${purchase.paymentId} bought nothing`)
+  return subscription
+}
+
+/** Takes a period back: what is left is what the other purchases add up to. */
+export async function takeBackPeriod(tx: Tx, tokens: TokenMaker, paymentId: string, nowMs: number): Promise<void> {
+  const wallet = await revokePurchases(tx, paymentId, nowMs)
+  if (wallet === undefined) return
+  await lockWallet(tx, wallet)
+  const left = await refold(tx, tokens, wallet, nowMs)
+  if (left) return
+  // Nothing remains: the row stays, so that its token is known as expired and not as unknown.
+  await tx.query(`update subscription set until_at = least(until_at, $2), changed_at = $2 where wallet = $1`, [
+    wallet,
+    new Date(nowMs),
+  ])
+}
+
+async function refold(
+  tx: Tx,
+  tokens: TokenMaker,
+  wallet: Address,
+  nowMs: number,
+): Promise<Subscription | undefined> {
+  const term = foldPeriods(await standingPurchases(tx, wallet))
+  if (!term) return undefined
+  const known = await findSubscription(tx, wallet)
+  const subscription =
+    known?.tokenHash == null
+      ? withToken(tokens, { ...term, wallet, tokenVersion: (known?.tokenVersion ?? 0) + 1 })
+      : { ...known, ...term }
+  await saveSubscription(tx, subscription, nowMs)
+  return subscription
+}
+
+/** The old token opens nothing from this transaction on. */
+export async function rotateToken(
+  tx: Tx,
+  tokens: TokenMaker,
+  wallet: Address,
+  nowMs: number,
+): Promise<Subscription | undefined> {
+  await lockWallet(tx, wallet)
+  const known = await findSubscription(tx, wallet)
+  if (!known) return undefined
+  if (known.tokenHash) await retireToken(tx, known.tokenHash, wallet, nowMs)
+  const subscription = withToken(tokens, { ...known, tokenVersion: known.tokenVersion + 1 })
+  await saveSubscription(tx, subscription, nowMs)
+  return subscription
+}
+
+/** No token opens this subscription until the wallet rotates or renews; its own proof still does. */
+export async function revokeToken(tx: Tx, wallet: Address, nowMs: number): Promise<Subscription | undefined> {
+  await lockWallet(tx, wallet)
+  const known = await findSubscription(tx, wallet)
+  if (!known) return undefined
+  if (known.tokenHash) await retireToken(tx, known.tokenHash, wallet, nowMs)
+  const subscription = { ...known, tokenHash: null }
+  await saveSubscription(tx, subscription, nowMs)
+  return subscription
+}
+
+function withToken(
+  tokens: TokenMaker,
+  subscription: Omit<Subscription, 'tokenHash' | 'tokenKeyId'>,
+): Subscription {
+  const { hash, keyId } = tokens.make(tokenName(subscription.wallet, subscription.tokenVersion))
+  return { ...subscription, tokenHash: hash, tokenKeyId: keyId }
+}

@@ -1,0 +1,20 @@
+import type { OpenShop } from '../http/index.ts'
+import { createTokenMaker } from '../signing/index.ts'
+import { createSubscriptionEntitlement } from './entitlement.ts'
+import { manageRoutes } from './manage-routes.ts'
+import { parseSubscriptionPolicy } from './policy.ts'
+import { subscribeRoutes } from './subscribe-routes.ts'
+
+export { listSubscriptions, type SubscriptionRow } from './list-subscriptions.ts'
+
+/** What a wallet may use, and until when. `policy` is the JSON of SUBSCRIPTIONS. */
+export function openSubscriptionsShop(options: { policy?: unknown } = {}): OpenShop {
+  const policy = parseSubscriptionPolicy(options.policy)
+  return (context) => {
+    const deps = { ...context, policy, tokens: createTokenMaker(context.keyring, 'asub') }
+    return {
+      routes: [...subscribeRoutes(deps), ...manageRoutes(deps)],
+      entitlements: [createSubscriptionEntitlement(deps)],
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { type Micro, parseUsd } from '../kernel/money.ts'
+
+export type Tier = 'standard' | 'vip'
+export const tiers: readonly Tier[] = ['standard', 'vip']
+
+/** A period is 30 x 24 hours wherever months begin or end. */
+export const periodMs = 30 * 24 * 3_600_000
+
+export type SubscriptionPolicy = {
+  priceMicro: Record<Tier, Micro>
+  fairUse: { perMinute: number; perDay: number }
+  /** Route ids each tier may use without paying; `*` stands for any part. */
+  covers: Record<Tier, readonly string[]>
+}
+
+const price = z
+  .string()
+  .transform((text, context) => {
+    const micro = parseUsd(text)
+    if (micro === undefined || micro === 0n) context.addIssue({ code: 'custom', message: 'must be decimal USD above 0' })
+    return micro ?? 0n
+  })
+
+const livePulls = ['matrix.live', 'matrix.*.live', 'matrix.live.*']
+const vipPulls = ['matrix.vip', 'matrix.*.vip', 'matrix.vip.*']
+
+const schema = z
+  .strictObject({
+    standard_usd: price.default(250_000_000n),
+    vip_usd: price.default(1_000_000_000n),
+    pulls_per_minute: z.number().int().min(1).max(100_000).default(120),
+    pulls_per_day: z.number().int().min(1).max(10_000_000).default(20_000),
+    covers_standard: z.array(z.string()).default(livePulls),
+    covers_vip: z.array(z.string()).default([...livePulls, ...vipPulls]),
+  })
+  .refine((given) => given.vip_usd >= given.standard_usd, 'vip_usd must not be below standard_usd')
+
+/** From the JSON of `SUBSCRIPTIONS`; what is left out has its published default. */
+export function parseSubscriptionPolicy(given: unknown = {}): SubscriptionPolicy {
+  const parsed = schema.safeParse(given)
+  if (!parsed.success)
+    throw new RangeError(
+      parsed.error.issues.map((issue) => `SUBSCRIPTIONS: ${issue.path.join('.')} ${issue.message}`.trim()).join('; '),
+    )
+  const { data } = parsed
+  return {
+    priceMicro: { standard: data.standard_usd, vip: data.vip_usd },
+    fairUse: { perMinute: data.pulls_per_minute, perDay: data.pulls_per_day },
+    covers: { standard: data.covers_standard, vip: data.covers_vip },
+  }
+}
+
+/** Which tiers open a route, the cheapest first. */
+export function tiersCovering(policy: SubscriptionPolicy, routeId: string): Tier[] {
+  return tiers.filter((tier) => policy.covers[tier].some((pattern) => matches(pattern, routeId)))
+}
+
+function matches(pattern: string, routeId: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.+')}$`).test(routeId)
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { checksumAddress } from '../kernel/address.ts'
+import { toRfc3339 } from '../kernel/clock.ts'
+import { formatUsd } from '../kernel/money.ts'
+import type { SubscriptionPolicy } from './policy.ts'
+import type { Subscription } from './store.ts'
+
+export const subscriptionSchema = z.strictObject({
+  tier: z.enum(['standard', 'vip']),
+  chain: z.enum(['base', 'polygon']).optional().describe('The chain this period was paid on.'),
+  price_usd: z.string(),
+  asset: z.literal('USDC'),
+  wallet: z.string(),
+  from_at: z.string(),
+  until_at: z.string(),
+  provisional: z.boolean().optional().describe('True until the payment is final on its chain; a reorg takes it back.'),
+})
+
+export type SubscriptionView = z.infer<typeof subscriptionSchema>
+
+export const exampleSubscription: SubscriptionView = {
+  tier: 'standard',
+  chain: 'base',
+  price_usd: '250',
+  asset: 'USDC',
+  wallet: '0x1111111111111111111111111111111111111111',
+  from_at: '2026-01-01T00:00:00.000Z',
+  until_at: '2026-01-31T00:00:00.000Z',
+  provisional: true,
+}
+
+export function showSubscription(
+  policy: SubscriptionPolicy,
+  { tier, wallet, fromMs, untilMs }: Subscription,
+  paid: Pick<SubscriptionView, 'chain' | 'provisional'> & { price_usd?: string } = {},
+): SubscriptionView {
+  return {
+    tier,
+    ...(paid.chain === undefined ? {} : { chain: paid.chain }),
+    price_usd: paid.price_usd ?? formatUsd(policy.priceMicro[tier]),
+    asset: 'USDC',
+    wallet: checksumAddress(wallet),
+    from_at: toRfc3339(fromMs),
+    until_at: toRfc3339(untilMs),
+    ...(paid.provisional === undefined ? {} : { provisional: paid.provisional }),
+  }
+}

@@ -1,0 +1,130 @@
+import type { Address } from '../kernel/address.ts'
+import type { Micro } from '../kernel/money.ts'
+import type { Sql, Tx } from '../store/database.ts'
+import type { Purchase, Term } from './fold-periods.ts'
+import type { Tier } from './policy.ts'
+
+export type Subscription = Term & {
+  wallet: Address
+  tokenVersion: number
+  tokenKeyId: string
+  tokenHash: Buffer | null
+}
+
+type Row = {
+  wallet: Address
+  tier: Tier
+  from_at: Date
+  until_at: Date
+  token_version: number
+  token_key_id: string
+  token_hash: Buffer | null
+}
+
+const columns = 'wallet, tier, from_at, until_at, token_version, token_key_id, token_hash'
+
+const toSubscription = (row: Row): Subscription => ({
+  wallet: row.wallet,
+  tier: row.tier,
+  fromMs: row.from_at.getTime(),
+  untilMs: row.until_at.getTime(),
+  tokenVersion: row.token_version,
+  tokenKeyId: row.token_key_id,
+  tokenHash: row.token_hash,
+})
+
+/** One wallet's purchases are added up by one transaction at a time, also when there is no row to lock yet. */
+export async function lockWallet(tx: Tx, wallet: Address): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('subscription ' || $1, 0))`, [wallet])
+}
+
+export async function findSubscription(sql: Sql, wallet: Address): Promise<Subscription | undefined> {
+  const { rows } = await sql.query<Row>({
+    name: 'subscription_of_wallet',
+    text: `select ${columns} from subscription where wallet = $1`,
+    values: [wallet],
+  })
+  return rows[0] && toSubscription(rows[0])
+}
+
+export async function findByToken(sql: Sql, hash: Buffer): Promise<Subscription | 'ended' | undefined> {
+  const { rows } = await sql.query<Row>({
+    name: 'subscription_of_token',
+    text: `select ${columns} from subscription where token_hash = $1`,
+    values: [hash],
+  })
+  if (rows[0]) return toSubscription(rows[0])
+  const old = await sql.query(`select from subscription_old_token where token_hash = $1`, [hash])
+  return old.rowCount > 0 ? 'ended' : undefined
+}
+
+export type NewPurchase = Purchase & { paymentId: string; round: number; wallet: Address; network: string }
+
+export async function insertPurchase(tx: Tx, purchase: NewPurchase): Promise<void> {
+  await tx.query(
+    `insert into subscription_purchase (payment_id, round, wallet, tier, network, standard_micro, vip_micro, bought_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      purchase.paymentId,
+      purchase.round,
+      purchase.wallet,
+      purchase.tier,
+      purchase.network,
+      purchase.standardMicro,
+      purchase.vipMicro,
+      new Date(purchase.boughtAtMs),
+    ],
+  )
+}
+
+export async function revokePurchases(tx: Tx, paymentId: string, nowMs: number): Promise<Address | undefined> {
+  const { rows } = await tx.query<{ wallet: Address }>(
+    `update subscription_purchase set revoked_at = $2 where payment_id = $1 and revoked_at is null returning wallet`,
+    [paymentId, new Date(nowMs)],
+  )
+  return rows[0]?.wallet
+}
+
+type PurchaseRow = { tier: Tier; bought_at: Date; standard_micro: Micro; vip_micro: Micro }
+
+export async function standingPurchases(tx: Tx, wallet: Address): Promise<Purchase[]> {
+  const { rows } = await tx.query<PurchaseRow>(
+    `select tier, bought_at, standard_micro, vip_micro from subscription_purchase
+     where wallet = $1 and revoked_at is null order by bought_at, payment_id`,
+    [wallet],
+  )
+  return rows.map((row) => ({
+    tier: row.tier,
+    boughtAtMs: row.bought_at.getTime(),
+    standardMicro: row.standard_micro,
+    vipMicro: row.vip_micro,
+  }))
+}
+
+/** A contract wallet's proof counts on the chains it paid on: elsewhere the address may have another owner. */
+export async function paidOn(sql: Sql, wallet: Address, network: string): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `select from subscription_purchase where wallet = $1 and network = $2 and revoked_at is null limit 1`,
+    [wallet, network],
+  )
+  return rowCount > 0
+}
+
+export async function saveSubscription(tx: Tx, subscription: Subscription, nowMs: number): Promise<void> {
+  const { wallet, tier, fromMs, untilMs, tokenVersion, tokenKeyId, tokenHash } = subscription
+  await tx.query(
+    `insert into subscription (wallet, tier, from_at, until_at, token_version, token_key_id, token_hash, changed_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     on conflict (wallet) do update set tier = excluded.tier, from_at = excluded.from_at, until_at = excluded.until_at,
+       token_version = excluded.token_version, token_key_id = excluded.token_key_id, token_hash = excluded.token_hash,
+       changed_at = excluded.changed_at`,
+    [wallet, tier, new Date(fromMs), new Date(untilMs), tokenVersion, tokenKeyId, tokenHash, new Date(nowMs)],
+  )
+}
+
+export async function retireToken(tx: Tx, hash: Buffer, wallet: Address, nowMs: number): Promise<void> {
+  await tx.query(
+    `insert into subscription_old_token (token_hash, wallet, ended_at) values ($1, $2, $3) on conflict do nothing`,
+    [hash, wallet, new Date(nowMs)],
+  )
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../http/index.ts'
+import { type Address, parseAddress } from '../kernel/address.ts'
+import { formatUsd } from '../kernel/money.ts'
+import type { ReleaseAnswer, Sale } from '../payments/index.ts'
+import type { TokenMaker } from '../signing/index.ts'
+import type { Tx } from '../store/database.ts'
+import { grantPeriod, takeBackPeriod, tokenName } from './grant-period.ts'
+import { type SubscriptionPolicy, type Tier, tiers } from './policy.ts'
+import { receiptIn } from './receipt-in.ts'
+import { exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
+
+export type SubscribeDeps = Pick<ShopContext, 'base' | 'polygon' | 'clock'> & {
+  policy: SubscriptionPolicy
+  tokens: TokenMaker
+}
+
+const output = z.strictObject({
+  subscription: subscriptionSchema,
+  token: z.string().nullable().describe('Send it as Authorization: Bearer. It can be given again, rotated and revoked.'),
+  receipt: z.string().nullable().describe('The signed receipt of the payment (JWS).'),
+})
+
+type Chain = { word: 'base' | 'polygon'; network: string; prefix: string }
+
+/** The same four things on sale: two tiers, on two chains. */
+export function subscribeRoutes(deps: SubscribeDeps): RouteDeclaration[] {
+  const chains: Chain[] = [
+    { word: 'base', network: deps.base.caip2, prefix: '' },
+    { word: 'polygon', network: deps.polygon.caip2, prefix: '/poly' },
+  ]
+  return chains.flatMap((chain) => tiers.map((tier) => subscribeRoute(deps, chain, tier)))
+}
+
+function subscribeRoute(deps: SubscribeDeps, chain: Chain, tier: Tier): RouteDeclaration {
+  const { policy, tokens } = deps
+  const micro = policy.priceMicro[tier]
+  return defineRoute({
+    id: `subscriptions.${tier}.${chain.word}`,
+    area: 'B',
+    method: 'GET',
+    path: `${chain.prefix}/matrix/subscribe/${tier}`,
+    summary: `Subscribe to the ${tier} feeds for 30 days, paid on ${chain.word === 'base' ? 'Base' : 'Polygon'}`,
+    description:
+      'One subscription per wallet, whichever chain paid. Paying again extends it; standard time left when vip is ' +
+      'bought becomes vip time of the same value. The token opens the feeds without paying per pull.',
+    output,
+    example: {
+      output: {
+        subscription: { ...exampleSubscription, tier, chain: chain.word, price_usd: formatUsd(micro) },
+        token: `asub_${'0'.repeat(52)}`,
+        receipt: 'eyJ…',
+      },
+    },
+    next: '/v1/subscriptions/plans',
+    access: {
+      kind: 'paid',
+      price: { kind: 'fixed', micro },
+      networks: [chain.network],
+      payee: 'pay_to',
+      revocable: true,
+      prepare: async () => ({ answer: jsonAnswer({ subscription: null, token: null }), reservation: { tier } }),
+      commit: (tx, sale) => commitPeriod(deps, tx, sale, chain, tier),
+      revoke: (tx, sale) => takeBackPeriod(tx, tokens, sale.paymentId, deps.clock.nowMs()),
+      release: releaseToken(tokens),
+    },
+  })
+}
+
+/** What is stored names the token by its version and key; the token itself is made anew each time it is given. */
+async function commitPeriod(deps: SubscribeDeps, tx: Tx, sale: Sale, chain: Chain, tier: Tier) {
+  const { policy } = deps
+  const subscription = await grantPeriod(
+    tx,
+    deps.tokens,
+    {
+      paymentId: sale.paymentId,
+      round: sale.round,
+      wallet: sale.payer,
+      tier,
+      network: sale.network,
+      boughtAtMs: sale.settledAtMs,
+      standardMicro: policy.priceMicro.standard,
+      vipMicro: policy.priceMicro.vip,
+    },
+    sale.settledAtMs,
+  )
+  const paid = { chain: chain.word, provisional: sale.provisional, price_usd: formatUsd(sale.amountMicro) }
+  return jsonAnswer({
+    subscription: showSubscription(policy, subscription, paid),
+    token: { version: subscription.tokenVersion, key_id: subscription.tokenKeyId },
+  })
+}
+
+type StoredAnswer = { subscription: { wallet: string }; token: { version: number; key_id: string } }
+
+function releaseToken(tokens: TokenMaker): ReleaseAnswer {
+  return (answer, paymentResponse) => {
+    const stored = JSON.parse(Buffer.from(answer.body).toString('utf8')) as StoredAnswer
+    const wallet = parseAddress(stored.subscription.wallet) as Address
+    const token = tokens.remake(stored.token.key_id, tokenName(wallet, stored.token.version)) ?? null
+    return {
+      ...answer,
+      body: JSON.stringify({ subscription: stored.subscription, token, receipt: receiptIn(paymentResponse) }),
+    }
+  }
+}

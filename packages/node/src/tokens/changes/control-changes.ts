@@ -1,0 +1,86 @@
+import { type Address, checksumAddress } from '../../kernel/address.ts'
+import type { Json } from '../../kernel/canonical-json.ts'
+import type { Checked } from '../checker.ts'
+import type { PolicyFacts, TokenFacts } from '../facts.ts'
+import type { ControlEvent } from '../read/decode-events.ts'
+import { describeEvent } from '../report/describe-event.ts'
+import { showBlock } from '../show.ts'
+
+/** Where in the history a reader stands: everything up to and including this log has been told. */
+export type Cursor = { block: bigint; logIndex: number }
+
+export type Change = { cursor: Cursor; kind: string; data: { [key: string]: Json } }
+
+const lastLog = 1_000_000
+
+export const cursorText = ({ block, logIndex }: Cursor) => `${block}-${logIndex}`
+
+export function parseCursor(text: string): Cursor | undefined {
+  const match = /^(0|[1-9][0-9]{0,14})-(0|[1-9][0-9]{0,6})$/.exec(text)
+  return match ? { block: BigInt(match[1] ?? '0'), logIndex: Number(match[2]) } : undefined
+}
+
+/** The whole of a block has been told. */
+export const endOf = (block: bigint): Cursor => ({ block, logIndex: lastLog })
+
+const isAfter = (event: ControlEvent, { block, logIndex }: Cursor) =>
+  event.blockNumber > block || (event.blockNumber === block && event.logIndex > logIndex)
+
+/** What logs of the token tell beyond the cursor. */
+export function loggedChanges(facts: TokenFacts, cursor: Cursor): Change[] {
+  return facts.events
+    .filter((event) => isAfter(event, cursor))
+    .map((event) => ({
+      cursor: { block: event.blockNumber, logIndex: event.logIndex },
+      kind: event.kind,
+      data: describeEvent(event),
+    }))
+}
+
+/** What changed without a log of the token: lists, their admins, a matured multiplier, the verdict, or a lost past. */
+export function silentChanges(before: Checked, after: Checked): Change[] {
+  const changes: Change[] = []
+  const cursor = endOf(after.facts.block.number)
+  const add = (kind: string, text: string, more: { [key: string]: Json } = {}) =>
+    changes.push({ cursor, kind, data: { kind, text, block_number: String(after.facts.block.number), ...more } })
+  const still = new Set(after.facts.events.map(eventKey))
+  for (const event of before.facts.events)
+    if (!still.has(eventKey(event)))
+      add('retracted', 'A change told before is no longer part of the chain.', { retracted: describeEvent(event) })
+  for (const [id, policy] of after.facts.policies) {
+    const old = before.facts.policies.get(id)
+    if (old !== undefined)
+      for (const text of policyDifferences(old, policy)) add('policy_changed', text, { policy_id: String(id) })
+  }
+  if (hasMatured(before.facts, after.facts)) add('multiplier_took_effect', 'The scheduled multiplier is in force.')
+  if (before.judgement.verdict !== after.judgement.verdict || before.judgement.complete !== after.judgement.complete)
+    add('verdict_changed', `The verdict was ${before.judgement.verdict} and is ${after.judgement.verdict}.`, {
+      verdict: after.judgement.verdict,
+      complete: after.judgement.complete,
+      block: showBlock(after.facts.block),
+    })
+  return changes
+}
+
+const eventKey = (event: ControlEvent) => `${event.blockHash}:${event.logIndex}`
+
+function policyDifferences(old: PolicyFacts, now: PolicyFacts): string[] {
+  const texts: string[] = []
+  const party = (account: Address) => checksumAddress(account)
+  if (old.admin.known && now.admin.known && old.admin.value !== now.admin.value)
+    texts.push(`The admin of policy ${now.id} is ${party(now.admin.value)} instead of ${party(old.admin.value)}.`)
+  if (old.pendingAdmin.known && now.pendingAdmin.known && old.pendingAdmin.value !== now.pendingAdmin.value)
+    texts.push(`The pending admin of policy ${now.id} is ${party(now.pendingAdmin.value)}.`)
+  if (old.children.known && now.children.known && old.children.value.join() !== now.children.value.join())
+    texts.push(`Policy ${now.id} combines ${now.children.value.join(', ')}.`)
+  for (const account of now.members)
+    if (!old.members.includes(account)) texts.push(`${party(account)} was put on the list of policy ${now.id}.`)
+  for (const account of old.members)
+    if (!now.members.includes(account)) texts.push(`${party(account)} was taken off the list of policy ${now.id}.`)
+  return texts
+}
+
+function hasMatured(before: TokenFacts, after: TokenFacts): boolean {
+  const pending = before.multiplier?.known ? before.multiplier.value.pending : undefined
+  return pending !== undefined && after.block.timestamp >= pending.effectiveAt
+}

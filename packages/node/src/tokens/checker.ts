@@ -1,0 +1,90 @@
+import type { Address } from '../kernel/address.ts'
+import { Problem } from '../kernel/problem.ts'
+import type { PinnedBlock } from './facts.ts'
+import { judge } from './judge/judge.ts'
+import type { Judgement } from './judge/types.ts'
+import { newMeter } from './read/panel.ts'
+import { Unreadable } from './read/pin-block.ts'
+import { pinHead, type ReaderDeps, type Reading, readToken } from './read/read-token.ts'
+import { hasTokenPrefix } from './token-address.ts'
+
+export type Checked = Extract<Reading, { status: 'read' }> & { judgement: Judgement }
+
+/** Reads and judges tokens, each at most once per block, however many ask. */
+export type Checker = {
+  /** Throws a Problem: 404 for what is no token, 503 for a chain that cannot be read. */
+  check(token: Address): Promise<Checked>
+  /** The block new answers are read at; shared for a moment. */
+  currentBlock(): Promise<PinnedBlock>
+}
+
+const blockSharedMs = 1_000
+const tokensMax = 2_000
+
+export function createChecker(deps: ReaderDeps): Checker {
+  const cache = new Map<Address, { blockHash: string; reading: Promise<Checked> }>()
+  let pinned: { block: Promise<PinnedBlock>; atMs: number } | undefined
+
+  const currentBlock = (): Promise<PinnedBlock> => {
+    if (pinned !== undefined && deps.clock.nowMs() - pinned.atMs < blockSharedMs) return pinned.block
+    const entry = { block: pinNow(deps), atMs: deps.clock.nowMs() }
+    pinned = entry
+    entry.block.catch(() => {
+      if (pinned === entry) pinned = undefined
+    })
+    return entry.block
+  }
+
+  return {
+    currentBlock: () => currentBlock().catch(asProblem),
+    check: async (token) => {
+      if (!hasTokenPrefix(token)) throw notB20('not_b20_prefix', 'The address does not have the form of a B20 token.')
+      const block = await currentBlock().catch(asProblem)
+      const known = cache.get(token)
+      if (known?.blockHash === block.hash) return known.reading
+      const reading = checkAt(deps, token, block)
+      const entry = { blockHash: block.hash, reading }
+      cache.delete(token)
+      cache.set(token, entry)
+      if (cache.size > tokensMax) cache.delete(cache.keys().next().value as Address)
+      reading.catch(() => {
+        if (cache.get(token) === entry) cache.delete(token)
+      })
+      return reading
+    },
+  }
+}
+
+async function pinNow(deps: ReaderDeps): Promise<PinnedBlock> {
+  const panel = await deps.panel()
+  if (panel.endpoints.length < panel.quorum)
+    throw new Unreadable('too_few_endpoints', 'too few RPC endpoints can be trusted at the moment')
+  return pinHead(deps, panel, newMeter())
+}
+
+async function checkAt(deps: ReaderDeps, token: Address, block: PinnedBlock): Promise<Checked> {
+  const reading = await readToken(deps, token, block).catch(asProblem)
+  if (reading.status === 'not_b20') throw notB20(reading.reason, 'The address does not have the form of a B20 token.')
+  if (reading.status === 'not_created')
+    throw notB20('b20_address_not_created', 'The address has the form of a B20 token, but none was created there.')
+  return { ...reading, judgement: judge(reading.facts) }
+}
+
+function notB20(reason: string, detail: string): Problem {
+  return new Problem('not_found', {
+    detail,
+    hint: 'A B20 address begins with 0xb2 and nine zero bytes; check the chain and the spelling.',
+    extra: { reason },
+  })
+}
+
+/** A chain that cannot be read is never a missing token and never a verdict. */
+export function asProblem(error: unknown): never {
+  if (error instanceof Unreadable)
+    throw new Problem('upstream_unavailable', {
+      detail: `The chain could not be read: ${error.message}.`,
+      extra: { reason: error.code },
+      retryAfterSeconds: 5,
+    })
+  throw error
+}

@@ -1,0 +1,67 @@
+import type { Hex } from '../../kernel/bytes.ts'
+import type { LogCoverage, PinnedBlock } from '../facts.ts'
+import type { RawLog } from './decode-events.ts'
+import type { LogIndex, StoredLogs } from './log-index.ts'
+import { agree, askAll, type Meter, type Panel } from './panel.ts'
+import { parseBlock } from './pin-block.ts'
+import { type LogBudget, type LogFilter, type LogPace, readLogs } from './read-logs.ts'
+
+export type LogSource = { panel: Panel; index: LogIndex; pace: LogPace; budget: LogBudget; meter: Meter }
+
+export type Collected = { logs: RawLog[]; coverage: LogCoverage }
+
+/** Logs of one subject from its beginning to the pinned block: what is kept, plus what is new since. */
+export async function collectLogs(
+  source: LogSource,
+  block: PinnedBlock,
+  subject: string,
+  filter: LogFilter,
+  fromBlock: bigint,
+): Promise<Collected> {
+  const kept = await usableLogs(source, block, subject, fromBlock)
+  const nextBlock = kept === undefined ? fromBlock : kept.toBlock + 1n
+  const before = kept?.logs.filter((log) => log.blockNumber <= block.number && log.blockNumber >= fromBlock) ?? []
+  const { panel, pace, budget, meter } = source
+  const { logs, gaps } = await readLogs(
+    panel,
+    filter,
+    { fromBlock: nextBlock, toBlock: block.number },
+    pace,
+    budget,
+    meter,
+  )
+  const coveredTo = gaps[0] === undefined ? block.number : gaps[0].fromBlock - 1n
+  if (coveredTo >= nextBlock) {
+    const toHash = coveredTo === block.number ? block.hash : await hashAt(source, coveredTo)
+    const fresh = logs.filter((log) => log.blockNumber <= coveredTo)
+    if (toHash !== undefined)
+      await source.index
+        .save(subject, { fromBlock, toBlock: coveredTo, toHash, logs: fresh }, gaps, kept === undefined)
+        .catch(() => {})
+  }
+  return {
+    logs: [...before, ...logs],
+    coverage: { fromBlock, toBlock: block.number, count: before.length + logs.length, gaps },
+  }
+}
+
+/** Kept logs, if they begin early enough and the chain still has the block they end with. */
+export async function usableLogs(
+  source: LogSource,
+  block: PinnedBlock,
+  subject: string,
+  fromBlock: bigint,
+): Promise<StoredLogs | undefined> {
+  const kept = await source.index.load(subject).catch(() => undefined)
+  if (kept === undefined || kept.fromBlock > fromBlock) return undefined
+  if (kept.toBlock === block.number) return kept.toHash === block.hash ? kept : undefined
+  return (await hashAt(source, kept.toBlock)) === kept.toHash ? kept : undefined
+}
+
+async function hashAt({ panel, meter }: LogSource, number: bigint): Promise<Hex | undefined> {
+  meter.logs += 1
+  const replies = await askAll(panel, [{ method: 'eth_getBlockByNumber', params: [`0x${number.toString(16)}`, false] }])
+  const hashes = replies.map(([reply]) => (reply?.ok ? parseBlock(reply.value)?.hash : undefined))
+  const outcome = agree(panel, hashes, (hash) => hash)
+  return outcome.status === 'agreed' ? outcome.value : undefined
+}

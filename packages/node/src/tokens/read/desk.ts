@@ -1,0 +1,61 @@
+import type { Address } from '../../kernel/address.ts'
+import type { Hex } from '../../kernel/bytes.ts'
+import { selectors } from '../abi/b20.ts'
+import { type Known, type PinnedBlock, unknown } from '../facts.ts'
+import type { ViewCall } from './multicall.ts'
+import type { Meter, Panel } from './panel.ts'
+import { factOf, type RawRead, readViews, type View } from './views.ts'
+
+/** Questions about one block: asked in any order, each once, all open ones in a single round trip. */
+export type Desk = {
+  ask(call: ViewCall): void
+  askCode(address: Address): void
+  askStorage(address: Address, slot: Hex): void
+  /** One round trip for all that is open; none where nothing is. */
+  run(): Promise<void>
+  view(call: ViewCall): View | undefined
+  fact<T>(call: ViewCall, read: (data: Hex) => T | undefined): Known<T>
+  code(address: Address): Known<Hex>
+  storage(address: Address, slot: Hex): Known<Hex>
+  /** Every account some hasRole was asked about. */
+  accountsAsked(): ReadonlySet<Address>
+}
+
+const viewKey = (call: ViewCall) => call.to + call.data
+const codeKey = (address: Address) => address
+const storageKey = (address: Address, slot: Hex) => address + slot
+
+export function createDesk(panel: Panel, multicall3: Address, block: PinnedBlock, meter: Meter): Desk {
+  const views = new Map<string, View>()
+  const raws = new Map<string, Known<Hex>>()
+  const openViews = new Map<string, ViewCall>()
+  const openRaws = new Map<string, RawRead>()
+  const accounts = new Set<Address>()
+  const open = (key: string, raw: RawRead) => {
+    if (!raws.has(key)) openRaws.set(key, raw)
+  }
+  const view = (call: ViewCall) => views.get(viewKey(call))
+  return {
+    ask: (call) => {
+      const key = viewKey(call)
+      if (!views.has(key)) openViews.set(key, call)
+      if (call.data.startsWith(selectors['hasRole(bytes32,address)']))
+        accounts.add(`0x${call.data.slice(-40)}` as Address)
+    },
+    askCode: (address) => open(codeKey(address), { kind: 'code', address }),
+    askStorage: (address, slot) => open(storageKey(address, slot), { kind: 'storage', address, slot }),
+    run: async () => {
+      const [viewKeys, rawKeys] = [[...openViews.keys()], [...openRaws.keys()]]
+      const batch = await readViews(panel, multicall3, block, [...openViews.values()], [...openRaws.values()], meter)
+      for (const [i, key] of viewKeys.entries()) views.set(key, batch.views[i] as View)
+      for (const [i, key] of rawKeys.entries()) raws.set(key, batch.raws[i] as Known<Hex>)
+      openViews.clear()
+      openRaws.clear()
+    },
+    view,
+    fact: (call, read) => factOf(view(call), read),
+    code: (address) => raws.get(codeKey(address)) ?? unknown('not_asked'),
+    storage: (address, slot) => raws.get(storageKey(address, slot)) ?? unknown('not_asked'),
+    accountsAsked: () => accounts,
+  }
+}

@@ -1,0 +1,103 @@
+import type { Address } from '../../kernel/address.ts'
+import type { Hex } from '../../kernel/bytes.ts'
+import type { Database } from '../../store/database.ts'
+import type { RawLog } from './decode-events.ts'
+import type { LogGap } from './read-logs.ts'
+
+export type StoredLogs = { fromBlock: bigint; toBlock: bigint; toHash: Hex; logs: RawLog[] }
+
+/** What earlier readings fetched. A source of candidates and nothing else. */
+export type LogIndex = {
+  load(subject: string): Promise<StoredLogs | undefined>
+  /** Replaces what is known of the subject when `fresh` is set, otherwise adds to it. */
+  save(subject: string, covered: StoredLogs, failed: readonly LogGap[], fresh: boolean): Promise<void>
+}
+
+export const noLogIndex: LogIndex = { load: async () => undefined, save: async () => {} }
+
+type Row = {
+  block_number: bigint
+  log_index: number
+  block_hash: Hex
+  transaction_hash: Hex
+  address: Address
+  topics: Hex[]
+  data: Hex
+}
+
+export function createLogIndex(database: Database, chainId: number, nowMs: () => number): LogIndex {
+  return {
+    load: async (subject) => {
+      const known = await database.query<{ from_block: bigint; to_block: bigint; to_hash: Hex }>(
+        'select from_block, to_block, to_hash from token_log_subject where chain_id = $1 and subject = $2',
+        [chainId, subject],
+      )
+      const row = known.rows[0]
+      if (row === undefined) return undefined
+      const { rows } = await database.query<Row>(
+        `select block_number, log_index, block_hash, transaction_hash, address, topics, data from token_log
+         where chain_id = $1 and subject = $2 order by block_number, log_index`,
+        [chainId, subject],
+      )
+      return { fromBlock: row.from_block, toBlock: row.to_block, toHash: row.to_hash, logs: rows.map(toLog) }
+    },
+    save: (subject, covered, failed, fresh) =>
+      database.transaction(async (tx) => {
+        if (fresh)
+          await tx.query('delete from token_log_subject where chain_id = $1 and subject = $2', [chainId, subject])
+        const gaps = failed.map((gap) => ({
+          from_block: String(gap.fromBlock),
+          to_block: String(gap.toBlock),
+          reason: gap.reason,
+        }))
+        await tx.query(
+          `insert into token_log_subject (chain_id, subject, from_block, to_block, to_hash, failed, updated_at)
+           values ($1, $2, $3, $4, $5, $6, $7)
+           on conflict (chain_id, subject) do update
+             set to_block = excluded.to_block, to_hash = excluded.to_hash, failed = excluded.failed,
+                 updated_at = excluded.updated_at
+             where token_log_subject.to_block <= excluded.to_block`,
+          [
+            chainId,
+            subject,
+            covered.fromBlock,
+            covered.toBlock,
+            covered.toHash,
+            JSON.stringify(gaps),
+            new Date(nowMs()),
+          ],
+        )
+        if (covered.logs.length === 0) return
+        await tx.query(
+          `insert into token_log (chain_id, subject, block_number, log_index, block_hash, transaction_hash, address, topics, data)
+           select $1, $2, (one->>'n')::bigint, (one->>'i')::int, one->>'h', one->>'t', one->>'a',
+                  array(select jsonb_array_elements_text(one->'p')), one->>'d'
+           from jsonb_array_elements($3::jsonb) one
+           on conflict do nothing`,
+          [chainId, subject, JSON.stringify(covered.logs.map(toJson))],
+        )
+      }),
+  }
+}
+
+const toJson = (log: RawLog) => ({
+  n: String(log.blockNumber),
+  i: log.logIndex,
+  h: log.blockHash,
+  t: log.transaction,
+  a: log.address,
+  p: log.topics,
+  d: log.data,
+})
+
+function toLog(row: Row): RawLog {
+  return {
+    address: row.address,
+    topics: row.topics,
+    data: row.data,
+    blockNumber: row.block_number,
+    blockHash: row.block_hash,
+    transaction: row.transaction_hash,
+    logIndex: row.log_index,
+  }
+}

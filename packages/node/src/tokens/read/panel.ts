@@ -1,0 +1,95 @@
+import type { RpcCall, RpcEndpoint } from '../../chain/index.ts'
+import { RpcRefusal } from '../../chain/index.ts'
+import type { Clock } from '../../kernel/clock.ts'
+
+/** What one endpoint said to one call. */
+export type Reply = { ok: true; value: unknown } | { ok: false; refused: boolean; reason: string; data?: string }
+
+export type TripKind = 'pin' | 'views' | 'logs' | 'recheck' | 'proof'
+
+/** Counts round trips: all endpoints asked at once are one. */
+export type Meter = Record<TripKind, number>
+export const newMeter = (): Meter => ({ pin: 0, views: 0, logs: 0, recheck: 0, proof: 0 })
+
+/** The endpoints that may speak about a chain, and how many must say the same. */
+export type Panel = {
+  quorum: number
+  endpoints: readonly RpcEndpoint[]
+  clock: Clock
+}
+
+/** Two of three, both of two, the one of one: counted over what is configured, not over what happens to answer. */
+export const quorumFor = (configured: number): number => Math.min(configured, 2)
+
+const answerMsMax = 10_000
+
+/** One round trip: the same calls to every endpoint, one list of replies each. */
+export async function askAll(panel: Panel, calls: readonly RpcCall[]): Promise<Reply[][]> {
+  return Promise.all(panel.endpoints.map((endpoint) => askOne(panel.clock, endpoint, calls)))
+}
+
+export async function askOne(clock: Clock, endpoint: RpcEndpoint, calls: readonly RpcCall[]): Promise<Reply[]> {
+  const whole = await settle(clock, endpoint, calls)
+  if (whole.ok) {
+    const answers = whole.value as unknown
+    if (!Array.isArray(answers) || answers.length !== calls.length)
+      return calls.map(() => failed('wrong number of answers'))
+    return answers.map((value) => ({ ok: true, value }))
+  }
+  // One refused call refuses its whole batch; the others may still have an answer.
+  if (!whole.refused || calls.length === 1) return calls.map(() => whole)
+  return await Promise.all(
+    calls.map(async (call): Promise<Reply> => {
+      const single = await settle(clock, endpoint, [call])
+      if (!single.ok) return single
+      return Array.isArray(single.value) && single.value.length === 1
+        ? { ok: true, value: single.value[0] }
+        : failed('wrong number of answers')
+    }),
+  )
+}
+
+const failed = (reason: string): Reply => ({ ok: false, refused: false, reason })
+
+async function settle(clock: Clock, endpoint: RpcEndpoint, calls: readonly RpcCall[]): Promise<Reply> {
+  const patience = new AbortController()
+  const tooLate = clock.sleep(answerMsMax, patience.signal).then(
+    (): Reply => failed('no answer in time'),
+    (): Reply => failed('stopped waiting'),
+  )
+  const answer = endpoint.send(calls).then(
+    (value): Reply => ({ ok: true, value }),
+    (error: unknown): Reply => ({
+      ok: false,
+      refused: error instanceof RpcRefusal,
+      reason: (error instanceof Error ? error.message : String(error)).slice(0, 200),
+      ...(error instanceof RpcRefusal && typeof error.data === 'string' ? { data: error.data } : {}),
+    }),
+  )
+  try {
+    return await Promise.race([answer, tooLate])
+  } finally {
+    patience.abort(new Error('answered'))
+  }
+}
+
+export type Agreement<T> =
+  | { status: 'agreed'; value: T }
+  /** At least two different answers, none of them with enough voices. */
+  | { status: 'disagreement' }
+  | { status: 'unread'; reason: string }
+
+/** Takes the value that enough endpoints give alike. `keyOf` gives undefined for what is no answer at all. */
+export function agree<T>(panel: Panel, values: readonly (T | undefined)[], keyOf: (value: T) => string): Agreement<T> {
+  const votes = new Map<string, { count: number; value: T }>()
+  for (const value of values) {
+    if (value === undefined) continue
+    const key = keyOf(value)
+    const vote = votes.get(key) ?? { count: 0, value }
+    vote.count += 1
+    votes.set(key, vote)
+  }
+  const enough = [...votes.values()].filter((vote) => vote.count >= panel.quorum)
+  if (enough.length === 1 && enough[0]) return { status: 'agreed', value: enough[0].value }
+  return votes.size > 1 ? { status: 'disagreement' } : { status: 'unread', reason: 'too few endpoints answered' }
+}

@@ -1,0 +1,236 @@
+import { type Address, zeroAddress } from '../../kernel/address.ts'
+import type { Hex } from '../../kernel/bytes.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { adminRole, factoryAddress, roles } from '../abi/b20.ts'
+import type { Genesis, PinnedBlock, TokenFacts } from '../facts.ts'
+import { hasTokenPrefix, variantOf } from '../token-address.ts'
+import { askIdentity, createdState, readScopes } from './ask-identity.ts'
+import { assembleFacts } from './assemble-facts.ts'
+import { calls } from './calls.ts'
+import { collectLogs, type LogSource } from './collect-logs.ts'
+import { type ControlEvent, controlTopics, decodeControlEvent, type RawLog } from './decode-events.ts'
+import { createDesk, type Desk } from './desk.ts'
+import { findCreation } from './find-creation.ts'
+import { askLabel } from './label-account.ts'
+import type { LogIndex } from './log-index.ts'
+import { type Meter, newMeter, type Panel } from './panel.ts'
+import { isStillThere, pinBlock, Unreadable } from './pin-block.ts'
+import { readGenesis } from './read-genesis.ts'
+import type { LogGap, LogPace } from './read-logs.ts'
+import { askPolicy, collectPolicyHints, customBases, type PolicyHints } from './read-policies.ts'
+import { type Replayed, replay } from './replay.ts'
+import type { ForkSchedule } from './tell-fork.ts'
+import { readAddress, readHash, readUintArray } from './words.ts'
+
+export type ReaderDeps = {
+  chainId: number
+  multicall3: Address
+  panel(): Promise<Panel>
+  index: LogIndex
+  pace: LogPace
+  /** No B20 token is older than this block. */
+  floorBlock: bigint
+  schedule: ForkSchedule
+  clock: Clock
+  /** A newest block older than this is a node that has fallen behind, not news. */
+  headAgeSecondsMax: number
+}
+
+export type Reading =
+  | { status: 'not_b20'; reason: 'not_b20_prefix' }
+  | { status: 'not_created'; block: PinnedBlock }
+  | { status: 'read'; facts: TokenFacts; meter: Meter; providers: readonly string[]; quorum: number }
+
+const logRequestsMax = 400
+
+/** Everything about one token at one block. Throws Unreadable where not even its existence can be told. */
+export async function readToken(deps: ReaderDeps, token: Address, at?: PinnedBlock): Promise<Reading> {
+  if (!hasTokenPrefix(token)) return { status: 'not_b20', reason: 'not_b20_prefix' }
+  for (let attempt = 0; ; attempt += 1) {
+    const panel = await deps.panel()
+    if (panel.endpoints.length < panel.quorum)
+      throw new Unreadable('too_few_endpoints', 'too few RPC endpoints can be trusted at the moment')
+    const meter = newMeter()
+    try {
+      const block = at !== undefined && attempt === 0 ? at : await pinHead(deps, panel, meter)
+      const reading = await readAt(deps, panel, token, block, meter)
+      if (await isStillThere(panel, block, meter)) return reading
+      throw new Unreadable('reorg', 'the chain reorganised while it was read')
+    } catch (error) {
+      if (attempt > 0 || !(error instanceof Unreadable) || error.code !== 'reorg') throw error
+    }
+  }
+}
+
+export async function pinHead(deps: ReaderDeps, panel: Panel, meter: Meter): Promise<PinnedBlock> {
+  const block = await pinBlock(panel, 'latest', meter)
+  const ageSeconds = deps.clock.nowMs() / 1000 - block.timestamp
+  if (ageSeconds > deps.headAgeSecondsMax)
+    throw new Unreadable('stale_head', `the newest block is ${Math.round(ageSeconds)} seconds old`)
+  return block
+}
+
+async function readAt(
+  deps: ReaderDeps,
+  panel: Panel,
+  token: Address,
+  block: PinnedBlock,
+  meter: Meter,
+): Promise<Reading> {
+  const source: LogSource = { panel, index: deps.index, pace: deps.pace, budget: { requests: logRequestsMax }, meter }
+  const desk = createDesk(panel, deps.multicall3, block, meter)
+  const known = variantOf(token) !== 'unsupported'
+  askIdentity(desk, token)
+  const [, history] = await Promise.all([desk.run(), known ? readHistory(deps, source, block, token) : undefined])
+  const state = createdState(desk, token)
+  if (state === 'not_created') return { status: 'not_created', block }
+  const hints = known
+    ? await collectPolicyHints(source, block, boundIds(desk, token), deps.floorBlock)
+    : new Map<bigint, PolicyHints>()
+  const past = history ?? emptyHistory(block)
+  if (known) {
+    const people = candidatesOf(token, past, hints)
+    const seenRoles = rolesOf(desk, token, past)
+    askDetails(desk, token, people, seenRoles, hints, past.replayed)
+    await desk.run()
+    askLabels(desk, token, people, seenRoles, hints)
+    await desk.run()
+  }
+  const facts = assembleFacts({ deps, desk, token, block, history: past, hints })
+  return {
+    status: 'read',
+    facts,
+    meter,
+    quorum: panel.quorum,
+    providers: panel.endpoints.map((endpoint) => endpoint.name),
+  }
+}
+
+export type History = {
+  creation: RawLog | undefined
+  genesis: Genesis | undefined
+  events: ControlEvent[]
+  replayed: Replayed
+  fromBlock: bigint
+  gaps: readonly LogGap[]
+  count: number
+}
+
+const emptyHistory = (block: PinnedBlock): History => ({
+  creation: undefined,
+  genesis: undefined,
+  events: [],
+  replayed: replay([], undefined),
+  fromBlock: block.number,
+  gaps: [],
+  count: 0,
+})
+
+async function readHistory(deps: ReaderDeps, source: LogSource, block: PinnedBlock, token: Address): Promise<History> {
+  const creation = await findCreation(source, block, token, deps.floorBlock)
+  const fromBlock = creation?.blockNumber ?? deps.floorBlock
+  const filter = { address: token, topics: [controlTopics] }
+  const { logs, coverage } = await collectLogs(source, block, token, filter, fromBlock)
+  const decoded = logs.map(decodeControlEvent)
+  const events = decoded.filter((event) => event !== undefined)
+  const garbled: LogGap[] =
+    decoded.length === events.length ? [] : [{ fromBlock, toBlock: block.number, reason: 'garbled' }]
+  const genesis = creation && (await readGenesis(source, token, creation, events))
+  return {
+    creation,
+    genesis,
+    events,
+    replayed: replay(events, creation?.transaction),
+    fromBlock,
+    gaps: [...coverage.gaps, ...garbled],
+    count: coverage.count,
+  }
+}
+
+function boundIds(desk: Desk, token: Address): bigint[] {
+  return Object.values(readScopes(desk, token)).flatMap((fact) => (fact?.known ? [fact.value] : []))
+}
+
+/** Everybody who might hold a role: all the logs ever named, and those that come for free. */
+function candidatesOf(token: Address, past: History, hints: ReadonlyMap<bigint, PolicyHints>): Set<Address> {
+  const people = new Set<Address>([...past.replayed.seen, zeroAddress, factoryAddress, token])
+  for (const one of [past.genesis?.sender, past.genesis?.to, past.genesis?.firstAdmin]) if (one) people.add(one)
+  for (const hint of hints.values()) for (const account of hint.accounts) people.add(account)
+  return people
+}
+
+function rolesOf(desk: Desk, token: Address, past: History): Set<Hex> {
+  const found = new Set<Hex>(Object.values(roles))
+  for (const event of past.events) {
+    if (event.kind === 'role_granted' || event.kind === 'role_revoked') found.add(event.role)
+    if (event.kind === 'role_admin_changed') for (const role of [event.role, event.newAdmin]) found.add(role)
+  }
+  for (const role of [...found]) {
+    const admin = desk.fact(calls.roleAdmin(token, role), readHash)
+    if (admin.known) found.add(admin.value)
+  }
+  return found
+}
+
+// Beyond it, only pairs that a log named are tested: the full matrix is a second line, not the proof.
+const matrixMax = 20_000
+
+function askDetails(
+  desk: Desk,
+  token: Address,
+  people: ReadonlySet<Address>,
+  seenRoles: ReadonlySet<Hex>,
+  hints: ReadonlyMap<bigint, PolicyHints>,
+  replayed: Replayed,
+): void {
+  const whole = people.size * seenRoles.size <= matrixMax
+  for (const role of seenRoles) {
+    desk.ask(calls.roleAdmin(token, role))
+    for (const account of people)
+      if (whole || role === adminRole || replayed.holders.get(role)?.has(account))
+        desk.ask(calls.hasRole(token, role, account))
+  }
+  for (const base of new Set([...customBases(boundIds(desk, token)), ...hints.keys()]))
+    askPolicy(desk, base, hints.get(base))
+}
+
+/** The last questions follow from the answers before them: children nobody announced, and what the holders are. */
+function askLabels(
+  desk: Desk,
+  token: Address,
+  people: ReadonlySet<Address>,
+  seenRoles: ReadonlySet<Hex>,
+  hints: ReadonlyMap<bigint, PolicyHints>,
+): void {
+  const accounts = new Set<Address>(people)
+  const admins = new Set<Address>()
+  for (const base of new Set([...customBases(boundIds(desk, token)), ...hints.keys()])) {
+    for (const question of ['policyAdmin(uint64)', 'pendingPolicyAdmin(uint64)'] as const) {
+      const admin = desk.fact(calls.policy(question, base), readAddress)
+      if (admin.known) admins.add(admin.value)
+    }
+    const children = desk.fact(calls.policy('compositePolicyChildIds(uint64)', base), (data) =>
+      readUintArray(data, 64, 16),
+    )
+    for (const account of admins) accounts.add(account)
+    for (const child of customBases(children.known ? children.value : [])) askPolicy(desk, child, hints.get(child))
+  }
+  for (const role of seenRoles) {
+    const admin = desk.fact(calls.roleAdmin(token, role), readHash)
+    if (admin.known) {
+      desk.ask(calls.roleAdmin(token, admin.value))
+      for (const account of accounts)
+        if (!seenRoles.has(admin.value)) desk.ask(calls.hasRole(token, admin.value, account))
+    }
+    for (const account of accounts) if (!people.has(account)) desk.ask(calls.hasRole(token, role, account))
+  }
+  for (const account of accounts)
+    if (admins.has(account) || holdsSomething(desk, token, account, seenRoles)) askLabel(desk, account)
+}
+
+function holdsSomething(desk: Desk, token: Address, account: Address, seenRoles: ReadonlySet<Hex>): boolean {
+  return [...seenRoles].some((role) => {
+    const view = desk.view(calls.hasRole(token, role, account))
+    return view?.status === 'returned' && /1$/.test(view.data)
+  })
+}

@@ -1,0 +1,102 @@
+import type { RpcCall } from '../../chain/index.ts'
+import type { Address } from '../../kernel/address.ts'
+import type { Hex } from '../../kernel/bytes.ts'
+import { type Known, known, type PinnedBlock, unknown } from '../facts.ts'
+import { decodeMulticall, encodeMulticall, type ViewCall, type ViewResult } from './multicall.ts'
+import { agree, askAll, type Meter, type Panel, type Reply } from './panel.ts'
+
+/** One view at the pinned block, as enough endpoints answered it. */
+export type View =
+  | { status: 'returned'; data: Hex }
+  | { status: 'reverted'; data: Hex }
+  | { status: 'unknown'; reason: 'unread' | 'disagreement' }
+
+export type RawRead = { kind: 'code'; address: Address } | { kind: 'storage'; address: Address; slot: Hex }
+
+export type ViewBatch = {
+  views: View[]
+  /** As hex text; undefined where it is not known. */
+  raws: Known<Hex>[]
+}
+
+// Bounded so that one eth_call stays well inside the gas that public nodes allow.
+const callsPerMulticall = 400
+
+/** EIP-1898: this very block, and an error if it is no longer part of the chain. */
+export function blockParameter(block: PinnedBlock): { blockHash: Hex; requireCanonical: true } {
+  return { blockHash: block.hash, requireCanonical: true }
+}
+
+/** Any number of views and raw reads in one round trip. */
+export async function readViews(
+  panel: Panel,
+  multicall3: Address,
+  block: PinnedBlock,
+  calls: readonly ViewCall[],
+  raws: readonly RawRead[],
+  meter: Meter,
+): Promise<ViewBatch> {
+  if (calls.length + raws.length === 0) return { views: [], raws: [] }
+  const at = blockParameter(block)
+  const chunks: ViewCall[][] = []
+  for (let i = 0; i < calls.length; i += callsPerMulticall) chunks.push(calls.slice(i, i + callsPerMulticall))
+  const requests: RpcCall[] = [
+    ...chunks.map((chunk) => ({ method: 'eth_call', params: [{ to: multicall3, data: encodeMulticall(chunk) }, at] })),
+    ...raws.map((raw) =>
+      raw.kind === 'code'
+        ? { method: 'eth_getCode', params: [raw.address, at] }
+        : { method: 'eth_getStorageAt', params: [raw.address, raw.slot, at] },
+    ),
+  ]
+  meter.views += 1
+  const replies = await askAll(panel, requests)
+  const decoded = replies.map((list) => chunks.flatMap((chunk, i) => resultsOf(list[i], chunk.length)))
+  return {
+    views: calls.map((_, index) =>
+      voteView(
+        panel,
+        decoded.map((list) => list[index]),
+      ),
+    ),
+    raws: raws.map((raw, index) =>
+      voteRaw(
+        panel,
+        raw,
+        replies.map((list) => list[chunks.length + index]),
+      ),
+    ),
+  }
+}
+
+function resultsOf(reply: Reply | undefined, count: number): (ViewResult | undefined)[] {
+  const results = reply?.ok ? decodeMulticall(reply.value, count) : undefined
+  return results ?? Array.from({ length: count }, () => undefined)
+}
+
+function voteView(panel: Panel, results: readonly (ViewResult | undefined)[]): View {
+  const outcome = agree(panel, results, ({ success, data }) => `${success}${data.toLowerCase()}`)
+  if (outcome.status === 'disagreement') return { status: 'unknown', reason: 'disagreement' }
+  if (outcome.status === 'unread') return { status: 'unknown', reason: 'unread' }
+  return { status: outcome.value.success ? 'returned' : 'reverted', data: outcome.value.data.toLowerCase() as Hex }
+}
+
+function voteRaw(panel: Panel, raw: RawRead, replies: readonly (Reply | undefined)[]): Known<Hex> {
+  const pattern = raw.kind === 'code' ? /^0x(?:[0-9a-f]{2})*$/ : /^0x[0-9a-f]{64}$/
+  const values = replies.map((reply) => {
+    const text = reply?.ok && typeof reply.value === 'string' ? (reply.value.toLowerCase() as Hex) : undefined
+    return text !== undefined && pattern.test(text) ? text : undefined
+  })
+  const outcome = agree(panel, values, (value) => value)
+  if (outcome.status === 'agreed') return known(outcome.value)
+  return unknown(outcome.status === 'disagreement' ? 'disagreement' : 'unread')
+}
+
+/** A view as a fact. Success without data is what an empty account answers: never a value. */
+export function factOf<T>(view: View | undefined, read: (data: Hex) => T | undefined): Known<T> {
+  if (view === undefined) return unknown('not_asked')
+  if (view.status === 'unknown') return unknown(view.reason)
+  if (view.status === 'reverted') return unknown('reverted')
+  if (view.data === '0x') return unknown('empty_answer')
+  const value = read(view.data)
+  return value === undefined ? unknown('garbled') : known(value)
+}

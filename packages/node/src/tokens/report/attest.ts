@@ -1,0 +1,110 @@
+import { hkdfSync } from 'node:crypto'
+import { hashTypedData } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { type Address, checksumAddress } from '../../kernel/address.ts'
+import { type Hex, toHex } from '../../kernel/bytes.ts'
+import { canonicalJson, type Json } from '../../kernel/canonical-json.ts'
+import { keccak256 } from '../../kernel/keccak.ts'
+import type { JwsPort } from '../../payments/index.ts'
+import { type Keyring, nodeDomain } from '../../signing/index.ts'
+
+/** What is attested about a report. Unknown verdicts and free answers are not attested. */
+export type AttestedFacts = {
+  chainId: number
+  token: Address
+  blockNumber: bigint
+  blockHash: Hex
+  verdict: string
+  complete: boolean
+  reportHash: Hex
+  validUntil: number
+}
+
+const types = {
+  ControlAttestation: [
+    { name: 'chainId', type: 'uint256' },
+    { name: 'token', type: 'address' },
+    { name: 'blockNumber', type: 'uint64' },
+    { name: 'blockHash', type: 'bytes32' },
+    { name: 'verdict', type: 'string' },
+    { name: 'complete', type: 'bool' },
+    { name: 'reportHash', type: 'bytes32' },
+    { name: 'validUntil', type: 'uint64' },
+  ],
+} as const
+
+export type Attester = {
+  address(): Address
+  attest(facts: AttestedFacts): Promise<Json>
+}
+
+/**
+ * EIP-712 needs a key of the chain's own curve. It is derived from the signing key, so that there is no second secret to
+ * keep, and the signing key itself says whose address that is.
+ */
+export function createAttester(deps: { keyring: Keyring; jws: JwsPort; node: string }): Attester {
+  let made: { keyId: string; x: string; account: PrivateKeyAccount; statements: Map<number, string> } | undefined
+  const current = () => {
+    const key = deps.keyring.active()
+    if (made?.keyId !== key.keyId)
+      made = { keyId: key.keyId, x: key.x, account: deriveAccount(key.d), statements: new Map() }
+    return made
+  }
+  return {
+    address: () => current().account.address.toLowerCase() as Address,
+    attest: async (facts) => {
+      const { account, keyId, x, statements } = current()
+      const statement =
+        statements.get(facts.chainId) ??
+        deps.jws.sign({ type: 'assay-attester', attester: account.address, chain_id: facts.chainId, node: deps.node })
+      statements.set(facts.chainId, statement)
+      const typed = attestationTypedData(facts, deps.node)
+      return {
+        standard: 'EIP-712',
+        node: deps.node,
+        domain: typed.domain,
+        primary_type: typed.primaryType,
+        message: {
+          chainId: String(facts.chainId),
+          token: checksumAddress(facts.token),
+          blockNumber: facts.blockNumber.toString(),
+          blockHash: facts.blockHash,
+          verdict: facts.verdict,
+          complete: facts.complete,
+          reportHash: facts.reportHash,
+          validUntil: String(facts.validUntil),
+        },
+        digest: hashTypedData(typed),
+        attester: account.address,
+        signature: await account.signTypedData(typed),
+        key_id: keyId,
+        public_key: x,
+        attester_statement: statement,
+      }
+    },
+  }
+}
+
+export function attestationTypedData(facts: AttestedFacts, node: string) {
+  return {
+    domain: nodeDomain(node, facts.chainId),
+    types,
+    primaryType: 'ControlAttestation',
+    message: {
+      ...facts,
+      chainId: BigInt(facts.chainId),
+      validUntil: BigInt(facts.validUntil),
+    },
+  } as const
+}
+
+function deriveAccount(seed: string): PrivateKeyAccount {
+  const bytes = hkdfSync('sha256', Buffer.from(seed, 'base64url'), '', 'assay eip-712 attester v1', 32)
+  return privateKeyToAccount(toHex(new Uint8Array(bytes)))
+}
+
+/** Over the canonical JSON of the report itself: neither its signatures nor how it was read are part of it. */
+export function reportHash(report: { [key: string]: Json | undefined }): Hex {
+  const { attestation: _signed, reading: _how, ...content } = report
+  return toHex(keccak256(Buffer.from(canonicalJson(content))))
+}

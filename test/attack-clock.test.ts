@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { createChain, createRpc, type Network } from '../packages/node/src/chain/index.ts'
+import type { Clock } from '../packages/node/src/kernel/clock.ts'
+import { createExposure, createLosses, defaultLossLimits } from '../packages/node/src/payments/index.ts'
+import type { Database, Sql } from '../packages/node/src/store/database.ts'
+
+/** The wall clock is set back by an hour while time itself goes on. */
+function backwardClock() {
+  let wallMs = 1_800_000_000_000
+  let passedMs = 0
+  const clock: Clock = { nowMs: () => wallMs, monotonicMs: () => passedMs, sleep: async () => {} }
+  return {
+    clock,
+    setBack: () => {
+      wallMs -= 3_600_000
+    },
+    pass: (ms: number) => {
+      wallMs += ms
+      passedMs += ms
+    },
+  }
+}
+
+test('a clock that is set back does not freeze the sum under the exposure cap', async () => {
+  const time = backwardClock()
+  let openMicro = 0n
+  const sql = { query: async () => ({ rows: [{ micro: openMicro }], rowCount: 1 }) } as unknown as Sql
+  const exposure = createExposure(sql, time.clock, 10n)
+  expect(await exposure.admit(6n)).toBe(true)
+  time.setBack()
+  time.pass(2_000)
+  // The six have become final meanwhile.
+  expect(await exposure.admit(6n)).toBe(true)
+  openMicro = 9n
+  time.pass(2_000)
+  expect(await exposure.admit(6n)).toBe(false)
+})
+
+test('a clock that is set back does not freeze the limits of loss', async () => {
+  const time = backwardClock()
+  const payer = `0x${'11'.repeat(20)}` as const
+  let rows: { scope: string; key: string }[] = []
+  const database = { query: async () => ({ rows, rowCount: rows.length }) } as unknown as Database
+  const losses = createLosses(database, time.clock, defaultLossLimits)
+  expect(await losses.allows(payer, 'eip155:8453', 'route')).toBe(true)
+  time.setBack()
+  time.pass(6_000)
+  rows = [{ scope: 'payer', key: payer }]
+  expect(await losses.allows(payer, 'eip155:8453', 'route')).toBe(false)
+})
+
+test('a clock that is set back does not freeze the head of a chain, on which finality and recovery stand', async () => {
+  const time = backwardClock()
+  let number = 1
+  const rpc = createRpc([
+    {
+      name: 'test',
+      send: async (calls) =>
+        calls.map(() => ({ number: `0x${number.toString(16)}`, hash: `0x${'00'.repeat(32)}`, timestamp: '0x1' })),
+    },
+  ])
+  const network = { usdc: { address: `0x${'22'.repeat(20)}` } } as unknown as Network
+  const chain = createChain({ network, rpc, clock: time.clock, checkContractSignature: async () => 'invalid' })
+  expect((await chain.finalizedBlock()).number).toBe(1n)
+  time.setBack()
+  time.pass(1_000)
+  number = 2
+  expect((await chain.finalizedBlock()).number).toBe(2n)
+  expect((await chain.head()).number).toBe(2n)
+})

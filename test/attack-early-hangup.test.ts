@@ -1,0 +1,76 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { OpenShop } from '../packages/node/src/http/index.ts'
+import { expectSoundBooks, spentOnChain } from './support/invariants.ts'
+import { encodePayload, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+
+let till: TillFixture
+let pricing: Promise<void> | undefined
+
+/** A price that takes a moment, such as one read from the database. */
+const openSlow: OpenShop = ({ base }) => ({
+  routes: [
+    {
+      id: 'slow.price',
+      area: 'core',
+      method: 'GET',
+      path: '/slow',
+      summary: 'A price that takes a moment',
+      output: z.strictObject({ ok: z.boolean() }),
+      example: { output: { ok: true } },
+      next: '/',
+      access: {
+        kind: 'paid',
+        price: {
+          kind: 'from_input',
+          lowestMicro: 1n,
+          highestMicro: 10_000n,
+          of: async () => {
+            await pricing
+            return 1_000n
+          },
+        },
+        networks: [base.caip2],
+        payee: 'pay_to',
+        revocable: false,
+        prepare: async () => ({ answer: { status: 200, contentType: 'application/json', body: '{"ok":true}' } }),
+      },
+    },
+  ],
+})
+
+beforeAll(async () => {
+  till = await openTill({ shops: [openSlow] })
+})
+afterAll(async () => {
+  await expectSoundBooks(till)
+  await till.close()
+})
+
+test('a client that hangs up before its payment is even looked at is not charged twice for coming back', async () => {
+  const buyer = await till.newBuyer()
+  const url = `${till.node.url}/slow`
+  const offer = await quote(url)
+  const header = encodePayload(await signPayment(buyer, offer))
+  const { hostname, port, host } = new URL(url)
+  let priced: () => void = () => {}
+  pricing = new Promise((resolve) => {
+    priced = resolve
+  })
+  await new Promise<void>((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(`GET /slow HTTP/1.1\r\nHost: ${host}\r\nPAYMENT-SIGNATURE: ${header}\r\n\r\n`)
+      setTimeout(() => {
+        socket.destroy()
+        resolve()
+      }, 100)
+    })
+  })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  priced()
+  pricing = undefined
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  expect((await send(url, await signPayment(buyer, offer))).status).toBe(200)
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_000n)
+})

@@ -1,0 +1,75 @@
+import { type Abi, createPublicClient, createWalletClient, type Hex } from 'viem'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import wallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json' }
+import { type Devnet, devnetTransport } from '../packages/node/src/devnet/index.ts'
+import type { Address } from '../packages/node/src/kernel/address.ts'
+import { expectSoundBooks, spentOnChain } from './support/invariants.ts'
+import { echoPath, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+
+let till: TillFixture
+beforeAll(async () => {
+  till = await openTill()
+})
+afterAll(async () => {
+  await expectSoundBooks(till)
+  await till.close()
+})
+
+async function deployWallet(devnet: Devnet, deployer: PrivateKeyAccount, owner: Address): Promise<Address> {
+  await devnet.control.fund(deployer.address.toLowerCase() as Address, { microUsdc: 0n, wei: 10n ** 18n })
+  const sender = createWalletClient({ account: deployer, transport: devnetTransport(devnet) })
+  const reader = createPublicClient({ transport: devnetTransport(devnet), pollingInterval: 20 })
+  const { abi, bytecode } = wallet as unknown as { abi: Abi; bytecode: Hex }
+  const hash = await sender.deployContract({ chain: null, abi, bytecode, args: [owner] })
+  const { contractAddress } = await reader.waitForTransactionReceipt({ hash })
+  return contractAddress?.toLowerCase() as Address
+}
+
+/** As if the connection had broken while the answer was on its way. */
+const loseAnswer = (payer: string) =>
+  till.db.owner.query(`update payment set delivered_at = null, client_gone = true where payer = $1`, [
+    payer.toLowerCase(),
+  ])
+const untilDelivered = async (payer: string) => {
+  for (;;) {
+    const { rows } = await till.db.owner.query(`select 1 from payment where payer = $1 and delivered_at is not null`, [
+      payer.toLowerCase(),
+    ])
+    if (rows.length > 0) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+test('whoever holds the same contract address on another chain does not get the lost answer of its payer', async () => {
+  const deployer = privateKeyToAccount(generatePrivateKey())
+  const victim = privateKeyToAccount(generatePrivateKey())
+  const thief = privateKeyToAccount(generatePrivateKey())
+  const address = await deployWallet(till.base, deployer, victim.address.toLowerCase() as Address)
+  expect(await deployWallet(till.polygon, deployer, thief.address.toLowerCase() as Address)).toBe(address)
+  await till.base.control.fund(address, { microUsdc: 1_000_000n, wei: 0n })
+  const url = `${till.node.url}${echoPath}?message=for_the_victim_only`
+  const as = (key: PrivateKeyAccount) => ({ ...key, address }) as PrivateKeyAccount
+  expect((await send(url, await signPayment(as(victim), await quote(url)))).status).toBe(200)
+  await untilDelivered(address)
+  await loseAnswer(address)
+  const stolen = await send(url, await signPayment(as(thief), await quote(url), { network: 'eip155:137' }))
+  expect(stolen.status).toBe(402)
+  expect(await stolen.text()).not.toContain('for_the_victim_only"')
+  // The payer itself still gets it, and is not charged again.
+  const again = await send(url, await signPayment(as(victim), await quote(url)))
+  expect(again.status).toBe(200)
+  expect(await spentOnChain(till, 'base', address, 1_000_000n)).toBe(1_000n)
+})
+
+test('a plain wallet that lost its answer on one chain and tries again on the other pays once', async () => {
+  const buyer = await till.newBuyer()
+  const url = `${till.node.url}${echoPath}?message=either_chain`
+  expect((await send(url, await signPayment(buyer, await quote(url)))).status).toBe(200)
+  await untilDelivered(buyer.address)
+  await loseAnswer(buyer.address)
+  const again = await send(url, await signPayment(buyer, await quote(url), { network: 'eip155:137' }))
+  expect(again.status).toBe(200)
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_000n)
+  expect(await spentOnChain(till, 'polygon', buyer.address)).toBe(0n)
+})

@@ -1,0 +1,89 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { RpcRefusal } from '../packages/node/src/chain/index.ts'
+import { CommitUnknown, StoreUnavailable } from '../packages/node/src/store/errors.ts'
+import { expectSoundBooks, spentOnChain } from './support/invariants.ts'
+import { createTestShop } from './support/test-shop.ts'
+import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+
+const shop = createTestShop()
+let till: TillFixture
+let refuses: (method: string, endpoint: string) => boolean = () => false
+let databaseAway: Error | undefined
+
+beforeAll(async () => {
+  till = await openTill({
+    shops: [shop.open],
+    intercept: {
+      rpc: (endpoint) => ({
+        ...endpoint,
+        send: async (calls) => {
+          if (calls.some((call) => refuses(call.method, endpoint.name)))
+            throw new RpcRefusal(-32_005, 'daily request count exceeded, request rate limited')
+          return endpoint.send(calls)
+        },
+      }),
+      database: (database) => ({
+        ...database,
+        query: (...args) => (databaseAway ? Promise.reject(databaseAway) : database.query(...args)),
+        transaction: (work) => (databaseAway ? Promise.reject(databaseAway) : database.transaction(work)),
+      }),
+    },
+  })
+})
+afterEach(() => {
+  refuses = () => false
+  databaseAway = undefined
+})
+afterAll(async () => {
+  await expectSoundBooks(till)
+  await till.close()
+})
+
+const at = (path: string) => `${till.node.url}${path}`
+
+async function waitFor(condition: () => Promise<boolean>, withinMs = 15_000): Promise<void> {
+  for (const end = Date.now() + withinMs; Date.now() < end; ) {
+    if (await condition()) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('it did not come about')
+}
+
+test('a provider that refuses to answer makes a payment wait with 503, never fail with 500', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  refuses = (method) => method === 'eth_call' || method === 'eth_getBlockByNumber'
+  const response = await send(at('/test/small'), payload)
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).not.toBeNull()
+  refuses = () => false
+  expect((await send(at('/test/small'), payload)).status).toBe(200)
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
+})
+
+test('a database that is away makes a payment wait with 503, never fail with 500', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  for (const error of [new StoreUnavailable('away'), new CommitUnknown('broken')]) {
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    databaseAway = error
+    expect((await send(at('/test/small'), payload)).status).toBe(503)
+    databaseAway = undefined
+  }
+  await waitFor(async () => (await send(at('/test/small'), payload)).status === 200)
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
+})
+
+test('a chain that cannot be read does not keep the payments of the other from becoming final', async () => {
+  const buyer = await till.newBuyer()
+  refuses = (method, endpoint) => method === 'eth_getBlockByNumber' && endpoint === 'embedded 8453'
+  const url = at('/v1/sandbox/echo')
+  expect((await buy(buyer, url, { network: 'eip155:137' })).status).toBe(200)
+  const isFinal = async () => {
+    const { rows } = await till.db.owner.query<{ final: boolean }>(`select final from payment where payer = $1`, [
+      buyer.address.toLowerCase(),
+    ])
+    return rows[0]?.final === true
+  }
+  await waitFor(isFinal)
+})

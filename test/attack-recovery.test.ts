@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Facilitator } from '../packages/node/src/payments/index.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
+import { createTestShop } from './support/test-shop.ts'
+import { openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+
+const shop = createTestShop()
+let till: TillFixture
+let whileSettling: (() => Promise<void>) | undefined
+/** Can be interrupted before it refuses. */
+const interrupted = (facilitator: Facilitator): Facilitator => ({
+  ...facilitator,
+  settle: async (payment, signal) => {
+    if (whileSettling) {
+      await whileSettling()
+      return { status: 'refused', reason: 'insufficient_funds' }
+    }
+    return facilitator.settle(payment, signal)
+  },
+})
+
+beforeAll(async () => {
+  till = await openTill({ shops: [shop.open], intercept: { facilitator: interrupted }, jobs: false })
+})
+beforeEach(() => {
+  whileSettling = undefined
+  shop.commitFails = undefined
+})
+afterAll(async () => {
+  await expectSoundBooks(till)
+  await till.close()
+})
+
+const at = (path: string) => `${till.node.url}${path}`
+const stateOf = async (payer: string) =>
+  (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase()).map((row) => row.state)
+const creditOf = async (payer: string) => {
+  const { rows } = await till.db.owner.query<{ micro: bigint }>(
+    `select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_entry e join ledger_account a on a.id = e.account_id where a.name = $1`,
+    [`credit:${payer.toLowerCase()}@eip155:8453`],
+  )
+  return rows[0]?.micro
+}
+
+test('what was paid on a route that is sold no more is credited, never called served without its effect', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  // The effect cannot be committed, so the settled payment is left behind.
+  shop.commitFails = new Error('the shop is broken')
+  expect((await send(at('/test/small'), payload)).status).toBe(503)
+  expect(await stateOf(buyer.address)).toEqual(['unknown'])
+  const withoutShop = await till.startAnother({ jobs: true })
+  await withoutShop.stop()
+  expect(await stateOf(buyer.address)).toEqual(['credited'])
+  expect(await creditOf(buyer.address)).toBe(1_500n)
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
+})
+
+test('a refusal that comes after recovery has taken the payment over is not answered 402', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  whileSettling = async () => {
+    await till.db.owner.query(`update payment set state = 'unknown' where payer = $1 and state = 'settling'`, [
+      buyer.address.toLowerCase(),
+    ])
+  }
+  const response = await send(at('/test/small'), payload)
+  expect(await stateOf(buyer.address)).toEqual(['unknown'])
+  expect(response.status).toBe(503)
+})
+
+test('many payments that nobody can resolve yet do not keep recovery from one that settled', async () => {
+  const buyer = await till.newBuyer()
+  await till.db.owner.query(
+    `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+       fingerprint, revocable, owner, lease_until, claimed_at, head_block)
+     select 'pay_old' || n, 'unknown', 'eip155:8453', $1, $2, sha256(n::text::bytea), $3, 'pay_to', 1,
+       extract(epoch from now())::bigint + 3600, 'test.small', '', sha256('x'), false, 0, now(), now() - interval '1 minute', 0
+     from generate_series(1, 600) n`,
+    [till.base.usdc, `0x${'77'.repeat(20)}`, till.node.config.payTo],
+  )
+  shop.commitFails = new Error('the shop is broken for a moment')
+  expect((await send(at('/test/small'), await signPayment(buyer, await quote(at('/test/small'))))).status).toBe(503)
+  expect(await stateOf(buyer.address)).toEqual(['unknown'])
+  shop.commitFails = undefined
+  const other = await till.startAnother({ jobs: true, shops: [shop.open] })
+  await other.stop()
+  expect(await stateOf(buyer.address)).toEqual(['served'])
+  await till.db.owner.query(`delete from payment where id like 'pay_old%'`)
+})

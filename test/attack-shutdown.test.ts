@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
+import { createTestShop } from './support/test-shop.ts'
+import { openTill, quote, send, signPayment } from './support/till-fixture.ts'
+
+test('a node that is told to stop finishes the purchases it has begun', async () => {
+  const shop = createTestShop()
+  let settling: () => void = () => {}
+  const begun = new Promise<void>((resolve) => {
+    settling = resolve
+  })
+  const till = await openTill({
+    shops: [shop.open],
+    intercept: {
+      facilitator: (facilitator) => ({
+        ...facilitator,
+        settle: async (payment, signal) => {
+          settling()
+          await new Promise((resolve) => setTimeout(resolve, 700))
+          return facilitator.settle(payment, signal)
+        },
+      }),
+    },
+  })
+  try {
+    const buyer = await till.newBuyer()
+    const url = `${till.node.url}/test/small`
+    const payload = await signPayment(buyer, await quote(url))
+    const answer = send(url, payload)
+    await begun
+    const stopped = till.node.stop()
+    expect((await answer).status).toBe(200)
+    await stopped
+    expect((await paymentRows(till)).map((row) => row.state)).toEqual(['served'])
+    expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
+    await expectSoundBooks(till)
+  } finally {
+    await till.close()
+  }
+})

@@ -1,0 +1,132 @@
+import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
+import { type Clock, systemClock } from '../packages/node/src/kernel/clock.ts'
+import type { Facilitator } from '../packages/node/src/payments/index.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
+import { createTestShop } from './support/test-shop.ts'
+import { openTill, type Payload, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+
+/** 402 asks a client to pay again, so it may never answer an authorization that has already paid us. */
+const shop = createTestShop()
+let till: TillFixture
+let aheadMs = 0
+let answer: 'truth' | 'unknown' | 'refused' = 'truth'
+const clock: Clock = { ...systemClock, nowMs: () => Date.now() + aheadMs }
+const moody = (facilitator: Facilitator): Facilitator => ({
+  ...facilitator,
+  settle: async (payment, signal) => {
+    if (answer === 'unknown') return { status: 'unknown', reason: 'settlement_pending' }
+    if (answer === 'refused') return { status: 'refused', reason: 'insufficient_funds' }
+    return facilitator.settle(payment, signal)
+  },
+})
+
+beforeAll(async () => {
+  till = await openTill({ shops: [shop.open], intercept: { facilitator: moody }, clock })
+})
+afterEach(() => {
+  aheadMs = 0
+  answer = 'truth'
+})
+afterAll(async () => {
+  await expectSoundBooks(till)
+  await till.close()
+})
+
+const at = (path: string) => `${till.node.url}${path}`
+const stateOf = async (payer: string) =>
+  (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase()).map((row) => row.state)
+
+async function submitElsewhere(payload: Payload): Promise<void> {
+  const a = payload.payload.authorization as Record<string, Hex>
+  const abi = parseAbi(['function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)'])
+  const client = createWalletClient({
+    account: privateKeyToAccount(demoAccount('affiliate').privateKey),
+    transport: devnetTransport(till.base),
+  })
+  const data = encodeFunctionData({
+    abi,
+    functionName: 'transferWithAuthorization',
+    args: [
+      a['from'] as Hex,
+      a['to'] as Hex,
+      BigInt(a['value'] as string),
+      BigInt(a['validAfter'] as string),
+      BigInt(a['validBefore'] as string),
+      a['nonce'] as Hex,
+      payload.payload.signature,
+    ],
+  })
+  await client.sendTransaction({ chain: null, to: till.base.usdc, data })
+}
+
+test('a paid authorization that is sent again after its time answers 409, or the stored answer with its identifier', async () => {
+  const buyer = await till.newBuyer()
+  const offer = await quote(at('/test/small'))
+  const plain = await signPayment(buyer, offer)
+  const named = await signPayment(buyer, offer, { identifier: 'purchase_000000000001' })
+  expect((await send(at('/test/small'), plain)).status).toBe(200)
+  expect((await send(at('/test/small'), named)).status).toBe(200)
+  aheadMs = 150_000
+  const late = await send(at('/test/small'), plain)
+  expect(late.status).toBe(409)
+  expect(late.headers.get('payment-required')).toBeNull()
+  const again = await send(at('/test/small'), named)
+  expect(again.status).toBe(200)
+  expect(await again.json()).toEqual({ ok: true })
+  aheadMs = 0
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(3_000n)
+})
+
+test('an authorization whose outcome is unknown stays 503 after its time, until the chain has spoken', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  answer = 'unknown'
+  expect((await send(at('/test/small'), payload)).status).toBe(503)
+  answer = 'truth'
+  expect(await stateOf(buyer.address)).toEqual(['unknown'])
+  aheadMs = 150_000
+  const late = await send(at('/test/small'), payload)
+  aheadMs = 0
+  expect(late.status).toBe(503)
+  expect(await late.json()).toMatchObject({ code: 'settlement_unknown' })
+})
+
+test('a paid authorization that is sent again after the price moved answers 409 and not a new price', async () => {
+  const buyer = await till.newBuyer()
+  shop.priceMicro = 2_000n
+  const payload = await signPayment(buyer, await quote(at('/test/priced')))
+  expect((await send(at('/test/priced'), payload)).status).toBe(200)
+  shop.priceMicro = 5_000n
+  const again = await send(at('/test/priced'), payload)
+  shop.priceMicro = 2_000n
+  expect(again.status).toBe(409)
+})
+
+test('an expired authorization that never paid is still 402, and a stranger’s signature learns nothing', async () => {
+  const buyer = await till.newBuyer()
+  const offer = await quote(at('/test/small'))
+  const unused = await signPayment(buyer, offer)
+  const paid = await signPayment(buyer, offer)
+  expect((await send(at('/test/small'), paid)).status).toBe(200)
+  aheadMs = 150_000
+  const forged = { ...paid, payload: { ...paid.payload, signature: `0x${'11'.repeat(65)}` } }
+  expect((await send(at('/test/small'), unused)).status).toBe(402)
+  expect((await send(at('/test/small'), forged)).status).toBe(402)
+  aheadMs = 0
+})
+
+test('a refused authorization that somebody carried to the chain after all is never answered 402 again', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  answer = 'refused'
+  expect((await send(at('/test/small'), payload)).status).toBe(402)
+  answer = 'truth'
+  await submitElsewhere(payload)
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
+  const again = await send(at('/test/small'), payload)
+  expect(again.status).toBe(409)
+  expect(await again.json()).toMatchObject({ code: 'payment_credited' })
+})

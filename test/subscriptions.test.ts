@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { requestChallenge, signIn, signInHeader, signRequest } from '../packages/sdk/src/index.ts'
+import { openFeedShop } from './support/feed-shop.ts'
+import { expectSoundBooks } from './support/invariants.ts'
+import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
+
+let till: TillFixture
+beforeAll(async () => {
+  till = await openTill({ shops: [openFeedShop] })
+})
+afterAll(async () => {
+  await expectSoundBooks(till)
+  await till.close()
+})
+
+const at = (path: string) => `${till.node.url}${path}`
+const day = 86_400_000
+type Bought = {
+  subscription: {
+    tier: string
+    chain: string
+    price_usd: string
+    asset: string
+    wallet: string
+    from_at: string
+    until_at: string
+    provisional: boolean
+  }
+  token: string
+  receipt: string
+}
+const pull = (tier: string, token: string) =>
+  fetch(at(`/test/feed/${tier}`), { headers: { authorization: `Bearer ${token}` } })
+
+test('a wallet subscribes on Base, pulls live with its token, and is told the price of vip', async () => {
+  const buyer = await till.newBuyer(2_000_000_000n)
+  const response = await buy(buyer, at('/matrix/subscribe/standard'))
+  expect(response.status).toBe(200)
+  const { subscription, token, receipt } = (await response.json()) as Bought
+  expect(subscription).toMatchObject({
+    tier: 'standard',
+    chain: 'base',
+    price_usd: '250',
+    asset: 'USDC',
+    wallet: buyer.address,
+  })
+  expect(Date.parse(subscription.until_at) - Date.parse(subscription.from_at)).toBe(30 * day)
+  expect(receipt).toMatch(/^eyJ/)
+  const live = await pull('live', token)
+  expect(live.status).toBe(200)
+  expect(await live.json()).toMatchObject({ tier: 'live', reader: buyer.address.toLowerCase() })
+  const vip = await pull('vip', token)
+  expect(vip.status).toBe(402)
+  expect(vip.headers.get('payment-required')).not.toBeNull()
+  expect(await vip.json()).toMatchObject({ price_usd: '0.25', renewal: [{ tier: 'vip', price_usd: '1000' }] })
+})
+
+test('the token is stored as a hash only, wherever one looks', async () => {
+  const buyer = await till.newBuyer(2_000_000_000n)
+  const { token } = (await (await buy(buyer, at('/matrix/subscribe/standard'))).json()) as Bought
+  const { rows } = await till.db.owner.query<{ found: bigint }>(
+    `select count(*) as found from payment_answer where position($1::bytea in body) > 0`,
+    [Buffer.from(token)],
+  )
+  expect(rows[0]?.found).toBe(0n)
+})
+
+test('paying on Polygon extends what was paid on Base, and vip takes over what standard is worth', async () => {
+  const buyer = await till.newBuyer(3_000_000_000n)
+  const first = (await (await buy(buyer, at('/matrix/subscribe/standard'))).json()) as Bought
+  const second = (await (
+    await buy(buyer, at('/poly/matrix/subscribe/standard'), { network: 'eip155:137' })
+  ).json()) as Bought
+  expect(second.subscription.chain).toBe('polygon')
+  expect(second.token).toBe(first.token)
+  expect(Date.parse(second.subscription.until_at) - Date.parse(first.subscription.until_at)).toBe(30 * day)
+  const third = (await (await buy(buyer, at('/matrix/subscribe/vip'))).json()) as Bought
+  const boughtMs = Date.parse(third.subscription.from_at)
+  const leftMs = Date.parse(second.subscription.until_at) - boughtMs
+  expect(Date.parse(third.subscription.until_at)).toBe(boughtMs + 30 * day + Math.floor(leftMs / 4))
+  for (const tier of ['live', 'vip']) expect((await pull(tier, third.token)).status).toBe(200)
+})
+
+test('a wallet proof opens what the token opens; an unknown token is refused', async () => {
+  const buyer = await till.newBuyer(2_000_000_000n)
+  await buy(buyer, at('/matrix/subscribe/vip'))
+  const siwx = async () => ({
+    [signInHeader]: await signIn(await requestChallenge(till.node.url), { account: buyer, origin: till.node.url }),
+  })
+  expect((await fetch(at('/test/feed/vip'), { headers: await siwx() })).status).toBe(200)
+  expect((await pull('live', `asub_${'0'.repeat(52)}`)).status).toBe(401)
+  expect((await pull('live', 'asub_nonsense')).status).toBe(401)
+})
+
+test('rotate ends the old token, revoke ends them all, and a renewal brings a new one', async () => {
+  const buyer = await till.newBuyer(2_000_000_000n)
+  const { token } = (await (await buy(buyer, at('/matrix/subscribe/standard'))).json()) as Bought
+  const signed = async (path: string) => fetch(await signRequest(at(path), { method: 'POST' }, { account: buyer }))
+  const rotated = (await (await signed('/v1/subscriptions/rotate')).json()) as Bought
+  expect(rotated.token).not.toBe(token)
+  expect((await pull('live', token)).status).toBe(401)
+  expect((await pull('live', rotated.token)).status).toBe(200)
+  expect((await signed('/v1/subscriptions/revoke')).status).toBe(200)
+  expect((await pull('live', rotated.token)).status).toBe(401)
+  const renewed = (await (await buy(buyer, at('/matrix/subscribe/standard'))).json()) as Bought
+  expect((await pull('live', renewed.token)).status).toBe(200)
+})

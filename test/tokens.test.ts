@@ -1,0 +1,212 @@
+import { encodeFunctionData } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { demoIssuer } from '../packages/node/src/devnet/index.ts'
+import type { Address } from '../packages/node/src/kernel/address.ts'
+import { roles, tokenAbi } from '../packages/node/src/tokens/abi/b20.ts'
+import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
+
+type DemoToken = { key: string; address: string; what: string; synthetic: boolean }
+
+let till: TillFixture
+let tokens: Map<string, DemoToken>
+const url = (path: string) => `${till.node.url}${path}`
+const get = async (path: string, init?: RequestInit) => {
+  const response = await fetch(url(path), init)
+  return { response, body: (await response.json()) as Record<string, never> & { [key: string]: unknown } }
+}
+const address = (key: string) => tokens.get(key)?.address as string
+
+beforeAll(async () => {
+  till = await openTill()
+  const { body } = await get('/')
+  const demo = body.demo as unknown as { tokens: DemoToken[] }
+  tokens = new Map(demo.tokens.map((token) => [token.key, token]))
+})
+afterAll(() => till.close())
+
+describe('the free check', () => {
+  test('a newcomer sees at least eight demo tokens and every verdict', async () => {
+    expect(tokens.size).toBeGreaterThanOrEqual(8)
+    const verdicts = new Set<unknown>()
+    for (const token of tokens.values()) {
+      const { response, body } = await get(`/v1/check/${token.address}`)
+      expect(response.status, token.key).toBe(200)
+      expect(body.synthetic).toBe(true)
+      expect(token.what.split(':')[0]).toBe(body.verdict)
+      expect(Object.keys(body.powers as object)).toHaveLength(10)
+      verdicts.add(body.verdict)
+    }
+    expect([...verdicts].sort()).toEqual(['ISSUER_CONTROLLED', 'LOCKED', 'PARTIALLY_CONTROLLED', 'UNKNOWN'])
+  })
+
+  test('says where it was read, how completely, and where the report is', async () => {
+    const { body } = await get(`/v1/check/${address('locked')}`)
+    expect(body.complete).toBe(true)
+    expect(body.block).toMatchObject({ hash: expect.stringMatching(/^0x[0-9a-f]{64}$/) })
+    expect(body.report).toEqual({ url: url(`/v1/report/${address('locked')}`), price_usd: '0.02' })
+    expect(body.completeness).toMatchObject({ complete: true, admin_set: 'proven', missing: [] })
+  })
+
+  test('400 for a malformed address, 404 with a reason for what is no token', async () => {
+    expect((await get('/v1/check/0x12')).response.status).toBe(400)
+    const usdc = await get(`/v1/check/${till.base.usdc}`)
+    expect([usdc.response.status, usdc.body.reason]).toEqual([404, 'not_b20_prefix'])
+    const never = await get(`/v1/check/0xb200000000000000000000${'1'.repeat(18)}`)
+    expect([never.response.status, never.body.reason]).toEqual([404, 'b20_address_not_created'])
+    for (const registry of ['0xB20f000000000000000000000000000000000000', '0x8453000000000000000000000000000000000002'])
+      expect((await get(`/v1/check/${registry}`)).body.reason).toBe('not_b20_prefix')
+  })
+
+  test('503 with Retry-After when the chain cannot be read, never a verdict', async () => {
+    till.base.control.failNext('eth_call', { times: 1_000, error: { message: 'down' } })
+    try {
+      await new Promise((resolve) => setTimeout(resolve, 1_100))
+      const { response, body } = await get(`/v1/check/${address('pauser')}?wallet=${till.base.usdc}`)
+      expect(response.status).toBe(503)
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(body.verdict).toBeUndefined()
+    } finally {
+      till.base.control.clearFaults()
+    }
+  })
+
+  test('a batch answers in order, with the problem where there is no answer', async () => {
+    const addresses = [address('locked'), till.base.usdc, address('mintable')]
+    const { body } = await get('/v1/check/batch', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ addresses }),
+    })
+    const data = body.data as unknown as { verdict?: string; problem?: { reason: string } }[]
+    expect(data.map((one) => one.verdict ?? one.problem?.reason)).toEqual([
+      'LOCKED',
+      'not_b20_prefix',
+      'PARTIALLY_CONTROLLED',
+    ])
+    const tooMany = await get('/v1/check/batch', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ addresses: Array.from({ length: 21 }, () => address('locked')) }),
+    })
+    expect(tooMany.response.status).toBe(400)
+  })
+
+  test('tells one wallet what it can do and what can be done to it', async () => {
+    const { body: index } = await get('/')
+    const accounts = (index.demo as unknown as { accounts: { role: string; address: string }[] }).accounts
+    const of = (role: string) => accounts.find((account) => account.role === role)?.address
+    const view = async (key: string, wallet: string | undefined) =>
+      (await get(`/v1/check/${address(key)}?wallet=${wallet}`)).body.wallet as unknown as Record<
+        string,
+        { answer: string }
+      >
+    const exempt = await view('seizable', of('buyer'))
+    const seizable = await view('seizable', of('affiliate'))
+    expect([exempt.send?.answer, exempt.be_seized?.answer, seizable.be_seized?.answer]).toEqual(['yes', 'yes', 'yes'])
+    expect((seizable.be_seized as unknown as { why: string }).why).toContain('not exempt')
+    const frozen = await view('composite', of('affiliate'))
+    expect([frozen.send?.answer, frozen.be_frozen?.answer, frozen.receive?.answer]).toEqual(['no', 'yes', 'yes'])
+    const free = await view('locked', of('affiliate'))
+    expect(Object.values(free).flatMap((one) => one.answer ?? [])).toEqual(['yes', 'yes', 'yes', 'no', 'no'])
+  })
+})
+
+describe('the paid report', () => {
+  test('unpaid is 402 whatever the address; a paid request for no token is not charged', async () => {
+    for (const path of ['/v1/report/nonsense', `/v1/report/${till.base.usdc}`, `/v1/report/${address('locked')}`])
+      expect((await fetch(url(path))).status).toBe(402)
+    const buyer = await till.newBuyer(1_000_000n)
+    const balance = () =>
+      till.db.database.query<{ n: bigint }>('select count(*) as n from payment where payer = $1 and state = $2', [
+        buyer.address.toLowerCase(),
+        'served',
+      ])
+    expect((await buy(buyer, url('/v1/report/nonsense'))).status).toBe(400)
+    expect((await buy(buyer, url(`/v1/report/${till.base.usdc}`))).status).toBe(404)
+    expect((await buy(buyer, url(`/v1/report/${address('later-variant')}`))).status).toBe(503)
+    expect((await balance()).rows[0]?.n).toBe(0n)
+  })
+
+  test('is sold as JSON, Markdown and HTML, with evidence and an attestation', async () => {
+    const buyer = await till.newBuyer(1_000_000n)
+    const path = url(`/v1/report/${address('seizable')}`)
+    const json = await buy(buyer, `${path}?proof=1`)
+    expect(json.status).toBe(200)
+    const report = (await json.json()) as Record<string, never>
+    expect(report).toMatchObject({
+      format: 'assay-b20-report',
+      verdict: 'ISSUER_CONTROLLED',
+      complete: true,
+      synthetic: true,
+    })
+    expect(report.attestation).toMatchObject({
+      standard: 'EIP-712',
+      signature: expect.stringMatching(/^0x[0-9a-f]{130}$/),
+    })
+    expect(report.proof).toMatchObject({ token: { storageProof: expect.any(Array) } })
+    expect(report.genesis).toMatchObject({ via: 'direct' })
+    const markdown = await buy(buyer, path, {}, { headers: { accept: 'text/markdown' } })
+    expect(await markdown.text()).toContain('## ISSUER\\_CONTROLLED'.replace('\\', ''))
+    const html = await buy(buyer, path, {}, { headers: { accept: 'text/html' } })
+    const page = await html.text()
+    expect(page).toContain('<svg')
+    expect(page).toContain('Synthetic demo data')
+    expect(html.headers.get('content-security-policy')).toContain("default-src 'none'")
+  })
+})
+
+describe('the stream of changes', () => {
+  test('lists what changed since a block, each a signed CloudEvent', async () => {
+    const { body } = await get(`/v1/tokens/${address('stablecoin')}/changes?since=0`, {
+      headers: { accept: 'application/json' },
+    })
+    const data = body.data as unknown as { type: string; specversion: string; signature: string }[]
+    expect(data.length).toBeGreaterThan(5)
+    expect(data[0]).toMatchObject({
+      specversion: '1.0',
+      type: 'assay.b20.role_granted',
+      signature: expect.stringContaining('.'),
+    })
+  })
+
+  test('tells a grant as it happens, and refuses a fourth stream and a made-up Last-Event-ID', async () => {
+    const path = url(`/v1/tokens/${address('stablecoin')}/changes`)
+    const forged = await fetch(path, { headers: { 'last-event-id': 'x' } })
+    expect(forged.status).toBe(400)
+    const stops = Array.from({ length: 3 }, () => new AbortController())
+    const streams = await Promise.all(stops.map(({ signal }) => fetch(path, { signal })))
+    expect(streams.map((stream) => stream.status)).toEqual([200, 200, 200])
+    expect((await fetch(path)).status).toBe(429)
+    await grantMetadata(address('stablecoin') as Address)
+    const text = await readUntil(streams[0] as Response, 'role_granted')
+    expect(text).toContain('assay.b20.role_granted')
+    for (const stop of stops) stop.abort()
+  })
+})
+
+async function grantMetadata(token: Address): Promise<void> {
+  const issuer = privateKeyToAccount(demoIssuer(8453).privateKey)
+  const nonce = Number(await till.base.request('eth_getTransactionCount', [issuer.address, 'pending']))
+  const raw = await issuer.signTransaction({
+    type: 'eip1559',
+    chainId: 8453,
+    to: token,
+    nonce,
+    gas: 300_000n,
+    maxFeePerGas: 100_000_000_000n,
+    maxPriorityFeePerGas: 1_000_000n,
+    data: encodeFunctionData({ abi: tokenAbi, functionName: 'grantRole', args: [roles.METADATA_ROLE, issuer.address] }),
+  })
+  await till.base.request('eth_sendRawTransaction', [raw])
+}
+
+async function readUntil(response: Response, wanted: string): Promise<string> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.includes(wanted)) return text
+  }
+  return text
+}
