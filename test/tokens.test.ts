@@ -13,7 +13,7 @@ let tokens: Map<string, DemoToken>
 const url = (path: string) => `${till.node.url}${path}`
 const get = async (path: string, init?: RequestInit) => {
   const response = await fetch(url(path), init)
-  return { response, body: (await response.json()) as Record<string, never> & { [key: string]: unknown } }
+  return { response, body: (await response.json()) as Record<string, unknown> }
 }
 const address = (key: string) => tokens.get(key)?.address as string
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeHeader, exchange, type RawAnswer } from '../load/exchange.ts'
 import { requestText } from '../load/requests.ts'
 import type { BenchTerms } from '../load/sign-payments.ts'
@@ -53,6 +54,7 @@ export async function openSetting(home: string, effort: Effort): Promise<Setting
     const load = await startChild('load/load-process.ts')
     started.push(load)
     const assay = await start('sides/assay.ts', { ASSAY_HOME: home })
+    await untilQuiet(assay.child)
     const { accepts } = decodeHeader<PaymentRequired>(await ask(assay, paidTarget), 'payment-required')
     const bare = await start('sides/bare.ts')
     const hono = await start('sides/hono.ts', { ROUTE: JSON.stringify({ path: paidPath, accepts }) })
@@ -93,4 +95,19 @@ async function warm(load: Child, side: Side, shape: LoadShape, effort: Effort): 
   let requests = 0
   while (requests < effort.warmRequests && performance.now() - startedMs < effort.warmSeconds * 1000)
     requests += (await measure(load, side, shape)).requests
+}
+
+const quietShare = 0.05
+const quietWithinMs = 20_000
+
+/** What a node does once after its start is no part of what a request costs. */
+async function untilQuiet(server: Child): Promise<void> {
+  const startedMs = performance.now()
+  for (;;) {
+    const [before, beforeMs] = [await server.ask<number>('cpu'), performance.now()]
+    await sleep(500)
+    const micros = (await server.ask<number>('cpu')) - before
+    if (micros < quietShare * (performance.now() - beforeMs) * 1000) return
+    if (performance.now() - startedMs > quietWithinMs) return
+  }
 }

@@ -8,6 +8,7 @@ import type { Facilitator } from '../../packages/node/src/payments/index.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
 import { profileCommands } from '../process/profile.ts'
 import { openNotesShop } from './notes-shop.ts'
+import { withoutDemoData } from './quiet-config.ts'
 
 /** Every payer is rich, every nonce unused, and a settled transaction is in the newest block at once. */
 function stubChain(real: ChainPort): ChainPort {
@@ -38,7 +39,13 @@ function stubSettlement(real: Facilitator): Facilitator {
 }
 
 const node = await startNode(
-  parseConfig({ PORT: '0', DEVNET_PORTS: '0,0', ASSAY_HOME: process.env['ASSAY_HOME'], LOG_LEVEL: 'silent' }),
+  parseConfig({
+    PORT: '0',
+    DEVNET_PORTS: '0,0',
+    ASSAY_HOME: process.env['ASSAY_HOME'],
+    LOG_LEVEL: 'silent',
+    ...withoutDemoData,
+  }),
   { log: silentLog, shops: [openNotesShop], intercept: { chain: stubChain, facilitator: stubSettlement } },
 )
 

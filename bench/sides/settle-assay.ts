@@ -8,6 +8,7 @@ import type { Facilitator } from '../../packages/node/src/payments/index.ts'
 import { type BenchTerms, benchPayer, signPayment } from '../load/sign-payments.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
 import { profileCommands } from '../process/profile.ts'
+import { withoutDemoData } from './quiet-config.ts'
 import { countSettled, payees, settleTerms } from './settle-common.ts'
 
 const payers = Number(process.env['PAYERS'])
@@ -22,6 +23,7 @@ const node = await startNode(
     BASE_RPC_URLS: base.url,
     POLYGON_RPC_URLS: polygon.url,
     LOG_LEVEL: 'silent',
+    ...withoutDemoData,
   }),
   {
     devnets: [base, polygon],

@@ -30,6 +30,7 @@ export async function startChild(
       BASE_RPC_URLS: till.base.url,
       POLYGON_RPC_URLS: till.polygon.url,
       LOG_LEVEL: 'silent',
+      MATRIX: '{"demo":"off"}',
       ...(kill === undefined ? {} : { KILL_AT: String(kill.at), KILL_WHEN: kill.when }),
     },
   })

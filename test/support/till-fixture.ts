@@ -92,6 +92,8 @@ function configFor(
     BASE_RPC_URLS: base.url ?? '',
     POLYGON_RPC_URLS: polygon.url ?? '',
     LOG_LEVEL: 'silent',
+    // Demo data cost seconds of work that few tests need.
+    MATRIX: '{"demo":"off"}',
     ...env,
   })
 }

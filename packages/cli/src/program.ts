@@ -1,11 +1,16 @@
 import { Command } from 'commander'
 import { addBuy } from './buy/command.ts'
 import type { CommandContext } from './command-context.ts'
+import { addCommerce } from './commerce/buyer-commands.ts'
+import { addCommerceOperator } from './commerce/operator-commands.ts'
 import { addDoctor } from './doctor/command.ts'
 import { exitCodeTexts } from './exit-codes.ts'
+import { addIngest } from './matrix/ingest-command.ts'
+import { addMatrix } from './matrix/matrix-command.ts'
 import { addKeys } from './operator/keys.ts'
 import { addLedger } from './operator/ledger.ts'
 import { addSwitch } from './operator/switch.ts'
+import { addTokens } from './tokens/index.ts'
 import { addUp } from './up.ts'
 import { addVerify } from './verify.ts'
 
@@ -17,7 +22,21 @@ export function createProgram(context: CommandContext): Command {
     .showHelpAfterError('(add --help for what this command takes)')
     .addHelpText('after', () => `\nExit codes:\n${exitCodeLines()}\n\nFirst steps:\n${firstSteps}`)
   configure(program, terminal)
-  for (const add of [addUp, addBuy, addVerify, addDoctor, addKeys, addLedger, addSwitch]) add(program, context)
+  for (const add of [
+    addUp,
+    addBuy,
+    addTokens,
+    addMatrix,
+    addIngest,
+    addVerify,
+    addDoctor,
+    addKeys,
+    addLedger,
+    addSwitch,
+    addCommerce,
+    addCommerceOperator,
+  ])
+    add(program, context)
   for (const command of allCommands(program)) configure(command, terminal)
   return program
 }

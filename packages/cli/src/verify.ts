@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { EvidenceCheck } from '@assay/sdk'
+import type { EvidenceCheck, EvidenceReport } from '@assay/sdk'
 import { type AddCommand, type CommandContext, jsonOption } from './command-context.ts'
 import { CliError, exitCodes, usageError } from './exit-codes.ts'
 import { printResult } from './output.ts'
@@ -11,7 +11,7 @@ export const addVerify: AddCommand = (program, context) => {
     .command('verify')
     .summary('check an answer that was saved, offline')
     .description(
-      'Checks a file that `assay buy --save` wrote: the signature over answer and request, the body digest, the key at that ' +
+      'Checks a file that `assay buy --save` wrote, or a report on a token (`assay report --out`): the signature over answer and request, the body digest, the key at that ' +
         'time and whether it was revoked, the receipt, and that the payment was made for this very request.\n' +
         'It needs no network and says what it did not check.',
     )
@@ -25,15 +25,32 @@ export const addVerify: AddCommand = (program, context) => {
 
 async function runVerify({ terminal, endWith }: CommandContext, file: string, options: VerifyOptions): Promise<void> {
   const text = file === '-' ? (await terminal.readInput()).toString('utf8') : await readText(file)
-  const { parseEvidence, verifyEvidence } = await import('@assay/sdk')
-  const evidence = parseEvidence(parseJson(text))
+  const { parseEvidence, parseTokenReport, verifyEvidence, verifyTokenReport } = await import('@assay/sdk')
+  const parsed = parseJson(text)
+  const tokenReport = parseTokenReport(parsed)
+  if (tokenReport !== undefined) {
+    const directory = await trustedKeys(new URL(tokenReport.attestation.node).origin, options)
+    const checked = await verifyTokenReport(tokenReport, directory === undefined ? {} : { trustedDirectory: directory })
+    return printChecks({ terminal, endWith }, file, tokenReport.attestation.node, checked, options)
+  }
+  const evidence = parseEvidence(parsed)
   if (evidence === undefined)
     throw new CliError(exitCodes.notVerified, 'not_evidence', `${file} is not an evidence file`, {
-      hint: 'Evidence is what `assay buy --save <file>` writes.',
+      hint: 'Evidence is what `assay buy --save <file>` writes; a report is what `assay report --out <file>` writes.',
     })
   const trusted = await trustedKeys(evidence.keys.origin, options)
   const report = await verifyEvidence(evidence, trusted === undefined ? {} : { trustedDirectory: trusted })
-  printResult(terminal, options.json, { file, url: evidence.request.url, ...report }, () =>
+  printChecks({ terminal, endWith }, file, evidence.request.url, report, options)
+}
+
+function printChecks(
+  { terminal, endWith }: CommandContext,
+  file: string,
+  url: string,
+  report: EvidenceReport,
+  options: VerifyOptions,
+): void {
+  printResult(terminal, options.json, { file, url, ...report }, () =>
     [...report.checks.map(checkLine), '', report.ok ? conclusion(report.checks) : 'This answer does not verify.'].join(
       '\n',
     ),

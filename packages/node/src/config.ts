@@ -6,6 +6,7 @@ import { demoAccounts } from './devnet/accounts.ts'
 import { type Address, hasChecksum, parseAddress, zeroAddress } from './kernel/address.ts'
 import { type Hex, isHex } from './kernel/bytes.ts'
 import { type Micro, parseUsd } from './kernel/money.ts'
+import { type LoopbackTarget, parseIp, parseLoopbackHosts } from './outbound/index.ts'
 
 /** Everything the operator can set. Parsed once; all problems are reported together. */
 export type Config = {
@@ -46,6 +47,10 @@ export type Config = {
   metricsPublic: boolean
   logLevel: 'silent' | 'error' | 'warn' | 'info'
   erc6492Factories: readonly Address[]
+  /** Recursive resolvers of different operators; a domain is believed only when two agree. */
+  dnsServers: readonly string[]
+  /** Names under .test that a demo node asks at loopback. */
+  demoHosts: ReadonlyMap<string, LoopbackTarget>
 }
 
 export type FacilitatorChoice =
@@ -158,6 +163,8 @@ export const environmentSchema = z.object({
   METRICS_PUBLIC: flag.default(false),
   LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info']).optional(),
   ERC6492_FACTORIES: z.string().optional(),
+  DNS_SERVERS: z.string().default('1.1.1.1,9.9.9.9'),
+  DEMO_HOSTS: z.string().optional(),
 })
 
 type Environment = z.infer<typeof environmentSchema>
@@ -221,6 +228,8 @@ function toConfig(env: Environment, problems: string[]): Config {
     metricsPublic: env.METRICS_PUBLIC,
     logLevel: env.LOG_LEVEL ?? (demo ? 'warn' : 'info'),
     erc6492Factories: factoryList(env.ERC6492_FACTORIES, problems),
+    dnsServers: dnsServers(env.DNS_SERVERS, problems),
+    demoHosts: demoHosts(env.DEMO_HOSTS, demo, problems),
   }
 }
 
@@ -285,7 +294,8 @@ function facilitatorChoice(env: Environment, problems: string[]): FacilitatorCho
 
 function settlerKeys(env: Environment, demo: boolean, problems: string[]): Hex[] {
   const text =
-    env.SETTLER_KEYS ?? (env.SETTLER_KEYS_FILE === undefined ? undefined : readKeys('SETTLER_KEYS_FILE', env.SETTLER_KEYS_FILE, problems))
+    env.SETTLER_KEYS ??
+    (env.SETTLER_KEYS_FILE === undefined ? undefined : readKeys('SETTLER_KEYS_FILE', env.SETTLER_KEYS_FILE, problems))
   if (text === undefined)
     return demo ? demoAccounts.filter((account) => account.role === 'settler').map((account) => account.privateKey) : []
   return keyList('SETTLER_KEYS', text, problems)
@@ -326,6 +336,24 @@ function factoryList(value: string | undefined, problems: string[]): Address[] {
   const parsed = parts.map(parseAddress)
   if (parsed.includes(undefined)) problems.push('ERC6492_FACTORIES: must be a list of addresses')
   return parsed.filter((address): address is Address => address !== undefined)
+}
+
+function dnsServers(text: string, problems: string[]): string[] {
+  const servers = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+  if (new Set(servers).size < 2 || servers.some((server) => parseIp(server) === undefined))
+    problems.push('DNS_SERVERS: must be the IP addresses of two or more resolvers, such as 1.1.1.1,9.9.9.9')
+  return servers
+}
+
+function demoHosts(text: string | undefined, demo: boolean, problems: string[]): ReadonlyMap<string, LoopbackTarget> {
+  if (text === undefined) return new Map()
+  if (!demo) problems.push('DEMO_HOSTS: is for demo mode, a production node never asks its own machine')
+  const parsed = parseLoopbackHosts(text)
+  problems.push(...parsed.problems.map((problem) => `DEMO_HOSTS: ${problem}`))
+  return parsed.hosts
 }
 
 /** A demo node brings its own database and chains, or joins those of another: half of each cannot work. */

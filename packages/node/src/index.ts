@@ -3,6 +3,7 @@ export { type Config, ConfigError, environmentSchema, parseConfig } from './conf
 export { demoAccount } from './devnet/accounts.ts'
 export { systemClock } from './kernel/clock.ts'
 export { silentLog } from './kernel/log.ts'
+export { silentMetrics } from './kernel/metrics.ts'
 export { formatUsd } from './kernel/money.ts'
 export { Problem } from './kernel/problem.ts'
 export { systemRng } from './kernel/random.ts'
@@ -20,7 +21,18 @@ export {
   verifySeals,
 } from './ledger/index.ts'
 export { runNode } from './main.ts'
+export {
+  createSymbolBook,
+  fetchDue,
+  fetchFile,
+  type IngestOutcome,
+  ingestFile,
+  officialOutbound,
+  sources as marketDataSources,
+} from './matrix/index.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
+export { readRefund, requestRefund } from './payments/index.ts'
+export { approvePayout, listPayouts, payoutStates } from './payouts/index.ts'
 export {
   createKeyring,
   type KeyChangeDeps,
@@ -38,3 +50,4 @@ export { readNote } from './store/embedded/run-embedded.ts'
 export { StoreError } from './store/errors.ts'
 export { readSwitches, type SwitchName, setSwitch, switchNames } from './store/kill-switches.ts'
 export { createDatabase } from './store/pool.ts'
+export { listSubscriptions } from './subscriptions/index.ts'

@@ -1,3 +1,4 @@
+import { openCitationsShop } from './citations/index.ts'
 import { demoObject } from './compose/demo.ts'
 import { type OpenedFacilitator, openFacilitator } from './compose/facilitator.ts'
 import { facilitatorService } from './compose/facilitator-service.ts'
@@ -28,6 +29,7 @@ import { type Clock, systemClock } from './kernel/clock.ts'
 import { createIds } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
 import { systemRng } from './kernel/random.ts'
+import { openMatrixShop } from './matrix/index.ts'
 import { openRewardsShop } from './rewards/index.ts'
 import { createResponseSigner } from './signing/index.ts'
 import { openSubscriptionsShop } from './subscriptions/index.ts'
@@ -90,7 +92,8 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
   const payees = payeesOf(config, ground)
   const context = await shopContext(config, ports, ground, origins, payees)
-  const shops = await openShops(context, [...ownShops(config), ...(options.shops ?? [])], stops)
+  const openedShops = await openShops(context, [...ownShops(config), ...(options.shops ?? [])], stops)
+  const shops = openedShops.map((shop) => options.intercept?.shop?.(shop) ?? shop)
   let opened: OpenedFacilitator | undefined
   const till = await openTill(
     config,
@@ -142,7 +145,18 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
 
 /** One line a shop: taking out the line and the folder leaves a node that still compiles. */
 function ownShops(config: Config): OpenShop[] {
-  return [openTillShop({ sandbox: config.sandbox }), openTokensShop({ settings: config.tokens }), openSubscriptionsShop({ policy: config.subscriptions }), openRewardsShop({ policy: config.rewards })]
+  return [
+    openTillShop({ sandbox: config.sandbox }),
+    openTokensShop({ settings: config.tokens }),
+    openMatrixShop({ settings: config.matrix, licences: config.licences, contact: config.contactEmail }),
+    openSubscriptionsShop({ policy: config.subscriptions }),
+    openRewardsShop({ policy: config.rewards }),
+    openCitationsShop({
+      demoHosts: config.demoHosts,
+      dnsServers: config.dnsServers,
+      contactEmail: config.contactEmail,
+    }),
+  ]
 }
 
 function openPorts(config: Config, options: NodeOptions): Ports {

@@ -5,11 +5,22 @@ export {
   createAssayClient,
   type QuoteOutcome,
 } from './client.ts'
+export * from './commerce/index.ts'
 export type { AssayResult } from './context.ts'
 export { type Demo, type DemoAccount, isLoopbackUrl, readDemo, readDemoNetworks } from './demo.ts'
 export { AssayError, type AssayErrorCode } from './errors.ts'
 export { type Evidence, type EvidencePayment, packEvidence, parseEvidence } from './evidence.ts'
 export { fetchDirectory } from './key-pins.ts'
+export {
+  createMatrix,
+  type Matrix,
+  type MatrixAnswer,
+  type MatrixIndexEntry,
+  type MatrixQuery,
+  type MatrixRow,
+  type MatrixValue,
+  type MatrixVipQuery,
+} from './matrix.ts'
 export { formatUsd, parseUsd } from './money.ts'
 export {
   baseNetwork,
@@ -34,6 +45,24 @@ export {
 } from './sign-in.ts'
 export type { Purchase } from './sign-payment.ts'
 export { type SignRequestOptions, signRequest } from './sign-request.ts'
+export {
+  buyTokenReport,
+  checkToken,
+  checkTokens,
+  type ReportFormat,
+  type TokenCapability,
+  type TokenCheck,
+  type TokenParty,
+  type TokenPower,
+  type TokenVerdict,
+} from './tokens/check-token.ts'
+export {
+  parseTokenReport,
+  type TokenReport,
+  tokenReportHash,
+  type VerifyTokenReportOptions,
+  verifyTokenReport,
+} from './tokens/verify-report.ts'
 export { followDirectory, type KeySet, readDirectory, type TrustedKey } from './trusted-keys.ts'
 export {
   type EvidenceCheck,

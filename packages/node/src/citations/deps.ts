@@ -41,6 +41,8 @@ export type SourceSettings = {
   failuresUntilHeld: number
   /** The same domain is looked at again no sooner than this. */
   checkPauseMs: number
+  /** All pages of a domain are asked for again on request no sooner than this. */
+  recrawlPauseMs: number
   crawl: CrawlSettings
 }
 
@@ -66,6 +68,7 @@ export const usualSettings: SourceSettings = {
   retryCheckMs: day,
   failuresUntilHeld: 3,
   checkPauseMs: 2_000,
+  recrawlPauseMs: 60_000,
   crawl: {
     pagesMax: 50,
     hostDelayMs: 500,

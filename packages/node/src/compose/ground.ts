@@ -12,7 +12,7 @@ import {
 import { type Config, ConfigError } from '../config.ts'
 import { demoUsdcAddress } from '../devnet/accounts.ts'
 import type { Devnet } from '../devnet/index.ts'
-import type { PrometheusMetrics } from '../http/index.ts'
+import type { PrometheusMetrics, Shop } from '../http/index.ts'
 import type { Address } from '../kernel/address.ts'
 import type { Hex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -56,6 +56,7 @@ export type Interceptors = {
   rpc?(endpoint: RpcEndpoint): RpcEndpoint
   chain?(chain: ChainPort): ChainPort
   facilitator?(facilitator: Facilitator): Facilitator
+  shop?(shop: Shop): Shop
 }
 
 export type GroundOptions = { onLost(): void; intercept: Interceptors; devnets?: readonly Devnet[] }

@@ -82,8 +82,8 @@ async function createChain(options: OpenChainOptions, journal: Journal): Promise
   journal.append([genesis])
   const raw = await signUsdcDeployment(options.chainId, fund)
   await enterMempool(state, raw)
-  await installB20(state)
   await produceBlock(state)
+  await installB20(state)
   await journal.flushed()
   return state
 }

@@ -20,6 +20,8 @@ export async function buildPaidCall(
     method: context.method,
     resourceUrl: context.resourceUrl,
     contentType: context.headers.get('content-type') ?? '',
+    received: context.received,
+    rawBody: context.rawBody,
     bodyDigest: digestBody(context.rawBody),
     representation: context.representation,
     priceMicro: quote.micro,

@@ -1,8 +1,11 @@
 import type { OpenShop, Shop, ShopContext, ShopJob } from '../http/index.ts'
 import { withLease } from '../jobs/index.ts'
+import type { Outbound } from '../outbound/index.ts'
 import { fullDemo, smallDemo } from './demo/plan.ts'
 import { type DemoProgress, seedDemo } from './demo/seed-demo.ts'
 import { feedIds } from './feeds/feed.ts'
+import { fetchDue } from './ingest/fetch-due.ts'
+import { officialOutbound } from './ingest/official-outbound.ts'
 import { createLicenceGate } from './licences/gate.ts'
 import type { MatrixDeps } from './matrix-deps.ts'
 import { qualityOf } from './quality/quality-document.ts'
@@ -19,12 +22,18 @@ import { createFileShelf } from './world/file-shelf.ts'
 const refreshEveryMs = 20_000
 
 /** Area B: real short-selling data, point in time. `settings` is the JSON of MATRIX, `licences` the text of LICENCES. */
-export function openMatrixShop(options: { settings?: unknown; licences?: string | undefined } = {}): OpenShop {
+export function openMatrixShop(
+  options: { settings?: unknown; licences?: string | undefined; contact?: string; outbound?: Outbound } = {},
+): OpenShop {
   const settings = parseMatrixSettings(options.settings, options.licences)
-  return (context) => openShop(context, settings)
+  return (context) => {
+    const contact = options.contact ?? 'operator@localhost'
+    const outbound = () => options.outbound ?? officialOutbound({ ...context, contact })
+    return openShop(context, settings, outbound)
+  }
 }
 
-async function openShop(context: ShopContext, settings: MatrixSettings): Promise<Shop> {
+async function openShop(context: ShopContext, settings: MatrixSettings, outbound: () => Outbound): Promise<Shop> {
   const stopping = new AbortController()
   const deps = createDeps(context, settings, stopping.signal)
   const progress: { now: DemoProgress } = { now: { state: 'idle', files: 0, of: 0, symbols: 0 } }
@@ -43,6 +52,7 @@ async function openShop(context: ShopContext, settings: MatrixSettings): Promise
     jobs: [
       ...(seeds && settings.demo === 'full' ? [fullDemoJob(deps, () => seed(fullDemo, true))] : []),
       qualityJob(deps),
+      ...(settings.fetch.length > 0 ? [fetchJob(deps, settings, outbound())] : []),
     ],
     readiness: [
       { name: 'market data', check: async () => !seeds || isSnapshot(deps.keeper.current('squeeze', 'delayed')) },
@@ -114,6 +124,23 @@ function fullDemoJob(deps: MatrixDeps, seed: () => Promise<void>): ShopJob {
       await seed()
       await deps.keeper.refresh()
       if (!deps.stopping.aborted) await measureQuality(deps)
+    },
+  }
+}
+
+/** Looks at the schedules every few minutes; what is due is fetched politely, and a refused file changes nothing. */
+function fetchJob(deps: MatrixDeps, settings: MatrixSettings, outbound: Outbound): ShopJob {
+  return {
+    name: 'matrix.fetch',
+    intervalMs: 5 * 60_000,
+    work: async () => {
+      await fetchDue({ ...deps, outbound }, settings.fetch, {
+        signal: deps.stopping,
+        onReport: ({ source, name, outcome }) => {
+          if (outcome.status === 'refused' || outcome.status === 'failed')
+            deps.log.warn({ source, file: name, ...outcome }, 'a market data file was not taken')
+        },
+      })
     },
   }
 }

@@ -49,8 +49,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
         follow(options, { mapping, ownHosts }, text, request, signal),
       )
       const reason = outcome.status === 'ok' ? `${Math.floor(outcome.httpStatus / 100)}xx` : outcome.reason
-      options.metrics.count('assay_outbound_requests_total', { outcome: outcome.status, reason })
-      options.metrics.observeMs('assay_outbound_request_ms', options.clock.monotonicMs() - startedAt)
+      options.metrics.count('outbound_requests', { outcome: outcome.status, reason })
+      options.metrics.observeMs('outbound_request', options.clock.monotonicMs() - startedAt)
       return outcome
     },
   }

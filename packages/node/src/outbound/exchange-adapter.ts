@@ -105,6 +105,8 @@ async function readAnswer(
   if (httpStatus >= 200 && httpStatus < 300 && !accepted(mediaType, request.accept))
     return { status: 'refused', reason: 'content_type', detail: `the answer is ${mediaType || 'of no stated type'}` }
   const { bytes, cut } = await readBody(response, headers.get('content-encoding') ?? '', request, signal)
+  // A stream that we cut off ends like one that was complete.
+  if (request.signal.aborted || (!cut && !response.complete)) throw new Error('incomplete')
   return { status: 'ok', httpStatus, headers, bytes, cut }
 }
 

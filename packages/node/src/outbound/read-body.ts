@@ -32,7 +32,11 @@ export async function readBody(
     .filter((coding) => coding !== '' && coding !== 'identity')
   if (codings.length > 1) throw new BodyProblem('encoding', 'more than one content coding')
   const raw = { bytes: 0 }
-  const counted = countRaw(source, raw, codings.length > 0 || limits.onTooLarge === 'fail' ? limits.maxBytes : Number.POSITIVE_INFINITY)
+  const counted = countRaw(
+    source,
+    raw,
+    codings.length > 0 || limits.onTooLarge === 'fail' ? limits.maxBytes : Number.POSITIVE_INFINITY,
+  )
   const decoded = codings[0] === undefined ? counted : decode(counted, codings[0], signal)
   const parts: Buffer[] = []
   let total = 0

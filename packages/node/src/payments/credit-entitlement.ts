@@ -20,8 +20,11 @@ export type CreditDeps = {
   database: Database
   clock: Clock
   ids: Ids
-  /** Who signed this very request. Money moves, so nothing less will do. */
-  provenCaller(call: PaidCall): Promise<Address>
+  /**
+   * Who signed this very request: money moves, so nothing less will do. A contract wallet is named with its chain, for
+   * elsewhere its address may have another owner.
+   */
+  provenCaller(call: PaidCall): Promise<{ address: Address; onlyNetwork?: string }>
 }
 
 const name = 'credit'
@@ -56,15 +59,16 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
 
 async function holdCredit(deps: CreditDeps, call: PaidCall, fingerprint: string): Promise<HoldOutcome> {
   const { database } = deps
-  const account = await deps.provenCaller(call).catch((error: unknown) => {
+  const caller = await deps.provenCaller(call).catch((error: unknown) => {
     if (error instanceof Problem) return error
     throw error
   })
-  if (account instanceof Problem) return { status: 'refused', problem: account }
+  if (caller instanceof Problem) return { status: 'refused', problem: caller }
+  const { address: account, onlyNetwork } = caller
   const key = idempotencyKey(call.headers)
   const earlier = await earlierCall(database, name, account, key, fingerprint)
   if (earlier) return earlier
-  const network = await networkWithCredit(database, account, call)
+  const network = await networkWithCredit(database, account, call, onlyNetwork)
   if (network === undefined) return notEnough(call)
   const id = deps.ids.next('call')
   try {
@@ -92,13 +96,20 @@ async function holdCredit(deps: CreditDeps, call: PaidCall, fingerprint: string)
 }
 
 /** Credit is owed on the chain where it was paid in; the first chain with enough of it pays. */
-async function networkWithCredit(sql: Sql, account: Address, call: PaidCall): Promise<string | undefined> {
+async function networkWithCredit(
+  sql: Sql,
+  account: Address,
+  call: PaidCall,
+  onlyNetwork: string | undefined,
+): Promise<string | undefined> {
   const { rows } = await sql.query<{ unit: string; name: string; owed_micro: bigint }>(
     `select a.name, a.unit, b.owed_micro from ledger_account a join ledger_balance b on b.account_id = a.id
      where a.name like $1 and b.owed_micro >= $2 order by b.owed_micro desc`,
     [`credit:${account}@%`, call.priceMicro],
   )
-  const networks = rows.map((row) => row.unit.slice(0, row.unit.indexOf('/')))
+  const networks = rows
+    .map((row) => row.unit.slice(0, row.unit.indexOf('/')))
+    .filter((network) => onlyNetwork === undefined || network === onlyNetwork)
   return networks.find((network) => call.route.networks.includes(network)) ?? networks[0]
 }
 

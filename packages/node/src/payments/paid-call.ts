@@ -74,6 +74,9 @@ export type PaidCall = {
   /** Absolute, from configuration, query included, attribution removed. */
   resourceUrl: string
   contentType: string
+  /** What the request itself named, and its body: a signature over the request covers these. */
+  received: { authority: string; path: string; query: string }
+  rawBody: Uint8Array
   /** sha256 of the body bytes. */
   bodyDigest: Uint8Array
   /** Negotiated media type. */

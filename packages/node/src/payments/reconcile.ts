@@ -5,6 +5,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Micro } from '../kernel/money.ts'
+import { accounts, post } from '../ledger/index.ts'
 import type { Database } from '../store/database.ts'
 import { creditPayment, insertCredited } from './credit-payment.ts'
 import { findConflict } from './store-advance.ts'
@@ -44,10 +45,11 @@ export async function reconcileBooks(
   deps: ReconcileDeps,
   targets: readonly ReconciledAddress[],
 ): Promise<ReconcileReport[]> {
+  const ownAddresses = new Set(targets.map(({ address }) => address))
   const reports: ReconcileReport[] = []
   for (const target of targets) {
     try {
-      reports.push(await reconcileAddress(deps, target))
+      reports.push(await reconcileAddress({ ...deps, ownAddresses }, target))
     } catch (error) {
       if (!(error instanceof ChainUnreadable)) throw error
       deps.log.warn(
@@ -59,7 +61,9 @@ export async function reconcileBooks(
   return reports
 }
 
-async function reconcileAddress(deps: ReconcileDeps, target: ReconciledAddress): Promise<ReconcileReport> {
+type Deps = ReconcileDeps & { ownAddresses: ReadonlySet<Address> }
+
+async function reconcileAddress(deps: Deps, target: ReconciledAddress): Promise<ReconcileReport> {
   const { chain, address, payee } = target
   const network = chain.network.caip2
   const final = await chain.finalizedBlock()
@@ -80,7 +84,7 @@ async function reconcileAddress(deps: ReconcileDeps, target: ReconciledAddress):
 }
 
 async function explainInbound(
-  deps: ReconcileDeps,
+  deps: Deps,
   target: ReconciledAddress,
   fromBlock: bigint,
   toBlock: bigint,
@@ -96,7 +100,7 @@ async function explainInbound(
     if (known.has(`${transfer.transaction} ${transfer.logIndex}`)) continue
     const outcome = await explain(deps, target, transfer)
     if (outcome === 'pending') result.pendingMicro += transfer.amountMicro
-    else result.unexplained += 1
+    else if (outcome !== 'funding') result.unexplained += 1
   }
   return result
 }
@@ -124,13 +128,17 @@ async function firstBlock(deps: ReconcileDeps, target: ReconciledAddress, finalN
 }
 
 async function explain(
-  deps: ReconcileDeps,
+  deps: Deps,
   target: ReconciledAddress,
   transfer: InboundTransfer,
-): Promise<'pending' | 'credited' | 'review'> {
+): Promise<'pending' | 'credited' | 'review' | 'funding'> {
   const { chain, address, payee } = target
   const network = chain.network.caip2
   const nonce = await chain.transferAuthorization(transfer)
+  if (nonce === undefined && deps.ownAddresses.has(transfer.sender)) {
+    await postFunding(deps, target, transfer)
+    return 'funding'
+  }
   if (nonce === undefined) {
     await recordReview(deps.database, { network, recipient: address, payee }, transfer, deps.clock.nowMs())
     return 'review'
@@ -185,6 +193,23 @@ async function explain(
 async function withdrawn(target: ReconciledAddress, fromBlock: bigint, toBlock: bigint): Promise<Micro> {
   if (target.payee !== 'pay_to' || fromBlock > toBlock) return 0n
   return target.chain.outboundTotal(target.address, fromBlock, toBlock)
+}
+
+/** The operator moved money between addresses of this node, such as into custody so that affiliates can be paid. */
+async function postFunding(deps: ReconcileDeps, target: ReconciledAddress, transfer: InboundTransfer): Promise<void> {
+  const network = target.chain.network.caip2
+  await deps.database.transaction((tx) =>
+    post(tx, [
+      {
+        reference: `funding:${network}:${transfer.transaction}:${transfer.logIndex}`,
+        kind: 'funding',
+        lines: [
+          { account: accounts.onchain(network, target.payee), amount: transfer.amountMicro },
+          { account: accounts.operator(network, 'usdc'), amount: -transfer.amountMicro },
+        ],
+      },
+    ]),
+  )
 }
 
 function report(deps: ReconcileDeps, target: ReconciledAddress, differenceMicro: Micro): void {

@@ -70,7 +70,9 @@ export async function carryOutRefunds(deps: RefundDeps): Promise<void> {
 
 async function carryOut(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
   const payment = await lockPayment(tx, asked.payment_id)
-  const open = await tx.query(`select from refund where payment_id = $1 and state = 'asked' for update`, [asked.payment_id])
+  const open = await tx.query(`select from refund where payment_id = $1 and state = 'asked' for update`, [
+    asked.payment_id,
+  ])
   if (!payment || open.rowCount === 0) return
   const lines = await debtorsOf(tx, payment, asked.amount_micro)
   if (!lines) {

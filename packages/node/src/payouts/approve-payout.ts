@@ -13,7 +13,10 @@ export async function approvePayout(database: Database, id: string, by: string):
     const row = rows[0]
     if (!row) return 'not_found'
     const next = { waiting: 'queued', parked: 'signed' }[row.state]
-    const released = await tx.query(`delete from payout_hold where network = $1 and payee = $2`, [row.network, row.payee])
+    const released = await tx.query(`delete from payout_hold where network = $1 and payee = $2`, [
+      row.network,
+      row.payee,
+    ])
     if (next === undefined && released.rowCount === 0) return 'nothing_to_approve'
     if (next !== undefined)
       await tx.query(`update payout set state = $2, approved_by = $3, reason = null where id = $1`, [id, next, by])

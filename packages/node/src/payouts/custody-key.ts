@@ -20,8 +20,7 @@ export function createCustodyKey(privateKey: Hex): CustodyKey {
   return {
     address: toHex(keccak256(publicKey.subarray(1)).subarray(12)),
     authorize: (network, authorization) => {
-      const domain =
-        domains.get(network.caip2) ?? usdcDomainSeparator({ ...network.usdc, chainId: network.chainId })
+      const domain = domains.get(network.caip2) ?? usdcDomainSeparator({ ...network.usdc, chainId: network.chainId })
       domains.set(network.caip2, domain)
       const { signature, recoveryId } = curve.signRecoverable(hashTransferAuthorization(domain, authorization), secret)
       return toHex(Buffer.concat([signature, Buffer.from([27 + recoveryId])]))

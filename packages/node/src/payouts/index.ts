@@ -1,5 +1,5 @@
 export { type ApproveOutcome, approvePayout } from './approve-payout.ts'
-export { type PayoutPurpose } from './collect-due.ts'
+export type { PayoutPurpose } from './collect-due.ts'
 export { createPayout, type NewPayout } from './create-payout.ts'
 export { type CustodyKey, createCustodyKey } from './custody-key.ts'
 export { type Payout, type PayoutState, payoutStates } from './payout-record.ts'

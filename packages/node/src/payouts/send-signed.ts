@@ -53,7 +53,10 @@ export async function sendSigned(deps: SendDeps, { chain, rpc, wallets }: SendCh
     stillWanted: () => true,
   })
   if (result.status === 'not_sent') {
-    deps.log.warn({ network: chain.network.caip2, reason: result.reason, message: result.message }, 'payouts were not sent')
+    deps.log.warn(
+      { network: chain.network.caip2, reason: result.reason, message: result.message },
+      'payouts were not sent',
+    )
     return 0
   }
   deps.metrics.count('payout_batches', { network: chain.network.caip2 })

@@ -44,8 +44,8 @@ async function watchOne(
   if (payer === null || validBefore === null) return
   const nonce = payoutNonce(payout.id)
   const expected = { payer, payTo, amountMicro, nonce }
-  const known = payout.transaction && (await chain.settlementByTransaction(payout.transaction, expected))
-  const isKnown = known !== null && known !== '' && known.status === 'confirmed'
+  const known = payout.transaction === null ? null : await chain.settlementByTransaction(payout.transaction, expected)
+  const isKnown = known !== null && known.status === 'confirmed'
   if (isKnown || (await chain.authorizationUsed(payer, nonce, 'latest'))) {
     const from = payout.headBlock ?? 0n
     const evidence = isKnown ? known : await chain.settlementByNonce(expected, from > 100n ? from - 100n : 0n)

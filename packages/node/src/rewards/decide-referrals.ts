@@ -25,7 +25,14 @@ export async function decideReferrals(
       `insert into referral (wallet, referrer, status, reason, payment_id, decided_at) values ($1, $2, $3, $4, $5, $6)
        on conflict (wallet) do update set referrer = excluded.referrer, status = excluded.status, reason = excluded.reason,
          payment_id = excluded.payment_id, decided_at = excluded.decided_at where referral.status = 'reversed'`,
-      [payer, referrer, reason === undefined ? 'counted' : 'ignored', reason ?? null, paymentId, new Date(sale.settledAtMs)],
+      [
+        payer,
+        referrer,
+        reason === undefined ? 'counted' : 'ignored',
+        reason ?? null,
+        paymentId,
+        new Date(sale.settledAtMs),
+      ],
     )
     if (rowCount > 0 && reason === undefined) decided.set(paymentId, { referrer })
   }

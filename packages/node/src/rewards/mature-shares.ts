@@ -42,7 +42,10 @@ async function matureSome(tx: Tx, nowMs: number): Promise<number> {
     rows.map((row) => accounts.payable(row.network, row.affiliate, 'affiliate')),
   )
   const owing = await receivables(tx, rows)
-  await post(tx, rows.flatMap((row) => posting(row, owing)))
+  await post(
+    tx,
+    rows.flatMap((row) => posting(row, owing)),
+  )
   await tx.query(
     `update reward_sale s set affiliate_state = 'payable' from unnest($1::text[], $2::integer[]) t (payment_id, round)
      where s.payment_id = t.payment_id and s.round = t.round`,
@@ -76,7 +79,9 @@ function posting(row: Due, owing: Map<string, Micro>): LedgerTransaction[] {
       lines: [
         { account: accounts.payable(network, affiliate, 'affiliate_pending'), amount: micro },
         ...(setOff > 0n ? [{ account: accounts.receivable(network, affiliate, 'affiliate'), amount: -setOff }] : []),
-        ...(micro > setOff ? [{ account: accounts.payable(network, affiliate, 'affiliate'), amount: setOff - micro }] : []),
+        ...(micro > setOff
+          ? [{ account: accounts.payable(network, affiliate, 'affiliate'), amount: setOff - micro }]
+          : []),
       ],
     },
   ]

@@ -65,7 +65,10 @@ async function holdPass(deps: PassDeps, call: PaidCall, fingerprint: string): Pr
   const { database, clock } = deps
   const pass = await findPass(database, deps, passOf(call.headers) ?? '')
   if (!pass)
-    return { status: 'refused', problem: new Problem('proof_invalid', { detail: 'This pass is not one of this node.' }) }
+    return {
+      status: 'refused',
+      problem: new Problem('proof_invalid', { detail: 'This pass is not one of this node.' }),
+    }
   const key = idempotencyKey(call.headers)
   const earlier = await earlierCall(database, name, pass.wallet, key, fingerprint)
   if (earlier) return earlier

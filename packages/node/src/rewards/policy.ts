@@ -67,7 +67,12 @@ const schema = z.strictObject({
     .default([
       { id: 'report', what: 'one call of up to 0.02 USD, such as a token report', points: 400, max_price_usd: 20_000n },
       { id: 'pull', what: 'one call of up to 0.05 USD, such as a live pull', points: 1_000, max_price_usd: 50_000n },
-      { id: 'vip_pull', what: 'one call of up to 0.25 USD, such as a vip pull', points: 5_000, max_price_usd: 250_000n },
+      {
+        id: 'vip_pull',
+        what: 'one call of up to 0.25 USD, such as a vip pull',
+        points: 5_000,
+        max_price_usd: 250_000n,
+      },
     ]),
   pass_days: whole.min(1).max(366).default(30),
   referrer_points: whole.default(10_000),

@@ -46,7 +46,11 @@ export async function readLoyalty(deps: { sql: Sql; policy: RewardsPolicy; baseU
     spent_micro: row.spent_micro.toString(),
     sales: row.sales,
     next_tier: next
-      ? { name: next.name, needs_usd: formatUsd(next.fromMicro - row.spent_micro), points_per_usd: next.pointsPerUsd.toString() }
+      ? {
+          name: next.name,
+          needs_usd: formatUsd(next.fromMicro - row.spent_micro),
+          points_per_usd: next.pointsPerUsd.toString(),
+        }
       : null,
     referral: {
       link: `${deps.baseUrl}/?ref=${checksumAddress(wallet)}`,

@@ -66,7 +66,10 @@ async function redeemAll(deps: RedeemDeps, requests: readonly RedemptionRequest[
 async function redeemIn(deps: RedeemDeps, tx: Tx, requests: readonly RedemptionRequest[]): Promise<RedeemOutcome[]> {
   const wallets = [...new Set(requests.map(({ wallet }) => wallet))]
   await lockAccounts(tx, wallets.map(accounts.points))
-  const known = await readRedemptions(tx, requests.map(({ nonce }) => nonce))
+  const known = await readRedemptions(
+    tx,
+    requests.map(({ nonce }) => nonce),
+  )
   const balances = await pointBalances(tx, wallets)
   const pending = await pendingPoints(tx, wallets)
   const made: (Redeemed & { request: RedemptionRequest; tokenHash: Buffer })[] = []
@@ -81,9 +84,9 @@ async function redeemIn(deps: RedeemDeps, tx: Tx, requests: readonly RedemptionR
     const waiting = pending.get(wallet) ?? 0n
     if (balance - waiting < points) return { status: 'short', balance, pending: waiting }
     balances.set(wallet, balance - points)
-    const redeemed = makeRedeemed(deps, request, balance - points)
+    const { redeemed, tokenHash } = makeRedeemed(deps, request, balance - points)
     known.set(nonce, { requestHash: request.requestHash, redeemed })
-    made.push({ ...redeemed, request })
+    made.push({ ...redeemed, request, tokenHash })
     return { status: 'redeemed', redeemed }
   })
   if (made.length === 0) return outcomes
@@ -103,19 +106,23 @@ async function redeemIn(deps: RedeemDeps, tx: Tx, requests: readonly RedemptionR
   return outcomes
 }
 
-function makeRedeemed(deps: RedeemDeps, { nonce, points, reward }: RedemptionRequest, balance: bigint) {
+function makeRedeemed(
+  deps: RedeemDeps,
+  { nonce, points, reward }: RedemptionRequest,
+  balance: bigint,
+): { redeemed: Redeemed; tokenHash: Buffer } {
   const passId = deps.ids.next('pass')
   const { hash, keyId } = deps.tokens.make(passId)
   const madeAtMs = deps.clock.nowMs()
-  return {
+  const redeemed = {
     nonce,
     passId,
     tokenKeyId: keyId,
-    tokenHash: hash,
     calls: Number(points / reward.points),
     points,
     balance,
     madeAtMs,
     expiresAtMs: madeAtMs + deps.policy.passDays * 86_400_000,
   }
+  return { redeemed, tokenHash: hash }
 }

@@ -8,8 +8,8 @@ import { Problem } from '../kernel/problem.ts'
 import { checkAccountSignature, personalMessageDigest, statementTypedData, verifyStatement } from '../proofs/index.ts'
 import { nodeDomain, type TokenMaker } from '../signing/index.ts'
 import type { Reward, RewardsPolicy } from './policy.ts'
-import { type RedeemMessage, redeemStatement, redeemText, redeemTypes, requestHash } from './redeem-statement.ts'
 import type { Redeemed, RedeemPoints } from './redeem-points.ts'
+import { type RedeemMessage, redeemStatement, redeemText, redeemTypes, requestHash } from './redeem-statement.ts'
 import { pendingPoints, pointBalances, readRedemptions } from './redemption-store.ts'
 
 export type RedeemRouteDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'baseUrl' | 'base'> & {
@@ -39,11 +39,25 @@ export function redeemRoutes(deps: RedeemRouteDeps): RouteDeclaration[] {
 const infoOutput = z.object({
   rates: z.array(z.object({ tier: z.string(), from_usd: z.string(), points_per_usd: z.string() })),
   rewards: z.array(rewardView),
-  how: z.object({ post: z.string(), domain: z.unknown(), types: z.unknown(), primary_type: z.string(), schemes: z.array(z.string()), chains: z.array(z.string()), seconds: z.number() }),
+  how: z.object({
+    post: z.string(),
+    domain: z.unknown(),
+    types: z.unknown(),
+    primary_type: z.string(),
+    schemes: z.array(z.string()),
+    chains: z.array(z.string()),
+    seconds: z.number(),
+  }),
   balance: z.string().optional(),
   pending: z.string().optional(),
   sign: z
-    .object({ nonce: z.string(), issued_at: z.string(), expires_at: z.string(), typed_data: z.unknown(), message: z.string() })
+    .object({
+      nonce: z.string(),
+      issued_at: z.string(),
+      expires_at: z.string(),
+      typed_data: z.unknown(),
+      message: z.string(),
+    })
     .optional(),
 })
 
@@ -60,7 +74,8 @@ function infoRoute(deps: RedeemRouteDeps): RouteDeclaration {
     method: 'GET',
     path: '/redeem/info',
     summary: 'What points are worth, and what to sign to redeem them',
-    description: 'Without `wallet`: rates, rewards and how to sign. With it: the balance, and the statement to sign, good once for five minutes.',
+    description:
+      'Without `wallet`: rates, rewards and how to sign. With it: the balance, and the statement to sign, good once for five minutes.',
     query,
     output: infoOutput,
     example: { output: { ...generalInfo(deps) } },
@@ -91,12 +106,18 @@ function generalInfo({ policy, baseUrl, base, proofs }: RedeemRouteDeps) {
 
 async function readInfo(
   deps: RedeemRouteDeps,
-  query: { wallet?: string | undefined; reward?: string | undefined; points?: string | undefined; chain_id?: string | undefined },
+  query: {
+    wallet?: string | undefined
+    reward?: string | undefined
+    points?: string | undefined
+    chain_id?: string | undefined
+  },
 ) {
   const general = generalInfo(deps)
   const owner = parseAddress(query.wallet)
   if (owner === undefined) return general
-  const reward = query.reward === undefined ? deps.policy.rewards[0] : deps.policy.rewards.find(({ id }) => id === query.reward)
+  const reward =
+    query.reward === undefined ? deps.policy.rewards[0] : deps.policy.rewards.find(({ id }) => id === query.reward)
   if (!reward) throw unknownReward(deps)
   const chainId = chainIdOf(deps, query.chain_id)
   const { nonce, expiresAtMs } = deps.proofs.nonces.issue(redeemScope(deps), ttlSeconds * 1000)
@@ -164,7 +185,8 @@ function redeemRoute(deps: RedeemRouteDeps): RouteDeclaration {
     method: 'POST',
     path: '/redeem',
     summary: 'Burn points for a pass that paid routes accept in place of payment',
-    description: 'Send what GET /redeem/info gave, signed (EIP-712, EIP-191 or by a contract wallet). The same request again gets the first result.',
+    description:
+      'Send what GET /redeem/info gave, signed (EIP-712, EIP-191 or by a contract wallet). The same request again gets the first result.',
     body: redeemBody,
     output: z.strictObject({ pass: passView, points: z.string(), balance: z.string() }),
     example: {
@@ -230,7 +252,10 @@ async function checkSigned(deps: RedeemRouteDeps, body: RedeemBody, owner: Addre
   if (expiresAt - issuedAt > ttlSeconds || issuedAt > now + 5)
     throw new Problem('proof_invalid', { detail: `A statement is good for ${ttlSeconds} seconds from its issue.` })
   if (deps.proofs.nonces.check(body.nonce, redeemScope(deps)) === undefined)
-    throw new Problem('proof_invalid', { detail: 'The nonce is not one of this node.', hint: 'Get one from GET /redeem/info.' })
+    throw new Problem('proof_invalid', {
+      detail: 'The nonce is not one of this node.',
+      hint: 'Get one from GET /redeem/info.',
+    })
   const chainId = chainIdOf(deps, body.chain_id)
   const message: RedeemMessage = { wallet: owner, points, reward: body.reward, nonce: body.nonce, issuedAt, expiresAt }
   const account = { chainId, address: owner }
@@ -260,4 +285,3 @@ function show(deps: RedeemRouteDeps, reward: Reward, redeemed: Redeemed) {
     balance: redeemed.balance.toString(),
   }
 }
-

@@ -1,6 +1,6 @@
+import { type Address, checksumAddress } from '../kernel/address.ts'
 import { sha256 } from '../kernel/bytes.ts'
 import { canonicalJson } from '../kernel/canonical-json.ts'
-import { type Address, checksumAddress } from '../kernel/address.ts'
 import type { Statement } from '../proofs/index.ts'
 
 /** What a wallet says when it redeems. Times are unix seconds, as the typed data carries them. */

@@ -107,7 +107,8 @@ async function shareBack(reversal: Reversal): Promise<LedgerTransaction[]> {
     const taken = smallerOf(await owedTo(tx, payable), back)
     if (taken > 0n) lines.push({ account: payable, amount: taken })
     // Paid out already: what the affiliate earns next sets it off.
-    if (back > taken) lines.push({ account: accounts.receivable(network, affiliate, 'affiliate'), amount: back - taken })
+    if (back > taken)
+      lines.push({ account: accounts.receivable(network, affiliate, 'affiliate'), amount: back - taken })
   }
   lines.push({ account: accounts.affiliateExpense(network), amount: -back })
   return [{ reference: reversalKind(reversal, 'affiliate'), kind: 'affiliate_back', paymentId: sale.paymentId, lines }]
@@ -120,10 +121,11 @@ async function note({ tx, sale, row, backMicro, debtors }: Reversal, whole: bool
      where payment_id = $1 and round = $2`,
     [sale.paymentId, sale.round, backMicro, whole],
   )
-  await tx.query(
-    `update loyalty set spent_micro = spent_micro - $2, sales = sales - $3 where wallet = $1`,
-    [row.payer, backMicro, whole ? 1 : 0],
-  )
+  await tx.query(`update loyalty set spent_micro = spent_micro - $2, sales = sales - $3 where wallet = $1`, [
+    row.payer,
+    backMicro,
+    whole ? 1 : 0,
+  ])
   // A referrer may owe without ever having bought anything.
   if (debtors.size > 0)
     await tx.query(

@@ -131,7 +131,13 @@ function affiliateRoute({ database, baseUrl, policy }: StatusDeps): RouteDeclara
         own_purchases_ignored: 0,
         link: `https://node.example/?aff=${exampleWallet}`,
         chains: [
-          { network: 'eip155:8453', earned_micro: '37500000', pending_micro: '37500000', payable_micro: zero, paid_micro: zero },
+          {
+            network: 'eip155:8453',
+            earned_micro: '37500000',
+            pending_micro: '37500000',
+            payable_micro: zero,
+            paid_micro: zero,
+          },
         ],
         payouts: [],
       },
@@ -140,7 +146,9 @@ function affiliateRoute({ database, baseUrl, policy }: StatusDeps): RouteDeclara
     access: {
       kind: 'free',
       handle: async (input) =>
-        jsonAnswer(await readAffiliate({ sql: database, policy, baseUrl }, parseAddress(input.params.wallet) as Address)),
+        jsonAnswer(
+          await readAffiliate({ sql: database, policy, baseUrl }, parseAddress(input.params.wallet) as Address),
+        ),
     },
   })
 }

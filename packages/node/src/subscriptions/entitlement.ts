@@ -25,7 +25,9 @@ export function createSubscriptionEntitlement(deps: EntitlementDeps): Entitlemen
     name: 'subscription',
     claims: (headers) => {
       const bearer = bearerOf(headers)
-      return headers.has('sign-in-with-x') || (bearer !== undefined && (bearer.startsWith('asub_') || isSession(bearer)))
+      return (
+        headers.has('sign-in-with-x') || (bearer !== undefined && (bearer.startsWith('asub_') || isSession(bearer)))
+      )
     },
     hold: (call) => holdPull(deps, call).catch(asRefusal),
     // The pull was counted by the hold, and nothing else is used up.

@@ -45,12 +45,7 @@ export async function takeBackPeriod(tx: Tx, tokens: TokenMaker, paymentId: stri
   ])
 }
 
-async function refold(
-  tx: Tx,
-  tokens: TokenMaker,
-  wallet: Address,
-  nowMs: number,
-): Promise<Subscription | undefined> {
+async function refold(tx: Tx, tokens: TokenMaker, wallet: Address, nowMs: number): Promise<Subscription | undefined> {
   const term = foldPeriods(await standingPurchases(tx, wallet))
   if (!term) return undefined
   const known = await findSubscription(tx, wallet)
@@ -89,10 +84,7 @@ export async function revokeToken(tx: Tx, wallet: Address, nowMs: number): Promi
   return subscription
 }
 
-function withToken(
-  tokens: TokenMaker,
-  subscription: Omit<Subscription, 'tokenHash' | 'tokenKeyId'>,
-): Subscription {
+function withToken(tokens: TokenMaker, subscription: Omit<Subscription, 'tokenHash' | 'tokenKeyId'>): Subscription {
   const { hash, keyId } = tokens.make(tokenName(subscription.wallet, subscription.tokenVersion))
   return { ...subscription, tokenHash: hash, tokenKeyId: keyId }
 }

@@ -14,13 +14,11 @@ export type SubscriptionPolicy = {
   covers: Record<Tier, readonly string[]>
 }
 
-const price = z
-  .string()
-  .transform((text, context) => {
-    const micro = parseUsd(text)
-    if (micro === undefined || micro === 0n) context.addIssue({ code: 'custom', message: 'must be decimal USD above 0' })
-    return micro ?? 0n
-  })
+const price = z.string().transform((text, context) => {
+  const micro = parseUsd(text)
+  if (micro === undefined || micro === 0n) context.addIssue({ code: 'custom', message: 'must be decimal USD above 0' })
+  return micro ?? 0n
+})
 
 const livePulls = ['matrix.live', 'matrix.*.live', 'matrix.live.*']
 const vipPulls = ['matrix.vip', 'matrix.*.vip', 'matrix.vip.*']

@@ -17,7 +17,10 @@ export type SubscribeDeps = Pick<ShopContext, 'base' | 'polygon' | 'clock'> & {
 
 const output = z.strictObject({
   subscription: subscriptionSchema,
-  token: z.string().nullable().describe('Send it as Authorization: Bearer. It can be given again, rotated and revoked.'),
+  token: z
+    .string()
+    .nullable()
+    .describe('Send it as Authorization: Bearer. It can be given again, rotated and revoked.'),
   receipt: z.string().nullable().describe('The signed receipt of the payment (JWS).'),
 })
 

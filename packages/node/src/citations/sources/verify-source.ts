@@ -36,6 +36,7 @@ export async function verifySource(deps: SourceDeps, domain: string): Promise<bo
   })
   // A signature in the file is as good as one sent to us; checking it may need the chain, so not in the transaction.
   for (const { claim, signature } of signatures) await proveWallet(deps, claim, signature).catch(() => {})
+  await wantCrawl(deps.database, domain, deps.clock, deps.settings.recrawlPauseMs)
   await wantScore(deps.database, domain, deps.clock)
   return true
 }

@@ -8,9 +8,12 @@ export function easternToUtcMs(date: IsoDate, hour: number, minute = 0, second =
 
 /** The calendar day in New York at this moment. */
 export function easternDate(ms: number): IsoDate {
-  const winter = fromDayNumber(Math.floor((ms - 5 * 3_600_000) / 86_400_000))
-  const summer = fromDayNumber(Math.floor((ms - 4 * 3_600_000) / 86_400_000))
-  return isSummerTime(summer, 12) ? summer : winter
+  const year = new Date(ms).getUTCFullYear()
+  // Clocks change at 02:00 local time: 07:00 UTC in March, 06:00 UTC in November.
+  const begins = toDayNumber(nthSunday(`${year}-03-01`, 2)) * 86_400_000 + 7 * 3_600_000
+  const ends = toDayNumber(nthSunday(`${year}-11-01`, 1)) * 86_400_000 + 6 * 3_600_000
+  const hours = ms >= begins && ms < ends ? 4 : 5
+  return fromDayNumber(Math.floor((ms - hours * 3_600_000) / 86_400_000))
 }
 
 function isSummerTime(date: IsoDate, hour: number): boolean {

@@ -36,13 +36,13 @@ function security(index: number): DemoSecurity {
   const { kind, symbol, what } = paperOf(place, root, issuer)
   const company = kind === 'share' || kind === 'adr'
   const shortDraw = draw(index, 0, 1)
-  const prone = company && draw(index, 0, 2) < 0.04
+  const prone = company && draw(index, 0, 2) < 0.06
   const shares = Math.round(Math.exp(15.5 + 4.5 * draw(index, 0, 3)))
   const basePrice = Math.exp(1 + 4 * draw(index, 0, 4))
   return {
     index,
     symbol,
-    name: `Synthetic ${what} ${String(index).padStart(5, '0')}`,
+    name: `Synthetic ${String(index).padStart(5, '0')} ${what}`,
     kind,
     exchange:
       kind === 'etf' ? (place % 2 === 0 ? 'P' : 'Z') : draw(index, 0, 5) < 0.55 && !symbol.includes('.') ? 'Q' : 'N',
@@ -68,7 +68,7 @@ function paperOf(place: number, root: string, issuer: string): { kind: SecurityK
     : { kind: 'share', symbol: root, what: 'Corp Common Stock' }
 }
 
-const cycleDays = 168
+const cycleDays = 84
 const buildUpDays = 14
 const runDays = 16
 

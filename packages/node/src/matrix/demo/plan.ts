@@ -1,6 +1,7 @@
 import { addDays, type IsoDate } from '../calendar/dates.ts'
-import { easternDate } from '../calendar/eastern-time.ts'
+import { easternDate, easternToUtcMs } from '../calendar/eastern-time.ts'
 import { addTradingDays, nextMonth, settlementDates, tradingDaysUpTo } from '../calendar/trading-days.ts'
+import { sourceOf } from '../sources/catalogue.ts'
 import type { SourceId } from '../sources/source.ts'
 import { createDemoWorld, type DemoSecurity } from './demo-world.ts'
 import {
@@ -28,12 +29,12 @@ export type PlannedFile = {
 
 export type DemoSize = { symbols: number; tradingDays: number }
 
-export const smallDemo: DemoSize = { symbols: 300, tradingDays: 24 }
+export const smallDemo: DemoSize = { symbols: 600, tradingDays: 22 }
 export const fullDemo: DemoSize = { symbols: 12_000, tradingDays: 120 }
 
 /** All files of the demo, what is seen first in front. The last day is one whose every list has long been public. */
 export function planDemo(nowMs: number, size: DemoSize): PlannedFile[] {
-  const last = tradingDaysUpTo(easternDate(nowMs - 40 * 3_600_000), 2)[0] as IsoDate
+  const last = lastPublicDay(nowMs)
   const days = tradingDaysUpTo(last, size.tradingDays).reverse()
   const oldest = days[days.length - 1] as IsoDate
   const all = createDemoWorld(size.symbols)
@@ -48,7 +49,7 @@ export function planDemo(nowMs: number, size: DemoSize): PlannedFile[] {
       plan('nasdaq-directory', `${index} ${last}`, () => directoryFiles(all, last)[index] as DemoFile),
     ),
     plan('sec-tickers', last, () => tickersFile(all, last)),
-    ...quarterEnds(last, small ? 1 : 2).map((end) =>
+    ...quarterEnds(addDays(last, -62), small ? 1 : 2).map((end) =>
       plan('sec-shares', end, () => framesFile(all, frameName(end), end)),
     ),
     ...settlements(oldest, last, small).map(([now, before]) =>
@@ -59,7 +60,7 @@ export function planDemo(nowMs: number, size: DemoSize): PlannedFile[] {
     ...['09:15:00', '13:15:00'].map((time) =>
       plan('ibkr-borrow', `${last} ${time}`, () => borrowFile(all, last, time)),
     ),
-    ...days.slice(0, small ? 5 : 30).flatMap((day) => dailyLists(all, day, plan)),
+    ...days.slice(0, small ? 5 : 30).flatMap((day) => dailyLists(all, day, nowMs, plan)),
     ...days.flatMap((day) => [
       plan('finra-short-volume', day, () => shortVolumeFile(all, day)),
       plan('price-csv', day, () => priceFile(all, day)),
@@ -70,15 +71,27 @@ export function planDemo(nowMs: number, size: DemoSize): PlannedFile[] {
   ]
 }
 
+/** Longer than the delay of the free tier, so that it has the same day. */
+const settledMs = 70 * 60_000
+
+/** The last trading day whose evening lists have been public for a while. */
+function lastPublicDay(nowMs: number): IsoDate {
+  const [before, newest] = tradingDaysUpTo(easternDate(nowMs), 2) as [IsoDate, IsoDate]
+  return easternToUtcMs(newest, 23, 15) <= nowMs - settledMs ? newest : before
+}
+
 function dailyLists(
   all: readonly DemoSecurity[],
   day: IsoDate,
+  nowMs: number,
   plan: (source: SourceId, key: string, make: () => DemoFile) => PlannedFile,
 ): PlannedFile[] {
   return [
     plan('nasdaq-threshold', day, () => thresholdFile(all, 'nasdaq', day)),
     plan('nyse-threshold', day, () => thresholdFile(all, 'nyse', day)),
-    plan('cboe-threshold', day, () => thresholdFile(all, 'cboe', day)),
+    ...(sourceOf('cboe-threshold').publicBy({ period: day, asOf: day }) <= nowMs - settledMs
+      ? [plan('cboe-threshold', day, () => thresholdFile(all, 'cboe', day))]
+      : []),
     plan('nasdaq-halts', day, () => haltsFile(all, day)),
   ]
 }

@@ -135,7 +135,7 @@ export function haltsFile(securities: Securities, date: IsoDate): DemoFile {
       const phase = squeezePhase(one, day)
       return (
         (phase !== undefined && phase > 0.05 && phase < 0.45 && draw(one.index, day, 32) < 0.5) ||
-        draw(one.index, day, 33) < 0.0004
+        draw(one.index, day, 33) < 0.002
       )
     })
     .map((one) => {

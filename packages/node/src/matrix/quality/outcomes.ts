@@ -11,8 +11,8 @@ export async function loadLaterPrices(deps: WorldDeps): Promise<LaterPrices> {
     const rows = await deps.shelf.rows(deps.sql, 'prices', file)
     for (let i = 0; i < rows.count; i += 1) {
       const day = rows.days[i] as number
-      let closes = byDay.get(day)
-      if (!closes) byDay.set(day, (closes = new Map()))
+      const closes = byDay.get(day) ?? new Map<string, number>()
+      byDay.set(day, closes)
       const symbol = deps.symbols.symbolOf(rows.ids[i] as number) as string
       if (!closes.has(symbol)) closes.set(symbol, (rows.numbers.close as Float64Array)[i] as number)
     }

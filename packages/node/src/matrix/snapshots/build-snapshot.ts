@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { toRfc3339 } from '../../kernel/clock.ts'
-import { fromDayNumber } from '../calendar/dates.ts'
+import { fromDayNumber, toDayNumber } from '../calendar/dates.ts'
 import { allowedColumns } from '../feeds/allowed-columns.ts'
 import { planComposite } from '../feeds/composite.ts'
 import type { Feed } from '../feeds/feed.ts'
@@ -35,6 +35,11 @@ export function buildSnapshot(world: World, feed: Feed, gate: LicenceGate, varia
   const plan = planOf(input)
   if (directoryAllowed) provenance.use(world.listingOrigins)
   const needed = world.origins.filter(({ source }) => feed.needs.includes(source))
+  // An empty list is news too, and it has a source.
+  if (plan.count === 0)
+    provenance.use(
+      world.origins.flatMap(({ source }, index) => (feed.needs.includes(source) && mayUse(index) ? [index] : [])),
+    )
   if (plan.count === 0 && needed.length === 0) return { status: 'no_data', leftOut: relevant }
   if (needed.length > 0 && !needed.some(({ source, synthetic }) => gate.may(source, synthetic, variant)))
     return { status: 'not_licensed', leftOut: relevant }
@@ -116,7 +121,7 @@ function manifestOf(
         .sort()
         .at(-1) ?? '1970-01-01',
     available_at: toRfc3339(Math.max(0, ...origins.map(({ availableAtMs }) => availableAtMs))),
-    data_vintage: fromDayNumber(input.provenance.oldestDay() ?? 0),
+    data_vintage: fromDayNumber(input.provenance.oldestDay() ?? toDayNumber(shown[0]?.asOf ?? '1970-01-01')),
     coverage_pct: Math.round(plan.coveragePct * 100) / 100,
     row_count: plan.count,
     excluded_count: plan.excluded.size,

@@ -23,7 +23,7 @@ export const finraShortVolume: Source = {
   urlPattern: 'https://cdn.finra.org/equity/regsho/daily/CNMSshvolYYYYMMDD.txt',
   schedule: {
     cadence: 'every trading day by 18:00 ET',
-    graceMs: 6 * 3_600_000,
+    graceMs: 8 * 3_600_000,
     due: (nowMs) =>
       tradingDaysUpTo(easternDate(nowMs), 6)
         .reverse()

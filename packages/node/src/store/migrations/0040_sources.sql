@@ -20,7 +20,7 @@ create table source (
   registered_at timestamptz not null,
   updated_at timestamptz not null
 );
-create index source_by_score on source (cite_score desc nulls last, domain);
+create index source_by_score on source ((-coalesce(cite_score, -1)), domain);
 create index source_score_wanted on source (score_wanted_at) where score_wanted_at is not null;
 
 -- Somebody says a domain is theirs and where its money should go. Until proven, any number may say so.
@@ -86,3 +86,13 @@ create table source_score (
 insert into app_access values ('source_score', 'select, insert');
 create trigger source_score_is_fixed before update or delete on source_score
   for each row execute function refuse_change();
+
+-- What being cited brought a domain, and how its quotes held up when they were looked for again.
+create table source_usage (
+  domain text primary key references source,
+  citations bigint not null default 0 check (citations >= 0),
+  earned_micro bigint not null default 0 check (earned_micro >= 0),
+  paid_micro bigint not null default 0 check (paid_micro >= 0),
+  quotes_checked bigint not null default 0 check (quotes_checked >= quotes_found),
+  quotes_found bigint not null default 0 check (quotes_found >= 0)
+);

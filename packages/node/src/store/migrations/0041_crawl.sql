@@ -26,6 +26,7 @@ create table crawl_page (
   text_sha256 bytea,
   facts jsonb,
   problem text,
+  first_read_at timestamptz,
   fetched_at timestamptz,
   changed_at timestamptz,
   primary key (domain, url)

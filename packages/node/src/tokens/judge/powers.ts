@@ -33,7 +33,7 @@ export function powersOf(facts: TokenFacts): Record<PowerName, Power> {
       facts,
       roles.METADATA_ROLE,
       countEvents(facts, 'name_updated', 'symbol_updated', 'contract_uri_updated'),
-      'rename the token, which also voids signed permits',
+      'rename the token and so void signed permits',
     ),
     multiplier: multiplierPower(facts),
   }

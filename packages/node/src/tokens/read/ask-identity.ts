@@ -51,6 +51,7 @@ export function askIdentity(desk: Desk, token: Address): void {
     'seizePolicyIds',
     'pausedFeatures',
     'supplyCap',
+    'totalSupply',
   ] as const)
     desk.askStorage(token, tokenSlots[slot])
   if (variant === 'asset') {

@@ -63,7 +63,10 @@ export function assembleFacts(gathered: Gathered): TokenFacts {
     decimals: desk.fact(view('decimals()'), (data) => asNumber(readUint(data, 8))),
     contractUri: desk.fact(view('contractURI()'), readText),
     currency: variant === 'stablecoin' ? desk.fact(view('currency()'), readText) : undefined,
-    totalSupply: desk.fact(view('totalSupply()'), (data) => readUint(data, 256)),
+    totalSupply: both(
+      desk.fact(view('totalSupply()'), (data) => readUint(data, 256)),
+      stored(desk, token, 'totalSupply'),
+    ),
     supplyCap,
     paused,
     scopes: scopeFacts,

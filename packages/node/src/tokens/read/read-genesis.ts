@@ -4,10 +4,14 @@ import { type Hex, isHex } from '../../kernel/bytes.ts'
 import { adminRole, factoryAbi, factoryAddress, tokenAbi } from '../abi/b20.ts'
 import type { Genesis } from '../facts.ts'
 import type { LogSource } from './collect-logs.ts'
-import type { ControlEvent, RawLog } from './decode-events.ts'
+import { type ControlEvent, controlTopics, type RawLog } from './decode-events.ts'
 import { agree, askAll } from './panel.ts'
+import { parseLog } from './read-logs.ts'
 
 type Transaction = { from: Address; to: Address | undefined; input: Hex }
+
+/** `missingLogs`: the receipt of the creation holds control logs that the search for logs did not give. */
+export type GenesisRead = { genesis: Genesis; missingLogs: boolean | undefined }
 
 /** Who made the token, through what, and what it did in the same breath. */
 export async function readGenesis(
@@ -15,8 +19,21 @@ export async function readGenesis(
   token: Address,
   creation: RawLog,
   events: readonly ControlEvent[],
-): Promise<Genesis> {
-  const transaction = await readTransaction(source, creation.transaction)
+): Promise<GenesisRead> {
+  const { transaction, receiptLogs } = await readTransaction(source, creation.transaction)
+  const known = new Set(events.map((event) => `${event.transaction}:${event.logIndex}`))
+  const missingLogs = receiptLogs
+    ?.filter((log) => log.address === token && controlTopics.includes(log.topics[0] as Hex))
+    .some((log) => !known.has(`${log.transaction}:${log.logIndex}`))
+  return { genesis: genesisFrom(token, creation, events, transaction), missingLogs }
+}
+
+function genesisFrom(
+  token: Address,
+  creation: RawLog,
+  events: readonly ControlEvent[],
+  transaction: Transaction | undefined,
+): Genesis {
   const firstGrant = events.find(
     (event) =>
       event.transaction === creation.transaction &&
@@ -37,12 +54,32 @@ export async function readGenesis(
   return { ...common, ...parties, via: 'direct', salt: call.salt, initCalls: call.initCalls.map(describeCall) }
 }
 
-async function readTransaction({ panel, meter }: LogSource, hash: Hex): Promise<Transaction | undefined> {
+type CreationRead = { transaction: Transaction | undefined; receiptLogs: RawLog[] | undefined }
+
+/** The receipt comes by another way than the search for logs: a provider that drops logs there is caught here. */
+async function readTransaction({ panel, meter }: LogSource, hash: Hex): Promise<CreationRead> {
   meter.logs += 1
-  const replies = await askAll(panel, [{ method: 'eth_getTransactionByHash', params: [hash] }])
+  const replies = await askAll(panel, [
+    { method: 'eth_getTransactionByHash', params: [hash] },
+    { method: 'eth_getTransactionReceipt', params: [hash] },
+  ])
   const parsed = replies.map(([reply]) => (reply?.ok ? parseTransaction(reply.value) : undefined))
-  const outcome = agree(panel, parsed, ({ from, to, input }) => `${from} ${to} ${input}`)
-  return outcome.status === 'agreed' ? outcome.value : undefined
+  const transaction = agree(panel, parsed, ({ from, to, input }) => `${from} ${to} ${input}`)
+  const lists = replies.map(([, reply]) => (reply?.ok ? parseReceipt(reply.value) : undefined))
+  const logs = agree(panel, lists, (list) =>
+    list.map((log) => `${log.logIndex}${log.topics.join()}${log.data}`).join('|'),
+  )
+  return {
+    transaction: transaction.status === 'agreed' ? transaction.value : undefined,
+    receiptLogs: logs.status === 'agreed' ? logs.value : undefined,
+  }
+}
+
+function parseReceipt(value: unknown): RawLog[] | undefined {
+  const list = (value as { logs?: unknown } | null)?.logs
+  if (!Array.isArray(list)) return undefined
+  const logs = list.map(parseLog)
+  return logs.every((log) => log !== undefined) ? logs : undefined
 }
 
 function parseTransaction(value: unknown): Transaction | undefined {

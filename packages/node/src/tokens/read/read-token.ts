@@ -135,14 +135,24 @@ async function readHistory(deps: ReaderDeps, source: LogSource, block: PinnedBlo
   const events = decoded.filter((event) => event !== undefined)
   const garbled: LogGap[] =
     decoded.length === events.length ? [] : [{ fromBlock, toBlock: block.number, reason: 'garbled' }]
-  const genesis = creation && (await readGenesis(source, token, creation, events))
+  const born = creation && (await readGenesis(source, token, creation, events))
+  const unseen: LogGap[] =
+    born === undefined || born.missingLogs === false
+      ? []
+      : [
+          {
+            fromBlock,
+            toBlock: fromBlock,
+            reason: born.missingLogs === undefined ? 'creation_receipt_unread' : 'logs_missing',
+          },
+        ]
   return {
     creation,
-    genesis,
+    genesis: born?.genesis,
     events,
     replayed: replay(events, creation?.transaction),
     fromBlock,
-    gaps: [...coverage.gaps, ...garbled],
+    gaps: [...coverage.gaps, ...garbled, ...unseen],
     count: coverage.count,
   }
 }

@@ -5,7 +5,8 @@ export type SignedReport = Report & { attestation: unknown; proof?: unknown }
 
 /** Issuers choose names: nothing of theirs may become markup. */
 export function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_{}[\]()<>#+\-.!|~&]/g, (mark) => `\\${mark}`)
+  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+  return text.replace(/[\\`*_{}[\]()#+\-.!|~&<>]/g, (mark) => entities[mark] ?? `\\${mark}`)
 }
 
 /** A fact or the words for not knowing it. */

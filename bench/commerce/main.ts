@@ -1,0 +1,29 @@
+// npx tsx bench/commerce/main.ts [--quick]: the figures of subscriptions, rewards and payouts; exit code 1 when one is missed.
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { measureHooks } from './measure-hooks.ts'
+import { measurePayouts } from './measure-payouts.ts'
+import { measureRedemptions } from './measure-redemptions.ts'
+
+const quick = process.argv.includes('--quick')
+const home = await mkdtemp(join(tmpdir(), 'assay-bench-'))
+const folder = async (name: string) => {
+  await mkdir(join(home, name))
+  return join(home, name)
+}
+try {
+  const redemptions = await measureRedemptions(await folder('redemptions'))
+  const payouts = await measurePayouts(await folder('payouts'))
+  const hooks = await measureHooks(await folder('hooks'), quick ? 2 : 7, quick ? 300 : 1_500)
+  process.stdout.write(`${JSON.stringify({ redemptions, payouts, sale_hooks: hooks }, null, 2)}\n`)
+  const runs = [redemptions.without_signature, redemptions.with_signature]
+  const reached =
+    runs.every((run) => run.succeeded === run.expected && run.per_second >= run.required_per_second) &&
+    payouts.paid === payouts.payees &&
+    payouts.transactions === 1 &&
+    hooks.added_time_percent < 15
+  process.exitCode = reached ? 0 : 1
+} finally {
+  await rm(home, { recursive: true, force: true })
+}

@@ -1,0 +1,78 @@
+import { createChain, createRpc } from '../../packages/node/src/chain/index.ts'
+import {
+  demoNetwork,
+  devnetEndpoint,
+  testHolder,
+  testKey,
+  testWallets,
+} from '../../packages/node/src/chain/wallet/wallet.fixture.ts'
+import { startDevnet } from '../../packages/node/src/devnet/index.ts'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { createIds } from '../../packages/node/src/kernel/ids.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { silentMetrics } from '../../packages/node/src/kernel/metrics.ts'
+import { systemRng } from '../../packages/node/src/kernel/random.ts'
+import { accounts, credit, debit, post } from '../../packages/node/src/ledger/index.ts'
+import { createCustodyKey, parsePayoutPolicy, runPayouts } from '../../packages/node/src/payouts/index.ts'
+import { openStore } from '../../packages/node/src/store/open-store.ts'
+
+const payees = 500
+
+/** 500 affiliates, each owed 12 USD, paid on an embedded chain. */
+export async function measurePayouts(home: string) {
+  const ports = { clock: systemClock, log: silentLog, rng: systemRng }
+  const store = await openStore({ home, port: 0, ...ports, onProgress: () => {}, onLockLost: () => {} })
+  const devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
+  const holder = await testHolder(store.database)
+  const endpoint = devnetEndpoint(devnet)
+  const network = demoNetwork(devnet)
+  const wallets = testWallets({ network, endpoints: [endpoint], database: store.database, holder })
+  try {
+    const custody = createCustodyKey(testKey('bench custody').privateKey)
+    await devnet.control.fund(custody.address, { microUsdc: 10_000_000_000n, wei: 0n })
+    await post(
+      store.database,
+      Array.from({ length: payees }, (_, index) => ({
+        reference: `owe:${index}`,
+        kind: 'affiliate',
+        lines: [
+          debit(accounts.affiliateExpense(network.caip2), 12_000_000n),
+          credit(accounts.payable(network.caip2, testKey(`affiliate ${index}`).address, 'affiliate'), 12_000_000n),
+        ],
+      })),
+    )
+    const rpc = createRpc([endpoint])
+    const checkContractSignature = async () => 'invalid' as const
+    const chain = createChain({ network, rpc, clock: systemClock, checkContractSignature, headAgeMsMax: 0 })
+    const startedMs = performance.now()
+    await runPayouts({
+      ...ports,
+      database: store.database,
+      ids: createIds(systemClock, systemRng),
+      metrics: silentMetrics,
+      policy: parsePayoutPolicy(),
+      chains: [{ chain, rpc, key: custody, wallets }],
+      purposes: [{ purpose: 'affiliate' }],
+      switchedOn: async () => true,
+    })
+    const seconds = (performance.now() - startedMs) / 1000
+    const { rows } = await store.database.query<{ paid: bigint; transactions: bigint }>(
+      `select count(*) as paid, count(distinct transaction) as transactions from payout where state = 'paid'`,
+    )
+    const gas = await store.database.query<{ gas: bigint }>(
+      `select sum(gas_used)::bigint as gas from settlement_transaction where purpose = 'payout'`,
+    )
+    return {
+      payees,
+      paid: Number(rows[0]?.paid),
+      transactions: Number(rows[0]?.transactions),
+      seconds: Number(seconds.toFixed(2)),
+      gas_each: Math.round(Number(gas.rows[0]?.gas ?? 0n) / payees),
+      required: 'one transaction',
+    }
+  } finally {
+    await wallets.stop()
+    await devnet.stop()
+    await store.stop()
+  }
+}

@@ -1,0 +1,109 @@
+import * as curve from 'tiny-secp256k1'
+import { hashTypedData } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { Address } from '../../packages/node/src/kernel/address.ts'
+import { fromHex, type Hex, sha256, toHex } from '../../packages/node/src/kernel/bytes.ts'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { createIds } from '../../packages/node/src/kernel/ids.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { systemRng } from '../../packages/node/src/kernel/random.ts'
+import { accounts, credit, debit, owedTo, post } from '../../packages/node/src/ledger/index.ts'
+import { statementTypedData, verifyStatement } from '../../packages/node/src/proofs/index.ts'
+import { parseRewardsPolicy, type Reward } from '../../packages/node/src/rewards/policy.ts'
+import { createRedeemPoints } from '../../packages/node/src/rewards/redeem-points.ts'
+import { type RedeemMessage, redeemStatement } from '../../packages/node/src/rewards/redeem-statement.ts'
+import { createFixedKeyring, createTokenMaker, generateSigningKey } from '../../packages/node/src/signing/index.ts'
+import { openStore } from '../../packages/node/src/store/open-store.ts'
+
+const node = 'http://127.0.0.1:4020'
+const attempts = 10_000
+const payable = 137n
+
+/** 10,000 redemptions at once against one balance, on the embedded PostgreSQL with fsync on. */
+export async function measureRedemptions(home: string) {
+  const store = await openStore({
+    home,
+    port: 0,
+    clock: systemClock,
+    log: silentLog,
+    rng: systemRng,
+    onProgress: () => {},
+    onLockLost: () => {},
+  })
+  try {
+    const { database } = store
+    const policy = parseRewardsPolicy()
+    const reward = policy.rewards.find(({ id }) => id === 'pull') as Reward
+    const tokens = createTokenMaker(createFixedKeyring(generateSigningKey(systemRng), 0), 'apass')
+    const desk = createRedeemPoints({
+      database,
+      clock: systemClock,
+      ids: createIds(systemClock, systemRng),
+      tokens,
+      policy,
+    })
+    const run = async (withSignature: boolean) => {
+      const secret = sha256(`redeemer ${withSignature}`)
+      const wallet = privateKeyToAccount(toHex(secret)).address.toLowerCase() as Address
+      const balance = payable * reward.points + 999n
+      await post(database, [
+        {
+          reference: `give:${wallet}:${systemClock.nowMs()}`,
+          kind: 'points',
+          lines: [debit(accounts.pointsIssued(), balance), credit(accounts.points(wallet), balance)],
+        },
+      ])
+      const requests = Array.from({ length: attempts }, () => draft(wallet, reward, withSignature ? secret : undefined))
+      const startedMs = performance.now()
+      const outcomes = await Promise.all(
+        requests.map(async ({ request, message, signature }) => {
+          if (signature !== undefined)
+            await verifyStatement(
+              { chainIds: [8453], checkContractSignature: async () => 'invalid' },
+              { node, account: { chainId: 8453, address: wallet }, statement: redeemStatement(message), signature },
+            )
+          return desk.redeem(request)
+        }),
+      )
+      const seconds = (performance.now() - startedMs) / 1000
+      return {
+        attempts,
+        per_second: Math.round(attempts / seconds),
+        succeeded: outcomes.filter(({ status }) => status === 'redeemed').length,
+        expected: Number(payable),
+        left: (await owedTo(database, accounts.points(wallet))).toString(),
+      }
+    }
+    return {
+      without_signature: { ...(await run(false)), required_per_second: 2_000 },
+      with_signature: { ...(await run(true)), required_per_second: 500 },
+    }
+  } finally {
+    await store.stop()
+  }
+}
+
+function draft(wallet: Address, reward: Reward, secret: Uint8Array | undefined) {
+  const nonce = Buffer.from(systemRng.bytes(16)).toString('hex')
+  const now = Math.floor(systemClock.nowMs() / 1000)
+  const message: RedeemMessage = {
+    wallet,
+    points: reward.points,
+    reward: reward.id,
+    nonce,
+    issuedAt: now,
+    expiresAt: now + 300,
+  }
+  return {
+    request: { nonce, requestHash: sha256(nonce), wallet, points: reward.points, reward },
+    message,
+    signature: secret && sign(message, secret),
+  }
+}
+
+/** Signing is the client's work, so it is done before the clock runs, and with a fast curve. */
+function sign(message: RedeemMessage, secret: Uint8Array): Hex {
+  const digest = fromHex(hashTypedData(statementTypedData(redeemStatement(message), node, 8453) as never))
+  const { signature, recoveryId } = curve.signRecoverable(digest, secret)
+  return toHex(Buffer.concat([signature, Buffer.from([27 + recoveryId])]))
+}

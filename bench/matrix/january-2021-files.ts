@@ -1,0 +1,163 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import { easternToUtcMs } from '../../packages/node/src/matrix/calendar/eastern-time.ts'
+import type { FileToIngest } from '../../packages/node/src/matrix/ingest/ingest-file.ts'
+
+/**
+ * Published files of the winter of 2020/21 as the ingester takes them. Short interest and shares outstanding come from a
+ * third party's extract, so they are written into the official layouts here; that mapping is no part of the node.
+ */
+export function* archiveFiles(folder: string): Generator<FileToIngest> {
+  const read = (path: string) => {
+    const raw = readFileSync(`${folder}/${path}`)
+    return path.endsWith('.gz') ? gunzipSync(raw) : raw
+  }
+  for (const name of readdirSync(`${folder}/symbols`).filter((one) => one.includes('.2021')))
+    yield { name: name.replace(/\.gz$/, ''), bytes: read(`symbols/${name}`) }
+  for (const name of readdirSync(`${folder}/finra-short-volume`).filter((one) => one.startsWith('CNMS')))
+    yield { name: name.replace(/\.gz$/, ''), bytes: read(`finra-short-volume/${name}`) }
+  for (const name of readdirSync(`${folder}/sec-fails`))
+    yield { name: name.replace(/\.gz$/, ''), bytes: read(`sec-fails/${name}`) }
+  const bars = readBars(read('prices/ohlcv-adjusted-20201102-20210226.csv.gz').toString('utf8'))
+  yield* priceFiles(bars)
+  const splits = readSplits(readFileSync(`${folder}/prices/splits.csv`, 'utf8'))
+  yield* shortInterestFiles(folder, read, averageVolumes(bars, splits))
+}
+
+type Bar = { ticker: string; line: string; volume: number }
+
+function readBars(text: string): Map<string, Bar[]> {
+  const byDay = new Map<string, Bar[]>()
+  for (const line of text.split('\n').slice(1)) {
+    const [ticker = '', date = '', , , , , volume] = line.split(',')
+    if (date === '') continue
+    const day = byDay.get(date) ?? []
+    byDay.set(date, day)
+    day.push({ ticker, line, volume: Number(volume) })
+  }
+  return byDay
+}
+
+function* priceFiles(bars: ReadonlyMap<string, readonly Bar[]>): Generator<FileToIngest> {
+  for (const [date, day] of bars) {
+    const text = ['ticker,date,open,high,low,close,volume', ...day.map(({ line }) => line)].join('\n')
+    yield { name: `prices-${date.replaceAll('-', '')}.csv`, bytes: Buffer.from(text) }
+  }
+}
+
+function readSplits(text: string): Map<string, { date: string; factor: number }[]> {
+  const splits = new Map<string, { date: string; factor: number }[]>()
+  for (const line of text.trim().split('\n').slice(1)) {
+    const [ticker = '', date = '', factor] = line.split(',')
+    splits.set(ticker, [...(splits.get(ticker) ?? []), { date, factor: Number(factor) }])
+  }
+  return splits
+}
+
+const averageDays = 15
+
+/** Volumes of the archive are adjusted for later splits; short interest is not. */
+function averageVolumes(
+  bars: ReadonlyMap<string, readonly Bar[]>,
+  splits: ReadonlyMap<string, { date: string; factor: number }[]>,
+) {
+  const days = [...bars.keys()].sort()
+  return (settlement: string): Map<string, number> => {
+    const sums = new Map<string, { sum: number; count: number }>()
+    const used = days.filter((day) => day <= settlement).slice(-averageDays)
+    for (const day of used)
+      for (const { ticker, volume } of bars.get(day) ?? []) {
+        const later = (splits.get(ticker) ?? [])
+          .filter(({ date }) => date > day)
+          .reduce((product, { factor }) => product * factor, 1)
+        const seen = sums.get(ticker) ?? { sum: 0, count: 0 }
+        sums.set(ticker, { sum: seen.sum + volume / later, count: seen.count + 1 })
+      }
+    return new Map([...sums].map(([ticker, { sum, count }]) => [ticker, sum / count]))
+  }
+}
+
+const header =
+  'accountingYearMonthNumber|symbolCode|issueName|issuerServicesGroupExchangeCode|marketClassCode|currentShortPositionQuantity|previousShortPositionQuantity|stockSplitFlag|averageDailyVolumeQuantity|daysToCoverQuantity|revisionFlag|changePercent|changePreviousNumber|settlementDate'
+
+function* shortInterestFiles(
+  folder: string,
+  read: (path: string) => Buffer,
+  averages: (settlement: string) => Map<string, number>,
+): Generator<FileToIngest> {
+  const ciks = new Map<string, number>()
+  const files = readdirSync(`${folder}/short-interest`).sort()
+  const parsed = files.map((name) => ({
+    name,
+    rows: read(`short-interest/${name}`)
+      .toString('utf8')
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(',')),
+  }))
+  for (const { rows } of parsed)
+    for (const [symbol = ''] of rows) if (!ciks.has(symbol)) ciks.set(symbol, 1_000_000 + ciks.size)
+  yield tickersFile(ciks)
+  for (const { name, rows } of parsed) {
+    const [, settle = '', seen = ''] = /settle(\d{8})\.seen(\d{8}T\d{4})Z/.exec(name) ?? []
+    const settlement = `${settle.slice(0, 4)}-${settle.slice(4, 6)}-${settle.slice(6)}`
+    const seenAt = Date.parse(
+      `${seen.slice(0, 4)}-${seen.slice(4, 6)}-${seen.slice(6, 8)}T${seen.slice(9, 11)}:${seen.slice(11)}:00Z`,
+    )
+    const volumes = averages(settlement)
+    const lines = rows.flatMap(([symbol = '', , , , , sold = '', change = '']) => {
+      const position = Math.round(Number(sold))
+      const ratio = 1 + Number(change) / 100
+      if (!(position >= 0) || sold === '') return []
+      const volume = Math.round(volumes.get(symbol) ?? 0)
+      const previous = change !== '' && ratio > 0 ? Math.round(position / ratio) : ''
+      return [
+        `${settle}|${symbol.replace('.', '/')}|X|A|X|${position}|${previous}||${volume}|${volume > 0 ? Math.max(1, position / volume).toFixed(2) : '999.99'}||0|0|${settlement}`,
+      ]
+    })
+    yield { name: `shrt${settle}.csv`, bytes: Buffer.from([header, ...lines].join('\n')), availableAtMs: seenAt }
+    yield framesFile(rows, ciks, settlement, seenAt)
+  }
+}
+
+function tickersFile(ciks: ReadonlyMap<string, number>): FileToIngest {
+  const data = [...ciks].map(([symbol, cik]) => [cik, symbol, symbol.replace('.', '-'), 'NYSE'])
+  return {
+    name: 'company_tickers_exchange.20201201.json',
+    bytes: Buffer.from(JSON.stringify({ fields: ['cik', 'name', 'ticker', 'exchange'], data })),
+    availableAtMs: easternToUtcMs('2020-12-01', 6),
+  }
+}
+
+function framesFile(
+  rows: readonly string[][],
+  ciks: ReadonlyMap<string, number>,
+  end: string,
+  seenAt: number,
+): FileToIngest {
+  const data = rows.flatMap(([symbol = '', , shares = '']) =>
+    Number(shares) > 0
+      ? [
+          {
+            accn: `0000000000-21-${String(ciks.get(symbol)).slice(-6)}`,
+            cik: ciks.get(symbol),
+            entityName: symbol,
+            loc: '',
+            end,
+            val: Math.round(Number(shares)),
+          },
+        ]
+      : [],
+  )
+  const quarter = `CY${end.slice(0, 4)}Q${Math.ceil(Number(end.slice(5, 7)) / 3)}I`
+  const document = {
+    taxonomy: 'dei',
+    tag: 'EntityCommonStockSharesOutstanding',
+    ccp: quarter,
+    uom: 'shares',
+    pts: data.length,
+    data,
+  }
+  return { name: `frames-shares-${quarter}.json`, bytes: Buffer.from(JSON.stringify(document)), availableAtMs: seenAt }
+}

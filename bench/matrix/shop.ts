@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { systemRng } from '../../packages/node/src/kernel/random.ts'
+import { createLicenceGate } from '../../packages/node/src/matrix/licences/gate.ts'
+import type { MatrixDeps } from '../../packages/node/src/matrix/matrix-deps.ts'
+import { createAnswerMemo } from '../../packages/node/src/matrix/snapshots/answer-memo.ts'
+import { createSnapshotKeeper } from '../../packages/node/src/matrix/snapshots/keeper.ts'
+import { createSymbolBook } from '../../packages/node/src/matrix/store/symbol-book.ts'
+import { createFileShelf } from '../../packages/node/src/matrix/world/file-shelf.ts'
+import { openStore } from '../../packages/node/src/store/open-store.ts'
+
+/** The market data shop on a database of its own, with the durability a node has: fsync on. */
+export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Promise<void> }> {
+  const home = await mkdtemp(join(tmpdir(), 'assay-bench-matrix-'))
+  const store = await openStore({ home, clock: systemClock, log: silentLog, rng: systemRng })
+  const { database } = store
+  const shelf = createFileShelf()
+  const symbols = createSymbolBook()
+  const gate = createLicenceGate({ demo: true, assertions: [] })
+  const common = { database, clock: systemClock, log: silentLog, shelf, symbols, gate, delayMs: 65 * 60_000 }
+  return {
+    deps: {
+      ...common,
+      ids: { next: (prefix) => `${prefix}_bench` },
+      jws: { sign: () => '', verify: () => undefined },
+      baseUrl: 'http://127.0.0.1',
+      keeper: createSnapshotKeeper(common),
+      memo: createAnswerMemo(),
+      prices: { liveMicro: 50_000n, vipMicro: 250_000n },
+      network: 'eip155:8453',
+      stopping: new AbortController().signal,
+    },
+    close: async () => {
+      await store.stop()
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
+
+/** CPU of this process and wall time of a piece of work, in milliseconds. */
+export async function timed<T>(work: () => Promise<T> | T): Promise<{ result: T; cpuMs: number; wallMs: number }> {
+  const cpu = process.cpuUsage()
+  const start = performance.now()
+  const result = await work()
+  const used = process.cpuUsage(cpu)
+  return { result, cpuMs: (used.user + used.system) / 1000, wallMs: performance.now() - start }
+}
+
+export const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] as number
+
+export function report(name: string, figure: string, required: string, reached: boolean): void {
+  process.stdout.write(
+    `${reached ? 'reached    ' : 'NOT REACHED'}  ${name.padEnd(44)} ${figure.padEnd(44)} required ${required}\n`,
+  )
+}

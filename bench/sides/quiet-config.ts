@@ -1,0 +1,2 @@
+/** Shops that make demo data would do so while the till is measured. */
+export const withoutDemoData = { MATRIX: '{"demo":"off"}' }

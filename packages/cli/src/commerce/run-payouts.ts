@@ -1,0 +1,100 @@
+import type { CommandContext } from '../command-context.ts'
+import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import { amountText } from '../operator/amount-text.ts'
+import type { Operator } from '../operator/connect.ts'
+import { ageText, printResult, shortAddress, table } from '../output.ts'
+
+export async function listAll(
+  { terminal }: CommandContext,
+  { node, database }: Operator,
+  options: { state?: string; payee?: string; limit: number; json?: boolean },
+): Promise<void> {
+  const state = node.payoutStates.find((known) => known === options.state)
+  if (options.state !== undefined && state === undefined)
+    throw usageError(`--state: there is no state "${options.state}"`, `One of ${node.payoutStates.join(', ')}.`)
+  if (options.payee !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(options.payee))
+    throw usageError(`--payee: not an address: ${options.payee}`)
+  const payouts = await node.listPayouts(database, {
+    ...(state === undefined ? {} : { state }),
+    ...(options.payee === undefined ? {} : { payee: options.payee.toLowerCase() as `0x${string}` }),
+    limit: options.limit,
+  })
+  const nowMs = node.systemClock.nowMs()
+  const document = payouts.map((payout) => ({
+    id: payout.id,
+    state: payout.state,
+    purpose: payout.purpose,
+    subject: payout.subject,
+    network: payout.network,
+    payee: payout.payee,
+    amount_micro: payout.amountMicro,
+    transaction: payout.transaction,
+    reason: payout.reason,
+    created_at: payout.createdAt.toISOString(),
+  }))
+  printResult(terminal, options.json, { data: document, next_cursor: null }, () =>
+    payouts.length === 0
+      ? 'no payouts'
+      : table(payouts, [
+          { title: 'payout', of: (row) => row.id },
+          { title: 'state', of: (row) => row.state },
+          { title: 'age', of: (row) => ageText(nowMs - row.createdAt.getTime()), right: true },
+          { title: 'amount', of: (row) => amountText(row.amountMicro, 'usdc'), right: true },
+          { title: 'for', of: (row) => row.purpose },
+          { title: 'payee', of: (row) => shortAddress(row.payee) },
+          { title: 'network', of: (row) => row.network },
+          { title: 'transaction', of: (row) => row.transaction ?? '' },
+          { title: 'reason', of: (row) => row.reason ?? '' },
+        ]),
+  )
+}
+
+export async function approve(
+  { terminal }: CommandContext,
+  { node, database, actor }: Operator,
+  id: string,
+  json?: boolean,
+): Promise<void> {
+  const outcome = await node.approvePayout(database, id, actor)
+  if (outcome === 'not_found') throw new CliError(exitCodes.failed, 'not_found', `there is no payout ${id}`)
+  if (outcome === 'nothing_to_approve')
+    throw new CliError(exitCodes.refused, 'nothing_to_approve', `${id} neither waits for approval nor is parked`)
+  printResult(terminal, json, { approved: id }, () => `${id} goes on; a running node sends it`)
+}
+
+export async function pause(
+  { terminal }: CommandContext,
+  { node, database, actor }: Operator,
+  on: boolean,
+  options: { reason: string; json?: boolean },
+): Promise<void> {
+  if (options.reason.trim() === '') throw usageError('--reason must say something')
+  await node.setSwitch(database, { name: 'payouts', on, reason: options.reason, by: actor })
+  printResult(terminal, options.json, { payouts: on ? 'paused' : 'running' }, () =>
+    on ? 'payouts are paused' : 'payouts go on',
+  )
+}
+
+export async function listSubscribers(
+  { terminal }: CommandContext,
+  { node, database }: Operator,
+  options: { all?: boolean; limit: number; json?: boolean },
+): Promise<void> {
+  const now = new Date(node.systemClock.nowMs())
+  const rows = await node.listSubscriptions(database, {
+    ...(options.all ? {} : { activeAt: now }),
+    limit: options.limit,
+  })
+  printResult(terminal, options.json, { data: rows, next_cursor: null }, () =>
+    rows.length === 0
+      ? 'no subscriptions'
+      : table(rows, [
+          { title: 'wallet', of: (row) => row.wallet },
+          { title: 'tier', of: (row) => row.tier },
+          { title: 'from', of: (row) => row.from_at.toISOString() },
+          { title: 'until', of: (row) => row.until_at.toISOString() },
+          { title: 'periods', of: (row) => String(row.purchases), right: true },
+          { title: 'token', of: (row) => (row.has_token ? 'yes' : 'revoked') },
+        ]),
+  )
+}

@@ -1,0 +1,71 @@
+import type { MatrixAnswer, MatrixRow } from '@assay/sdk'
+import { type Column, table } from '../output.ts'
+
+const bars = '▁▂▃▄▅▆▇█'
+
+/** A line of numbers as a small picture; a gap where a day is unknown. */
+export function sparkline(values: readonly (number | null)[]): string {
+  const known = values.filter((value): value is number => value !== null)
+  const low = Math.min(...known)
+  const span = Math.max(...known) - low
+  return values
+    .map((value) => (value === null ? ' ' : (bars[span === 0 ? 3 : Math.round(((value - low) / span) * 7)] ?? ' ')))
+    .join('')
+}
+
+/** The ranked table, with what it is and where it comes from above and below. */
+export function feedTable(answer: MatrixAnswer): string {
+  const names = [...new Set(answer.data.flatMap((row) => Object.keys(row.values)))].filter((name) => name !== 'score')
+  const columns: Column<MatrixRow>[] = [
+    { title: '#', of: (row) => String(row.rank), right: true },
+    { title: 'symbol', of: (row) => row.symbol },
+    { title: 'name', of: (row) => (row.name ?? '').slice(0, 30) },
+    ...(answer.data.some((row) => row.score !== undefined)
+      ? [
+          { title: 'score', of: (row: MatrixRow) => (row.score ?? 0).toFixed(1), right: true },
+          { title: 'known', of: (row: MatrixRow) => `${row.coverage_pct ?? 0} %`, right: true },
+        ]
+      : []),
+    ...names.map((name) => ({
+      title: name.replaceAll('_', ' '),
+      of: (row: MatrixRow) => cellText(row.values[name]?.value),
+      right: true,
+    })),
+    ...(answer.data.some((row) => row.trend)
+      ? [{ title: 'short share', of: (row: MatrixRow) => (row.trend ? sparkline(row.trend.values) : '') }]
+      : []),
+    ...(answer.data.some((row) => (row.catalysts?.length ?? 0) > 0)
+      ? [{ title: 'catalysts', of: (row: MatrixRow) => (row.catalysts ?? []).join(', ') }]
+      : []),
+  ]
+  const unranked = Object.entries(answer.unranked).map(([symbol, why]) => `${symbol}: ${why}`)
+  return [
+    headline(answer),
+    '',
+    answer.data.length === 0 ? '(no rows)' : table(answer.data, columns),
+    '',
+    ...(unranked.length > 0 ? [`not ranked: ${unranked.join(', ')}`] : []),
+    `sources: ${answer.sources.map(({ source, as_of }) => `${source} (${as_of})`).join(', ')}`,
+    ...answer.left_out.map(({ source, reason }) => `left out: ${source}, ${reason}`),
+    `snapshot ${answer.sha256.slice(0, 16)}…, method ${answer.method}, oldest value ${answer.data_vintage}`,
+    answer.disclaimer,
+  ].join('\n')
+}
+
+function headline(answer: MatrixAnswer): string {
+  const parts = [
+    `${answer.feed} / ${answer.tier}`,
+    `as of ${answer.as_of}`,
+    `public since ${answer.available_at}`,
+    `${answer.row_count} rows by ${answer.ranked_by}`,
+    ...(answer.synthetic ? ['SYNTHETIC demo data'] : []),
+    ...(answer.stale ? ['STALE: a source missed its schedule'] : []),
+  ]
+  return parts.join(' · ')
+}
+
+function cellText(value: unknown): string {
+  if (value === null || value === undefined) return '-'
+  if (typeof value !== 'number') return String(value)
+  return Number.isInteger(value) ? value.toLocaleString('en-US') : value.toFixed(2)
+}

@@ -1,0 +1,47 @@
+import { table } from '../output.ts'
+
+type Measured = {
+  base_rate: number | null
+  precision: Record<string, number | null>
+  lift: Record<string, number | null>
+  pr_auc: number | null
+}
+
+type Quality = {
+  feed?: unknown
+  status?: unknown
+  why?: unknown
+  period?: { from?: string; to?: string; days?: number }
+  test?: { label?: unknown }
+  result?: Measured & { lift_interval?: { low: number | null; high: number | null } }
+  baselines?: Record<string, Measured>
+  caveats?: string[]
+}
+
+const shown = (value: number | null | undefined) => (value === null || value === undefined ? '-' : String(value))
+
+export function qualityText(document: Record<string, unknown>): string {
+  const quality = document as Quality
+  if (quality.status !== 'measured' || !quality.result)
+    return `${quality.feed}: ${quality.status}, ${quality.why ?? ''}`
+  const rows = [
+    { name: String(quality.feed), measured: quality.result as Measured },
+    ...Object.entries(quality.baselines ?? {}).map(([name, measured]) => ({ name, measured })),
+  ]
+  const { low, high } = quality.result.lift_interval ?? { low: null, high: null }
+  return [
+    `${quality.feed}, ${quality.period?.from} to ${quality.period?.to}, ${quality.period?.days} days`,
+    `counted as a squeeze: ${quality.test?.label}`,
+    '',
+    table(rows, [
+      { title: 'ranked by', of: (row) => row.name },
+      { title: 'base rate', of: (row) => shown(row.measured.base_rate), right: true },
+      { title: 'precision at 25', of: (row) => shown(row.measured.precision.at_25), right: true },
+      { title: 'lift at 25', of: (row) => shown(row.measured.lift.at_25), right: true },
+      { title: 'PR-AUC', of: (row) => shown(row.measured.pr_auc), right: true },
+    ]),
+    '',
+    `lift at 25, 90 % interval: ${shown(low)} to ${shown(high)}`,
+    ...(quality.caveats ?? []),
+  ].join('\n')
+}

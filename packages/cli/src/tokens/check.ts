@@ -1,0 +1,77 @@
+import type { TokenCheck } from '@assay/sdk'
+import { type AddCommand, type CommandContext, jsonOption } from '../command-context.ts'
+import { CliError, exitCodes } from '../exit-codes.ts'
+import { printResult } from '../output.ts'
+import { nodeOption, tokenUrl } from './node-option.ts'
+
+type CheckOptions = { node: string; wallet?: string; json?: boolean }
+
+export const addCheck: AddCommand = (program, context) => {
+  program
+    .command('check')
+    .summary('who controls a B20 token, free')
+    .description(
+      'Asks a node who can mint, seize, freeze, pause or change a B20 token, and checks the signature of the answer.\n' +
+        'What is not known is said to be unknown; it is never a pass.',
+    )
+    .argument('<address>', 'the token')
+    .option(...nodeOption)
+    .option('--wallet <address>', 'also: what this wallet can do, and what can be done to it')
+    .option(...jsonOption)
+    .addHelpText('after', '\nExample:\n  assay check 0xb200… --wallet 0x1234…')
+    .action((address: string, options: CheckOptions) => runCheck(context, address, options))
+}
+
+async function runCheck({ terminal }: CommandContext, address: string, options: CheckOptions): Promise<void> {
+  const url = tokenUrl(options.node, '/v1/check', address)
+  const { checkToken, createAssayClient } = await import('@assay/sdk')
+  const { generatePrivateKey, privateKeyToAccount } = await import('viem/accounts')
+  // Nothing is ever paid with it: the check is free and the maximum is zero.
+  const account = privateKeyToAccount(generatePrivateKey())
+  const client = createAssayClient({ account, baseUrl: url.origin, maxPerCallUsd: '0' })
+  const { response } = await checkToken(client, address, options.wallet === undefined ? {} : { wallet: options.wallet })
+  const body = (await response.json()) as TokenCheck & { title?: string; detail?: string; hint?: string; code?: string }
+  if (!response.ok)
+    throw new CliError(
+      exitCodes.failed,
+      body.code ?? `status_${response.status}`,
+      body.detail ?? body.title ?? 'no answer',
+      {
+        ...(body.hint === undefined ? {} : { hint: body.hint }),
+        details: { status: response.status },
+      },
+    )
+  printResult(terminal, options.json, body, () => checkText(body))
+}
+
+export function checkText(check: TokenCheck): string {
+  const { token } = check
+  const name = [token.name, token.symbol].map((part) => (typeof part === 'string' ? part : 'unknown'))
+  const lines = [
+    `${name[0]} (${name[1]})  ${check.address}${check.synthetic ? '  synthetic demo data' : ''}`,
+    `${check.verdict}: ${check.summary}`,
+    check.complete ? '' : `NOT COMPLETE: ${check.completeness.missing.map(({ detail }) => detail).join('; ')}`,
+    '',
+    ...Object.entries(check.powers).map(([power, { state, who }]) => {
+      const holders = who.map((party) => `${party.account} (${party.label.kind})`).join(', ')
+      return `  ${power.padEnd(13)} ${state.padEnd(10)} ${holders}`.trimEnd()
+    }),
+    '',
+    ...check.flags.map((flag) => `  ${flag.severity.padEnd(8)} ${flag.sentence}`),
+    ...walletLines(check),
+    '',
+    `read at block ${check.block.number} (${check.block.at}), valid until ${check.valid_until_at}`,
+    `full report for ${check.report.price_usd} USD: assay report ${check.address}`,
+  ]
+  return lines.filter((line, i) => line !== '' || lines[i - 1] !== '').join('\n')
+}
+
+function walletLines({ wallet }: TokenCheck): string[] {
+  if (wallet === undefined) return []
+  const asked = ['hold', 'send', 'receive', 'be_frozen', 'be_seized'] as const
+  return [
+    '',
+    `  ${wallet.wallet}`,
+    ...asked.map((name) => `  ${name.padEnd(10)} ${wallet[name].answer.padEnd(8)} ${wallet[name].why}`),
+  ]
+}

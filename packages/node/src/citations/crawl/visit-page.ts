@@ -1,0 +1,71 @@
+import type { SourceDeps } from '../deps.ts'
+import { type ReadPage, readPage } from '../page/read-page.ts'
+import type { PoliteHost } from './polite-host.ts'
+import type { DuePage, PageResult } from './store.ts'
+
+export type Visit = { result: PageResult; read: ReadPage | undefined }
+
+const htmlTypes = ['text/html', 'application/xhtml+xml', 'text/plain']
+
+/** Asks for one page, with the marks of last time, and reads it. */
+export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePage, domain: string): Promise<Visit> {
+  const answer = await host.ask(page.url, {
+    accept: htmlTypes,
+    headers: {
+      accept: 'text/html,application/xhtml+xml',
+      ...(page.etag === null ? {} : { 'if-none-match': page.etag }),
+      ...(page.last_modified === null ? {} : { 'if-modified-since': page.last_modified }),
+    },
+  })
+  const now = deps.clock.nowMs()
+  const base = {
+    url: page.url,
+    fetchedAt: new Date(now),
+    etag: page.etag,
+    lastModified: page.last_modified,
+    read: undefined,
+  }
+  const later = (attempts: number) => new Date(now + deps.settings.crawl.againMs * 2 ** Math.min(attempts, 5))
+  if (answer.status !== 'ok') {
+    const attempts = page.attempts + 1
+    return {
+      read: undefined,
+      result: { ...base, attempts, dueAt: later(attempts), httpStatus: null, problem: answer.detail },
+    }
+  }
+  const marks = { etag: header(answer.headers.get('etag')), lastModified: header(answer.headers.get('last-modified')) }
+  const done = { ...base, ...marks, attempts: 0, dueAt: later(0), httpStatus: answer.httpStatus }
+  if (answer.httpStatus === 304)
+    return {
+      read: undefined,
+      result: {
+        ...done,
+        etag: marks.etag ?? page.etag,
+        lastModified: marks.lastModified ?? page.last_modified,
+        problem: null,
+      },
+    }
+  if (answer.httpStatus !== 200)
+    return { read: undefined, result: { ...done, dueAt: later(1), problem: `answers ${answer.httpStatus}` } }
+  // What another host says is not this source's.
+  if (new URL(answer.url).hostname !== domain)
+    return { read: undefined, result: { ...done, problem: `leads to ${new URL(answer.url).hostname}` } }
+  const read = readPage(answer.bytes, answer.url, answer.headers)
+  if ('problem' in read) return { read: undefined, result: { ...done, problem: read.detail } }
+  return {
+    read,
+    result: {
+      ...done,
+      problem: null,
+      read: {
+        contentSha256: read.contentSha256,
+        textSha256: read.textSha256,
+        facts: read.facts,
+        title: read.facts.title,
+        text: read.text,
+      },
+    },
+  }
+}
+
+const header = (value: string | undefined) => (value === undefined || value.length > 500 ? null : value)

@@ -1,0 +1,107 @@
+import type { DemoArticle, DemoSite } from './site.ts'
+
+export type RenderedFile = { contentType: string; body: string }
+
+const escapeHtml = (text: string) =>
+  text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;')
+const day = 86_400_000
+const ccBy = 'https://creativecommons.org/licenses/by/4.0/'
+
+/** All files of a site by path. `startMs` is what ages are counted from. */
+export function renderSite(site: DemoSite, startMs: number): Map<string, RenderedFile> {
+  const origin = `http://${site.domain}`
+  const { care } = site
+  const dateOf = (article: DemoArticle) => new Date(startMs - article.ageDays * day).toISOString().slice(0, 10)
+  const files = new Map<string, RenderedFile>()
+  const html = (path: string, title: string, head: string, body: string) =>
+    files.set(path, { contentType: 'text/html; charset=utf-8', body: page(site, origin, path, title, head, body) })
+
+  html(
+    '/',
+    site.name,
+    '',
+    `<h1>${escapeHtml(site.name)}</h1><p>${escapeHtml(site.about)} All of this is made up for a demonstration.</p><ul>${site.articles.map((article) => `<li><a href="/${article.slug}">${escapeHtml(article.title)}</a></li>`).join('')}</ul>`,
+  )
+  for (const article of site.articles)
+    html(`/${article.slug}`, article.title, articleHead(site, article, dateOf(article)), articleBody(article))
+  if (care.policies) {
+    html(
+      '/corrections',
+      'Corrections',
+      '',
+      '<h1>Corrections</h1><p>Mistakes are corrected in place, with the date and the old wording kept below the article.</p>',
+    )
+    html(
+      '/editorial-standards',
+      'Editorial standards',
+      '',
+      '<h1>Editorial standards</h1><p>Authors name their sources, and nobody writes about what they hold.</p>',
+    )
+  }
+  if (care.contact)
+    html(
+      '/contact',
+      'Contact',
+      '',
+      `<h1>Contact</h1><p>Write to <a href="mailto:desk@${site.domain}">the desk</a>.</p>`,
+    )
+  if (care.sitemap) files.set('/sitemap.xml', { contentType: 'application/xml', body: sitemap(site, origin, dateOf) })
+  if (care.llms)
+    files.set('/llms.txt', {
+      contentType: 'text/plain; charset=utf-8',
+      body: `# ${site.name}\n\n> ${site.about}\n\n${site.articles.map((article) => `- [${article.title}](/${article.slug})`).join('\n')}\n`,
+    })
+  if (care.licence === 'rsl') files.set('/license.xml', { contentType: 'application/rsl+xml', body: rsl(origin) })
+  files.set('/robots.txt', { contentType: 'text/plain', body: robots(site, origin) })
+  return files
+}
+
+function page(site: DemoSite, origin: string, path: string, title: string, head: string, body: string): string {
+  const { care } = site
+  const policies = care.policies
+    ? '<a href="/corrections">Corrections policy</a> <a href="/editorial-standards">Editorial standards</a>'
+    : ''
+  const contact = care.contact ? '<a href="/contact">Contact</a>' : ''
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>
+${care.canonical ? `<link rel="canonical" href="${origin}${path}">` : ''}${care.licence === 'cc-by' ? `<link rel="license" href="${ccBy}">` : ''}${care.licence === 'custom' ? '<link rel="license" href="/terms">' : ''}
+<!--proof-->${care.authors ? `<meta property="og:site_name" content="${escapeHtml(site.name)}">` : ''}${head}</head>
+<body><nav><a href="/">Home</a> ${policies} ${contact}</nav><main><article>${body}</article></main><footer>${escapeHtml(site.name)}, a demonstration site with invented content</footer></body></html>`
+}
+
+function articleHead(site: DemoSite, article: DemoArticle, date: string): string {
+  const { care } = site
+  const author = care.authors ? `<meta name="author" content="${escapeHtml(article.author)}">` : ''
+  const published = care.dates ? `<meta property="article:published_time" content="${date}">` : ''
+  const linked = {
+    '@context': 'https://schema.org',
+    '@type': 'Article',
+    headline: article.title,
+    author: { '@type': 'Person', name: article.author },
+    publisher: { '@type': 'Organization', name: site.name },
+    datePublished: date,
+    dateModified: date,
+    citation: article.cites,
+    isAccessibleForFree: true,
+  }
+  return `${author}${published}${care.jsonLd ? `<script type="application/ld+json">${JSON.stringify(linked).replace(/</g, '\\u003c')}</script>` : ''}`
+}
+
+function articleBody(article: DemoArticle): string {
+  const sources = article.cites.map((url) => `<li><a href="${escapeHtml(url)}">${escapeHtml(url)}</a></li>`).join('')
+  return `<h1>${escapeHtml(article.title)}</h1>${article.paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('')}${sources === '' ? '' : `<h2>Sources</h2><ol>${sources}</ol>`}`
+}
+
+function sitemap(site: DemoSite, origin: string, dateOf: (article: DemoArticle) => string): string {
+  const urls = site.articles.map(
+    (article) => `<url><loc>${origin}/${article.slug}</loc><lastmod>${dateOf(article)}</lastmod></url>`,
+  )
+  return `<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls.join('')}</urlset>`
+}
+
+const rsl = (origin: string) =>
+  `<?xml version="1.0"?><rsl xmlns="https://rslstandard.org/rsl"><content url="${origin}/"><license><permits type="usage">search ai-summarize</permits><prohibits type="usage">ai-train</prohibits><payment type="use"><amount currency="USD">0.005</amount></payment></license></content></rsl>`
+
+function robots(site: DemoSite, origin: string): string {
+  const licence = site.care.licence === 'rsl' ? `License: ${origin}/license.xml\n` : ''
+  return `User-agent: *\nDisallow: /private/\n${site.care.sitemap ? `Sitemap: ${origin}/sitemap.xml\n` : ''}${licence}`
+}

@@ -1,0 +1,6 @@
+export { type CanonicalDomain, canonicalDomain } from './domain/canonical-domain.ts'
+export { matchSuffix } from './domain/public-suffix.ts'
+export { type CitationsShopOptions, openCitationsShop } from './open-shop.ts'
+export { normalText, textDigest } from './page/text-digest.ts'
+export { agentWeight, isSelfDealing } from './score/agent-weight.ts'
+export { foldCitations } from './score/fold-citations.ts'

@@ -1,0 +1,119 @@
+import type { OpenShop, Shop, ShopContext } from '../http/index.ts'
+import {
+  createBotAuth,
+  createDnsResolver,
+  createOutbound,
+  type LoopbackTarget,
+  type Resolver,
+} from '../outbound/index.ts'
+import { runCrawler } from './crawl/run-crawler.ts'
+import { withDemoZone } from './demo/demo-resolver.ts'
+import { openDemoSites } from './demo/open-demo-sites.ts'
+import { seedDemoSources } from './demo/seed-demo-sources.ts'
+import { type SourceDeps, type SourceSettings, usualSettings } from './deps.ts'
+import { sourceRoutes } from './routes.ts'
+import { refoldTrust } from './score/fold-citations.ts'
+import { scoreSources } from './score/score-sources.ts'
+import { recheckSources } from './sources/settle-contests.ts'
+
+export type CitationsShopOptions = {
+  /** Names under `.test` that a demo node asks at loopback. */
+  demoHosts: ReadonlyMap<string, LoopbackTarget>
+  /** IP addresses of recursive resolvers, two at least. */
+  dnsServers: readonly string[]
+  contactEmail: string
+  settings?: Partial<SourceSettings>
+}
+
+const userAgent = (context: ShopContext, contact: string) => `AssayBot/1.0 (+${context.apiUrl}; ${contact})`
+const crawlWorkers = 2
+const sliceMs = 2_000
+
+/** Area C: sources. */
+export function openCitationsShop(options: CitationsShopOptions): OpenShop {
+  return async (context) => {
+    const demo = context.mode === 'demo'
+    const sites = demo ? await openDemoSites({ base: context.base, clock: context.clock }) : undefined
+    const hosts = new Map([...(sites?.hosts ?? []), ...(demo ? options.demoHosts : [])])
+    const deps = createSourceDeps(context, options, hosts, sites ? (name) => sites.txtRecords(name) : () => [])
+    if (sites) await seedDemoSources(deps, sites)
+    return {
+      routes: sourceRoutes(deps),
+      jobs: jobsOf(deps),
+      ...(sites
+        ? {
+            demo: () => ({ sources: sites.list.map(({ domain, url }) => ({ domain, url })) }),
+            stop: () => sites.stop(),
+          }
+        : {}),
+    } satisfies Shop
+  }
+}
+
+export function createSourceDeps(
+  context: ShopContext,
+  options: CitationsShopOptions,
+  hosts: ReadonlyMap<string, LoopbackTarget>,
+  txtRecords: (name: string) => readonly string[],
+): SourceDeps {
+  const { clock, rng, log, metrics } = context
+  const demo = context.mode === 'demo'
+  const real: Resolver[] = options.dnsServers.map((server) => createDnsResolver({ server, clock, rng }))
+  const resolvers = demo ? real.map((resolver) => withDemoZone(resolver, hosts, txtRecords)) : real
+  const ownHosts = [context.baseUrl, context.apiUrl].map((url) => new URL(url).hostname)
+  const outbound = createOutbound({
+    resolvers,
+    clock,
+    log,
+    metrics,
+    userAgent: userAgent(context, options.contactEmail),
+    sign: createBotAuth({ keyring: context.keyring, clock, rng, directoryOrigin: context.apiUrl }),
+    ownHosts,
+    mode: context.mode,
+    ...(demo ? { loopbackHosts: hosts } : {}),
+  })
+  const crawl = { ...usualSettings.crawl, ...(demo ? { hostDelayMs: 0 } : {}) }
+  const settings = {
+    ...usualSettings,
+    ...(demo ? { checkPauseMs: 0, recrawlPauseMs: 0 } : {}),
+    crawl,
+    ...options.settings,
+  }
+  return {
+    database: context.database,
+    clock,
+    rng,
+    ids: context.ids,
+    log,
+    metrics,
+    outbound,
+    resolvers,
+    proofs: context.proofs,
+    jws: context.jws,
+    apiUrl: context.apiUrl,
+    base: context.base,
+    domains: { ownHosts: new Set(ownHosts), demoHosts: hosts },
+    settings,
+  }
+}
+
+/** Each crawl job has a lease of its own, so that as many processes as there are of them can crawl at once. */
+function jobsOf(deps: SourceDeps): NonNullable<Shop['jobs']> {
+  const crawlers = Array.from({ length: crawlWorkers }, (_, index) => ({
+    name: `citations.crawl.${index + 1}`,
+    intervalMs: 500,
+    work: async () => {
+      await runCrawler(deps, { forMs: sliceMs })
+      while ((await scoreSources(deps)) > 0);
+    },
+  }))
+  return [
+    ...crawlers,
+    { name: 'citations.recheck', intervalMs: 60_000, work: () => recheckSources(deps) },
+    {
+      name: 'citations.refold',
+      intervalMs: 86_400_000,
+      work: () => refoldTrust(deps.database, new Date(deps.clock.nowMs())),
+    },
+  ]
+}

@@ -1,0 +1,157 @@
+import type { Json } from '../../kernel/canonical-json.ts'
+import type { Sql, Tx } from '../../store/database.ts'
+import type { SourceDeps } from '../deps.ts'
+import { authorityPrior } from './components.ts'
+import { componentWeights, modelVersion } from './model.ts'
+import { appendScore, newestScore } from './score-sources.ts'
+import type { Citation } from './trust-graph.ts'
+
+export type FoldOutcome = { agents: number; sources: number; rescored: number }
+
+/**
+ * Takes new citations into the books of trust: only the rows of the agents that cited are folded again, and only the
+ * sources in those rows are scored again. Self-dealing is left out by the caller, who knows the parties.
+ */
+export async function foldCitations(
+  deps: Pick<SourceDeps, 'database' | 'clock' | 'jws'>,
+  citations: readonly Citation[],
+): Promise<FoldOutcome> {
+  return deps.database.transaction(async (tx) => {
+    const counted = countCitations(citations)
+    const agents = [...new Set(counted.map(({ agent }) => agent))].sort()
+    const now = new Date(deps.clock.nowMs())
+    // In one order everywhere, so that two batches wait for each other instead of locking crosswise.
+    await tx.query('select agent from citing_agent where agent = any($1) order by agent for update', [agents])
+    await tx.query(
+      `insert into citing_agent (agent, cluster, first_seen_at) select agent, agent, $2 from unnest($1::text[]) as t(agent) on conflict do nothing`,
+      [agents, now],
+    )
+    const changed = await foldRows(tx, agents, counted, now)
+    const rescored = await rescoreAuthority(deps, tx, changed)
+    return { agents: agents.length, sources: changed.length, rescored }
+  })
+}
+
+function countCitations(citations: readonly Citation[]): { agent: string; source: string; count: number }[] {
+  const counts = new Map<string, { agent: string; source: string; count: number }>()
+  for (const { agent, source } of citations) {
+    const key = `${agent} ${source}`
+    const known = counts.get(key) ?? { agent, source, count: 0 }
+    known.count += 1
+    counts.set(key, known)
+  }
+  return [...counts.values()]
+}
+
+/** Differences of what each touched agent gave before and gives now, summed by source. */
+async function foldRows(
+  tx: Tx,
+  agents: readonly string[],
+  counted: readonly { agent: string; source: string; count: number }[],
+  now: Date,
+): Promise<string[]> {
+  await tx.query(
+    `create temporary table fold_before on commit drop as
+     select e.agent, e.domain, a.weight * sqrt(e.citations) / a.row_sum as share
+     from citation_edge e join citing_agent a on a.agent = e.agent
+     where e.agent = any($1) and a.weight > 0 and a.row_sum > 0`,
+    [agents],
+  )
+  await tx.query(
+    `insert into citation_edge (agent, domain, citations) select * from unnest($1::text[], $2::text[], $3::integer[])
+     on conflict (agent, domain) do update set citations = citation_edge.citations + excluded.citations`,
+    [counted.map((one) => one.agent), counted.map((one) => one.source), counted.map((one) => one.count)],
+  )
+  await tx.query(
+    `update citing_agent a set row_sum = s.total
+     from (select agent, sum(sqrt(citations)) as total from citation_edge where agent = any($1) group by agent) s
+     where a.agent = s.agent`,
+    [agents],
+  )
+  const { rows } = await tx.query<{ domain: string }>(
+    `with differences as (
+       select domain, sum(share) as mass, sum(square) as squares from (
+         select e.domain, a.weight * sqrt(e.citations) / a.row_sum as share, power(a.weight * sqrt(e.citations) / a.row_sum, 2) as square
+         from citation_edge e join citing_agent a on a.agent = e.agent
+         where e.agent = any($1) and a.weight > 0 and a.row_sum > 0
+         union all
+         select domain, -share, -power(share, 2) from fold_before) both_sides
+       group by domain)
+     insert into source_trust (domain, mass, sum_squares, updated_at)
+     select domain, mass, squares, $2 from differences order by domain
+     on conflict (domain) do update set mass = greatest(0, source_trust.mass + excluded.mass),
+       sum_squares = greatest(0, source_trust.sum_squares + excluded.sum_squares), updated_at = excluded.updated_at
+     returning domain`,
+    [agents, now],
+  )
+  return rows.map((row) => row.domain)
+}
+
+type Changed = { domain: string; score: number; authority: number; confidence: number | null }
+
+/** The same formula as `authorityValue` and `roundScore`, so that ten thousand sources are one question. */
+async function rescoreAuthority(
+  deps: Pick<SourceDeps, 'clock' | 'jws'>,
+  tx: Tx,
+  domains: readonly string[],
+): Promise<number> {
+  const { rows } = await tx.query<Changed>(
+    `with parts as (
+       select p.domain, p.rest, p.gate, s.cite_score, s.confidence, coalesce(p.external, $2) as external, t.mass,
+         case when t.sum_squares > 0 then t.mass * t.mass / t.sum_squares else 0 end as citers,
+         coalesce((select mean_mass from trust_scale), 1) as mean_mass
+       from score_parts p join source s on s.domain = p.domain join source_trust t on t.domain = p.domain
+       where p.domain = any($1)),
+     valued as (
+       select *, least(1, greatest(0, citers / (citers + 20) * case when mass > 0 then mass / (mass + mean_mass) else 0 end
+         + 20 / (citers + 20) * external)) as authority from parts)
+     select domain, round((100 * ($3 * authority + rest) * gate)::numeric)::integer as score, authority, confidence
+     from valued
+     where round((100 * ($3 * authority + rest) * gate)::numeric)::integer <> cite_score`,
+    [domains, authorityPrior, componentWeights.authority],
+  )
+  for (const row of rows) await appendAuthority(deps, tx, row)
+  return rows.length
+}
+
+async function appendAuthority(deps: Pick<SourceDeps, 'clock' | 'jws'>, tx: Tx, row: Changed): Promise<void> {
+  const previous = await newestScore(tx, row.domain)
+  if (!previous) return
+  const document = previous.components as { components: { id: string; value: number; known: number }[] }
+  const components = document.components.map((part) =>
+    part.id === 'authority' ? { ...part, value: Math.round(row.authority * 10_000) / 10_000, known: 1 } : part,
+  )
+  await tx.query('update score_parts set authority = $2 where domain = $1', [row.domain, row.authority])
+  await appendScore(
+    deps,
+    tx,
+    row.domain,
+    {
+      score: row.score,
+      confidence: row.confidence ?? 0,
+      components: { ...document, components } as unknown as Json,
+      modelVersion,
+    },
+    previous,
+  )
+}
+
+/** Everything from the edges again: ends the drift of many small differences, and sets the scale for the next day. */
+export async function refoldTrust(sql: Sql, now: Date): Promise<void> {
+  await sql.query(
+    `with shares as (
+       select e.domain, a.weight * sqrt(e.citations) / a.row_sum as share
+       from citation_edge e join citing_agent a on a.agent = e.agent where a.weight > 0 and a.row_sum > 0),
+     folded as (select domain, sum(share) as mass, sum(share * share) as squares from shares group by domain),
+     gone as (delete from source_trust t where not exists (select from folded f where f.domain = t.domain))
+     insert into source_trust (domain, mass, sum_squares, updated_at) select domain, mass, squares, $1 from folded
+     on conflict (domain) do update set mass = excluded.mass, sum_squares = excluded.sum_squares, updated_at = excluded.updated_at`,
+    [now],
+  )
+  await sql.query(
+    `insert into trust_scale (mean_mass, folded_at)
+     select avg(mass), $1 from source_trust where mass > 0 having avg(mass) > 0
+     on conflict (only_one) do update set mean_mass = excluded.mean_mass, folded_at = excluded.folded_at`,
+    [now],
+  )
+}

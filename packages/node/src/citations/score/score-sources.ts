@@ -1,0 +1,182 @@
+import { sha256, toHex } from '../../kernel/bytes.ts'
+import { canonicalJson, type Json } from '../../kernel/canonical-json.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import type { Tx } from '../../store/database.ts'
+import type { SourceDeps } from '../deps.ts'
+import { externalValue } from './components.ts'
+import { computeScore, type Score } from './compute-score.ts'
+import { type GatheredEvidence, gatherEvidence } from './gather-evidence.ts'
+
+const batchMax = 200
+
+/** Gives every source that asked for one its score. Returns how many were looked at. */
+export async function scoreSources(deps: SourceDeps, only?: readonly string[]): Promise<number> {
+  const { rows } = await deps.database.query<{ domain: string }>(
+    `select domain from source where score_wanted_at is not null and ($2::text[] is null or domain = any($2))
+     order by score_wanted_at limit $1`,
+    [batchMax, only ?? null],
+  )
+  if (rows.length === 0) return 0
+  const gathered = await gatherEvidence(
+    deps.database,
+    deps.clock,
+    rows.map((row) => row.domain),
+  )
+  for (const one of gathered) await storeScore(deps, one, computeScore(one.evidence))
+  return rows.length
+}
+
+type Previous = { seq: number; score: number; components: Json; jws: string }
+
+async function storeScore(deps: SourceDeps, { evidence, wantedAt }: GatheredEvidence, score: Score): Promise<void> {
+  await deps.database.transaction(async (tx) => {
+    // The row lock orders scorers; whoever comes second finds the wish fulfilled and stores nothing.
+    const { rows } = await tx.query<{ score_wanted_at: Date | null }>(
+      'select score_wanted_at from source where domain = $1 for update',
+      [evidence.domain],
+    )
+    if (rows[0]?.score_wanted_at?.getTime() !== wantedAt?.getTime()) return
+    await tx.query('update source set score_wanted_at = null where domain = $1', [evidence.domain])
+    const components = documentOf(score)
+    const previous = await newestScore(tx, evidence.domain)
+    const authority = score.components.find((part) => part.id === 'authority')
+    await tx.query(
+      `insert into score_parts (domain, rest, gate, external, authority) values ($1, $2, $3, $4, $5)
+       on conflict (domain) do update set rest = excluded.rest, gate = excluded.gate, external = excluded.external, authority = excluded.authority`,
+      [
+        evidence.domain,
+        score.components
+          .filter((part) => part.id !== 'authority')
+          .reduce((sum, part) => sum + part.weight * part.value, 0),
+        score.gate.value,
+        externalValue(evidence.external) ?? null,
+        authority?.value ?? 0,
+      ],
+    )
+    await appendScore(
+      deps,
+      tx,
+      evidence.domain,
+      { score: score.score, confidence: score.confidence, components, modelVersion: score.modelVersion },
+      previous,
+    )
+  })
+}
+
+export async function newestScore(tx: Tx, domain: string): Promise<Previous | undefined> {
+  const { rows } = await tx.query<Previous>(
+    'select seq, score, components, jws from source_score where domain = $1 order by seq desc limit 1',
+    [domain],
+  )
+  return rows[0]
+}
+
+export type NewScore = { score: number; confidence: number; components: Json; modelVersion: string }
+
+/** A new row only when something changed: the history is of changes, and each row names the one before it. */
+export async function appendScore(
+  deps: Pick<SourceDeps, 'clock' | 'jws'>,
+  tx: Tx,
+  domain: string,
+  next: NewScore,
+  previous: Previous | undefined,
+): Promise<void> {
+  const now = new Date(deps.clock.nowMs())
+  const evidenceDigest = sha256(canonicalJson(withoutTimes(next.components)))
+  await tx.query('update source set cite_score = $2, confidence = $3, scored_at = $4 where domain = $1', [
+    domain,
+    next.score,
+    next.confidence,
+    now,
+  ])
+  if (
+    previous &&
+    previous.score === next.score &&
+    sha256(canonicalJson(withoutTimes(previous.components))).equals(evidenceDigest)
+  )
+    return
+  const previousDigest = previous ? sha256(previous.jws) : null
+  const jws = deps.jws.sign({
+    type: 'citescore',
+    domain,
+    seq: (previous?.seq ?? 0) + 1,
+    score: next.score,
+    confidence: next.confidence,
+    model_version: next.modelVersion,
+    values: valuesOf(next.components),
+    evidence_sha256: toHex(evidenceDigest),
+    previous_sha256: previousDigest ? toHex(previousDigest) : null,
+    computed_at: toRfc3339(now.getTime()),
+  })
+  await tx.query(
+    `insert into source_score (domain, seq, score, confidence, model_version, components, evidence_sha256, previous_sha256, jws, computed_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      domain,
+      (previous?.seq ?? 0) + 1,
+      next.score,
+      next.confidence,
+      next.modelVersion,
+      JSON.stringify(next.components),
+      evidenceDigest,
+      previousDigest,
+      jws,
+      now,
+    ],
+  )
+}
+
+type Parts = { components: { id: string; value: number }[]; gate: { value: number } }
+
+const valuesOf = (document: Json): Json => {
+  const { components, gate } = document as unknown as Parts
+  return { ...Object.fromEntries(components.map((part) => [part.id, part.value])), gate: gate.value }
+}
+
+/** When something was looked at again without a change, nothing changed. */
+function withoutTimes(value: Json): Json {
+  if (Array.isArray(value)) return value.map((item) => withoutTimes(item as Json))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value as Record<string, Json>)
+      .filter(([key]) => key !== 'checked_at' && key !== 'sha256')
+      .map(([key, item]) => [key, withoutTimes(item)]),
+  )
+}
+
+const short = (value: number) => Math.round(value * 10_000) / 10_000
+
+/** What is stored and shown: components with their signals, gate and advice. */
+export function documentOf(score: Score): Json {
+  return {
+    components: score.components.map((part) => ({
+      id: part.id,
+      value: short(part.value),
+      weight: part.weight,
+      known: short(part.known),
+      signals: part.signals.map((signal) => ({
+        id: signal.id,
+        weight: signal.weight,
+        value: signal.value === undefined ? null : short(signal.value),
+        prior: short(signal.prior),
+        known: signal.value !== undefined,
+      })),
+      evidence: part.signals.flatMap((signal) =>
+        (signal.evidence ?? []).map((item) => ({
+          what: item.what,
+          url: item.url,
+          sha256: item.sha256 ?? null,
+          checked_at: item.checkedAt ?? null,
+        })),
+      ),
+    })),
+    gate: { value: short(score.gate.value), reason: score.gate.reason },
+    evidence_count: score.evidenceCount,
+    advice: score.advice.map((entry) => ({
+      component: entry.component,
+      signal: entry.signal,
+      advice: entry.advice,
+      points: entry.points,
+    })),
+  }
+}

@@ -1,0 +1,53 @@
+/** Forward-only trust over agents and sources, in memory: the same rule the database folds, for simulations and tests. */
+export type Citation = { agent: string; source: string }
+
+export type TrustGraph = {
+  add(citations: readonly Citation[]): void
+  mass(source: string): number
+  effectiveCiters(source: string): number
+  /** Mean over cited sources. */
+  meanMass(): number
+}
+
+/** Each agent spreads its weight over what it cites, damped by the square root: repeating oneself hardly helps. */
+export function createTrustGraph(weightOf: (agent: string) => number): TrustGraph {
+  const rows = new Map<string, Map<string, number>>()
+  let folded: Map<string, { mass: number; squares: number }> | undefined
+  const fold = () => {
+    if (folded) return folded
+    folded = new Map()
+    for (const [agent, row] of rows) {
+      const weight = weightOf(agent)
+      if (weight === 0) continue
+      let sum = 0
+      for (const count of row.values()) sum += Math.sqrt(count)
+      for (const [source, count] of row) {
+        const share = (weight * Math.sqrt(count)) / sum
+        const known = folded.get(source) ?? { mass: 0, squares: 0 }
+        known.mass += share
+        known.squares += share * share
+        folded.set(source, known)
+      }
+    }
+    return folded
+  }
+  return {
+    add: (citations) => {
+      folded = undefined
+      for (const { agent, source } of citations) {
+        const row = rows.get(agent) ?? new Map<string, number>()
+        row.set(source, (row.get(source) ?? 0) + 1)
+        rows.set(agent, row)
+      }
+    },
+    mass: (source) => fold().get(source)?.mass ?? 0,
+    effectiveCiters: (source) => {
+      const known = fold().get(source)
+      return known && known.squares > 0 ? (known.mass * known.mass) / known.squares : 0
+    },
+    meanMass: () => {
+      const all = [...fold().values()]
+      return all.length === 0 ? 1 : all.reduce((sum, one) => sum + one.mass, 0) / all.length
+    },
+  }
+}

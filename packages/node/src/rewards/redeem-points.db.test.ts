@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Address } from '../kernel/address.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { createIds } from '../kernel/ids.ts'
+import { systemRng } from '../kernel/random.ts'
+import { accounts, balanceDifferences, credit, debit, owedTo, post, trialBalance } from '../ledger/index.ts'
+import { createFixedKeyring, createTokenMaker, generateSigningKey } from '../signing/index.ts'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { parseRewardsPolicy, type Reward } from './policy.ts'
+import { createRedeemPoints, type RedemptionRequest } from './redeem-points.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase({ poolSize: 20 })
+})
+afterAll(async () => {
+  for (const sum of Object.values((await trialBalance(db.owner)).sumByUnit)) expect(sum).toBe(0n)
+  expect(await balanceDifferences(db.owner)).toEqual([])
+  await db.close()
+})
+
+const policy = parseRewardsPolicy()
+const pull = policy.rewards.find(({ id }) => id === 'pull') as Reward
+const tokens = createTokenMaker(createFixedKeyring(generateSigningKey(systemRng), 0), 'apass')
+/** As many processes would: each with a queue of its own. */
+const openDesk = () =>
+  createRedeemPoints({
+    database: db.database,
+    clock: systemClock,
+    ids: createIds(systemClock, systemRng),
+    tokens,
+    policy,
+  })
+const wallet = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
+const nonce = () => Buffer.from(systemRng.bytes(16)).toString('hex')
+const request = (owner: Address, changes: Partial<RedemptionRequest> = {}): RedemptionRequest => {
+  const own = nonce()
+  return { nonce: own, requestHash: Buffer.alloc(32, own), wallet: owner, points: 1_000n, reward: pull, ...changes }
+}
+const give = (owner: Address, points: bigint) =>
+  post(db.database, [
+    {
+      reference: `give:${nonce()}`,
+      kind: 'points',
+      lines: [debit(accounts.pointsIssued(), points), credit(accounts.points(owner), points)],
+    },
+  ])
+
+test('L7: of 1,000 concurrent redemptions of a balance for two, at four desks, exactly two succeed', async () => {
+  await give(wallet(7), 2_999n)
+  const desks = [openDesk(), openDesk(), openDesk(), openDesk()]
+  const outcomes = await Promise.all(Array.from({ length: 1_000 }, (_, n) => desks[n % 4]?.redeem(request(wallet(7)))))
+  expect(outcomes.filter((outcome) => outcome?.status === 'redeemed')).toHaveLength(2)
+  expect(outcomes.filter((outcome) => outcome?.status === 'short')).toHaveLength(998)
+  expect(await owedTo(db.database, accounts.points(wallet(7)))).toBe(999n)
+})
+
+test('L8, L9: one point too few is refused; the same request gets the first result, a changed one a conflict', async () => {
+  await give(wallet(8), 1_999n)
+  const desk = openDesk()
+  expect((await desk.redeem(request(wallet(8), { points: 2_000n }))).status).toBe('short')
+  const first = request(wallet(8))
+  const [one, two, three] = await Promise.all([desk.redeem(first), desk.redeem(first), openDesk().redeem(first)])
+  expect(two).toEqual(one)
+  expect(three).toEqual(one)
+  expect((await desk.redeem({ ...first, requestHash: Buffer.alloc(32, 1) })).status).toBe('conflict')
+  expect(await owedTo(db.database, accounts.points(wallet(8)))).toBe(999n)
+  const { rows } = await db.database.query<{ n: bigint }>(`select count(*) as n from pass where wallet = $1`, [
+    wallet(8),
+  ])
+  expect(rows[0]?.n).toBe(1n)
+})

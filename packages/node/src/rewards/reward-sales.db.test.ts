@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Address } from '../kernel/address.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { accounts, balanceDifferences, balanceOf, credit, debit, owedTo, post, trialBalance } from '../ledger/index.ts'
+import type { Sale } from '../payments/index.ts'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { matureShares } from './mature-shares.ts'
+import { parseRewardsPolicy } from './policy.ts'
+import { reverseSale } from './reverse-sale.ts'
+import { rewardSales } from './reward-sales.ts'
+
+const base = 'eip155:8453'
+const wallet = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
+const own = wallet(0xaaaa)
+const deps = { policy: parseRewardsPolicy({ affiliate_hold_days: 0 }), ownPayees: new Set([own]) }
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase({ poolSize: 12 })
+})
+afterAll(async () => {
+  for (const sum of Object.values((await trialBalance(db.owner)).sumByUnit)) expect(sum).toBe(0n)
+  expect(await balanceDifferences(db.owner)).toEqual([])
+  await db.close()
+})
+
+let number = 0
+const sale = (payer: number, micro: bigint, changes: Partial<Sale> = {}): Sale => {
+  number += 1
+  return {
+    paymentId: `call_${number}`,
+    routeId: 'test.route',
+    network: base,
+    payer: wallet(payer),
+    amountMicro: micro,
+    payee: 'pay_to',
+    attribution: {},
+    reservation: null,
+    provisional: false,
+    transaction: '',
+    settledAtMs: systemClock.nowMs() - 1_000,
+    feeMicro: 0n,
+    round: 0,
+    source: 'payment',
+    ...changes,
+  }
+}
+const reward = (...sales: Sale[]) => db.database.transaction((tx) => rewardSales(deps, tx, sales))
+const reverse = (one: Sale, micro = one.amountMicro, reason: 'reorg' | 'refund' = 'refund') =>
+  db.database.transaction((tx) => reverseSale(tx, one, { reason, micro }))
+const points = (n: number) => owedTo(db.database, accounts.points(wallet(n)))
+const pending = (n: number) => owedTo(db.database, accounts.payable(base, wallet(n), 'affiliate_pending'))
+const payable = (n: number) => owedTo(db.database, accounts.payable(base, wallet(n), 'affiliate'))
+const referral = async (n: number) =>
+  (
+    await db.database.query<{ status: string; reason: string | null }>(
+      `select status, reason from referral where wallet = $1`,
+      [wallet(n)],
+    )
+  ).rows[0]
+
+test('a batch of sales gives each payer its points at the tiers it passes', async () => {
+  await reward(sale(1, 1_000_000n), sale(2, 20_000n), sale(1, 5_000_000n))
+  expect(await points(1)).toBe(2_000n + 4n * 2_000n + 2_500n)
+  expect(await points(2)).toBe(40n)
+})
+
+test('L12: a full refund brings points, referral and affiliate back to the state before', async () => {
+  const one = sale(10, 100_000_000n, { attribution: { ref: wallet(11), aff: wallet(12) } })
+  await reward(one)
+  expect(await points(11)).toBe(10_000n)
+  expect(await pending(12)).toBe((99_999_000n * 15n) / 100n)
+  await reverse(one)
+  await reverse(one)
+  for (const n of [10, 11]) expect(await points(n)).toBe(0n)
+  expect(await pending(12)).toBe(0n)
+  expect(await referral(10)).toMatchObject({ status: 'reversed' })
+  await reward(sale(10, 100_000_000n, { attribution: { ref: wallet(13) } }))
+  expect(await referral(10)).toMatchObject({ status: 'counted' })
+})
+
+test('L11, L26: a part is reversed in proportion, and the rate of the sale stays', async () => {
+  const one = sale(20, 10_000_000n, { attribution: { aff: wallet(21) } })
+  await reward(one)
+  const before = await points(20)
+  await reverse(one, 2_500_000n)
+  expect(await points(20)).toBe((before * 3n) / 4n)
+  expect(await pending(21)).toBe((((9_999_000n * 15n) / 100n) * 3n) / 4n)
+})
+
+test('L13: what was used or paid out before its sale was reversed is owed, and set off against what comes next', async () => {
+  const one = sale(30, 10_000_000n, { attribution: { aff: wallet(31) } })
+  await reward(one)
+  await matureShares({ database: db.database, clock: systemClock })
+  const share = await payable(31)
+  const earned = await points(30)
+  await post(db.database, [
+    {
+      reference: 'spend:30',
+      kind: 'redeem',
+      lines: [debit(accounts.points(wallet(30)), earned), credit(accounts.pointsRedeemed(), earned)],
+    },
+    {
+      reference: 'pay:31',
+      kind: 'payout',
+      lines: [
+        debit(accounts.payable(base, wallet(31), 'affiliate'), share),
+        credit(accounts.clearingPayouts(base), share),
+      ],
+    },
+  ])
+  await reverse(one)
+  expect(await balanceOf(db.database, accounts.pointsReceivable(wallet(30)))).toBe(earned)
+  expect(await balanceOf(db.database, accounts.receivable(base, wallet(31), 'affiliate'))).toBe(share)
+  await reward(sale(30, 20_000_000n, { attribution: { aff: wallet(31) } }))
+  await matureShares({ database: db.database, clock: systemClock })
+  expect(await balanceOf(db.database, accounts.pointsReceivable(wallet(30)))).toBe(0n)
+  expect(await balanceOf(db.database, accounts.receivable(base, wallet(31), 'affiliate'))).toBe(0n)
+  expect(await payable(31)).toBe((19_999_000n * 15n) / 100n - share)
+  await post(db.database, [
+    {
+      reference: 'pay:31:back',
+      kind: 'payout',
+      lines: [debit(accounts.clearingPayouts(base), share), credit(accounts.operator(base, 'usdc'), share)],
+    },
+  ])
+})
+
+test('L10: a redemption during the reversal never goes below zero; one of the two wins', async () => {
+  const one = sale(40, 10_000_000n)
+  await reward(one)
+  const earned = await points(40)
+  const spend = post(db.database, [
+    {
+      reference: 'spend:40',
+      kind: 'redeem',
+      lines: [debit(accounts.points(wallet(40)), earned), credit(accounts.pointsRedeemed(), earned)],
+    },
+  ])
+  await Promise.allSettled([spend, reverse(one), reverse(one)])
+  await reverse(one)
+  expect(await points(40)).toBeGreaterThanOrEqual(0n)
+  const net = (await points(40)) - (await balanceOf(db.database, accounts.pointsReceivable(wallet(40))))
+  expect([0n, -earned]).toContain(net)
+})
+
+test('self, own payees and cycles do not count, and say why', async () => {
+  await reward(sale(50, 1_000_000n, { attribution: { ref: wallet(50), aff: wallet(50) } }))
+  expect(await referral(50)).toEqual({ status: 'ignored', reason: 'self' })
+  expect(await pending(50)).toBe(0n)
+  await reward(sale(51, 1_000_000n, { attribution: { ref: own, aff: own } }))
+  expect(await referral(51)).toEqual({ status: 'ignored', reason: 'own_payee' })
+  await reward(sale(52, 1_000_000n, { attribution: { ref: wallet(53) } }))
+  await reward(sale(53, 1_000_000n, { attribution: { ref: wallet(54) } }))
+  await reward(sale(54, 1_000_000n, { attribution: { ref: wallet(52) } }))
+  expect(await referral(54)).toEqual({ status: 'ignored', reason: 'cycle' })
+  await reward(sale(52, 1_000_000n, { attribution: { ref: wallet(55) } }))
+  expect(await points(55)).toBe(0n)
+})
+
+test('the last affiliate counts on for 60 days from the first purchase', async () => {
+  const dayMs = 86_400_000
+  const atMs = systemClock.nowMs() - 100 * dayMs
+  await reward(sale(60, 10_000_000n, { attribution: { aff: wallet(61) }, settledAtMs: atMs }))
+  await reward(sale(60, 10_000_000n, { settledAtMs: atMs + 59 * dayMs }))
+  await reward(sale(60, 10_000_000n, { settledAtMs: atMs + 61 * dayMs }))
+  expect(await pending(61)).toBe(2n * ((9_999_000n * 15n) / 100n))
+})
+
+test('a sale whose price is others’ money counts with what the node keeps: nothing for a top-up, the toll for a citation', async () => {
+  const topUp = sale(70, 5_000_000n, { payee: 'custody', attribution: { aff: wallet(71) } })
+  const cite = sale(70, 5_000n, { payee: 'custody', source: 'credit', attribution: { aff: wallet(71) } })
+  await post(db.database, [
+    {
+      reference: 'cite',
+      kind: 'sale',
+      paymentId: cite.paymentId,
+      lines: [
+        debit(accounts.onchain(base, 'custody'), 5_000n),
+        credit(accounts.revenue(base, 'cite'), 500n),
+        credit(accounts.payable(base, wallet(72), 'creator'), 4_500n),
+      ],
+    },
+  ])
+  await reward(topUp, cite)
+  expect(await pending(71)).toBe(75n)
+  expect(await points(70)).toBe(1n)
+})

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemRng } from '../kernel/random.ts'
+import { createFixedKeyring, createTokenMaker, generateSigningKey } from '../signing/index.ts'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { grantPeriod, takeBackPeriod } from './grant-period.ts'
+import { periodMs } from './policy.ts'
+import { findSubscription, type NewPurchase } from './store.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase({ poolSize: 20 })
+})
+afterAll(() => db.close())
+
+const tokens = createTokenMaker(createFixedKeyring(generateSigningKey(systemRng), 0), 'asub')
+const startMs = Date.UTC(2026, 0, 1)
+let number = 0
+const purchase = (wallet: number, changes: Partial<NewPurchase> = {}): NewPurchase => {
+  number += 1
+  return {
+    paymentId: `pay_${number}`,
+    round: 0,
+    wallet: `0x${wallet.toString(16).padStart(40, '0')}`,
+    tier: 'standard',
+    network: 'eip155:8453',
+    boughtAtMs: startMs,
+    standardMicro: 250_000_000n,
+    vipMicro: 1_000_000_000n,
+    ...changes,
+  }
+}
+const grant = (one: NewPurchase) => db.database.transaction((tx) => grantPeriod(tx, tokens, one, one.boughtAtMs))
+
+test('twenty purchases of one wallet at once add up to twenty periods and one token', async () => {
+  const bought = await Promise.all(Array.from({ length: 20 }, () => grant(purchase(1))))
+  expect(new Set(bought.map(({ tokenHash }) => tokenHash?.toString('hex'))).size).toBe(1)
+  const subscription = await findSubscription(db.database, purchase(1).wallet)
+  expect(subscription?.untilMs).toBe(startMs + 20 * periodMs)
+})
+
+test('taking a purchase back leaves what the others add up to; the last one ends the subscription', async () => {
+  const standard = purchase(2)
+  const vip = purchase(2, { tier: 'vip', boughtAtMs: startMs + periodMs / 2 })
+  await grant(standard)
+  const both = await grant(vip)
+  expect(both).toMatchObject({ tier: 'vip', untilMs: vip.boughtAtMs + periodMs + periodMs / 8 })
+  const back = (paymentId: string, nowMs: number) =>
+    db.database.transaction((tx) => takeBackPeriod(tx, tokens, paymentId, nowMs))
+  await back(vip.paymentId, vip.boughtAtMs)
+  expect(await findSubscription(db.database, standard.wallet)).toMatchObject({
+    tier: 'standard',
+    untilMs: startMs + periodMs,
+  })
+  await back(standard.paymentId, vip.boughtAtMs)
+  expect((await findSubscription(db.database, standard.wallet))?.untilMs).toBe(vip.boughtAtMs)
+  await back(standard.paymentId, vip.boughtAtMs)
+})
+
+test('a payment that lands again after a reorg buys its period once more, under a round of its own', async () => {
+  const first = purchase(3)
+  await grant(first)
+  await db.database.transaction((tx) => takeBackPeriod(tx, tokens, first.paymentId, startMs))
+  const again = await grant({ ...first, round: 1 })
+  expect(again.untilMs).toBe(startMs + periodMs)
+})

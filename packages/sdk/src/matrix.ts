@@ -1,0 +1,106 @@
+import type { AssayClient } from './client.ts'
+import { AssayError } from './errors.ts'
+
+export type MatrixValue = {
+  value: number | string | boolean
+  source: string
+  as_of: string
+  available_at: string
+  licence: string
+}
+
+export type MatrixRow = {
+  rank: number
+  symbol: string
+  name: string | null
+  kind: string
+  score?: number
+  coverage_pct?: number
+  catalysts?: string[]
+  values: Record<string, MatrixValue | null>
+  trend?: { of: string; values: (number | null)[] }
+  factors?: Record<string, (MatrixValue & { percentile: number; weight: number; points: number }) | null>
+  details?: Record<string, MatrixValue | null>
+}
+
+export type MatrixAnswer = {
+  feed: string
+  tier: 'live' | 'vip' | 'delayed'
+  as_of: string
+  available_at: string
+  data_vintage: string
+  sha256: string
+  method: string
+  coverage_pct: number
+  row_count: number
+  ranked_by: string
+  synthetic: boolean
+  stale: boolean
+  next_expected_at: string | null
+  sources: { source: string; as_of: string; available_at: string; licence: string; attribution: string }[]
+  left_out: { source: string; reason: string }[]
+  unranked: Record<string, string>
+  disclaimer: string
+  data: MatrixRow[]
+  next_cursor: string | null
+  history?: Record<string, unknown>
+}
+
+export type MatrixIndexEntry = {
+  id: string
+  title: string
+  cadence: string
+  licence: { sold: boolean }
+  freshness: { as_of: string | null; available_at: string | null; stale: boolean; synthetic: boolean }
+  tiers: string[]
+  prices: Record<string, { usd: string }>
+}
+
+export type MatrixQuery = { symbol?: string; limit?: number; min_score?: number | string; cursor?: string }
+export type MatrixVipQuery = MatrixQuery & { as_of?: string; history?: number }
+
+export type Matrix = {
+  index(): Promise<{ data: MatrixIndexEntry[] }>
+  /** Free. */
+  delayed(feed: string, query?: MatrixQuery): Promise<MatrixAnswer>
+  /** Pays for one pull, within the client's policy. */
+  live(feed: string, query?: MatrixQuery): Promise<MatrixAnswer>
+  vip(feed: string, query?: MatrixVipQuery): Promise<MatrixAnswer>
+  /** Free: how well the feed told what followed. */
+  quality(feed: string): Promise<Record<string, unknown>>
+  /** All rows of the free tier, page by page. */
+  pages(feed: string, query?: MatrixQuery): AsyncGenerator<MatrixAnswer>
+}
+
+/** The market data feeds of a node, over a client that pays and verifies. */
+export function createMatrix(client: Pick<AssayClient, 'fetch'>): Matrix {
+  const get = async <Answer>(path: string, query: MatrixVipQuery = {}): Promise<Answer> => {
+    const search = new URLSearchParams(
+      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+    ).toString()
+    const { response } = await client.fetch(search === '' ? path : `${path}?${search}`)
+    const body: unknown = await response.json().catch(() => undefined)
+    if (response.ok && body !== undefined) return body as Answer
+    const { detail } = (body ?? {}) as { detail?: unknown }
+    throw new AssayError('request_failed', {
+      detail: typeof detail === 'string' ? detail : `${response.status} for ${path}`,
+    })
+  }
+  const feedPath = (feed: string, tier: string) => `/matrix/${encodeURIComponent(feed)}/${tier}`
+  const delayed = (feed: string, query?: MatrixQuery) => get<MatrixAnswer>(feedPath(feed, 'delayed'), query)
+  return {
+    index: () => get('/matrix'),
+    delayed,
+    live: (feed, query) => get(feedPath(feed, 'live'), query),
+    vip: (feed, query) => get(feedPath(feed, 'vip'), query),
+    quality: (feed) => get(feedPath(feed, 'quality')),
+    async *pages(feed, query = {}) {
+      let cursor: string | null | undefined = query.cursor
+      do {
+        const page: MatrixAnswer = await delayed(feed, { ...query, ...(cursor ? { cursor } : {}) })
+        yield page
+        cursor = page.next_cursor
+      } while (cursor)
+    },
+  }
+}

@@ -1,0 +1,182 @@
+import { hashTypedData, keccak256, recoverAddress, stringToHex } from 'viem'
+import { fromBase64url, isRecord, utf8 } from '../bytes.ts'
+import { canonicalJson } from '../canonical-json.ts'
+import { verifyEd25519 } from '../ed25519.ts'
+import { readDirectory } from '../trusted-keys.ts'
+import type { EvidenceCheck, EvidenceReport } from '../verify-evidence.ts'
+
+type Hex = `0x${string}`
+
+type Attestation = {
+  node: string
+  message: {
+    chainId: string
+    token: Hex
+    blockNumber: string
+    blockHash: Hex
+    verdict: string
+    complete: boolean
+    reportHash: Hex
+    validUntil: string
+  }
+  attester: Hex
+  signature: Hex
+  key_id: string
+  public_key: string
+  attester_statement: string
+}
+
+export type TokenReport = Record<string, unknown> & { attestation: Attestation }
+
+const types = {
+  ControlAttestation: [
+    { name: 'chainId', type: 'uint256' },
+    { name: 'token', type: 'address' },
+    { name: 'blockNumber', type: 'uint64' },
+    { name: 'blockHash', type: 'bytes32' },
+    { name: 'verdict', type: 'string' },
+    { name: 'complete', type: 'bool' },
+    { name: 'reportHash', type: 'bytes32' },
+    { name: 'validUntil', type: 'uint64' },
+  ],
+} as const
+
+const fits = (pattern: RegExp, value: unknown) => typeof value === 'string' && pattern.test(value)
+const [hash, address, digits] = [/^0x[0-9a-f]{64}$/i, /^0x[0-9a-f]{40}$/i, /^[0-9]{1,20}$/]
+
+/** Undefined for anything that is not a report on a token with its attestation. */
+export function parseTokenReport(value: unknown): TokenReport | undefined {
+  if (!isRecord(value) || value.format !== 'assay-b20-report' || value.version !== 1) return undefined
+  const { attestation } = value
+  if (!isRecord(attestation) || !isRecord(attestation.message)) return undefined
+  const { message } = attestation
+  const wellFormed =
+    [message.chainId, message.blockNumber, message.validUntil].every((text) => fits(digits, text)) &&
+    [message.blockHash, message.reportHash].every((text) => fits(hash, text)) &&
+    [message.token, attestation.attester].every((text) => fits(address, text)) &&
+    fits(/^0x[0-9a-f]{130}$/i, attestation.signature) &&
+    typeof message.verdict === 'string' &&
+    typeof message.complete === 'boolean' &&
+    [attestation.node, attestation.key_id, attestation.public_key, attestation.attester_statement].every(
+      (text) => typeof text === 'string',
+    )
+  return wellFormed ? (value as TokenReport) : undefined
+}
+
+const passed = (name: string, detail: string): EvidenceCheck => ({ name, status: 'passed', detail })
+const failed = (name: string, detail: string): EvidenceCheck => ({ name, status: 'failed', detail })
+const notChecked = (name: string, detail: string): EvidenceCheck => ({ name, status: 'not_checked', detail })
+
+export type VerifyTokenReportOptions = {
+  /** Keys of the node from another source than the file. */
+  trustedDirectory?: unknown
+}
+
+/** Checks a report with nothing but its own bytes: content against hash, hash against signature, signer against the node's key. */
+export async function verifyTokenReport(
+  report: TokenReport,
+  options: VerifyTokenReportOptions = {},
+): Promise<EvidenceReport> {
+  const checks = [
+    contentCheck(report),
+    statedCheck(report),
+    await signatureCheck(report.attestation),
+    await attesterCheck(report.attestation),
+    keyCheck(report.attestation, options.trustedDirectory),
+    notChecked(
+      'chain',
+      `that block ${report.attestation.message.blockHash} is part of chain ${report.attestation.message.chainId} is for any node of that chain to say`,
+    ),
+  ]
+  return { ok: checks.every((check) => check.status !== 'failed'), checks }
+}
+
+/** keccak256 of the canonical JSON without signatures and without how it was read. */
+export function tokenReportHash(report: Record<string, unknown>): Hex | undefined {
+  const { attestation: _signed, reading: _how, ...content } = report
+  const text = canonicalJson(content)
+  return text === undefined ? undefined : keccak256(stringToHex(text))
+}
+
+function contentCheck(report: TokenReport): EvidenceCheck {
+  const same = tokenReportHash(report) === report.attestation.message.reportHash.toLowerCase()
+  return same
+    ? passed('content', 'the report is the one that was attested')
+    : failed('content', 'the report was changed after it was attested')
+}
+
+/** What is signed must be what the report says in its own words. */
+function statedCheck(report: TokenReport): EvidenceCheck {
+  const { message } = report.attestation
+  const block = isRecord(report.block) ? report.block : {}
+  const same =
+    String(report.chain_id) === message.chainId &&
+    String(report.address).toLowerCase() === message.token.toLowerCase() &&
+    block.hash === message.blockHash &&
+    block.number === message.blockNumber &&
+    report.verdict === message.verdict &&
+    report.complete === message.complete &&
+    report.node === report.attestation.node &&
+    Math.floor(Date.parse(String(report.valid_until_at)) / 1000) === Number(message.validUntil)
+  if (!same) return failed('statement', 'the attestation speaks of something else than the report')
+  return passed('statement', `${message.verdict} for ${message.token} at block ${message.blockNumber}`)
+}
+
+async function signatureCheck({ node, message, attester, signature }: Attestation): Promise<EvidenceCheck> {
+  const digest = hashTypedData({
+    domain: { name: 'Assay', version: '1', chainId: Number(message.chainId), salt: keccak256(stringToHex(node)) },
+    types,
+    primaryType: 'ControlAttestation',
+    message: {
+      ...message,
+      chainId: BigInt(message.chainId),
+      blockNumber: BigInt(message.blockNumber),
+      validUntil: BigInt(message.validUntil),
+    },
+  })
+  const signer = await recoverAddress({ hash: digest, signature }).catch(() => undefined)
+  return signer?.toLowerCase() === attester.toLowerCase()
+    ? passed('signature', `signed by ${attester} (EIP-712)`)
+    : failed('signature', 'the signature is not by the attester it names')
+}
+
+/** The node's own key says which address attests for it. */
+async function attesterCheck(attestation: Attestation): Promise<EvidenceCheck> {
+  const [head = '', body = '', tail = ''] = attestation.attester_statement.split('.')
+  const header = readPart(head)
+  const statement = readPart(body)
+  const signature = fromBase64url(tail)
+  if (header?.alg !== 'EdDSA' || statement === undefined || signature === undefined)
+    return failed('attester', 'the statement about the attester cannot be read')
+  const about =
+    statement.type === 'assay-attester' &&
+    String(statement.attester).toLowerCase() === attestation.attester.toLowerCase() &&
+    statement.node === attestation.node &&
+    String(statement.chain_id) === attestation.message.chainId &&
+    String(header.kid).endsWith(`#${attestation.key_id}`)
+  if (!about) return failed('attester', 'the statement is about another attester or node')
+  const good = await verifyEd25519(attestation.public_key, utf8(`${head}.${body}`), signature)
+  return good
+    ? passed('attester', `the key ${attestation.key_id} of ${attestation.node} names it`)
+    : failed('attester', 'the statement about the attester is not signed by the key it names')
+}
+
+function keyCheck({ key_id, public_key, node }: Attestation, directory: unknown): EvidenceCheck {
+  if (directory === undefined)
+    return notChecked('keys', `the key comes from the report itself; whether it is that of ${node} is not known`)
+  const known = readDirectory(directory).keys.find((key) => key.keyId === key_id)
+  return known?.x === public_key
+    ? passed('keys', 'the key is in the given directory')
+    : failed('keys', 'the key is not in the given directory')
+}
+
+function readPart(part: string): Record<string, unknown> | undefined {
+  const bytes = fromBase64url(part)
+  if (bytes === undefined) return undefined
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

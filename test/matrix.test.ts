@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../packages/node/src/kernel/clock.ts'
+import { sampleFiles } from '../packages/node/src/matrix/demo/sample-files.fixture.ts'
+import { createSymbolBook, ingestFile } from '../packages/node/src/matrix/index.ts'
+import type { EntitlementPort } from '../packages/node/src/payments/index.ts'
+import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
+
+type Cell = { value: unknown; source: string; as_of: string; available_at: string; licence: string } | null
+type Row = {
+  rank: number
+  symbol: string
+  score?: number
+  values: Record<string, Cell>
+  factors?: Record<string, Cell>
+}
+type Answer = {
+  feed: string
+  tier: string
+  as_of: string
+  available_at: string
+  sha256: string
+  synthetic: boolean
+  row_count: number
+  data: Row[]
+  next_cursor: string | null
+  unranked: Record<string, string>
+  inputs?: { source: string; sha256: string; available_at: string }[]
+  left_out: { source: string }[]
+  notes: { factors_used: { name: string }[]; factors_left_out: { name: string; why: string }[] }
+  history?: { series: Record<string, { as_of: string; revision: number }[]> }
+}
+
+const feeds = [
+  'squeeze',
+  'equities',
+  'etf',
+  'short-volume',
+  'short-interest',
+  'ftd',
+  'threshold',
+  'borrow',
+  'halts',
+  'institutional',
+]
+
+/** Stands in for a subscription: whoever says so is let in. */
+const pass: EntitlementPort = {
+  name: 'test-pass',
+  claims: (headers) => headers.has('x-test-pass'),
+  hold: async () => ({ status: 'held', holdId: 'h', account: '0x1111111111111111111111111111111111111111' }),
+  capture: async () => undefined,
+  release: async () => {},
+}
+
+let till: TillFixture
+beforeAll(async () => {
+  till = await openTill({ env: { MATRIX: '{"demo":"small"}' }, shops: [() => ({ routes: [], entitlements: [pass] })] })
+}, 120_000)
+afterAll(() => till.close())
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(`${till.node.url}${path}`, { headers })
+const json = async (path: string) => (await get(path)).json() as Promise<Answer>
+
+test('at ready all ten feeds are described, sold, and have a delayed snapshot old enough', async () => {
+  const { data } = (await (await get('/matrix')).json()) as {
+    data: { id: string; tiers: string[]; prices: Record<string, { usd: string }> }[]
+  }
+  expect(data.map(({ id }) => id)).toEqual(feeds)
+  for (const entry of data) {
+    expect(entry.tiers).toEqual(['delayed', 'live', 'vip'])
+    expect([entry.prices.live?.usd, entry.prices.vip?.usd]).toEqual(['0.05', '0.25'])
+    const delayed = await json(`/matrix/${entry.id}/delayed`)
+    expect(delayed.synthetic).toBe(true)
+    expect(Date.now() - Date.parse(delayed.available_at)).toBeGreaterThan(65 * 60_000)
+    expect(delayed.row_count).toBeGreaterThan(0)
+    for (const row of delayed.data)
+      for (const cell of Object.values(row.values))
+        if (cell)
+          expect(Object.keys(cell)).toEqual(
+            expect.arrayContaining(['value', 'source', 'as_of', 'available_at', 'licence']),
+          )
+  }
+})
+
+test('an unknown feed is 404 with the list of feeds before any 402, on every tier', async () => {
+  for (const tier of ['live', 'vip', 'delayed', 'quality']) {
+    const response = await get(`/matrix/nope/${tier}`)
+    expect(response.status).toBe(404)
+    expect(((await response.json()) as { feeds: string[] }).feeds).toEqual(feeds)
+  }
+  expect((await get('/matrix/squeeze/live')).status).toBe(402)
+})
+
+test('a paid live pull is ranked and smaller than vip, which adds the factors', async () => {
+  const buyer = await till.newBuyer()
+  const live = (await (await buy(buyer, `${till.node.url}/matrix/squeeze/live?limit=5`)).json()) as Answer
+  const vip = (await (await buy(buyer, `${till.node.url}/matrix/squeeze/vip?limit=5`)).json()) as Answer
+  expect(live.data.map(({ rank }) => rank)).toEqual([1, 2, 3, 4, 5])
+  const scores = live.data.map(({ score }) => score as number)
+  expect([...scores].sort((a, b) => b - a)).toEqual(scores)
+  expect(live.sha256).toBe(vip.sha256)
+  expect(live.data[0]?.factors).toBeUndefined()
+  expect(Object.keys(vip.data[0]?.factors ?? {})).toHaveLength(8)
+  expect(vip.inputs?.length).toBeGreaterThan(20)
+})
+
+test('pages follow each other without gap or repeat, within one snapshot', async () => {
+  const seen: number[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const page: Answer = await json(`/matrix/etf/delayed?limit=40${cursor ? `&cursor=${cursor}` : ''}`)
+    seen.push(...page.data.map(({ rank }) => rank))
+    cursor = page.next_cursor
+  }
+  expect(seen).toEqual(seen.map((_, index) => index + 1))
+  expect((await get(`/matrix/etf/delayed?cursor=${'0'.repeat(64)}.3`)).status).toBe(400)
+})
+
+test('symbols are found in any spelling, and one that is not ranked says why', async () => {
+  const funds = await json('/matrix/etf/delayed?limit=1')
+  const { symbol } = funds.data[0] as Row
+  const answer = await json(`/matrix/squeeze/delayed?symbol=${symbol.toLowerCase()},ZZNONE`)
+  expect(answer.unranked).toEqual({ [symbol]: 'etf', ZZNONE: 'not_in_this_feed' })
+  const best = await json('/matrix/squeeze/delayed?min_score=80')
+  expect(best.data.every(({ score }) => (score as number) >= 80)).toBe(true)
+  expect((await get('/matrix/squeeze/delayed?symbol=%3Cx%3E')).status).toBe(400)
+  expect((await get('/matrix/squeeze/delayed?sort=x')).status).toBe(400)
+})
+
+test('CSV and NDJSON carry the same rows; formulas in names stay text', async () => {
+  const rows = (await json('/matrix/borrow/delayed?limit=7')).data
+  const csv = await (await get('/matrix/borrow/delayed?limit=7', { accept: 'text/csv' })).text()
+  const lines = csv
+    .trim()
+    .split('\n')
+    .filter((line) => !line.startsWith('#'))
+  expect(lines[0]).toContain('fee_pct,fee_pct_source,fee_pct_as_of,fee_pct_available_at,fee_pct_licence')
+  expect(lines.slice(1).map((line) => line.split(',')[1])).toEqual(rows.map(({ symbol }) => symbol))
+  const ndjson = (await (await get('/matrix/borrow/delayed?limit=7', { accept: 'application/x-ndjson' })).text())
+    .trim()
+    .split('\n')
+  expect(ndjson.slice(1).map((line) => (JSON.parse(line) as Row).symbol)).toEqual(rows.map(({ symbol }) => symbol))
+})
+
+test('as_of answers with what was known then, and history with the past of one symbol', async () => {
+  const now = await json('/matrix/squeeze/delayed?limit=1')
+  const then = new Date(Date.parse(now.available_at) - 5 * 86_400_000).toISOString()
+  const past = (await (await get(`/matrix/squeeze/vip?limit=3&as_of=${then}`, { 'x-test-pass': '1' })).json()) as Answer
+  expect(past.available_at <= then).toBe(true)
+  expect(past.inputs?.every(({ available_at }) => available_at <= then)).toBe(true)
+  const symbol = now.data[0]?.symbol
+  const one = (await (
+    await get(`/matrix/squeeze/vip?symbol=${symbol}&history=10`, { 'x-test-pass': '1' })
+  ).json()) as Answer
+  expect(one.history?.series.short_volume).toHaveLength(10)
+  expect((await get('/matrix/squeeze/vip?history=10', { 'x-test-pass': '1' })).status).toBe(400)
+})
+
+test('a stream is for subscribers: signed CloudEvents, and no payment opens it', async () => {
+  const buyer = await till.newBuyer()
+  const paid = await buy(buyer, `${till.node.url}/matrix/squeeze/vip?stream=1`)
+  expect(paid.status).toBe(403)
+  expect(((await paid.json()) as { code: string }).code).toBe('subscription_required')
+  const stop = new AbortController()
+  const response = await fetch(`${till.node.url}/matrix/squeeze/vip?stream=1&limit=2`, {
+    headers: { 'x-test-pass': '1' },
+    signal: stop.signal,
+  })
+  expect(response.headers.get('content-type')).toContain('text/event-stream')
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true })
+    if (/data: .*\n\n/.test(text)) break
+  }
+  stop.abort()
+  const event = JSON.parse(/data: (.*)\n/.exec(text)?.[1] as string) as {
+    specversion: string
+    type: string
+    signature: string
+    datasha256: string
+    data: Answer
+  }
+  expect(event).toMatchObject({ specversion: '1.0', type: 'assay.matrix.snapshot.v1' })
+  const signed = JSON.parse(Buffer.from(event.signature.split('.')[1] as string, 'base64url').toString()) as {
+    datasha256: string
+  }
+  expect(signed.datasha256).toBe(event.datasha256)
+  const forged = await get('/matrix/squeeze/vip?stream=1', { 'x-test-pass': '1', 'last-event-id': 'x\u0001' }).catch(
+    () => undefined,
+  )
+  expect(forged === undefined || forged.status === 400).toBe(true)
+})
+
+test('without a licence the paid feeds rest on SEC data, say so, and what cannot be sold is 403 before any 402', async () => {
+  const other = await openTill()
+  try {
+    const deps = { database: other.db.database, clock: systemClock, symbols: createSymbolBook() }
+    for (const { file, source } of sampleFiles)
+      expect(await ingestFile(deps, { ...file, source, availableAtMs: Date.now() - 7_200_000 })).toMatchObject({
+        status: 'stored',
+      })
+    const url = (path: string) => `${other.node.url}/matrix/${path}`
+    await expect.poll(async () => (await fetch(url('ftd/live'))).status, { timeout: 20_000, interval: 500 }).toBe(402)
+    for (const feed of ['short-volume', 'short-interest', 'threshold', 'borrow', 'halts'])
+      for (const tier of ['live', 'vip']) {
+        const refused = await fetch(url(`${feed}/${tier}`))
+        expect([feed, refused.status]).toEqual([feed, 403])
+        expect(((await refused.json()) as { code: string }).code).toBe('licence_required')
+      }
+    expect((await fetch(url('short-volume/delayed'))).status).toBe(200)
+    // IBKR needs the operator's consent even to be shown.
+    expect((await fetch(url('borrow/delayed'))).status).toBe(403)
+    const buyer = await other.newBuyer()
+    const squeeze = (await (await buy(buyer, url('squeeze/live?limit=3'))).json()) as Answer
+    expect(squeeze.notes.factors_used.map(({ name }) => name)).toEqual(['fails_to_shares'])
+    expect(squeeze.notes.factors_left_out.find(({ name }) => name === 'borrow_fee')).toMatchObject({ why: 'licence' })
+    expect(squeeze.left_out.map(({ source }) => source)).toEqual(
+      expect.arrayContaining(['finra-short-interest', 'ibkr-borrow']),
+    )
+    expect(squeeze.synthetic).toBe(false)
+    expect(JSON.stringify(squeeze)).not.toContain('CUSIP')
+  } finally {
+    await other.close()
+  }
+}, 90_000)

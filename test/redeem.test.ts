@@ -1,0 +1,124 @@
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { signRequest } from '../packages/sdk/src/index.ts'
+import { openFeedShop } from './support/feed-shop.ts'
+import { expectSoundBooks } from './support/invariants.ts'
+import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
+
+let till: TillFixture
+let owner: PrivateKeyAccount
+beforeAll(async () => {
+  till = await openTill({ shops: [openFeedShop] })
+  owner = await till.newBuyer(100_000_000n)
+  for (let n = 0; n < 20; n += 1) await buy(owner, at(`/test/feed/vip?n=${n}`))
+})
+afterAll(async () => {
+  await expectSoundBooks(till)
+  await till.close()
+})
+
+const at = (path: string) => `${till.node.url}${path}`
+type Info = {
+  balance: string
+  sign: { nonce: string; issued_at: string; expires_at: string; typed_data: never; message: string }
+}
+const infoFor = async (wallet: string, points = '1000', reward = 'pull') =>
+  (await (await fetch(at(`/redeem/info?wallet=${wallet}&reward=${reward}&points=${points}`))).json()) as Info
+const post = (body: unknown) =>
+  fetch(at('/redeem'), { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+const draft = async (changes: Record<string, unknown> = {}, points = '1000') => {
+  const { sign } = await infoFor(owner.address, points)
+  const { nonce, issued_at, expires_at, typed_data } = sign
+  const signature = await owner.signTypedData(typed_data)
+  return { wallet: owner.address, points, reward: 'pull', nonce, issued_at, expires_at, signature, ...changes }
+}
+const code = async (response: Response) => ((await response.json()) as { code: string }).code
+
+test('twenty vip pulls earn what the table says, and info without a wallet tells how to sign', async () => {
+  expect((await infoFor(owner.address)).balance).toBe('10000')
+  const general = (await (await fetch(at('/redeem/info'))).json()) as Record<string, unknown>
+  expect(general).toMatchObject({ how: { primary_type: 'Redeem', seconds: 300 } })
+  expect(general).not.toHaveProperty('sign')
+})
+
+test('the same request again gets the first result; a changed one 409', async () => {
+  const body = await draft()
+  const [first, second] = [await post(body), await post(body)]
+  expect([first.status, second.status]).toEqual([200, 200])
+  expect(await second.json()).toEqual(await first.json())
+  const changed = await post({ ...body, points: '2000' })
+  expect([changed.status, await code(changed)]).toEqual([409, 'redemption_conflict'])
+})
+
+test('a statement for another wallet, amount, reward or node is refused', async () => {
+  const stranger = await till.newBuyer(0n)
+  for (const changes of [
+    { wallet: stranger.address },
+    { points: '2000' },
+    { reward: 'report' },
+    { chain_id: 'eip155:137' },
+  ]) {
+    const response = await post(await draft(changes))
+    expect([401, 400], JSON.stringify(changes)).toContain(response.status)
+  }
+})
+
+test('expired 410, a nonce that is not ours 401, too few points 422', async () => {
+  const past = new Date(Date.now() - 600_000).toISOString()
+  expect((await post(await draft({ expires_at: past }))).status).toBe(410)
+  expect((await post(await draft({ nonce: `00000001${'0'.repeat(24)}` }))).status).toBe(410)
+  expect((await post(await draft({ nonce: 'f'.repeat(32) }))).status).toBe(401)
+  const short = await post(await draft({}, '100000'))
+  expect([short.status, await code(short)]).toEqual([422, 'points_insufficient'])
+})
+
+test('a wallet that cannot sign typed data signs the text (EIP-191)', async () => {
+  const { sign } = await infoFor(owner.address)
+  const signature = await owner.signMessage({ message: sign.message })
+  const { nonce, issued_at, expires_at } = sign
+  const body = { wallet: owner.address, points: '1000', reward: 'pull', nonce, issued_at, expires_at, signature }
+  expect((await post({ ...body, scheme: 'eip191' })).status).toBe(200)
+})
+
+test('a contract wallet that cannot be checked is 503, and no points move', async () => {
+  const before = (await infoFor(owner.address)).balance
+  const body = await draft({ signature: `0x${'12'.repeat(100)}` })
+  till.base.control.failNext('eth_getCode')
+  expect((await post(body)).status).toBe(503)
+  till.base.control.clearFaults()
+  expect((await post(body)).status).toBe(401)
+  expect((await infoFor(owner.address)).balance).toBe(before)
+})
+
+test('a named call uses the pass once however often it is sent, and another request of that name is 409', async () => {
+  const { pass } = (await (await post(await draft())).json()) as { pass: { token: string } }
+  const use = (path: string) =>
+    fetch(at(path), { headers: { authorization: `Bearer ${pass.token}`, 'idempotency-key': 'one' } })
+  const first = await use('/test/feed/live?n=1')
+  expect(first.status).toBe(200)
+  const again = await use('/test/feed/live?n=1')
+  expect([again.status, await again.text()]).toEqual([200, await first.text()])
+  expect((await use('/test/feed/live?n=2')).status).toBe(409)
+  const { rows } = await till.db.owner.query<{ used: number }>(`select used from pass order by made_at desc limit 1`)
+  expect(rows[0]?.used).toBe(1)
+  expect((await fetch(at('/test/feed/vip'), { headers: { authorization: `Bearer ${pass.token}` } })).status).toBe(402)
+  expect(
+    (await fetch(at('/test/feed/live'), { headers: { authorization: `Bearer apass_${'0'.repeat(52)}` } })).status,
+  ).toBe(401)
+})
+
+test('credit is paid in once and drawn by signed requests, which earn points; a top-up earns none', async () => {
+  const payer = await till.newBuyer(100_000_000n)
+  const topUp = await buy(payer, at('/v1/credit/topup?usd=5'))
+  expect(topUp.status).toBe(200)
+  expect(await topUp.json()).toMatchObject({ added_micro: '5000000', credit_micro: '5000000' })
+  const loyalty = async () => (await (await fetch(at(`/loyalty/${payer.address}`))).json()) as { points: string }
+  expect((await loyalty()).points).toBe('0')
+  const draw = async (path: string) => fetch(await signRequest(at(path), {}, { account: payer }))
+  expect((await draw('/test/feed/vip')).status).toBe(200)
+  expect((await loyalty()).points).toBe('500')
+  const left = (await (await fetch(at(`/v1/credit/${payer.address}`))).json()) as { credit: { credit_micro: string }[] }
+  expect(left.credit[0]?.credit_micro).toBe('4750000')
+  const poor = await till.newBuyer(0n)
+  expect((await fetch(await signRequest(at('/test/feed/vip'), {}, { account: poor }))).status).toBe(402)
+})
