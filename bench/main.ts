@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Figure, isReached } from './figures/figure.ts'
@@ -41,8 +41,9 @@ export async function runBench(args: readonly string[]): Promise<number> {
   const say = (text: string) => process.stderr.write(`${text}\n`)
   const effort = args.includes('--quick') ? quick : usual
   say(`Node ${process.versions.node}, ${process.arch}, ${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}`)
-  // Readable for the user that root runs the database as.
   const home = await mkdtemp(join(tmpdir(), 'assay-bench-'))
+  // The user that root runs the database as must be able to pass, or the data would be kept elsewhere and left behind.
+  await chmod(home, 0o711)
   try {
     const figures = await measureAll(home, effort, say)
     process.stdout.write(`${args.includes('--json') ? jsonOf(figures) : tableOf(figures)}\n`)
@@ -53,8 +54,8 @@ export async function runBench(args: readonly string[]): Promise<number> {
 }
 
 async function measureAll(home: string, effort: Effort, say: (text: string) => void): Promise<Figure[]> {
-  await mkdir(join(home, 'node'))
-  await mkdir(join(home, 'settling'))
+  await mkdir(join(home, 'node'), { mode: 0o711 })
+  await mkdir(join(home, 'settling'), { mode: 0o711 })
   say('starting the node and its peers ...')
   const setting = await openSetting(join(home, 'node'), effort)
   const figures: Figure[] = []

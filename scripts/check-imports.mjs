@@ -43,7 +43,8 @@ const height = new Map([
 const compositionFiles = new Set(['main.ts', 'node.ts', 'config.ts', 'index.ts', 'start-summary.ts'])
 
 // Raw clocks, randomness and network calls live in adapters only.
-const rawCalls = /\b(Date\.now\(|Math\.random\(|setTimeout\(|setInterval\(|randomUUID\(|(?<![.\w])fetch\((?!url: string))/
+const rawCalls =
+  /\b(Date\.now\(|Math\.random\(|setTimeout\(|setInterval\(|randomUUID\(|(?<![.\w])fetch\((?!url: string))/
 const adapters = new Set(['kernel/clock.ts', 'chain/http-endpoint.ts', 'http/write-response.ts', 'http/server.ts'])
 
 function* filesBelow(folder) {

@@ -201,7 +201,14 @@ test('without a licence the paid feeds rest on SEC data, say so, and what cannot
         status: 'stored',
       })
     const url = (path: string) => `${other.node.url}/matrix/${path}`
-    await expect.poll(async () => (await fetch(url('ftd/live'))).status, { timeout: 20_000, interval: 500 }).toBe(402)
+    // Snapshots are made while files still come in: the directory is the last one that matters here.
+    await expect
+      .poll(async () => (await (await fetch(url('squeeze/delayed'))).text()).includes('nasdaq-directory'), {
+        timeout: 40_000,
+        interval: 500,
+      })
+      .toBe(true)
+    expect((await fetch(url('ftd/live'))).status).toBe(402)
     for (const feed of ['short-volume', 'short-interest', 'threshold', 'borrow', 'halts'])
       for (const tier of ['live', 'vip']) {
         const refused = await fetch(url(`${feed}/${tier}`))

@@ -105,3 +105,45 @@ test('rotate ends the old token, revoke ends them all, and a renewal brings a ne
   const renewed = (await (await buy(buyer, at('/matrix/subscribe/standard'))).json()) as Bought
   expect((await pull('live', renewed.token)).status).toBe(200)
 })
+
+test('L14: a reorg that takes the payment away takes the period, the points and the affiliate’s share away', async () => {
+  const buyer = await till.newBuyer(2_000_000_000n)
+  const partner = await till.newBuyer(0n)
+  till.base.control.setFinalityLag(10)
+  await till.base.control.mine(1)
+  const bought = (await (await buy(buyer, at(`/matrix/subscribe/standard?aff=${partner.address}`))).json()) as Bought
+  expect(bought.subscription.provisional).toBe(true)
+  const read = async <T>(path: string) => (await (await fetch(at(path))).json()) as T
+  const points = async () => read<{ points: string; pending_points: string }>(`/loyalty/${buyer.address}`)
+  expect((await points()).pending_points).toBe((await points()).points)
+  const { rows } = await till.db.owner.query<{ transaction: `0x${string}` }>(
+    `select transaction from payment where payer = $1`,
+    [buyer.address.toLowerCase()],
+  )
+  await till.base.control.mine(2)
+  await till.base.control.reorg(3, { drop: [rows[0]?.transaction ?? '0x'] })
+  till.base.control.setFinalityLag(0)
+  await till.base.control.mine(3)
+  for (let round = 0; round < 150 && (await points()).points !== '0'; round += 1)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  expect((await points()).points).toBe('0')
+  expect((await pull('live', bought.token)).status).toBe(402)
+  expect(await read(`/affiliate/${partner.address}`)).toMatchObject({
+    earned_micro: '0',
+    pending_micro: '0',
+    paid_micro: '0',
+  })
+})
+
+test('fair use is counted per wallet and answered with 429 and a time', async () => {
+  const buyer = await till.newBuyer(2_000_000_000n)
+  const { token } = (await (await buy(buyer, at('/matrix/subscribe/standard'))).json()) as Bought
+  await till.db.owner.query(
+    `insert into subscription_usage (wallet, span, began_at, used) values ($1, 'day', date_trunc('day', now(), 'UTC'), 20000)
+     on conflict (wallet, span) do update set used = 20000`,
+    [buyer.address.toLowerCase()],
+  )
+  const response = await pull('live', token)
+  expect(response.status).toBe(429)
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+})

@@ -1,9 +1,15 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { encodeFunctionData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runCli } from '../packages/cli/src/run-cli.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { demoIssuer } from '../packages/node/src/devnet/index.ts'
 import type { Address } from '../packages/node/src/kernel/address.ts'
 import { roles, tokenAbi } from '../packages/node/src/tokens/abi/b20.ts'
+import { parseTokenReport, verifyTokenReport } from '../packages/sdk/src/index.ts'
 import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
 
 type DemoToken = { key: string; address: string; what: string; synthetic: boolean }
@@ -59,7 +65,7 @@ describe('the free check', () => {
   })
 
   test('503 with Retry-After when the chain cannot be read, never a verdict', async () => {
-    till.base.control.failNext('eth_call', { times: 1_000, error: { message: 'down' } })
+    till.base.control.failNext('*', { times: 1_000_000, error: { message: 'down' } })
     try {
       await new Promise((resolve) => setTimeout(resolve, 1_100))
       const { response, body } = await get(`/v1/check/${address('pauser')}?wallet=${till.base.usdc}`)
@@ -153,6 +159,51 @@ describe('the paid report', () => {
     expect(page).toContain('<svg')
     expect(page).toContain('Synthetic demo data')
     expect(html.headers.get('content-security-policy')).toContain("default-src 'none'")
+  })
+})
+
+describe('a report kept as a file', () => {
+  test('verifies offline after the node is gone, and not after a change', async () => {
+    const own = await openTill()
+    const { body } = { body: (await (await fetch(own.node.url)).json()) as { demo: { tokens: DemoToken[] } } }
+    const token = body.demo.tokens.find(({ key }) => key === 'mintable')?.address
+    const buyer = await own.newBuyer(1_000_000n)
+    const text = await (await buy(buyer, `${own.node.url}/v1/report/${token}`)).text()
+    const directory = await (await fetch(`${own.node.url}/.well-known/http-message-signatures-directory`)).json()
+    await own.close()
+    const report = parseTokenReport(JSON.parse(text))
+    if (report === undefined) throw new Error('not a report')
+    expect((await verifyTokenReport(report)).ok).toBe(true)
+    const withKeys = await verifyTokenReport(report, { trustedDirectory: directory })
+    expect(withKeys.checks.filter(({ status }) => status === 'passed').map(({ name }) => name)).toEqual([
+      'content',
+      'statement',
+      'signature',
+      'attester',
+      'keys',
+    ])
+    for (const change of [{ verdict: 'LOCKED' }, { flags: [] }, { complete: false }])
+      expect((await verifyTokenReport({ ...report, ...change })).ok).toBe(false)
+    const folder = await mkdtemp(join(tmpdir(), 'assay-report-'))
+    await writeFile(join(folder, 'report.json'), text)
+    await writeFile(join(folder, 'changed.json'), text.replace('"complete":true', '"complete":false'))
+    const terminal = createTestTerminal()
+    expect(await runCli(['verify', join(folder, 'report.json')], terminal)).toBe(0)
+    expect(await runCli(['verify', join(folder, 'changed.json')], terminal)).toBe(5)
+    await rm(folder, { recursive: true })
+  })
+
+  test('assay check and assay report work against a node', async () => {
+    const terminal = createTestTerminal()
+    expect(await runCli(['check', address('pauser'), '--node', till.node.url], terminal)).toBe(0)
+    expect(terminal.stdout()).toContain('PARTIALLY_CONTROLLED')
+    const folder = await mkdtemp(join(tmpdir(), 'assay-report-'))
+    const out = join(folder, 'report.json')
+    const bought = ['report', address('pauser'), '--node', till.node.url, '--demo', '--out', out]
+    expect(await runCli(bought, createTestTerminal())).toBe(0)
+    expect(await runCli(['verify', out, '--online'], createTestTerminal())).toBe(0)
+    expect(await runCli(['check', '0x12', '--node', till.node.url], createTestTerminal())).toBe(2)
+    await rm(folder, { recursive: true })
   })
 })
 

@@ -8,10 +8,10 @@ import { createIds } from '../../packages/node/src/kernel/ids.ts'
 import { silentLog } from '../../packages/node/src/kernel/log.ts'
 import { systemRng } from '../../packages/node/src/kernel/random.ts'
 import { accounts, credit, debit, owedTo, post } from '../../packages/node/src/ledger/index.ts'
-import { statementTypedData, verifyStatement } from '../../packages/node/src/proofs/index.ts'
+import { checkAccountSignature, statementTypedData } from '../../packages/node/src/proofs/index.ts'
 import { parseRewardsPolicy, type Reward } from '../../packages/node/src/rewards/policy.ts'
 import { createRedeemPoints } from '../../packages/node/src/rewards/redeem-points.ts'
-import { type RedeemMessage, redeemStatement } from '../../packages/node/src/rewards/redeem-statement.ts'
+import { type RedeemMessage, redeemDigest, redeemStatement } from '../../packages/node/src/rewards/redeem-statement.ts'
 import { createFixedKeyring, createTokenMaker, generateSigningKey } from '../../packages/node/src/signing/index.ts'
 import { openStore } from '../../packages/node/src/store/open-store.ts'
 
@@ -58,10 +58,11 @@ export async function measureRedemptions(home: string) {
       const outcomes = await Promise.all(
         requests.map(async ({ request, message, signature }) => {
           if (signature !== undefined)
-            await verifyStatement(
-              { chainIds: [8453], checkContractSignature: async () => 'invalid' },
-              { node, account: { chainId: 8453, address: wallet }, statement: redeemStatement(message), signature },
-            )
+            await checkAccountSignature(async () => 'invalid', {
+              account: { chainId: 8453, address: wallet },
+              digest: redeemDigest(message, node, 8453),
+              signature,
+            })
           return desk.redeem(request)
         }),
       )

@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { feeds } from '../../packages/node/src/matrix/feeds/catalogue.ts'
-import type { FeedId } from '../../packages/node/src/matrix/feeds/feed.ts'
 import { ingestFile } from '../../packages/node/src/matrix/ingest/ingest-file.ts'
 import { createLicenceGate } from '../../packages/node/src/matrix/licences/gate.ts'
 import { qualityOf } from '../../packages/node/src/matrix/quality/quality-document.ts'
@@ -29,14 +28,12 @@ try {
   await deps.shelf.refresh(deps.database)
   const world = { sql: deps.database, shelf: deps.shelf, symbols: deps.symbols }
   await showNames(world)
-  for (const feed of ['squeeze', 'short-interest', 'short-volume', 'ftd'] as FeedId[]) {
-    const quality = await qualityOf(world, feed, {
-      daysMax: 60,
-      breathe: async () => {},
-      onProgress: (done, of) => process.stderr.write(`\r  ${feed}: day ${done} of ${of}   `),
-    })
-    process.stdout.write(`${JSON.stringify(quality, null, 1)}\n`)
-  }
+  const measured = await qualityOf(world, ['squeeze', 'short-interest', 'short-volume', 'ftd'], {
+    daysMax: 60,
+    breathe: async () => {},
+    onProgress: (done, of) => process.stderr.write(`\r  day ${done} of ${of}   `),
+  })
+  for (const quality of measured.values()) process.stdout.write(`${JSON.stringify(quality, null, 1)}\n`)
 } finally {
   await close()
 }
@@ -51,7 +48,12 @@ async function showNames(world: Parameters<typeof loadWorld>[0]): Promise<void> 
     ),
   })
   for (const day of ['2021-01-13', '2021-01-22', '2021-01-25', '2021-01-27']) {
-    const snapshot = buildSnapshot(await loadWorld(world, Date.parse(`${day}T14:29:59Z`)), feeds.squeeze, gate, 'paid')
+    const snapshot = await buildSnapshot(
+      await loadWorld(world, Date.parse(`${day}T14:29:59Z`)),
+      feeds.squeeze,
+      gate,
+      'paid',
+    )
     if (!isSnapshot(snapshot)) continue
     const places = ['GME', 'AMC', 'KOSS', 'EXPR', 'BB', 'NOK', 'BBBY'].map((symbol) => {
       const row = snapshot.rowsOf.get(symbol)?.[0]

@@ -1,4 +1,4 @@
-// npx tsx bench/matrix/main.ts [year]: the figures of the market data shop. With `year` also a year of history and DuckDB beside it.
+// npx tsx bench/matrix/main.ts [year]: the figures of the market data shop; with `year` those of a year of history, and DuckDB beside it.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,9 +29,11 @@ const folder = await mkdtemp(join(tmpdir(), 'assay-bench-files-'))
 
 try {
   await oneDay(deps)
-  await wholeUniverse(deps)
-  await pulls(deps)
   if (wantsYear) await year(deps)
+  else {
+    await wholeUniverse(deps)
+    await pulls(deps)
+  }
 } finally {
   await close()
   await rm(folder, { recursive: true, force: true })
@@ -77,16 +79,21 @@ async function wholeUniverse(shop: MatrixDeps): Promise<void> {
     return scoreUniverse({ takesPart, factors, catalysts: points })
   }
   const first = await timed(score)
-  const runs: number[] = []
-  for (let i = 0; i < 7; i += 1) runs.push((await timed(score)).wallMs)
+  const runs: { cpuMs: number; wallMs: number }[] = []
+  for (let i = 0; i < 7; i += 1) runs.push(await timed(score))
+  // One thread, no waiting: on a machine with other work beside it, CPU time is what the scoring itself takes.
+  const cpu = median(runs.map(({ cpuMs }) => cpuMs))
+  const wall = median(runs.map(({ wallMs }) => wallMs))
   report(
     'whole universe scored',
-    `${median(runs).toFixed(0)} ms, first run ${first.wallMs.toFixed(0)} ms`,
+    `${cpu.toFixed(0)} ms CPU, ${wall.toFixed(0)} ms wall; first run ${first.cpuMs.toFixed(0)} ms CPU`,
     '< 400 ms',
-    first.wallMs < 400,
+    first.cpuMs < 400,
   )
   const refreshed = await timed(() => shop.keeper.refresh())
-  process.stdout.write(`             all ten feeds made for both tiers in ${refreshed.wallMs.toFixed(0)} ms\n`)
+  process.stdout.write(
+    `             all ten feeds made for both tiers in ${refreshed.wallMs.toFixed(0)} ms, ${refreshed.cpuMs.toFixed(0)} ms CPU\n`,
+  )
 }
 
 async function pulls(shop: MatrixDeps): Promise<void> {

@@ -4,11 +4,13 @@ export type Commands = Record<string, (argument: never) => unknown>
 export type Question = { id: number; name: string; argument: unknown }
 export type Answer = { id: number; result?: unknown; error?: string }
 
+const stopWithinMs = 90_000
+
 /** In a child: answers questions of the parent until it is told to stop or the parent has gone. */
 export function answerCommands(commands: Commands, stop: () => Promise<void>): void {
   const end = () => {
-    // A child that cannot tidy up must still not outlive the run.
-    setTimeout(() => process.exit(1), 15_000).unref()
+    // Long enough for a node to drain and to stop its database: cut short, it would leave a server behind.
+    setTimeout(() => process.exit(1), stopWithinMs).unref()
     stop().then(
       () => process.exit(0),
       () => process.exit(1),

@@ -1,43 +1,36 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { type ChildProcess, fork } from 'node:child_process'
 import { Agent, get } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { httpEndpoint } from '../../packages/node/src/chain/index.ts'
-import type { Devnet } from '../../packages/node/src/devnet/index.ts'
-import { createActor } from '../../packages/node/src/tokens/issuer.fixture.ts'
 import { percentiles } from './percentiles.ts'
 
-const tokensWanted = 50
 const perSecond = 1_000
 const seconds = 10
 
-type Demo = { chains: { rpc: string }[]; tokens: { address: string }[] }
+type Serving = { url: string; addresses: string[] }
 
-/** 1,000 checks a second over 50 tokens, for ten seconds, against one node process. */
+/** 1,000 checks a second over 50 tokens, for ten seconds, against one process. */
 export async function measureSustained() {
-  const home = await mkdtemp(join(tmpdir(), 'assay-bench-tokens-'))
-  const node = startNode(home)
+  const server = fork(join(import.meta.dirname, 'serve-checks.ts'), {
+    execArgv: ['--import', 'tsx'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   try {
-    const url = await ready(node)
-    const index = (await (await fetch(url)).json()) as { demo: Demo }
-    const addresses = index.demo.tokens.map(({ address }) => address)
-    const chain = httpEndpoint(index.demo.chains[0]?.rpc as string)
-    const remote = {
-      chainId: 8453,
-      request: async (method: string, params: readonly unknown[] = []) => (await chain.send([{ method, params }]))[0],
-    }
-    const issuer = await createActor(remote as unknown as Devnet)
-    while (addresses.length < tokensWanted) addresses.push(await issuer.create(`bench ${addresses.length}`))
+    const { url, addresses } = await serving(server)
     const agent = new Agent({ keepAlive: true, maxSockets: 64 })
     for (const address of addresses) await request(agent, `${url}/v1/check/${address}`)
     const outcome = await load(agent, url, addresses)
     agent.destroy()
     return outcome
   } finally {
-    await stop(node)
-    await rm(home, { recursive: true, force: true })
+    server.kill('SIGKILL')
   }
+}
+
+function serving(server: ChildProcess): Promise<Serving> {
+  return new Promise((resolve, reject) => {
+    server.once('message', (message) => resolve(message as Serving))
+    server.once('exit', (code) => reject(new Error(`the server ended with ${code}`)))
+  })
 }
 
 async function load(agent: Agent, url: string, addresses: readonly string[]) {
@@ -84,31 +77,4 @@ function request(agent: Agent, url: string): Promise<number> {
       response.once('end', () => resolve(response.statusCode ?? 0))
     }).once('error', reject)
   })
-}
-
-function startNode(home: string): ChildProcess {
-  const main = join(import.meta.dirname, '..', '..', 'scripts', 'start.mjs')
-  return spawn(process.execPath, [main], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', DEVNET_PORTS: '0,0', ASSAY_HOME: home },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-}
-
-function ready(node: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = ''
-    node.stdout?.on('data', (chunk) => {
-      text += String(chunk)
-      const url = /^ready (\S+)$/m.exec(text)?.[1]
-      if (url) resolve(url)
-    })
-    node.once('exit', (code) => reject(new Error(`the node ended with ${code}`)))
-  })
-}
-
-async function stop(node: ChildProcess): Promise<void> {
-  if (node.exitCode !== null) return
-  const ended = new Promise((resolve) => node.once('exit', resolve))
-  node.kill('SIGTERM')
-  await ended
 }

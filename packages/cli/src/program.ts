@@ -10,6 +10,8 @@ import { addMatrix } from './matrix/matrix-command.ts'
 import { addKeys } from './operator/keys.ts'
 import { addLedger } from './operator/ledger.ts'
 import { addSwitch } from './operator/switch.ts'
+import { addScore } from './score/command.ts'
+import { addSource } from './source/command.ts'
 import { addTokens } from './tokens/index.ts'
 import { addUp } from './up.ts'
 import { addVerify } from './verify.ts'
@@ -35,6 +37,8 @@ export function createProgram(context: CommandContext): Command {
     addSwitch,
     addCommerce,
     addCommerceOperator,
+    addSource,
+    addScore,
   ])
     add(program, context)
   for (const command of allCommands(program)) configure(command, terminal)

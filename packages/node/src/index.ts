@@ -1,3 +1,4 @@
+export { evaluateScores, loadRanks, loadSeeds } from './citations/index.ts'
 export { type Config, ConfigError, environmentSchema, parseConfig } from './config.ts'
 // --- for the operator's commands ---
 export { demoAccount } from './devnet/accounts.ts'

@@ -46,6 +46,22 @@ export {
 export type { Purchase } from './sign-payment.ts'
 export { type SignRequestOptions, signRequest } from './sign-request.ts'
 export {
+  changeSourceWallet,
+  type DisputeSource,
+  disputeSource,
+  type ListSources,
+  listSources,
+  type ProofInstructions,
+  type RegisterSource,
+  readSource,
+  registerSource,
+  type Source,
+  type SourceClaim,
+  type SourceState,
+  type SourceSummary,
+  verifySource,
+} from './sources.ts'
+export {
   buyTokenReport,
   checkToken,
   checkTokens,

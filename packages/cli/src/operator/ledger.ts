@@ -35,8 +35,8 @@ const addBalances: AddCommand = (group, context) => {
 
 const addTrial: AddCommand = (group, context) => {
   group
-    .command('trial-balance')
-    .alias('trial')
+    .command('trial')
+    .alias('trial-balance')
     .description('trial balance: all accounts, and that each unit sums to zero')
     .option('--at <time>', 'as of a past time, RFC 3339')
     .option(...jsonOption)

@@ -113,7 +113,7 @@ function jobsOf(deps: SourceDeps): NonNullable<Shop['jobs']> {
     {
       name: 'citations.refold',
       intervalMs: 86_400_000,
-      work: () => refoldTrust(deps.database, new Date(deps.clock.nowMs())),
+      work: () => deps.database.transaction((tx) => refoldTrust(tx, new Date(deps.clock.nowMs()))),
     },
   ]
 }

@@ -54,7 +54,10 @@ export async function startJobs(
     })),
   )
   const scheduler = createScheduler({ clock, log, rng: ports.rng })
-  stops.push(() => scheduler.stop())
+  // Shops are told to stop while their jobs may still be running: long work ends at the next opportunity.
+  stops.push(async () => {
+    await Promise.all([scheduler.stop(), ...options.shops.map((shop) => shop.stop?.())])
+  })
   const every = (name: string, intervalMs: number, work: () => Promise<unknown>) =>
     scheduler.every(name, intervalMs, async () => {
       await withLease({ database, clock, rng: ports.rng, log }, name, Math.max(30_000, intervalMs * 2), work)

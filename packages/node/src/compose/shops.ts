@@ -55,8 +55,13 @@ export async function openShops(context: ShopContext, shops: readonly OpenShop[]
   const opened: Shop[] = []
   for (const open of shops) {
     const shop = await open(context)
-    stops.push(async () => shop.stop?.())
-    opened.push(shop)
+    let stopped: Promise<void> | undefined
+    const stop = () => {
+      stopped ??= (async () => shop.stop?.())()
+      return stopped
+    }
+    stops.push(stop)
+    opened.push({ ...shop, stop })
   }
   return opened
 }

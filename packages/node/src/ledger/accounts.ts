@@ -87,6 +87,12 @@ export const accounts = {
 
   /** Gas burnt, in gwei. Debited per transaction we sent, failed ones too. */
   gasSpent: (network: string) => account('expense', false, network, 'gas:spent', 'gas'),
+  /**
+   * An affiliate's share during its hold. Credited with the sale, debited when it becomes payable or is taken back, each
+   * time by a row that knows its own amount; without a kept balance, for all sales of a busy affiliate would queue up at it.
+   */
+  affiliatePending: (network: string, owner: Address) =>
+    account('liability', false, network, `payable:affiliate_pending:${address(owner)}`, 'usdc'),
   /** What affiliates cost us. Debited with each share, credited when a share is taken back. */
   affiliateExpense: (network: string) => account('expense', false, network, 'affiliate:expense', 'usdc'),
   /** What somebody got and has to give back. Debited by what could not be taken, credited when later shares set it off. */

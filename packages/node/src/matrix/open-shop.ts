@@ -9,7 +9,7 @@ import { officialOutbound } from './ingest/official-outbound.ts'
 import { createLicenceGate } from './licences/gate.ts'
 import type { MatrixDeps } from './matrix-deps.ts'
 import { qualityOf } from './quality/quality-document.ts'
-import { keepQuality } from './quality/quality-store.ts'
+import { keepQuality, qualityIsDue } from './quality/quality-store.ts'
 import { indexRoute } from './routes/index-route.ts'
 import { pullRoutes } from './routes/pull-routes.ts'
 import { qualityRoute } from './routes/quality-route.ts'
@@ -51,7 +51,13 @@ async function openShop(context: ShopContext, settings: MatrixSettings, outbound
     routes: [indexRoute(deps, () => progress.now), ...pullRoutes(deps), qualityRoute(deps)],
     jobs: [
       ...(seeds && settings.demo === 'full' ? [fullDemoJob(deps, () => seed(fullDemo, true))] : []),
-      qualityJob(deps),
+      qualityJob(
+        deps,
+        () =>
+          seeds &&
+          settings.demo === 'full' &&
+          (progress.now.state !== 'done' || progress.now.symbols !== fullDemo.symbols),
+      ),
       ...(settings.fetch.length > 0 ? [fetchJob(deps, settings, outbound())] : []),
     ],
     readiness: [
@@ -116,14 +122,14 @@ async function watchFiles(context: ShopContext, deps: MatrixDeps, stopping: Abor
   await forget()
 }
 
+/** Looked at every minute, so that another process soon goes on where one died; what is held already costs nothing. */
 function fullDemoJob(deps: MatrixDeps, seed: () => Promise<void>): ShopJob {
   return {
     name: 'matrix.demo',
-    intervalMs: 3_600_000,
+    intervalMs: 60_000,
     work: async () => {
       await seed()
       await deps.keeper.refresh()
-      if (!deps.stopping.aborted) await measureQuality(deps)
     },
   }
 }
@@ -145,29 +151,22 @@ function fetchJob(deps: MatrixDeps, settings: MatrixSettings, outbound: Outbound
   }
 }
 
-function qualityJob(deps: MatrixDeps): ShopJob {
-  let judged = -1
+function qualityJob(deps: MatrixDeps, loading: () => boolean): ShopJob {
   return {
     name: 'matrix.quality',
-    intervalMs: 6 * 3_600_000,
+    intervalMs: 120_000,
     work: async () => {
+      if (loading() || !(await qualityIsDue(deps.database))) return
       await deps.shelf.refresh(deps.database)
-      const prices = deps.shelf.known('price-csv', deps.clock.nowMs()).length
-      // Without new prices nothing new can be said.
-      if (prices === judged) return
-      judged = prices
-      await measureQuality(deps)
+      const world = { sql: deps.database, shelf: deps.shelf, symbols: deps.symbols }
+      const breathe = async () => {
+        deps.stopping.throwIfAborted()
+        await deps.clock.sleep(50)
+      }
+      const documents = await qualityOf(world, feedIds, { daysMax: qualityDaysMax, breathe })
+      for (const [feed, document] of documents) await keepQuality(deps.database, feed, deps.clock.nowMs(), document)
     },
   }
 }
 
 const qualityDaysMax = 16
-
-async function measureQuality(deps: MatrixDeps): Promise<void> {
-  const world = { sql: deps.database, shelf: deps.shelf, symbols: deps.symbols }
-  for (const feed of feedIds) {
-    if (deps.stopping.aborted) return
-    const document = await qualityOf(world, feed, { daysMax: qualityDaysMax, breathe: () => deps.clock.sleep(50) })
-    await keepQuality(deps.database, feed, deps.clock.nowMs(), document)
-  }
-}

@@ -3,6 +3,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { type Exchange, exchangeOnce } from './exchange-adapter.ts'
 import { isGlobalUnicast } from './global-address.ts'
+import { ended, linkSignals } from './linked-signal.ts'
 import { isLoopback, type LoopbackTarget, parseLoopbackOrigin } from './loopback.ts'
 import type { Outbound, OutboundOk, OutboundOutcome, OutboundRequest } from './outcome.ts'
 import { lookupAddresses, type Resolver } from './resolver.ts'
@@ -72,16 +73,17 @@ async function withDeadline(
   request: OutboundRequest,
   work: (signal: AbortSignal) => Promise<OutboundOutcome>,
 ): Promise<OutboundOutcome> {
-  const deadline = new AbortController()
+  const deadline = linkSignals([request.signal])
   const finished = new AbortController()
   clock.sleep(request.totalMs, finished.signal).then(
     () => deadline.abort(new Error('deadline')),
     () => {},
   )
   try {
-    return await work(request.signal ? AbortSignal.any([deadline.signal, request.signal]) : deadline.signal)
+    return await work(deadline.signal)
   } finally {
-    finished.abort()
+    finished.abort(ended)
+    deadline.release()
   }
 }
 

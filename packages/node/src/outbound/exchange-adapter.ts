@@ -1,6 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import type { Clock } from '../kernel/clock.ts'
+import { ended, linkSignals } from './linked-signal.ts'
 import type { FailedReason, RefusedReason } from './outcome.ts'
 import { BodyProblem, readBody } from './read-body.ts'
 
@@ -30,17 +31,17 @@ const headerBytesMax = 32 * 1024
 
 /** One request over one fresh connection. */
 export async function exchangeOnce(request: ExchangeRequest): Promise<Exchange> {
-  const gone = new AbortController()
-  const signal = AbortSignal.any([request.signal, gone.signal])
+  const gone = linkSignals([request.signal])
   let response: http.IncomingMessage | undefined
   try {
-    response = await openResponse(request, signal)
-    return await readAnswer(request, response, signal)
+    response = await openResponse(request, gone.signal)
+    return await readAnswer(request, response, gone.signal)
   } catch (error) {
     return failureOf(error, request.signal)
   } finally {
     response?.destroy()
-    gone.abort()
+    gone.abort(ended)
+    gone.release()
   }
 }
 
@@ -66,20 +67,23 @@ function openResponse(request: ExchangeRequest, signal: AbortSignal): Promise<ht
   }
   return new Promise((resolve, reject) => {
     const outgoing = (request.secure ? https : http).request(options)
-    const connected = new AbortController()
-    request.clock.sleep(request.connectMs, AbortSignal.any([signal, connected.signal])).then(
-      () => outgoing.destroy(new ConnectTimeout()),
-      () => {},
-    )
+    const connected = linkSignals([signal])
+    request.clock
+      .sleep(request.connectMs, connected.signal)
+      .then(
+        () => outgoing.destroy(new ConnectTimeout()),
+        () => {},
+      )
+      .finally(() => connected.release())
     outgoing.on('socket', (socket) => {
-      socket.once(request.secure ? 'secureConnect' : 'connect', () => connected.abort())
+      socket.once(request.secure ? 'secureConnect' : 'connect', () => connected.abort(ended))
     })
     outgoing.on('response', (incoming) => {
-      connected.abort()
+      connected.abort(ended)
       resolve(incoming)
     })
     outgoing.on('error', (error) => {
-      connected.abort()
+      connected.abort(ended)
       reject(error)
     })
     // 101 without our asking: the connection is no longer HTTP.

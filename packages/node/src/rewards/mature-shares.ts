@@ -77,7 +77,7 @@ function posting(row: Due, owing: Map<string, Micro>): LedgerTransaction[] {
       kind: 'affiliate_matured',
       paymentId: row.payment_id,
       lines: [
-        { account: accounts.payable(network, affiliate, 'affiliate_pending'), amount: micro },
+        { account: accounts.affiliatePending(network, affiliate), amount: micro },
         ...(setOff > 0n ? [{ account: accounts.receivable(network, affiliate, 'affiliate'), amount: -setOff }] : []),
         ...(micro > setOff
           ? [{ account: accounts.payable(network, affiliate, 'affiliate'), amount: setOff - micro }]

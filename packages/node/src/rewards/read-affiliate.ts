@@ -16,9 +16,8 @@ export async function readAffiliate(deps: { sql: Sql; policy: RewardsPolicy; bas
      from payout where payee = $1 and purpose = 'affiliate' group by network`,
     [wallet],
   )
-  const counts = await deps.sql.query<{ sales: bigint; ignored: bigint }>(
-    `select count(*) filter (where affiliate = $1 and affiliate_state <> 'reversed') as sales,
-       count(*) filter (where affiliate_note is not null and payer = $1) as ignored from reward_sale where affiliate = $1 or payer = $1`,
+  const counts = await deps.sql.query<{ sales: bigint }>(
+    `select count(*) as sales from reward_sale where affiliate = $1 and affiliate_state <> 'reversed'`,
     [wallet],
   )
   const networks = [...new Set([...sums.map(({ network }) => network), ...rows.map(({ network }) => network)])].sort()
@@ -42,7 +41,6 @@ export async function readAffiliate(deps: { sql: Sql; policy: RewardsPolicy; bas
     owed_back_micro: total((chain) => chain.owed).toString(),
     earned_usd: formatUsd(total((chain) => chain.earned)),
     sales: Number(counts.rows[0]?.sales ?? 0n),
-    own_purchases_ignored: Number(counts.rows[0]?.ignored ?? 0n),
     link: `${deps.baseUrl}/?aff=${checksumAddress(wallet)}`,
     chains: chains.map(({ network, pending, payable, paid, earned }) => ({
       network,

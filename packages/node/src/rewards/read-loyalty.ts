@@ -16,6 +16,8 @@ type Row = {
   referrer: Address | null
   status: 'counted' | 'ignored' | 'reversed' | null
   reason: string | null
+  affiliate: Address | null
+  affiliate_note: string | null
 }
 
 /** Everything about a wallet's points; one that was never seen has zeros. */
@@ -26,7 +28,9 @@ export async function readLoyalty(deps: { sql: Sql; policy: RewardsPolicy; baseU
        coalesce((select sales from loyalty where wallet = $1), 0) as sales,
        (select count(*) from referral where referrer = $1 and status = 'counted') as referrals,
        (select coalesce(sum(visits), 0)::bigint from referral_visit where referrer = $1) as visits,
-       r.referrer, r.status, r.reason
+       r.referrer, r.status, r.reason,
+       (select affiliate from loyalty where wallet = $1) as affiliate,
+       (select affiliate_note from loyalty where wallet = $1) as affiliate_note
      from (select 1) one left join referral r on r.wallet = $1`,
     [wallet],
   )
@@ -61,6 +65,13 @@ export async function readLoyalty(deps: { sql: Sql; policy: RewardsPolicy; baseU
           ? null
           : { wallet: checksumAddress(row.referrer), status: row.status, reason: row.reason },
     },
+    affiliate:
+      row.affiliate === null && row.affiliate_note === null
+        ? null
+        : {
+            wallet: row.affiliate === null ? null : checksumAddress(row.affiliate),
+            ignored_reason: row.affiliate_note,
+          },
     redeemable: policy.rewards.map((reward) => ({
       reward: reward.id,
       what: reward.what,

@@ -5,11 +5,18 @@ import type { Hex } from '../kernel/bytes.ts'
 import { nowSeconds, toRfc3339 } from '../kernel/clock.ts'
 import { formatUsd } from '../kernel/money.ts'
 import { Problem } from '../kernel/problem.ts'
-import { checkAccountSignature, personalMessageDigest, statementTypedData, verifyStatement } from '../proofs/index.ts'
+import { checkAccountSignature, personalMessageDigest, statementTypedData } from '../proofs/index.ts'
 import { nodeDomain, type TokenMaker } from '../signing/index.ts'
 import type { Reward, RewardsPolicy } from './policy.ts'
 import type { Redeemed, RedeemPoints } from './redeem-points.ts'
-import { type RedeemMessage, redeemStatement, redeemText, redeemTypes, requestHash } from './redeem-statement.ts'
+import {
+  type RedeemMessage,
+  redeemDigest,
+  redeemStatement,
+  redeemText,
+  redeemTypes,
+  requestHash,
+} from './redeem-statement.ts'
 import { pendingPoints, pointBalances, readRedemptions } from './redemption-store.ts'
 
 export type RedeemRouteDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'baseUrl' | 'base'> & {
@@ -260,13 +267,13 @@ async function checkSigned(deps: RedeemRouteDeps, body: RedeemBody, owner: Addre
   const message: RedeemMessage = { wallet: owner, points, reward: body.reward, nonce: body.nonce, issuedAt, expiresAt }
   const account = { chainId, address: owner }
   const signature = body.signature as Hex
-  if (body.scheme !== 'eip191') {
-    await verifyStatement(deps.proofs, { node: deps.baseUrl, account, statement: redeemStatement(message), signature })
-    return
-  }
-  const digest = personalMessageDigest(Buffer.from(redeemText(message, deps.baseUrl, chainId)))
+  const digest =
+    body.scheme === 'eip191'
+      ? personalMessageDigest(Buffer.from(redeemText(message, deps.baseUrl, chainId)))
+      : redeemDigest(message, deps.baseUrl, chainId)
   const proven = await checkAccountSignature(deps.proofs.checkContractSignature, { account, digest, signature })
-  if (!proven) throw new Problem('proof_invalid', { detail: 'The text is not signed by this wallet.' })
+  if (!proven)
+    throw new Problem('proof_invalid', { detail: 'The redemption is not signed by this wallet for this node.' })
 }
 
 const seconds = (text: string): number => Math.floor(Date.parse(text) / 1000)

@@ -4,6 +4,7 @@ import { accounts, type LedgerLine, type LedgerTransaction, lockAccounts, owedTo
 import type { ReversedPart, Sale } from '../payments/index.ts'
 import type { Tx } from '../store/database.ts'
 import { rewardReference } from './reward-sales.ts'
+import { voidPasses } from './void-passes.ts'
 
 type Row = {
   payer: Address
@@ -85,10 +86,15 @@ async function pointsBack(
   const before = reversal.taken.get(wallet) ?? 0n
   const taken = smallerOf((await owedTo(reversal.tx, account)) - before, back)
   reversal.taken.set(wallet, before + taken)
-  if (taken < back) reversal.debtors.add(wallet)
+  const regained = taken < back ? await voidPasses(reversal.tx, wallet, back - taken) : 0n
+  const missing = back - taken - regained
+  if (missing > 0n) reversal.debtors.add(wallet)
   const lines: LedgerLine[] = [
     ...(taken > 0n ? [{ account, amount: taken }] : []),
-    ...(back > taken ? [{ account: accounts.pointsReceivable(wallet), amount: back - taken }] : []),
+    ...(regained > 0n ? [{ account: accounts.pointsRedeemed(), amount: regained }] : []),
+    ...(missing > 0n ? [{ account: accounts.pointsReceivable(wallet), amount: missing }] : []),
+    // A pass goes as a whole; what it held beyond the debt is the wallet's again.
+    ...(missing < 0n ? [{ account, amount: missing }] : []),
     { account: accounts.pointsIssued(), amount: -back },
   ]
   return [{ reference: reversalKind(reversal, kind), kind: `${kind}_back`, paymentId: reversal.sale.paymentId, lines }]
@@ -101,7 +107,7 @@ async function shareBack(reversal: Reversal): Promise<LedgerTransaction[]> {
   if (affiliate === null || back === 0n || row.affiliate_state === 'none') return []
   const lines: LedgerLine[] = []
   if (row.affiliate_state === 'pending')
-    lines.push({ account: accounts.payable(network, affiliate, 'affiliate_pending'), amount: back })
+    lines.push({ account: accounts.affiliatePending(network, affiliate), amount: back })
   else {
     const payable = accounts.payable(network, affiliate, 'affiliate')
     const taken = smallerOf(await owedTo(tx, payable), back)

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Address } from '../kernel/address.ts'
 import { systemClock } from '../kernel/clock.ts'
+import { createIds } from '../kernel/ids.ts'
+import { systemRng } from '../kernel/random.ts'
 import { accounts, balanceDifferences, balanceOf, credit, debit, owedTo, post, trialBalance } from '../ledger/index.ts'
 import type { Sale } from '../payments/index.ts'
+import { createFixedKeyring, createTokenMaker, generateSigningKey } from '../signing/index.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { matureShares } from './mature-shares.ts'
 import { parseRewardsPolicy } from './policy.ts'
+import { createRedeemPoints } from './redeem-points.ts'
 import { reverseSale } from './reverse-sale.ts'
 import { rewardSales } from './reward-sales.ts'
 
@@ -48,7 +52,7 @@ const reward = (...sales: Sale[]) => db.database.transaction((tx) => rewardSales
 const reverse = (one: Sale, micro = one.amountMicro, reason: 'reorg' | 'refund' = 'refund') =>
   db.database.transaction((tx) => reverseSale(tx, one, { reason, micro }))
 const points = (n: number) => owedTo(db.database, accounts.points(wallet(n)))
-const pending = (n: number) => owedTo(db.database, accounts.payable(base, wallet(n), 'affiliate_pending'))
+const pending = (n: number) => owedTo(db.database, accounts.affiliatePending(base, wallet(n)))
 const payable = (n: number) => owedTo(db.database, accounts.payable(base, wallet(n), 'affiliate'))
 const referral = async (n: number) =>
   (
@@ -141,6 +145,28 @@ test('L10: a redemption during the reversal never goes below zero; one of the tw
   expect(await points(40)).toBeGreaterThanOrEqual(0n)
   const net = (await points(40)) - (await balanceOf(db.database, accounts.pointsReceivable(wallet(40))))
   expect([0n, -earned]).toContain(net)
+})
+
+test('a pass that was not used goes with the points it was bought with; what it held beyond them stays the wallet’s', async () => {
+  const one = sale(45, 10_000_000n)
+  await reward(one, sale(45, 1_000_000n))
+  const total = await points(45)
+  const pull = deps.policy.rewards[1]
+  if (!pull) throw new Error('no reward')
+  const tokens = createTokenMaker(createFixedKeyring(generateSigningKey(systemRng), 0), 'apass')
+  const ids = createIds(systemClock, systemRng)
+  const desk = createRedeemPoints({ ...deps, database: db.database, clock: systemClock, ids, tokens })
+  const burned = total - (total % pull.points)
+  const nonce = '45'.repeat(16)
+  await desk.redeem({ nonce, requestHash: Buffer.alloc(32), wallet: wallet(45), points: burned, reward: pull })
+  await reverse(one)
+  expect(await balanceOf(db.database, accounts.pointsReceivable(wallet(45)))).toBe(0n)
+  expect(await points(45)).toBe(2_500n)
+  const { rows } = await db.database.query<{ live: bigint }>(
+    `select count(*) as live from pass where wallet = $1 and expires_at > now()`,
+    [wallet(45)],
+  )
+  expect(rows[0]?.live).toBe(0n)
 })
 
 test('self, own payees and cycles do not count, and say why', async () => {

@@ -1,6 +1,6 @@
 import type { Address } from '../kernel/address.ts'
 import { type Micro, smallerOf } from '../kernel/money.ts'
-import { accounts, balanceOf, type LedgerTransaction, lockAccounts, post } from '../ledger/index.ts'
+import { accounts, balanceOf, type LedgerLine, type LedgerTransaction, lockAccounts, post } from '../ledger/index.ts'
 import type { Sale } from '../payments/index.ts'
 import type { Tx } from '../store/database.ts'
 import { ignoredReason } from './attribute.ts'
@@ -97,34 +97,29 @@ async function postingsOf(
 ): Promise<LedgerTransaction[]> {
   const setOff = await openSetOffs(tx, rows, payers)
   return rows.flatMap((row) => {
-    const { sale, referrer } = row
-    const tag = { paymentId: sale.paymentId }
-    const give = (kind: string, wallet: Address, points: bigint): LedgerTransaction[] =>
-      points === 0n
-        ? []
-        : [{ reference: rewardReference(kind, sale), kind, ...tag, lines: pointLines(wallet, points, setOff) }]
-    return [
-      ...give('points', sale.payer, row.points),
-      ...(referrer === undefined ? [] : give('referrer_points', referrer, row.referrerPoints)),
-      ...(referrer === undefined ? [] : give('referred_points', sale.payer, row.referredPoints)),
-      ...(row.affiliate === undefined
-        ? []
-        : [
-            {
-              reference: rewardReference('affiliate', sale),
-              kind: 'affiliate',
-              ...tag,
-              lines: [
-                { account: accounts.affiliateExpense(sale.network), amount: row.affiliateMicro },
-                {
-                  account: accounts.payable(sale.network, row.affiliate, 'affiliate_pending'),
-                  amount: -row.affiliateMicro,
-                },
-              ],
-            },
-          ]),
-    ]
+    const { sale } = row
+    const lines = [...pointLines(sale.payer, row.points, setOff), ...referralLines(row, setOff), ...shareLines(row)]
+    // One posting per sale: points and money are different units, and each balances by itself.
+    return lines.length === 0
+      ? []
+      : [{ reference: rewardReference('reward', sale), kind: 'reward', paymentId: sale.paymentId, lines }]
   })
+}
+
+function referralLines(row: RewardRow, setOff: SetOffs): LedgerLine[] {
+  if (row.referrer === undefined) return []
+  return [
+    ...pointLines(row.referrer, row.referrerPoints, setOff),
+    ...pointLines(row.sale.payer, row.referredPoints, setOff),
+  ]
+}
+
+function shareLines({ sale, affiliate, affiliateMicro }: RewardRow): LedgerLine[] {
+  if (affiliate === undefined) return []
+  return [
+    { account: accounts.affiliateExpense(sale.network), amount: affiliateMicro },
+    { account: accounts.affiliatePending(sale.network, affiliate), amount: -affiliateMicro },
+  ]
 }
 
 type SetOffs = Map<Address, bigint>
@@ -143,7 +138,8 @@ async function openSetOffs(
   return setOff
 }
 
-function pointLines(wallet: Address, points: bigint, setOff: SetOffs) {
+function pointLines(wallet: Address, points: bigint, setOff: SetOffs): LedgerLine[] {
+  if (points === 0n) return []
   const owed = setOff.get(wallet) ?? 0n
   const paidOff = smallerOf(owed, points)
   if (owed > 0n) setOff.set(wallet, owed - paidOff)

@@ -29,6 +29,10 @@ const loyaltyOutput = z.strictObject({
     visits: z.number(),
     referred_by: z.strictObject({ wallet: z.string(), status: z.string(), reason: z.string().nullable() }).nullable(),
   }),
+  affiliate: z
+    .strictObject({ wallet: z.string().nullable(), ignored_reason: z.string().nullable() })
+    .nullable()
+    .describe('Who brought this wallet last, and why another one that was named does not count.'),
   redeemable: z.array(z.strictObject({ reward: z.string(), what: z.string(), points: z.string(), calls: z.number() })),
   history: z.array(z.strictObject({ at: z.string(), what: z.string(), points: z.string() })),
 })
@@ -59,6 +63,7 @@ function loyaltyRoute({ database, baseUrl, policy }: StatusDeps): RouteDeclarati
         sales: 10,
         next_tier: { name: 'SILVER', needs_usd: '4.5', points_per_usd: '2500' },
         referral: { link: `https://node.example/?ref=${exampleWallet}`, referred: 0, visits: 0, referred_by: null },
+        affiliate: null,
         redeemable: [{ reward: 'pull', what: 'one call of up to 0.05 USD', points: '1000', calls: 1 }],
         history: [{ at: '2026-01-01T00:00:00.000Z', what: 'points', points: '100' }],
       },
@@ -92,7 +97,6 @@ const affiliateOutput = z.strictObject({
   owed_back_micro: micro.describe('Paid out before its sale was reversed; set off against what comes next.'),
   earned_usd: z.string(),
   sales: z.number(),
-  own_purchases_ignored: z.number(),
   link: z.string(),
   chains: z.array(
     z.strictObject({
@@ -128,7 +132,6 @@ function affiliateRoute({ database, baseUrl, policy }: StatusDeps): RouteDeclara
         owed_back_micro: zero,
         earned_usd: '37.5',
         sales: 1,
-        own_purchases_ignored: 0,
         link: `https://node.example/?aff=${exampleWallet}`,
         chains: [
           {

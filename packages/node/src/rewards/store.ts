@@ -18,25 +18,34 @@ export type LoyaltyRow = {
 }
 
 const countSql = `
-insert into loyalty as l (wallet, spent_micro, sales, first_sale_at, affiliate, affiliate_at)
-  select wallet, micro, sales, sold_at, affiliate, case when affiliate is null then null else sold_at end
-  from unnest($1::text[], $2::bigint[], $3::integer[], $4::text[], $5::timestamptz[]) as t (wallet, micro, sales, affiliate, sold_at)
+insert into loyalty as l (wallet, spent_micro, sales, first_sale_at, affiliate, affiliate_at, affiliate_note)
+  select wallet, micro, sales, sold_at, affiliate, case when affiliate is null then null else sold_at end, note
+  from unnest($1::text[], $2::bigint[], $3::integer[], $4::text[], $5::timestamptz[], $6::text[])
+    as t (wallet, micro, sales, affiliate, sold_at, note)
   order by wallet
 on conflict (wallet) do update set spent_micro = l.spent_micro + excluded.spent_micro, sales = l.sales + excluded.sales,
-  affiliate = coalesce(excluded.affiliate, l.affiliate), affiliate_at = coalesce(excluded.affiliate_at, l.affiliate_at)
+  affiliate = coalesce(excluded.affiliate, l.affiliate), affiliate_at = coalesce(excluded.affiliate_at, l.affiliate_at),
+  affiliate_note = case when excluded.affiliate is null then coalesce(excluded.affiliate_note, l.affiliate_note) end
 returning wallet, spent_micro, sales, first_sale_at, owes, affiliate`
 
-type PayerSum = { micro: Micro; sales: number; affiliate: Address | undefined; soldAtMs: number }
+type PayerSum = {
+  micro: Micro
+  sales: number
+  affiliate: Address | undefined
+  note: IgnoredReason | undefined
+  soldAtMs: number
+}
 
 /** Adds the sales to their payers' rows and locks these; wallets in order, so that two batches never wait in a circle. */
 export async function countSales(tx: Tx, counted: readonly CountedSale[]): Promise<Map<Address, LoyaltyRow>> {
   const sums = new Map<Address, PayerSum>()
-  for (const { sale, takeMicro, affiliate } of counted) {
+  for (const { sale, takeMicro, affiliate, note } of counted) {
     const known = sums.get(sale.payer)
     sums.set(sale.payer, {
       micro: (known?.micro ?? 0n) + takeMicro,
       sales: (known?.sales ?? 0) + 1,
       affiliate: affiliate ?? known?.affiliate,
+      note: note ?? known?.note,
       soldAtMs: known?.soldAtMs ?? sale.settledAtMs,
     })
   }
@@ -57,6 +66,7 @@ export async function countSales(tx: Tx, counted: readonly CountedSale[]): Promi
       list.map(([, sum]) => sum.sales),
       list.map(([, sum]) => sum.affiliate ?? null),
       list.map(([, sum]) => new Date(sum.soldAtMs)),
+      list.map(([, sum]) => sum.note ?? null),
     ],
   })
   return new Map(

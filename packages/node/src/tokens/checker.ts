@@ -12,17 +12,25 @@ export type Checked = Extract<Reading, { status: 'read' }> & { judgement: Judgem
 
 /** Reads and judges tokens, each at most once per block, however many ask. */
 export type Checker = {
-  /** Throws a Problem: 404 for what is no token, 503 for a chain that cannot be read. */
-  check(token: Address): Promise<Checked>
+  /**
+   * Throws a Problem: 404 for what is no token, 503 for a chain that cannot be read. Unless `fresh` is asked for, an
+   * answer a few seconds old is given again while the next one is being read: it says its block and how long it holds.
+   */
+  check(token: Address, options?: { fresh?: boolean }): Promise<Checked>
   /** The block new answers are read at; shared for a moment. */
   currentBlock(): Promise<PinnedBlock>
 }
 
 const blockSharedMs = 1_000
 const tokensMax = 2_000
+const answerAgeMsMax = 5_000
+const readingsAtOnceMax = 4
+
+type Entry = { blockHash: string; reading: Promise<Checked>; atMs: number; done: boolean }
 
 export function createChecker(deps: ReaderDeps): Checker {
-  const cache = new Map<Address, { blockHash: string; reading: Promise<Checked> }>()
+  const cache = new Map<Address, Entry>()
+  const refreshing = new Set<Address>()
   let pinned: { block: Promise<PinnedBlock>; atMs: number } | undefined
 
   const currentBlock = (): Promise<PinnedBlock> => {
@@ -35,22 +43,50 @@ export function createChecker(deps: ReaderDeps): Checker {
     return entry.block
   }
 
+  const start = (token: Address, block: PinnedBlock): Entry => {
+    const entry: Entry = {
+      blockHash: block.hash,
+      reading: checkAt(deps, token, block),
+      atMs: deps.clock.nowMs(),
+      done: false,
+    }
+    entry.reading.then(
+      () => {
+        entry.done = true
+        cache.delete(token)
+        cache.set(token, entry)
+        if (cache.size > tokensMax) cache.delete(cache.keys().next().value as Address)
+      },
+      () => {
+        if (cache.get(token) === entry) cache.delete(token)
+      },
+    )
+    return entry
+  }
+
+  /** A moment of patience keeps many tokens from being read anew all at once, whenever there is a new block. */
+  const refreshSoon = (token: Address, block: PinnedBlock) => {
+    if (refreshing.has(token) || refreshing.size >= readingsAtOnceMax) return
+    refreshing.add(token)
+    start(token, block)
+      .reading.catch(() => {})
+      .finally(() => refreshing.delete(token))
+  }
+
   return {
     currentBlock: () => currentBlock().catch(asProblem),
-    check: async (token) => {
+    check: async (token, { fresh = false } = {}) => {
       if (!hasTokenPrefix(token)) throw notB20('not_b20_prefix', 'The address does not have the form of a B20 token.')
       const block = await currentBlock().catch(asProblem)
       const known = cache.get(token)
       if (known?.blockHash === block.hash) return known.reading
-      const reading = checkAt(deps, token, block)
-      const entry = { blockHash: block.hash, reading }
-      cache.delete(token)
+      if (known?.done && !fresh && deps.clock.nowMs() - known.atMs < answerAgeMsMax) {
+        refreshSoon(token, block)
+        return known.reading
+      }
+      const entry = start(token, block)
       cache.set(token, entry)
-      if (cache.size > tokensMax) cache.delete(cache.keys().next().value as Address)
-      reading.catch(() => {
-        if (cache.get(token) === entry) cache.delete(token)
-      })
-      return reading
+      return entry.reading
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../../kernel/canonical-json.ts'
-import type { Sql, Tx } from '../../store/database.ts'
+import type { Tx } from '../../store/database.ts'
 import type { SourceDeps } from '../deps.ts'
 import { authorityPrior } from './components.ts'
 import { componentWeights, modelVersion } from './model.ts'
@@ -137,7 +137,9 @@ async function appendAuthority(deps: Pick<SourceDeps, 'clock' | 'jws'>, tx: Tx, 
 }
 
 /** Everything from the edges again: ends the drift of many small differences, and sets the scale for the next day. */
-export async function refoldTrust(sql: Sql, now: Date): Promise<void> {
+export async function refoldTrust(sql: Tx, now: Date): Promise<void> {
+  // Once a day over all edges: longer than any request may take.
+  await sql.query(`set local statement_timeout = '10min'`)
   await sql.query(
     `with shares as (
        select e.domain, a.weight * sqrt(e.citations) / a.row_sum as share

@@ -197,9 +197,6 @@ test('an evaluation that could see the future is refused', async () => {
   const world = await loadWorld(deps, sampleNowMs)
   expect(() => refuseLookAhead(world, sampleNowMs - 400 * 86_400_000)).toThrow(LookAhead)
   expect(() => refuseLookAhead(world, sampleNowMs + 1)).not.toThrow()
-  const found = await evaluate(
-    { ...deps, breathe: async () => {} },
-    { universe: 'shares', feed: 'squeeze', daysMax: 3 },
-  )
-  expect(found.days).toEqual([])
+  const found = await evaluate({ ...deps, breathe: async () => {} }, [{ feed: 'squeeze', universe: 'shares' }], 3)
+  expect(found.get('squeeze')?.days).toEqual([])
 })

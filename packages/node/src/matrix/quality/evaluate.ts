@@ -40,35 +40,60 @@ const feedColumn: Partial<Record<FeedId, ColumnName>> = {
   institutional: 'held_shares',
 }
 
-/** Walks through the days, predicts with what was known, and looks up what followed. */
+export type EvaluateDeps = WorldDeps & { breathe(): Promise<void>; onProgress?(done: number, of: number): void }
+
+/** Walks once through the days, predicts with what was known, and looks up what followed, for all these feeds. */
 export async function evaluate(
-  deps: WorldDeps & { breathe(): Promise<void>; onProgress?(done: number, of: number): void },
-  input: { universe: UniverseId; feed: FeedId; daysMax: number },
-): Promise<Evaluation> {
+  deps: EvaluateDeps,
+  feeds: readonly { feed: FeedId; universe: UniverseId }[],
+  daysMax: number,
+): Promise<Map<FeedId, Evaluation>> {
   const prices = await loadLaterPrices(deps)
-  const candidates = dayIndexes(prices, input.daysMax)
-  const result: Evaluation = { days: [], skippedDays: 0, outcomeCoverage: null, synthetic: false }
-  let known = 0
-  let asked = 0
+  const results = new Map(feeds.map(({ feed }) => [feed, emptyEvaluation()]))
+  const candidates = dayIndexes(prices, daysMax)
   for (const [done, index] of candidates.entries()) {
     const date = fromDayNumber(prices.days[index] as number)
     const beforeMs = easternToUtcMs(date, 9, 30)
     const world = await loadWorld(deps, beforeMs - 1)
     refuseLookAhead(world, beforeMs)
-    const predictions = predict(world, input)
-    input.daysMax > 0 && deps.onProgress?.(done + 1, candidates.length)
-    if (!predictions) result.skippedDays += 1
-    else {
-      const judged = judge(world, prices, index - 1, predictions)
-      known += judged.known
-      asked += judged.asked
-      result.days.push({ date, byPredictor: judged.byPredictor })
-      result.synthetic ||= world.origins.some(({ synthetic }) => synthetic)
+    for (const input of feeds) {
+      addDay(results.get(input.feed) as Tally, date, world, prices, index, predict(world, input))
+      await deps.breathe()
     }
-    await deps.breathe()
+    deps.onProgress?.(done + 1, candidates.length)
   }
-  result.outcomeCoverage = asked === 0 ? null : known / asked
-  return result
+  return results
+}
+
+type Tally = Evaluation & { known: number; asked: number }
+
+const emptyEvaluation = (): Tally => ({
+  days: [],
+  skippedDays: 0,
+  outcomeCoverage: null,
+  synthetic: false,
+  known: 0,
+  asked: 0,
+})
+
+function addDay(
+  tally: Tally,
+  date: string,
+  world: World,
+  prices: LaterPrices,
+  index: number,
+  predictions: Predictions | undefined,
+): void {
+  if (!predictions) {
+    tally.skippedDays += 1
+    return
+  }
+  const judged = judge(world, prices, index - 1, predictions)
+  tally.known += judged.known
+  tally.asked += judged.asked
+  tally.outcomeCoverage = tally.asked === 0 ? null : tally.known / tally.asked
+  tally.days.push({ date, byPredictor: judged.byPredictor })
+  tally.synthetic ||= world.origins.some(({ synthetic }) => synthetic)
 }
 
 /** Days with a whole outcome window behind them and enough of a past, evenly spread. */

@@ -2,7 +2,7 @@ import type { FeedId } from '../feeds/feed.ts'
 import { scoreMeaning } from '../score/method.ts'
 import type { UniverseId } from '../score/universe.ts'
 import type { WorldDeps } from '../world/load-world.ts'
-import { evaluate, type PredictorName } from './evaluate.ts'
+import { type Evaluation, evaluate, type PredictorName } from './evaluate.ts'
 import { brier, calibration, liftInterval, measure, type Observation, round } from './metrics.ts'
 import { testDefinition } from './test-definition.ts'
 
@@ -12,15 +12,24 @@ const composites: readonly FeedId[] = ['squeeze', 'equities', 'etf']
 
 export type QualityOptions = { daysMax: number; breathe(): Promise<void>; onProgress?(done: number, of: number): void }
 
-/** How well a feed told what followed, on the data this node holds. */
+/** How well each feed told what followed, on the data this node holds. */
 export async function qualityOf(
   deps: WorldDeps,
-  feed: FeedId,
+  feeds: readonly FeedId[],
   options: QualityOptions,
-): Promise<Record<string, unknown>> {
+): Promise<Map<FeedId, Record<string, unknown>>> {
+  const judged = feeds.filter((feed) => feed !== 'halts')
+  const found = await evaluate(
+    { ...deps, ...options },
+    judged.map((feed) => ({ feed, universe: universeOf(feed) })),
+    options.daysMax,
+  )
+  return new Map(feeds.map((feed) => [feed, describe(feed, found.get(feed))]))
+}
+
+function describe(feed: FeedId, found: Evaluation | undefined): Record<string, unknown> {
   const composite = composites.includes(feed)
-  if (feed === 'halts') return notMeasured(feed, 'a halt is an event and makes no prediction')
-  const found = await evaluate({ ...deps, ...options }, { universe: universeOf(feed), feed, daysMax: options.daysMax })
+  if (!found) return notMeasured(feed, 'a halt is an event and makes no prediction')
   if (found.days.length === 0) return notMeasured(feed, 'no prices, or too few days, are held to judge by')
   const main: PredictorName = composite ? 'score' : 'feed'
   const daysOf = (name: PredictorName): Observation[][] =>

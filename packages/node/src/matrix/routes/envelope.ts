@@ -3,7 +3,7 @@ import { feeds } from '../feeds/catalogue.ts'
 import type { Page } from '../snapshots/page.ts'
 import type { Tier } from '../snapshots/render.ts'
 import type { Snapshot, SnapshotInput } from '../snapshots/snapshot.ts'
-import { nextExpectedMs, sourceState } from '../snapshots/staleness.ts'
+import { freshnessOf } from '../snapshots/staleness.ts'
 import type { FileShelf } from '../world/file-shelf.ts'
 
 export const disclaimer =
@@ -17,10 +17,8 @@ export function envelopeOf(
 ): Record<string, unknown> {
   const { manifest } = snapshot
   const feed = feeds[manifest.feed]
-  const states = feed.needs.map((id) => sourceState(input.shelf, id, input.nowMs))
-  const used = new Set(manifest.inputs.map(({ source }) => source))
-  const late = states.filter(({ source, stale }) => stale && used.has(source))
-  const nextMs = nextExpectedMs(feed, input.nowMs)
+  const { late: lateSources, nextMs } = freshnessOf(input.shelf, feed, input.nowMs)
+  const late = lateSources.filter(({ source }) => manifest.inputs.some((used) => used.source === source))
   return {
     feed: manifest.feed,
     tier: input.tier,

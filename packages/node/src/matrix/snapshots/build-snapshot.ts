@@ -13,7 +13,13 @@ import type { Origin, World } from '../world/world.ts'
 import type { Manifest, NoSnapshot, Snapshot, SnapshotInput } from './snapshot.ts'
 
 /** From a world to the bytes of one feed. The same world gives the same bytes, wherever and whenever it is done. */
-export function buildSnapshot(world: World, feed: Feed, gate: LicenceGate, variant: Variant): Snapshot | NoSnapshot {
+export async function buildSnapshot(
+  world: World,
+  feed: Feed,
+  gate: LicenceGate,
+  variant: Variant,
+  breathe: () => Promise<void> = async () => {},
+): Promise<Snapshot | NoSnapshot> {
   const { columns, leftOut, mayUse } = allowedColumns(world, gate, variant)
   const relevant = leftOut.filter(({ source }) => [...feed.needs, ...feed.uses].includes(source))
   const provenance = createProvenance(world, gate)
@@ -43,7 +49,7 @@ export function buildSnapshot(world: World, feed: Feed, gate: LicenceGate, varia
   if (plan.count === 0 && needed.length === 0) return { status: 'no_data', leftOut: relevant }
   if (needed.length > 0 && !needed.some(({ source, synthetic }) => gate.may(source, synthetic, variant)))
     return { status: 'not_licensed', leftOut: relevant }
-  return assemble(input, plan)
+  return assemble(input, plan, breathe)
 }
 
 function planOf(input: BuildInput): RowPlan {
@@ -52,7 +58,10 @@ function planOf(input: BuildInput): RowPlan {
   return recipe ? planSimple(input, recipe) : planComposite(input)
 }
 
-function assemble(input: BuildInput, plan: RowPlan): Snapshot {
+/** Others wait for this thread: it is given free every few hundred rows. */
+const rowsAtOnce = 500
+
+async function assemble(input: BuildInput, plan: RowPlan, breathe: () => Promise<void>): Promise<Snapshot> {
   const { world, provenance } = input
   const chunks: string[] = []
   const starts = new Uint32Array(plan.count + 1)
@@ -61,6 +70,7 @@ function assemble(input: BuildInput, plan: RowPlan): Snapshot {
   const rowsOf = new Map<string, number[]>()
   let at = 0
   for (let row = 0; row < plan.count; row += 1) {
+    if (row % rowsAtOnce === rowsAtOnce - 1) await breathe()
     const symbol = plan.symbolOf(row)
     const text = world.symbols[symbol] as string
     const live = `{"rank":${row + 1},"symbol":"${text}","name":${JSON.stringify(input.nameOf(symbol))},"kind":"${input.kindOf(symbol)}",${plan.live(row)}`

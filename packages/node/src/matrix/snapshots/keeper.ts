@@ -54,6 +54,8 @@ export function createSnapshotKeeper(deps: KeeperDeps): SnapshotKeeper {
   let fileCount = 0
   let running: Promise<void> | undefined
 
+  const breathe = () => deps.clock.sleep(0)
+
   const keepRecent = (snapshot: Snapshot) => {
     recent.delete(snapshot.sha256)
     recent.set(snapshot.sha256, snapshot)
@@ -63,9 +65,18 @@ export function createSnapshotKeeper(deps: KeeperDeps): SnapshotKeeper {
     }
   }
 
-  const fill = async (shelf: Shelved, variant: Variant, knownAtMs: number, world: World, tell: boolean) => {
+  const fill = async (
+    shelf: Shelved,
+    variant: Variant,
+    {
+      knownAtMs,
+      world,
+      tell,
+      twin,
+    }: { knownAtMs: number; world: World; tell: boolean; twin: Shelved['byFeed'] | undefined },
+  ) => {
     for (const id of feedIds) {
-      const built = buildSnapshot(world, feeds[id], deps.gate, variant)
+      const built = twin?.get(id) ?? (await buildSnapshot(world, feeds[id], deps.gate, variant, breathe))
       const before = shelf.byFeed.get(id)
       shelf.byFeed.set(id, built)
       if (isSnapshot(built)) {
@@ -74,8 +85,6 @@ export function createSnapshotKeeper(deps: KeeperDeps): SnapshotKeeper {
         if (changed) await noteSnapshot(deps.database, built, { variant, knownAtMs, madeAtMs: deps.clock.nowMs() })
         if (changed && tell) for (const listener of listeners) listener(id, built)
       }
-      // Others wait for this thread: a feed at a time is enough.
-      await deps.clock.sleep(0)
     }
     shelf.knownAtMs = knownAtMs
   }
@@ -94,17 +103,27 @@ export function createSnapshotKeeper(deps: KeeperDeps): SnapshotKeeper {
       // Files may come in late for a time long past, so a count that grew also counts as news.
       if (knownAtMs === undefined || (knownAtMs === shelf.knownAtMs && !grown)) continue
       if (last?.knownAtMs !== knownAtMs) last = { knownAtMs, world: await worldAt(knownAtMs) }
-      await fill(shelf, variant, knownAtMs, last.world, tell)
+      const twin =
+        shelf === shelves.delayed && shelves.paid.knownAtMs === knownAtMs && sameRights(last.world)
+          ? shelves.paid.byFeed
+          : undefined
+      await fill(shelf, variant, { knownAtMs, world: last.world, tell, twin })
     }
     if (grown) past.clear()
     fileCount = deps.shelf.all().length
   }
 
+  /** Where everything that may be shown may also be sold, both tiers have the same bytes. */
+  const sameRights = (world: World) =>
+    world.origins.every(
+      ({ source, synthetic }) => deps.gate.may(source, synthetic, 'free') === deps.gate.may(source, synthetic, 'paid'),
+    )
+
   const worldAt = (knownAtMs: number) =>
     loadWorld({ sql: deps.database, shelf: deps.shelf, symbols: deps.symbols }, knownAtMs)
 
   const inPast = async (feed: FeedId, variant: Variant, knownAtMs: number) => {
-    const built = buildSnapshot(await worldAt(knownAtMs), feeds[feed], deps.gate, variant)
+    const built = await buildSnapshot(await worldAt(knownAtMs), feeds[feed], deps.gate, variant, breathe)
     if (isSnapshot(built)) keepRecent(built)
     return built
   }

@@ -60,3 +60,20 @@ function nextDue(source: Source, nowMs: number): number | undefined {
   }
   return undefined
 }
+
+export type Freshness = { late: readonly SourceState[]; nextMs: number | undefined }
+
+const remembered = new WeakMap<FileShelf, Map<string, { key: string; freshness: Freshness }>>()
+
+/** Which sources of a feed are late and when the next file is due. Told by the minute: schedules are walked through once for all answers. */
+export function freshnessOf(shelf: FileShelf, feed: Feed, nowMs: number): Freshness {
+  const known = remembered.get(shelf) ?? new Map<string, { key: string; freshness: Freshness }>()
+  remembered.set(shelf, known)
+  const key = `${Math.floor(nowMs / 60_000)} ${shelf.all().length}`
+  const found = known.get(feed.id)
+  if (found?.key === key) return found.freshness
+  const late = feed.needs.map((id) => sourceState(shelf, id, nowMs)).filter(({ stale }) => stale)
+  const freshness = { late, nextMs: nextExpectedMs(feed, nowMs) }
+  known.set(feed.id, { key, freshness })
+  return freshness
+}

@@ -12,10 +12,13 @@ export type FileShelf = {
   /** The last moment up to `atMs` at which anything became known: between two such moments nothing changes. */
   lastChange(atMs: number): number | undefined
   rows(sql: Sql, dataset: DatasetId, file: FileRecord): Promise<LoadedRows>
+  /** Several at once, where each alone would wait for the database. */
+  prefetch(sql: Sql, dataset: DatasetId, files: readonly FileRecord[]): Promise<void>
 }
 
 const keptRowsMax = 3_000_000
 const lookBack = 256
+const loadsAtOnce = 4
 
 export function createFileShelf(): FileShelf {
   const bySource = new Map<SourceId, FileRecord[]>()
@@ -24,6 +27,23 @@ export function createFileShelf(): FileShelf {
   const seen = new Set<number>()
   let keptRows = 0
   let lastId = 0
+  const rows = async (sql: Sql, dataset: DatasetId, file: FileRecord): Promise<LoadedRows> => {
+    const found = kept.get(file.id)
+    if (found) {
+      kept.delete(file.id)
+      kept.set(file.id, found)
+      return found
+    }
+    const loaded = await loadRows(sql, dataset, file.id)
+    kept.set(file.id, loaded)
+    keptRows += loaded.count
+    for (const [id, old] of kept) {
+      if (keptRows <= keptRowsMax || id === file.id) break
+      kept.delete(id)
+      keptRows -= old.count
+    }
+    return loaded
+  }
   return {
     all: () => everything,
     lastChange: (atMs) => {
@@ -56,23 +76,12 @@ export function createFileShelf(): FileShelf {
         (a, b) => compare(b.asOf, a.asOf) || compare(b.period, a.period) || compare(a.part, b.part),
       )
     },
-    rows: async (sql, dataset, file) => {
-      const found = kept.get(file.id)
-      if (found) {
-        kept.delete(file.id)
-        kept.set(file.id, found)
-        return found
-      }
-      const loaded = await loadRows(sql, dataset, file.id)
-      kept.set(file.id, loaded)
-      keptRows += loaded.count
-      for (const [id, old] of kept) {
-        if (keptRows <= keptRowsMax || id === file.id) break
-        kept.delete(id)
-        keptRows -= old.count
-      }
-      return loaded
+    prefetch: async (sql, dataset, files) => {
+      const missing = files.filter((file) => !kept.has(file.id))
+      for (let from = 0; from < missing.length; from += loadsAtOnce)
+        await Promise.all(missing.slice(from, from + loadsAtOnce).map((file) => rows(sql, dataset, file)))
     },
+    rows,
   }
 }
 

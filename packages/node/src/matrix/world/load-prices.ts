@@ -64,6 +64,7 @@ function dailyVolatility(days: readonly PriceDay[], symbol: number): number {
 /** A file may hold one day or many; a file with many is public when its last day is. */
 async function priceDays(draft: WorldDraft): Promise<PriceDay[]> {
   const byDay = new Map<number, PriceDay>()
+  await draft.shelf.prefetch(draft.sql, 'prices', draft.known('price-csv').slice(0, volatilityDays + 1))
   for (const file of draft.known('price-csv')) {
     if (byDay.size > volatilityDays) break
     const rows = await draft.shelf.rows(draft.sql, 'prices', file)

@@ -11,6 +11,7 @@ export async function loadShortVolume(draft: WorldDraft): Promise<void> {
   const [newest] = files
   if (!newest) return
   const used = files.slice(0, ratioDaysUsed + 1).reverse()
+  await draft.shelf.prefetch(draft.sql, 'short_volume', used)
   for (const file of used) {
     const rows = await draft.shelf.rows(draft.sql, 'short_volume', file)
     const ratios = emptyValues(draft)

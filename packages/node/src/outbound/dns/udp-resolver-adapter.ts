@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram'
 import { connect } from 'node:net'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Rng } from '../../kernel/random.ts'
+import { ended, linkSignals } from '../linked-signal.ts'
 import type { AddressAnswer, LookupFailure, RecordAnswer, Resolver } from '../resolver.ts'
 import { type DnsReply, decodeReply, encodeQuery, type RecordType, typeCodes } from './wire.ts'
 
@@ -89,16 +90,17 @@ async function withTimeout<T>(
   signal: AbortSignal,
   work: (within: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const expired = new AbortController()
+  const expired = linkSignals([signal])
   const done = new AbortController()
   options.clock.sleep(options.attemptMs ?? 2_000, done.signal).then(
     () => expired.abort(new Error('timeout')),
     () => {},
   )
   try {
-    return await work(AbortSignal.any([signal, expired.signal]))
+    return await work(expired.signal)
   } finally {
-    done.abort()
+    done.abort(ended)
+    expired.release()
   }
 }
 

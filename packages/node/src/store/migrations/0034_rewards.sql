@@ -9,7 +9,9 @@ create table loyalty (
   owes boolean not null default false,
   -- The last affiliate that brought this wallet.
   affiliate text check (affiliate ~ '^0x[0-9a-f]{40}$'),
-  affiliate_at timestamptz
+  affiliate_at timestamptz,
+  -- Why the last one that was named does not count.
+  affiliate_note text
 );
 
 -- Whose referral a wallet is: decided once, with its first sale.
@@ -51,7 +53,6 @@ create table reward_sale (
   sold_at timestamptz not null,
   primary key (payment_id, round)
 );
-create index reward_sale_payer on reward_sale (payer, sold_at);
 create index reward_sale_affiliate on reward_sale (affiliate, sold_at) where affiliate is not null;
 create index reward_sale_maturing on reward_sale (matures_at) where affiliate_state = 'pending';
 create index reward_sale_waiting on reward_sale (payer) where needs_finality;

@@ -45,7 +45,7 @@ export async function* followToken(deps: FollowDeps, token: Address, first: Chec
   while (!deps.stopped.aborted) {
     await deps.clock.sleep(lookEveryMs, deps.stopped).catch(() => {})
     if (deps.stopped.aborted) return
-    const next = await deps.checker.check(token).catch(() => undefined)
+    const next = await deps.checker.check(token, { fresh: true }).catch(() => undefined)
     if (next === undefined) yield ': the chain cannot be read at the moment\n\n'
     else if (next.facts.block.hash !== seen.facts.block.hash) {
       const changes = [...loggedChanges(next.facts, cursor), ...silentChanges(seen, next)]

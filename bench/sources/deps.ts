@@ -1,0 +1,41 @@
+import { knownNetworks } from '../../packages/node/src/chain/index.ts'
+import { type SourceDeps, usualSettings } from '../../packages/node/src/citations/deps.ts'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { createIds } from '../../packages/node/src/kernel/ids.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { silentMetrics } from '../../packages/node/src/kernel/metrics.ts'
+import { systemRng } from '../../packages/node/src/kernel/random.ts'
+import { createOutbound, type LoopbackTarget } from '../../packages/node/src/outbound/index.ts'
+import type { ProofDeps } from '../../packages/node/src/proofs/index.ts'
+import type { Database } from '../../packages/node/src/store/database.ts'
+
+/** The use cases of sources on a database and loopback hosts, with nothing else of the node around them. */
+export function benchDeps(database: Database, hosts: ReadonlyMap<string, LoopbackTarget>): SourceDeps {
+  const [base] = knownNetworks
+  if (!base) throw new Error('no network')
+  return {
+    database,
+    clock: systemClock,
+    rng: systemRng,
+    ids: createIds(systemClock, systemRng),
+    log: silentLog,
+    metrics: silentMetrics,
+    outbound: createOutbound({
+      resolvers: [],
+      clock: systemClock,
+      log: silentLog,
+      metrics: silentMetrics,
+      userAgent: 'AssayBot/1.0 (bench)',
+      loopbackHosts: hosts,
+      mode: 'demo',
+    }),
+    resolvers: [],
+    // Nothing here proves anything.
+    proofs: {} as ProofDeps,
+    jws: { sign: () => 'bench', verify: () => undefined },
+    apiUrl: 'http://127.0.0.1',
+    base,
+    domains: { ownHosts: new Set(), demoHosts: hosts },
+    settings: usualSettings,
+  }
+}

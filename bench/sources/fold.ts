@@ -1,0 +1,79 @@
+import { foldCitations, refoldTrust } from '../../packages/node/src/citations/score/fold-citations.ts'
+import { openTestDatabase } from '../../packages/node/src/store/testing.ts'
+import { benchDeps } from './deps.ts'
+
+export type FoldFigures = {
+  sources: number
+  citations: number
+  agents: number
+  batch: number
+  secondsMedian: number
+  secondsWorst: number
+  rescored: number
+  touchedSources: number
+}
+
+/** 10,000 scored sources, a million citations, then batches of 1,000 new ones. */
+export async function measureFold(): Promise<FoldFigures> {
+  const [sources, agents, citations, batch] = [10_000, 20_000, 1_000_000, 1_000]
+  const db = await openTestDatabase()
+  try {
+    const deps = benchDeps(db.database, new Map())
+    await db.database.query(
+      `insert into source (domain, registrable, display, origin, state, cite_score, confidence, registered_at, updated_at)
+       select 's' || n || '.com', 's' || n || '.com', '', '', 'registered', 45, 0.5, now(), now() from generate_series(1, $1::integer) n`,
+      [sources],
+    )
+    await db.database.query(
+      `insert into score_parts (domain, rest, gate, authority) select domain, 0.345, 1, 0.35 from source`,
+    )
+    await db.database.query(
+      `insert into source_score (domain, seq, score, confidence, model_version, components, evidence_sha256, jws, computed_at)
+       select domain, 1, 45, 0.5, 'citescore-1.0', '{"components":[{"id":"authority","value":0.35,"weight":0.3,"known":0,"signals":[],"evidence":[]}],"gate":{"value":1,"reason":""},"evidence_count":1,"advice":[]}', sha256('x'), 'bench', now() from source`,
+    )
+    await db.database.query(
+      `insert into citing_agent (agent, cluster, weight, first_seen_at) select 'a' || n, 'a' || n, case when n % 2 = 0 then 1 else 0 end, now() from generate_series(1, $1::integer) n`,
+      [agents],
+    )
+    const piece = 50_000
+    for (let done = 0; done < citations; done += piece)
+      await db.database.query(
+        `insert into citation_edge (agent, domain, citations)
+         select 'a' || (1 + n % $2::integer), 's' || (1 + floor(power(random(), 2) * $3)::integer % $3::integer) || '.com', 1
+         from generate_series(1, $1::integer) n on conflict do nothing`,
+        [piece, agents, sources],
+      )
+    await db.database.query(
+      'update citing_agent a set row_sum = s.total from (select agent, sum(sqrt(citations)) as total from citation_edge group by agent) s where s.agent = a.agent',
+    )
+    await db.database.transaction((tx) => refoldTrust(tx, new Date()))
+    await db.owner.query('analyze')
+    const rounds: { seconds: number; rescored: number; sources: number }[] = []
+    for (let round = 0; round < 7; round += 1) {
+      const fresh = Array.from({ length: batch }, (_, n) => ({
+        agent: `a${1 + ((round * 7_919 + n * 13) % agents)}`,
+        source: `s${1 + ((round * 104_729 + n * 31) % sources)}.com`,
+      }))
+      const startedAt = performance.now()
+      const outcome = await foldCitations(deps, fresh)
+      rounds.push({
+        seconds: (performance.now() - startedAt) / 1000,
+        rescored: outcome.rescored,
+        sources: outcome.sources,
+      })
+    }
+    const sorted = rounds.map((round) => round.seconds).sort((one, other) => one - other)
+    return {
+      sources,
+      citations,
+      agents,
+      batch,
+      secondsMedian: sorted[Math.floor(sorted.length / 2)] ?? 0,
+      secondsWorst: sorted.at(-1) ?? 0,
+      rescored: Math.max(...rounds.map((round) => round.rescored)),
+      touchedSources: Math.max(...rounds.map((round) => round.sources)),
+    }
+  } finally {
+    await db.close()
+  }
+}

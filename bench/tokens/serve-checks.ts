@@ -1,0 +1,60 @@
+// The token shop alone behind the real front door, with its chain in the same process: what one process of a node does
+// for free checks. Tells its parent where it listens and which tokens there are.
+import { createRpc, knownNetworks, type Network, RpcRefusal } from '../../packages/node/src/chain/index.ts'
+import { startDevnet } from '../../packages/node/src/devnet/index.ts'
+import { createFrontDoor, openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { createIds } from '../../packages/node/src/kernel/ids.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { silentMetrics } from '../../packages/node/src/kernel/metrics.ts'
+import { systemRng } from '../../packages/node/src/kernel/random.ts'
+import { createFixedKeyring, createResponseSigner, generateSigningKey } from '../../packages/node/src/signing/index.ts'
+import { openTokensShop } from '../../packages/node/src/tokens/index.ts'
+import { createActor } from '../../packages/node/src/tokens/issuer.fixture.ts'
+import { endpointOf } from '../../packages/node/src/tokens/reader.fixture.ts'
+
+const tokensWanted = 50
+const devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
+const endpoint = endpointOf(devnet)
+const keyring = createFixedKeyring(generateSigningKey(systemRng), 0)
+const listener = await openListener({ port: 0, host: '127.0.0.1', log: silentLog })
+const base = knownNetworks[0] as Network
+const { hash } = (await devnet.request('eth_getBlockByNumber', ['0x0', false])) as { hash: `0x${string}` }
+const absent = () => Promise.reject(new RpcRefusal(-32000, 'no database here'))
+const shop = await openTokensShop({ settings: {} })({
+  mode: 'demo',
+  baseUrl: listener.url,
+  base,
+  chains: new Map([[base.caip2, { blockHash: async () => hash }]]),
+  rpcs: new Map([[base.caip2, createRpc([endpoint])]]),
+  endpoints: new Map([[base.caip2, [endpoint]]]),
+  database: { query: absent, transaction: absent },
+  keyring,
+  jws: { sign: () => '', verify: () => undefined },
+  clock: systemClock,
+} as unknown as ShopContext)
+const { tokens } = shop.demo?.() as { tokens: { address: string }[] }
+const addresses = tokens.map(({ address }) => address)
+const issuer = await createActor(devnet)
+while (addresses.length < tokensWanted) addresses.push(await issuer.create(`bench ${addresses.length}`))
+listener.serve(
+  createFrontDoor({
+    routes: shop.routes,
+    gate: { challenge: () => undefined, pass: () => Promise.reject(new Error('nothing is sold here')) },
+    signer: createResponseSigner(keyring, { clock: systemClock }),
+    config: {
+      baseUrl: listener.url,
+      apiUrl: listener.url,
+      demo: true,
+      royaltyRecipient: `0x${'11'.repeat(20)}`,
+      contentLicense: 'LicenseRef-Assay-1.0',
+    },
+    clock: systemClock,
+    ids: createIds(systemClock, systemRng),
+    log: silentLog,
+    metrics: silentMetrics,
+    readiness: { refusal: () => null },
+  }),
+)
+process.on('disconnect', () => process.exit(0))
+process.send?.({ url: listener.url, addresses })

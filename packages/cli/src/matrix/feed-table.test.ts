@@ -1,0 +1,73 @@
+import type { MatrixAnswer } from '@assay/sdk'
+import { expect, test } from 'vitest'
+import { feedTable, sparkline } from './feed-table.ts'
+
+const value = (number: number) => ({
+  value: number,
+  source: 'sec-fails',
+  as_of: '2026-10-14',
+  available_at: '2026-11-01T00:00:00.000Z',
+  licence: 'synthetic',
+})
+
+const answer: MatrixAnswer = {
+  feed: 'squeeze',
+  tier: 'delayed',
+  as_of: '2026-11-13',
+  available_at: '2026-11-13T23:00:00.000Z',
+  data_vintage: '2026-06-30',
+  sha256: 'a'.repeat(64),
+  method: 'assay-squeeze-1',
+  coverage_pct: 100,
+  row_count: 1,
+  ranked_by: 'score',
+  synthetic: true,
+  stale: true,
+  next_expected_at: null,
+  sources: [
+    {
+      source: 'sec-fails',
+      as_of: '2026-10-14',
+      available_at: '2026-11-01T00:00:00.000Z',
+      licence: 'synthetic',
+      attribution: '',
+    },
+  ],
+  left_out: [{ source: 'ibkr-borrow', reason: 'terms are not established' }],
+  unranked: { ZZETF: 'etf' },
+  disclaimer: 'Not advice.',
+  data: [
+    {
+      rank: 1,
+      symbol: 'ZZABC',
+      name: 'Synthetic',
+      kind: 'share',
+      score: 91.25,
+      coverage_pct: 65,
+      values: { score: value(91.25), fails: value(1200), short_interest_to_shares: null },
+      trend: { of: 'short_volume_ratio', values: [0.1, null, 0.5] },
+    },
+  ],
+  next_cursor: null,
+}
+
+test('a sparkline spans its values, keeps gaps, and a flat line stays in the middle', () => {
+  expect(sparkline([0, 7, null, 3.5])).toBe('▁█ ▅')
+  expect(sparkline([2, 2])).toBe('▄▄')
+})
+
+test('the table says what is synthetic, stale, left out, not ranked and unknown', () => {
+  const text = feedTable(answer)
+  for (const part of [
+    'SYNTHETIC',
+    'STALE',
+    'left out: ibkr-borrow',
+    'ZZETF: etf',
+    'as of 2026-11-13',
+    'sec-fails (2026-10-14)',
+    '1,200',
+    'Not advice.',
+  ])
+    expect(text).toContain(part)
+  expect(text).toMatch(/ZZABC.*91\.3.*65 %.*-/)
+})

@@ -1,0 +1,59 @@
+import { type AddCommand, jsonOption } from '../command-context.ts'
+import { nodeOption, nodeUrl, walletArgument } from '../commerce/node-url.ts'
+import { usageError } from '../exit-codes.ts'
+
+type Options = {
+  node: string
+  wallet?: string
+  contact?: string
+  sitemap?: string
+  keyFile?: string
+  keyEnv?: string
+  sign?: boolean
+  json?: boolean
+}
+
+/** What a creator does: register a domain, prove it, follow its score. */
+export const addSource: AddCommand = (program, context) => {
+  const source = program.command('source').summary('register a domain, prove it, follow its CiteScore')
+  source
+    .command('register')
+    .description('Free. Prints the three ways to prove the domain with the exact values to publish.')
+    .argument('<domain>', 'such as example.com')
+    .requiredOption('--wallet <address>', 'payout wallet on Base')
+    .option('--contact <text>', 'how to reach you; never published')
+    .option('--sitemap <url>', 'where the pages are listed')
+    .option(...nodeOption)
+    .option(...jsonOption)
+    .addHelpText('after', '\nExample:\n  assay source register my.test --wallet 0x…')
+    .action(async (domain: string, options: Options) => {
+      if (options.wallet === undefined) throw usageError('--wallet is missing')
+      const { runRegister } = await import('./run-source.ts')
+      await runRegister(context, nodeUrl(options.node), { ...options, domain, wallet: walletArgument(options.wallet) })
+    })
+  source
+    .command('verify')
+    .description('Looks at the domain now. With --sign the payout wallet signs for its payouts too.')
+    .argument('<domain>')
+    .option('--wallet <address>', 'whose claim is meant')
+    .option('--sign', 'sign with the payout wallet, whose key is in ASSAY_KEY, --key-file or --key-env')
+    .option('--key-file <path>', 'file with the private key of the payout wallet')
+    .option('--key-env <name>', 'environment variable with that key', undefined)
+    .option(...nodeOption)
+    .option(...jsonOption)
+    .action(async (domain: string, options: Options) => {
+      const { runVerify } = await import('./run-source.ts')
+      await runVerify(context, nodeUrl(options.node), domain, options)
+    })
+  source
+    .command('status')
+    .description('State, score with its parts, and what to do next.')
+    .argument('<domain>')
+    .option('--wallet <address>', 'also show what this claimant has to publish')
+    .option(...nodeOption)
+    .option(...jsonOption)
+    .action(async (domain: string, options: Options) => {
+      const { runStatus } = await import('./run-source.ts')
+      await runStatus(context, nodeUrl(options.node), domain, options)
+    })
+}

@@ -1,0 +1,93 @@
+import { createAssayClient, readSource, registerSource, type Source, verifySource } from '@assay/sdk'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
+import type { CommandContext } from '../command-context.ts'
+import { walletArgument } from '../commerce/node-url.ts'
+import { printResult, table } from '../output.ts'
+
+/** Everything about sources is free, so this client can pay nothing. */
+const reader = () =>
+  createAssayClient({ account: privateKeyToAccount(generatePrivateKey()), networks: [], maxPerCallUsd: '0' })
+
+type Common = { wallet?: string; json?: boolean }
+
+export async function runRegister(
+  { terminal }: CommandContext,
+  node: string,
+  options: Common & { domain: string; wallet: string; contact?: string; sitemap?: string },
+) {
+  const source = await registerSource(reader(), node, {
+    domain: options.domain,
+    wallet: options.wallet,
+    ...(options.contact === undefined ? {} : { contact: options.contact }),
+    ...(options.sitemap === undefined ? {} : { sitemap: options.sitemap }),
+  })
+  printResult(terminal, options.json, source, () => [statusText(source), '', proveText(source)].join('\n'))
+}
+
+export async function runVerify(
+  { terminal }: CommandContext,
+  node: string,
+  domain: string,
+  options: Common & WalletOptions & { sign?: boolean },
+) {
+  const account = options.sign ? (await chooseWallet(node, options, terminal)).account : undefined
+  const source = await verifySource(reader(), node, domain, {
+    ...(options.wallet === undefined ? {} : { wallet: walletArgument(options.wallet) }),
+    ...(account === undefined ? {} : { account }),
+  })
+  printResult(terminal, options.json, source, () => statusText(source))
+}
+
+export async function runStatus({ terminal }: CommandContext, node: string, domain: string, options: Common) {
+  const source = await readSource(
+    reader(),
+    node,
+    domain,
+    options.wallet === undefined ? undefined : walletArgument(options.wallet),
+  )
+  printResult(terminal, options.json, source, () =>
+    [statusText(source), '', scoreText(source), ...(source.claim ? ['', proveText(source)] : [])].join('\n'),
+  )
+}
+
+const marks = { done: 'done   ', missing: 'missing', waiting: 'waiting' }
+
+function statusText(source: Source): string {
+  return [
+    `${source.display}  ${source.state}${source.synthetic ? '  (demo)' : ''}`,
+    `CiteScore  ${source.cite_score ?? 'not yet'}${source.confidence === null ? '' : `, confidence ${source.confidence}`}`,
+    `payout     ${source.payout.state}${source.payout.wallet === null ? '' : ` ${source.payout.wallet}`}`,
+    ...source.next_steps.map((step) => `${marks[step.state]}  ${step.fix}`),
+  ].join('\n')
+}
+
+function scoreText({ score }: Source): string {
+  if (score === null) return 'no score yet'
+  const parts = table(score.components, [
+    { title: 'part', of: (part) => part.id },
+    { title: 'value', of: (part) => part.value.toFixed(2), right: true },
+    { title: 'weight', of: (part) => part.weight.toFixed(2), right: true },
+    { title: 'known', of: (part) => part.known.toFixed(2), right: true },
+  ])
+  const advice = score.advice.slice(0, 5).map((entry) => `+${entry.points.toFixed(1).padStart(4)}  ${entry.advice}`)
+  return [
+    parts,
+    ...(score.gate.value === 1 ? [] : [`times ${score.gate.value}: ${score.gate.reason}`]),
+    '',
+    ...advice,
+  ].join('\n')
+}
+
+function proveText({ claim }: Source): string {
+  if (claim === null) return ''
+  const { dns, file, meta } = claim.prove
+  return [
+    'Publish one of these, then run `assay source verify`:',
+    `DNS   ${dns.name}  TXT  "${dns.value}"`,
+    `file  ${file.url}`,
+    `      ${JSON.stringify(file.content)}`,
+    `meta  ${meta.html}`,
+    ...(claim.token_expires_at === null ? [] : [`The values expire at ${claim.token_expires_at}.`]),
+  ].join('\n')
+}

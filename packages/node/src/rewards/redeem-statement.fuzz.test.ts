@@ -1,0 +1,26 @@
+import fc from 'fast-check'
+import { hashTypedData } from 'viem'
+import { expect, test } from 'vitest'
+import type { Address } from '../kernel/address.ts'
+import { toHex } from '../kernel/bytes.ts'
+import { statementTypedData } from '../proofs/index.ts'
+import { redeemDigest, redeemStatement } from './redeem-statement.ts'
+
+test('the digest is the one any wallet signs', () => {
+  const anyMessage = fc.record({
+    wallet: fc
+      .uint8Array({ minLength: 20, maxLength: 20 })
+      .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}` as Address),
+    points: fc.bigInt({ min: 0n, max: 10n ** 15n }),
+    reward: fc.string(),
+    nonce: fc.string(),
+    issuedAt: fc.nat(),
+    expiresAt: fc.nat(),
+  })
+  fc.assert(
+    fc.property(anyMessage, fc.webUrl(), fc.constantFrom(8453, 137), (message, node, chainId) => {
+      const typed = statementTypedData(redeemStatement(message), node, chainId)
+      expect(toHex(redeemDigest(message, node, chainId))).toBe(hashTypedData(typed as never))
+    }),
+  )
+})
