@@ -33,7 +33,7 @@ const shop = await openTokensShop({ settings: {} })({
   jws: { sign: () => '', verify: () => undefined },
   clock: systemClock,
 } as unknown as ShopContext)
-const { tokens } = shop.demo?.() as { tokens: { address: string }[] }
+const { tokens } = (shop.demo?.() ?? { tokens: [] }) as { tokens: { address: string }[] }
 const addresses = tokens.map(({ address }) => address)
 const issuer = await createActor(devnet)
 while (addresses.length < tokensWanted) addresses.push(await issuer.create(`bench ${addresses.length}`))
@@ -56,5 +56,6 @@ listener.serve(
     readiness: { refusal: () => null },
   }),
 )
+process.on('message', () => process.send?.({ cpu: process.cpuUsage() }))
 process.on('disconnect', () => process.exit(0))
 process.send?.({ url: listener.url, addresses })

@@ -24,7 +24,8 @@ export type Checker = {
 const blockSharedMs = 1_000
 const tokensMax = 2_000
 const answerAgeMsMax = 5_000
-const readingsAtOnceMax = 4
+const refreshAfterMs = 3_000
+const refreshesAtOnceMax = 2
 
 type Entry = { blockHash: string; reading: Promise<Checked>; atMs: number; done: boolean }
 
@@ -66,7 +67,7 @@ export function createChecker(deps: ReaderDeps): Checker {
 
   /** A moment of patience keeps many tokens from being read anew all at once, whenever there is a new block. */
   const refreshSoon = (token: Address, block: PinnedBlock) => {
-    if (refreshing.has(token) || refreshing.size >= readingsAtOnceMax) return
+    if (refreshing.has(token) || refreshing.size >= refreshesAtOnceMax) return
     refreshing.add(token)
     start(token, block)
       .reading.catch(() => {})
@@ -80,8 +81,9 @@ export function createChecker(deps: ReaderDeps): Checker {
       const block = await currentBlock().catch(asProblem)
       const known = cache.get(token)
       if (known?.blockHash === block.hash) return known.reading
-      if (known?.done && !fresh && deps.clock.nowMs() - known.atMs < answerAgeMsMax) {
-        refreshSoon(token, block)
+      const ageMs = known === undefined ? 0 : deps.clock.nowMs() - known.atMs
+      if (known?.done && !fresh && ageMs < answerAgeMsMax) {
+        if (ageMs >= refreshAfterMs) refreshSoon(token, block)
         return known.reading
       }
       const entry = start(token, block)

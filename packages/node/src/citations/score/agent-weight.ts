@@ -3,7 +3,6 @@ export type AgentStanding = {
   seed: boolean
   /** Slashable, of the whole funding cluster. */
   clusterBondMicro: bigint
-  clusterAgents: number
   ageMs: number
   /** Spent at payees that are no relations of the agent. */
   independentSpendMicro: bigint
@@ -16,15 +15,13 @@ const fullSpendMicro = 1_000_000_000
 const yearMs = 365 * 86_400_000
 const spendShareMax = 0.5
 
-/** Trust in 0..1. A bond counts once for a cluster however many wallets share it. */
+/** Trust in 0..1 of a funding cluster: its wallets share one bond and speak with one voice, however many they are. */
 export function agentWeight(standing: AgentStanding): number {
-  const byBond = Math.min(1, Number(standing.clusterBondMicro) / Number(fullBondMicro))
-  const bySpend = Math.min(
-    spendShareMax,
-    (Math.min(1, standing.ageMs / yearMs) * Number(standing.independentSpendMicro)) / fullSpendMicro,
-  )
-  const cluster = standing.seed ? 1 : Math.min(1, byBond + bySpend)
-  return standing.seed ? 1 : cluster / Math.max(1, standing.clusterAgents)
+  if (standing.seed) return 1
+  const byBond = Number(standing.clusterBondMicro) / Number(fullBondMicro)
+  const years = Math.min(1, standing.ageMs / yearMs)
+  const bySpend = Math.min(spendShareMax, (years * Number(standing.independentSpendMicro)) / fullSpendMicro)
+  return Math.min(1, byBond + bySpend)
 }
 
 /** Parties of one citation. */

@@ -17,19 +17,31 @@ export async function foldCitations(
   citations: readonly Citation[],
 ): Promise<FoldOutcome> {
   return deps.database.transaction(async (tx) => {
-    const counted = countCitations(citations)
-    const agents = [...new Set(counted.map(({ agent }) => agent))].sort()
     const now = new Date(deps.clock.nowMs())
+    const counted = countCitations(await asClusters(tx, citations, now))
+    const agents = [...new Set(counted.map(({ agent }) => agent))].sort()
     // In one order everywhere, so that two batches wait for each other instead of locking crosswise.
     await tx.query('select agent from citing_agent where agent = any($1) order by agent for update', [agents])
-    await tx.query(
-      `insert into citing_agent (agent, cluster, first_seen_at) select agent, agent, $2 from unnest($1::text[]) as t(agent) on conflict do nothing`,
-      [agents, now],
-    )
     const changed = await foldRows(tx, agents, counted, now)
     const rescored = await rescoreAuthority(deps, tx, changed)
     return { agents: agents.length, sources: changed.length, rescored }
   })
+}
+
+/** Rows belong to funding clusters: five hundred wallets of one purse are one citer. New agents are their own cluster. */
+async function asClusters(tx: Tx, citations: readonly Citation[], now: Date): Promise<Citation[]> {
+  const names = [...new Set(citations.map(({ agent }) => agent))].sort()
+  await tx.query(
+    `insert into citing_agent (agent, cluster, first_seen_at) select agent, agent, $2 from unnest($1::text[]) as t(agent)
+     on conflict do nothing`,
+    [names, now],
+  )
+  const { rows } = await tx.query<{ agent: string; cluster: string }>(
+    'select agent, cluster from citing_agent where agent = any($1)',
+    [names],
+  )
+  const clusters = new Map(rows.map((row) => [row.agent, row.cluster]))
+  return citations.map(({ agent, source }) => ({ agent: clusters.get(agent) ?? agent, source }))
 }
 
 function countCitations(citations: readonly Citation[]): { agent: string; source: string; count: number }[] {

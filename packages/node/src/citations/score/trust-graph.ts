@@ -9,8 +9,14 @@ export type TrustGraph = {
   meanMass(): number
 }
 
-/** Each agent spreads its weight over what it cites, damped by the square root: repeating oneself hardly helps. */
-export function createTrustGraph(weightOf: (agent: string) => number): TrustGraph {
+/**
+ * Each funding cluster spreads its weight over what its agents cite, damped by the square root: neither repeating
+ * oneself nor speaking through many wallets helps.
+ */
+export function createTrustGraph(
+  weightOf: (cluster: string) => number,
+  clusterOf: (agent: string) => string = (agent) => agent,
+): TrustGraph {
   const rows = new Map<string, Map<string, number>>()
   let folded: Map<string, { mass: number; squares: number }> | undefined
   const fold = () => {
@@ -35,9 +41,10 @@ export function createTrustGraph(weightOf: (agent: string) => number): TrustGrap
     add: (citations) => {
       folded = undefined
       for (const { agent, source } of citations) {
-        const row = rows.get(agent) ?? new Map<string, number>()
+        const cluster = clusterOf(agent)
+        const row = rows.get(cluster) ?? new Map<string, number>()
         row.set(source, (row.get(source) ?? 0) + 1)
-        rows.set(agent, row)
+        rows.set(cluster, row)
       }
     },
     mass: (source) => fold().get(source)?.mass ?? 0,

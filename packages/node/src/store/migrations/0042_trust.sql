@@ -1,8 +1,8 @@
 -- Agents that cite, and what their trust rests on: never on citing.
 create table citing_agent (
   agent text primary key,
-  -- Wallets with a common funder share one cluster, one bond and one voice.
-  cluster text not null,
+  -- Wallets with a common funder share one cluster, one bond and one voice; the agent that stands for it holds the rows.
+  cluster text not null references citing_agent deferrable initially deferred,
   weight double precision not null default 0 check (weight between 0 and 1),
   seed boolean not null default false,
   bond_micro bigint not null default 0 check (bond_micro >= 0),
