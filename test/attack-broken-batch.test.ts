@@ -5,6 +5,7 @@ import { echoPath, openTill, quote, send, signPayment } from './support/till-fix
 test('a batch of claims that is refused after some were written serves all of its buyers, once each', async () => {
   let broken = 0
   const till = await openTill({
+    ownShops: 'till',
     intercept: {
       database: (database) => ({
         ...database,

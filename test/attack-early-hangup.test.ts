@@ -41,7 +41,7 @@ const openSlow: OpenShop = ({ base }) => ({
 })
 
 beforeAll(async () => {
-  till = await openTill({ shops: [openSlow] })
+  till = await openTill({ ownShops: 'till', shops: [openSlow] })
 })
 afterAll(async () => {
   await expectSoundBooks(till)

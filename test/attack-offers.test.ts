@@ -48,7 +48,7 @@ const openUnits: OpenShop = ({ base }) => {
 }
 
 beforeAll(async () => {
-  till = await openTill({ shops: [openUnits] })
+  till = await openTill({ ownShops: 'till', shops: [openUnits] })
 })
 afterAll(async () => {
   await expectSoundBooks(till)

@@ -9,7 +9,7 @@ import { echoPath, openTill, quote, send, signPayment, type TillFixture } from '
 
 let till: TillFixture
 beforeAll(async () => {
-  till = await openTill()
+  till = await openTill({ ownShops: 'till' })
 })
 afterAll(async () => {
   await expectSoundBooks(till)

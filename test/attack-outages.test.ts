@@ -12,6 +12,7 @@ let databaseAway: Error | undefined
 
 beforeAll(async () => {
   till = await openTill({
+    ownShops: 'till',
     shops: [shop.open],
     intercept: {
       rpc: (endpoint) => ({

@@ -25,7 +25,7 @@ let fails: { balance: boolean } = { balance: false }
 
 beforeAll(async () => {
   // No jobs: what a test leaves in the middle must stay there until the test looks.
-  till = await openTill({ jobs: false })
+  till = await openTill({ ownShops: 'till', jobs: false })
   const given = till.node.config.networks[0] as Network
   const rpc = createRpc([
     {

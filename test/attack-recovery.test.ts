@@ -20,7 +20,7 @@ const interrupted = (facilitator: Facilitator): Facilitator => ({
 })
 
 beforeAll(async () => {
-  till = await openTill({ shops: [shop.open], intercept: { facilitator: interrupted }, jobs: false })
+  till = await openTill({ ownShops: 'till', shops: [shop.open], intercept: { facilitator: interrupted }, jobs: false })
 })
 beforeEach(() => {
   whileSettling = undefined

@@ -10,6 +10,7 @@ test('a node that is told to stop finishes the purchases it has begun', async ()
     settling = resolve
   })
   const till = await openTill({
+    ownShops: 'till',
     shops: [shop.open],
     intercept: {
       facilitator: (facilitator) => ({

@@ -24,7 +24,7 @@ const moody = (facilitator: Facilitator): Facilitator => ({
 })
 
 beforeAll(async () => {
-  till = await openTill({ shops: [shop.open], intercept: { facilitator: moody }, clock })
+  till = await openTill({ ownShops: 'till', shops: [shop.open], intercept: { facilitator: moody }, clock })
 })
 afterEach(() => {
   aheadMs = 0

@@ -5,7 +5,7 @@ import { openTill, type TillFixture } from './support/till-fixture.ts'
 
 let till: TillFixture
 beforeAll(async () => {
-  till = await openTill()
+  till = await openTill({ ownShops: 'till' })
 })
 afterAll(() => till.close())
 

@@ -16,7 +16,7 @@ let url: string
 
 beforeAll(async () => {
   // The node under fault runs no jobs of its own; a second one beside it recovers, as a second process would.
-  till = await openTill({ shops: [createTestShop().open] })
+  till = await openTill({ ownShops: 'till', shops: [createTestShop().open] })
   const faulty = await till.startAnother({
     intercept: points.intercept,
     shops: [createTestShop().open],

@@ -7,7 +7,7 @@ import { decodeHeader, echoPath, openTill, quote, type TillFixture } from './sup
 
 let till: TillFixture
 beforeAll(async () => {
-  till = await openTill()
+  till = await openTill({ ownShops: 'till' })
 })
 afterAll(() => till.close())
 

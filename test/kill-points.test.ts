@@ -16,7 +16,7 @@ const priceMicro = 1_500n
 let till: TillFixture
 
 beforeAll(async () => {
-  till = await openTill({ shops: [createTestShop().open] })
+  till = await openTill({ ownShops: 'till', shops: [createTestShop().open] })
 })
 afterAll(() => till.close())
 

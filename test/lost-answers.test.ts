@@ -33,7 +33,7 @@ const moody = (facilitator: Facilitator): Facilitator => ({
 })
 
 beforeAll(async () => {
-  till = await openTill({ intercept: { facilitator: moody } })
+  till = await openTill({ ownShops: 'till', intercept: { facilitator: moody } })
   url = `${till.node.url}${echoPath}`
 })
 beforeEach(() => {

@@ -22,7 +22,7 @@ const metrics = {
 }
 
 beforeAll(async () => {
-  till = await openTill()
+  till = await openTill({ ownShops: 'till' })
   const network = {
     ...(till.node.config.networks[0] as Network),
     usdc: { ...(till.node.config.networks[0] as Network).usdc, address: till.base.usdc },

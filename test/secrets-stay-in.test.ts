@@ -25,6 +25,7 @@ beforeAll(async () => {
     },
   })
   till = await openTill({
+    ownShops: 'till',
     log: createLog({ level: 'info', destination }),
     env: { FACILITATOR_TOKEN: 'canary-facilitator-token-0123456789' },
   })

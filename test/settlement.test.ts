@@ -27,7 +27,7 @@ const interrupting = (facilitator: Facilitator): Facilitator => ({
 })
 
 beforeAll(async () => {
-  till = await openTill({ shops: [shop.open], intercept: { facilitator: interrupting } })
+  till = await openTill({ ownShops: 'till', shops: [shop.open], intercept: { facilitator: interrupting } })
 })
 beforeEach(() => {
   beforeSettle = undefined

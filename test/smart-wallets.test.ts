@@ -35,7 +35,7 @@ const counting = (facilitator: Facilitator): Facilitator => ({
 })
 
 beforeAll(async () => {
-  till = await openTill({ intercept: { facilitator: counting } })
+  till = await openTill({ ownShops: 'till', intercept: { facilitator: counting } })
   url = `${till.node.url}${echoPath}`
 })
 afterAll(async () => {

@@ -15,7 +15,7 @@ let till: TillFixture
 let children: ChildNode[]
 
 beforeAll(async () => {
-  till = await openTill()
+  till = await openTill({ ownShops: 'till' })
   children = await Promise.all([startChild(till), startChild(till)])
 })
 afterAll(async () => {

@@ -18,6 +18,7 @@ const node = await startNode(parseConfig(process.env), {
   intercept: points.intercept,
   shops: [createTestShop().open],
   jobs: false,
+  ownShops: 'till',
 })
 process.on('message', (message) => {
   if (message === 'arm') {

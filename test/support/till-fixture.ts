@@ -35,6 +35,8 @@ export type FixtureOptions = {
   clock?: Clock
   shops?: readonly OpenShop[]
   jobs?: boolean
+  /** Most tests are about the till alone and start faster without the other shops. */
+  ownShops?: 'all' | 'till'
 }
 
 /** A whole node on a real database and real chains, in this process, with everything in memory or thrown away after. */
@@ -53,6 +55,7 @@ export async function openTill(options: FixtureOptions = {}): Promise<TillFixtur
       ...(given.intercept === undefined ? {} : { intercept: given.intercept }),
       ...(given.shops === undefined ? {} : { shops: given.shops }),
       ...(given.jobs === undefined ? {} : { jobs: given.jobs }),
+      ownShops: given.ownShops ?? options.ownShops ?? 'all',
     })
     nodes.push(node)
     return node

@@ -56,6 +56,8 @@ export type NodeOptions = {
   devnets?: readonly Devnet[]
   /** Shops beside the node's own. */
   shops?: readonly OpenShop[]
+  /** `till` opens nothing but the till itself, beside the shops given here. */
+  ownShops?: 'all' | 'till'
   /** False leaves recovery, reconciliation and the shops' jobs to other processes. */
   jobs?: boolean
   /** Puts something between the node and its outside world: fault injection, kill points, recording. */
@@ -92,7 +94,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
   const payees = payeesOf(config, ground)
   const context = await shopContext(config, ports, ground, origins, payees)
-  const openedShops = await openShops(context, [...ownShops(config), ...(options.shops ?? [])], stops)
+  const openedShops = await openShops(context, [...ownShops(config, options.ownShops), ...(options.shops ?? [])], stops)
   const shops = openedShops.map((shop) => options.intercept?.shop?.(shop) ?? shop)
   let opened: OpenedFacilitator | undefined
   const till = await openTill(
@@ -144,9 +146,11 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
 }
 
 /** One line a shop: taking out the line and the folder leaves a node that still compiles. */
-function ownShops(config: Config): OpenShop[] {
+function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
+  const till = openTillShop({ sandbox: config.sandbox })
+  if (which === 'till') return [till]
   return [
-    openTillShop({ sandbox: config.sandbox }),
+    till,
     openTokensShop({ settings: config.tokens }),
     openMatrixShop({ settings: config.matrix, licences: config.licences, contact: config.contactEmail }),
     openSubscriptionsShop({ policy: config.subscriptions }),

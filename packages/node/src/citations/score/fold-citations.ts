@@ -3,7 +3,7 @@ import type { Tx } from '../../store/database.ts'
 import type { SourceDeps } from '../deps.ts'
 import { authorityPrior } from './components.ts'
 import { componentWeights, modelVersion } from './model.ts'
-import { appendScore, newestScore } from './score-sources.ts'
+import { draftScore, insertScores, type PreviousScore } from './score-history.ts'
 import type { Citation } from './trust-graph.ts'
 
 export type FoldOutcome = { agents: number; sources: number; rescored: number }
@@ -122,29 +122,45 @@ async function rescoreAuthority(
      where round((100 * ($3 * authority + rest) * gate)::numeric)::integer <> cite_score`,
     [domains, authorityPrior, componentWeights.authority],
   )
-  for (const row of rows) await appendAuthority(deps, tx, row)
+  if (rows.length > 0) await appendAuthorities(deps, tx, rows)
   return rows.length
 }
 
-async function appendAuthority(deps: Pick<SourceDeps, 'clock' | 'jws'>, tx: Tx, row: Changed): Promise<void> {
-  const previous = await newestScore(tx, row.domain)
-  if (!previous) return
-  const document = previous.components as { components: { id: string; value: number; known: number }[] }
-  const components = document.components.map((part) =>
-    part.id === 'authority' ? { ...part, value: Math.round(row.authority * 10_000) / 10_000, known: 1 } : part,
+type Document = { components: { id: string; value: number; known: number }[] }
+
+/** Three questions however many scores changed: the newest rows, the new rows, the new values. */
+async function appendAuthorities(
+  deps: Pick<SourceDeps, 'clock' | 'jws'>,
+  tx: Tx,
+  changed: readonly Changed[],
+): Promise<void> {
+  const { rows } = await tx.query<PreviousScore & { domain: string }>(
+    `select distinct on (domain) domain, seq, score, components, jws from source_score
+     where domain = any($1) order by domain, seq desc`,
+    [changed.map((row) => row.domain)],
   )
-  await tx.query('update score_parts set authority = $2 where domain = $1', [row.domain, row.authority])
-  await appendScore(
-    deps,
-    tx,
-    row.domain,
-    {
+  const previous = new Map(rows.map((row) => [row.domain, row]))
+  const nowMs = deps.clock.nowMs()
+  const drafts = changed.flatMap((row) => {
+    const before = previous.get(row.domain)
+    if (!before) return []
+    const document = before.components as unknown as Document
+    const components = document.components.map((part) =>
+      part.id === 'authority' ? { ...part, value: Math.round(row.authority * 10_000) / 10_000, known: 1 } : part,
+    )
+    const next = {
       score: row.score,
       confidence: row.confidence ?? 0,
       components: { ...document, components } as unknown as Json,
       modelVersion,
-    },
-    previous,
+    }
+    return [draftScore(deps.jws, row.domain, next, before, nowMs)]
+  })
+  await insertScores(tx, drafts)
+  await tx.query(
+    `update score_parts p set authority = g.authority
+     from unnest($1::text[], $2::double precision[]) as g(domain, authority) where p.domain = g.domain`,
+    [changed.map((row) => row.domain), changed.map((row) => row.authority)],
   )
 }
 

@@ -74,6 +74,8 @@ export async function loadSeeds(
        on conflict (agent) do update set seed = true, weight = 1`,
       [seeds],
     )
+    // The rows of a cluster are held by the agent that stands for it, and its weight counts.
+    await tx.query('update citing_agent set weight = 1 where agent in (select cluster from citing_agent where seed)')
     await refoldTrust(tx, new Date())
     await scoreAgain(tx, input.actor, 'score.seeds', { seeds: seeds.length })
   })

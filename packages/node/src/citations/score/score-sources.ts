@@ -1,11 +1,9 @@
-import { sha256, toHex } from '../../kernel/bytes.ts'
-import { canonicalJson, type Json } from '../../kernel/canonical-json.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
-import type { Tx } from '../../store/database.ts'
+import type { Json } from '../../kernel/canonical-json.ts'
 import type { SourceDeps } from '../deps.ts'
 import { externalValue } from './components.ts'
 import { computeScore, type Score } from './compute-score.ts'
 import { type GatheredEvidence, gatherEvidence } from './gather-evidence.ts'
+import { draftScore, insertScores, newestScore, sameScore } from './score-history.ts'
 
 const batchMax = 200
 
@@ -25,8 +23,6 @@ export async function scoreSources(deps: SourceDeps, only?: readonly string[]): 
   for (const one of gathered) await storeScore(deps, one, computeScore(one.evidence))
   return rows.length
 }
-
-type Previous = { seq: number; score: number; components: Json; jws: string }
 
 async function storeScore(deps: SourceDeps, { evidence, wantedAt }: GatheredEvidence, score: Score): Promise<void> {
   await deps.database.transaction(async (tx) => {
@@ -53,95 +49,17 @@ async function storeScore(deps: SourceDeps, { evidence, wantedAt }: GatheredEvid
         authority?.value ?? 0,
       ],
     )
-    await appendScore(
-      deps,
-      tx,
+    const next = { score: score.score, confidence: score.confidence, components, modelVersion: score.modelVersion }
+    const now = new Date(deps.clock.nowMs())
+    await tx.query('update source set cite_score = $2, confidence = $3, scored_at = $4 where domain = $1', [
       evidence.domain,
-      { score: score.score, confidence: score.confidence, components, modelVersion: score.modelVersion },
-      previous,
-    )
-  })
-}
-
-export async function newestScore(tx: Tx, domain: string): Promise<Previous | undefined> {
-  const { rows } = await tx.query<Previous>(
-    'select seq, score, components, jws from source_score where domain = $1 order by seq desc limit 1',
-    [domain],
-  )
-  return rows[0]
-}
-
-export type NewScore = { score: number; confidence: number; components: Json; modelVersion: string }
-
-/** A new row only when something changed: the history is of changes, and each row names the one before it. */
-export async function appendScore(
-  deps: Pick<SourceDeps, 'clock' | 'jws'>,
-  tx: Tx,
-  domain: string,
-  next: NewScore,
-  previous: Previous | undefined,
-): Promise<void> {
-  const now = new Date(deps.clock.nowMs())
-  const evidenceDigest = sha256(canonicalJson(withoutTimes(next.components)))
-  await tx.query('update source set cite_score = $2, confidence = $3, scored_at = $4 where domain = $1', [
-    domain,
-    next.score,
-    next.confidence,
-    now,
-  ])
-  if (
-    previous &&
-    previous.score === next.score &&
-    sha256(canonicalJson(withoutTimes(previous.components))).equals(evidenceDigest)
-  )
-    return
-  const previousDigest = previous ? sha256(previous.jws) : null
-  const jws = deps.jws.sign({
-    type: 'citescore',
-    domain,
-    seq: (previous?.seq ?? 0) + 1,
-    score: next.score,
-    confidence: next.confidence,
-    model_version: next.modelVersion,
-    values: valuesOf(next.components),
-    evidence_sha256: toHex(evidenceDigest),
-    previous_sha256: previousDigest ? toHex(previousDigest) : null,
-    computed_at: toRfc3339(now.getTime()),
-  })
-  await tx.query(
-    `insert into source_score (domain, seq, score, confidence, model_version, components, evidence_sha256, previous_sha256, jws, computed_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      domain,
-      (previous?.seq ?? 0) + 1,
       next.score,
       next.confidence,
-      next.modelVersion,
-      JSON.stringify(next.components),
-      evidenceDigest,
-      previousDigest,
-      jws,
       now,
-    ],
-  )
-}
-
-type Parts = { components: { id: string; value: number }[]; gate: { value: number } }
-
-const valuesOf = (document: Json): Json => {
-  const { components, gate } = document as unknown as Parts
-  return { ...Object.fromEntries(components.map((part) => [part.id, part.value])), gate: gate.value }
-}
-
-/** When something was looked at again without a change, nothing changed. */
-function withoutTimes(value: Json): Json {
-  if (Array.isArray(value)) return value.map((item) => withoutTimes(item as Json))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value as Record<string, Json>)
-      .filter(([key]) => key !== 'checked_at' && key !== 'sha256')
-      .map(([key, item]) => [key, withoutTimes(item)]),
-  )
+    ])
+    if (previous && sameScore(previous, next)) return
+    await insertScores(tx, [draftScore(deps.jws, evidence.domain, next, previous, now.getTime())])
+  })
 }
 
 const short = (value: number) => Math.round(value * 10_000) / 10_000

@@ -1,0 +1,258 @@
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseAddress } from '../kernel/address.ts'
+import { runCrawler } from './crawl/run-crawler.ts'
+import { scoreSources } from './score/score-sources.ts'
+import { changeWallet } from './sources/change-wallet.ts'
+import { describeSource } from './sources/describe-source.ts'
+import { registerSource } from './sources/register-source.ts'
+import { recheckSources } from './sources/settle-contests.ts'
+import { claimOfWallet, proveWallet, verifySource } from './sources/verify-source.ts'
+import { openSourceWorld, type SourceWorld } from './sources.fixture.ts'
+
+let world: SourceWorld
+beforeAll(async () => {
+  world = await openSourceWorld()
+})
+afterAll(() => world.close())
+
+const day = 86_400_000
+let count = 0
+const newDomain = () => `site-${(count += 1)}.com`
+const newAccount = () => privateKeyToAccount(generatePrivateKey())
+const walletOf = (account: { address: string }) =>
+  parseAddress(account.address) ?? '0x0000000000000000000000000000000000000000'
+
+// biome-ignore lint/suspicious/noExplicitAny: the view is checked member by member
+type View = any
+
+async function claimed(domain: string, account = newAccount()) {
+  const { claimId } = await registerSource(world.deps, { domain, wallet: walletOf(account) })
+  return { account, claimId, view: (await describeSource(world.deps, domain, claimId)) as View }
+}
+const stateOf = async (domain: string) => ((await describeSource(world.deps, domain)) as View).state
+const look = async (domain: string, claimId?: string) => {
+  await verifySource(world.deps, domain)
+  return (await describeSource(world.deps, domain, claimId)) as View
+}
+const publishDns = (domain: string, values: readonly string[]) => {
+  for (const zone of world.txt) zone.set(`_citemarket.${domain}`, [...values])
+}
+const publishFile = (view: View) =>
+  world.web.set(view.claim.prove.file.url, JSON.stringify(view.claim.prove.file.content))
+
+test('registering is idempotent, and each claimant gets values of its own until the domain is proven', async () => {
+  const domain = newDomain()
+  const first = await claimed(domain)
+  const again = await claimed(domain, first.account)
+  const other = await claimed(domain)
+  expect(again.view.claim.prove).toEqual(first.view.claim.prove)
+  expect(other.view.claim.prove).not.toEqual(first.view.claim.prove)
+  expect(await stateOf(domain)).toBe('registered')
+  expect((await look(domain, first.claimId)).state).toBe('proving')
+})
+
+test('DNS proves when both resolvers see the record, and says so when only one does', async () => {
+  const domain = newDomain()
+  const { view, claimId } = await claimed(domain)
+  world.txt[0].set(`_citemarket.${domain}`, [view.claim.prove.dns.value])
+  const half = await look(domain, claimId)
+  expect(half.state).toBe('proving')
+  expect(half.next_steps[0].fix).toMatch(/Only some resolvers/)
+  publishDns(domain, ['v=spf1 -all', view.claim.prove.dns.value])
+  expect(await look(domain, claimId)).toMatchObject({
+    state: 'proven',
+    proof: { method: 'dns', evidence: { resolvers: ['resolver-0', 'resolver-1'] } },
+    payout: { state: 'awaiting_wallet_signature' },
+  })
+})
+
+test('file and meta tag prove; a token of another claim, another wallet or an expired token does not', async () => {
+  const domain = newDomain()
+  const { view, claimId, account } = await claimed(domain)
+  const stranger = await claimed(domain)
+  const content = view.claim.prove.file.content
+  world.web.set(
+    view.claim.prove.file.url,
+    JSON.stringify({
+      ...content,
+      claims: [{ ...content.claims[0], pay: stranger.view.claim.prove.file.content.claims[0].pay }],
+    }),
+  )
+  expect((await look(domain, claimId)).next_steps[0].fix).toMatch(/payout address/)
+  world.web.set(view.claim.prove.file.url, JSON.stringify({ ...content, domain: 'elsewhere.com' }))
+  expect((await look(domain, claimId)).next_steps[0].fix).toMatch(/another domain/)
+  world.advance(2 * day)
+  publishFile(view)
+  expect((await look(domain, claimId)).claim.report.notes.file).toMatch(/expired/)
+  const renewed = (await claimed(domain, account)).view
+  expect(renewed.claim.prove).not.toEqual(view.claim.prove)
+  world.web.set(`https://${domain}/`, `<html><head>${renewed.claim.prove.meta.html}</head><body></body></html>`)
+  expect(await look(domain, claimId)).toMatchObject({ state: 'proven', proof: { method: 'meta' } })
+})
+
+test('the wallet signature of the right wallet over the right claim opens payouts, any other is refused', async () => {
+  const domain = newDomain()
+  const { view, account, claimId } = await claimed(domain)
+  publishDns(domain, [view.claim.prove.dns.value])
+  await look(domain)
+  const claim = await claimOfWallet(world.deps, domain, walletOf(account))
+  if (!claim) throw new Error('no claim')
+  await expect(
+    proveWallet(world.deps, claim, await newAccount().signTypedData(view.claim.wallet_statement)),
+  ).rejects.toMatchObject({ code: 'proof_invalid' })
+  await proveWallet(world.deps, claim, await account.signTypedData(view.claim.wallet_statement))
+  expect((await look(domain, claimId)).payout).toEqual({ state: 'active', wallet: account.address })
+})
+
+test('a proof that is gone for three weekly looks holds payouts and closes the gate; publishing it again mends both', async () => {
+  const domain = newDomain()
+  const { view } = await claimed(domain)
+  publishDns(domain, [view.claim.prove.dns.value])
+  await look(domain)
+  publishDns(domain, [])
+  for (let week = 1; week <= 3; week += 1) {
+    expect(await stateOf(domain)).toBe('proven')
+    world.advance(8 * day)
+    await recheckSources(world.deps)
+  }
+  expect(await stateOf(domain)).toBe('held')
+  while ((await scoreSources(world.deps)) > 0);
+  expect((await describeSource(world.deps, domain)) as View).toMatchObject({
+    cite_score: 0,
+    payout: { state: 'held' },
+    score: { gate: { value: 0 } },
+  })
+  publishDns(domain, [view.claim.prove.dns.value])
+  expect((await look(domain)).state).toBe('proven')
+  await scoreSources(world.deps)
+  expect(((await describeSource(world.deps, domain)) as View).cite_score).toBeGreaterThan(0)
+})
+
+test('when our own resolvers are silent nobody has failed', async () => {
+  const domain = newDomain()
+  const { view } = await claimed(domain)
+  publishDns(domain, [view.claim.prove.dns.value])
+  await look(domain)
+  world.dnsDown = true
+  for (let week = 0; week < 5; week += 1) {
+    world.advance(8 * day)
+    await recheckSources(world.deps)
+  }
+  world.dnsDown = false
+  expect(await stateOf(domain)).toBe('proven')
+})
+
+test('a second proof opens a dispute with half the score, and the newest DNS proof wins after the notice', async () => {
+  const domain = newDomain()
+  const holder = await claimed(domain)
+  publishFile(holder.view)
+  await look(domain)
+  const rival = await claimed(domain)
+  publishDns(domain, [rival.view.claim.prove.dns.value])
+  const disputed = await look(domain, rival.claimId)
+  expect(disputed).toMatchObject({
+    state: 'disputed',
+    payout: { state: 'held', wallet: holder.account.address },
+    claim: { state: 'waiting' },
+  })
+  await scoreSources(world.deps)
+  expect(((await describeSource(world.deps, domain)) as View).score.gate.value).toBe(0.5)
+  world.advance(6 * day)
+  await recheckSources(world.deps)
+  expect(await stateOf(domain)).toBe('disputed')
+  world.advance(2 * day)
+  await recheckSources(world.deps)
+  expect((await describeSource(world.deps, domain)) as View).toMatchObject({
+    state: 'proven',
+    proof: { method: 'dns' },
+    payout: { wallet: rival.account.address },
+    disputes: [{ state: 'upheld' }],
+  })
+})
+
+test('a rival without DNS does not win against a holder whose proof still stands', async () => {
+  const domain = newDomain()
+  const holder = await claimed(domain)
+  publishDns(domain, [holder.view.claim.prove.dns.value])
+  await look(domain)
+  const rival = await claimed(domain)
+  publishFile(rival.view)
+  expect((await look(domain)).state).toBe('disputed')
+  world.advance(8 * day)
+  await recheckSources(world.deps)
+  expect((await describeSource(world.deps, domain, rival.claimId)) as View).toMatchObject({
+    state: 'proven',
+    payout: { wallet: holder.account.address },
+    claim: { state: 'lost' },
+  })
+})
+
+test('a wallet change with the consent of the paid wallet takes a new proof and three days, and is no dispute', async () => {
+  const domain = newDomain()
+  const holder = await claimed(domain)
+  publishDns(domain, [holder.view.claim.prove.dns.value])
+  await look(domain)
+  const next = newAccount()
+  await expect(
+    changeWallet(world.deps, { domain, wallet: walletOf(next), signedBy: walletOf(next) }),
+  ).rejects.toMatchObject({ code: 'forbidden' })
+  const claimId = await changeWallet(world.deps, { domain, wallet: walletOf(next), signedBy: walletOf(holder.account) })
+  const view = (await describeSource(world.deps, domain, claimId)) as View
+  publishDns(domain, [holder.view.claim.prove.dns.value, view.claim.prove.dns.value])
+  expect(await look(domain, claimId)).toMatchObject({
+    state: 'proven',
+    claim: { state: 'waiting' },
+    payout: { wallet: holder.account.address },
+  })
+  world.advance(4 * day)
+  await recheckSources(world.deps)
+  expect((await describeSource(world.deps, domain)) as View).toMatchObject({
+    state: 'proven',
+    payout: { state: 'awaiting_wallet_signature', wallet: next.address },
+  })
+})
+
+test('two verifiers at once make one holder', async () => {
+  const domain = newDomain()
+  const one = await claimed(domain)
+  const two = await claimed(domain)
+  publishDns(domain, [one.view.claim.prove.dns.value, two.view.claim.prove.dns.value])
+  await Promise.all(Array.from({ length: 6 }, () => verifySource(world.deps, domain)))
+  const { rows } = await world.db.database.query<{ state: string }>(
+    'select state from source_claim where domain = $1 order by state',
+    [domain],
+  )
+  expect(rows.map((row) => row.state)).toEqual(['proven', 'waiting'])
+})
+
+test('an unreachable, forbidding or failing site has a clear state and advice, and a score from priors', async () => {
+  const domain = newDomain()
+  await claimed(domain)
+  world.web.set(`https://${domain}/robots.txt`, 'down')
+  await runCrawler(world.deps, { forMs: 5_000 })
+  while ((await scoreSources(world.deps)) > 0);
+  const down = (await describeSource(world.deps, domain)) as View
+  expect(down.next_steps[2]).toMatchObject({
+    step: 'be_crawled',
+    state: 'missing',
+    fix: expect.stringContaining('cannot be read'),
+  })
+  expect(down.score.components.every((part: View) => part.known < 0.5)).toBe(true)
+  expect(down.confidence).toBeLessThan(0.1)
+  const forbidding = newDomain()
+  await claimed(forbidding)
+  world.web.set(`https://${forbidding}/robots.txt`, 500)
+  world.web.set(`https://${forbidding}/`, '<p>never read</p>')
+  await runCrawler(world.deps, { forMs: 5_000 })
+  expect(((await describeSource(world.deps, forbidding)) as View).crawl.pages_indexed).toBe(0)
+})
+
+test('score rows are chained and cannot be changed', async () => {
+  const { rows } = await world.db.database.query<{ domain: string; seq: number; jws: string }>(
+    'select domain, seq, jws from source_score order by domain, seq',
+  )
+  expect(rows.length).toBeGreaterThan(3)
+  await expect(world.db.owner.query('update source_score set score = 100')).rejects.toMatchObject({ code: '42501' })
+  await expect(world.db.database.query('delete from source_score')).rejects.toMatchObject({ code: '42501' })
+})
