@@ -1,21 +1,22 @@
 import { type Figure, isReached } from './figures/figure.ts'
 
-const shown = (ratio: number, required: number) =>
-  required < 1 ? `${(ratio * 100).toFixed(0)} %` : `${ratio.toFixed(2)} x`
+/** A share below one is required of bare servers, a multiple of the other peers. */
+const shown = (ratio: number, required: number | null) =>
+  required !== null && required < 1 ? `${(ratio * 100).toFixed(0)} %` : `${ratio.toFixed(2)} x`
 
 /** One line per figure, the required one beside the measured one. */
 export function tableOf(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => [
     figure.name,
     figure.peer,
-    shown(figure.required, figure.required),
+    figure.required === null ? '-' : shown(figure.required, figure.required),
     shown(figure.ratio, figure.required),
     figure.spread.map((ratio) => shown(ratio, figure.required)).join(' .. '),
     figure.basis,
     figure.otherRatio === undefined ? '' : `${shown(figure.otherRatio, figure.required)} by ${figure.otherBasis}`,
     figure.ours,
     figure.theirs,
-    isReached(figure) ? 'ok' : 'MISSED',
+    figure.required === null ? 'for comparison' : isReached(figure) ? 'ok' : 'MISSED',
   ])
   const titles = ['figure', 'beside', 'required', 'measured', 'half of rounds', 'by', 'also', 'ours', 'peer', '']
   const widths = titles.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))

@@ -7,7 +7,8 @@ export type Basis = 'cpu' | 'throughput' | 'time'
 export type Figure = {
   name: string
   peer: string
-  required: number
+  /** Null: shown beside a required one so that it is not read for more than it says. */
+  required: number | null
   ratio: number
   /** Half of the rounds lie between these. */
   spread: readonly number[]
@@ -19,10 +20,9 @@ export type Figure = {
   theirs: string
 }
 
-/** A share below one is required of bare servers, a multiple of the other peers. */
-export const isReached = (figure: Figure): boolean => figure.ratio >= figure.required
+export const isReached = ({ ratio, required }: Figure): boolean => required === null || ratio >= required
 
-export type LoadFigure = { name: string; peer: string; required: number; basis: 'cpu' | 'throughput' }
+export type LoadFigure = { name: string; peer: string; required: number | null; basis: 'cpu' | 'throughput' }
 
 export function figureOf(given: LoadFigure, ours: readonly Measured[], theirs: readonly Measured[]): Figure {
   const rate = (rounds: readonly Measured[]) => rounds.map((round) => round.perSecond)

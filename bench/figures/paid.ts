@@ -10,18 +10,24 @@ const paidConnections = 64
 /** A purchase from request to answer, settlement answered in process on both sides. */
 export async function measurePaid(setting: Setting): Promise<Figure[]> {
   const { payments } = setting.effort
-  const [ours, hono] = (await loadInTurn(
+  // A fifth of the work is enough to see a peer's speed; it is the rate that is compared.
+  const fewer = Math.ceil(payments / 5)
+  const [ours, hono, honoOnce] = (await loadInTurn(
     setting,
     [
       await buyingSide('assay', setting.assay, payments),
-      // A fifth of the work is enough to see its speed; it is the rate that is compared.
-      await buyingSide('@x402/hono', setting.hono, Math.ceil(payments / 5)),
+      await buyingSide('@x402/hono', setting.hono, fewer),
+      await buyingSide('@x402/hono, settle() stubbed', setting.honoOnce, fewer),
     ],
     { connections: paidConnections, secondsMax: loadSecondsMax },
-  )) as [Measured[], Measured[]]
+  )) as [Measured[], Measured[], Measured[]]
   for (const [round, { sample }] of ours.entries())
-    assertEqual('what was sold', soldIn(sample), soldIn(hono[round]?.sample ?? ''))
-  return [figureOf({ name: 'paid', peer: '@x402/hono', required: 5, basis: 'throughput' }, ours, hono)]
+    for (const peer of [hono, honoOnce]) assertEqual('what was sold', soldIn(sample), soldIn(peer[round]?.sample ?? ''))
+  const basis = 'throughput'
+  return [
+    figureOf({ name: 'paid', peer: '@x402/hono', required: 5, basis }, ours, hono),
+    figureOf({ name: 'paid', peer: '@x402/hono, settle() stubbed', required: null, basis }, ours, honoOnce),
+  ]
 }
 
 async function buyingSide(name: string, server: Server, count: number): Promise<Side> {

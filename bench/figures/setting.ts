@@ -31,6 +31,8 @@ export type Setting = {
   assay: Server
   bare: Server
   hono: Server
+  /** The same, but its settlement is answered before its facilitator looks at the payment a second time. */
+  honoOnce: Server
   effort: Effort
   stop(): Promise<void>
 }
@@ -57,8 +59,10 @@ export async function openSetting(home: string, effort: Effort): Promise<Setting
     await untilQuiet(assay.child)
     const { accepts } = decodeHeader<PaymentRequired>(await ask(assay, paidTarget), 'payment-required')
     const bare = await start('sides/bare.ts')
-    const hono = await start('sides/hono.ts', { ROUTE: JSON.stringify({ path: paidPath, accepts }) })
-    return { load, assay, bare, hono, effort, stop }
+    const route = { ROUTE: JSON.stringify({ path: paidPath, accepts }) }
+    const hono = await start('sides/hono.ts', route)
+    const honoOnce = await start('sides/hono.ts', { ...route, SETTLE_AT: 'port' })
+    return { load, assay, bare, hono, honoOnce, effort, stop }
   } catch (error) {
     await stop()
     throw error

@@ -6,7 +6,6 @@ import { silentLog } from '../../packages/node/src/kernel/log.ts'
 import { startNode } from '../../packages/node/src/node.ts'
 import type { Facilitator } from '../../packages/node/src/payments/index.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
-import { profileCommands } from '../process/profile.ts'
 import { openNotesShop } from './notes-shop.ts'
 import { withoutDemoData } from './quiet-config.ts'
 
@@ -53,7 +52,6 @@ answerCommands(
   {
     port: () => Number(new URL(node.address).port),
     cpu: cpuMicros,
-    ...profileCommands,
   },
   () => node.stop(),
 )

@@ -2,7 +2,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
-import { profileCommands } from '../process/profile.ts'
 
 export type FixedAnswer = { status: number; headers: string[]; body: string }
 
@@ -18,7 +17,6 @@ answerCommands(
   {
     port: () => (server.address() as AddressInfo).port,
     cpu: cpuMicros,
-    ...profileCommands,
     give: (given: FixedAnswer) => {
       answer = given
     },

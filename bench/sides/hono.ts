@@ -10,7 +10,6 @@ import { paymentMiddleware, x402ResourceServer } from '@x402/hono'
 import { Hono } from 'hono'
 import type { BenchTerms } from '../load/sign-payments.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
-import { profileCommands } from '../process/profile.ts'
 
 type Route = { path: string; accepts: (BenchTerms['accepted'] & { network: `${string}:${string}` })[] }
 
@@ -79,7 +78,6 @@ answerCommands(
   {
     port: () => (server.address() as AddressInfo).port,
     cpu: cpuMicros,
-    ...profileCommands,
   },
   async () => {
     server.close()

@@ -7,7 +7,6 @@ import { startNode } from '../../packages/node/src/node.ts'
 import type { Facilitator } from '../../packages/node/src/payments/index.ts'
 import { type BenchTerms, benchPayer, signPayment } from '../load/sign-payments.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
-import { profileCommands } from '../process/profile.ts'
 import { withoutDemoData } from './quiet-config.ts'
 import { countSettled, payees, settleTerms } from './settle-common.ts'
 
@@ -59,7 +58,6 @@ function paymentsOf(terms: BenchTerms) {
 answerCommands(
   {
     cpu: cpuMicros,
-    ...profileCommands,
     settle: async () => {
       const payments = paymentsOf(settleTerms(base))
       const fromBlock = base.control.head().number + 1

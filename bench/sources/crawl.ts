@@ -10,6 +10,7 @@ export type CrawlFigures = {
   pages: number
   seconds: number
   pagesPerSecond: number
+  cpuSeconds: number
   hostPauseMs: number
   rssStartMb: number
   rssPeakMb: number
@@ -41,9 +42,11 @@ export async function measureCrawl(sites = 200): Promise<CrawlFigures> {
     const watch = setInterval(() => {
       rssPeak = Math.max(rssPeak, process.memoryUsage.rss())
     }, 50)
+    const cpuBefore = process.cpuUsage()
     const startedAt = performance.now()
     const run = await runCrawler(deps, { forMs: 120_000 })
     const seconds = (performance.now() - startedAt) / 1000
+    const cpu = process.cpuUsage(cpuBefore)
     clearInterval(watch)
     const mb = (bytes: number) => Math.round(bytes / 1024 / 1024)
     return {
@@ -51,6 +54,7 @@ export async function measureCrawl(sites = 200): Promise<CrawlFigures> {
       pages: run.pages,
       seconds,
       pagesPerSecond: run.pages / seconds,
+      cpuSeconds: (cpu.user + cpu.system) / 1e6,
       hostPauseMs,
       rssStartMb: mb(rssStart),
       rssPeakMb: mb(rssPeak),

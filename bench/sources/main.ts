@@ -6,7 +6,7 @@ const only = process.argv[2]
 if (only === undefined || only === 'crawl') {
   const figures = await measureCrawl()
   console.log(
-    `crawl  ${figures.sites} sites, ${figures.pages} pages in ${figures.seconds.toFixed(1)} s: ${figures.pagesPerSecond.toFixed(0)} pages/s (wanted 300), ${figures.hostPauseMs} ms pause per host, rss ${figures.rssStartMb} -> ${figures.rssPeakMb} MB`,
+    `crawl  ${figures.sites} sites, ${figures.pages} pages in ${figures.seconds.toFixed(1)} s: ${figures.pagesPerSecond.toFixed(0)} pages/s (wanted 300), ${((1_000 * figures.cpuSeconds) / figures.pages).toFixed(2)} ms CPU a page, ${figures.hostPauseMs} ms pause per host, rss ${figures.rssStartMb} -> ${figures.rssPeakMb} MB`,
   )
 }
 if (only === undefined || only === 'fold') {

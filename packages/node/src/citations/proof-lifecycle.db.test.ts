@@ -18,7 +18,10 @@ afterAll(() => world.close())
 
 const day = 86_400_000
 let count = 0
-const newDomain = () => `site-${(count += 1)}.com`
+const newDomain = () => {
+  count += 1
+  return `site-${count}.com`
+}
 const newAccount = () => privateKeyToAccount(generatePrivateKey())
 const walletOf = (account: { address: string }) =>
   parseAddress(account.address) ?? '0x0000000000000000000000000000000000000000'

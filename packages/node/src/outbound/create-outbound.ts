@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { type Exchange, exchangeOnce } from './exchange-adapter.ts'
+import { type Agents, createAgents, type Exchange, exchangeOnce } from './exchange-adapter.ts'
 import { isGlobalUnicast } from './global-address.ts'
 import { ended, linkSignals } from './linked-signal.ts'
 import { isLoopback, type LoopbackTarget, parseLoopbackOrigin } from './loopback.ts'
@@ -37,9 +37,10 @@ const addressesTriedMax = 2
 
 type Mapping = { hosts: ReadonlyMap<string, LoopbackTarget>; origins: ReadonlyMap<string, LoopbackTarget> }
 
-/** The safe fetcher. It holds no cookies, no credentials and no connections. */
+/** The safe fetcher. It holds no cookies and no credentials, and idle connections for a few seconds. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const mapping = loopbackMapping(options)
+  const agents = createAgents()
   const ownHosts = new Set((options.ownHosts ?? []).map((host) => host.toLowerCase()))
   return {
     fetch: async (text, request) => {
@@ -47,7 +48,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
         if (forbiddenHeaders.test(name)) throw new Error(`the header ${name} is never sent`)
       const startedAt = options.clock.monotonicMs()
       const outcome = await withDeadline(options.clock, request, (signal) =>
-        follow(options, { mapping, ownHosts }, text, request, signal),
+        follow(options, { mapping, ownHosts, agents }, text, request, signal),
       )
       const reason = outcome.status === 'ok' ? `${Math.floor(outcome.httpStatus / 100)}xx` : outcome.reason
       options.metrics.count('outbound_requests', { outcome: outcome.status, reason })
@@ -87,7 +88,7 @@ async function withDeadline(
   }
 }
 
-type Route = { mapping: Mapping; ownHosts: ReadonlySet<string> }
+type Route = { mapping: Mapping; ownHosts: ReadonlySet<string>; agents: Agents }
 
 /** Redirects by hand: every hop is parsed, resolved and checked as if a stranger had named it. */
 async function follow(
@@ -111,7 +112,7 @@ async function follow(
     if (wasSecure && !verdict.secure)
       return { status: 'refused', reason: 'downgrade', detail: 'https redirects to http', url: verdict.url.href }
     wasSecure = verdict.secure
-    const hop = await askOnce(options, route.mapping, verdict, request, signal)
+    const hop = await askOnce(options, route, verdict, request, signal)
     if (hop.status !== 'redirect') return hop.status === 'ok' ? { ...hop, redirectedFrom: asked } : hop
     asked.push(verdict.url.href)
     if (asked.length > request.redirectsMax)
@@ -131,7 +132,7 @@ type Hop = OutboundOutcome | { status: 'redirect'; location: string }
 
 async function askOnce(
   options: OutboundOptions,
-  mapping: Mapping,
+  { mapping, agents }: Route,
   vetted: VettedUrl,
   request: OutboundRequest,
   signal: AbortSignal,
@@ -155,6 +156,7 @@ async function askOnce(
       onTooLarge: request.onTooLarge ?? 'fail',
       accept: request.accept ?? [],
       connectMs: options.connectMs ?? 5_000,
+      agents,
       ...(options.certificateAuthority === undefined ? {} : { certificateAuthority: options.certificateAuthority }),
       signal,
     })

@@ -18,9 +18,20 @@ export type ExchangeRequest = {
   onTooLarge: 'fail' | 'cut'
   accept: readonly string[]
   connectMs: number
+  agents: Agents
   certificateAuthority?: string
   signal: AbortSignal
 }
+
+/** Idle connections by checked address, port and server name: one that fits is as good as a new one to that address. */
+export type Agents = { http: http.Agent; https: https.Agent }
+
+export function createAgents(): Agents {
+  const idle = { keepAlive: true, maxFreeSockets: 512, timeout: idleMs }
+  return { http: new http.Agent(idle), https: new https.Agent(idle) }
+}
+
+const idleMs = 5_000
 
 export type Exchange =
   | { status: 'ok'; httpStatus: number; headers: ReadonlyMap<string, string>; bytes: Uint8Array; cut: boolean }
@@ -29,14 +40,20 @@ export type Exchange =
 
 const headerBytesMax = 32 * 1024
 
-/** One request over one fresh connection. */
+/** One request over one connection. A kept connection that the other side had closed is no answer: then a new one is made. */
 export async function exchangeOnce(request: ExchangeRequest): Promise<Exchange> {
+  const first = await exchangeOver(request, request.agents)
+  return first === 'stale' ? ((await exchangeOver(request, false)) as Exchange) : first
+}
+
+async function exchangeOver(request: ExchangeRequest, agents: Agents | false): Promise<Exchange | 'stale'> {
   const gone = linkSignals([request.signal])
   let response: http.IncomingMessage | undefined
   try {
-    response = await openResponse(request, gone.signal)
+    response = await openResponse(request, agents, gone.signal)
     return await readAnswer(request, response, gone.signal)
   } catch (error) {
+    if (error instanceof StaleConnection && !request.signal.aborted) return 'stale'
     return failureOf(error, request.signal)
   } finally {
     response?.destroy()
@@ -45,7 +62,11 @@ export async function exchangeOnce(request: ExchangeRequest): Promise<Exchange> 
   }
 }
 
-function openResponse(request: ExchangeRequest, signal: AbortSignal): Promise<http.IncomingMessage> {
+function openResponse(
+  request: ExchangeRequest,
+  agents: Agents | false,
+  signal: AbortSignal,
+): Promise<http.IncomingMessage> {
   const options: https.RequestOptions = {
     host: request.address,
     port: request.port,
@@ -53,7 +74,7 @@ function openResponse(request: ExchangeRequest, signal: AbortSignal): Promise<ht
     path: `${request.url.pathname}${request.url.search}`,
     headers: request.headers,
     setHost: false,
-    agent: false,
+    agent: agents === false ? false : request.secure ? agents.https : agents.http,
     maxHeaderSize: headerBytesMax,
     signal,
     ...(request.secure
@@ -76,7 +97,8 @@ function openResponse(request: ExchangeRequest, signal: AbortSignal): Promise<ht
       )
       .finally(() => connected.release())
     outgoing.on('socket', (socket) => {
-      socket.once(request.secure ? 'secureConnect' : 'connect', () => connected.abort(ended))
+      if (outgoing.reusedSocket) connected.abort(ended)
+      else socket.once(request.secure ? 'secureConnect' : 'connect', () => connected.abort(ended))
     })
     outgoing.on('response', (incoming) => {
       connected.abort(ended)
@@ -84,7 +106,7 @@ function openResponse(request: ExchangeRequest, signal: AbortSignal): Promise<ht
     })
     outgoing.on('error', (error) => {
       connected.abort(ended)
-      reject(error)
+      reject(outgoing.reusedSocket ? new StaleConnection('stale', { cause: error }) : error)
     })
     // 101 without our asking: the connection is no longer HTTP.
     outgoing.on('upgrade', (_, socket) => {
@@ -134,6 +156,7 @@ function accepted(mediaType: string, accept: readonly string[]): boolean {
 }
 
 class ConnectTimeout extends Error {}
+class StaleConnection extends Error {}
 
 const tlsCodes = /^(?:ERR_TLS|ERR_SSL|CERT_|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH)/
 const connectCodes = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'EADDRNOTAVAIL'])

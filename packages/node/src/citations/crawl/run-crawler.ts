@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { SourceDeps } from '../deps.ts'
 import { crawlHost } from './crawl-host.ts'
 import { takeHosts } from './store.ts'
@@ -8,6 +9,8 @@ export type CrawlRun = { hosts: number; pages: number }
 export async function runCrawler(deps: SourceDeps, limit: { forMs: number; signal?: AbortSignal }): Promise<CrawlRun> {
   const { clock, settings } = deps
   const signal = limit.signal ?? new AbortController().signal
+  // Every host at work listens to it.
+  setMaxListeners(settings.crawl.hostsAtOnce * 4, signal)
   const window = { signal, stopAtMs: clock.monotonicMs() + limit.forMs }
   const running = new Set<Promise<void>>()
   const total: CrawlRun = { hosts: 0, pages: 0 }
