@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Figure, isReached } from './figures/figure.ts'
+import { type Comparison, type Figure, isReached, pooled } from './figures/figure.ts'
 import { measureFreeRead } from './figures/free-read.ts'
 import { measurePaid } from './figures/paid.ts'
 import { type Effort, openSetting } from './figures/setting.ts'
@@ -10,14 +10,16 @@ import { measureUnpaid } from './figures/unpaid.ts'
 import { jsonOf, tableOf } from './report.ts'
 
 const usual: Effort = {
-  rounds: 9,
+  starts: 5,
+  rounds: 3,
   warmRequests: 12_000,
-  warmSeconds: 6,
+  warmSeconds: 3,
   seconds: 0.7,
   payments: 1_500,
   settleRounds: 5,
 }
 const quick: Effort = {
+  starts: 1,
   rounds: 3,
   warmRequests: 4_000,
   warmSeconds: 2,
@@ -54,22 +56,27 @@ export async function runBench(args: readonly string[]): Promise<number> {
 }
 
 async function measureAll(home: string, effort: Effort, say: (text: string) => void): Promise<Figure[]> {
-  await mkdir(join(home, 'node'), { mode: 0o711 })
+  const starts: Comparison[][] = []
+  for (let start = 1; start <= effort.starts; start += 1) {
+    say(`start ${start} of ${effort.starts}`)
+    starts.push(await measureStart(join(home, `node-${start}`), effort, say))
+  }
+  say('settling on the embedded chain ...')
   await mkdir(join(home, 'settling'), { mode: 0o711 })
-  say('starting the node and its peers ...')
-  const setting = await openSetting(join(home, 'node'), effort)
-  const figures: Figure[] = []
+  return [...pooled(starts), ...(await measureSettling(home, effort.settleRounds))]
+}
+
+async function measureStart(home: string, effort: Effort, say: (text: string) => void): Promise<Comparison[]> {
+  await mkdir(home, { mode: 0o711 })
+  const setting = await openSetting(home, effort)
   try {
-    say('unpaid requests ...')
-    figures.push(...(await measureUnpaid(setting)))
-    say('free reads ...')
-    figures.push(...(await measureFreeRead(setting)))
-    say('purchases ...')
-    figures.push(...(await measurePaid(setting)))
+    say('  unpaid requests ...')
+    const unpaid = await measureUnpaid(setting)
+    say('  free reads ...')
+    const free = await measureFreeRead(setting)
+    say('  purchases ...')
+    return [...unpaid, ...free, ...(await measurePaid(setting))]
   } finally {
     await setting.stop()
   }
-  say('settling on the embedded chain ...')
-  figures.push(...(await measureSettling(home, effort.settleRounds)))
-  return figures
 }

@@ -24,7 +24,23 @@ export const isReached = ({ ratio, required }: Figure): boolean => required === 
 
 export type LoadFigure = { name: string; peer: string; required: number | null; basis: 'cpu' | 'throughput' }
 
-export function figureOf(given: LoadFigure, ours: readonly Measured[], theirs: readonly Measured[]): Figure {
+/** The rounds of two sides that stand beside each other in one figure. */
+export type Comparison = { figure: LoadFigure; ours: readonly Measured[]; theirs: readonly Measured[] }
+
+/** How fast a process runs differs from one start to the next, so the rounds of several starts make one figure. */
+export function pooled(starts: readonly (readonly Comparison[])[]): Figure[] {
+  const [first = []] = starts
+  return first.map(({ figure }, index) => {
+    const same = starts.flatMap((comparisons) => comparisons[index] ?? [])
+    return figureOf(
+      figure,
+      same.flatMap(({ ours }) => ours),
+      same.flatMap(({ theirs }) => theirs),
+    )
+  })
+}
+
+function figureOf(given: LoadFigure, ours: readonly Measured[], theirs: readonly Measured[]): Figure {
   const rate = (rounds: readonly Measured[]) => rounds.map((round) => round.perSecond)
   const cpu = (rounds: readonly Measured[]) => rounds.map((round) => round.cpuMicrosPerRequest)
   const byThroughput = ratioOf(rate(ours), rate(theirs))

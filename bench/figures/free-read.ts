@@ -2,7 +2,7 @@ import type { RequestPlan } from '../load/requests.ts'
 import type { Measured, Side } from '../rounds.ts'
 import { notePath } from '../sides/notes-shop.ts'
 import { assertSameShape } from './compare.ts'
-import { type Figure, figureOf } from './figure.ts'
+import type { Comparison } from './figure.ts'
 import { giveToBare, loadInTurn, type Server, type Setting } from './setting.ts'
 
 const firstNote = `${notePath}/${'0'.repeat(40)}`
@@ -10,18 +10,18 @@ const firstNote = `${notePath}/${'0'.repeat(40)}`
 const newNote = `${notePath}/{n}`
 
 /** A free answer: given again while it was just signed, and signed anew for every request. */
-export async function measureFreeRead(setting: Setting): Promise<Figure[]> {
+export async function measureFreeRead(setting: Setting): Promise<Comparison[]> {
   await giveToBare(setting, firstNote)
   const again = await against(setting, (host) => ({ kind: 'same', host, target: firstNote }))
   const fresh = await against(setting, (host) => ({ kind: 'distinct', host, target: newNote }))
   const peer = 'bare node:http'
   return [
-    figureOf({ name: 'free read, just signed', peer, required: 0.6, basis: 'cpu' }, ...again),
-    figureOf({ name: 'free read, newly signed', peer, required: 0.3, basis: 'cpu' }, ...fresh),
+    { figure: { name: 'free read, just signed', peer, required: 0.6, basis: 'cpu' }, ...again },
+    { figure: { name: 'free read, newly signed', peer, required: 0.3, basis: 'cpu' }, ...fresh },
   ]
 }
 
-async function against(setting: Setting, planFor: (host: string) => RequestPlan): Promise<[Measured[], Measured[]]> {
+async function against(setting: Setting, planFor: (host: string) => RequestPlan): Promise<Omit<Comparison, 'figure'>> {
   const side = (name: string, { child, port, host }: Server): Side => ({
     name,
     server: child,
@@ -34,5 +34,5 @@ async function against(setting: Setting, planFor: (host: string) => RequestPlan)
     Measured[],
   ]
   for (const [round, { sample }] of ours.entries()) assertSameShape(sample, bare[round]?.sample ?? '')
-  return [ours, bare]
+  return { ours, theirs: bare }
 }

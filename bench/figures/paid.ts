@@ -1,14 +1,14 @@
 import { decodeHeader, readAnswer } from '../load/exchange.ts'
 import type { Measured, Side } from '../rounds.ts'
 import { assertEqual } from './compare.ts'
-import { type Figure, figureOf } from './figure.ts'
+import type { Comparison } from './figure.ts'
 import { ask, loadInTurn, type PaymentRequired, paidTarget, type Server, type Setting } from './setting.ts'
 
 const loadSecondsMax = 60
-const paidConnections = 64
+const paidConnections = 200
 
 /** A purchase from request to answer, settlement answered in process on both sides. */
-export async function measurePaid(setting: Setting): Promise<Figure[]> {
+export async function measurePaid(setting: Setting): Promise<Comparison[]> {
   const { payments } = setting.effort
   // A fifth of the work is enough to see a peer's speed; it is the rate that is compared.
   const fewer = Math.ceil(payments / 5)
@@ -25,8 +25,8 @@ export async function measurePaid(setting: Setting): Promise<Figure[]> {
     for (const peer of [hono, honoOnce]) assertEqual('what was sold', soldIn(sample), soldIn(peer[round]?.sample ?? ''))
   const basis = 'throughput'
   return [
-    figureOf({ name: 'paid', peer: '@x402/hono', required: 5, basis }, ours, hono),
-    figureOf({ name: 'paid', peer: '@x402/hono, settle() stubbed', required: null, basis }, ours, honoOnce),
+    { figure: { name: 'paid', peer: '@x402/hono', required: 5, basis }, ours, theirs: hono },
+    { figure: { name: 'paid', peer: '@x402/hono, settle() stubbed', required: null, basis }, ours, theirs: honoOnce },
   ]
 }
 

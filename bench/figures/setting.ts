@@ -14,6 +14,8 @@ export type Server = { child: Child; port: number; host: string }
 
 /** How long and how often; a quick run shows that everything works, not how fast it is. */
 export type Effort = {
+  /** The servers are started this often, and each time measured for so many rounds. */
+  starts: number
   rounds: number
   /** A side is warm after this many requests, or this long. */
   warmRequests: number

@@ -1,11 +1,11 @@
 import { decodeHeader, readAnswer } from '../load/exchange.ts'
 import type { Measured, Side } from '../rounds.ts'
 import { assertEqual, assertSameShape } from './compare.ts'
-import { type Figure, figureOf } from './figure.ts'
+import type { Comparison } from './figure.ts'
 import { giveToBare, loadInTurn, type PaymentRequired, paidTarget, type Server, type Setting } from './setting.ts'
 
 /** A request without payment: what everybody sees first, and what a flood is made of. */
-export async function measureUnpaid(setting: Setting): Promise<Figure[]> {
+export async function measureUnpaid(setting: Setting): Promise<Comparison[]> {
   await giveToBare(setting, paidTarget)
   const side = (name: string, { child, port, host }: Server): Side => ({
     name,
@@ -24,8 +24,8 @@ export async function measureUnpaid(setting: Setting): Promise<Figure[]> {
     assertEqual('the terms of payment', termsOf(sample), termsOf(hono[round]?.sample ?? ''))
   }
   return [
-    figureOf({ name: 'unpaid 402', peer: 'bare node:http', required: 0.65, basis: 'cpu' }, ours, bare),
-    figureOf({ name: 'unpaid 402', peer: '@x402/hono', required: 2.5, basis: 'cpu' }, ours, hono),
+    { figure: { name: 'unpaid 402', peer: 'bare node:http', required: 0.65, basis: 'cpu' }, ours, theirs: bare },
+    { figure: { name: 'unpaid 402', peer: '@x402/hono', required: 2.5, basis: 'cpu' }, ours, theirs: hono },
   ]
 }
 

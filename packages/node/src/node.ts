@@ -205,14 +205,6 @@ function openDoor(
     ...errorRoutes,
     ...shops.flatMap((shop) => shop.routes),
   )
-  let paidStopped = false
-  const watchSwitch = () =>
-    till.switches.read().then(
-      (switches) => {
-        paidStopped = switches.paid.on
-      },
-      () => {},
-    )
   return createFrontDoor({
     routes,
     gate: till.gate,
@@ -231,10 +223,7 @@ function openDoor(
     metrics,
     readiness: {
       // Asked on every request, so it may not wait: the state of a moment ago answers, and the gate itself reads anew.
-      refusal: () => {
-        void watchSwitch()
-        return paidStopped ? 'switched_off' : null
-      },
+      refusal: () => (till.switches.latest()?.paid.on ? 'switched_off' : null),
     },
     discoveryBlock: (route) => bazaarExtension(route) as Json,
     attributed: (attribution) => {

@@ -8,6 +8,7 @@ import type { Attribution, Gate } from '../payments/index.ts'
 import type { ResponseSigner } from '../signing/index.ts'
 import { createAuthorities } from './authority.ts'
 import { clientAddress } from './client-address.ts'
+import { createGathering } from './gather.ts'
 import { type Handled, handleRequest, type Passage, type Readiness } from './handle.ts'
 import { createHeaderGlance } from './hot-key.ts'
 import { createLimiter, demoLimits, type LimitConfig, productionLimits } from './limits.ts'
@@ -89,6 +90,7 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     limiter,
     load,
     timeLimit,
+    gather: createGathering(),
     ...(deps.attributed === undefined ? {} : { attributed: deps.attributed }),
   }
   const requestId = createRequestIds(deps.ids)

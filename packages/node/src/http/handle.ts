@@ -30,6 +30,8 @@ export type HandleDeps = {
   load: Load
   readiness: Readiness
   timeLimit: TimeLimit
+  /** See gather.ts; waited for before an answer is signed. */
+  gather(): Promise<void>
   /** Who brought the sender, on whatever route. */
   attributed?(attribution: Attribution): void
 }
@@ -157,10 +159,15 @@ async function answerFree(
   const access = declaration.access as FreeAccess
   const work = access.handle(read.input, context)
   const answer = await deps.timeLimit.run(work, (reason) => passage.request.abort(reason))
+  await deps.gather()
   const shareable = answer.status === 200 && !isStream(answer.body)
   const shareMs = shareable ? Math.min(sharedAnswerMsMax, (declaration.cacheSeconds ?? 0) * 1000) : 0
+  const { status, contentType, body, headers } = answer
   const response = deps.responder.respond(passage.exchange, {
-    ...answer,
+    status,
+    contentType,
+    body,
+    headers,
     cacheControl: shareMs > 0 ? `public, max-age=${Math.floor(shareMs / 1000)}` : 'no-store',
   })
   if (isStream(response.body)) response.body = deps.load.track(response.body)

@@ -29,8 +29,28 @@ const kinds: Record<string, Kind> = {
 
 const spellingsMax = 512
 
+export type Glance = (method: string, target: string, rawHeaders: readonly string[]) => HeaderGlance
+
+/** A flood is made of one request over and over: comparing it with the one before costs less than reading it again. */
+export function createHeaderGlance(): Glance {
+  const read = createHeaderReader()
+  let last: { method: string; target: string; rawHeaders: readonly string[]; seen: HeaderGlance } | undefined
+  return (method, target, rawHeaders) => {
+    if (last?.method === method && last.target === target && areEqual(last.rawHeaders, rawHeaders)) return last.seen
+    const seen = read(method, target, rawHeaders)
+    last = { method, target, rawHeaders, seen }
+    return seen
+  }
+}
+
+function areEqual(some: readonly string[], others: readonly string[]): boolean {
+  if (some.length !== others.length) return false
+  for (let i = 0; i < some.length; i += 1) if (some[i] !== others[i]) return false
+  return true
+}
+
 /** Header names arrive in few spellings, so each is classified once; the memory of spellings is bounded. */
-export function createHeaderGlance(): (method: string, target: string, rawHeaders: readonly string[]) => HeaderGlance {
+function createHeaderReader(): Glance {
   const spellings = new Map<string, Kind>()
   const kindOf = (name: string): Kind => {
     const known = spellings.get(name)

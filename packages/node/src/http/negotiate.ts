@@ -1,9 +1,27 @@
 type Range = { type: string; subtype: string; q: number }
 
+const choices = new WeakMap<readonly string[], Map<string, string>>()
+const choicesMax = 64
+
 /** The representation the caller prefers among those offered, or undefined. No Accept, or an unreadable one, takes the first. */
 export function negotiate(accept: string | undefined, offered: readonly string[]): string | undefined {
+  if (accept === undefined || accept === '*/*') return offered[0]
+  // Callers send few different values, so each is read once per list of offers.
+  const known = choices.get(offered)?.get(accept)
+  if (known !== undefined) return known
+  const choice = choose(accept, offered)
+  if (choice !== undefined && accept.length <= 256) remember(accept, offered, choice)
+  return choice
+}
+
+function remember(accept: string, offered: readonly string[], choice: string): void {
+  const known = choices.get(offered) ?? new Map<string, string>()
+  choices.set(offered, known)
+  if (known.size < choicesMax) known.set(accept, choice)
+}
+
+function choose(accept: string, offered: readonly string[]): string | undefined {
   const first = offered[0]
-  if (accept === undefined || accept.trim() === '' || accept === '*/*') return first
   const ranges = accept.split(',').flatMap(parseRange)
   if (ranges.length === 0) return first
   let best: string | undefined

@@ -32,7 +32,17 @@ export async function buildPaidCall(
     ...(quote.problem === undefined ? {} : { inputProblem: quote.problem }),
     prepare: (payer, paymentId, signal) => {
       const limit = new AbortController()
-      const limited = { ...context, signal: AbortSignal.any([signal, limit.signal]), payer, paymentId }
+      let either: AbortSignal | undefined
+      const limited = {
+        ...context,
+        // Joined only for a handler that looks at it: most never do.
+        get signal() {
+          either ??= AbortSignal.any([signal, limit.signal])
+          return either
+        },
+        payer,
+        paymentId,
+      }
       return timeLimit.run(prepare(paid.access, read, limited), (reason) => limit.abort(reason))
     },
   }

@@ -5,11 +5,13 @@ import { emptyBody, isStream, type PlainResponse } from './plain.ts'
 import type { RouteDeclaration } from './route.ts'
 import {
   corsHeaders,
+  dataSecurityHeaders,
+  isData,
   isHeaderName,
   isReserved,
+  pageSecurityHeaders,
   royaltyBps,
   safeHeaderValue,
-  securityHeaders,
 } from './standing-headers.ts'
 
 /** What a response needs to know of its request. */
@@ -54,9 +56,10 @@ export type ResponderConfig = {
 
 /** The one place where a response is put together: digest, signature, next hop, royalty, caching and CORS. */
 export function createResponder(signer: ResponseSigner, config: ResponderConfig): Responder {
-  const security = securityHeaders(config.https)
   const standing = [...corsHeaders, 'RateLimit-Policy', config.rateLimitPolicy]
-  const usual = [...standing, ...security.flat()]
+  const kindOf = (security: readonly [string, string][]) => ({ security, usual: [...standing, ...security.flat()] })
+  const data = kindOf(dataSecurityHeaders(config.https))
+  const page = kindOf(pageSecurityHeaders(config.https))
   const royalty = [
     'X-X402-Royalty-Recipient',
     config.royaltyRecipient,
@@ -76,10 +79,11 @@ export function createResponder(signer: ResponseSigner, config: ResponderConfig)
     if (parts.paymentResponse !== undefined) headers.push('PAYMENT-RESPONSE', parts.paymentResponse)
     headers.push('Cache-Control', parts.cacheControl, 'X-x402-Next', exchange.next)
     if (parts.paid || exchange.route?.area === 'C') headers.push(...royalty)
-    if (parts.headers === undefined) return { status: parts.status, headers: headers.concat(usual), body }
+    const kind = isData(parts.contentType) ? data : page
+    if (parts.headers === undefined) return { status: parts.status, headers: headers.concat(kind.usual), body }
     const own = ownHeaders(parts.headers)
     headers.push(...standing)
-    for (const [name, value] of security) if (!own.has(name.toLowerCase())) headers.push(name, value)
+    for (const [name, value] of kind.security) if (!own.has(name.toLowerCase())) headers.push(name, value)
     for (const [name, value] of own.values()) headers.push(name, value)
     return { status: parts.status, headers, body }
   }

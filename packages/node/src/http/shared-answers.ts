@@ -9,7 +9,7 @@ import type { Limiter } from './limits.ts'
 import { isStream } from './plain.ts'
 import type { RouteDeclaration } from './route.ts'
 
-/** A finished answer that only has to be written. */
+/** A finished answer that only has to be written, and at once: the next request that finds it overwrites its last headers. */
 export type SharedResponse = { status: number; headers: string[]; body: Uint8Array | string }
 
 export type SharedAnswers = {
@@ -72,9 +72,10 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
       if (!limiter.spend(bucket, answer.cost)) return undefined
       answer.tally.count += 1
       if (nowMs - loggedAtMs > logEveryMs) flush()
-      const headers = answer.headers.slice()
-      headers.push('X-Request-Id', deps.requestId(seen.requestId), 'RateLimit', limiter.header(bucket))
-      return { status: answer.status, headers, body: answer.body }
+      const { headers } = answer
+      headers[headers.length - 3] = deps.requestId(seen.requestId)
+      headers[headers.length - 1] = limiter.header(bucket)
+      return answer
     },
     keep: (key, route, { response, shareMs, paid }) => {
       if (key === undefined || shareMs <= 0 || isStream(response.body)) return
@@ -82,7 +83,7 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
       const nowMs = clock.monotonicMs()
       hot.put(key, {
         status,
-        headers: headers.slice(),
+        headers: [...headers, 'X-Request-Id', '', 'RateLimit', ''],
         body: hotBody(body),
         cost: route?.cost ?? 1,
         paid,

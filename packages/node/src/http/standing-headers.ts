@@ -49,15 +49,27 @@ export const preflightHeaders: readonly string[] = [
   '86400',
 ]
 
-/** A page may loosen the policy for itself; nothing else needs to load anything. */
-export function securityHeaders(https: boolean): readonly [string, string][] {
+/** Data cannot run or load anything once a browser believes its content type. */
+export function dataSecurityHeaders(https: boolean): readonly [string, string][] {
   return [
     ['X-Content-Type-Options', 'nosniff'],
+    ...(https ? [['Strict-Transport-Security', 'max-age=31536000'] as [string, string]] : []),
+  ]
+}
+
+/** What a browser may show. A page may loosen the policy for itself; nothing else needs to load anything. */
+export function pageSecurityHeaders(https: boolean): readonly [string, string][] {
+  return [
+    ...dataSecurityHeaders(https),
     ['Referrer-Policy', 'no-referrer'],
     ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
     ['Cross-Origin-Resource-Policy', 'cross-origin'],
-    ...(https ? [['Strict-Transport-Security', 'max-age=31536000'] as [string, string]] : []),
   ]
+}
+
+/** JSON in all its kinds; text and images count as something to show. */
+export function isData(contentType: string): boolean {
+  return contentType.startsWith('application/')
 }
 
 export const royaltyBps = 250

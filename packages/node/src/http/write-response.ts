@@ -36,6 +36,8 @@ export function writeResponse(
       if (delivered && !socket.destroyed) delivered()
       if (bodyLeft) endUnread(request)
     })
+  // ASCII goes out with the head in one piece, without being encoded.
+  else if (typeof body === 'string' && Buffer.byteLength(body) === body.length) response.end(body, 'latin1')
   else response.end(body)
 }
 

@@ -49,6 +49,8 @@ export async function setSwitch(
 export type SwitchReader = {
   /** Read from the database at most once a second and after each change; concurrent calls share one read. */
   read(): Promise<Switches>
+  /** What the newest finished read gave, without waiting; starts the next one when it is due. Undefined before the first. */
+  latest(): Switches | undefined
   stop(): Promise<void>
 }
 
@@ -57,21 +59,31 @@ const cacheMs = 1_000
 /** For use on each request. A change is announced by the database; the second is the limit should that get lost. */
 export async function createSwitchReader(database: Database, clock: Clock): Promise<SwitchReader> {
   let cached: { value: Promise<Switches>; atMs: number } | undefined
+  let newest: Switches | undefined
   const forget = () => {
     cached = undefined
   }
   const stop = await database.listen('kill_switch', forget, forget)
-  return {
-    read: () => {
-      const now = clock.monotonicMs()
-      if (cached && now - cached.atMs < cacheMs) return cached.value
-      const value = readSwitches(database)
-      const mine = { value, atMs: now }
-      cached = mine
-      value.catch(() => {
+  const isDue = () => cached === undefined || clock.monotonicMs() - cached.atMs >= cacheMs
+  const read = (): Promise<Switches> => {
+    if (cached !== undefined && !isDue()) return cached.value
+    const mine = { value: readSwitches(database), atMs: clock.monotonicMs() }
+    cached = mine
+    mine.value.then(
+      (switches) => {
+        newest = switches
+      },
+      () => {
         if (cached === mine) cached = undefined
-      })
-      return value
+      },
+    )
+    return mine.value
+  }
+  return {
+    read,
+    latest: () => {
+      if (isDue()) read().catch(() => {})
+      return newest
     },
     stop,
   }
