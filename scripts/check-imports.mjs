@@ -41,6 +41,7 @@ const height = new Map([
 
 // The composition root wires everything; nothing imports it but the outside.
 const compositionFiles = new Set(['main.ts', 'node.ts', 'config.ts', 'index.ts', 'start-summary.ts'])
+const compositionFolders = new Set(['compose', 'configuration'])
 
 // Raw clocks, randomness and network calls live in adapters only.
 const rawCalls =
@@ -69,7 +70,7 @@ for (const path of filesBelow(source)) {
     })
   if (!name.includes('/') || isTest(name)) continue
   const folder = name.split('/')[0]
-  if (folder === 'compose') continue
+  if (compositionFolders.has(folder)) continue
   if (!height.has(folder)) problems.push(`${name}: ${folder}/ has no floor in scripts/check-imports.mjs`)
   for (const match of text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)) {
     const target = relative(source, resolve(dirname(path), match[1]))
@@ -78,7 +79,7 @@ for (const path of filesBelow(source)) {
     if (target.startsWith('..')) continue
     const targetFolder = target.includes('/') ? target.split('/')[0] : ''
     if (targetFolder === folder) continue
-    if (targetFolder === '' && compositionFiles.has(target))
+    if (compositionFolders.has(targetFolder) || (targetFolder === '' && compositionFiles.has(target)))
       problems.push(`${name}: imports the composition root (${target})`)
     else if ((height.get(targetFolder) ?? -1) > height.get(folder))
       problems.push(`${name}: imports ${target}, which is above it`)

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTill, type TillFixture } from './support/till-fixture.ts'
+import { echoPath, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
 
 let till: TillFixture
 beforeAll(async () => {
@@ -96,4 +96,16 @@ test('a request-bound signature is good for this very request, and once', async 
   })
   expect(bare.status).toBe(401)
   expect(bare.headers.get('accept-signature')).toContain('content-digest')
+})
+
+test('a payment with a proof that names another account is refused with 403 and takes nothing', async () => {
+  const url = `${till.node.url}${echoPath}?message=hi`
+  const payload = await signPayment(await till.newBuyer(), await quote(url))
+  const refused = await send(url, payload, { headers: { 'sign-in-with-x': await signedHeader() } })
+  expect(refused.status).toBe(403)
+  expect(await refused.json()).toMatchObject({ code: 'forbidden' })
+  const own = await signRequest(`${echoPath}?message=hi`, '')
+  expect((await send(url, payload, { headers: own })).status).toBe(403)
+  const served = await send(url, payload)
+  expect(served.status).toBe(200)
 })

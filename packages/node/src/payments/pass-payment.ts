@@ -2,6 +2,7 @@ import { ChainUnreadable } from '../chain/index.ts'
 import { fromHex } from '../kernel/bytes.ts'
 import { nowSeconds } from '../kernel/clock.ts'
 import { bindingContentType, bindingNonce, isTaggedNonce } from '../kernel/request-binding.ts'
+import { addressesNamed } from '../proofs/index.ts'
 import { answerDuplicate } from './earlier-payment.ts'
 import { identifierHash, requestFingerprint } from './fingerprint.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
@@ -27,6 +28,9 @@ export async function passPayment(deps: GateDeps, call: PaidCall, header: string
       payer: '',
       network: '',
     })
+  // A proof beside a payment adds nothing, but one that speaks for somebody else means that the caller is mistaken.
+  if (addressesNamed(call.headers).some((address) => address !== decoded.payment.authorization.from))
+    return refuse('forbidden', { detail: 'The payment and the proof name different accounts.' })
   const verified = await verifyPayment(deps, call, decoded.payment)
   return 'kind' in verified ? verified : sellAnswer(deps, call, verified)
 }

@@ -8,6 +8,7 @@ export {
   parseKeyId,
   parsePkhDid,
 } from './account.ts'
+export { addressesNamed } from './addresses-named.ts'
 export { checkAccountSignature } from './check-account-signature.ts'
 export {
   type CheckContractSignature,
@@ -27,7 +28,6 @@ export {
 export { createNonceIssuer, type NonceIssuer } from './nonces.ts'
 export { personalMessageDigest } from './personal-message.ts'
 export type { ClaimNonce, ProofDeps } from './proof-deps.ts'
-export { requireSameAccount } from './require-same-account.ts'
 export { createSession, type SessionDeps, sessionAnswer, sessionTokenType, verifySession } from './sessions.ts'
 export { loadSharedSecret } from './shared-secret.ts'
 export { siweMessage } from './siwe-message.ts'

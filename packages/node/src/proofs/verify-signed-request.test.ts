@@ -4,7 +4,6 @@ import { sha256 } from '../kernel/bytes.ts'
 import { Problem } from '../kernel/problem.ts'
 import { contentDigest } from '../signing/index.ts'
 import { createTestDeps } from './proof-deps.fixture.ts'
-import { requireSameAccount } from './require-same-account.ts'
 import { acceptSignature, type SignedRequest, verifySignedRequest } from './verify-signed-request.ts'
 
 const wallet = privateKeyToAccount(`0x${'0d'.repeat(32)}`)
@@ -169,14 +168,4 @@ test('an outage of the chain is 503, not 401, for an account that is no plain wa
       request,
     ),
   ).toMatchObject({ kind: 'contract' })
-})
-
-test('a payment and a proof of different accounts is 403; a contract wallet counts on its own chain only', () => {
-  requireSameAccount({ chainId: 137, address }, { chainId: 8453, address, kind: 'key' })
-  const refusals = [
-    () =>
-      requireSameAccount({ chainId: 8453, address: `0x${'01'.repeat(20)}` }, { chainId: 8453, address, kind: 'key' }),
-    () => requireSameAccount({ chainId: 137, address }, { chainId: 8453, address, kind: 'contract' }),
-  ]
-  for (const refusal of refusals) expect(refusal).toThrow(Problem)
 })

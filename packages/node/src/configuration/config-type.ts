@@ -1,0 +1,55 @@
+import type { Network } from '../chain/index.ts'
+import type { Address } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
+import type { Micro } from '../kernel/money.ts'
+import type { LoopbackTarget } from '../outbound/index.ts'
+
+/** Everything the operator can set. Parsed once; all problems are reported together. */
+export type Config = {
+  mode: 'demo' | 'production'
+  host: string
+  port: number
+  home: string
+  databaseUrl: string | undefined
+  databasePort: number
+  devnetPorts: readonly [number, number]
+  /** Base first, then Polygon, main or test networks. Demo chains replace the assets. */
+  networks: readonly [Network, Network]
+  rpcUrls: readonly [readonly string[], readonly string[]]
+  payTo: Address
+  custody: readonly [Address, Address]
+  baseUrl: string | undefined
+  apiUrl: string | undefined
+  signingKeyFile: string | undefined
+  facilitator: FacilitatorChoice
+  settlerKeys: readonly Hex[]
+  /** Keys of the custody wallets, by which the node pays others. Without one nothing is paid out on that chain. */
+  custodyKeys: readonly Hex[]
+  /** What a shop reads of its own accord, so that the shop can be taken out with its variable. */
+  tokens: Record<string, unknown>
+  matrix: Record<string, unknown>
+  licences: string | undefined
+  subscriptions: Record<string, unknown>
+  rewards: Record<string, unknown>
+  payouts: Record<string, unknown>
+  facilitatorToken: string | undefined
+  royaltyRecipient: Address
+  contentLicense: string
+  contactEmail: string
+  sandbox: boolean
+  didMethod: string
+  exposureCapMicro: Micro
+  trustProxy: number
+  metricsPublic: boolean
+  logLevel: 'silent' | 'error' | 'warn' | 'info'
+  erc6492Factories: readonly Address[]
+  /** Recursive resolvers of different operators; a domain is believed only when two agree. */
+  dnsServers: readonly string[]
+  /** Names under .test that a demo node asks at loopback. */
+  demoHosts: ReadonlyMap<string, LoopbackTarget>
+}
+
+export type FacilitatorChoice =
+  | { kind: 'local' }
+  | { kind: 'cdp'; keyId: string; keySecret: string }
+  | { kind: 'url'; url: string }

@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { hasChecksum } from '../kernel/address.ts'
+import { parseUsd } from '../kernel/money.ts'
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a port number')
+  .transform(Number)
+  .refine((value) => value < 65_536, 'must be below 65536')
+const flag = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true')
+const usd = z.string().transform((text, context) => {
+  const micro = parseUsd(text)
+  if (micro === undefined) context.addIssue({ code: 'custom', message: 'must be decimal USD such as 2500 or 0.5' })
+  return micro ?? 0n
+})
+const urlList = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean),
+)
+const checksummed = z.string().refine((text) => hasChecksum(text), 'must be an address with its EIP-55 checksum')
+
+const jsonObject = z.string().transform((text, context) => {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {}
+  context.addIssue({ code: 'custom', message: 'must be a JSON object' })
+  return {}
+})
+
+/** The environment, name by name. docs/configuration.md is compared with these keys by a test. */
+export const environmentSchema = z.object({
+  ASSAY_MODE: z.enum(['demo', 'production'], 'must be demo or production').default('demo'),
+  HOST: z.string().default('127.0.0.1'),
+  PORT: port.default(4020),
+  ASSAY_HOME: z.string().default('.assay'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
+    .optional(),
+  DATABASE_PORT: port.default(0),
+  DEVNET_PORTS: z
+    .string()
+    .regex(/^\d{1,5},\d{1,5}$/, 'must be two ports such as 8545,8546')
+    .transform((text) => text.split(',').map(Number) as [number, number])
+    .default([8545, 8546]),
+  NETWORKS: z.enum(['main', 'test'], 'must be main or test').default('main'),
+  BASE_RPC_URLS: urlList.default([]),
+  POLYGON_RPC_URLS: urlList.default([]),
+  PAY_TO: checksummed.optional(),
+  CUSTODY: z.string().optional(),
+  BASE_URL: z.string().optional(),
+  API_URL: z.string().optional(),
+  SIGNING_KEY_FILE: z.string().optional(),
+  FACILITATOR: z.string().optional(),
+  CDP_API_KEY_ID: z.string().optional(),
+  CDP_API_KEY_SECRET: z.string().optional(),
+  SETTLER_KEYS: z.string().optional(),
+  SETTLER_KEYS_FILE: z.string().optional(),
+  CUSTODY_KEYS: z.string().optional(),
+  CUSTODY_KEYS_FILE: z.string().optional(),
+  TOKENS: jsonObject.optional(),
+  MATRIX: jsonObject.optional(),
+  LICENCES: z.string().optional(),
+  SUBSCRIPTIONS: jsonObject.optional(),
+  REWARDS: jsonObject.optional(),
+  PAYOUTS: jsonObject.optional(),
+  FACILITATOR_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{32,512}$/, 'must have 32 to 512 visible ASCII characters without spaces')
+    .optional(),
+  ROYALTY_RECIPIENT: checksummed.optional(),
+  CONTENT_LICENSE: z
+    .string()
+    .regex(/^[A-Za-z0-9.+-]{1,64}$/, 'must be an SPDX expression')
+    .default('LicenseRef-Assay-1.0'),
+  CONTACT_EMAIL: z
+    .string()
+    .regex(/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address')
+    .default('operator@localhost'),
+  SANDBOX: flag.optional(),
+  DID_METHOD: z
+    .string()
+    .regex(/^[a-z0-9]{1,20}$/, 'must be lower-case letters and digits')
+    .default('x402'),
+  EXPOSURE_CAP_USD: usd.optional(),
+  TRUST_PROXY: z
+    .string()
+    .regex(/^[0-9]$/, 'must be a number of proxies, 0 to 9')
+    .transform(Number)
+    .default(0),
+  METRICS_PUBLIC: flag.default(false),
+  LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info']).optional(),
+  ERC6492_FACTORIES: z.string().optional(),
+  DNS_SERVERS: z.string().default('1.1.1.1,9.9.9.9'),
+  DEMO_HOSTS: z.string().optional(),
+})
+
+export type Environment = z.infer<typeof environmentSchema>

@@ -1,0 +1,59 @@
+import { demoAccounts } from '../devnet/accounts.ts'
+import { zeroAddress } from '../kernel/address.ts'
+import type { Config } from './config-type.ts'
+import type { Environment } from './environment.ts'
+
+/** A demo node brings its own database and chains, or joins those of another: half of each cannot work. */
+export function halfJoined(config: Config): string[] {
+  const joinsChains = config.rpcUrls.every((urls) => urls.length > 0)
+  const anyRpc = config.rpcUrls.some((urls) => urls.length > 0)
+  if (config.databaseUrl !== undefined && !joinsChains)
+    return [
+      'DATABASE_URL: a demo node that joins a database also needs BASE_RPC_URLS and POLYGON_RPC_URLS of the same node',
+    ]
+  if (anyRpc && !joinsChains) return ['BASE_RPC_URLS and POLYGON_RPC_URLS: set both or neither']
+  return []
+}
+
+export function weakInProduction(env: Environment, config: Config): string[] {
+  const problems: string[] = []
+  const need = (name: keyof Environment, why: string) => {
+    if (env[name] === undefined || (Array.isArray(env[name]) && (env[name] as unknown[]).length === 0))
+      problems.push(`${name}: missing, ${why}`)
+  }
+  need('DATABASE_URL', 'the embedded database is for demo mode')
+  need('BASE_RPC_URLS', 'production reads the real chain')
+  need('POLYGON_RPC_URLS', 'production reads the real chain')
+  need('PAY_TO', 'where the operator is paid')
+  need('CUSTODY', 'where money that is owed to others is kept')
+  need('BASE_URL', 'the public address of areas A and B')
+  need('API_URL', 'the public address of area C')
+  need('SIGNING_KEY_FILE', 'answers are signed with it')
+  need('FACILITATOR', 'cdp, local or the URL of a facilitator')
+  need('CONTACT_EMAIL', 'buyers and indexers need someone to write to')
+  for (const [name, url] of [
+    ['BASE_URL', config.baseUrl],
+    ['API_URL', config.apiUrl],
+  ] as const)
+    if (url !== undefined && !url.startsWith('https://')) problems.push(`${name}: must be https in production`)
+  if (config.facilitator.kind === 'local' && config.settlerKeys.length === 0)
+    problems.push('SETTLER_KEYS or SETTLER_KEYS_FILE: missing, needed by FACILITATOR=local')
+  problems.push(...demoValues(config))
+  return problems
+}
+
+/** Demo keys are public: anyone could empty what they hold. */
+function demoValues(config: Config): string[] {
+  const addresses = new Set(demoAccounts.map((account) => account.address.toLowerCase()))
+  const keys = new Set(demoAccounts.map((account) => account.privateKey.toLowerCase()))
+  const problems: string[] = []
+  if (addresses.has(config.payTo)) problems.push('PAY_TO: is a demo account, whose key everybody has')
+  if (config.custody.some((address) => addresses.has(address)))
+    problems.push('CUSTODY: is a demo account, whose key everybody has')
+  if (config.custody.includes(config.payTo)) problems.push('CUSTODY: must not be PAY_TO, others’ money is kept apart')
+  if (config.settlerKeys.some((key) => keys.has(key.toLowerCase()))) problems.push('SETTLER_KEYS: contains a demo key')
+  if (config.custodyKeys.some((key) => keys.has(key.toLowerCase()))) problems.push('CUSTODY_KEYS: contains a demo key')
+  if ([config.payTo, ...config.custody].includes(zeroAddress))
+    problems.push('PAY_TO and CUSTODY: must not be the zero address')
+  return problems
+}

@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs'
+import { knownNetworks, type Network } from '../chain/index.ts'
+import { demoAccounts } from '../devnet/accounts.ts'
+import { type Address, hasChecksum, parseAddress, zeroAddress } from '../kernel/address.ts'
+import { type Hex, isHex } from '../kernel/bytes.ts'
+import { type LoopbackTarget, parseIp, parseLoopbackHosts } from '../outbound/index.ts'
+import type { FacilitatorChoice } from './config-type.ts'
+import type { Environment } from './environment.ts'
+
+export function networkPair(choice: 'main' | 'test'): [Network, Network] {
+  const pick = (chainId: number) => knownNetworks.find((network) => network.chainId === chainId) as Network
+  return choice === 'main' ? [pick(8453), pick(137)] : [pick(84532), pick(80002)]
+}
+
+export function checkUrls(name: string, urls: readonly string[], problems: string[]): readonly string[] {
+  for (const url of urls)
+    if (!/^https?:\/\//.test(url) || !URL.canParse(url)) problems.push(`${name}: not an http(s) URL in the list`)
+  return urls
+}
+
+/** A base address is an origin: scheme, host and port, nothing behind it. */
+export function checkOrigin(name: string, value: string | undefined, problems: string[]): string | undefined {
+  if (value === undefined) return undefined
+  const origin = URL.canParse(value) ? new URL(value) : undefined
+  if (
+    !origin ||
+    !/^https?:$/.test(origin.protocol) ||
+    origin.pathname !== '/' ||
+    origin.search ||
+    origin.hash ||
+    origin.username
+  )
+    problems.push(`${name}: must be an origin such as https://api.example.org, without path`)
+  return origin?.origin
+}
+
+/** One address for both chains, or `eip155:8453=0x…,eip155:137=0x…`. */
+export function custodyPair(
+  value: string | undefined,
+  networks: readonly [Network, Network],
+  fallback: Address,
+  problems: string[],
+): [Address, Address] {
+  if (value === undefined) return [fallback, fallback]
+  const entries = value.includes('=')
+    ? new Map(value.split(',').map((part) => part.split('=').map((side) => side.trim()) as [string, string]))
+    : new Map(networks.map((network) => [network.caip2, value]))
+  return networks.map((network) => {
+    const text = entries.get(network.caip2)
+    if (text === undefined || !hasChecksum(text))
+      problems.push(`CUSTODY: needs an address with its EIP-55 checksum for ${network.caip2}`)
+    return parseAddress(text) ?? zeroAddress
+  }) as [Address, Address]
+}
+
+export function facilitatorChoice(env: Environment, problems: string[]): FacilitatorChoice {
+  const choice = env.FACILITATOR ?? 'local'
+  if (choice === 'local') return { kind: 'local' }
+  if (choice === 'cdp') {
+    if (!env.CDP_API_KEY_ID) problems.push('CDP_API_KEY_ID: missing, needed by FACILITATOR=cdp')
+    if (!env.CDP_API_KEY_SECRET) problems.push('CDP_API_KEY_SECRET: missing, needed by FACILITATOR=cdp')
+    return { kind: 'cdp', keyId: env.CDP_API_KEY_ID ?? '', keySecret: env.CDP_API_KEY_SECRET ?? '' }
+  }
+  if (!/^https?:\/\//.test(choice) || !URL.canParse(choice))
+    problems.push('FACILITATOR: must be local, cdp or the URL of an x402 facilitator')
+  return { kind: 'url', url: choice }
+}
+
+export function settlerKeys(env: Environment, demo: boolean, problems: string[]): Hex[] {
+  const text =
+    env.SETTLER_KEYS ??
+    (env.SETTLER_KEYS_FILE === undefined ? undefined : readKeys('SETTLER_KEYS_FILE', env.SETTLER_KEYS_FILE, problems))
+  if (text === undefined)
+    return demo ? demoAccounts.filter((account) => account.role === 'settler').map((account) => account.privateKey) : []
+  return keyList('SETTLER_KEYS', text, problems)
+}
+
+export function custodyKeys(env: Environment, demo: boolean, problems: string[]): Hex[] {
+  const text =
+    env.CUSTODY_KEYS ??
+    (env.CUSTODY_KEYS_FILE === undefined ? undefined : readKeys('CUSTODY_KEYS_FILE', env.CUSTODY_KEYS_FILE, problems))
+  if (text === undefined)
+    return demo && env.CUSTODY === undefined
+      ? demoAccounts.filter((account) => account.role === 'custody').map((account) => account.privateKey)
+      : []
+  return keyList('CUSTODY_KEYS', text, problems)
+}
+
+function keyList(name: string, text: string, problems: string[]): Hex[] {
+  const keys = text.split(/[\s,]+/).filter(Boolean)
+  // The value itself must never reach a message.
+  if (!keys.every((key) => isHex(key, 32))) problems.push(`${name}: each must be 32 bytes of hex`)
+  return keys.filter((key): key is Hex => isHex(key, 32))
+}
+
+function readKeys(name: string, path: string, problems: string[]): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    problems.push(`${name}: cannot be read: ${path}`)
+    return ''
+  }
+}
+
+export function factoryList(value: string | undefined, problems: string[]): Address[] {
+  const parts = (value ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+  const parsed = parts.map(parseAddress)
+  if (parsed.includes(undefined)) problems.push('ERC6492_FACTORIES: must be a list of addresses')
+  return parsed.filter((address): address is Address => address !== undefined)
+}
+
+export function dnsServers(text: string, problems: string[]): string[] {
+  const servers = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+  if (new Set(servers).size < 2 || servers.some((server) => parseIp(server) === undefined))
+    problems.push('DNS_SERVERS: must be the IP addresses of two or more resolvers, such as 1.1.1.1,9.9.9.9')
+  return servers
+}
+
+export function demoHosts(
+  text: string | undefined,
+  demo: boolean,
+  problems: string[],
+): ReadonlyMap<string, LoopbackTarget> {
+  if (text === undefined) return new Map()
+  if (!demo) problems.push('DEMO_HOSTS: is for demo mode, a production node never asks its own machine')
+  const parsed = parseLoopbackHosts(text)
+  problems.push(...parsed.problems.map((problem) => `DEMO_HOSTS: ${problem}`))
+  return parsed.hosts
+}
