@@ -56,6 +56,26 @@ test('what was paid on a route that is sold no more is credited, never called se
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
 })
 
+test('a payment that recovery finishes bears its part of the gas in the books, once', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  shop.commitFails = new Error('the shop is broken')
+  expect((await send(at('/test/small'), payload)).status).toBe(503)
+  shop.commitFails = undefined
+  const recovering = await till.startAnother({ jobs: true, shops: [shop.open] })
+  await recovering.stop()
+  expect(await stateOf(buyer.address)).toEqual(['served'])
+  const { rows } = await till.db.owner.query<{ gwei: bigint }>(
+    `select e.amount_micro as gwei from payment p
+     join ledger_transaction t on t.payment_id = p.id and t.kind = 'gas'
+     join ledger_entry e on e.transaction_id = t.id and e.amount_micro > 0
+     where p.payer = $1`,
+    [buyer.address.toLowerCase()],
+  )
+  expect(rows).toHaveLength(1)
+  expect(rows[0]?.gwei).toBeGreaterThan(0n)
+})
+
 test('a refusal that comes after recovery has taken the payment over is not answered 402', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))

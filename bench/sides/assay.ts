@@ -19,7 +19,7 @@ function stubChain(real: ChainPort): ChainPort {
     payerStatus: async () => ({ balanceMicro: 1_000_000_000_000n, nonceUsed: false }),
     settlementByTransaction: async (transaction) => {
       const { number, hash } = await head
-      return { status: 'confirmed', transaction, blockNumber: number, blockHash: hash, logIndex: 0, gasUsed: 0n }
+      return { status: 'confirmed', transaction, blockNumber: number, blockHash: hash, logIndex: 0, gasGwei: 0n }
     },
   }
 }

@@ -89,7 +89,13 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     intercept: options.intercept ?? {},
     ...(options.devnets === undefined ? {} : { devnets: options.devnets }),
   })
-  const listener = await openListener({ port: config.port, host: config.host, log: ports.log })
+  const listener = await openListener({
+    port: config.port,
+    host: config.host,
+    log: ports.log,
+    // Behind a proxy all connections come from one address.
+    ...(config.mode === 'production' && config.trustProxy === 0 ? { connectionsPerAddressMax: 512 } : {}),
+  })
   stops.push(() => listener.drain())
   const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
   const payees = payeesOf(config, ground)

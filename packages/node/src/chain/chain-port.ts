@@ -9,8 +9,8 @@ export type BlockRef = { number: bigint; hash: Hex; timestamp: number }
 export type ExpectedTransfer = { payer: Address; payTo: Address; amountMicro: Micro; nonce: Hex }
 
 export type SettlementEvidence =
-  /** `AuthorizationUsed` and the matching `Transfer` stand in one receipt of a sealed block. */
-  | { status: 'confirmed'; transaction: Hex; blockNumber: bigint; blockHash: Hex; logIndex: number; gasUsed: bigint }
+  /** `AuthorizationUsed` and the matching `Transfer` stand in one receipt of a sealed block; the gas is that of the whole transaction. */
+  | { status: 'confirmed'; transaction: Hex; blockNumber: bigint; blockHash: Hex; logIndex: number; gasGwei: bigint }
   /** The nonce was used up without paying us: cancelled by the payer. */
   | { status: 'canceled'; transaction: Hex; blockNumber: bigint }
   | { status: 'reverted'; transaction: Hex; gasGwei: bigint }
@@ -35,7 +35,7 @@ export type ChainPort = {
   usdcBalance(owner: Address, blockNumber?: bigint): Promise<Micro>
   /** Balance and whether the nonce is spent, both at the latest block, in one round trip. */
   payerStatus(payer: Address, nonce: Hex): Promise<{ balanceMicro: Micro; nonceUsed: boolean }>
-  authorizationUsed(payer: Address, nonce: Hex, at: 'latest' | 'finalized'): Promise<boolean>
+  authorizationUsed(payer: Address, nonce: Hex, at: 'latest' | 'finalized' | bigint): Promise<boolean>
   settlementByTransaction(transaction: Hex, expected: ExpectedTransfer): Promise<SettlementEvidence>
   settlementByNonce(expected: ExpectedTransfer, fromBlock: bigint): Promise<SettlementEvidence>
   /** Transfers of USDC into `recipient`, block range inclusive. */

@@ -56,7 +56,7 @@ export function createChain(options: ChainOptions): ChainPort {
     async authorizationUsed(payer, nonce, at) {
       const answer = await rpc.agreed(
         'eth_call',
-        [{ to: usdc, data: calls.authorizationState(payer, nonce) }, at],
+        [{ to: usdc, data: calls.authorizationState(payer, nonce) }, typeof at === 'bigint' ? blockTag(at) : at],
         (value) => value as Json,
       )
       return required(answer) !== 0n

@@ -13,6 +13,8 @@ type Receipt = {
   blockHash: Hex
   gasUsed: Hex
   effectiveGasPrice?: Hex
+  /** What a rollup charges for its data. */
+  l1Fee?: Hex
   logs: RpcLog[]
 }
 
@@ -63,7 +65,7 @@ export function judgeReceipt(network: Network, receipt: Receipt, expected: Expec
     blockNumber: BigInt(receipt.blockNumber),
     blockHash: receipt.blockHash,
     logIndex: Number(BigInt(transfer.logIndex)),
-    gasUsed: BigInt(receipt.gasUsed),
+    gasGwei: gasGwei(receipt),
   }
 }
 
@@ -117,7 +119,8 @@ function isUseOf(log: RpcLog, topic: Hex, expected: ExpectedTransfer): boolean {
 
 /** Rounded up: a cost is never shown smaller than it was. */
 function gasGwei(receipt: Receipt): bigint {
-  return (BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice ?? '0x0') + 999_999_999n) / 1_000_000_000n
+  const wei = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice ?? '0x0') + BigInt(receipt.l1Fee ?? '0x0')
+  return (wei + 999_999_999n) / 1_000_000_000n
 }
 
 function unreadable(error: unknown): SettlementEvidence {

@@ -4,6 +4,7 @@ import { sealBooks } from '../ledger/index.ts'
 import {
   carryOutRefunds,
   defaultGateLimits,
+  forgetIdle,
   type PaidRoute,
   type Payees,
   payeeAddress,
@@ -45,6 +46,7 @@ export async function startJobs(
     finishSales: till.finishSales,
     inclusionMicroMax: defaultGateLimits.inclusionMicroMax,
     routeOf: options.routeOf,
+    ...(till.facilitator.settlementFee === undefined ? {} : { settlementFee: till.facilitator.settlementFee }),
   }
   const targets = [...chains.values()].flatMap((chain) =>
     (['pay_to', 'custody'] as const).map((payee) => ({
@@ -78,6 +80,7 @@ export async function startJobs(
     await reconcileBooks({ database, clock, ids, log, metrics }, targets)
   })
   every('ledger.seal', 10_000, () => sealBooks(database))
+  every('payments.forget', 3_600_000, () => forgetIdle(database, clock.nowMs()))
   every('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs()))
   // A dead process may be noticed a moment after its payments were: its wallets are looked at again.
   if (options.recoverLanes) every('wallets.recover', 10_000, options.recoverLanes)

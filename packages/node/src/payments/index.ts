@@ -16,6 +16,7 @@ export {
 export { createExposure } from './exposure.ts'
 export type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from './facilitators/port.ts'
 export { createFinishSales, type FinishSales, gasPosting, SaleImpossible } from './finish-sale.ts'
+export { forgetIdle } from './forget-idle.ts'
 export { createGate } from './gate.ts'
 export { defaultGateLimits, type GateDeps, type GateLimits } from './gate-deps.ts'
 export { createLosses, defaultLossLimits } from './losses.ts'

@@ -18,6 +18,7 @@ import {
   markFinal,
   markOwnerDead,
   ownersNotYetDead,
+  paymentsCarriedBy,
   paymentsIn,
   watchedPayments,
 } from './store-recover.ts'
@@ -30,6 +31,8 @@ export type RecoverDeps = {
   metrics: Metrics
   owner: Owner
   finishSales: FinishSales
+  /** See Facilitator. */
+  settlementFee?(): Promise<Micro>
   inclusionMicroMax: Micro
   routeOf(routeId: string): PaidRoute | undefined
 }
@@ -168,8 +171,7 @@ async function finish(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecor
   const outcome = await deps.finishSales.finish({
     claim: payment,
     evidence,
-    feeMicro: 0n,
-    gasGwei: 0n,
+    ...(await settlementCost(deps, payment, evidence)),
     reservation: stored.reservation,
     hold: large && !isFinal && !payment.revocable,
     provisional: large && !isFinal && payment.revocable,
@@ -177,6 +179,19 @@ async function finish(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecor
   })
   deps.metrics.count('payments_recovered', { outcome: outcome.status })
   deps.log.info({ paymentId: payment.id, outcome: outcome.status }, 'finished a payment that was left behind')
+}
+
+/** Its part of the gas when it was our own transaction, otherwise what the facilitator charges for it. */
+async function settlementCost(
+  deps: RecoverDeps,
+  payment: PaymentRecord,
+  evidence: Confirmed,
+): Promise<{ feeMicro: Micro; gasGwei: bigint }> {
+  // It was held after its costs had been posted with the settlement.
+  if (payment.state === 'settled') return { feeMicro: 0n, gasGwei: 0n }
+  const carried = await paymentsCarriedBy(deps.database, payment.network, evidence.transaction)
+  if (carried === undefined) return { feeMicro: (await deps.settlementFee?.()) ?? 0n, gasGwei: 0n }
+  return { feeMicro: 0n, gasGwei: (evidence.gasGwei + carried - 1n) / carried }
 }
 
 /** Paid, not revocable, above the limit: released once its block is final. */

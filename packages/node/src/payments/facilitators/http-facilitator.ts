@@ -66,6 +66,7 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
 
   return {
     name,
+    ...(options.feeMicro === undefined ? {} : { settlementFee: options.feeMicro }),
     async verify(payment, signal) {
       return classifyVerify(watched('verify', await call('/verify', payment, options.timeoutMs ?? 10_000, signal)))
     },

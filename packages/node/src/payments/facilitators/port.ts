@@ -44,5 +44,7 @@ export type Facilitator = {
   readonly name: string
   verify(payment: FacilitatorPayment, signal: AbortSignal): Promise<VerifyOutcome>
   settle(payment: FacilitatorPayment, signal: AbortSignal): Promise<SettleOutcome>
+  /** What it charges for one settlement more, counted when asked; absent where nothing is charged. */
+  settlementFee?(): Promise<Micro>
   supported(signal: AbortSignal): Promise<{ kinds: SupportedKind[]; signers: Record<string, string[]> }>
 }
