@@ -211,7 +211,7 @@ function openDoor(
     ...errorRoutes,
     ...shops.flatMap((shop) => shop.routes),
   )
-  return createFrontDoor({
+  const door = createFrontDoor({
     routes,
     gate: till.gate,
     signer: createResponseSigner(ground.keyring, { clock }),
@@ -236,4 +236,7 @@ function openDoor(
       for (const shop of shops) shop.onAttribution?.(attribution)
     },
   })
+  // Whoever asks for the keys right after a change must not get those of a moment ago.
+  ground.keyring.onChange(() => door.forgetSharedAnswers())
+  return door
 }

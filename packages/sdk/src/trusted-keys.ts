@@ -64,11 +64,14 @@ function readStatement(entry: unknown): Statement[] {
   return [{ ...(statement as Omit<Statement, keyof typeof optional>), ...optional }]
 }
 
+/** Whose wallet may name new keys, and for which node: a wallet may run several, and a key of one is none of another. */
+export type Operator = { wallet: string; node: string }
+
 /**
  * The pinned keys after a look at a newer directory. A new key is trusted when a pinned key or the operator's wallet
  * vouches for it; a known key may only get a shorter life.
  */
-export async function followDirectory(pinned: KeySet, document: unknown, operator?: string): Promise<KeySet> {
+export async function followDirectory(pinned: KeySet, document: unknown, operator?: Operator): Promise<KeySet> {
   const { keys, statements } = readDirectory(document)
   const trusted = new Map(pinned)
   for (const key of keys) {
@@ -88,7 +91,7 @@ async function findVouched(
   keys: readonly TrustedKey[],
   statements: readonly Statement[],
   trusted: KeySet,
-  operator: string | undefined,
+  operator: Operator | undefined,
 ): Promise<TrustedKey | undefined> {
   for (const key of keys) {
     if (trusted.has(key.keyId)) continue
@@ -116,10 +119,10 @@ const statementTypes = {
   ],
 } as const
 
-async function vouchedFor(item: Statement, trusted: KeySet, operator: string | undefined): Promise<boolean> {
+async function vouchedFor(item: Statement, trusted: KeySet, operator: Operator | undefined): Promise<boolean> {
   if (item.action !== 'add' && item.action !== 'rotate') return false
   const digest = statementDigest(item)
-  if (operator !== undefined && (await signedByWallet(digest, item.walletSignature, operator))) return true
+  if (operator?.node === item.node && (await signedByWallet(digest, item.walletSignature, operator.wallet))) return true
   const old = item.predecessorKeyId === undefined ? undefined : trusted.get(item.predecessorKeyId)
   const signature = fromBase64url(item.predecessorSignature ?? '')
   if (old === undefined || signature === undefined) return false
@@ -138,10 +141,10 @@ function statementDigest(item: Statement): `0x${string}` {
   })
 }
 
-async function signedByWallet(hash: `0x${string}`, signature: string, operator: string): Promise<boolean> {
+async function signedByWallet(hash: `0x${string}`, signature: string, wallet: string): Promise<boolean> {
   try {
     const signer = await recoverAddress({ hash, signature: signature as `0x${string}` })
-    return signer.toLowerCase() === operator.toLowerCase()
+    return signer.toLowerCase() === wallet.toLowerCase()
   } catch {
     return false
   }

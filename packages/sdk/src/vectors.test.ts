@@ -107,13 +107,15 @@ const nextKey = { kty: 'OKP', crv: 'Ed25519', kid: next.key_id, x: next.x, nbf: 
 
 test('a new key is followed when the pinned key or the operator vouches for it, and otherwise not', async () => {
   const directory = (statements: unknown[]) => ({ keys: [nextKey, ...vector.directory.keys], statements })
-  const follow = async (statements: unknown[], operator?: string) =>
+  const { node } = statement.message
+  const follow = async (statements: unknown[], operator?: { wallet: string; node: string }) =>
     (await followDirectory(keys, directory(statements), operator)).has(next.key_id)
   expect(await follow([{ ...published, ...byOldKey }])).toBe(true)
-  expect(await follow([published], statement.wallet)).toBe(true)
+  expect(await follow([published], { wallet: statement.wallet, node })).toBe(true)
+  expect(await follow([published], { wallet: statement.wallet, node: 'https://other.example' })).toBe(false)
   expect(await follow([published])).toBe(false)
   expect(await follow([])).toBe(false)
-  expect(await follow([published], `0x${'01'.repeat(20)}`)).toBe(false)
+  expect(await follow([published], { wallet: `0x${'01'.repeat(20)}`, node })).toBe(false)
   expect(await follow([{ ...published, ...byOldKey, node: 'http://127.0.0.1:4021' }])).toBe(false)
   expect(await follow([{ ...published, ...byOldKey, action: 'revoke' }])).toBe(false)
 })

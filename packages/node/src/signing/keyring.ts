@@ -21,6 +21,8 @@ export type Keyring = {
   statements(): readonly KeyStatementRecord[]
   /** False when the key that should sign now is not in this process's key file. */
   complete(): boolean
+  /** Called when what is published about the keys has changed. */
+  onChange(listener: () => void): void
   refresh(): Promise<void>
   close(): Promise<void>
 }
@@ -93,6 +95,7 @@ export function createFixedKeyring(key: PrivateSigningKey, activatesAtMs: number
     keys: () => [row],
     statements: () => [],
     complete: () => true,
+    onChange: () => {},
     refresh: async () => {},
     close: async () => {},
   }
@@ -103,6 +106,7 @@ function followKeyring({ clock, log }: { clock: Clock; log: Log }) {
   let chosen: PrivateSigningKey | undefined
   let complete = false
   let chooseAgainAtMs = 0
+  const listeners: (() => void)[] = []
 
   const choose = () => {
     const nowMs = clock.nowMs()
@@ -129,10 +133,16 @@ function followKeyring({ clock, log }: { clock: Clock; log: Log }) {
     keys: () => snapshot.rows,
     statements: () => snapshot.statements,
     complete: () => complete,
+    onChange: (listener: () => void) => {
+      listeners.push(listener)
+    },
   }
   const accept = (next: Snapshot) => {
+    const changed =
+      JSON.stringify([snapshot.rows, snapshot.statements]) !== JSON.stringify([next.rows, next.statements])
     snapshot = next
     choose()
+    if (changed) for (const listener of listeners) listener()
     if (chosen === undefined) throw new Error('the key file holds none of the keys this node has published')
   }
   return { view, accept }
