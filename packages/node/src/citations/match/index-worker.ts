@@ -1,0 +1,30 @@
+// The thread that holds the index: building and searching never hold up the requests of the others.
+import { parentPort } from 'node:worker_threads'
+import { createMatchIndex } from './match-index.ts'
+import { readQuery } from './read-query.ts'
+import type { Answer, Question } from './worker-messages.ts'
+
+const index = createMatchIndex()
+
+function answer(question: Question): Answer['result'] {
+  switch (question.kind) {
+    case 'search':
+      return index.search(readQuery(question.query), question.filters, question.limit)
+    case 'add':
+      index.add(question.docs)
+      return undefined
+    case 'scores':
+      index.setScores(question.scores)
+      return undefined
+    case 'size':
+      return { docs: index.docCount(), segments: index.segments().length }
+  }
+}
+
+parentPort?.on('message', (question: Question & { id: number }) => {
+  try {
+    parentPort?.postMessage({ id: question.id, result: answer(question) } satisfies Answer)
+  } catch (error) {
+    parentPort?.postMessage({ id: question.id, error: String(error) } satisfies Answer)
+  }
+})

@@ -1,0 +1,13 @@
+import type { Filters, Found } from './match-index.ts'
+import type { IndexedDoc } from './segment.ts'
+
+/** Whatever finds candidates: our own index in a thread of its own, or the full text search of PostgreSQL. */
+export type MatchEngine = {
+  readonly name: 'index' | 'postgres'
+  search(query: string, filters: Filters, limit: number): Promise<Found>
+  /** Pages in ascending order of their ids. */
+  add(docs: readonly IndexedDoc[]): Promise<void>
+  setScores(scores: readonly (readonly [domain: string, score: number])[]): Promise<void>
+  size(): Promise<{ docs: number; segments: number }>
+  stop(): Promise<void>
+}

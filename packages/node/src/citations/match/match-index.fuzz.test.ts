@@ -1,0 +1,171 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { buildSegment } from './build-segment.ts'
+import { createMatchIndex } from './match-index.ts'
+import { mergeSegments } from './merge-segments.ts'
+import { hasPhrase, readQuery } from './read-query.ts'
+import { createTermTable, findTerm, type IndexedDoc, type Segment, termAt } from './segment.ts'
+import { tokenize } from './tokenize.ts'
+
+const words = fc.constantFrom('squeeze', 'short', 'token', 'mint', 'pause', 'agent', 'payment', 'usdc', 'base', 'cite')
+const phrase = (max: number) => fc.array(words, { maxLength: max }).map((list) => list.join(' '))
+const page = fc.record({
+  domain: fc.constantFrom('a.test', 'b.test', 'c.test'),
+  title: phrase(5),
+  text: phrase(30),
+  language: fc.constantFrom('en', 'de', ''),
+  licence: fc.constantFrom('CC-BY-4.0', ''),
+  day: fc.integer({ min: 0, max: 20_000 }),
+})
+const corpus = fc
+  .array(page, { maxLength: 60 })
+  .map((pages) => pages.map((one, index): IndexedDoc => ({ ...one, pageId: index * 3 + 1 })))
+
+/** Every document scored with every term, without any pruning. */
+function exhaustive(segments: readonly Segment[], query: ReadonlyMap<string, number>, limit: number) {
+  const total = segments.reduce((sum, segment) => sum + segment.docCount, 0)
+  const scores = new Map<number, number>()
+  const count = (term: string) =>
+    segments.reduce((sum, { terms, starts }) => {
+      const id = findTerm(terms, term)
+      return id < 0 ? sum : sum + (starts[id + 1] as number) - (starts[id] as number)
+    }, 0)
+  for (const [term, times] of query) {
+    const found = count(term)
+    const weight = Math.max(
+      1,
+      Math.round(1_000 * (1 + Math.log(times)) * Math.log(1 + (total - found + 0.5) / (found + 0.5))),
+    )
+    for (const segment of segments) {
+      const id = findTerm(segment.terms, term)
+      if (id < 0) continue
+      for (let at = segment.starts[id] as number; at < (segment.starts[id + 1] as number); at += 1) {
+        const pageId = segment.pageIds[segment.docs[at] as number] as number
+        scores.set(pageId, (scores.get(pageId) ?? 0) + weight * (segment.impacts[at] as number))
+      }
+    }
+  }
+  return [...scores]
+    .sort(([a, one], [b, other]) => other - one || a - b)
+    .slice(0, limit)
+    .map(([pageId, score]) => ({ pageId, score }))
+}
+
+test('pruning finds exactly what scoring everything finds, over any number of segments', () => {
+  fc.assert(
+    fc.property(
+      corpus,
+      phrase(5),
+      fc.integer({ min: 1, max: 12 }),
+      fc.integer({ min: 1, max: 9 }),
+      (docs, text, limit, size) => {
+        const index = createMatchIndex()
+        for (let at = 0; at < docs.length; at += size) index.adopt(buildSegment(docs.slice(at, at + size)))
+        const query = readQuery(text)
+        const found = index.search(query, {}, limit).candidates.map(({ pageId, score }) => ({ pageId, score }))
+        expect(found).toEqual(exhaustive(index.segments(), query.terms, limit))
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('merged segments hold the same postings as their parts', () => {
+  fc.assert(
+    fc.property(corpus, fc.integer({ min: 1, max: 20 }), (docs, size) => {
+      const parts: Segment[] = []
+      for (let at = 0; at < docs.length; at += size) parts.push(buildSegment(docs.slice(at, at + size)))
+      const merged = mergeSegments(parts)
+      const listed = (segments: readonly Segment[]) =>
+        segments
+          .flatMap((segment) =>
+            Array.from({ length: segment.starts.length - 1 }, (_, term) =>
+              Array.from(segment.docs.subarray(segment.starts[term], segment.starts[term + 1]), (doc, offset) =>
+                [
+                  termAt(segment.terms, term),
+                  segment.pageIds[doc],
+                  segment.domains[segment.domainOf[doc] as number],
+                  segment.languages[segment.languageOf[doc] as number],
+                  segment.licences[segment.licenceOf[doc] as number],
+                  segment.dayOf[doc],
+                  segment.impacts[(segment.starts[term] as number) + offset],
+                ].join(' '),
+              ),
+            ).flat(),
+          )
+          .sort()
+      expect(listed([merged])).toEqual(listed(parts))
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('filters keep out what they say and nothing else', () => {
+  fc.assert(
+    fc.property(corpus, phrase(4), (docs, text) => {
+      const index = createMatchIndex()
+      index.add(docs)
+      index.setScores([
+        ['a.test', 40],
+        ['b.test', 39],
+      ])
+      const query = readQuery(text)
+      const all = index.search(query, {}, 1_000).candidates.map(({ pageId }) => pageId)
+      const some = index.search(
+        query,
+        {
+          domains: ['a.test', 'b.test'],
+          language: 'en',
+          licences: ['CC-BY-4.0'],
+          sinceDay: 9_000,
+          minScore: 40,
+        },
+        1_000,
+      )
+      const fits = new Set(
+        docs
+          .filter((doc) => doc.domain === 'a.test' && doc.language === 'en' && doc.licence !== '' && doc.day >= 9_000)
+          .map((doc) => doc.pageId),
+      )
+      expect(some.candidates.map(({ pageId }) => pageId)).toEqual(all.filter((id) => fits.has(id)))
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('any text can be tokenised, and every term is found again in a table of terms', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'binary' })), (texts) => {
+      const terms = [...new Set(texts.flatMap(tokenize))]
+      const table = createTermTable(terms)
+      terms.forEach((term, index) => {
+        expect(findTerm(table, term)).toBe(index)
+        expect(termAt(table, index)).toBe(term)
+      })
+      expect(findTerm(table, 'neverthere ')).toBe(-1)
+    }),
+  )
+})
+
+test('a word with one slip finds the page, and the answer can say what was looked for', () => {
+  const index = createMatchIndex()
+  const base = { domain: 'a.test', language: 'en', licence: '', day: 1, text: '' }
+  index.add([
+    { ...base, pageId: 1, title: 'Short squeeze data' },
+    { ...base, pageId: 2, title: 'Agent payments' },
+  ])
+  for (const slip of ['squeze', 'sqeueze', 'squeexe', 'squeezze']) {
+    const found = index.search(readQuery(slip), {}, 5)
+    expect(found.candidates.map(({ pageId }) => pageId)).toEqual([1])
+    expect(Object.values(found.corrected)).toEqual(tokenize('squeeze'))
+  }
+  expect(index.search(readQuery('zzzzzz'), {}, 5)).toEqual({ candidates: [], corrected: {} })
+})
+
+test('a quoted phrase is read as neighbouring terms', () => {
+  const { phrases, terms } = readQuery('who said "short squeeze" or “token control”')
+  expect(phrases).toEqual([tokenize('short squeeze'), tokenize('token control')])
+  expect(terms.get('token')).toBe(1)
+  expect(hasPhrase(tokenize('the short squeezes of 2021'), tokenize('short squeeze'))).toBe(true)
+  expect(hasPhrase(tokenize('a squeeze that was short'), tokenize('short squeeze'))).toBe(false)
+})

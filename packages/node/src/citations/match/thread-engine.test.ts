@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { silentLog } from '../../kernel/log.ts'
+import { openThreadEngine } from './thread-engine-adapter.ts'
+
+const page = {
+  domain: 'a.test',
+  title: 'Short squeeze',
+  text: 'The squeeze of January.',
+  language: 'en',
+  licence: '',
+  day: 1,
+}
+
+test('the index answers from its thread, with what was added and scored', async () => {
+  const engine = openThreadEngine({ log: silentLog, onLost: () => {} })
+  await engine.add([{ ...page, pageId: 7 }])
+  await engine.setScores([['a.test', 50]])
+  expect((await engine.search('squeezes', { minScore: 50 }, 5)).candidates).toMatchObject([
+    { pageId: 7, domain: 'a.test' },
+  ])
+  expect((await engine.search('squeezes', { minScore: 51 }, 5)).candidates).toEqual([])
+  expect(await engine.size()).toEqual({ docs: 1, segments: 1 })
+  await expect(
+    engine.add([
+      { ...page, pageId: 9 },
+      { ...page, pageId: 8 },
+    ]),
+  ).rejects.toThrow('in order')
+  await engine.stop()
+  await expect(engine.search('squeeze', {}, 1)).rejects.toMatchObject({ code: 'not_ready' })
+})

@@ -1,0 +1,42 @@
+import { stemEnglish } from './stem-english.ts'
+
+const termCharsMax = 48
+// Letters with their marks, digits; an apostrophe inside a word joins it, as in "don't".
+const wordPattern = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
+
+// Words so common that they tell nothing about a page; kept short, for "who", "can" and the like may be what is asked.
+const stopWords = new Set(
+  (
+    'a an and are as at be been but by for from had has have he her his i if in into is it its of on or our she so ' +
+    'such than that the their them then there these they this those to was we were which will with you your'
+  ).split(' '),
+)
+
+/** Terms of a text in reading order: folded, split, stemmed; in scripts without spaces every pair of neighbours is one. */
+export function tokenize(text: string): string[] {
+  const terms: string[] = []
+  for (const [word] of fold(text).matchAll(wordPattern)) {
+    if (unspaced.test(word)) pushPairs(terms, word)
+    else {
+      const plain = word.replace(/['’]s?$|['’]/gu, '')
+      if (plain.length > 0 && !stopWords.has(plain)) terms.push(stemEnglish(plain.slice(0, termCharsMax)))
+    }
+  }
+  return terms
+}
+
+/** Case, width and accents do not tell two words apart in a search. */
+export function fold(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .normalize('NFC')
+}
+
+function pushPairs(terms: string[], run: string): void {
+  const letters = [...run]
+  if (letters.length === 1) terms.push(run)
+  for (let i = 0; i + 1 < letters.length; i += 1) terms.push(`${letters[i]}${letters[i + 1]}`)
+}
