@@ -1,5 +1,9 @@
-import type { PrivateKeyAccount } from 'viem/accounts'
+import { type Abi, createPublicClient, createWalletClient, type Hex } from 'viem'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import smartWallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json' }
+import { type Devnet, demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
+import type { Address } from '../packages/node/src/kernel/address.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
 import { openFeedShop } from './support/feed-shop.ts'
 import { expectSoundBooks } from './support/invariants.ts'
@@ -89,6 +93,58 @@ test('a contract wallet that cannot be checked is 503, and no points move', asyn
   expect((await post(body)).status).toBe(401)
   expect((await infoFor(owner.address)).balance).toBe(before)
 })
+
+test('a contract wallet buys, redeems by EIP-1271 and uses its pass; on a chain where it never paid it proves nothing', async () => {
+  const key = privateKeyToAccount(generatePrivateKey())
+  const [contract, twin] = [await deploy(till.base, key.address), await deploy(till.polygon, key.address)]
+  // The same deployer at the same count: one address, and on the other chain it could have had any owner.
+  expect(twin).toBe(contract)
+  await till.base.control.fund(contract, { microUsdc: 1_000_000n })
+  const asContract = { ...key, address: contract } as PrivateKeyAccount
+  for (const n of [1, 2]) expect((await buy(asContract, at(`/test/feed/vip?n=${n}`))).status).toBe(200)
+  const signed = async (signer: PrivateKeyAccount, chain = 'eip155:8453') => {
+    const query = `wallet=${contract}&reward=pull&points=1000&chain_id=${chain}`
+    const { sign } = (await (await fetch(at(`/redeem/info?${query}`))).json()) as Info
+    const { nonce, issued_at, expires_at, typed_data } = sign
+    const signature = await signer.signTypedData(typed_data)
+    return {
+      wallet: contract,
+      points: '1000',
+      reward: 'pull',
+      nonce,
+      issued_at,
+      expires_at,
+      signature,
+      chain_id: chain,
+    }
+  }
+  expect((await post(await signed(owner))).status).toBe(401)
+  const elsewhere = await post(await signed(key, 'eip155:137'))
+  expect([elsewhere.status, await elsewhere.text()]).toEqual([
+    401,
+    expect.stringContaining('bought nothing on eip155:137'),
+  ])
+  const redeemed = await post(await signed(key))
+  expect(redeemed.status).toBe(200)
+  const { pass, balance } = (await redeemed.json()) as { pass: { token: string }; balance: string }
+  expect(balance).toBe('0')
+  const used = await fetch(at('/test/feed/live'), { headers: { authorization: `Bearer ${pass.token}` } })
+  expect(used.status).toBe(200)
+})
+
+async function deploy(devnet: Devnet, keeper: Address): Promise<Address> {
+  const transport = devnetTransport(devnet)
+  const account = privateKeyToAccount(demoAccount('creator').privateKey)
+  const { abi, bytecode } = smartWallet as { abi: Abi; bytecode: Hex }
+  const hash = await createWalletClient({ account, transport }).deployContract({
+    chain: null,
+    abi,
+    bytecode,
+    args: [keeper],
+  })
+  const receipt = await createPublicClient({ transport, pollingInterval: 20 }).waitForTransactionReceipt({ hash })
+  return receipt.contractAddress?.toLowerCase() as Address
+}
 
 test('a named call uses the pass once however often it is sent, and another request of that name is 409', async () => {
   const { pass } = (await (await post(await draft())).json()) as { pass: { token: string } }

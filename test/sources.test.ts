@@ -1,3 +1,4 @@
+import { createPublicKey, verify } from 'node:crypto'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type LocalSite, openLocalSite } from './support/local-site.ts'
@@ -111,6 +112,29 @@ test('a newcomer registers a site, proves it, watches the score, improves the si
     site.requests.every(({ headers }) => headers.cookie === undefined && headers.authorization === undefined),
   ).toBe(true)
 }, 30_000)
+
+test('a site can check by the published keys that a visit with our User-Agent is ours, made for it, and recent', async () => {
+  const directory = await fetch(`${till.node.url}/.well-known/http-message-signatures-directory`)
+  const { keys } = (await directory.json()) as { keys: { kid: string; x: string; kty: string; crv: string }[] }
+  expect(site.requests.length).toBeGreaterThan(5)
+  for (const { headers } of site.requests) {
+    const [, parameters = ''] = /^sig1=(.*)$/.exec(String(headers['signature-input'])) ?? []
+    const [, keyId] = /;keyid="([^"]+)"/.exec(parameters) ?? []
+    const [, created] = /;created=(\d+)/.exec(parameters) ?? []
+    const key = keys.find(({ kid }) => kid === keyId)
+    expect(headers['signature-agent']).toBe(`"${till.node.url}"`)
+    expect(Math.abs(Date.now() / 1000 - Number(created))).toBeLessThan(120)
+    const base = [
+      `"@authority": ${headers.host}`,
+      `"signature-agent": ${headers['signature-agent']}`,
+      `"user-agent": ${headers['user-agent']}`,
+      `"@signature-params": ${parameters}`,
+    ].join('\n')
+    const [, signature = ''] = /^sig1=:(.*):$/.exec(String(headers['signature'])) ?? []
+    const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key?.x ?? '' }, format: 'jwk' })
+    expect(verify(null, Buffer.from(base), publicKey, Buffer.from(signature, 'base64'))).toBe(true)
+  }
+})
 
 test('what is no source is refused with the reason, and unknown domains are 404', async () => {
   const refused = async (domain: string) =>

@@ -1,6 +1,7 @@
 import { startChild } from '../process/child.ts'
 import { type Measured, measure, median } from '../rounds.ts'
 
+type Round = Measured & { databaseMicros: number }
 type PaymentRequired = { resource: { url: string }; accepts: never[] }
 
 const target = `/v1/sandbox/echo?message=hello&aff=0x${'ab'.repeat(20)}`
@@ -24,26 +25,39 @@ export async function measureHooks(home: string, rounds: number, payments: numbe
       plan: { kind: 'paid' as const, host, target, count: payments, terms },
       status: 200,
     }
-    const once = async (on: boolean) => {
+    const once = async (on: boolean): Promise<Round> => {
       await server.ask('hooks', on)
-      return measure(load, side, { connections: 64, secondsMax: 60 })
+      const before = await server.ask<number>('database_cpu')
+      const measured = await measure(load, side, { connections: 64, secondsMax: 60 })
+      const databaseMicros = ((await server.ask<number>('database_cpu')) - before) / measured.requests
+      return { ...measured, databaseMicros }
     }
     await once(true)
     await once(false)
-    const on: Measured[] = []
-    const off: Measured[] = []
+    const on: Round[] = []
+    const off: Round[] = []
     for (let round = 0; round < rounds; round += 1) {
       off.push(await once(false))
       on.push(await once(true))
     }
-    const added = (of: (measured: Measured) => number) =>
-      median(on.map((measured, index) => of(measured) / of(off[index] as Measured) - 1)) * 100
+    const added = (of: (round: Round) => number) =>
+      Number((median(on.map((round, index) => of(round) / of(off[index] as Round) - 1)) * 100).toFixed(1))
+    const middle = (rounds: readonly Round[], of: (round: Round) => number) => Math.round(median(rounds.map(of)))
+    const cost = (round: Round) => round.cpuMicrosPerRequest + round.databaseMicros
     return {
       payments,
       added_time_percent: added(({ perSecond }) => 1 / perSecond),
-      added_cpu_percent: added(({ cpuMicrosPerRequest }) => cpuMicrosPerRequest),
-      per_second_with: median(on.map(({ perSecond }) => perSecond)),
-      per_second_without: median(off.map(({ perSecond }) => perSecond)),
+      // Of the node and its database together: what a paid request costs, whoever does the work.
+      added_cpu_percent: added(cost),
+      cpu_micros_with: middle(on, cost),
+      cpu_micros_without: middle(off, cost),
+      node_cpu_micros: [
+        middle(on, (round) => round.cpuMicrosPerRequest),
+        middle(off, (round) => round.cpuMicrosPerRequest),
+      ],
+      database_cpu_micros: [middle(on, (round) => round.databaseMicros), middle(off, (round) => round.databaseMicros)],
+      per_second_with: middle(on, ({ perSecond }) => perSecond),
+      per_second_without: middle(off, ({ perSecond }) => perSecond),
       required: 'below 15 percent',
     }
   } finally {

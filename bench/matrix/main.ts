@@ -81,14 +81,13 @@ async function wholeUniverse(shop: MatrixDeps): Promise<void> {
   const first = await timed(score)
   const runs: { cpuMs: number; wallMs: number }[] = []
   for (let i = 0; i < 7; i += 1) runs.push(await timed(score))
-  // One thread, no waiting: on a machine with other work beside it, CPU time is what the scoring itself takes.
   const cpu = median(runs.map(({ cpuMs }) => cpuMs))
   const wall = median(runs.map(({ wallMs }) => wallMs))
   report(
     'whole universe scored',
-    `${cpu.toFixed(0)} ms CPU, ${wall.toFixed(0)} ms wall; first run ${first.cpuMs.toFixed(0)} ms CPU`,
+    `${wall.toFixed(0)} ms wall, ${cpu.toFixed(0)} ms CPU; the very first ${first.wallMs.toFixed(0)} ms wall`,
     '< 400 ms',
-    first.cpuMs < 400,
+    wall < 400 && first.wallMs < 400,
   )
   const refreshed = await timed(() => shop.keeper.refresh())
   process.stdout.write(
@@ -112,8 +111,9 @@ async function pulls(shop: MatrixDeps): Promise<void> {
     perSecond >= 5_000,
   )
   // Different answers each time: nothing remembered but the snapshot itself.
+  const different = 10_000
   const fresh = await timed(async () => {
-    for (let i = 0; i < 2_000; i += 1)
+    for (let i = 0; i < different; i += 1)
       await answerPull(shop, {
         feed: 'squeeze',
         tier: 'live',
@@ -121,8 +121,12 @@ async function pulls(shop: MatrixDeps): Promise<void> {
         representation: 'application/json',
       })
   })
-  process.stdout.write(
-    `             put together anew each time: ${Math.round(2_000 / (fresh.wallMs / 1000))} a second\n`,
+  const freshPerSecond = different / (fresh.wallMs / 1000)
+  report(
+    'the same, every query another one',
+    `${Math.round(freshPerSecond)} a second`,
+    '>= 5,000 a second',
+    freshPerSecond >= 5_000,
   )
   globalThis.gc?.()
   const before = process.memoryUsage()
@@ -158,13 +162,14 @@ async function year(shop: MatrixDeps): Promise<void> {
     '< 60 s',
     run.wallMs < 60_000,
   )
+  await shop.shelf.refresh(shop.database)
   const last = days.at(-1) as string
   const runs: number[] = []
   for (let i = 0; i < 300; i += 1) {
     const symbol = world[(i * 37) % symbols]?.symbol as string
     const query = { symbol, days: 60, knownAtMs: Date.parse(`${last}T23:59:59Z`), sinceDate: addDays(last, -125) }
     runs.push(
-      (await timed(() => readHistory({ sql: shop.database, symbols: shop.symbols, gate: shop.gate }, query, 'paid')))
+      (await timed(() => readHistory({ sql: shop.database, shelf: shop.shelf, gate: shop.gate }, query, 'paid')))
         .wallMs,
     )
   }

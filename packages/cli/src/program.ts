@@ -12,6 +12,7 @@ import { addLedger } from './operator/ledger.ts'
 import { addSwitch } from './operator/switch.ts'
 import { addScore } from './score/command.ts'
 import { addSource } from './source/command.ts'
+import { addSourceOperator } from './source/operator-commands.ts'
 import { addTokens } from './tokens/index.ts'
 import { addUp } from './up.ts'
 import { addVerify } from './verify.ts'
@@ -38,6 +39,7 @@ export function createProgram(context: CommandContext): Command {
     addCommerce,
     addCommerceOperator,
     addSource,
+    addSourceOperator,
     addScore,
   ])
     add(program, context)

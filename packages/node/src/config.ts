@@ -80,6 +80,7 @@ function toConfig(env: Environment, problems: string[]): Config {
     licences: env.LICENCES,
     subscriptions: env.SUBSCRIPTIONS ?? {},
     rewards: env.REWARDS ?? {},
+    citations: env.CITATIONS ?? {},
     payouts: env.PAYOUTS ?? {},
     facilitatorToken: env.FACILITATOR_TOKEN,
     royaltyRecipient: parseAddress(env.ROYALTY_RECIPIENT) ?? payTo,

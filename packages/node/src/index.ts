@@ -1,4 +1,13 @@
-export { evaluateScores, loadRanks, loadSeeds } from './citations/index.ts'
+export {
+  admitSource,
+  decideDispute,
+  disputeStates,
+  evaluateScores,
+  listDisputes,
+  loadRanks,
+  loadSeeds,
+  refuseSource,
+} from './citations/index.ts'
 export { type Config, ConfigError, environmentSchema, parseConfig } from './config.ts'
 // --- for the operator's commands ---
 export { demoAccount } from './devnet/accounts.ts'
@@ -47,7 +56,7 @@ export { appRole } from './store/app-role.ts'
 export { verifyAudit, writeAudit } from './store/audit-log.ts'
 export { connectClient } from './store/connection.ts'
 export type { Database, Sql } from './store/database.ts'
-export { readNote } from './store/embedded/run-embedded.ts'
+export { readNote, runEmbedded } from './store/embedded/run-embedded.ts'
 export { StoreError } from './store/errors.ts'
 export { readSwitches, type SwitchName, setSwitch, switchNames } from './store/kill-switches.ts'
 export { createDatabase } from './store/pool.ts'

@@ -1,4 +1,4 @@
-import { openCitationsShop } from './citations/index.ts'
+import { openCitationsShop, openMatchShop } from './citations/index.ts'
 import { demoObject } from './compose/demo.ts'
 import { type OpenedFacilitator, openFacilitator } from './compose/facilitator.ts'
 import { facilitatorService } from './compose/facilitator-service.ts'
@@ -30,7 +30,9 @@ import { createIds } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
 import { systemRng } from './kernel/random.ts'
 import { openMatrixShop } from './matrix/index.ts'
+import type { PayoutDeps } from './payouts/index.ts'
 import { openRewardsShop } from './rewards/index.ts'
+import { openRoyaltiesShop } from './royalties/index.ts'
 import { createResponseSigner } from './signing/index.ts'
 import { openSubscriptionsShop } from './subscriptions/index.ts'
 import { openTillShop } from './till/index.ts'
@@ -99,7 +101,8 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   stops.push(() => listener.drain())
   const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
   const payees = payeesOf(config, ground)
-  const context = await shopContext(config, ports, ground, origins, payees)
+  let payouts: PayoutDeps | undefined
+  const context = await shopContext(config, ports, ground, origins, payees, () => payouts)
   const openedShops = await openShops(context, [...ownShops(config, options.ownShops), ...(options.shops ?? [])], stops)
   const shops = openedShops.map((shop) => options.intercept?.shop?.(shop) ?? shop)
   let opened: OpenedFacilitator | undefined
@@ -125,7 +128,8 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const paidRoutes = new Map(
     door.registry.routes.flatMap((route) => (route.paid ? [[route.declaration.id, route.paid.route]] : [])),
   )
-  if (options.jobs !== false)
+  if (options.jobs !== false) {
+    payouts = openPayouts(config, ports, ground, till, payees, opened?.local?.senders, stops)
     await startJobs(
       ports,
       ground,
@@ -135,10 +139,11 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
         shops,
         routeOf: (id) => paidRoutes.get(id),
         ...(opened?.local ? { recoverLanes: opened.local.recoverLanes } : {}),
-        payouts: openPayouts(config, ports, ground, till, payees, opened?.local?.senders, stops),
+        payouts,
       },
       stops,
     )
+  }
   listener.serve(door)
   // First of all when the node stops: what is under way still needs wallets, owner and shops to end well.
   stops.push(() => listener.drain())
@@ -165,7 +170,11 @@ function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
       demoHosts: config.demoHosts,
       dnsServers: config.dnsServers,
       contactEmail: config.contactEmail,
+      market: config.citations,
+      royalty: { recipient: config.royaltyRecipient, licence: config.contentLicense },
     }),
+    openRoyaltiesShop({ recipient: config.royaltyRecipient, market: config.citations }),
+    openMatchShop(),
   ]
 }
 

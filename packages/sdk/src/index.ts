@@ -15,6 +15,8 @@ export {
   createMatrix,
   type Matrix,
   type MatrixAnswer,
+  type MatrixHistory,
+  type MatrixHistoryRow,
   type MatrixIndexEntry,
   type MatrixQuery,
   type MatrixRow,

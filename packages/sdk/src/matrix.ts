@@ -23,6 +23,35 @@ export type MatrixRow = {
   details?: Record<string, MatrixValue | null>
 }
 
+/** One day of a series, with the values of its source. */
+export type MatrixHistoryRow = {
+  as_of: string
+  source: string
+  available_at: string
+  ingested_at: string
+  revision: number
+  licence: string
+} & { [column in MatrixHistoryColumn]?: number | null }
+
+export type MatrixHistoryColumn =
+  | 'short_volume'
+  | 'exempt_volume'
+  | 'total_volume'
+  | 'position'
+  | 'previous_position'
+  | 'average_volume'
+  | 'days_to_cover'
+  | 'quantity'
+  | 'price'
+  | 'fee_pct'
+  | 'rebate_pct'
+  | 'available'
+  | 'close'
+  | 'volume'
+
+/** Oldest first; by series: short_volume, short_interest, fails, borrow, price. */
+export type MatrixHistory = { symbol: string; days: number; series: Record<string, MatrixHistoryRow[]> }
+
 export type MatrixAnswer = {
   feed: string
   tier: 'live' | 'vip' | 'delayed'
@@ -43,7 +72,7 @@ export type MatrixAnswer = {
   disclaimer: string
   data: MatrixRow[]
   next_cursor: string | null
-  history?: Record<string, unknown>
+  history?: MatrixHistory
 }
 
 export type MatrixIndexEntry = {

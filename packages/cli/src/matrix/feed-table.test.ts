@@ -71,3 +71,30 @@ test('the table says what is synthetic, stale, left out, not ranked and unknown'
     expect(text).toContain(part)
   expect(text).toMatch(/ZZABC.*91\.3.*65 %.*-/)
 })
+
+test('history of a symbol is one line a series: a picture, from where, to where', () => {
+  const day = (as_of: string, values: Record<string, number | null>) => ({
+    as_of,
+    source: 'price-csv',
+    available_at: `${as_of}T22:00:00.000Z`,
+    ingested_at: `${as_of}T23:00:00.000Z`,
+    revision: 1,
+    licence: 'synthetic',
+    ...values,
+  })
+  const text = feedTable({
+    ...answer,
+    history: {
+      symbol: 'ZZABC',
+      days: 60,
+      series: {
+        price: [day('2026-11-11', { close: 4 }), day('2026-11-12', { close: null }), day('2026-11-13', { close: 8.5 })],
+        short_volume: [day('2026-11-13', { short_volume: 5, total_volume: 20 })],
+        borrow: [],
+      },
+    },
+  })
+  expect(text).toMatch(/close +▁ █ {2}4 on 2026-11-11 to 8\.50 on 2026-11-13/)
+  expect(text).toMatch(/short share +▄ {2}0\.25 on 2026-11-13/)
+  expect(text).not.toContain('borrow fee')
+})

@@ -1,4 +1,4 @@
-import type { MatrixAnswer, MatrixRow } from '@assay/sdk'
+import type { MatrixAnswer, MatrixHistory, MatrixHistoryRow, MatrixRow } from '@assay/sdk'
 import { type Column, table } from '../output.ts'
 
 const bars = '▁▂▃▄▅▆▇█'
@@ -44,6 +44,7 @@ export function feedTable(answer: MatrixAnswer): string {
     '',
     answer.data.length === 0 ? '(no rows)' : table(answer.data, columns),
     '',
+    ...(answer.history ? [...historyLines(answer.history), ''] : []),
     ...(unranked.length > 0 ? [`not ranked: ${unranked.join(', ')}`] : []),
     `sources: ${answer.sources.map(({ source, as_of }) => `${source} (${as_of})`).join(', ')}`,
     ...answer.left_out.map(({ source, reason }) => `left out: ${source}, ${reason}`),
@@ -51,6 +52,30 @@ export function feedTable(answer: MatrixAnswer): string {
     answer.disclaimer,
   ].join('\n')
 }
+
+const historyColumns: readonly [series: string, title: string, value: (row: MatrixHistoryRow) => number | null][] = [
+  ['price', 'close', (row) => row.close ?? null],
+  ['short_volume', 'short share', (row) => share(row.short_volume, row.total_volume)],
+  ['short_interest', 'short interest', (row) => row.position ?? null],
+  ['fails', 'fails', (row) => row.quantity ?? null],
+  ['borrow', 'borrow fee %', (row) => row.fee_pct ?? null],
+]
+
+/** One line a series: a picture, and from where to where it went. */
+function historyLines(history: MatrixHistory): string[] {
+  const width = Math.max(...historyColumns.map(([, title]) => title.length))
+  return historyColumns.flatMap(([name, title, value]) => {
+    const rows = history.series[name] ?? []
+    const [first, last] = [rows[0], rows[rows.length - 1]]
+    if (!first || !last) return []
+    return [
+      `${title.padEnd(width)}  ${sparkline(rows.map(value))}  ${cellText(value(first))} on ${first.as_of} to ${cellText(value(last))} on ${last.as_of}`,
+    ]
+  })
+}
+
+const share = (part: number | null | undefined, whole: number | null | undefined) =>
+  part !== null && part !== undefined && whole ? part / whole : null
 
 function headline(answer: MatrixAnswer): string {
   const parts = [

@@ -16,7 +16,7 @@ export const addIngest: AddCommand = (program, context) => {
       'Checks each file strictly and stores its rows, point in time. A file that fails a check is kept aside with the\n' +
         'reason and changes nothing. The format is recognised by name and content; .gz is unpacked.',
     )
-    .argument('[files...]', 'files, or https URLs of the publishers')
+    .argument('[files...]', 'files, or URLs of the publishers')
     .option('--watch', 'fetch by the schedules of the publishers until interrupted')
     .option('--source <id...>', 'with --watch: only these sources; with files: their format')
     .option('--available-at <time>', 'when these files became public, if not by their stamp or schedule', readTime)
@@ -36,4 +36,5 @@ Examples:
   assay ingest CNMSshvol20261113.txt cnsfails202610b.zip
   assay ingest https://www.sec.gov/files/data/fails-deliver-data/cnsfails202610b.zip
   assay ingest --watch --source sec-fails sec-shares sec-tickers
+  assay ingest --watch --source ibkr-borrow
   assay ingest --list`

@@ -20,6 +20,7 @@ export const addMatrix: AddCommand = (program, context) => {
     .option('--live', 'pay for the newest snapshot')
     .option('--vip', 'pay for the newest snapshot with its factors')
     .option('--as-of <time>', 'with --vip: what was known then')
+    .option('--history <days>', 'with --vip and one --symbol: its last trading days, 60 at most')
     .option('--quality', 'how well the feed told what followed')
     .option('--demo', 'pay with the buyer wallet that a demo node on this machine lends')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
@@ -37,4 +38,5 @@ const examples = `
 Examples:
   assay matrix squeeze
   assay matrix squeeze --vip --symbol GME,AMC --demo
+  assay matrix squeeze --vip --symbol GME --history 60 --demo
   assay matrix squeeze --quality`

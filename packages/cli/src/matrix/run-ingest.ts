@@ -56,7 +56,7 @@ async function ingestOne(
 ): Promise<Report> {
   const { node } = operator
   const deps = depsOf(operator)
-  if (/^https?:\/\//.test(name)) {
+  if (/^(https?|ftp):\/\//.test(name)) {
     const file = basename(new URL(name).pathname)
     const chosen = source ?? node.marketDataSources.find((one) => one.recognises(file, ''))?.id
     if (chosen === undefined) throw usageError(`which source is ${name}?`, 'Name it with --source.')
@@ -102,7 +102,10 @@ async function watch({ terminal }: CommandContext, operator: Operator, given: re
   const ids =
     given.length > 0
       ? given
-      : node.marketDataSources.filter((one) => one.schedule.due(deps.clock.nowMs()).length > 0).map(({ id }) => id)
+      : // What needs the operator's own decision is fetched when it is named, not by itself.
+        node.marketDataSources
+          .filter((one) => one.licence.free === 'yes' && one.schedule.due(deps.clock.nowMs()).length > 0)
+          .map(({ id }) => id)
   const way = outbound()
   await terminal.untilInterrupted(async (signal) => {
     while (!signal.aborted) {

@@ -15,6 +15,7 @@ export type MatrixOptions = WalletOptions & {
   live?: boolean
   vip?: boolean
   asOf?: string
+  history?: string
   quality?: boolean
   maxAmount: string
   json?: boolean
@@ -45,8 +46,14 @@ function pull(matrix: Matrix, feed: string, options: MatrixOptions): Promise<Mat
     ...(options.symbol === undefined ? {} : { symbol: options.symbol }),
     ...(options.minScore === undefined ? {} : { min_score: options.minScore }),
   }
-  if (options.vip) return matrix.vip(feed, { ...query, ...(options.asOf === undefined ? {} : { as_of: options.asOf }) })
+  if (options.vip)
+    return matrix.vip(feed, {
+      ...query,
+      ...(options.asOf === undefined ? {} : { as_of: options.asOf }),
+      ...(options.history === undefined ? {} : { history: Number(options.history) }),
+    })
   if (options.asOf !== undefined) throw usageError('--as-of needs --vip')
+  if (options.history !== undefined) throw usageError('--history needs --vip and one --symbol')
   return options.live ? matrix.live(feed, query) : matrix.delayed(feed, query)
 }
 

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -10,30 +12,67 @@ export type Operator = {
   database: ReturnType<Node['createDatabase']>
   /** For the audit log: who sat at this terminal. */
   actor: string
+  /** The embedded database was started for this command alone: no node is there to act on what is written. */
+  stopped: boolean
 }
 
 /**
- * Connects beside the running node and takes no lock: the folder stays its own. Nothing is migrated or created, so a
- * command can never change what a node of another version works on.
+ * Connects beside the running node and takes no lock: the folder stays its own. The embedded database of a node that is
+ * stopped is started for the command and stopped after it. Nothing is migrated or created, so a command can never change
+ * what a node of another version works on.
  */
 export async function withOperator<T>(terminal: Terminal, work: (operator: Operator) => Promise<T>): Promise<T> {
   // Loaded here and not at the top: buyers need none of it.
   const node = await import('@assay/node')
   const config = node.parseConfig(terminal.env)
-  const url = config.databaseUrl ?? (await noteOf(node, config.home)).database_url
-  const role = await checkDatabase(node, url, config.databaseUrl === undefined ? config.home : undefined)
-  const { systemClock: clock, systemRng: rng, silentLog: log } = node
-  const database = node.createDatabase({ target: { url }, poolSize: 2, clock, rng, log, ...(role ? { role } : {}) })
+  const server =
+    config.databaseUrl === undefined
+      ? await embeddedServer(node, terminal, config.home)
+      : { url: config.databaseUrl, stopped: false, close: async () => {} }
   try {
-    return await work({
-      node,
-      config,
-      database,
-      actor: `cli ${terminal.env.USER ?? terminal.env.LOGNAME ?? 'operator'}`,
-    })
+    const { url, stopped } = server
+    const role = await checkDatabase(node, url)
+    const { systemClock: clock, systemRng: rng, silentLog: log } = node
+    const database = node.createDatabase({ target: { url }, poolSize: 2, clock, rng, log, ...(role ? { role } : {}) })
+    const actor = `cli ${terminal.env.USER ?? terminal.env.LOGNAME ?? 'operator'}`
+    try {
+      return await work({ node, config, database, actor, stopped })
+    } finally {
+      await database.close()
+    }
   } finally {
-    await database.close()
+    await server.close()
   }
+}
+
+type Server = { url: string; stopped: boolean; close(): Promise<void> }
+
+/** A command never makes a database: it starts the one that a node made, in its folder or where the pointer says. */
+const hasCluster = (home: string) => ['postgres', 'postgres.location.json'].some((name) => existsSync(join(home, name)))
+
+async function embeddedServer(node: Node, terminal: Terminal, home: string): Promise<Server> {
+  const { database_url: url } = await noteOf(node, home)
+  const running = await node.connectClient({ url }, {}, 5_000).catch(() => undefined)
+  if (running) {
+    await running.end()
+    return { url, stopped: false, close: async () => {} }
+  }
+  if (!hasCluster(home))
+    throw new CliError(exitCodes.failed, 'database_unreachable', `the database of ${home} is not running`, {
+      hint: 'Start the node with `assay up`; it brings its database.',
+    })
+  terminal.say(`the node of ${home} is stopped; its database is started for this command`)
+  const { systemClock: clock, systemRng: rng, silentLog: log } = node
+  const nothing = () => {}
+  const server = await node
+    .runEmbedded({ home, clock, rng, log, onProgress: nothing, onLockLost: nothing })
+    .catch((cause: unknown) => {
+      throw new CliError(exitCodes.failed, 'database_unreachable', `the database of ${home} cannot be started`, {
+        hint: `${(cause as Error).message}. A node may be starting there: try again, or run \`assay doctor\`.`,
+        cause,
+      })
+    })
+  return { url: server.databaseUrl, stopped: true, close: () => server.stop() }
 }
 
 async function noteOf(node: Node, home: string): Promise<{ database_url: string }> {
@@ -45,21 +84,13 @@ async function noteOf(node: Node, home: string): Promise<{ database_url: string 
 }
 
 /** Is it up, is it ours, and which role may we work as? */
-async function checkDatabase(node: Node, url: string, home: string | undefined): Promise<string | undefined> {
+async function checkDatabase(node: Node, url: string): Promise<string | undefined> {
   const client = await node.connectClient({ url }, {}, 5_000).catch((cause: unknown) => {
     throw new CliError(
       exitCodes.failed,
       'database_unreachable',
-      home === undefined
-        ? `the database cannot be reached: ${(cause as Error).message}`
-        : `the database of ${home} is not running`,
-      {
-        hint:
-          home === undefined
-            ? 'Check DATABASE_URL and the server.'
-            : 'Start the node with `assay up`; it brings its database.',
-        cause,
-      },
+      `the database cannot be reached: ${(cause as Error).message}`,
+      { hint: 'Check DATABASE_URL and the server.', cause },
     )
   })
   try {

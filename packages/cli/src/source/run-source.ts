@@ -75,15 +75,32 @@ function scoreText({ score }: Source): string {
     parts,
     ...(score.gate.value === 1 ? [] : [`times ${score.gate.value}: ${score.gate.reason}`]),
     '',
+    'seen',
+    ...score.components.flatMap(evidenceLines),
+    '',
+    'what would raise it',
     ...advice,
   ].join('\n')
+}
+
+const evidenceMax = 3
+
+function evidenceLines(part: NonNullable<Source['score']>['components'][number]): string[] {
+  const lines = part.evidence
+    .slice(0, evidenceMax)
+    .map(
+      ({ what, url, sha256, checked_at }) =>
+        `${part.id}: ${what}  ${url}${sha256 === null ? '' : `  sha256 ${sha256.slice(0, 12)}…`}${checked_at === null ? '' : `  ${checked_at}`}`,
+    )
+  const more = part.evidence.length - lines.length
+  return more > 0 ? [...lines, `${part.id}: and ${more} more, with --json`] : lines
 }
 
 function proveText({ claim }: Source): string {
   if (claim === null) return ''
   const { dns, file, meta } = claim.prove
   return [
-    'Publish one of these, then run `assay source verify`:',
+    'Publish one of these, then run `assay source verify`; with --sign the payout wallet signs for its payouts too:',
     `DNS   ${dns.name}  TXT  "${dns.value}"`,
     `file  ${file.url}`,
     `      ${JSON.stringify(file.content)}`,

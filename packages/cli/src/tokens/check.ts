@@ -1,4 +1,4 @@
-import type { TokenCheck } from '@assay/sdk'
+import type { TokenCheck, TokenParty, TokenPower } from '@assay/sdk'
 import { type AddCommand, type CommandContext, jsonOption } from '../command-context.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import { printResult } from '../output.ts'
@@ -52,18 +52,43 @@ export function checkText(check: TokenCheck): string {
     `${check.verdict}: ${check.summary}`,
     check.complete ? '' : `NOT COMPLETE: ${check.completeness.missing.map(({ detail }) => detail).join('; ')}`,
     '',
-    ...Object.entries(check.powers).map(([power, { state, who }]) => {
-      const holders = who.map((party) => `${party.account} (${party.label.kind})`).join(', ')
-      return `  ${power.padEnd(13)} ${state.padEnd(10)} ${holders}`.trimEnd()
-    }),
+    ...Object.entries(check.powers).flatMap(([name, power]) => powerLines(name, power)),
     '',
     ...check.flags.map((flag) => `  ${flag.severity.padEnd(8)} ${flag.sentence}`),
     ...walletLines(check),
     '',
     `read at block ${check.block.number} (${check.block.at}), valid until ${check.valid_until_at}`,
-    `full report for ${check.report.price_usd} USD: assay report ${check.address}`,
+    // What cannot be read completely is not sold.
+    check.complete ? `full report for ${check.report.price_usd} USD: assay report ${check.address}` : '',
   ]
-  return lines.filter((line, i) => line !== '' || lines[i - 1] !== '').join('\n')
+  return lines
+    .filter((line, i) => line !== '' || lines[i - 1] !== '')
+    .join('\n')
+    .trimEnd()
+}
+
+/** One line for the power, then who has it and who could come to have it. */
+function powerLines(name: string, power: TokenPower): string[] {
+  const state = power.state === 'exercised' ? `${power.now}, used before` : power.state
+  const party = (how: string) => (one: TokenParty) => `${' '.repeat(17)}${how} ${partyText(one)}`
+  return [
+    `  ${name.padEnd(13)} ${state.padEnd(20)}${power.state === 'impossible' ? '' : power.why}`.trimEnd(),
+    ...power.who.map(party(power.now === 'armed' ? 'now:' : 'role:')),
+    ...(power.who.length > 0 && power.now === 'armed' ? [] : power.could_become.map(party('could:'))),
+  ]
+}
+
+const kindTexts: Record<string, string> = {
+  eoa: 'ordinary account',
+  delegated_eoa: 'account with delegated code',
+  zero: 'address zero',
+  presumed_dead: 'presumed dead',
+}
+
+function partyText({ account, label, how, alone }: TokenParty): string {
+  const safe = label.kind === 'safe' ? `Safe, ${label.threshold} of ${label.owners?.length}` : undefined
+  const kind = safe ?? kindTexts[label.kind] ?? label.kind
+  return `${account} (${kind}) ${how}${alone === false ? ', only together with others' : ''}`
 }
 
 function walletLines({ wallet }: TokenCheck): string[] {
@@ -71,7 +96,7 @@ function walletLines({ wallet }: TokenCheck): string[] {
   const asked = ['hold', 'send', 'receive', 'be_frozen', 'be_seized'] as const
   return [
     '',
-    `  ${wallet.wallet}`,
+    `  ${wallet.wallet}  balance ${typeof wallet.balance === 'string' ? wallet.balance : 'unknown'}`,
     ...asked.map((name) => `  ${name.padEnd(10)} ${wallet[name].answer.padEnd(8)} ${wallet[name].why}`),
   ]
 }

@@ -54,6 +54,8 @@ export type CrawlSettings = {
   pageBytesMax: number
   requestMs: number
   hostsAtOnce: number
+  /** A host that is not done by then goes to the end of the queue. */
+  turnMs: number
   againMs: number
   leaseMs: number
 }
@@ -76,6 +78,7 @@ export const usualSettings: SourceSettings = {
     pageBytesMax: 5 * 1024 * 1024,
     requestMs: 10_000,
     hostsAtOnce: 200,
+    turnMs: 30_000,
     againMs: day,
     leaseMs: 60_000,
   },

@@ -1,8 +1,39 @@
+export { findAttestation } from './attest/store.ts'
+export { accrueShares, mergeLines, type Share } from './creators/accrue.ts'
+export { ensureDeployed, royaltyAbi, royaltyTermsFor } from './creators/contracts.ts'
+export { type PayoutView, readPayouts } from './creators/describe-payout.ts'
+export { findPayee } from './creators/payee.ts'
 export { type CanonicalDomain, canonicalDomain } from './domain/canonical-domain.ts'
 export { matchSuffix } from './domain/public-suffix.ts'
+export {
+  appendToLog,
+  createWitness,
+  type LogProof,
+  logPath,
+  type NoteKey,
+  openLog,
+  parseNoteKey,
+  type SeenTree,
+  type TransparencyLog,
+  type WitnessStore,
+} from './log/index.ts'
+export { parseMarketSettings } from './market-settings.ts'
+export { type MatchShopOptions, openMatchShop } from './match/open-match.ts'
 export { type CitationsShopOptions, openCitationsShop } from './open-shop.ts'
 export { normalText, textDigest } from './page/text-digest.ts'
+export { type CitedSource, findCitedSource } from './pages/find-payee.ts'
+export { findPage, findPageVersion, type IndexedPage, type PageVersion } from './pages/indexed-page.ts'
+export { type PageChange, pageStoredChannel, readPageChanges } from './pages/page-changes.ts'
+export { readSourceTerms, type SourceLicence, type SourceTerms } from './pages/source-terms.ts'
 export { agentWeight, isSelfDealing } from './score/agent-weight.ts'
 export { evaluateScores } from './score/evaluate-scores.ts'
 export { foldCitations } from './score/fold-citations.ts'
 export { loadRanks, loadSeeds } from './score/load-inputs.ts'
+export {
+  type DisputeDecision,
+  type DisputeRow,
+  decideDispute,
+  disputeStates,
+  listDisputes,
+} from './sources/decide-dispute.ts'
+export { admitSource, refuseSource } from './sources/refuse-source.ts'

@@ -1,9 +1,11 @@
 import type { OpenShop, Shop, ShopContext } from '../http/index.ts'
+import type { Address } from '../kernel/address.ts'
 import {
   createBotAuth,
   createDnsResolver,
   createOutbound,
   type LoopbackTarget,
+  publicAddresses,
   type Resolver,
 } from '../outbound/index.ts'
 import { runCrawler } from './crawl/run-crawler.ts'
@@ -11,8 +13,9 @@ import { withDemoZone } from './demo/demo-resolver.ts'
 import { openDemoSites } from './demo/open-demo-sites.ts'
 import { seedDemoSources } from './demo/seed-demo-sources.ts'
 import { type SourceDeps, type SourceSettings, usualSettings } from './deps.ts'
+import { openMarket } from './open-market.ts'
 import { sourceRoutes } from './routes.ts'
-import { refoldTrust } from './score/fold-citations.ts'
+import { refoldAll } from './score/fold-citations.ts'
 import { scoreSources } from './score/score-sources.ts'
 import { recheckSources } from './sources/settle-contests.ts'
 
@@ -23,11 +26,14 @@ export type CitationsShopOptions = {
   dnsServers: readonly string[]
   contactEmail: string
   settings?: Partial<SourceSettings>
+  /** The JSON of `CITATIONS`, and the terms that every attestation names. */
+  market?: Record<string, unknown>
+  royalty: { recipient: Address; licence: string }
 }
 
 const userAgent = (context: ShopContext, contact: string) => `AssayBot/1.0 (+${context.apiUrl}; ${contact})`
 const crawlWorkers = 2
-const sliceMs = 2_000
+const windowMs = 60_000
 
 /** Area C: sources. */
 export function openCitationsShop(options: CitationsShopOptions): OpenShop {
@@ -37,15 +43,17 @@ export function openCitationsShop(options: CitationsShopOptions): OpenShop {
     const hosts = new Map([...(sites?.hosts ?? []), ...(demo ? options.demoHosts : [])])
     const deps = createSourceDeps(context, options, hosts, sites ? (name) => sites.txtRecords(name) : () => [])
     if (sites) await seedDemoSources(deps, sites)
+    const stopping = new AbortController()
+    const market = await openMarket(context, deps, options)
     return {
-      routes: sourceRoutes(deps),
-      jobs: jobsOf(deps),
-      ...(sites
-        ? {
-            demo: () => ({ sources: sites.list.map(({ domain, url }) => ({ domain, url })) }),
-            stop: () => sites.stop(),
-          }
-        : {}),
+      ...market,
+      routes: [...sourceRoutes(deps), ...market.routes],
+      jobs: [...jobsOf(deps, stopping.signal), ...market.jobs],
+      ...(sites ? { demo: () => ({ sources: sites.list.map(({ domain, url }) => ({ domain, url })) }) } : {}),
+      stop: async () => {
+        stopping.abort(new Error('the shop closes'))
+        await sites?.stop()
+      },
     } satisfies Shop
   }
 }
@@ -69,6 +77,7 @@ export function createSourceDeps(
     userAgent: userAgent(context, options.contactEmail),
     sign: createBotAuth({ keyring: context.keyring, clock, rng, directoryOrigin: context.apiUrl }),
     ownHosts,
+    ownAddresses: publicAddresses(),
     mode: context.mode,
     ...(demo ? { loopbackHosts: hosts } : {}),
   })
@@ -98,22 +107,26 @@ export function createSourceDeps(
 }
 
 /** Each crawl job has a lease of its own, so that as many processes as there are of them can crawl at once. */
-function jobsOf(deps: SourceDeps): NonNullable<Shop['jobs']> {
+function jobsOf(deps: SourceDeps, stopping: AbortSignal): NonNullable<Shop['jobs']> {
   const crawlers = Array.from({ length: crawlWorkers }, (_, index) => ({
     name: `citations.crawl.${index + 1}`,
     intervalMs: 500,
-    work: async () => {
-      await runCrawler(deps, { forMs: sliceMs })
-      while ((await scoreSources(deps)) > 0);
-    },
+    work: () => runCrawler(deps, { forMs: windowMs, signal: stopping }),
   }))
   return [
     ...crawlers,
+    {
+      name: 'citations.score',
+      intervalMs: 500,
+      work: async () => {
+        while (!stopping.aborted && (await scoreSources(deps)) > 0);
+      },
+    },
     { name: 'citations.recheck', intervalMs: 60_000, work: () => recheckSources(deps) },
     {
       name: 'citations.refold',
       intervalMs: 86_400_000,
-      work: () => deps.database.transaction((tx) => refoldTrust(tx, new Date(deps.clock.nowMs()))),
+      work: () => refoldAll(deps),
     },
   ]
 }

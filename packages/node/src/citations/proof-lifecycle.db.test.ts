@@ -216,6 +216,96 @@ test('a wallet change with the consent of the paid wallet takes a new proof and 
   })
 })
 
+test('whoever agreed to a change of wallet no longer stands against it, though its own proof is the stronger one', async () => {
+  const domain = newDomain()
+  const holder = await claimed(domain)
+  publishDns(domain, [holder.view.claim.prove.dns.value])
+  await look(domain)
+  const next = newAccount()
+  const claimId = await changeWallet(world.deps, { domain, wallet: walletOf(next), signedBy: walletOf(holder.account) })
+  publishFile((await describeSource(world.deps, domain, claimId)) as View)
+  await look(domain)
+  world.advance(4 * day)
+  await recheckSources(world.deps)
+  expect((await describeSource(world.deps, domain)) as View).toMatchObject({
+    state: 'proven',
+    payout: { wallet: next.address },
+  })
+})
+
+test('without consent a new wallet of a proven domain is a dispute with notice, and the delay is the longer one', async () => {
+  const domain = newDomain()
+  const holder = await claimed(domain)
+  publishDns(domain, [holder.view.claim.prove.dns.value])
+  await look(domain)
+  const next = newAccount()
+  const claimId = await changeWallet(world.deps, { domain, wallet: walletOf(next), signedBy: undefined })
+  const view = (await describeSource(world.deps, domain, claimId)) as View
+  publishDns(domain, [holder.view.claim.prove.dns.value, view.claim.prove.dns.value])
+  expect((await look(domain)).state).toBe('disputed')
+  world.advance(4 * day)
+  await recheckSources(world.deps)
+  expect(await stateOf(domain)).toBe('disputed')
+  world.advance(4 * day)
+  await recheckSources(world.deps)
+  expect(((await describeSource(world.deps, domain)) as View).payout.wallet).toBe(next.address)
+})
+
+test('a contest that ends leaves another one pending', async () => {
+  const domain = newDomain()
+  const holder = await claimed(domain)
+  publishDns(domain, [holder.view.claim.prove.dns.value])
+  await look(domain)
+  const early = await claimed(domain)
+  publishFile(early.view)
+  await look(domain)
+  world.advance(5 * day)
+  const late = await claimed(domain)
+  publishDns(domain, [holder.view.claim.prove.dns.value, late.view.claim.prove.dns.value])
+  await look(domain)
+  world.advance(3 * day)
+  await recheckSources(world.deps)
+  expect((await describeSource(world.deps, domain, early.claimId)) as View).toMatchObject({
+    state: 'disputed',
+    claim: { state: 'lost' },
+  })
+  world.advance(5 * day)
+  await recheckSources(world.deps)
+  expect((await describeSource(world.deps, domain)) as View).toMatchObject({
+    state: 'proven',
+    payout: { wallet: late.account.address },
+  })
+})
+
+test('a site that shows its proof only at every other look never gains from it, and never loses all at once', async () => {
+  const domain = newDomain()
+  const { view } = await claimed(domain)
+  publishDns(domain, [view.claim.prove.dns.value])
+  expect((await look(domain)).state).toBe('proven')
+  for (let week = 0; week < 8; week += 1) {
+    publishDns(domain, week % 2 === 0 ? [] : [view.claim.prove.dns.value])
+    world.advance(8 * day)
+    await recheckSources(world.deps)
+    expect(await stateOf(domain)).toBe('proven')
+  }
+  // Gone for good, it is held after the third look.
+  publishDns(domain, [])
+  for (let look = 0; look < 3; look += 1) {
+    world.advance(8 * day)
+    await recheckSources(world.deps)
+  }
+  expect(await stateOf(domain)).toBe('held')
+})
+
+test('a crowd of claims does not push out an honest one whose token is fresh', async () => {
+  const domain = newDomain()
+  const honest = await claimed(domain)
+  for (let n = 1; n <= 150; n += 1)
+    await registerSource(world.deps, { domain, wallet: `0x${n.toString(16).padStart(40, '0')}` })
+  publishDns(domain, [honest.view.claim.prove.dns.value])
+  expect((await look(domain, honest.claimId)).claim.state).toBe('proven')
+})
+
 test('two verifiers at once make one holder', async () => {
   const domain = newDomain()
   const one = await claimed(domain)

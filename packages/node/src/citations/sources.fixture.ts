@@ -4,15 +4,25 @@ import { createIds } from '../kernel/ids.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { systemRng } from '../kernel/random.ts'
-import type { Outbound, OutboundOutcome, Resolver } from '../outbound/index.ts'
+import type { Outbound, OutboundOutcome, OutboundRequest, Resolver } from '../outbound/index.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { type SourceDeps, usualSettings } from './deps.ts'
+
+export type Answering = (request: OutboundRequest) => {
+  status?: number
+  body?: string
+  headers?: Record<string, string>
+}
 
 export type SourceWorld = {
   deps: SourceDeps
   db: TestDatabase
-  /** URL to body; what is not here answers 404. A number is a status, `down` an outage. */
-  web: Map<string, string | number | 'down'>
+  /** URL to body; what is not here answers 404. A number is a status, `down` an outage, a function answers by itself. */
+  web: Map<string, string | number | 'down' | Answering>
+  /** Every request that left, in order. */
+  requests: { url: string; headers: Readonly<Record<string, string>> }[]
+  /** Called before each request; what it returns is the answer. */
+  intercept: ((url: string, request: OutboundRequest) => Promise<OutboundOutcome | undefined>) | undefined
   /** TXT records by name, by resolver; the same for both unless told. */
   txt: [Map<string, string[]>, Map<string, string[]>]
   dnsDown: boolean
@@ -39,6 +49,8 @@ export async function openSourceWorld(): Promise<SourceWorld> {
   const world: Omit<SourceWorld, 'deps'> = {
     db,
     web: new Map(),
+    requests: [],
+    intercept: undefined,
     txt: [new Map(), new Map()],
     dnsDown: false,
     advance: (ms) => {
@@ -62,7 +74,12 @@ export async function openSourceWorld(): Promise<SourceWorld> {
     ids: createIds(clock, systemRng),
     log: silentLog,
     metrics: silentMetrics,
-    outbound: { fetch: async (url) => answerOf(world.web, url) } satisfies Outbound,
+    outbound: {
+      fetch: async (url, request) => {
+        world.requests.push({ url, headers: request.headers ?? {} })
+        return (await world.intercept?.(url, request)) ?? answerOf(world.web, url, request)
+      },
+    } satisfies Outbound,
     resolvers: [resolver(0), resolver(1)],
     proofs: {
       clock,
@@ -80,14 +97,19 @@ export async function openSourceWorld(): Promise<SourceWorld> {
   return Object.assign(world, { deps })
 }
 
-function answerOf(web: SourceWorld['web'], url: string): OutboundOutcome {
-  const body = web.get(url) ?? 404
-  if (body === 'down') return { status: 'failed', reason: 'connect', detail: 'no connection', url, retryable: false }
+function answerOf(web: SourceWorld['web'], url: string, request: OutboundRequest): OutboundOutcome {
+  const found = web.get(url) ?? 404
+  if (found === 'down') return failure(url)
+  const {
+    status = 200,
+    body = '',
+    headers = {},
+  } = typeof found === 'function' ? found(request) : typeof found === 'number' ? { status: found } : { body: found }
   return {
     status: 'ok',
-    httpStatus: typeof body === 'number' ? body : 200,
-    headers: new Map([['content-type', typeOf(url)]]),
-    bytes: Buffer.from(typeof body === 'number' ? '' : body),
+    httpStatus: status,
+    headers: new Map(Object.entries({ 'content-type': typeOf(url), ...headers })),
+    bytes: Buffer.from(body),
     cut: false,
     url,
     redirectedFrom: [],
@@ -95,3 +117,11 @@ function answerOf(web: SourceWorld['web'], url: string): OutboundOutcome {
     secure: url.startsWith('https:'),
   }
 }
+
+export const failure = (url: string, retryable = false): OutboundOutcome => ({
+  status: 'failed',
+  reason: 'connect',
+  detail: 'no connection',
+  url,
+  retryable,
+})

@@ -1,15 +1,15 @@
-import { createSettlementWallets, createWalletKey, type SettlementWallets } from '../chain/wallet/index.ts'
+import type { SettlementWallets } from '../chain/wallet/index.ts'
 import type { Config } from '../config.ts'
 import type { Address } from '../kernel/address.ts'
 import {
   createCdpFacilitator,
   createHttpFacilitator,
   createLocalFacilitator,
-  type LocalChain,
   type LocalFacilitator,
 } from '../payments/facilitators/index.ts'
 import type { Facilitator, Owner } from '../payments/index.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
+import { openSettlementWallets } from './settlement-wallets.ts'
 
 export type OpenedFacilitator = {
   facilitator: Facilitator
@@ -44,9 +44,12 @@ export async function openFacilitator(
       }),
     }
   if (choice.kind === 'url') return { facilitator: createHttpFacilitator({ baseUrl: choice.url, log, metrics }) }
-  const chains = await Promise.all(
-    ground.networks.map((network) => openLocalChain(config, ports, ground, network.caip2, owner, stops)),
-  )
+  const chains = ground.networks.map((network) => {
+    const wallets = openSettlementWallets(config, ports, ground, network.caip2, owner, stops)
+    const rpc = ground.rpcs.get(network.caip2)
+    if (!rpc) throw new Error(`${network.caip2} is not open`)
+    return { network, rpc, wallets }
+  })
   const facilitator = createLocalFacilitator({ chains, clock, log, metrics, factories: config.erc6492Factories })
   const recoverLanes = async () => {
     for (const chain of chains) await chain.wallets.recoverLanes()
@@ -61,30 +64,4 @@ export async function openFacilitator(
       recoverLanes,
     },
   }
-}
-
-async function openLocalChain(
-  config: Config,
-  ports: Ports,
-  ground: Ground,
-  caip2: string,
-  owner: Owner,
-  stops: Stops,
-): Promise<LocalChain> {
-  const network = ground.networks.find((known) => known.caip2 === caip2)
-  const rpc = ground.rpcs.get(caip2)
-  if (!network || !rpc) throw new Error(`${caip2} is not open`)
-  const wallets = createSettlementWallets({
-    network,
-    rpc,
-    endpoints: ground.endpoints.get(caip2) ?? [],
-    database: ground.store.database,
-    clock: ports.clock,
-    log: ports.log,
-    metrics: ports.metrics,
-    keys: config.settlerKeys.map(createWalletKey),
-    holder: owner,
-  })
-  stops.push(() => wallets.stop())
-  return { network, rpc, wallets }
 }

@@ -77,6 +77,7 @@ export async function startJobs(
   every('payments.reconcile', 60_000, async () => {
     // A transfer that left and is not in the books yet would look like a difference.
     for (const chain of chains.values()) await watchPayouts(options.payouts, chain)
+    for (const shop of options.shops) await shop.beforeReconcile?.()
     await reconcileBooks({ database, clock, ids, log, metrics }, targets)
   })
   every('ledger.seal', 10_000, () => sealBooks(database))

@@ -25,6 +25,7 @@ export async function shopContext(
   ground: Ground,
   origins: Origins,
   payees: Payees,
+  payouts: ShopContext['payouts'] = () => undefined,
 ): Promise<ShopContext> {
   const [base, polygon] = ground.networks
   if (!base || !polygon) throw new Error('two networks are needed')
@@ -38,6 +39,7 @@ export async function shopContext(
     endpoints: ground.endpoints,
     home: config.home,
     payees,
+    payouts,
     database: ground.store.database,
     keyring: ground.keyring,
     jws: jwsPort(ground.keyring, new URL(origins.baseUrl).host, ports.clock),

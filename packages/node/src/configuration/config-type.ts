@@ -31,6 +31,7 @@ export type Config = {
   licences: string | undefined
   subscriptions: Record<string, unknown>
   rewards: Record<string, unknown>
+  citations: Record<string, unknown>
   payouts: Record<string, unknown>
   facilitatorToken: string | undefined
   royaltyRecipient: Address

@@ -66,6 +66,7 @@ export const environmentSchema = z.object({
   LICENCES: z.string().optional(),
   SUBSCRIPTIONS: jsonObject.optional(),
   REWARDS: jsonObject.optional(),
+  CITATIONS: jsonObject.optional(),
   PAYOUTS: jsonObject.optional(),
   FACILITATOR_TOKEN: z
     .string()

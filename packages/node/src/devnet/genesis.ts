@@ -7,6 +7,11 @@ import { contractArtifacts } from './artifacts.ts'
 import { feeLevel } from './fees.ts'
 import type { ChainGenesis } from './history.ts'
 
+/** The deployer at the same address on every chain: what it creates has an address that follows from its code. */
+export const create2DeployerAddress: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
+const create2DeployerCode: Hex =
+  '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
+
 export const multicall3Address: Address = '0xca11bde05977b3631167028862be2a173976ca11'
 
 const weiPerAccount = 1_000_000n * 10n ** 18n
@@ -33,6 +38,7 @@ export function buildGenesis({ chainId, timestamp, fund }: GenesisOptions): Chai
     accounts: [
       ...funded.map((address) => ({ address, balance: weiPerAccount.toString() })),
       { address: multicall3Address, balance: '0', code: contractArtifacts.multicall3.deployedBytecode },
+      { address: create2DeployerAddress, balance: '0', code: create2DeployerCode },
     ],
   }
 }

@@ -5,6 +5,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Rng } from '../kernel/random.ts'
 import type { Attribution, EntitlementPort, JwsPort, Payees, ReversalHook, SaleHook } from '../payments/index.ts'
+import type { PayoutDeps } from '../payouts/index.ts'
 import type { ProofDeps } from '../proofs/index.ts'
 import type { Keyring } from '../signing/index.ts'
 import type { Database } from '../store/database.ts'
@@ -26,6 +27,8 @@ export type ShopContext = {
   /** The node's data folder. */
   home: string
   payees: Payees
+  /** How money leaves custody, once the till is open; undefined in a process that does no jobs. */
+  payouts(): PayoutDeps | undefined
   database: Database
   keyring: Keyring
   jws: JwsPort
@@ -46,6 +49,8 @@ export type Shop = {
   /** Told of every request that names who brought its sender; no I/O. */
   onAttribution?(attribution: Attribution): void
   jobs?: readonly ShopJob[]
+  /** Brings the books of this shop up to the chain, so that comparing them finds no transfer of its own. */
+  beforeReconcile?(): Promise<void>
   /** Named things that must work before this shop can sell. */
   readiness?: readonly ReadinessCheck[]
   /** Members of the index's `demo` object, in demo mode only; called when the index is asked for. */

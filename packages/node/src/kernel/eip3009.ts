@@ -44,6 +44,22 @@ const digestInput = Buffer.alloc(2 + 64)
 digestInput[0] = 0x19
 digestInput[1] = 0x01
 
+const receiveTypeHash = keccak256(
+  Buffer.from(
+    'ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+  ),
+)
+
+/** The digest of `receiveWithAuthorization`, which only the recipient itself can use: a contract that pulls money. */
+export function hashReceiveAuthorization(domainSeparator: Uint8Array, authorization: TransferAuthorization): Buffer {
+  receiveTypeHash.copy(structWords, 0)
+  try {
+    return hashTransferAuthorization(domainSeparator, authorization)
+  } finally {
+    transferTypeHash.copy(structWords, 0)
+  }
+}
+
 /** The EIP-712 digest a payer signs. Fields must already have the right shape: 20-byte addresses, 32-byte nonce. */
 export function hashTransferAuthorization(domainSeparator: Uint8Array, authorization: TransferAuthorization): Buffer {
   writeHex(structWords, 32 + 12, authorization.from, 20)

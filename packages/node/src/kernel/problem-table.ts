@@ -236,6 +236,31 @@ export const problemTable = {
     'Not a domain that can be a source',
     'Send a registrable domain such as example.com, without scheme, port or path.',
   ),
+  page_unreadable: row(
+    422,
+    true,
+    'The page cannot be cited',
+    'See `detail` for what the page answered. Nothing was charged, nothing was logged.',
+  ),
+  page_changed: row(
+    409,
+    false,
+    'The page changed since it was matched',
+    'Match again, or cite without query_id. Nothing was charged.',
+  ),
+  agent_unproven: row(
+    403,
+    false,
+    'agent_wallet is not the payer',
+    'Pay from agent_wallet, or add its EIP-712 agent_signature for this citation. Nothing was charged.',
+  ),
+  parent_unknown: row(
+    404,
+    false,
+    'No such parent',
+    'Name an attestation or a payment of this node that was served. Nothing was charged.',
+  ),
+  no_match: row(404, false, 'Nothing matches', 'Use other or fewer words, or loosen the filters; nothing was charged.'),
   source_unknown: row(
     404,
     false,

@@ -20,6 +20,7 @@ export type Account = {
 
 const networkPattern = /^eip155:[1-9][0-9]{0,18}$/
 const addressPattern = /^0x[0-9a-f]{40}$/
+const domainPattern = /^[a-z0-9.-]{1,253}$/
 const wordPattern = /^[a-z0-9][a-z0-9._-]{0,99}$/
 
 function account(kind: AccountKind, guarded: boolean, network: string, title: string, asset: 'usdc' | 'gas'): Account {
@@ -38,6 +39,11 @@ function address(owner: Address): Address {
 
 function word(text: string): string {
   if (!wordPattern.test(text)) throw new RangeError(`not a word for an account name: ${text}`)
+  return text
+}
+
+function domainName(text: string): string {
+  if (!domainPattern.test(text)) throw new RangeError(`not a domain for an account name: ${text}`)
   return text
 }
 
@@ -66,6 +72,11 @@ export const accounts = {
   payable: (network: string, owner: Address, purpose: string) =>
     account('liability', true, network, `payable:${word(purpose)}:${address(owner)}`, 'usdc'),
 
+  /** Shares of a source that nobody has proven. Credited when earned, debited when released, expired or taken back. */
+  creatorWaiting: (network: string, domain: string, shard: number) =>
+    account('liability', true, network, `payable:creator_waiting.${shard}:${domainName(domain)}`, 'usdc'),
+  /** USDC in the distributor contract. Debited by each root, credited by each claim. */
+  distributor: (network: string) => account('asset', false, network, 'onchain:distributor', 'usdc'),
   /** Transfers in that no claim explains. Credited on arrival after finality, debited when credited to somebody. */
   unmatched: (network: string) => account('liability', false, network, 'unmatched', 'usdc'),
 

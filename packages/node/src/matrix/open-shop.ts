@@ -1,7 +1,7 @@
 import type { OpenShop, Shop, ShopContext, ShopJob } from '../http/index.ts'
 import { withLease } from '../jobs/index.ts'
 import type { Outbound } from '../outbound/index.ts'
-import { fullDemo, smallDemo } from './demo/plan.ts'
+import { type DemoSize, fullDemo, smallDemo } from './demo/plan.ts'
 import { type DemoProgress, seedDemo } from './demo/seed-demo.ts'
 import { feedIds } from './feeds/feed.ts'
 import { fetchDue } from './ingest/fetch-due.ts'
@@ -16,10 +16,9 @@ import { qualityRoute } from './routes/quality-route.ts'
 import { type MatrixSettings, parseMatrixSettings } from './settings.ts'
 import { createAnswerMemo } from './snapshots/answer-memo.ts'
 import { createSnapshotKeeper, isSnapshot } from './snapshots/keeper.ts'
+import { createRefreshRhythm } from './snapshots/refresh-rhythm.ts'
 import { createSymbolBook } from './store/symbol-book.ts'
 import { createFileShelf } from './world/file-shelf.ts'
-
-const refreshEveryMs = 20_000
 
 /** Area B: real short-selling data, point in time. `settings` is the JSON of MATRIX, `licences` the text of LICENCES. */
 export function openMatrixShop(
@@ -42,22 +41,21 @@ async function openShop(context: ShopContext, settings: MatrixSettings, outbound
     context.metrics.gauge('matrix_demo_files', now.files)
   }
   const seeds = context.mode === 'demo' && settings.demo !== 'off'
-  const seed = (size: typeof smallDemo, restful: boolean) =>
-    seedDemo(deps, size, { onProgress, restful, stop: stopping.signal, onStage: () => deps.keeper.refresh() })
-  if (seeds) await underLease(context, 'matrix.seed', () => seed(smallDemo, false))
-  await deps.keeper.refresh()
+  const wholeDemo = settings.demo === 'full' ? fullDemo : smallDemo
+  const seed = (size: DemoSize, restful: boolean) =>
+    seedDemo(deps, size, { onProgress, restful, stop: stopping.signal })
+  // What an earlier start left is served as it is; anything newer is made once the node is up.
+  await deps.keeper.refresh({ standIns: true })
+  if (seeds && feedIds.some((id) => !isSnapshot(deps.keeper.current(id, 'delayed')))) {
+    await underLease(context, 'matrix.seed', () => seed(smallDemo, false))
+    await deps.keeper.refresh({ standIns: true })
+  }
   const watching = watchFiles(context, deps, stopping.signal)
   return {
     routes: [indexRoute(deps, () => progress.now), ...pullRoutes(deps), qualityRoute(deps)],
     jobs: [
-      ...(seeds && settings.demo === 'full' ? [fullDemoJob(deps, () => seed(fullDemo, true))] : []),
-      qualityJob(
-        deps,
-        () =>
-          seeds &&
-          settings.demo === 'full' &&
-          (progress.now.state !== 'done' || progress.now.symbols !== fullDemo.symbols),
-      ),
+      ...(seeds ? [demoJob(deps, () => seed(wholeDemo, true))] : []),
+      qualityJob(deps, () => seeds && (progress.now.state !== 'done' || progress.now.symbols !== wholeDemo.symbols)),
       ...(settings.fetch.length > 0 ? [fetchJob(deps, settings, outbound())] : []),
     ],
     readiness: [
@@ -103,27 +101,21 @@ async function underLease(context: ShopContext, name: string, work: () => Promis
 
 /** Each process keeps its own snapshots: told by the database of new files, and looking by itself as time makes old ones public. */
 async function watchFiles(context: ShopContext, deps: MatrixDeps, stopping: AbortSignal): Promise<void> {
-  let news = false
-  const forget = await context.database.listen('matrix_file', () => {
-    news = true
-  })
-  let waitedMs = 0
+  const rhythm = createRefreshRhythm(context.clock)
+  const forget = await context.database.listen('matrix_file', rhythm.news)
   while (!stopping.aborted) {
     await context.clock.sleep(1_000, stopping).catch(() => {})
-    waitedMs += 1_000
-    // A stream of files is waited out for a few seconds: each alone would make everything anew.
-    if (stopping.aborted || !(waitedMs >= refreshEveryMs || (news && waitedMs >= 5_000))) continue
-    news = false
-    waitedMs = 0
+    if (stopping.aborted || !rhythm.due()) continue
     await deps.keeper
       .refresh()
       .catch((error: unknown) => context.log.error({ error: String(error) }, 'snapshots could not be made'))
+    rhythm.done()
   }
   await forget()
 }
 
 /** Looked at every minute, so that another process soon goes on where one died; what is held already costs nothing. */
-function fullDemoJob(deps: MatrixDeps, seed: () => Promise<void>): ShopJob {
+function demoJob(deps: MatrixDeps, seed: () => Promise<void>): ShopJob {
   return {
     name: 'matrix.demo',
     intervalMs: 60_000,

@@ -3,10 +3,11 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { type Agents, createAgents, type Exchange, exchangeOnce } from './exchange-adapter.ts'
 import { isGlobalUnicast } from './global-address.ts'
-import { ended, linkSignals } from './linked-signal.ts'
+import { parseIp } from './ip-address.ts'
 import { isLoopback, type LoopbackTarget, parseLoopbackOrigin } from './loopback.ts'
 import type { Outbound, OutboundOk, OutboundOutcome, OutboundRequest } from './outcome.ts'
 import { lookupAddresses, type Resolver } from './resolver.ts'
+import { TimeIsUp, withTimeLimit } from './time-limit.ts'
 import { type VettedUrl, vetUrl } from './vet-url.ts'
 
 export type OutboundOptions = {
@@ -18,9 +19,11 @@ export type OutboundOptions = {
   /** Says who asks and where to read more. */
   userAgent: string
   /** Web Bot Auth: header fields that prove the User-Agent. */
-  sign?(request: { method: string; authority: string }): Record<string, string>
-  /** Names and addresses of this node. */
+  sign?(request: { authority: string; userAgent: string }): Record<string, string>
+  /** Names of this node. */
   ownHosts?: readonly string[]
+  /** Public addresses under which this node is reached: a name that leads to one of them is its own too. */
+  ownAddresses?: readonly string[]
   /** Demo and tests: names that are asked at a loopback port instead. Throws at creation in production. */
   loopbackHosts?: ReadonlyMap<string, LoopbackTarget>
   /** Tests only: whole loopback origins such as http://127.0.0.1:1234. Throws at creation in production. */
@@ -35,6 +38,12 @@ const forbiddenHeaders =
   /^(?:authorization|proxy-.*|cookie2?|host|connection|transfer-encoding|content-length|te|trailer|upgrade)$/i
 const addressesTriedMax = 2
 
+/** IPv6 has many spellings of one address. */
+const sameSpelling = (address: string) => {
+  const ip = parseIp(address)
+  return ip ? `${ip.version} ${ip.value}` : address
+}
+
 type Mapping = { hosts: ReadonlyMap<string, LoopbackTarget>; origins: ReadonlyMap<string, LoopbackTarget> }
 
 /** The safe fetcher. It holds no cookies and no credentials, and idle connections for a few seconds. */
@@ -42,13 +51,14 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const mapping = loopbackMapping(options)
   const agents = createAgents()
   const ownHosts = new Set((options.ownHosts ?? []).map((host) => host.toLowerCase()))
+  const ownAddresses = new Set([...(options.ownAddresses ?? []), ...ownHosts].map(sameSpelling))
   return {
     fetch: async (text, request) => {
       for (const name of Object.keys(request.headers ?? {}))
         if (forbiddenHeaders.test(name)) throw new Error(`the header ${name} is never sent`)
       const startedAt = options.clock.monotonicMs()
-      const outcome = await withDeadline(options.clock, request, (signal) =>
-        follow(options, { mapping, ownHosts, agents }, text, request, signal),
+      const outcome = await withTimeLimit(options.clock, request.totalMs, request.signal, (signal) =>
+        follow(options, { mapping, ownHosts, ownAddresses, agents }, text, request, signal),
       )
       const reason = outcome.status === 'ok' ? `${Math.floor(outcome.httpStatus / 100)}xx` : outcome.reason
       options.metrics.count('outbound_requests', { outcome: outcome.status, reason })
@@ -68,27 +78,12 @@ function loopbackMapping(options: OutboundOptions): Mapping {
   return { hosts, origins }
 }
 
-/** One time limit over everything, whoever is slow. */
-async function withDeadline(
-  clock: Clock,
-  request: OutboundRequest,
-  work: (signal: AbortSignal) => Promise<OutboundOutcome>,
-): Promise<OutboundOutcome> {
-  const deadline = linkSignals([request.signal])
-  const finished = new AbortController()
-  clock.sleep(request.totalMs, finished.signal).then(
-    () => deadline.abort(new Error('deadline')),
-    () => {},
-  )
-  try {
-    return await work(deadline.signal)
-  } finally {
-    finished.abort(ended)
-    deadline.release()
-  }
+type Route = {
+  mapping: Mapping
+  ownHosts: ReadonlySet<string>
+  ownAddresses: ReadonlySet<string>
+  agents: Agents
 }
-
-type Route = { mapping: Mapping; ownHosts: ReadonlySet<string>; agents: Agents }
 
 /** Redirects by hand: every hop is parsed, resolved and checked as if a stranger had named it. */
 async function follow(
@@ -132,14 +127,14 @@ type Hop = OutboundOutcome | { status: 'redirect'; location: string }
 
 async function askOnce(
   options: OutboundOptions,
-  { mapping, agents }: Route,
+  { mapping, agents, ownAddresses }: Route,
   vetted: VettedUrl,
   request: OutboundRequest,
   signal: AbortSignal,
 ): Promise<Hop> {
   const url = vetted.url.href
   const mapped = mapping.origins.get(vetted.url.origin) ?? mapping.hosts.get(vetted.host)
-  const vettedAddresses = mapped ? [mapped.address] : await globalAddresses(options, vetted, signal)
+  const vettedAddresses = mapped ? [mapped.address] : await globalAddresses(options, ownAddresses, vetted, signal)
   if (!Array.isArray(vettedAddresses)) return vettedAddresses
   let hop: Hop = { status: 'failed', reason: 'no_address', detail: 'the name has no address', url, retryable: true }
   for (const address of vettedAddresses.slice(0, addressesTriedMax)) {
@@ -170,6 +165,7 @@ async function askOnce(
 /** All addresses of the name, or a refusal when even one of them is not public: a mixed answer is an attack. */
 async function globalAddresses(
   options: OutboundOptions,
+  ownAddresses: ReadonlySet<string>,
   vetted: VettedUrl,
   signal: AbortSignal,
 ): Promise<string[] | OutboundOutcome> {
@@ -178,6 +174,8 @@ async function globalAddresses(
   if (signal.aborted) return { status: 'failed', ...abortReason(signal), url, retryable: true }
   if (answer.status === 'failed')
     return { status: 'failed', reason: 'dns', detail: answer.detail, url, retryable: true }
+  if (answer.addresses.some((address) => ownAddresses.has(sameSpelling(address))))
+    return { status: 'refused', reason: 'own_host', detail: 'the name leads to this node itself', url }
   const hidden = answer.addresses.find((address) => !isGlobalUnicast(address))
   if (hidden !== undefined) {
     options.log.warn({ host: vetted.host }, 'an outbound request to an address that is not public was refused')
@@ -192,14 +190,13 @@ async function globalAddresses(
 }
 
 function headersFor(options: OutboundOptions, vetted: VettedUrl, request: OutboundRequest): Record<string, string> {
-  const method = request.method ?? 'GET'
   return {
     accept: '*/*',
     ...lowerCased(request.headers ?? {}),
     'accept-encoding': 'gzip, br, deflate',
     'user-agent': options.userAgent,
     host: vetted.url.host,
-    ...options.sign?.({ method, authority: vetted.url.host }),
+    ...options.sign?.({ authority: vetted.url.host, userAgent: options.userAgent }),
   }
 }
 
@@ -229,6 +226,6 @@ function hopOf(exchange: Exchange, url: string, vetted: VettedUrl, address: stri
 }
 
 const abortReason = (signal: AbortSignal) =>
-  signal.reason instanceof Error && signal.reason.message === 'deadline'
+  signal.reason instanceof TimeIsUp
     ? { reason: 'timeout' as const, detail: 'the time was up' }
     : { reason: 'aborted' as const, detail: 'the caller gave up' }

@@ -4,6 +4,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { ended, linkSignals } from './linked-signal.ts'
 import type { FailedReason, RefusedReason } from './outcome.ts'
 import { BodyProblem, readBody } from './read-body.ts'
+import { TimeIsUp } from './time-limit.ts'
 
 export type ExchangeRequest = {
   clock: Clock
@@ -169,7 +170,7 @@ function failureOf(error: unknown, outer: AbortSignal): Exchange {
     retryable,
   })
   if (outer.aborted)
-    return outer.reason instanceof Error && outer.reason.message === 'deadline'
+    return outer.reason instanceof TimeIsUp
       ? failed('timeout', 'the time was up')
       : failed('aborted', 'the caller gave up')
   if (error instanceof BodyProblem) return failed(error.reason, error.message, false)

@@ -17,14 +17,15 @@ export function createBotAuth(options: BotAuthOptions) {
   const { keyring, clock, rng, directoryOrigin } = options
   const signer = createResponseSigner(keyring, { clock })
   const agent = `"${directoryOrigin}"`
-  return ({ authority }: { method: string; authority: string }): Record<string, string> => {
+  return ({ authority, userAgent }: { authority: string; userAgent: string }): Record<string, string> => {
     const created = Math.floor(clock.nowMs() / 1000)
     const nonce = Buffer.from(rng.bytes(32)).toString('base64')
-    const inner = `("@authority" "signature-agent");created=${created};expires=${created + validSeconds};keyid="${keyring.active().keyId}";alg="ed25519";nonce="${nonce}";tag="web-bot-auth"`
+    const inner = `("@authority" "signature-agent" "user-agent");created=${created};expires=${created + validSeconds};keyid="${keyring.active().keyId}";alg="ed25519";nonce="${nonce}";tag="web-bot-auth"`
     const base = signatureBase(
       [
         { id: '"@authority"', value: authority.toLowerCase() },
         { id: '"signature-agent"', value: agent },
+        { id: '"user-agent"', value: userAgent },
       ],
       inner,
     )

@@ -115,7 +115,7 @@ async function serve(
     answer: withStatusLink(
       deps,
       claim.id,
-      releasedAnswer(call, finished.answer ?? prepared.answer, finished.paymentResponse),
+      await releasedAnswer(call, finished.answer ?? prepared.answer, finished.paymentResponse),
     ),
     paymentResponse: finished.paymentResponse,
     delivered: () => deps.deliveries.delivered(claim.id),

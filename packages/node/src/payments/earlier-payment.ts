@@ -90,7 +90,7 @@ export async function giveStoredAnswer(deps: GateDeps, call: PaidCall, payment: 
     answer: withStatusLink(
       deps,
       payment.id,
-      releasedAnswer(
+      await releasedAnswer(
         call,
         { status: stored.status, contentType: stored.contentType, body: stored.body, headers: stored.headers },
         stored.paymentResponse ?? '',
@@ -101,7 +101,11 @@ export async function giveStoredAnswer(deps: GateDeps, call: PaidCall, payment: 
   }
 }
 
-export function releasedAnswer(call: PaidCall, answer: AnswerContent, paymentResponse: string): AnswerContent {
+export async function releasedAnswer(
+  call: PaidCall,
+  answer: AnswerContent,
+  paymentResponse: string,
+): Promise<AnswerContent> {
   const { body } = answer
   if (!call.route.release || (typeof body !== 'string' && !(body instanceof Uint8Array))) return answer
   return call.route.release({ ...answer, body }, paymentResponse)

@@ -65,7 +65,7 @@ export type PaidRoute = {
 export type ReleaseAnswer = (
   answer: AnswerContent & { body: Uint8Array | string },
   paymentResponse: string,
-) => AnswerContent
+) => AnswerContent | Promise<AnswerContent>
 
 /** One request to a paid route, stripped of HTTP. */
 export type PaidCall = {

@@ -2,13 +2,20 @@ import * as curve from 'tiny-secp256k1'
 import type { Network } from '../chain/index.ts'
 import type { Address } from '../kernel/address.ts'
 import { fromHex, type Hex, isHex, toHex } from '../kernel/bytes.ts'
-import { hashTransferAuthorization, type TransferAuthorization, usdcDomainSeparator } from '../kernel/eip3009.ts'
+import {
+  hashReceiveAuthorization,
+  hashTransferAuthorization,
+  type TransferAuthorization,
+  usdcDomainSeparator,
+} from '../kernel/eip3009.ts'
 import { keccak256 } from '../kernel/keccak.ts'
 
 /** The custody wallet, able to allow transfers and nothing else: it needs no gas and sends no transaction itself. */
 export type CustodyKey = {
   readonly address: Address
   authorize(network: Network, authorization: TransferAuthorization): Hex
+  /** For a contract that pulls the money itself. */
+  authorizeReceipt(network: Network, authorization: TransferAuthorization): Hex
 }
 
 export function createCustodyKey(privateKey: Hex): CustodyKey {
@@ -17,13 +24,18 @@ export function createCustodyKey(privateKey: Hex): CustodyKey {
   const publicKey = curve.isPrivate(secret) ? curve.pointFromScalar(secret, false) : null
   if (!publicKey) throw new Error('not a private key of this curve')
   const domains = new Map<string, Buffer>()
+  const domainOf = (network: Network): Buffer => {
+    const domain = domains.get(network.caip2) ?? usdcDomainSeparator({ ...network.usdc, chainId: network.chainId })
+    domains.set(network.caip2, domain)
+    return domain
+  }
+  const sign = (digest: Uint8Array): Hex => {
+    const { signature, recoveryId } = curve.signRecoverable(digest, secret)
+    return toHex(Buffer.concat([signature, Buffer.from([27 + recoveryId])]))
+  }
   return {
     address: toHex(keccak256(publicKey.subarray(1)).subarray(12)),
-    authorize: (network, authorization) => {
-      const domain = domains.get(network.caip2) ?? usdcDomainSeparator({ ...network.usdc, chainId: network.chainId })
-      domains.set(network.caip2, domain)
-      const { signature, recoveryId } = curve.signRecoverable(hashTransferAuthorization(domain, authorization), secret)
-      return toHex(Buffer.concat([signature, Buffer.from([27 + recoveryId])]))
-    },
+    authorize: (network, authorization) => sign(hashTransferAuthorization(domainOf(network), authorization)),
+    authorizeReceipt: (network, authorization) => sign(hashReceiveAuthorization(domainOf(network), authorization)),
   }
 }

@@ -9,7 +9,7 @@ const ownMoneyPurposes: ReadonlySet<string> = new Set(['affiliate', 'refund'])
 
 export type CustodyMoney = {
   /** True when this payout can be paid beside what was taken before. */
-  take(payout: Payout): boolean
+  take(payout: Pick<Payout, 'purpose' | 'amountMicro'>): boolean
 }
 
 /**
@@ -23,7 +23,8 @@ export async function freeCustody(sql: Sql, chain: ChainPort, custody: Address):
   const { rows } = await sql.query<{ others: Micro; signed: Micro; reserved: Micro }>(
     `select
        (select coalesce(sum(b.owed_micro), 0)::bigint from ledger_account a join ledger_balance b on b.account_id = a.id
-        where a.unit = $1 and a.name not like 'payable:affiliate%') as others,
+        where a.unit = $1 and a.name not like 'payable:affiliate%'
+          and a.name not like 'payable:creator\\_committed:%') as others,
        (select coalesce(sum(amount_micro), 0)::bigint from payout where network = $2 and state in ('signed', 'parked')
           and (block_number is null or block_number > $3)) as signed,
        (select coalesce(sum(amount_micro), 0)::bigint from payout where network = $2 and state in ('waiting', 'queued')

@@ -43,6 +43,8 @@ export async function runPayouts(deps: PayoutDeps): Promise<void> {
     })
     if (!key || !wallets) continue
     await guarded(deps, 'sent', async () => {
+      // What a dead process sent and nobody watches would keep its payouts from ever being sent again.
+      await wallets.recoverLanes()
       await signQueued(deps, chain, key)
       const sent = await sendSigned(deps, { chain, rpc, wallets })
       if (sent > 0) await watchPayouts(deps, chain)

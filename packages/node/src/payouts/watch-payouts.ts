@@ -56,7 +56,9 @@ async function watchOne(
     return
   }
   if (payout.blockNumber !== null) await forgetBlock(deps, payout)
-  if (BigInt(final.timestamp) > validBefore && !(await chain.authorizationUsed(payer, nonce, 'finalized')))
+  // Asked at that very block: an endpoint that lags behind has no answer, where its own idea of the last final block
+  // would be "unused", and the debt would be paid twice.
+  if (BigInt(final.timestamp) > validBefore && !(await chain.authorizationUsed(payer, nonce, final.number)))
     await giveBack(deps, payout)
 }
 

@@ -1,6 +1,7 @@
 import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
+import type { Micro } from '../kernel/money.ts'
 import { accounts, lockAccounts, post } from '../ledger/index.ts'
 import type { TokenMaker } from '../signing/index.ts'
 import type { Database, Tx } from '../store/database.ts'
@@ -21,7 +22,9 @@ export type Redeemed = {
   nonce: string
   passId: string
   tokenKeyId: string
+  reward: string
   calls: number
+  maxPriceMicro: Micro
   points: bigint
   balance: bigint
   madeAtMs: number
@@ -118,6 +121,8 @@ function makeRedeemed(
     nonce,
     passId,
     tokenKeyId: keyId,
+    reward: reward.id,
+    maxPriceMicro: reward.maxPriceMicro,
     calls: Number(points / reward.points),
     points,
     balance,

@@ -17,7 +17,7 @@ import {
   redeemTypes,
   requestHash,
 } from './redeem-statement.ts'
-import { pendingPoints, pointBalances, readRedemptions } from './redemption-store.ts'
+import { hasBoughtOn, pendingPoints, pointBalances, readRedemptions } from './redemption-store.ts'
 
 export type RedeemRouteDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'baseUrl' | 'base'> & {
   policy: RewardsPolicy
@@ -227,15 +227,15 @@ function redeemRoute(deps: RedeemRouteDeps): RouteDeclaration {
 
 async function redeem(deps: RedeemRouteDeps, body: RedeemBody) {
   const owner = parseAddress(body.wallet) as Address
-  const reward = deps.policy.rewards.find(({ id }) => id === body.reward)
-  if (!reward) throw unknownReward(deps)
   const hash = requestHash({ ...body, wallet: owner, scheme: body.scheme ?? '', chain_id: body.chain_id ?? '' })
-  // Looked up first: the first result is given again even after the five minutes.
+  // Looked up first: the first result is given again even after the five minutes, and after a change of the rewards.
   const earlier = (await readRedemptions(deps.database, [body.nonce])).get(body.nonce)
   if (earlier) {
     if (!earlier.requestHash.equals(hash)) throw new Problem('redemption_conflict')
-    return show(deps, reward, earlier.redeemed)
+    return show(deps, earlier.redeemed)
   }
+  const reward = deps.policy.rewards.find(({ id }) => id === body.reward)
+  if (!reward) throw unknownReward(deps)
   const points = BigInt(body.points)
   if (points % reward.points !== 0n || points / reward.points > 1_000n)
     throw new Problem('input_invalid', { detail: `points must be 1 to 1000 times ${reward.points} for ${reward.id}` })
@@ -247,7 +247,7 @@ async function redeem(deps: RedeemRouteDeps, body: RedeemBody) {
       detail: `The wallet has ${outcome.balance} points, ${outcome.pending} of them pending.`,
       extra: { balance: outcome.balance.toString(), pending: outcome.pending.toString() },
     })
-  return show(deps, reward, outcome.redeemed)
+  return show(deps, outcome.redeemed)
 }
 
 async function checkSigned(deps: RedeemRouteDeps, body: RedeemBody, owner: Address, points: bigint): Promise<void> {
@@ -274,18 +274,24 @@ async function checkSigned(deps: RedeemRouteDeps, body: RedeemBody, owner: Addre
   const proven = await checkAccountSignature(deps.proofs.checkContractSignature, { account, digest, signature })
   if (!proven)
     throw new Problem('proof_invalid', { detail: 'The redemption is not signed by this wallet for this node.' })
+  // The same address can be another contract with another owner on the other chain.
+  if (proven.kind === 'contract' && !(await hasBoughtOn(deps.database, owner, `eip155:${chainId}`)))
+    throw new Problem('proof_invalid', {
+      detail: `This contract wallet bought nothing on eip155:${chainId}, so its signature there does not count.`,
+      hint: 'Sign with the contract on a chain on which it paid, and name that chain in chain_id.',
+    })
 }
 
 const seconds = (text: string): number => Math.floor(Date.parse(text) / 1000)
 
-function show(deps: RedeemRouteDeps, reward: Reward, redeemed: Redeemed) {
+function show(deps: RedeemRouteDeps, redeemed: Redeemed) {
   return {
     pass: {
       id: redeemed.passId,
       token: deps.passTokens.remake(redeemed.tokenKeyId, redeemed.passId) ?? null,
-      reward: reward.id,
+      reward: redeemed.reward,
       calls: redeemed.calls,
-      max_price_usd: formatUsd(reward.maxPriceMicro),
+      max_price_usd: formatUsd(redeemed.maxPriceMicro),
       expires_at: toRfc3339(redeemed.expiresAtMs),
     },
     points: redeemed.points.toString(),

@@ -15,13 +15,15 @@ export async function readRedemptions(
     points: bigint
     pass_id: string
     balance_after: bigint
+    reward: string
     calls: number
+    max_price_micro: bigint
     token_key_id: string
     made_at: Date
     expires_at: Date
   }>({
     name: 'rewards_read_redemptions',
-    text: `select r.nonce, r.request_hash, r.points, r.pass_id, r.balance_after, p.calls, p.token_key_id, p.made_at, p.expires_at
+    text: `select r.nonce, r.request_hash, r.points, r.pass_id, r.balance_after, p.reward, p.calls, p.max_price_micro, p.token_key_id, p.made_at, p.expires_at
       from redemption r join pass p on p.id = r.pass_id where r.nonce = any($1::text[])`,
     values: [nonces],
   })
@@ -34,7 +36,9 @@ export async function readRedemptions(
           nonce: row.nonce,
           passId: row.pass_id,
           tokenKeyId: row.token_key_id,
+          reward: row.reward,
           calls: row.calls,
+          maxPriceMicro: row.max_price_micro,
           points: row.points,
           balance: row.balance_after,
           madeAtMs: row.made_at.getTime(),
@@ -53,6 +57,16 @@ export async function pointBalances(sql: Sql, wallets: readonly Address[]): Prom
     values: [wallets.map((wallet) => accounts.points(wallet).name)],
   })
   return new Map(rows.map((row) => [row.name.slice('points:'.length) as Address, row.owed_micro]))
+}
+
+/** A sale that stands; top-ups and what was given back prove nothing about who is behind a wallet. */
+export async function hasBoughtOn(sql: Sql, wallet: Address, network: string): Promise<boolean> {
+  const { rowCount } = await sql.query({
+    name: 'rewards_has_bought_on',
+    text: `select from reward_sale where payer = $1 and network = $2 and reversed_micro < take_micro limit 1`,
+    values: [wallet, network],
+  })
+  return rowCount > 0
 }
 
 /** Points of large payments that a reorg could still take away. */
@@ -79,7 +93,7 @@ export async function insertRedemptions(tx: Tx, made: readonly Made[]): Promise<
       made.map(({ request }) => request.requestHash),
       made.map(({ request }) => request.wallet),
       made.map(({ points }) => points),
-      made.map(({ request }) => request.reward.id),
+      made.map(({ reward }) => reward),
       made.map(({ passId }) => passId),
       made.map(({ balance }) => balance),
       made.map(({ madeAtMs }) => new Date(madeAtMs)),
@@ -96,9 +110,9 @@ export async function insertPasses(tx: Tx, made: readonly Made[]): Promise<void>
     values: [
       made.map(({ passId }) => passId),
       made.map(({ request }) => request.wallet),
-      made.map(({ request }) => request.reward.id),
+      made.map(({ reward }) => reward),
       made.map(({ calls }) => calls),
-      made.map(({ request }) => request.reward.maxPriceMicro),
+      made.map(({ maxPriceMicro }) => maxPriceMicro),
       made.map(({ tokenKeyId }) => tokenKeyId),
       made.map(({ tokenHash }) => tokenHash),
       made.map(({ madeAtMs }) => new Date(madeAtMs)),

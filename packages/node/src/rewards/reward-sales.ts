@@ -1,13 +1,13 @@
 import type { Address } from '../kernel/address.ts'
 import { type Micro, smallerOf } from '../kernel/money.ts'
-import { accounts, balanceOf, type LedgerLine, type LedgerTransaction, lockAccounts, post } from '../ledger/index.ts'
+import { accounts, balanceOf, type LedgerLine, type LedgerTransaction, lockAccounts } from '../ledger/index.ts'
 import type { Sale } from '../payments/index.ts'
 import type { Tx } from '../store/database.ts'
 import { ignoredReason } from './attribute.ts'
 import { decideReferrals, type Referral } from './decide-referrals.ts'
 import { affiliateShare, pointsFor, referralPoints } from './earn.ts'
 import type { RewardsPolicy } from './policy.ts'
-import { type CountedSale, countSales, insertRewards, type LoyaltyRow, type RewardRow } from './store.ts'
+import { bookRewards, type CountedSale, countSales, type LoyaltyRow, type RewardRow } from './store.ts'
 import { takesOf } from './takes.ts'
 
 export type RewardDeps = { policy: RewardsPolicy; ownPayees: ReadonlySet<Address> }
@@ -31,8 +31,7 @@ export async function rewardSales(deps: RewardDeps, tx: Tx, sales: readonly Sale
   const payers = await countSales(tx, counted)
   const referrals = await decideReferrals(tx, deps, counted, payers)
   const rows = toRewards(deps, counted, payers, referrals)
-  await insertRewards(tx, rows)
-  await post(tx, await postingsOf(tx, rows, payers))
+  await bookRewards(tx, rows, await postingsOf(tx, rows, payers))
 }
 
 function explicitAffiliate(deps: RewardDeps, { attribution, payer }: Sale): Pick<CountedSale, 'affiliate' | 'note'> {

@@ -17,7 +17,7 @@ import {
 
 export const verdictSentences: Record<Verdict, string> = {
   LOCKED: 'Nobody controls this token any more.',
-  PARTIALLY_CONTROLLED: 'There is no admin, but somebody still has some power over holders.',
+  PARTIALLY_CONTROLLED: 'Nobody can act as admin, but some power over the token and its holders is left.',
   ISSUER_CONTROLLED: 'An admin can change the rules of this token at any time.',
   UNKNOWN: 'Not enough could be read or proven to say who controls this token.',
 }

@@ -6,6 +6,7 @@ import type { Judgement } from './judge/types.ts'
 import { newMeter } from './read/panel.ts'
 import { Unreadable } from './read/pin-block.ts'
 import { pinHead, type ReaderDeps, type Reading, readToken } from './read/read-token.ts'
+import { validUntil } from './show.ts'
 import { hasTokenPrefix } from './token-address.ts'
 
 export type Checked = Extract<Reading, { status: 'read' }> & { judgement: Judgement }
@@ -74,6 +75,9 @@ export function createChecker(deps: ReaderDeps): Checker {
       .finally(() => refreshing.delete(token))
   }
 
+  /** A multiplier may mature while an answer is kept: what is past its own date is read anew. */
+  const stillValid = async (entry: Entry) => validUntil((await entry.reading).facts) * 1000 > deps.clock.nowMs()
+
   return {
     currentBlock: () => currentBlock().catch(asProblem),
     check: async (token, { fresh = false } = {}) => {
@@ -82,7 +86,7 @@ export function createChecker(deps: ReaderDeps): Checker {
       const known = cache.get(token)
       if (known?.blockHash === block.hash) return known.reading
       const ageMs = known === undefined ? 0 : deps.clock.nowMs() - known.atMs
-      if (known?.done && !fresh && ageMs < answerAgeMsMax) {
+      if (known?.done && !fresh && ageMs < answerAgeMsMax && (await stillValid(known))) {
         if (ageMs >= refreshAfterMs) refreshSoon(token, block)
         return known.reading
       }

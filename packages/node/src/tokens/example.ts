@@ -48,6 +48,8 @@ export function exampleFacts(): TokenFacts {
     },
     logs: { fromBlock: 53_500_000n, toBlock: 53_600_000n, count: 0, gaps: [] },
     events: [],
+    policyEvents: [],
+    policyEventsLeftOut: 0,
     contradictions: [],
   }
 }

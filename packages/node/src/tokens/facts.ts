@@ -2,6 +2,7 @@ import type { Address } from '../kernel/address.ts'
 import type { Hex } from '../kernel/bytes.ts'
 import type { Fork, ScopeName } from './abi/b20.ts'
 import type { ControlEvent } from './read/decode-events.ts'
+import type { PolicyEvent } from './read/decode-policy-events.ts'
 import type { TokenVariant } from './token-address.ts'
 
 /** Why a fact is not known. Every one of them blocks a clean answer. */
@@ -121,6 +122,9 @@ export type TokenFacts = {
   genesis: Genesis | undefined
   logs: LogCoverage
   events: readonly ControlEvent[]
+  /** Of the policies bound now and their children; the latest ones where there are very many. */
+  policyEvents: readonly PolicyEvent[]
+  policyEventsLeftOut: number
   /** What logs say against views, each in a stable code. */
   contradictions: readonly Contradiction[]
 }

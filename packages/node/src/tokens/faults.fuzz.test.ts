@@ -136,9 +136,22 @@ function lying(model: ModelToken, others: readonly ModelToken[], roll: () => num
   return { name: 'lying', send: async (calls) => calls.map(one) }
 }
 
+/** The models stand still, so a true answer is worked out once per model and question. */
+const trueAnswers = new WeakMap<ModelToken, Map<string, unknown>>()
+
+function trueAnswer(model: ModelToken, call: RpcCall): unknown {
+  const known = trueAnswers.get(model) ?? new Map<string, unknown>()
+  trueAnswers.set(model, known)
+  const asked = call.params[0] as { data?: string } | undefined
+  // A multicall is its own name: spelling it out once more would cost as much as answering it.
+  const key = call.method === 'eth_call' ? (asked?.data ?? '') : call.method + JSON.stringify(call.params)
+  if (!known.has(key)) known.set(key, answerModel(model, call, nowSeconds))
+  return known.get(key)
+}
+
 const honest = (model: ModelToken): RpcEndpoint => ({
   name: 'honest',
-  send: async (calls) => calls.map((call) => answerModel(model, call, nowSeconds)),
+  send: async (calls) => calls.map((call) => trueAnswer(model, call)),
 })
 
 async function outcomeOf(

@@ -2,7 +2,7 @@ import type { OpenShop, Shop, ShopContext } from '../http/index.ts'
 import { nowSeconds } from '../kernel/clock.ts'
 import { forkTimes } from './abi/b20.ts'
 import { changesRoute } from './changes/route.ts'
-import { createChecker } from './checker.ts'
+import { type Checker, createChecker } from './checker.ts'
 import { type ShownDemoToken, seedDemoTokens } from './demo/seed-tokens.ts'
 import { createLogIndex } from './read/log-index.ts'
 import { newPace } from './read/read-logs.ts'
@@ -18,6 +18,7 @@ export type TokensShopOptions = { settings: Record<string, unknown> }
 // The first B20 block of Base is not confirmed on chain; no token is older than this.
 const mainnetFloorBlock = 47_000_000n
 const headAgeSecondsMax = 90
+const headAheadSecondsMax = 30
 
 /** Area A: who controls a B20 token. */
 export function openTokensShop(options: TokensShopOptions): OpenShop {
@@ -43,10 +44,19 @@ export function openTokensShop(options: TokensShopOptions): OpenShop {
         reportRoute({ ...common, attester, priceMicro: settings.reportPriceMicro }),
         changesRoute({ checker, clock: context.clock, jws: context.jws, baseUrl, stopped: stopped.signal }),
       ],
+      // Without a chain to read, or with a clock that does not fit it, nothing here can be sold.
+      readiness: synthetic ? [] : [{ name: 'token chain and clock', check: () => canRead(checker) }],
       demo: () => ({ tokens: demo }),
       stop: async () => stopped.abort(new Error('the node stops')),
     }
   }
+}
+
+function canRead(checker: Checker): Promise<boolean> {
+  return checker.currentBlock().then(
+    () => true,
+    () => false,
+  )
 }
 
 function readerDeps(context: ShopContext, settings: TokensSettings, panel: ReaderDeps['panel']): ReaderDeps {
@@ -65,6 +75,8 @@ function readerDeps(context: ShopContext, settings: TokensSettings, panel: Reade
     },
     clock,
     headAgeSecondsMax,
+    // The time of an embedded chain may be moved at will.
+    headAheadSecondsMax: mode === 'production' ? headAheadSecondsMax : Number.POSITIVE_INFINITY,
   }
 }
 

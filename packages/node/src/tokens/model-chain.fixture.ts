@@ -257,14 +257,22 @@ function answerView(model: ModelToken, { to, data }: ViewCall): Result {
   return returns('0x')
 }
 
-export const blockHash = (number: number): Hex => toHex(sha256(`block ${number}`))
+const hashes = new Map<string, Hex>()
+
+function hashOf(text: string): Hex {
+  const known = hashes.get(text) ?? toHex(sha256(text))
+  hashes.set(text, known)
+  return known
+}
+
+export const blockHash = (number: number): Hex => hashOf(`block ${number}`)
 
 function blockAt(number: number, timestamp: number) {
   return {
     number: `0x${number.toString(16)}`,
     hash: blockHash(number),
     timestamp: `0x${timestamp.toString(16)}`,
-    stateRoot: toHex(sha256(`root ${number}`)),
+    stateRoot: hashOf(`root ${number}`),
   }
 }
 
@@ -318,15 +326,17 @@ function receiptLogs(model: ModelToken, transaction: Hex) {
     .filter((log) => log.transactionHash === transaction)
 }
 
+const [wordZero, wordOne, word64] = [encodeWord(0), encodeWord(1), encodeWord(64)]
+
 export function encodeResults(results: readonly Result[]): Hex {
-  const head: string[] = [encodeWord(32n), encodeWord(BigInt(results.length))]
+  const head: string[] = [encodeWord(32), encodeWord(results.length)]
   const tail: string[] = []
   let offset = results.length * 32
   for (const { success, data } of results) {
     const digits = data.slice(2)
     const padded = digits.padEnd(Math.ceil(digits.length / 64) * 64, '0')
-    head.push(encodeWord(BigInt(offset)))
-    tail.push(encodeWord(success ? 1n : 0n), encodeWord(64n), encodeWord(BigInt(digits.length / 2)), padded)
+    head.push(encodeWord(offset))
+    tail.push(success ? wordOne : wordZero, word64, encodeWord(digits.length / 2), padded)
     offset += 96 + padded.length / 2
   }
   return `0x${head.join('')}${tail.join('')}`

@@ -41,6 +41,7 @@ export function readerOver(endpoints: readonly RpcEndpoint[], changes: Partial<R
     schedule: { times: undefined, nextUnreviewedAt: undefined },
     clock: systemClock,
     headAgeSecondsMax: 90,
+    headAheadSecondsMax: 30,
     ...changes,
   }
 }

@@ -4,7 +4,7 @@ import { type Address, checksumAddress, parseAddress } from '../kernel/address.t
 import { formatUsd, type Micro } from '../kernel/money.ts'
 import { asProblem as anyAsProblem, Problem, problemBody } from '../kernel/problem.ts'
 import { checkAnswer } from './check-answer.ts'
-import type { Checker } from './checker.ts'
+import type { Checked, Checker } from './checker.ts'
 import { exampleCheck } from './example.ts'
 import type { Panel } from './read/panel.ts'
 import { addressParams, addressPattern, checkOutput } from './schemas.ts'
@@ -27,14 +27,28 @@ export function checkRoutes(deps: TokenRouteDeps): RouteDeclaration[] {
   return [checkRoute(deps), batchRoute(deps)]
 }
 
-async function answerFor(deps: TokenRouteDeps, token: Address, wallet: Address | undefined) {
-  const checked = await deps.checker.check(token)
+type Made = { answer: ReturnType<typeof checkAnswer>; content: ReturnType<typeof jsonAnswer> }
+
+/** One reading gives one answer, put together and spelt out once however often it is asked for. */
+const made = new WeakMap<Checked, Made>()
+
+function answerOf(deps: TokenRouteDeps, checked: Checked, token: Address): Made {
+  const known = made.get(checked)
+  if (known !== undefined) return known
   const answer = checkAnswer(checked, {
     network: deps.network,
     synthetic: deps.synthetic,
     reportUrl: `${deps.baseUrl}/v1/report/${checksumAddress(token)}`,
     reportPriceUsd: formatUsd(deps.reportPriceMicro),
   })
+  const whole = { answer, content: jsonAnswer(answer) }
+  made.set(checked, whole)
+  return whole
+}
+
+async function answerFor(deps: TokenRouteDeps, token: Address, wallet: Address | undefined) {
+  const checked = await deps.checker.check(token)
+  const { answer } = answerOf(deps, checked, token)
   if (wallet === undefined || checked.facts.variant === 'unsupported') return answer
   return { ...answer, wallet: await viewWallet(await deps.panel(), deps.multicall3, checked, wallet) }
 }
@@ -61,6 +75,7 @@ function checkRoute(deps: TokenRouteDeps): RouteDeclaration {
       kind: 'free',
       handle: async (input) => {
         const { token, wallet } = readInput(input)
+        if (wallet === undefined) return answerOf(deps, await deps.checker.check(token), token).content
         return jsonAnswer(await answerFor(deps, token, wallet))
       },
     },

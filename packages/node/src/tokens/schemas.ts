@@ -9,7 +9,12 @@ export const addressParams = z.strictObject({
 
 const unknown = z.strictObject({ unknown: z.string().describe('Why it is not known.') })
 const orUnknown = <T extends z.ZodType>(schema: T) => z.union([schema, unknown])
-const party = z.strictObject({ account: z.string(), how: z.string(), label: z.record(z.string(), z.unknown()) })
+const party = z.strictObject({
+  account: z.string(),
+  how: z.string(),
+  alone: z.boolean().optional().describe('Of policies: whether this party can do it without any other.'),
+  label: z.record(z.string(), z.unknown()),
+})
 
 export const verdict = z.enum(['LOCKED', 'PARTIALLY_CONTROLLED', 'ISSUER_CONTROLLED', 'UNKNOWN'])
 export const level = z.enum(['impossible', 'latent', 'armed', 'unknown'])
@@ -61,7 +66,10 @@ export const reading = z.strictObject({
   round_trips: z.record(z.string(), z.int()),
 })
 
-const capability = z.strictObject({ answer: z.enum(['yes', 'no', 'unknown']), why: z.string() })
+const capability = z.strictObject({
+  answer: z.enum(['yes', 'later', 'no', 'unknown']).describe('`later`: not now, but somebody can bring it about.'),
+  why: z.string(),
+})
 export const walletView = z.strictObject({
   wallet: z.string(),
   balance: orUnknown(z.string()),

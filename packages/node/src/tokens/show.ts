@@ -47,6 +47,7 @@ export function showParty(facts: TokenFacts, party: Party) {
   return {
     account: checksumAddress(party.account),
     how: party.how,
+    ...(party.alone === undefined ? {} : { alone: party.alone }),
     label: showLabel(facts.accounts.get(party.account)),
   }
 }

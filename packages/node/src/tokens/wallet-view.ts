@@ -3,6 +3,9 @@ import type { Hex } from '../kernel/bytes.ts'
 import { errorSelectors, type ScopeName } from './abi/b20.ts'
 import type { Checked } from './checker.ts'
 import type { Known, TokenFacts } from './facts.ts'
+import { canStillChange } from './judge/policies.ts'
+import { adminLevel } from './judge/reach.ts'
+import type { Level } from './judge/types.ts'
 import { calls, transferData } from './read/calls.ts'
 import { createDesk } from './read/desk.ts'
 import { agree, askAll, newMeter, type Panel } from './read/panel.ts'
@@ -10,12 +13,13 @@ import { blockParameter } from './read/views.ts'
 import { readBool, readUint } from './read/words.ts'
 import { showNumber } from './show.ts'
 
-type Answer = 'yes' | 'no' | 'unknown'
+/** `later`: not now, but somebody can bring it about. */
+type Answer = 'yes' | 'later' | 'no' | 'unknown'
 export type Capability = { answer: Answer; why: string }
 
 /** What one wallet can do with the token and what can be done to it, from views at the same block. */
 export async function viewWallet(panel: Panel, multicall3: Address, checked: Checked, wallet: Address) {
-  const { facts, judgement } = checked
+  const { facts } = checked
   const desk = createDesk(panel, multicall3, facts.block, newMeter())
   const ids = facts.scopes
   desk.ask(calls.balance(facts.token, wallet))
@@ -37,7 +41,7 @@ export async function viewWallet(panel: Panel, multicall3: Address, checked: Che
     hold: holdOf(authorized('TRANSFER_RECEIVER_POLICY')),
     send: sendOf(facts, authorized, simulated),
     receive: receiveOf(facts, authorized('TRANSFER_RECEIVER_POLICY')),
-    be_frozen: frozenOf(authorized, judgement.powers.freeze.now, judgement.powers.pause.now),
+    be_frozen: frozenOf(checked, authorized),
     be_seized: seizedOf(checked, authorized),
   }
 }
@@ -86,28 +90,38 @@ function receiveOf(facts: TokenFacts, receiver: Answer): Capability {
     : say('no', 'the receiver policy denies this wallet')
 }
 
-function frozenOf(authorized: (scope: ScopeName) => Answer, freeze: string, pause: string): Capability {
+function frozenOf({ facts, judgement }: Checked, authorized: (scope: ScopeName) => Answer): Capability {
+  const [freeze, pause] = [judgement.powers.freeze.now, judgement.powers.pause.now]
   if (authorized('TRANSFER_SENDER_POLICY') === 'no') return say('yes', 'it is frozen now: the sender policy denies it')
+  if (facts.paused.known && facts.paused.value.includes(0))
+    return say('yes', 'it is frozen now, like everybody: transfers are paused')
   if (freeze === 'armed' || pause === 'armed') return say('yes', 'somebody can freeze accounts or pause transfers now')
-  if (freeze === 'latent' || pause === 'latent') return say('yes', 'not now, but somebody can bring it about')
   if (freeze === 'unknown' || pause === 'unknown') return say('unknown', 'who could freeze is not known')
+  if (freeze === 'latent' || pause === 'latent') return say('later', 'not now, but somebody can bring it about')
   return say('no', 'nobody can freeze accounts or pause transfers, now or later')
 }
 
 /** Polarity differs: to be exempt is to be authorised, to be burnable is to be denied as a sender. */
-function seizedOf({ judgement }: Checked, authorized: (scope: ScopeName) => Answer): Capability {
+function seizedOf({ facts, judgement }: Checked, authorized: (scope: ScopeName) => Answer): Capability {
   const { seize, burn_blocked } = judgement.powers
-  const exempt = authorized('SEIZE_EXEMPT_POLICY')
-  const sender = authorized('TRANSFER_SENDER_POLICY')
-  if (seize.now === 'armed' && exempt === 'no') return say('yes', 'it is not exempt, and somebody can seize now')
-  if (burn_blocked.now === 'armed' && sender === 'no')
-    return say('yes', 'it is blocked, and somebody can burn blocked tokens now')
-  const levels = [seize.now, burn_blocked.now]
-  if (levels.includes('unknown') || (levels.includes('armed') && (exempt === 'unknown' || sender === 'unknown')))
+  const [exempt, sender] = [authorized('SEIZE_EXEMPT_POLICY'), authorized('TRANSFER_SENDER_POLICY')]
+  const seized = takingAnswer(facts, seize.now, exempt, 'SEIZE_EXEMPT_POLICY')
+  const burned = takingAnswer(facts, burn_blocked.now, sender, 'TRANSFER_SENDER_POLICY')
+  if (seized === 'yes') return say('yes', 'it is not exempt, and somebody can seize now')
+  if (burned === 'yes') return say('yes', 'it is blocked, and somebody can burn blocked tokens now')
+  if (seized === 'unknown' || burned === 'unknown')
     return say('unknown', 'who could seize, or whether this wallet is exempt, is not known')
-  if (levels.some((level) => level === 'armed' || level === 'latent'))
-    return say('yes', 'not now, but somebody can bring it about')
+  if (seized === 'later' && seize.now === 'armed') return say('later', 'it is exempt now, and somebody can end that')
+  if (seized === 'later' || burned === 'later') return say('later', 'not now, but somebody can bring it about')
   return say('no', 'nobody can seize or burn it, now or later')
+}
+
+/** `spared`: what the scope says of the wallet; it is safe for good only where nobody can make the scope say otherwise. */
+function takingAnswer(facts: TokenFacts, level: Level, spared: Answer, scope: ScopeName): Answer {
+  if (level === 'impossible') return 'no'
+  if (level === 'unknown' || spared === 'unknown') return 'unknown'
+  if (spared === 'no') return level === 'armed' ? 'yes' : 'later'
+  return canStillChange(facts, scope) || adminLevel(facts) !== 'impossible' ? 'later' : 'no'
 }
 
 /** A transfer of nothing to oneself, run against the block without being sent. */

@@ -2,7 +2,13 @@ import type { AssayClient } from '../client.ts'
 import type { AssayResult } from '../context.ts'
 
 export type TokenVerdict = 'LOCKED' | 'PARTIALLY_CONTROLLED' | 'ISSUER_CONTROLLED' | 'UNKNOWN'
-export type TokenParty = { account: string; how: string; label: { kind: string } }
+export type TokenParty = {
+  account: string
+  how: string
+  /** Of policies: whether this party can do it without any other. */
+  alone?: boolean
+  label: { kind: string; threshold?: number; owners?: string[] }
+}
 export type TokenPower = {
   state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'
   now: 'impossible' | 'latent' | 'armed' | 'unknown'
@@ -11,7 +17,8 @@ export type TokenPower = {
   could_become: TokenParty[]
   why: string
 }
-export type TokenCapability = { answer: 'yes' | 'no' | 'unknown'; why: string }
+/** `later`: not now, but somebody can bring it about. */
+export type TokenCapability = { answer: 'yes' | 'later' | 'no' | 'unknown'; why: string }
 
 /** The free answer about one token. */
 export type TokenCheck = {
@@ -28,7 +35,10 @@ export type TokenCheck = {
   completeness: { complete: boolean; missing: { code: string; detail: string }[] }
   valid_until_at: string
   report: { url: string; price_usd: string }
-  wallet?: { wallet: string } & Record<'hold' | 'send' | 'receive' | 'be_frozen' | 'be_seized', TokenCapability>
+  wallet?: { wallet: string; balance: string | { unknown: string } } & Record<
+    'hold' | 'send' | 'receive' | 'be_frozen' | 'be_seized',
+    TokenCapability
+  >
 }
 
 /** GET /v1/check/{address}; the answer is read from `result.response`. */

@@ -4,6 +4,7 @@ import { canonicalJson } from '../canonical-json.ts'
 import { verifyEd25519 } from '../ed25519.ts'
 import { readDirectory } from '../trusted-keys.ts'
 import type { EvidenceCheck, EvidenceReport } from '../verify-evidence.ts'
+import { proofCheck } from './verify-proof.ts'
 
 type Hex = `0x${string}`
 
@@ -83,6 +84,7 @@ export async function verifyTokenReport(
     await signatureCheck(report.attestation),
     await attesterCheck(report.attestation),
     keyCheck(report.attestation, options.trustedDirectory),
+    ...[proofCheck(report)].flatMap((check) => check ?? []),
     notChecked(
       'chain',
       `that block ${report.attestation.message.blockHash} is part of chain ${report.attestation.message.chainId} is for any node of that chain to say`,

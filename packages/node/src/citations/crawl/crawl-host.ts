@@ -1,10 +1,13 @@
 import { toRfc3339 } from '../../kernel/clock.ts'
+import type { Sql } from '../../store/database.ts'
 import type { SourceDeps } from '../deps.ts'
+import type { ReadPage } from '../page/read-page.ts'
 import { wantScore } from '../sources/ask-for-work.ts'
-import { discoverHost, type FoundPage, readRsl } from './discover-host.ts'
+import { discoverHost, type FoundPage, readRsl, rulesOf } from './discover-host.ts'
 import type { HostFindings } from './findings.ts'
 import { createPoliteHost, type PoliteHost } from './polite-host.ts'
-import { allowAll, isAllowed, type Robots } from './robots.ts'
+import { readFeed } from './read-feed.ts'
+import { isAllowed, type Robots } from './robots.ts'
 import { addPages, duePages, type HostLease, keepHost, type PageResult, releaseHost, storePages } from './store.ts'
 import { visitPage } from './visit-page.ts'
 
@@ -18,20 +21,30 @@ export async function crawlHost(deps: SourceDeps, lease: HostLease, window: Craw
   const host = createPoliteHost(deps, window.signal)
   const visit = await prepare(deps, lease, host, window)
   if (!visit) return 0
-  const { pages, outcome } = await visitPages(deps, lease, host, visit, window)
-  const failures = visit.reachable ? 0 : lease.failures + 1
-  const backoffMs = Math.min(deps.settings.crawl.againMs * 7, 60_000 * 2 ** Math.min(failures, 12))
-  if (outcome === 'finished') await checkCitations(deps, lease, visit.findings)
+  const { pages, outcome } = visit.reachable
+    ? await visitPages(deps, lease, host, visit, window)
+    : { pages: 0, outcome: 'silent' as const }
+  const failures = outcome === 'silent' ? lease.failures + 1 : 0
+  if (outcome === 'finished') await checkCitations(deps, lease, visit.findings, window.signal)
   await releaseHost(database, clock, lease, {
-    finished: outcome === 'finished',
-    dueAt: new Date(
-      clock.nowMs() + (outcome === 'unfinished' ? 0 : visit.reachable ? deps.settings.crawl.againMs : backoffMs),
-    ),
+    finished: outcome !== 'unfinished',
+    dueAt: new Date(clock.nowMs() + restMs(deps, outcome, failures)),
     failures,
-    problem: visit.reachable ? null : (visit.findings.robots?.note ?? 'the host cannot be reached'),
+    problem: outcome !== 'silent' ? null : visit.reachable ? silentNote : (visit.findings.robots?.note ?? silentNote),
   })
-  if (pages > 0 || outcome === 'finished') await wantScore(database, lease.source.domain, clock)
+  if (pages > 0 || outcome !== 'unfinished') await wantScore(database, lease.source.domain, clock)
   return pages
+}
+
+type Outcome = 'finished' | 'unfinished' | 'silent'
+
+const silentNote = 'the host does not answer'
+
+/** Until the host is looked at again; one that does not answer is asked ever more rarely. */
+function restMs(deps: SourceDeps, outcome: Outcome, failures: number): number {
+  const { againMs } = deps.settings.crawl
+  if (outcome === 'unfinished') return 0
+  return outcome === 'finished' ? againMs : Math.min(againMs * 7, 60_000 * 2 ** Math.min(failures, 12))
 }
 
 type Prepared = { findings: HostFindings; robots: Robots; reachable: boolean }
@@ -43,30 +56,35 @@ async function prepare(
   host: PoliteHost,
   window: CrawlWindow,
 ): Promise<Prepared | undefined> {
-  const { database, clock, settings } = deps
   const known = lease.findings
-  if (known.discoveredAt !== undefined && Date.parse(known.discoveredAt) >= lease.startedAt.getTime()) {
-    const robots = known.robots?.rules ?? allowAll
+  const robots = known.robots && rulesOf(known.robots)
+  if (robots && known.discoveredAt !== undefined && Date.parse(known.discoveredAt) >= lease.startedAt.getTime()) {
     host.slowTo(robots.crawlDelaySeconds)
+    host.rest()
     return { findings: known, robots, reachable: known.robots?.status !== 'unknown' }
   }
   const found = await discoverHost(deps, lease.source, host, window.signal)
   if (window.signal.aborted) return undefined
-  const findings = { ...known, ...found.findings }
-  if (!(await keepHost(database, clock, lease, settings.crawl.leaseMs, findings))) return undefined
-  await addFound(deps, lease, found.robots, found.pages)
-  return { findings, robots: found.robots, reachable: found.reachable }
+  // An outage takes nothing away; otherwise what is no longer there is no longer known.
+  const kept = found.reachable ? (known.citations ? { citations: known.citations } : {}) : known
+  const findings = { ...kept, ...found.findings }
+  const visit = { findings, robots: found.robots, reachable: found.reachable }
+  return (await storeBatch(deps, lease, visit, [], found.pages)) ? visit : undefined
 }
 
 async function addFound(
   deps: SourceDeps,
+  sql: Sql,
   lease: HostLease,
   robots: Robots,
   pages: readonly FoundPage[],
 ): Promise<void> {
   const allowed = pages.filter((page) => isAllowed(robots, page.url))
-  await addPages(deps.database, lease.source.domain, allowed, lease.startedAt, deps.settings.crawl.pagesMax)
+  await addPages(sql, lease.source.domain, allowed, lease.startedAt, deps.settings.crawl.pagesMax)
 }
+
+// One page may hang; a host that hangs again and again must not hold a place among those at work.
+const silentPagesMax = 3
 
 async function visitPages(
   deps: SourceDeps,
@@ -74,45 +92,70 @@ async function visitPages(
   host: PoliteHost,
   visit: Prepared,
   window: CrawlWindow,
-): Promise<{ pages: number; outcome: 'finished' | 'unfinished' }> {
+): Promise<{ pages: number; outcome: Outcome }> {
   const { domain } = lease.source
   let pages = 0
-  if (!visit.reachable) return { pages, outcome: 'finished' }
+  let silent = 0
   for (;;) {
     const due = await duePages(deps.database, domain, lease.startedAt, flushEvery)
     const allowed = due.filter((page) => isAllowed(visit.robots, page.url))
     const results: PageResult[] = due.filter((page) => !allowed.includes(page)).map((page) => forbidden(deps, page))
     const found: FoundPage[] = []
     for (const page of allowed) {
-      if (window.signal.aborted || deps.clock.monotonicMs() >= window.stopAtMs) break
-      const { result, read } = await visitPage(deps, host, page, domain)
+      if (window.signal.aborted || silent >= silentPagesMax) break
+      if (deps.clock.monotonicMs() >= window.stopAtMs) break
+      const { result, read, answered } = await visitPage(deps, host, page, domain)
       if (window.signal.aborted) break
       results.push(result)
       pages += 1
+      silent = answered ? 0 : silent + 1
       found.push(...(read?.links ?? []).map((url) => ({ url, foundBy: 'link' as const })))
-      if (visit.findings.rsl === undefined) await followRsl(deps, lease, host, visit, read?.facts.licences ?? [])
+      if (read) found.push(...(await followHints(deps, lease, host, visit, read)))
     }
-    await storePages(deps.database, domain, results)
-    await addFound(deps, lease, visit.robots, found)
-    if (!(await keepHost(deps.database, deps.clock, lease, deps.settings.crawl.leaseMs, visit.findings)))
-      return { pages, outcome: 'unfinished' }
+    if (!(await storeBatch(deps, lease, visit, results, found))) return { pages, outcome: 'unfinished' }
+    if (silent >= silentPagesMax) return { pages, outcome: 'silent' }
     if (results.length < due.length) return { pages, outcome: 'unfinished' }
     if (due.length === 0) return { pages, outcome: 'finished' }
   }
 }
 
-/** A licence named by a page and not by robots.txt. */
-async function followRsl(
+/** All of it or, when the lease is lost, nothing: whoever has the host now may have read its pages later than we did. */
+async function storeBatch(
+  deps: SourceDeps,
+  lease: HostLease,
+  visit: Prepared,
+  results: readonly PageResult[],
+  found: readonly FoundPage[],
+): Promise<boolean> {
+  const { database, clock, settings } = deps
+  return database.transaction(async (tx) => {
+    if (!(await keepHost(tx, clock, lease, settings.crawl.leaseMs, visit.findings))) return false
+    await storePages(tx, lease.source.domain, results)
+    await addFound(deps, tx, lease, visit.robots, found)
+    return true
+  })
+}
+
+/** Feeds and licences that a page names: read once for the host, when nothing better was found before. */
+async function followHints(
   deps: SourceDeps,
   lease: HostLease,
   host: PoliteHost,
   visit: Prepared,
-  licences: readonly { kind: string; url: string }[],
-): Promise<void> {
-  const urls = licences.filter((licence) => licence.kind === 'rsl').map((licence) => licence.url)
-  if (urls.length === 0) return
-  const rsl = await readRsl(lease.source, host, urls, () => toRfc3339(deps.clock.nowMs()))
-  if (rsl) visit.findings.rsl = rsl
+  read: ReadPage,
+): Promise<FoundPage[]> {
+  const at = () => toRfc3339(deps.clock.nowMs())
+  const licences = read.facts.licences.filter((licence) => licence.kind === 'rsl').map((licence) => licence.url)
+  const feeds = read.feeds.filter((url) => isAllowed(visit.robots, url))
+  const feed =
+    visit.findings.feed === undefined && feeds.length > 0 ? await readFeed(lease.source, host, feeds, at) : undefined
+  if (feed) visit.findings.feed = feed.finding
+  const named = [...licences, ...(feed?.licences ?? [])]
+  if (visit.findings.rsl === undefined && named.length > 0) {
+    const rsl = await readRsl(lease.source, host, named, at)
+    if (rsl) visit.findings.rsl = rsl
+  }
+  return (feed?.pages ?? []).map(({ url }) => ({ url, foundBy: 'feed' as const }))
 }
 
 function forbidden(deps: SourceDeps, page: { url: string }): PageResult {
@@ -126,6 +169,7 @@ function forbidden(deps: SourceDeps, page: { url: string }): PageResult {
     etag: null,
     lastModified: null,
     problem: 'robots.txt forbids it',
+    forbidden: true,
     read: undefined,
   }
 }
@@ -133,7 +177,12 @@ function forbidden(deps: SourceDeps, page: { url: string }): PageResult {
 const samplesMax = 5
 
 /** A few of the addresses the pages cite: citations that lead nowhere are worth less. One request to each host. */
-async function checkCitations(deps: SourceDeps, lease: HostLease, findings: HostFindings): Promise<void> {
+async function checkCitations(
+  deps: SourceDeps,
+  lease: HostLease,
+  findings: HostFindings,
+  signal: AbortSignal,
+): Promise<void> {
   const { rows } = await deps.database.query<{ url: string }>(
     `select distinct on (split_part(c.url, '/', 3)) c.url
      from crawl_page p, jsonb_array_elements_text(p.facts->'citations') as c(url)
@@ -148,6 +197,7 @@ async function checkCitations(deps: SourceDeps, lease: HostLease, findings: Host
         totalMs: deps.settings.crawl.requestMs / 2,
         redirectsMax: 3,
         plainHttp: true,
+        signal,
       })
       return { url, answer }
     }),

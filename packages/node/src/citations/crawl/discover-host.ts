@@ -7,7 +7,7 @@ import type { SourceRow } from '../sources/records.ts'
 import type { Finding, HostFindings } from './findings.ts'
 import { parseLlmsTxt } from './llms-txt.ts'
 import type { PoliteHost } from './polite-host.ts'
-import { allowAll, disallowAll, parseRobots, type Robots, robotsBytesMax } from './robots.ts'
+import { allowAll, disallowAll, isAllowed, parseRobots, type Robots, robotsBytesMax } from './robots.ts'
 import { parseRsl } from './rsl.ts'
 import { type ListedPage, parseListing, parseTextSitemap } from './sitemap.ts'
 
@@ -37,9 +37,11 @@ export async function discoverHost(
   const listed = await readSitemaps(source, host, robots, at)
   findings.sitemap = listed.finding
   pages.push(...listed.pages.map((page) => ({ url: page.url, foundBy: 'sitemap' as const })))
-  const llms = await readLlms(source, host, at)
-  findings.llms = llms.finding
-  pages.push(...llms.links.map((url) => ({ url, foundBy: 'llms' as const })))
+  if (isAllowed(robots, `${source.origin}/llms.txt`)) {
+    const llms = await readLlms(source, host, at)
+    findings.llms = llms.finding
+    pages.push(...llms.links.map((url) => ({ url, foundBy: 'llms' as const })))
+  }
   const rsl = await readRsl(source, host, robots.licences, at)
   if (rsl) findings.rsl = rsl
   Object.assign(findings, await readDnsFacts(deps, source, signal, at))
@@ -58,11 +60,18 @@ function readRobots(
     return { finding: finding('broken', `answers ${answer.httpStatus}, so nothing may be read`), robots: disallowAll }
   if (answer.httpStatus !== 200) return { finding: finding('absent', `answers ${answer.httpStatus}`), robots: allowAll }
   const robots = parseRobots(Buffer.from(answer.bytes).toString('utf8'), productToken)
-  return { finding: { ...finding('present'), sha256: toHex(sha256(answer.bytes)), rules: trimmed(robots) }, robots }
+  const present = { ...finding('present'), sha256: toHex(sha256(answer.bytes)) }
+  // Kept for a crawl that is interrupted: few sites have more, and the row is written often.
+  return { finding: robots.rules.length > rulesKeptMax ? present : { ...present, rules: robots }, robots }
 }
 
-/** Kept for the pages that follow; enough for real sites, small in the row. */
-const trimmed = (robots: Robots): Robots => ({ ...robots, rules: robots.rules.slice(0, 500) })
+const rulesKeptMax = 500
+
+/** The rules behind a finding; undefined when it does not hold them all, and robots.txt has to be read again. */
+export function rulesOf(finding: HostFindings['robots'] & object): Robots | undefined {
+  if (finding.status === 'absent') return allowAll
+  return finding.status === 'present' ? finding.rules : disallowAll
+}
 
 function readTls(source: SourceRow, answer: OutboundOutcome, checkedAt: string): Finding {
   const common = { url: source.origin, sha256: undefined, checkedAt }
@@ -76,10 +85,13 @@ function readTls(source: SourceRow, answer: OutboundOutcome, checkedAt: string):
 
 async function readSitemaps(source: SourceRow, host: PoliteHost, robots: Robots, at: () => string) {
   const own = (url: string) => URL.canParse(url) && new URL(url).host === new URL(source.origin).host
-  const waiting = [...new Set([source.sitemap ?? '', ...robots.sitemaps, `${source.origin}/sitemap.xml`].filter(own))]
+  const usual = `${source.origin}/sitemap.xml`
+  const waiting = [...new Set([source.sitemap ?? '', ...robots.sitemaps, usual].filter(own))].filter(
+    (url) => robots.sitemaps.includes(url) || isAllowed(robots, url),
+  )
   const pages: ListedPage[] = []
   let finding: HostFindings['sitemap'] = {
-    url: `${source.origin}/sitemap.xml`,
+    url: usual,
     status: 'absent',
     sha256: undefined,
     checkedAt: at(),
@@ -108,7 +120,7 @@ async function readSitemaps(source: SourceRow, host: PoliteHost, robots: Robots,
       pages: pages.length,
       ...(listing.kind === 'malformed' ? { note: listing.detail } : {}),
     }
-    if (pages.length > 0 && waiting.every((next) => next === `${source.origin}/sitemap.xml`)) break
+    if (pages.length > 0 && waiting.every((next) => next === usual)) break
   }
   return { finding, pages }
 }
@@ -154,7 +166,7 @@ export async function readRsl(
   const common = { url, checkedAt: at() }
   if (answer.status === 'failed') return { ...common, status: 'unknown', sha256: undefined, note: answer.detail }
   if (answer.status !== 'ok' || answer.httpStatus !== 200)
-    return { ...common, status: 'broken', sha256: undefined, note: 'the licence named in robots.txt cannot be read' }
+    return { ...common, status: 'broken', sha256: undefined, note: 'the licence that is named cannot be read' }
   const parsed = parseRsl(decodeText(answer.bytes, answer.headers.get('content-type')) ?? '')
   const digest = toHex(sha256(answer.bytes))
   if (parsed.status === 'malformed') return { ...common, status: 'broken', sha256: digest, note: parsed.detail }

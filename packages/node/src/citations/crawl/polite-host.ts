@@ -13,6 +13,8 @@ export type PoliteHost = {
   ask(url: string, options?: AskOptions): Promise<OutboundOutcome>
   /** What robots.txt asks for, within reason. */
   slowTo(seconds: number | undefined): void
+  /** Somebody may have asked this host a moment ago: the first request waits too. */
+  rest(): void
 }
 
 export function createPoliteHost(deps: SourceDeps, signal: AbortSignal): PoliteHost {
@@ -38,6 +40,9 @@ export function createPoliteHost(deps: SourceDeps, signal: AbortSignal): PoliteH
   return {
     slowTo: (seconds) => {
       if (seconds !== undefined) pauseMs = Math.max(crawl.hostDelayMs, Math.min(seconds, crawl.delaySecondsMax) * 1_000)
+    },
+    rest: () => {
+      nextAtMs = deps.clock.monotonicMs() + pauseMs
     },
     ask: async (url, options = {}) => {
       const first = await request(url, options)

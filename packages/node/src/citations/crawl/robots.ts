@@ -1,3 +1,4 @@
+/** `pattern` in the one spelling of `normal`. */
 export type RobotsRule = { allow: boolean; pattern: string }
 
 export type Robots = {
@@ -25,6 +26,7 @@ export function parseRobots(text: string, productToken: string): Robots {
   let current: Group | undefined
   let agentsOpen = false
   for (const raw of text.replace(/^\ufeff/, '').split(/\r\n|\r|\n/)) {
+    if (!raw.includes(':')) continue
     const line = (raw.split('#', 1)[0] ?? '').trim()
     const colon = line.indexOf(':')
     if (colon <= 0 || line.length > 4_096) continue
@@ -44,7 +46,8 @@ export function parseRobots(text: string, productToken: string): Robots {
     else if ((key === 'allow' || key === 'disallow') && current) {
       agentsOpen = false
       // An empty Disallow forbids nothing.
-      if (value !== '' && current.rules.length < 5_000) current.rules.push({ allow: key === 'allow', pattern: value })
+      if (value !== '' && current.rules.length < 5_000)
+        current.rules.push({ allow: key === 'allow', pattern: normal(value) })
     } else if (key === 'crawl-delay' && current) {
       agentsOpen = false
       if (/^\d{1,4}(?:\.\d{1,3})?$/.test(value)) current.delay = Number(value)
@@ -78,10 +81,9 @@ export function isAllowed(robots: Robots, url: string): boolean {
   if (path === '/robots.txt') return true
   let best: { length: number; allow: boolean } | undefined
   for (const { pattern, allow } of robots.rules) {
-    const rule = normal(pattern)
-    if (!matches(path, rule)) continue
-    if (!best || rule.length > best.length || (rule.length === best.length && allow))
-      best = { length: rule.length, allow }
+    // Only a rule that would win is worth matching.
+    if (best && (pattern.length < best.length || (pattern.length === best.length && !allow))) continue
+    if (matches(path, pattern)) best = { length: pattern.length, allow }
   }
   return best?.allow ?? true
 }

@@ -1,9 +1,13 @@
 import { setMaxListeners } from 'node:events'
+import { withTimeLimit } from '../../outbound/index.ts'
 import type { SourceDeps } from '../deps.ts'
 import { crawlHost } from './crawl-host.ts'
 import { takeHosts } from './store.ts'
 
 export type CrawlRun = { hosts: number; pages: number }
+
+// Hosts that become due while others are slow do not wait for them.
+const lookEveryMs = 250
 
 /** Takes due hosts and works on many of them at once, one request at a time each, until nothing is due or time is up. */
 export async function runCrawler(deps: SourceDeps, limit: { forMs: number; signal?: AbortSignal }): Promise<CrawlRun> {
@@ -11,14 +15,15 @@ export async function runCrawler(deps: SourceDeps, limit: { forMs: number; signa
   const signal = limit.signal ?? new AbortController().signal
   // Every host at work listens to it.
   setMaxListeners(settings.crawl.hostsAtOnce * 4, signal)
-  const window = { signal, stopAtMs: clock.monotonicMs() + limit.forMs }
+  const stopAtMs = clock.monotonicMs() + limit.forMs
   const running = new Set<Promise<void>>()
   const total: CrawlRun = { hosts: 0, pages: 0 }
-  while (!signal.aborted && clock.monotonicMs() < window.stopAtMs) {
+  while (!signal.aborted && clock.monotonicMs() < stopAtMs) {
     const free = settings.crawl.hostsAtOnce - running.size
     const leases = free > 0 ? await takeHosts(deps.database, clock, free, settings.crawl.leaseMs) : []
     for (const lease of leases) {
-      const work: Promise<void> = crawlHost(deps, lease, window)
+      const turnEndsMs = Math.min(stopAtMs, clock.monotonicMs() + settings.crawl.turnMs)
+      const work: Promise<void> = crawlHost(deps, lease, { signal, stopAtMs: turnEndsMs })
         .then(
           (pages) => {
             total.pages += pages
@@ -32,8 +37,16 @@ export async function runCrawler(deps: SourceDeps, limit: { forMs: number; signa
       running.add(work)
     }
     if (running.size === 0) break
-    await Promise.race(running)
+    await anyOf(deps, running, signal)
   }
   await Promise.all(running)
   return total
+}
+
+/** Until one of them has ended, or it is time to look again. */
+async function anyOf(deps: SourceDeps, running: ReadonlySet<Promise<void>>, signal: AbortSignal): Promise<void> {
+  await withTimeLimit(deps.clock, lookEveryMs, signal, (within) => {
+    const timeUp = new Promise<void>((resolve) => within.addEventListener('abort', () => resolve(), { once: true }))
+    return Promise.race([...running, timeUp])
+  })
 }

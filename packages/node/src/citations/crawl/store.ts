@@ -1,30 +1,34 @@
 import type { Clock } from '../../kernel/clock.ts'
-import type { Sql } from '../../store/database.ts'
+import type { Database, Sql } from '../../store/database.ts'
 import type { PageFacts } from '../page/read-page.ts'
+import { pageChangeLock, pageStoredChannel } from '../pages/page-changes.ts'
 import type { SourceRow } from '../sources/records.ts'
 import type { FoundPage } from './discover-host.ts'
 import type { HostFindings } from './findings.ts'
 
 export type HostLease = { source: SourceRow; token: bigint; startedAt: Date; findings: HostFindings; failures: number }
 
-/** Hosts that are due and that nobody works on; taken for `leaseMs`. Any number of workers may ask. */
-export async function takeHosts(sql: Sql, clock: Clock, count: number, leaseMs: number): Promise<HostLease[]> {
+// Whoever takes hosts does it alone, for a moment: two workers could otherwise take two hosts of one domain.
+const turnLock = '1634952033, 51'
+
+/**
+ * Hosts that are due and that nobody works on; taken for `leaseMs`. Any number of workers may ask. Of one registrable
+ * domain at most one host is out at a time, so that a domain with a wildcard has no thousand visitors.
+ */
+export async function takeHosts(
+  database: Database,
+  clock: Clock,
+  count: number,
+  leaseMs: number,
+): Promise<HostLease[]> {
   const now = new Date(clock.nowMs())
-  const { rows } = await sql.query<
-    SourceRow & { lease_token: bigint; started_at: Date; findings: HostFindings; failures: number }
-  >(
-    `with due as (
-       select domain from crawl_host
-       where due_at <= $1 and (leased_until is null or leased_until <= $1)
-       order by due_at limit $2 for update skip locked),
-     taken as (
-       update crawl_host h set leased_until = $3, lease_token = lease_token + 1,
-         started_at = case when h.started_at is null or h.finished_at >= h.started_at then $1 else h.started_at end
-       from due where h.domain = due.domain
-       returning h.domain, h.lease_token, h.started_at, h.findings, h.failures)
-     select s.*, t.lease_token, t.started_at, t.findings, t.failures from taken t join source s on s.domain = t.domain`,
-    [now, count, new Date(now.getTime() + leaseMs)],
-  )
+  const { rows } = await database.transaction(async (tx) => {
+    await tx.query(`select pg_advisory_xact_lock(${turnLock})`)
+    return tx.query<SourceRow & { lease_token: bigint; started_at: Date; findings: HostFindings; failures: number }>(
+      takeStatement,
+      [now, count, new Date(now.getTime() + leaseMs)],
+    )
+  })
   return rows.map(({ lease_token, started_at, findings, failures, ...source }) => ({
     source,
     token: lease_token,
@@ -33,6 +37,23 @@ export async function takeHosts(sql: Sql, clock: Clock, count: number, leaseMs: 
     failures,
   }))
 }
+
+const free = (host: string) => `${host}.due_at <= $1 and (${host}.leased_until is null or ${host}.leased_until <= $1)`
+
+const takeStatement = `
+  with due as (
+    select h.domain, h.due_at, s.registrable from crawl_host h join source s on s.domain = h.domain
+    where ${free('h')} and s.state <> 'refused' and not exists (
+      select from source o join crawl_host b on b.domain = o.domain
+      where o.registrable = s.registrable and b.leased_until > $1)
+    order by h.due_at limit $2),
+  turns as (select distinct on (registrable) domain from due order by registrable, due_at),
+  taken as (
+    update crawl_host h set leased_until = $3, lease_token = lease_token + 1,
+      started_at = case when h.started_at is null or h.finished_at >= h.started_at then $1 else h.started_at end
+    from turns where h.domain = turns.domain and ${free('h')}
+    returning h.domain, h.lease_token, h.started_at, h.findings, h.failures)
+  select s.*, t.lease_token, t.started_at, t.findings, t.failures from taken t join source s on s.domain = t.domain`
 
 /** False when somebody else has taken the host since: what was learnt is then theirs to learn again. */
 export async function keepHost(
@@ -53,8 +74,9 @@ export type HostEnd = { dueAt: Date; finished: boolean; failures: number; proble
 
 export async function releaseHost(sql: Sql, clock: Clock, lease: HostLease, end: HostEnd): Promise<void> {
   await sql.query(
-    `update crawl_host set leased_until = null, due_at = $3, failures = $4, last_problem = $5,
-       finished_at = case when $6 then $7 else finished_at end
+    `update crawl_host set leased_until = null, failures = $4, last_problem = $5,
+       due_at = case when $6 and wanted_at > started_at then $7::timestamptz else $3::timestamptz end,
+       finished_at = case when $6 then $7::timestamptz else finished_at end
      where domain = $1 and lease_token = $2`,
     [lease.source.domain, lease.token, end.dueAt, end.failures, end.problem, end.finished, new Date(clock.nowMs())],
   )
@@ -109,6 +131,8 @@ export type PageResult = {
   etag: string | null
   lastModified: string | null
   problem: string | null
+  /** robots.txt has come to forbid it: what was read before is no longer offered. */
+  forbidden?: boolean
   /** Undefined: what is stored stays. */
   read: { contentSha256: Uint8Array; textSha256: Uint8Array; facts: PageFacts; title: string; text: string } | undefined
 }
@@ -125,32 +149,40 @@ export async function storePages(sql: Sql, domain: string, results: readonly Pag
     etag: result.etag,
     last_modified: result.lastModified,
     problem: result.problem,
+    forbidden: result.forbidden ?? false,
     content_sha256: result.read ? Buffer.from(result.read.contentSha256).toString('hex') : null,
     text_sha256: result.read ? Buffer.from(result.read.textSha256).toString('hex') : null,
     facts: result.read?.facts ?? null,
     title: result.read?.title ?? null,
     text: result.read?.text ?? null,
   }))
-  await sql.query(
-    `with given as (
-       select * from jsonb_to_recordset($2::jsonb) as t(url text, due_at timestamptz, fetched_at timestamptz, attempts integer,
-         http_status integer, etag text, last_modified text, problem text, content_sha256 text, text_sha256 text,
-         facts jsonb, title text, text text)),
-     pages as (
-       update crawl_page p set due_at = g.due_at,
-         first_read_at = coalesce(p.first_read_at, case when g.facts is not null then g.fetched_at end), fetched_at = g.fetched_at, attempts = g.attempts,
-         http_status = coalesce(g.http_status, p.http_status), etag = g.etag, last_modified = g.last_modified,
-         problem = g.problem, content_sha256 = coalesce(decode(g.content_sha256, 'hex'), p.content_sha256),
-         changed_at = case when g.text_sha256 is not null and decode(g.text_sha256, 'hex') is distinct from p.text_sha256
-           then g.fetched_at else p.changed_at end,
-         text_sha256 = coalesce(decode(g.text_sha256, 'hex'), p.text_sha256),
-         facts = case when g.http_status = 304 or g.facts is not null then coalesce(g.facts, p.facts)
-           when g.http_status is null then p.facts end
-       from given g where p.domain = $1 and p.url = g.url returning p.url)
-     insert into page_version (domain, url, text_sha256, content_sha256, title, text, fetched_at)
-     select $1, g.url, decode(g.text_sha256, 'hex'), decode(g.content_sha256, 'hex'), g.title, g.text, g.fetched_at
-     from given g join pages using (url) where g.text_sha256 is not null
-     on conflict do nothing`,
-    [domain, JSON.stringify(rows)],
-  )
+  await sql.query(storeStatement, [domain, JSON.stringify(rows)])
 }
+
+// The lock is taken before the first number is drawn, so that readers know up to which number nothing is missing.
+const storeStatement = `
+  with fence as materialized (select pg_advisory_xact_lock_shared(${pageChangeLock})),
+  given as (
+    select t.* from fence, jsonb_to_recordset($2::jsonb) as t(url text, due_at timestamptz, fetched_at timestamptz, attempts integer,
+      http_status integer, etag text, last_modified text, problem text, forbidden boolean, content_sha256 text, text_sha256 text,
+      facts jsonb, title text, text text)),
+  merged as (
+    select g.*, p.text_sha256 as old_text, p.facts as old_facts, coalesce(decode(g.text_sha256, 'hex'), p.text_sha256) as new_text,
+      -- An answer decides; silence leaves what was read before.
+      case when g.facts is not null then g.facts when g.http_status = 304 or (g.http_status is null and not g.forbidden) then p.facts end as new_facts
+    from given g join crawl_page p on p.domain = $1 and p.url = g.url),
+  pages as (
+    update crawl_page p set due_at = m.due_at, fetched_at = m.fetched_at, attempts = m.attempts,
+      first_read_at = coalesce(p.first_read_at, case when m.facts is not null then m.fetched_at end),
+      http_status = coalesce(m.http_status, p.http_status), etag = m.etag, last_modified = m.last_modified, problem = m.problem,
+      content_sha256 = coalesce(decode(m.content_sha256, 'hex'), p.content_sha256), text_sha256 = m.new_text, facts = m.new_facts,
+      changed_at = case when m.new_text is distinct from m.old_text then m.fetched_at else p.changed_at end,
+      change_seq = case when m.new_text is distinct from m.old_text or m.new_facts is distinct from m.old_facts
+        then nextval('page_change') else p.change_seq end
+    from merged m where p.domain = $1 and p.url = m.url returning p.url),
+  versions as (
+    insert into page_version (domain, url, text_sha256, content_sha256, title, text, fetched_at)
+    select $1, g.url, decode(g.text_sha256, 'hex'), decode(g.content_sha256, 'hex'), g.title, g.text, g.fetched_at
+    from given g join pages using (url) where g.text_sha256 is not null
+    on conflict do nothing)
+  select pg_notify('${pageStoredChannel}', $1)`

@@ -3,7 +3,7 @@ import { type ReadPage, readPage } from '../page/read-page.ts'
 import type { PoliteHost } from './polite-host.ts'
 import type { DuePage, PageResult } from './store.ts'
 
-export type Visit = { result: PageResult; read: ReadPage | undefined }
+export type Visit = { result: PageResult; read: ReadPage | undefined; answered: boolean }
 
 const htmlTypes = ['text/html', 'application/xhtml+xml', 'text/plain']
 
@@ -30,6 +30,7 @@ export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePag
     const attempts = page.attempts + 1
     return {
       read: undefined,
+      answered: answer.status === 'refused',
       result: { ...base, attempts, dueAt: later(attempts), httpStatus: null, problem: answer.detail },
     }
   }
@@ -38,6 +39,7 @@ export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePag
   if (answer.httpStatus === 304)
     return {
       read: undefined,
+      answered: true,
       result: {
         ...done,
         etag: marks.etag ?? page.etag,
@@ -46,14 +48,19 @@ export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePag
       },
     }
   if (answer.httpStatus !== 200)
-    return { read: undefined, result: { ...done, dueAt: later(1), problem: `answers ${answer.httpStatus}` } }
+    return {
+      read: undefined,
+      answered: true,
+      result: { ...done, dueAt: later(1), problem: `answers ${answer.httpStatus}` },
+    }
   // What another host says is not this source's.
   if (new URL(answer.url).hostname !== domain)
-    return { read: undefined, result: { ...done, problem: `leads to ${new URL(answer.url).hostname}` } }
+    return { read: undefined, answered: true, result: { ...done, problem: `leads to ${new URL(answer.url).hostname}` } }
   const read = readPage(answer.bytes, answer.url, answer.headers)
-  if ('problem' in read) return { read: undefined, result: { ...done, problem: read.detail } }
+  if ('problem' in read) return { read: undefined, answered: true, result: { ...done, problem: read.detail } }
   return {
     read,
+    answered: true,
     result: {
       ...done,
       problem: null,

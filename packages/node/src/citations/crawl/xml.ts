@@ -8,6 +8,8 @@ export type XmlEvent =
 export class XmlRefused extends Error {}
 
 const depthMax = 32
+// A sitemap of five thousand entries has a tenth of it.
+const eventsMax = 400_000
 
 /**
  * Elements, attributes and text. There are no entities but the five of XML: a document with a DOCTYPE is refused, which
@@ -16,7 +18,8 @@ const depthMax = 32
 export function* xmlEvents(text: string): Generator<XmlEvent> {
   let at = 0
   let depth = 0
-  while (at < text.length) {
+  for (let count = 0; at < text.length; count += 1) {
+    if (count > eventsMax) throw new XmlRefused('the document has too many elements')
     const open = text.indexOf('<', at)
     const stop = open < 0 ? text.length : open
     if (stop > at) yield { kind: 'text', text: decodeEntities(text.slice(at, stop)) }

@@ -2,9 +2,11 @@
 import { parentPort } from 'node:worker_threads'
 import { createMatchIndex } from './match-index.ts'
 import { readQuery } from './read-query.ts'
-import type { Answer, Question } from './worker-messages.ts'
+import { openSegmentFolder, type SegmentFolder } from './segment-folder.ts'
+import type { Answer, Opened, Question } from './worker-messages.ts'
 
 const index = createMatchIndex()
+let folder: SegmentFolder | undefined
 
 function answer(question: Question): Answer['result'] {
   switch (question.kind) {
@@ -12,13 +14,22 @@ function answer(question: Question): Answer['result'] {
       return index.search(readQuery(question.query), question.filters, question.limit)
     case 'add':
       index.add(question.docs)
+      folder?.keep(index.segments())
       return undefined
+    case 'open':
+      return openFolder(question.folder)
     case 'scores':
       index.setScores(question.scores)
       return undefined
     case 'size':
       return { docs: index.docCount(), segments: index.segments().length }
   }
+}
+
+function openFolder(path: string): Opened {
+  folder = openSegmentFolder(path)
+  for (const segment of folder.load()) index.adopt(segment)
+  return { indexedTo: index.segments().at(-1)?.pageIds.at(-1) ?? 0 }
 }
 
 parentPort?.on('message', (question: Question & { id: number }) => {

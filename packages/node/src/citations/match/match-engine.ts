@@ -5,6 +5,8 @@ import type { IndexedDoc } from './segment.ts'
 export type MatchEngine = {
   readonly name: 'index' | 'postgres'
   search(query: string, filters: Filters, limit: number): Promise<Found>
+  /** The newest page it already holds from an earlier run, 0 for none. */
+  indexedTo(): Promise<number>
   /** Pages in ascending order of their ids. */
   add(docs: readonly IndexedDoc[]): Promise<void>
   setScores(scores: readonly (readonly [domain: string, score: number])[]): Promise<void>

@@ -5,6 +5,7 @@ import { createMatchIndex } from './match-index.ts'
 import { mergeSegments } from './merge-segments.ts'
 import { hasPhrase, readQuery } from './read-query.ts'
 import { createTermTable, findTerm, type IndexedDoc, type Segment, termAt } from './segment.ts'
+import { decodeSegment, encodeSegment } from './segment-file.ts'
 import { tokenize } from './tokenize.ts'
 
 const words = fc.constantFrom('squeeze', 'short', 'token', 'mint', 'pause', 'agent', 'payment', 'usdc', 'base', 'cite')
@@ -168,4 +169,19 @@ test('a quoted phrase is read as neighbouring terms', () => {
   expect(terms.get('token')).toBe(1)
   expect(hasPhrase(tokenize('the short squeezes of 2021'), tokenize('short squeeze'))).toBe(true)
   expect(hasPhrase(tokenize('a squeeze that was short'), tokenize('short squeeze'))).toBe(false)
+})
+
+test('a segment is the same after being written and read, and a changed byte is noticed', () => {
+  fc.assert(
+    fc.property(corpus, fc.nat(), (docs, at) => {
+      const segment = buildSegment(docs)
+      const bytes = encodeSegment(segment)
+      expect(decodeSegment(bytes)).toEqual(segment)
+      const bent = bytes.slice()
+      bent[at % bent.length] = (bent[at % bent.length] as number) ^ 1
+      expect(decodeSegment(bent)).toBeUndefined()
+      expect(decodeSegment(bytes.slice(0, at % bytes.length))).toBeUndefined()
+    }),
+    { numRuns: 60 },
+  )
 })

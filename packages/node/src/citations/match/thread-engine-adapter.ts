@@ -3,12 +3,12 @@ import type { Log } from '../../kernel/log.ts'
 import { Problem } from '../../kernel/problem.ts'
 import type { MatchEngine } from './match-engine.ts'
 import type { Found } from './match-index.ts'
-import type { Answer, Question, Size } from './worker-messages.ts'
+import type { Answer, Opened, Question, Size } from './worker-messages.ts'
 
 type Waiting = { resolve(result: Answer['result']): void; reject(error: Error): void }
 
 /** Our own index in a thread. A thread that ends by itself fails what waits for it, and `onLost` may open another. */
-export function openThreadEngine(options: { log: Log; onLost(): void }): MatchEngine {
+export function openThreadEngine(options: { log: Log; folder?: string; onLost(): void }): MatchEngine {
   const worker = new Worker(new URL('./start-index-worker.mjs', import.meta.url), { execArgv: [] })
   const waiting = new Map<number, Waiting>()
   let last = 0
@@ -42,8 +42,12 @@ export function openThreadEngine(options: { log: Log; onLost(): void }): MatchEn
       worker.postMessage({ ...question, id: last })
     })
   }
+  const opened =
+    options.folder === undefined ? Promise.resolve({ indexedTo: 0 }) : ask({ kind: 'open', folder: options.folder })
+  opened.catch(() => {})
   return {
     name: 'index',
+    indexedTo: async () => ((await opened) as Opened).indexedTo,
     search: async (query, filters, limit) => (await ask({ kind: 'search', query, filters, limit })) as Found,
     add: async (docs) => {
       await ask({ kind: 'add', docs })

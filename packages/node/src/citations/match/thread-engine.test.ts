@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { silentLog } from '../../kernel/log.ts'
 import { openThreadEngine } from './thread-engine-adapter.ts'
@@ -28,4 +31,19 @@ test('the index answers from its thread, with what was added and scored', async 
   ).rejects.toThrow('in order')
   await engine.stop()
   await expect(engine.search('squeeze', {}, 1)).rejects.toMatchObject({ code: 'not_ready' })
+})
+
+test('a second thread takes up what the first one kept, and builds nothing of it again', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'assay-match-'))
+  const docs = Array.from({ length: 1_200 }, (_, at) => ({ ...page, pageId: at + 1, text: `number ${at}` }))
+  const first = openThreadEngine({ log: silentLog, folder, onLost: () => {} })
+  expect(await first.indexedTo()).toBe(0)
+  await first.add(docs)
+  const before = await first.search('squeeze 77', {}, 5)
+  await first.stop()
+  const second = openThreadEngine({ log: silentLog, folder, onLost: () => {} })
+  expect(await second.indexedTo()).toBe(1_200)
+  expect(await second.search('squeeze 77', {}, 5)).toEqual(before)
+  await second.stop()
+  await rm(folder, { recursive: true })
 })

@@ -20,26 +20,24 @@ const rawText = new Set([
 ])
 const noText = new Set(['style', 'noscript', 'template', 'iframe', 'noembed', 'noframes', 'xmp'])
 
+// Five megabytes of the smallest tags would keep the process busy for a second; no page that people read has so many.
+const tokensMax = 150_000
+// More than the main text of a page may have in all.
+const textCharactersMax = 400_000
+
 /** Tags and text of a page in one pass over its characters; every input, however broken, gives tokens and ends. */
 export function* htmlTokens(html: string): Generator<HtmlToken> {
   let at = 0
-  const text = (end: number): HtmlToken[] =>
-    end > at ? [{ kind: 'text', text: decodeEntities(html.slice(at, end)) }] : []
-  while (at < html.length) {
-    const open = html.indexOf('<', at)
-    if (open < 0) {
-      yield* text(html.length)
-      return
-    }
+  let look = 0
+  for (let count = 0; at < html.length && count < tokensMax; count += 1) {
+    let open = html.indexOf('<', look)
+    // A sign that opens nothing is text like any other.
+    while (open >= 0 && !opensTag(html.charCodeAt(open + 1))) open = html.indexOf('<', open + 1)
+    const stop = open < 0 ? html.length : open
+    if (stop > at) yield { kind: 'text', text: decodeEntities(html.slice(at, Math.min(stop, at + textCharactersMax))) }
+    if (open < 0) return
     const next = html.charCodeAt(open + 1)
-    const letter = isLetter(next)
-    if (!letter && next !== 47 && next !== 33 && next !== 63) {
-      yield* text(open + 1)
-      at = open + 1
-      continue
-    }
-    yield* text(open)
-    if (letter) {
+    if (isLetter(next)) {
       const tag = readTag(html, open + 1)
       at = tag.end
       yield { kind: 'open', name: tag.name, attributes: tag.attributes, selfClosing: tag.selfClosing }
@@ -49,9 +47,12 @@ export function* htmlTokens(html: string): Generator<HtmlToken> {
         at = end
       }
     } else at = yield* skipOther(html, open, next)
+    look = at
   }
 }
 
+/** A letter, or one of `/`, `!` and `?`. */
+const opensTag = (unit: number) => isLetter(unit) || unit === 47 || unit === 33 || unit === 63
 const isLetter = (unit: number) => (unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)
 
 function* rawTextOf(name: string, raw: string): Generator<HtmlToken> {
@@ -90,11 +91,13 @@ function findEnd(html: string, name: string, from: number): number {
 const attributesMax = 64
 const valueCharactersMax = 8_192
 
+const noAttributes = new Map<string, string>()
+
 function readTag(html: string, start: number) {
   let at = start
   while (at < html.length && !isBreak(html.charCodeAt(at))) at += 1
   const name = html.slice(start, Math.min(at, start + 64)).toLowerCase()
-  const attributes = new Map<string, string>()
+  let attributes = noAttributes
   let selfClosing = false
   while (at < html.length) {
     const unit = html.charCodeAt(at)
@@ -106,6 +109,7 @@ function readTag(html: string, start: number) {
     }
     const attribute = readAttribute(html, at)
     at = attribute.end
+    if (attributes === noAttributes) attributes = new Map()
     if (attribute.name !== '' && attributes.size < attributesMax && !attributes.has(attribute.name))
       attributes.set(attribute.name, decodeEntities(attribute.value.slice(0, valueCharactersMax)))
   }

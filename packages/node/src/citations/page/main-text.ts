@@ -115,6 +115,7 @@ function newBlock(parent: Block | undefined, depth: number, bonus: number): Bloc
 
 function isHidden(name: string, attributes: ReadonlyMap<string, string>): boolean {
   if (never.has(name)) return true
+  if (attributes.size === 0) return false
   if (attributes.has('hidden') || attributes.get('aria-hidden') === 'true') return true
   if (!containers.has(name) && name !== 'ul' && name !== 'ol') return false
   if (name === 'body' || name === 'main' || name === 'article') return false
@@ -124,6 +125,7 @@ function isHidden(name: string, attributes: ReadonlyMap<string, string>): boolea
 
 function bonusOf(name: string, attributes: ReadonlyMap<string, string>): number {
   if (name === 'article' || name === 'main' || attributes.get('role') === 'main') return 1.5
+  if (attributes.size === 0) return 1
   const hint = `${attributes.get('class') ?? ''} ${attributes.get('id') ?? ''}`
   return likely.test(hint) ? 1.25 : 1
 }

@@ -103,7 +103,7 @@ function readHead(tokens: readonly HtmlToken[]): Head {
     else if (name === 'a') {
       inside = 'anchor'
       if (head.anchors.length < 2_000) head.anchors.push({ href: attributes.get('href') ?? '', text: '' })
-    } else if (name === 'link')
+    } else if (name === 'link' && head.links.length < 200)
       head.links.push({
         rel: (attributes.get('rel') ?? '').toLowerCase(),
         href: attributes.get('href') ?? '',

@@ -1,5 +1,5 @@
 import { sha256, toHex } from '../../kernel/bytes.ts'
-import type { OutboundOutcome } from '../../outbound/index.ts'
+import { type OutboundOutcome, withTimeLimit } from '../../outbound/index.ts'
 import { originOf, type SourceDeps } from '../deps.ts'
 import { decodeText } from '../page/decode-text.ts'
 import { readPage } from '../page/read-page.ts'
@@ -29,9 +29,8 @@ export type ProofEvidence = {
 
 /** One look at DNS, file and home page serves every claim of a domain. */
 export async function gatherProof(deps: SourceDeps, domain: string): Promise<ProofEvidence> {
-  const signal = AbortSignal.timeout(deps.settings.crawl.requestMs)
   const [dns, file, meta] = await Promise.all([
-    readDns(deps, domain, signal),
+    withTimeLimit(deps.clock, deps.settings.crawl.requestMs, undefined, (signal) => readDns(deps, domain, signal)),
     readFile(deps, domain),
     readMeta(deps, domain),
   ])

@@ -3,6 +3,7 @@ import type { Tx } from '../../store/database.ts'
 import type { SourceDeps } from '../deps.ts'
 import { authorityPrior } from './components.ts'
 import { componentWeights, modelVersion } from './model.ts'
+import { refreshWeights } from './refresh-weights.ts'
 import { draftScore, insertScores, type PreviousScore } from './score-history.ts'
 import type { Citation } from './trust-graph.ts'
 
@@ -70,7 +71,9 @@ async function foldRows(
     [agents],
   )
   await tx.query(
-    `insert into citation_edge (agent, domain, citations) select * from unnest($1::text[], $2::text[], $3::integer[])
+    // A citation of what is no source yet has nowhere to go; it must not stop the others.
+    `insert into citation_edge (agent, domain, citations)
+     select t.* from unnest($1::text[], $2::text[], $3::integer[]) as t(agent, domain, citations) join source using (domain)
      on conflict (agent, domain) do update set citations = citation_edge.citations + excluded.citations`,
     [counted.map((one) => one.agent), counted.map((one) => one.source), counted.map((one) => one.count)],
   )
@@ -162,6 +165,24 @@ async function appendAuthorities(
      from unnest($1::text[], $2::double precision[]) as g(domain, authority) where p.domain = g.domain`,
     [changed.map((row) => row.domain), changed.map((row) => row.authority)],
   )
+}
+
+/** Once a day: voices by what they rest on now, all trust from the edges again, and the scores that follow from it. */
+export async function refoldAll(deps: Pick<SourceDeps, 'database' | 'clock' | 'jws'>): Promise<number> {
+  return deps.database.transaction(async (tx) => {
+    const now = new Date(deps.clock.nowMs())
+    await tx.query(`set local statement_timeout = '10min'`)
+    // New citations wait, so that none is folded on top of a sum that already has it.
+    await tx.query('lock table citing_agent in share row exclusive mode')
+    await refreshWeights(tx, now)
+    await refoldTrust(tx, now)
+    const { rows } = await tx.query<{ domain: string }>('select domain from source_trust order by domain')
+    return rescoreAuthority(
+      deps,
+      tx,
+      rows.map((row) => row.domain),
+    )
+  })
 }
 
 /** Everything from the edges again: ends the drift of many small differences, and sets the scale for the next day. */

@@ -2,6 +2,7 @@ import { parseAddress } from '../../kernel/address.ts'
 import { writeAudit } from '../../store/audit-log.ts'
 import type { Database, Tx } from '../../store/database.ts'
 import { refoldTrust } from './fold-citations.ts'
+import { refreshWeights } from './refresh-weights.ts'
 
 export type RankLine = { domain: string; position: number }
 
@@ -68,14 +69,13 @@ export async function loadSeeds(
     .filter((line) => line !== '' && !line.startsWith('#'))
   const seeds = [...new Set(lines.flatMap((line) => parseAddress(line) ?? []))]
   await database.transaction(async (tx) => {
-    await tx.query('update citing_agent set seed = false, weight = 0 where seed and not agent = any($1)', [seeds])
+    await tx.query('update citing_agent set seed = false where seed and not agent = any($1)', [seeds])
     await tx.query(
-      `insert into citing_agent (agent, cluster, seed, weight, first_seen_at) select agent, agent, true, 1, now() from unnest($1::text[]) as t(agent)
-       on conflict (agent) do update set seed = true, weight = 1`,
+      `insert into citing_agent (agent, cluster, seed, first_seen_at) select agent, agent, true, now() from unnest($1::text[]) as t(agent)
+       on conflict (agent) do update set seed = true`,
       [seeds],
     )
-    // The rows of a cluster are held by the agent that stands for it, and its weight counts.
-    await tx.query('update citing_agent set weight = 1 where agent in (select cluster from citing_agent where seed)')
+    await refreshWeights(tx, new Date())
     await refoldTrust(tx, new Date())
     await scoreAgain(tx, input.actor, 'score.seeds', { seeds: seeds.length })
   })

@@ -5,7 +5,7 @@ import { openSourceWorld, type SourceWorld } from '../sources.fixture.ts'
 import { agentWeight, isSelfDealing } from './agent-weight.ts'
 import { authorityValue } from './components.ts'
 import { roundScore } from './compute-score.ts'
-import { foldCitations, refoldTrust } from './fold-citations.ts'
+import { foldCitations, refoldAll, refoldTrust } from './fold-citations.ts'
 import { loadRanks, loadSeeds } from './load-inputs.ts'
 import { componentWeights } from './model.ts'
 import { scoreSources } from './score-sources.ts'
@@ -156,4 +156,48 @@ test('an operator loads a rank list and seeds, and authority rests on them', asy
     'select domain, external from score_parts where external is not null',
   )
   expect(rows).toEqual([{ domain: 'cited-3.com', external: 1 }])
+})
+
+test('a voice rests on seed, bond, or age times what was spent at the operator, and goes when they go', async () => {
+  const { database, owner } = world.db
+  const spender = '0x5555555555555555555555555555555555555555'
+  await database.query(
+    `insert into citing_agent (agent, cluster, bond_micro, first_seen_at)
+     values ($1, $1, 0, now() - interval '2 years'), ('bonded', 'bonded', 50000000, now()), ('member', 'bonded', 25000000, now()), ('poor', 'poor', 0, now())`,
+    [spender],
+  )
+  await owner.transaction(async (tx) => {
+    await tx.query('set local session_replication_role = replica')
+    await tx.query(
+      `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, final)
+       select 'pay_' || n, case when n = 3 then 'failed' else 'served' end, 'eip155:8453', '0x', $1, sha256(n::text::bytea), '0x', case when n = 2 then 'custody' else 'pay_to' end, 400000000, 0, 'r', 'r', '', false, 1, now(), now(), 1, true
+       from generate_series(1, 3) n`,
+      [spender],
+    )
+  })
+  await registerSource(world.deps, { domain: 'spoken-for.com', wallet })
+  while ((await scoreSources(world.deps)) > 0);
+  const before = await foldCitations(world.deps, [
+    { agent: 'poor', source: 'spoken-for.com' },
+    { agent: 'bonded', source: 'spoken-for.com' },
+    // What is no source must not stop the others.
+    { agent: 'bonded', source: 'nowhere.com' },
+  ])
+  expect(before.rescored).toBe(0)
+  await refoldAll(world.deps)
+  const weights = async () =>
+    Object.fromEntries(
+      (
+        await database.query<{ agent: string; weight: number }>(
+          `select agent, weight from citing_agent where agent in ($1, 'bonded', 'member', 'poor') order by agent`,
+          [spender],
+        )
+      ).rows.map((row) => [row.agent, row.weight]),
+    )
+  expect(await weights()).toEqual({ [spender]: 0.4, bonded: 0.75, member: 0, poor: 0 })
+  const trust = await database.query<{ mass: number }>(`select mass from source_trust where domain = 'spoken-for.com'`)
+  expect(trust.rows).toEqual([{ mass: 0.75 }])
+  await database.query(`update citing_agent set bond_micro = 0 where cluster = 'bonded'`)
+  await refoldAll(world.deps)
+  expect(await weights()).toMatchObject({ bonded: 0, [spender]: 0.4 })
 })

@@ -1,16 +1,17 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Sql } from '../../store/database.ts'
 
-/** All pages of the host are looked at again as soon as somebody is free, unless that was done a moment ago. */
+/** All pages of the host are looked at again, as soon as somebody is free and `pauseMs` after the last visit. */
 export async function wantCrawl(sql: Sql, domain: string, clock: Clock, pauseMs = 0): Promise<void> {
   const now = new Date(clock.nowMs())
-  const { rowCount } = await sql.query(
-    `update crawl_host set due_at = least(due_at, $2), failures = 0
-     where domain = $1 and (finished_at is null or finished_at <= $3)`,
-    [domain, now, new Date(now.getTime() - pauseMs)],
+  const { rows } = await sql.query<{ wanted: Date }>(
+    `update crawl_host set wanted_at = $2, failures = 0,
+       due_at = least(due_at, greatest($2, coalesce(finished_at + make_interval(secs => $3), $2)))
+     where domain = $1 returning due_at as wanted`,
+    [domain, now, pauseMs / 1_000],
   )
-  if (rowCount === 1)
-    await sql.query('update crawl_page set due_at = $2 where domain = $1 and due_at > $2', [domain, now])
+  const due = rows[0] && new Date(Math.max(rows[0].wanted.getTime(), now.getTime()))
+  if (due) await sql.query('update crawl_page set due_at = $2 where domain = $1 and due_at > $2', [domain, due])
 }
 
 export async function wantScore(sql: Sql, domain: string, clock: Clock): Promise<void> {

@@ -2,6 +2,7 @@ import { checksumAddress } from '../../kernel/address.ts'
 import { statementTypedData } from '../../proofs/index.ts'
 import type { HostFindings } from '../crawl/findings.ts'
 import type { SourceDeps } from '../deps.ts'
+import { licenceOf } from '../pages/source-terms.ts'
 import { instructions } from '../proof/instructions.ts'
 import { walletStatement } from '../proof/wallet-statement.ts'
 import { nextSteps } from './next-steps.ts'
@@ -173,32 +174,12 @@ async function readCrawl(deps: SourceDeps, domain: string) {
     [domain],
   )
   const [row] = rows
-  const rsl = row?.findings.rsl
   return {
     findings: row?.findings ?? {},
     pages: Number(row?.pages ?? 0),
     known: Number(row?.known ?? 0),
     finishedAt: row?.finished_at?.toISOString() ?? null,
     problem: row?.last_problem ?? null,
-    licence:
-      rsl?.status === 'present'
-        ? {
-            kind: 'rsl',
-            name: null,
-            url: rsl.url,
-            permits: rsl.permits ?? [],
-            prohibits: rsl.prohibits ?? [],
-            payment: rsl.payments ?? [],
-          }
-        : row?.licence_url
-          ? {
-              kind: row.licence === null ? 'custom' : 'named',
-              name: row.licence,
-              url: row.licence_url,
-              permits: [],
-              prohibits: [],
-              payment: [],
-            }
-          : null,
+    licence: licenceOf(row?.findings.rsl, row && { name: row.licence, url: row.licence_url }),
   }
 }

@@ -24,7 +24,7 @@ export function nextSteps(facts: StepFacts): Step[] {
 function domainStep({ source, holder, claim }: StepFacts): Step {
   const step = 'prove_domain'
   const mine = claim ?? holder
-  if (source.state === 'held') return { step, state: 'missing', fix: source.state_reason }
+  if (source.state === 'held' || source.state === 'refused') return { step, state: 'missing', fix: source.state_reason }
   if (mine?.state === 'proven')
     return {
       step,

@@ -13,8 +13,9 @@ export type Registration = {
   synthetic?: boolean
 }
 
-// Anybody may claim an unproven domain; beyond this the oldest unanswered claims make room.
-const openClaimsMax = 100
+// Anybody may claim an unproven domain. Beyond this, claims whose token has run out make room first, then the oldest:
+// so many that crowding out an honest claimant within the day of its token is not worth the trouble.
+const openClaimsMax = 1_000
 
 /** The canonical domain of user input, or the problem to answer with. */
 export function requireDomain(deps: SourceDeps, text: string): CanonicalDomain {
@@ -103,7 +104,7 @@ export async function ensureClaim(
     await renew(deps, tx, known, wanted)
     return known.id
   }
-  await dropOldest(tx, domain)
+  await dropOldest(deps, tx, domain)
   const id = deps.ids.next('clm')
   await tx.query(
     `insert into source_claim (id, domain, wallet, contact, kind, consented, token, token_expires_at, state, created_at)
@@ -144,11 +145,12 @@ async function renew(
   ])
 }
 
-async function dropOldest(tx: Tx, domain: string): Promise<void> {
+async function dropOldest(deps: SourceDeps, tx: Tx, domain: string): Promise<void> {
   await tx.query(
     `delete from source_claim where id in (
-       select id from source_claim where domain = $1 and state = 'open' order by created_at desc, id desc offset $2)`,
-    [domain, openClaimsMax - 1],
+       select id from source_claim where domain = $1 and state = 'open'
+       order by token_expires_at > $3 desc, created_at desc, id desc offset $2)`,
+    [domain, openClaimsMax - 1, new Date(deps.clock.nowMs())],
   )
 }
 

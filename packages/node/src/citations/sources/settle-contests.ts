@@ -3,7 +3,7 @@ import { gatherProof } from '../proof/gather-proof.ts'
 import { judgeClaim } from '../proof/judge-claim.ts'
 import { wantScore } from './ask-for-work.ts'
 import { type ClaimRow, liveClaims, lockSource } from './records.ts'
-import { installHolder, setState, termsOf, verifySource } from './verify-source.ts'
+import { installHolder, settleHolder, termsOf, verifySource } from './verify-source.ts'
 
 const atOnce = 20
 
@@ -55,7 +55,9 @@ export async function settleContest(deps: SourceDeps, domain: string): Promise<v
         ],
       )
     if (winner && winner !== holder) await installHolder(deps, tx, source, winner)
-    else if (holder) await setState(deps, tx, domain, 'proven', `Proven by ${holder.method ?? 'proof'}.`)
+    // Another contest may still be pending, and the holder's own proof may be missing.
+    const stays = winner && winner !== holder ? { ...winner, failures: 0 } : holder
+    if (stays) await settleHolder(deps, tx, source, stays)
   })
   await wantScore(deps.database, domain, deps.clock)
 }
@@ -71,9 +73,11 @@ function chooseWinner(
         (one, other) =>
           Number(other.dns_proven_at ?? other.proven_at ?? 0) - Number(one.dns_proven_at ?? one.proven_at ?? 0),
       )[0]
-  const byDns = newest(standing.filter((entry) => entry.byDns))
+  // Whoever agreed to a change of wallet no longer stands against it, however strong its own proof is.
+  const agreed = standing.find(({ claim }) => claim.consented && claim !== holder)
+  const contenders = agreed ? standing.filter(({ claim }) => claim !== holder) : standing
+  const byDns = newest(contenders.filter((entry) => entry.byDns))
   if (byDns) return byDns
-  const agreed = standing.find(({ claim }) => claim.consented)
   if (agreed) return agreed.claim
   if (holder && standing.some(({ claim }) => claim === holder)) return holder
   return newest(standing) ?? holder

@@ -26,8 +26,12 @@ export async function verifySource(deps: SourceDeps, domain: string): Promise<bo
     signatures.length = 0
     const source = await lockSource(tx, domain)
     if (!source || source.state === 'refused') return
-    for (const claim of await liveClaims(tx, domain)) {
-      const verdict = judgeClaim(deps.base, termsOf(claim), evidence)
+    const judged = (await liveClaims(tx, domain)).map((claim) => ({
+      claim,
+      verdict: judgeClaim(deps.base, termsOf(claim), evidence),
+    }))
+    await writeReports(deps, tx, judged)
+    for (const { claim, verdict } of judged) {
       if (verdict.status === 'proven' && verdict.signature !== undefined && claim.wallet_proven_at === null)
         signatures.push({ claim, signature: verdict.signature })
       await recordVerdict(deps, tx, claim, verdict, evidence)
@@ -51,6 +55,25 @@ async function takeTurn(deps: SourceDeps, domain: string): Promise<boolean> {
   return rowCount === 1
 }
 
+/** A domain that many claim is written in one statement. */
+async function writeReports(
+  deps: SourceDeps,
+  tx: Tx,
+  judged: readonly { claim: ClaimRow; verdict: ProofVerdict }[],
+): Promise<void> {
+  await tx.query(
+    `update source_claim c set checked_at = $3, report = g.report::jsonb
+     from unnest($1::text[], $2::text[]) as g(id, report) where c.id = g.id`,
+    [
+      judged.map(({ claim }) => claim.id),
+      judged.map(({ verdict }) =>
+        JSON.stringify({ status: verdict.status, notes: verdict.status === 'proven' ? {} : verdict.notes }),
+      ),
+      new Date(deps.clock.nowMs()),
+    ],
+  )
+}
+
 async function recordVerdict(
   deps: SourceDeps,
   tx: Tx,
@@ -59,12 +82,6 @@ async function recordVerdict(
   evidence: ProofEvidence,
 ): Promise<void> {
   const nowMs = deps.clock.nowMs()
-  const report = { status: verdict.status, notes: verdict.status === 'proven' ? {} : verdict.notes }
-  await tx.query('update source_claim set checked_at = $2, report = $3 where id = $1', [
-    claim.id,
-    new Date(nowMs),
-    report,
-  ])
   if (verdict.status === 'proven') await recordProof(deps, tx, claim, verdict)
   // A site that is gone fails like one that took its proof away; when our own resolvers are silent, nobody failed.
   else if (claim.state === 'proven' && (claim.next_check_at?.getTime() ?? 0) <= nowMs)
@@ -140,7 +157,7 @@ async function openContest(deps: SourceDeps, tx: Tx, source: SourceRow, claim: C
   )
 }
 
-async function settleHolder(deps: SourceDeps, tx: Tx, source: SourceRow, holder: ClaimRow): Promise<void> {
+export async function settleHolder(deps: SourceDeps, tx: Tx, source: SourceRow, holder: ClaimRow): Promise<void> {
   const { rows } = await tx.query<{ until: Date }>(
     `select notice_until as until from source_dispute where domain = $1 and kind = 'ownership' and state = 'pending' order by notice_until limit 1`,
     [source.domain],

@@ -17,14 +17,11 @@ export async function seedDemo(
     /** Lets the thread breathe between files: buyers come first. */
     restful: boolean
     stop: AbortSignal
-    /** Called now and then, when what is there makes a whole. */
-    onStage(): Promise<void>
   },
 ): Promise<void> {
   await deps.shelf.refresh(deps.database)
   const plan = planDemo(deps.clock.nowMs(), size)
   const held = new Set(deps.shelf.all().map((file) => file.url))
-  const stages = new Set([Math.floor(plan.length / 3), Math.floor((plan.length * 2) / 3)])
   for (const [index, planned] of plan.entries()) {
     if (options.stop.aborted) return
     const startedMs = deps.clock.monotonicMs()
@@ -34,10 +31,8 @@ export async function seedDemo(
       if (outcome.status === 'refused') deps.log.error({ file: mark, ...outcome }, 'a demo file was refused')
     }
     options.onProgress({ state: 'loading', files: index + 1, of: plan.length, symbols: size.symbols })
-    if (options.restful) {
+    if (options.restful && !held.has(mark))
       await deps.clock.sleep(Math.min(250, deps.clock.monotonicMs() - startedMs), options.stop).catch(() => {})
-      if (stages.has(index)) await options.onStage()
-    }
   }
   options.onProgress({ state: 'done', files: plan.length, of: plan.length, symbols: size.symbols })
 }

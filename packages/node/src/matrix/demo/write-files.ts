@@ -25,11 +25,12 @@ const file = (name: string, text: string): DemoFile => ({ name, bytes: Buffer.fr
 
 export function shortVolumeFile(securities: Securities, date: IsoDate): DemoFile {
   const day = toDayNumber(date)
+  const dateText = toBasic(date)
   const lines = ['Date|Symbol|ShortVolume|ShortExemptVolume|TotalVolume|Market']
   for (const one of securities) {
     const total = Math.round(volumeOn(one, day) * 0.45)
     const short = Math.round(total * shortShareOn(one, day))
-    lines.push(`${toBasic(date)}|${spell(one.symbol, 'finra')}|${short}|${Math.round(short * 0.01)}|${total}|B,Q,N`)
+    lines.push(`${dateText}|${spell(one.symbol, 'finra')}|${short}|${Math.round(short * 0.01)}|${total}|B,Q,N`)
   }
   return file(`CNMSshvol${toBasic(date)}.txt`, `${lines.join('\r\n')}\r\n${securities.length}\r\n`)
 }
@@ -38,13 +39,14 @@ export function shortInterestFile(securities: Securities, settlement: IsoDate, b
   const lines = [
     'accountingYearMonthNumber|symbolCode|issueName|issuerServicesGroupExchangeCode|marketClassCode|currentShortPositionQuantity|previousShortPositionQuantity|stockSplitFlag|averageDailyVolumeQuantity|daysToCoverQuantity|revisionFlag|changePercent|changePreviousNumber|settlementDate',
   ]
+  const [day, dayBefore, dateText] = [toDayNumber(settlement), toDayNumber(before), toBasic(settlement)]
   for (const one of securities) {
-    const now = shortInterestOn(one, toDayNumber(settlement))
-    const previous = shortInterestOn(one, toDayNumber(before))
+    const now = shortInterestOn(one, day)
+    const previous = shortInterestOn(one, dayBefore)
     const volume = Math.round(one.volume)
     const change = previous > 0 ? (((now - previous) / previous) * 100).toFixed(2) : '0'
     lines.push(
-      `${toBasic(settlement)}|${spell(one.symbol, 'finra')}|${one.name.toUpperCase()}|A|${one.exchange === 'Q' ? 'NNM' : 'NYSE'}|${now}|${previous}||${volume}|${Math.max(1, now / volume).toFixed(2)}||${change}|${now - previous}|${settlement}`,
+      `${dateText}|${spell(one.symbol, 'finra')}|${one.name.toUpperCase()}|A|${one.exchange === 'Q' ? 'NNM' : 'NYSE'}|${now}|${previous}||${volume}|${Math.max(1, now / volume).toFixed(2)}||${change}|${now - previous}|${settlement}`,
     )
   }
   return file(`shrt${toBasic(settlement)}.csv`, `${lines.join('\n')}\n`)
@@ -61,14 +63,15 @@ export function failsFile(securities: Securities, half: string, lastDay: IsoDate
   for (let date = from; date <= to && date <= lastDay; date = addDays(date, 1)) {
     if (!isTradingDay(date)) continue
     const day = toDayNumber(date)
+    const dayBefore = toDayNumber(previousTradingDay(date))
+    const dateText = toBasic(date)
     for (const one of securities) {
       const quantity = failsOn(one, day)
       if (quantity === 0) continue
       sum += quantity
-      const price =
-        draw(one.index, day, 30) < 0.01 ? '.' : priceOn(one, toDayNumber(previousTradingDay(date))).toFixed(2)
+      const price = draw(one.index, day, 30) < 0.01 ? '.' : priceOn(one, dayBefore).toFixed(2)
       lines.push(
-        `${toBasic(date)}|${one.cusip}|${spell(one.symbol, 'joined')}|${quantity}|${one.name.toUpperCase()}|${price}`,
+        `${dateText}|${one.cusip}|${spell(one.symbol, 'joined')}|${quantity}|${one.name.toUpperCase()}|${price}`,
       )
     }
   }
@@ -239,16 +242,17 @@ export function holdingsFile(securities: Securities, quarterEnd: IsoDate): DemoF
   const infos = [
     'ACCESSION_NUMBER\tINFOTABLE_SK\tNAMEOFISSUER\tTITLEOFCLASS\tCUSIP\tFIGI\tVALUE\tSSHPRNAMT\tSSHPRNAMTTYPE\tPUTCALL\tINVESTMENTDISCRETION',
   ]
-  const price = (one: DemoSecurity) => priceOn(one, toDayNumber(quarterEnd))
+  const day = toDayNumber(quarterEnd)
+  const prices = securities.map((one) => priceOn(one, day))
   for (let filer = 0; filer < filers; filer += 1) {
     submissions.push(
       `${accession(filer)}\t${named(filed)}\t13F-HR\t${String(8_000_000 + filer).padStart(10, '0')}\t${named(quarterEnd)}`,
     )
-    for (const one of securities) {
+    for (const [position, one] of securities.entries()) {
       if (draw(one.index, filer, 35) > 0.15) continue
       const held = Math.floor(one.shares * 0.1 * draw(one.index, filer, 36))
       infos.push(
-        `${accession(filer)}\t${filer}${one.index}\t${one.name}\tCOM\t${one.cusip}\t\t${Math.round(held * price(one))}\t${held}\tSH\t\tSOLE`,
+        `${accession(filer)}\t${filer}${one.index}\t${one.name}\tCOM\t${one.cusip}\t\t${Math.round(held * (prices[position] as number))}\t${held}\tSH\t\tSOLE`,
       )
     }
   }

@@ -98,7 +98,7 @@ export const feeds: Record<FeedId, Feed> = {
     rankedBy: 'days_on_list',
     cadence: 'every trading day',
     needs: ['nasdaq-threshold', 'nyse-threshold', 'cboe-threshold'],
-    uses: ['nasdaq-directory'],
+    uses: ['nasdaq-directory', 'sec-fails', 'finra-short-interest'],
     columns: [
       column('days_on_list', 'lists', 'how many lists in a row'),
       column('entered', 'flag', 'new on the newest list'),

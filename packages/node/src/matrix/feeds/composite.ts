@@ -17,7 +17,7 @@ export function planComposite(input: BuildInput): RowPlan {
   const world = withKinds(input)
   const factors = computeFactors(world, columns)
   const ratios = factors.find(({ rule }) => rule.name === 'short_interest_to_shares')?.values
-  const { takesPart, excluded } = chooseUniverse(world, universes[input.feed.id] ?? 'shares', ratios)
+  const { takesPart, excluded } = chooseUniverse(world, universes[input.feed.id] ?? 'shares', ratios, presentIn(input))
   const haltsAllowed = world.halts.every((halt) => input.mayUse(halt.origin))
   const catalysts = findCatalysts(world, columns, haltsAllowed)
   const scored = scoreUniverse({ takesPart, factors, catalysts: catalysts.points })
@@ -30,37 +30,43 @@ export function planComposite(input: BuildInput): RowPlan {
     taking += 1
     if (ranked[i] !== 1) reasons.set(i, 'too_little_known')
   }
-  const columnsOf = new Map(
-    factors.map(({ rule }) => [rule.name, factorColumns[rule.name].map((name) => columns[name] as Column)]),
-  )
-  const cell = (factor: Factor, symbol: number, extra: string) => {
-    const value = factor.values[symbol] as number
+  const columnsOf = factors.map(({ rule }) => factorColumns[rule.name].map((name) => columns[name] as Column))
+  const cell = (index: number, symbol: number, extra: string) => {
+    const value = (factors[index] as Factor).values[symbol] as number
     if (Number.isNaN(value)) return 'null'
-    return `{"value":${numberText(value)}${extra}${provenance.tail(columnsOf.get(factor.rule.name) as Column[], symbol)}`
+    return `{"value":${numberText(value)}${extra}${provenance.tail(columnsOf[index] as Column[], symbol)}`
   }
+  const known = createKnownFactors(factors)
+  const behindScore = new Map<number, Column[]>()
+  const columnsBehind = (mask: number) => {
+    const found = behindScore.get(mask) ?? columnsOf.flatMap((list, index) => (mask & (1 << index) ? list : []))
+    behindScore.set(mask, found)
+    return found
+  }
+  const shown = factors.flatMap(({ rule }, index) => (shownLive.includes(rule.name) ? [index] : []))
   const live = (row: number) => {
     const symbol = scored.ranking[row] as number
-    const shown = factors
-      .filter(({ rule }) => shownLive.includes(rule.name))
-      .map((factor) => `"${factor.rule.name}":${cell(factor, symbol, '')}`)
-    const present = factors.filter(({ values }) => !Number.isNaN(values[symbol] as number))
-    const parts = present.flatMap(({ rule }) => columnsOf.get(rule.name) as Column[])
-    const score = `{"value":${numberText(scored.score[symbol] as number, 2)}${provenance.tail(parts, symbol)}`
-    return `"score":${numberText(scored.score[symbol] as number, 2)},"coverage_pct":${numberText(scored.coverage[symbol] as number, 1)},"catalysts":${JSON.stringify(catalysts.reasons.get(symbol) ?? [])},"values":{"score":${score}${shown.length > 0 ? `,${shown.join(',')}` : ''}}${trendText(input, symbol)}`
+    const scoreText = numberText(scored.score[symbol] as number, 2)
+    const reasonsOf = catalysts.reasons.get(symbol)
+    let text = `"score":${scoreText},"coverage_pct":${numberText(scored.coverage[symbol] as number, 1)},"catalysts":${reasonsOf ? JSON.stringify(reasonsOf) : '[]'},"values":{"score":{"value":${scoreText}${provenance.tail(columnsBehind(known(symbol)), symbol)}`
+    for (const index of shown) text += `,"${(factors[index] as Factor).rule.name}":${cell(index, symbol, '')}`
+    return `${text}}${trendText(input, symbol)}`
+  }
+  const missingTexts = new Map<number, string>()
+  const missingText = (mask: number) => {
+    const found = missingTexts.get(mask) ?? JSON.stringify(missingFactors(factors, mask))
+    missingTexts.set(mask, found)
+    return found
   }
   const vip = (row: number) => {
     const symbol = scored.ranking[row] as number
-    const cells = factors.map((factor, index) => {
-      const extra = `,"percentile":${numberText(scored.percentiles[index]?.[symbol] as number, 2)},"weight":${factor.rule.weight},"points":${numberText(scored.points[index]?.[symbol] as number, 3)}`
-      return `"${factor.rule.name}":${cell(factor, symbol, extra)}`
-    })
-    const missing = factorRules
-      .filter(
-        (rule) =>
-          !factors.some((factor) => factor.rule.name === rule.name && !Number.isNaN(factor.values[symbol] as number)),
-      )
-      .map(({ name }) => name)
-    return `"factors":{${cells.join(',')}},"missing_factors":${JSON.stringify(missing)},"catalyst_points":${numberText(catalysts.points[symbol] as number, 1)}`
+    let cells = ''
+    for (let index = 0; index < factors.length; index += 1) {
+      const { rule } = factors[index] as Factor
+      const extra = `,"percentile":${numberText(scored.percentiles[index]?.[symbol] as number, 2)},"weight":${rule.weight},"points":${numberText(scored.points[index]?.[symbol] as number, 3)}`
+      cells += `${index === 0 ? '' : ','}"${rule.name}":${cell(index, symbol, extra)}`
+    }
+    return `"factors":{${cells}},"missing_factors":${missingText(known(symbol))},"catalyst_points":${numberText(catalysts.points[symbol] as number, 1)}`
   }
   return {
     count: scored.ranking.length,
@@ -77,6 +83,34 @@ export function planComposite(input: BuildInput): RowPlan {
       factors_left_out: leftOutFactors(input, factors),
     },
   }
+}
+
+/** Which factors are known of a symbol, a bit each: rows with the same ones share what is said about them. */
+function createKnownFactors(factors: readonly Factor[]): (symbol: number) => number {
+  return (symbol) => {
+    let mask = 0
+    for (let index = 0; index < factors.length; index += 1)
+      if (!Number.isNaN((factors[index] as Factor).values[symbol] as number)) mask |= 1 << index
+    return mask
+  }
+}
+
+function missingFactors(factors: readonly Factor[], mask: number): FactorName[] {
+  return factorRules
+    .filter((rule) => !factors.some((factor, index) => factor.rule.name === rule.name && mask & (1 << index)))
+    .map(({ name }) => name)
+}
+
+/** Symbols that the files of this ranking speak of: those of other files must not show, or its bytes would depend on them. */
+function presentIn({ world, columns, mayUse }: BuildInput): Uint8Array {
+  const present = new Uint8Array(world.symbols.length)
+  if (world.listingOrigins.every(mayUse)) present.set(world.listed)
+  for (const [name, { values }] of Object.entries(columns)) {
+    // Whoever is not in the fails file has a balance of zero, and so has everybody else.
+    const least = name === 'fails' ? 0 : Number.NEGATIVE_INFINITY
+    for (let i = 0; i < values.length; i += 1) if ((values[i] as number) > least) present[i] = 1
+  }
+  return present
 }
 
 /** Without the right to use the directory, only what the symbol itself says about its paper may be used. */
@@ -104,6 +138,14 @@ function leftOutFactors(input: BuildInput, used: readonly Factor[]) {
 /** The last days of short share, for a small picture; null where a day is unknown. */
 export function trendText(input: BuildInput, symbol: number): string {
   if (!input.columns.short_ratio) return ''
-  const days = input.world.ratioDays.slice(-trendDays)
-  return `,"trend":{"of":"short_volume_ratio","values":[${days.map(({ ratios }) => numberText(ratios[symbol] as number, 3)).join(',')}]}`
+  const { ratioDays } = input.world
+  let values = ''
+  for (let day = Math.max(0, ratioDays.length - trendDays); day < ratioDays.length; day += 1) {
+    const ratio = (ratioDays[day] as World['ratioDays'][number]).ratios[symbol] as number
+    values += `${values === '' ? '' : ','}${Number.isNaN(ratio) ? 'null' : (shareTexts[Math.round(ratio * 1000)] ?? numberText(ratio, 3))}`
+  }
+  return `,"trend":{"of":"short_volume_ratio","values":[${values}]}`
 }
+
+/** Shares of one, by thousandths: there are few, and each row shows twenty. */
+const shareTexts = Array.from({ length: 1_001 }, (_, thousandths) => String(thousandths / 1000))

@@ -6,6 +6,7 @@ import type { Column, Origin, World } from '../world/world.ts'
 
 /** The tail of a value's JSON: `,"source":…,"as_of":…,"available_at":…,"licence":…}`. The same for thousands of rows, so kept. */
 export type Provenance = {
+  /** Of the same array of columns much is remembered: callers make it once, not for each row. */
   tail(columns: readonly Column[], symbol: number): string
   tailOfOrigin(origin: number): string
   /** Origins named so far. */
@@ -17,6 +18,7 @@ export type Provenance = {
 
 export function createProvenance(world: World, gate: LicenceGate): Provenance {
   const texts = new Map<string, string>()
+  const groups = new WeakMap<readonly Column[], Group>()
   const used = new Set<number>()
   let oldest: number | undefined
   const originIn = (column: Column, symbol: number) => column.originOf?.[symbol] ?? column.origin
@@ -47,10 +49,15 @@ export function createProvenance(world: World, gate: LicenceGate): Provenance {
       return found
     },
     tail: (columns, symbol) => {
+      let group = groups.get(columns)
+      if (!group) {
+        group = { varying: columns.filter(varies), texts: new Map() }
+        groups.set(columns, group)
+      }
       let key = ''
-      for (const column of columns)
+      for (const column of group.varying)
         key += `${originIn(column, symbol)},${column.dayOf?.[symbol] ?? 0},${column.availableDayOf?.[symbol] ?? 0};`
-      const found = texts.get(key)
+      const found = group.texts.get(key)
       if (found !== undefined) return found
       for (const { behind } of columns) for (const origin of behind ?? []) if (origin >= 0) used.add(origin)
       const text = describe(
@@ -60,14 +67,21 @@ export function createProvenance(world: World, gate: LicenceGate): Provenance {
           availableDay: column.availableDayOf?.[symbol] ?? 0,
         })),
       )
-      texts.set(key, text)
+      group.texts.set(key, text)
       return text
     },
   }
 }
 
+/** What is said of the same columns differs from row to row only by those whose origin or dates do. */
+type Group = { varying: readonly Column[]; texts: Map<string, string> }
+
+const varies = ({ originOf, dayOf, availableDayOf }: Column) =>
+  originOf !== undefined || dayOf !== undefined || availableDayOf !== undefined
+
 /** A number as JSON, rounded to what the data can bear; unknown is null. */
 export function numberText(value: number, decimals = 4): string {
+  if (Number.isInteger(value)) return value === 0 ? '0' : String(value)
   if (Number.isNaN(value)) return 'null'
   const scale = 10 ** decimals
   const rounded = Math.round(value * scale) / scale

@@ -142,19 +142,21 @@ export function planSimple(input: BuildInput, recipe: Recipe): RowPlan {
   const rank = shown.find(({ name }) => name === recipe.rankBy)?.values
   const second = shown.find(({ name }) => name === recipe.thenBy)?.values
   const order = base ? rowOrder(base, rank, second, recipe.above) : []
-  const cells = (symbol: number, vip: boolean) =>
+  const parts = (vip: boolean) =>
     shown
       .filter((one) => (one.vip ?? false) === vip)
-      .map((one) => `"${one.name}":${cellText(one, symbol)}`)
-      .join(',')
-  const cellText = ({ values, from, flag, decimals }: Shown, symbol: number) => {
-    const value = values[symbol] as number
-    if (Number.isNaN(value)) return 'null'
-    const text = flag ? String(value === 1) : numberText(value, decimals)
-    return `{"value":${text}${provenance.tail(
-      from.map((name) => columns[name] as Column),
-      symbol,
-    )}`
+      .map((one) => ({ ...one, behind: one.from.map((name) => columns[name] as Column) }))
+  const [liveParts, vipParts] = [parts(false), parts(true)]
+  const cells = (symbol: number, wanted: ReturnType<typeof parts>) => {
+    let text = ''
+    for (const { name, values, behind, flag, decimals } of wanted) {
+      const value = values[symbol] as number
+      text += `${text === '' ? '' : ','}"${name}":`
+      if (Number.isNaN(value)) text += 'null'
+      else
+        text += `{"value":${flag ? String(value === 1) : numberText(value, decimals)}${provenance.tail(behind, symbol)}`
+    }
+    return text
   }
   const known = rank ? order.filter((symbol) => !Number.isNaN(rank[symbol] as number)).length : 0
   return {
@@ -162,8 +164,8 @@ export function planSimple(input: BuildInput, recipe: Recipe): RowPlan {
     symbolOf: (row) => order[row] as number,
     valueOf: (row) => (rank?.[order[row] as number] as number | undefined) ?? Number.NaN,
     live: (row) =>
-      `"values":{${cells(order[row] as number, false)}}${recipe.trend ? trendText(input, order[row] as number) : ''}`,
-    vip: (row) => `"details":{${cells(order[row] as number, true)}}`,
+      `"values":{${cells(order[row] as number, liveParts)}}${recipe.trend ? trendText(input, order[row] as number) : ''}`,
+    vip: (row) => `"details":{${cells(order[row] as number, vipParts)}}`,
     excluded: new Map(),
     coveragePct: order.length === 0 ? 0 : (known / order.length) * 100,
   }

@@ -20,6 +20,7 @@ const longestRetryMs = 6 * 3_600_000
 /** One look at one address: conditional, not before its time, and further apart the more often it failed. */
 export async function fetchFile(deps: FetchDeps, source: SourceId, due: DueFile): Promise<FetchOutcome> {
   const nowMs = deps.clock.nowMs()
+  const { againMs = recheckMs } = sourceOf(source).schedule
   const state = await readState(deps, due.url)
   if (state && state.next_at.getTime() > nowMs)
     return { status: 'waiting', detail: `not before ${state.next_at.toISOString()}` }
@@ -41,7 +42,7 @@ export async function fetchFile(deps: FetchDeps, source: SourceId, due: DueFile)
   }
   const { httpStatus, headers } = answer
   if (httpStatus === 304) {
-    await note('304', recheckMs, 0)
+    await note('304', againMs, 0)
     return { status: 'not_modified', detail: due.name }
   }
   // Some publishers say 403 for a day that has no file yet.
@@ -63,7 +64,7 @@ export async function fetchFile(deps: FetchDeps, source: SourceId, due: DueFile)
   const refused = outcome.status === 'refused'
   await note(
     refused ? `refused ${outcome.code}` : '200',
-    refused ? backOffMs(failures) : recheckMs,
+    refused ? backOffMs(failures) : againMs,
     refused ? failures + 1 : 0,
     refused ? undefined : headers,
   )

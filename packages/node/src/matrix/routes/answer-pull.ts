@@ -7,7 +7,7 @@ import type { Variant } from '../licences/gate.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
 import { isSnapshot } from '../snapshots/keeper.ts'
 import { pageOf, readSymbols, snapshotOfCursor } from '../snapshots/page.ts'
-import { renderCsv, renderJson, renderNdjson, type Tier } from '../snapshots/render.ts'
+import { type Head, renderCsv, renderJson, renderNdjson, type Tier } from '../snapshots/render.ts'
 import type { NoSnapshot, Snapshot } from '../snapshots/snapshot.ts'
 import { envelopeOf } from './envelope.ts'
 import { readHistory } from './read-history.ts'
@@ -39,15 +39,17 @@ export async function answerPull(
     ...(query.min_score === undefined ? {} : { minScore: query.min_score }),
     ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
   })
-  const envelope: Record<string, unknown> = envelopeOf(snapshot, page, {
+  const { facts, text } = envelopeOf(snapshot, {
     tier,
     nowMs: deps.clock.nowMs(),
     shelf: deps.shelf,
     pointInTime: query.as_of !== undefined,
     ...(tier === 'delayed' ? { delayMinutes: deps.delayMs / 60_000 } : {}),
   })
-  if (query.history !== undefined) envelope.history = await historyFor(deps, tier, query, symbols)
-  const content = render(snapshot, page, tier, envelope, input.representation)
+  const history =
+    query.history === undefined ? '' : `,"history":${JSON.stringify(await historyFor(deps, tier, query, symbols))}`
+  const head = { facts, text: `${text},"unranked":${JSON.stringify(page.unranked)}${history}` }
+  const content = render(snapshot, page, tier, head, input.representation)
   if (key) deps.memo.put(key, content)
   return content
 }
@@ -67,15 +69,15 @@ function render(
   snapshot: Snapshot,
   page: ReturnType<typeof pageOf>,
   tier: Tier,
-  envelope: Record<string, unknown>,
+  head: Head,
   representation: string,
 ): AnswerContent & { body: Uint8Array | string } {
   const body =
     representation === 'text/csv'
-      ? renderCsv(snapshot, page, tier, envelope)
+      ? renderCsv(snapshot, page, tier, head)
       : representation === 'application/x-ndjson'
-        ? renderNdjson(snapshot, page, tier, envelope)
-        : renderJson(snapshot, page, tier, envelope)
+        ? renderNdjson(snapshot, page, tier, head)
+        : renderJson(snapshot, page, tier, head)
   const contentType = representation === 'text/csv' ? 'text/csv; charset=utf-8' : representation
   return { status: 200, contentType, body }
 }
@@ -126,7 +128,7 @@ async function historyFor(deps: MatrixDeps, tier: Tier, query: PullQuery, symbol
   const knownAtMs = query.as_of === undefined ? deps.clock.nowMs() : momentOf(query.as_of)
   const sinceDate = addDays(easternDate(knownAtMs), -Math.ceil(days * 1.5) - 35)
   return readHistory(
-    { sql: deps.database, symbols: deps.symbols, gate: deps.gate },
+    { sql: deps.database, shelf: deps.shelf, gate: deps.gate },
     { symbol, days, knownAtMs, sinceDate },
     variantOf(tier),
   )

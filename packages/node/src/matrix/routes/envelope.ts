@@ -1,6 +1,5 @@
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { feeds } from '../feeds/catalogue.ts'
-import type { Page } from '../snapshots/page.ts'
 import type { Tier } from '../snapshots/render.ts'
 import type { Snapshot, SnapshotInput } from '../snapshots/snapshot.ts'
 import { freshnessOf } from '../snapshots/staleness.ts'
@@ -9,15 +8,31 @@ import type { FileShelf } from '../world/file-shelf.ts'
 export const disclaimer =
   'Data about short selling, with the dates at which they were known. Not advice, not an offer, no forecast; a score is no probability.'
 
-/** What is true of the whole answer: the snapshot's own facts, and its age seen from now. */
-export function envelopeOf(
-  snapshot: Snapshot,
-  page: Page,
-  input: { tier: Tier; nowMs: number; shelf: FileShelf; pointInTime: boolean; delayMinutes?: number },
-): Record<string, unknown> {
+/** What is true of the whole answer, and its JSON without the closing brace: members of the page at hand follow it. */
+export type Envelope = { facts: Readonly<Record<string, unknown>>; text: string }
+
+type EnvelopeInput = { tier: Tier; nowMs: number; shelf: FileShelf; pointInTime: boolean; delayMinutes?: number }
+
+const remembered = new WeakMap<Snapshot, Map<string, Envelope>>()
+
+/** The snapshot's own facts, and its age seen from now. That is told by the minute, so all answers of a minute share it. */
+export function envelopeOf(snapshot: Snapshot, input: EnvelopeInput): Envelope {
+  const known = remembered.get(snapshot) ?? new Map<string, Envelope>()
+  remembered.set(snapshot, known)
+  const name = `${input.tier} ${input.pointInTime} ${input.delayMinutes ?? ''}`
+  const key = `${name} ${Math.floor(input.nowMs / 60_000)} ${input.shelf.all().length}`
+  const found = known.get(key)
+  if (found) return found
+  const facts = factsOf(snapshot, input)
+  const made = { facts, text: JSON.stringify(facts).slice(0, -1) }
+  for (const old of known.keys()) if (old.startsWith(`${name} `)) known.delete(old)
+  known.set(key, made)
+  return made
+}
+
+function factsOf(snapshot: Snapshot, input: EnvelopeInput): Record<string, unknown> {
   const { manifest } = snapshot
-  const feed = feeds[manifest.feed]
-  const { late: lateSources, nextMs } = freshnessOf(input.shelf, feed, input.nowMs)
+  const { late: lateSources, nextMs } = freshnessOf(input.shelf, feeds[manifest.feed], input.nowMs)
   const late = lateSources.filter(({ source }) => manifest.inputs.some((used) => used.source === source))
   return {
     feed: manifest.feed,
@@ -38,7 +53,6 @@ export function envelopeOf(
     sources: summary(manifest.inputs),
     left_out: manifest.left_out,
     excluded: manifest.excluded,
-    unranked: page.unranked,
     notes: manifest.notes,
     disclaimer,
     ...(input.tier === 'vip' ? { inputs: manifest.inputs } : {}),

@@ -1,44 +1,44 @@
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { Sql } from '../../store/database.ts'
 import type { LicenceGate, Variant } from '../licences/gate.ts'
-import type { SourceId } from '../sources/source.ts'
-import type { SymbolBook } from '../store/symbol-book.ts'
+import type { DatasetId, SourceId } from '../sources/source.ts'
+import { datasets } from '../store/datasets.ts'
+import type { FileRecord } from '../store/files.ts'
 import { joinedSpelling } from '../symbols/normalise-symbol.ts'
+import type { FileShelf } from '../world/file-shelf.ts'
 
-type Series = { source: SourceId; table: string; columns: readonly string[]; part?: string }
+type Series = { source: SourceId; dataset: DatasetId; columns: readonly string[]; part?: string }
 
 const series: Record<string, Series> = {
   short_volume: {
     source: 'finra-short-volume',
-    table: 'matrix_short_volume',
+    dataset: 'short_volume',
     columns: ['short_volume', 'exempt_volume', 'total_volume'],
     part: 'CNMS',
   },
   short_interest: {
     source: 'finra-short-interest',
-    table: 'matrix_short_interest',
+    dataset: 'short_interest',
     columns: ['position', 'previous_position', 'average_volume', 'days_to_cover'],
   },
-  fails: { source: 'sec-fails', table: 'matrix_fails', columns: ['quantity', 'price'] },
-  borrow: { source: 'ibkr-borrow', table: 'matrix_borrow', columns: ['fee_pct', 'rebate_pct', 'available'] },
-  price: { source: 'price-csv', table: 'matrix_prices', columns: ['close', 'volume'] },
+  fails: { source: 'sec-fails', dataset: 'fails', columns: ['quantity', 'price'] },
+  borrow: { source: 'ibkr-borrow', dataset: 'borrow', columns: ['fee_pct', 'rebate_pct', 'available'] },
+  price: { source: 'price-csv', dataset: 'prices', columns: ['close', 'volume'] },
 }
 
 export const historyDaysMax = 60
 
 export type HistoryQuery = { symbol: string; days: number; knownAtMs: number; sinceDate: string }
+export type HistoryDeps = { sql: Sql; shelf: FileShelf; gate: LicenceGate }
 
 /** Past values of one symbol, each in the revision that was known at the moment asked for. */
 export async function readHistory(
-  deps: { sql: Sql; symbols: SymbolBook; gate: LicenceGate },
+  deps: HistoryDeps,
   query: HistoryQuery,
   variant: Variant,
 ): Promise<Record<string, unknown>> {
-  const ids = [query.symbol, joinedSpelling(query.symbol)].flatMap((symbol) => deps.symbols.idOf(symbol) ?? [])
   const names = Object.keys(series)
-  const read = await Promise.all(
-    names.map((name) => readSeries(deps, series[name] as Series, [...new Set(ids)], query, variant)),
-  )
+  const read = await Promise.all(names.map((name) => readSeries(deps, series[name] as Series, query, variant)))
   return {
     symbol: query.symbol,
     days: query.days,
@@ -46,39 +46,55 @@ export async function readHistory(
   }
 }
 
-type Row = Record<string, number | null> & {
-  as_of: string
-  available_at: Date
-  ingested_at: Date
-  revision: number
-  synthetic: boolean
-}
+type Row = Record<string, number | null> & { as_of: string; file_id: number }
+
+/** One block of each file holds all rows of a symbol; in it, positions are looked up and nothing else is taken apart. */
+const blocksSql = (dataset: DatasetId, columns: readonly string[]) => `
+  select b.file_id, b.as_of[p.i] as as_of, ${columns.map((name) => `b.${name}[p.i] as ${name}`).join(', ')}
+  from matrix_symbol s
+    cross join unnest($1::int4[]) as f(id)
+    cross join lateral (select * from ${datasets[dataset].table} b
+      where b.file_id = f.id and b.last_symbol >= s.symbol collate "C" order by b.last_symbol limit 1) b
+    cross join lateral unnest(array_positions(b.symbol_ids, s.id)) as p(i)
+  where s.symbol = any($2::text[]) and b.first_symbol <= s.symbol collate "C"`
 
 async function readSeries(
-  deps: { sql: Sql; gate: LicenceGate },
-  { source, table, columns, part }: Series,
-  ids: readonly number[],
+  deps: HistoryDeps,
+  { source, dataset, columns, part }: Series,
   query: HistoryQuery,
   variant: Variant,
 ): Promise<unknown[]> {
+  const files = new Map<number, FileRecord>()
+  for (const file of deps.shelf.known(source, query.knownAtMs))
+    if (file.asOf >= query.sinceDate && (part === undefined || file.part === part)) files.set(file.id, file)
+  if (files.size === 0) return []
   const { rows } = await deps.sql.query<Row>({
-    name: `matrix_history_${table}`,
-    text: `select distinct on (r.as_of) r.as_of, f.available_at, f.ingested_at, f.revision, f.synthetic, ${columns.map((name) => `r.${name}`).join(', ')}
-      from ${table} r join matrix_file f on f.id = r.file_id
-      where r.symbol_id = any($1::int[]) and r.as_of >= $2::date and f.available_at <= $3 and ($4::text is null or f.part = $4)
-      order by r.as_of desc, f.revision desc, f.period desc, f.id desc limit $5`,
-    values: [ids, query.sinceDate, new Date(query.knownAtMs), part ?? null, query.days],
+    name: `matrix_history_${dataset}`,
+    text: blocksSql(dataset, columns),
+    values: [[...files.keys()], [...new Set([query.symbol, joinedSpelling(query.symbol)])]],
   })
-  return rows
-    .filter((row) => deps.gate.may(source, row.synthetic, variant))
-    .reverse()
-    .map((row) => ({
+  const newest = new Map<string, { row: Row; file: FileRecord }>()
+  for (const row of rows) {
+    if (row.as_of < query.sinceDate) continue
+    const file = files.get(row.file_id) as FileRecord
+    const other = newest.get(row.as_of)
+    if (!other || isLater(file, other.file)) newest.set(row.as_of, { row, file })
+  }
+  return [...newest.values()]
+    .sort((a, b) => (a.row.as_of < b.row.as_of ? -1 : 1))
+    .slice(-query.days)
+    .filter(({ file }) => deps.gate.may(source, file.synthetic, variant))
+    .map(({ row, file }) => ({
       as_of: row.as_of,
       ...Object.fromEntries(columns.map((name) => [name, row[name]])),
       source,
-      available_at: toRfc3339(row.available_at.getTime()),
-      ingested_at: toRfc3339(row.ingested_at.getTime()),
-      revision: row.revision,
-      licence: deps.gate.licenceOf({ source, synthetic: row.synthetic }).id,
+      available_at: toRfc3339(file.availableAtMs),
+      ingested_at: toRfc3339(file.ingestedAtMs),
+      revision: file.revision,
+      licence: deps.gate.licenceOf({ source, synthetic: file.synthetic }).id,
     }))
 }
+
+/** Where several files speak of a day, the one for the later period counts, such as the last borrow file of a day. */
+const isLater = (one: FileRecord, other: FileRecord) =>
+  one.period === other.period ? one.id > other.id : one.period > other.period

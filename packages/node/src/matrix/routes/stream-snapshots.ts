@@ -59,13 +59,14 @@ async function untilNews(
 
 export function eventText(deps: MatrixDeps, snapshot: Snapshot, limit: number): string {
   const page = pageOf(snapshot, { limit })
-  const envelope = envelopeOf(snapshot, page, {
+  const { facts, text } = envelopeOf(snapshot, {
     tier: 'vip',
     nowMs: deps.clock.nowMs(),
     shelf: deps.shelf,
     pointInTime: false,
   })
-  const data = renderJson(snapshot, page, 'vip', envelope).toString('utf8')
+  const head = { facts, text: `${text},"unranked":{}` }
+  const data = renderJson(snapshot, page, 'vip', head).toString('utf8')
   const attributes = {
     specversion: '1.0',
     id: snapshot.sha256,
@@ -78,6 +79,6 @@ export function eventText(deps: MatrixDeps, snapshot: Snapshot, limit: number): 
     datasha256: sha256(data).toString('hex'),
   }
   const signature = deps.jws.sign(attributes)
-  const head = JSON.stringify({ ...attributes, signature }).slice(0, -1)
-  return `id: ${snapshot.sha256}\nevent: snapshot\ndata: ${head},"data":${data}}\n\n`
+  const open = JSON.stringify({ ...attributes, signature }).slice(0, -1)
+  return `id: ${snapshot.sha256}\nevent: snapshot\ndata: ${open},"data":${data}}\n\n`
 }

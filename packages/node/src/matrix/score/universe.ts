@@ -18,15 +18,20 @@ export type Exclusion =
   | 'data_fault'
   | 'too_little_known'
 
-/** Who takes part in a ranking, and why the others do not. */
+/**
+ * Who takes part in a ranking, and why the others do not. A symbol that is not `present`, because only files that have
+ * nothing to do with this ranking name it, is neither in nor out of it.
+ */
 export function chooseUniverse(
   world: World,
   universe: UniverseId,
   shortInterestToShares: Float64Array | undefined,
+  present?: Uint8Array,
 ): { takesPart: Uint8Array; excluded: Map<number, Exclusion> } {
   const takesPart = new Uint8Array(world.symbols.length)
   const excluded = new Map<number, Exclusion>()
   for (let i = 0; i < takesPart.length; i += 1) {
+    if (present && present[i] !== 1) continue
     const reason =
       kindExclusion(world, universe, i) ??
       ((shortInterestToShares?.[i] ?? 0) > shortInterestRatioMax * 100 ? 'data_fault' : undefined)

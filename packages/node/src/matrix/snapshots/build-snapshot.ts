@@ -11,6 +11,7 @@ import type { LicenceGate, Variant } from '../licences/gate.ts'
 import { bySuffix } from '../symbols/classify-security.ts'
 import type { Origin, World } from '../world/world.ts'
 import type { Manifest, NoSnapshot, Snapshot, SnapshotInput } from './snapshot.ts'
+import { createTextBuffer } from './text-buffer.ts'
 
 /** From a world to the bytes of one feed. The same world gives the same bytes, wherever and whenever it is done. */
 export async function buildSnapshot(
@@ -63,55 +64,43 @@ const rowsAtOnce = 500
 
 async function assemble(input: BuildInput, plan: RowPlan, breathe: () => Promise<void>): Promise<Snapshot> {
   const { world, provenance } = input
-  const chunks: string[] = []
+  const text = createTextBuffer()
   const starts = new Uint32Array(plan.count + 1)
   const liveEnds = new Uint32Array(plan.count)
   const values = new Float64Array(plan.count)
   const rowsOf = new Map<string, number[]>()
-  let at = 0
   for (let row = 0; row < plan.count; row += 1) {
     if (row % rowsAtOnce === rowsAtOnce - 1) await breathe()
     const symbol = plan.symbolOf(row)
-    const text = world.symbols[symbol] as string
-    const live = `{"rank":${row + 1},"symbol":"${text}","name":${JSON.stringify(input.nameOf(symbol))},"kind":"${input.kindOf(symbol)}",${plan.live(row)}`
-    const line = `${live},${plan.vip(row)}}\n`
-    starts[row] = at
-    liveEnds[row] = at + Buffer.byteLength(live)
+    const name = world.symbols[symbol] as string
+    starts[row] = text.length()
+    text.add(
+      `{"rank":${row + 1},"symbol":"${name}","name":${JSON.stringify(input.nameOf(symbol))},"kind":"${input.kindOf(symbol)}",${plan.live(row)}`,
+    )
+    liveEnds[row] = text.length()
+    text.add(`,${plan.vip(row)}}\n`)
     values[row] = plan.valueOf(row)
-    const known = rowsOf.get(text)
+    const known = rowsOf.get(name)
     if (known) known.push(row)
-    else rowsOf.set(text, [row])
-    at += Buffer.byteLength(line)
-    chunks.push(line)
+    else rowsOf.set(name, [row])
   }
-  starts[plan.count] = at
+  starts[plan.count] = text.length()
   const excludedReason = new Map<string, string>()
   const counts: Record<string, number> = {}
   for (const [symbol, reason] of [...plan.excluded].sort((a, b) => a[0] - b[0])) {
     excludedReason.set(world.symbols[symbol] as string, reason)
     counts[reason] = (counts[reason] ?? 0) + 1
-    chunks.push(`{"symbol":"${world.symbols[symbol]}","excluded":"${reason}"}\n`)
+    text.add(`{"symbol":"${world.symbols[symbol]}","excluded":"${reason}"}\n`)
   }
-  const manifest = manifestOf(
-    input,
-    plan,
-    provenance.used().map((index) => world.origins[index] as Origin),
-    counts,
-  )
+  const used = provenance.used().map((index) => world.origins[index] as Origin)
+  const manifest = manifestOf(input, plan, used, counts)
+  // Which files were used is known at the end and stands at the beginning.
   const head = Buffer.from(`${JSON.stringify(manifest)}\n`)
-  const bytes = Buffer.concat([head, Buffer.from(chunks.join(''))])
+  const bytes = Buffer.concat([head, text.bytes()])
   for (let row = 0; row <= plan.count; row += 1) starts[row] = (starts[row] as number) + head.length
   for (let row = 0; row < plan.count; row += 1) liveEnds[row] = (liveEnds[row] as number) + head.length
-  return {
-    manifest,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-    bytes,
-    starts,
-    liveEnds,
-    values,
-    rowsOf,
-    excludedReason,
-  }
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  return { manifest, sha256, bytes, starts, liveEnds, values, rowsOf, excludedReason }
 }
 
 function manifestOf(

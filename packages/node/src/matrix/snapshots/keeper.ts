@@ -1,28 +1,18 @@
-import type { Clock } from '../../kernel/clock.ts'
-import type { Log } from '../../kernel/log.ts'
-import type { Database } from '../../store/database.ts'
 import { feeds } from '../feeds/catalogue.ts'
 import { type FeedId, feedIds } from '../feeds/feed.ts'
-import type { LicenceGate, Variant } from '../licences/gate.ts'
-import type { SymbolBook } from '../store/symbol-book.ts'
-import type { FileShelf } from '../world/file-shelf.ts'
-import { loadWorld } from '../world/load-world.ts'
-import type { World } from '../world/world.ts'
-import { buildSnapshot } from './build-snapshot.ts'
+import type { Variant } from '../licences/gate.ts'
+import { findStandIn } from './kept-snapshots.ts'
+import { createSnapshotMaker, isSnapshot, type MakerDeps, type Worlds } from './make-snapshot.ts'
+import { createRecentSnapshots } from './recent-snapshots.ts'
 import type { NoSnapshot, Snapshot } from './snapshot.ts'
+import { type SnapshotInputs, snapshotInputs } from './snapshot-inputs.ts'
 import { noteSnapshot } from './store-snapshot.ts'
 
-export type KeeperDeps = {
-  database: Database
-  clock: Clock
-  log: Log
-  shelf: FileShelf
-  symbols: SymbolBook
-  gate: LicenceGate
-  delayMs: number
-}
+export { isSnapshot } from './make-snapshot.ts'
 
-/** Snapshots ready to be served, in memory: rows of truth are in the database, this can be made again at any time. */
+export type KeeperDeps = MakerDeps & { delayMs: number }
+
+/** Snapshots ready to be served, in memory: rows of truth are in the database, these can be made again at any time. */
 export type SnapshotKeeper = {
   /** The newest of a feed; `delayed` is what was public the delay ago. */
   current(feed: FeedId, tier: 'live' | 'vip' | 'delayed'): Snapshot | NoSnapshot
@@ -30,124 +20,105 @@ export type SnapshotKeeper = {
   at(feed: FeedId, variant: Variant, atMs: number): Promise<Snapshot | NoSnapshot>
   /** A snapshot of the last time, by hash: for the next page of a pull. */
   recent(sha256: string): Snapshot | undefined
-  /** Looks for new files and makes what they change. */
-  refresh(): Promise<void>
+  /**
+   * Looks for new files and makes what they change. With `standIns`, what was kept before is taken where it will do, and
+   * what is newer is left to the next call: a start does not wait for it.
+   */
+  refresh(options?: { standIns?: boolean }): Promise<void>
   onNew(listener: (feed: FeedId, snapshot: Snapshot) => void): () => void
 }
 
 const noData: NoSnapshot = { status: 'no_data', leftOut: [] }
-const recentMax = 48
 const pastMax = 12
 
-export const isSnapshot = (found: Snapshot | NoSnapshot): found is Snapshot => 'bytes' in found
-
-type Shelved = { knownAtMs: number | undefined; byFeed: Map<FeedId, Snapshot | NoSnapshot> }
+/** What a tier shows of a feed, and what it is made of; without a key something newer is still to be made. */
+type Place = { key: string | undefined; shown: Snapshot | NoSnapshot }
+type Tier = { name: 'paid' | 'delayed'; variant: Variant; places: Map<FeedId, Place>; atMs(): number }
+type Missing = { feed: FeedId; inputs: SnapshotInputs }
 
 export function createSnapshotKeeper(deps: KeeperDeps): SnapshotKeeper {
-  const shelves: Record<'paid' | 'delayed', Shelved> = {
-    paid: { knownAtMs: undefined, byFeed: new Map() },
-    delayed: { knownAtMs: undefined, byFeed: new Map() },
-  }
-  const recent = new Map<string, Snapshot>()
+  const recent = createRecentSnapshots()
+  const maker = createSnapshotMaker(deps, recent)
   const past = new Map<string, Promise<Snapshot | NoSnapshot>>()
   const listeners = new Set<(feed: FeedId, snapshot: Snapshot) => void>()
-  let fileCount = 0
+  const paid: Tier = { name: 'paid', variant: 'paid', places: new Map(), atMs: () => deps.clock.nowMs() }
+  const delayed: Tier = {
+    name: 'delayed',
+    variant: 'free',
+    places: new Map(),
+    atMs: () => deps.clock.nowMs() - deps.delayMs,
+  }
   let running: Promise<void> | undefined
 
-  const breathe = () => deps.clock.sleep(0)
-
-  const keepRecent = (snapshot: Snapshot) => {
-    recent.delete(snapshot.sha256)
-    recent.set(snapshot.sha256, snapshot)
-    for (const key of recent.keys()) {
-      if (recent.size <= recentMax) break
-      recent.delete(key)
-    }
+  const show = async (tier: Tier, feed: FeedId, place: Place, knownAtMs: number) => {
+    const before = tier.places.get(feed)
+    tier.places.set(feed, place)
+    const { shown } = place
+    if (!isSnapshot(shown)) return
+    if (before && isSnapshot(before.shown) && before.shown.sha256 === shown.sha256) return
+    await noteSnapshot(deps.database, shown, { variant: tier.variant, knownAtMs, madeAtMs: deps.clock.nowMs() })
+    if (tier === paid) for (const listener of listeners) listener(feed, shown)
   }
 
-  const fill = async (
-    shelf: Shelved,
-    variant: Variant,
-    {
-      knownAtMs,
-      world,
-      tell,
-      twin,
-    }: { knownAtMs: number; world: World; tell: boolean; twin: Shelved['byFeed'] | undefined },
-  ) => {
-    for (const id of feedIds) {
-      const built = twin?.get(id) ?? (await buildSnapshot(world, feeds[id], deps.gate, variant, breathe))
-      const before = shelf.byFeed.get(id)
-      shelf.byFeed.set(id, built)
-      if (isSnapshot(built)) {
-        keepRecent(built)
-        const changed = before === undefined || !isSnapshot(before) || before.sha256 !== built.sha256
-        if (changed) await noteSnapshot(deps.database, built, { variant, knownAtMs, madeAtMs: deps.clock.nowMs() })
-        if (changed && tell) for (const listener of listeners) listener(id, built)
+  /** Shows what was made before, and says what has to be made. */
+  const lookUp = async (tier: Tier, feed: FeedId, standIns: boolean): Promise<Missing | undefined> => {
+    const atMs = tier.atMs()
+    const inputs = snapshotInputs(deps.shelf, deps.gate, feeds[feed], tier.variant, atMs)
+    if ('status' in inputs) {
+      tier.places.set(feed, { key: undefined, shown: inputs })
+      return undefined
+    }
+    const { key, rules, knownAtMs } = inputs
+    if (tier.places.get(feed)?.key === key) return undefined
+    const found = await maker.find(inputs)
+    if (found) {
+      await show(tier, feed, { key, shown: found }, knownAtMs)
+      return undefined
+    }
+    const standIn = standIns ? await findStandIn(deps.database, feed, rules, atMs) : undefined
+    if (!standIn) return { feed, inputs }
+    recent.put(standIn)
+    tier.places.set(feed, { key: undefined, shown: standIn })
+    return undefined
+  }
+
+  const refresh = async (standIns: boolean) => {
+    await deps.shelf.refresh(deps.database)
+    const worlds: Worlds = new Map()
+    for (const tier of [paid, delayed]) {
+      const looked = await Promise.all(feedIds.map((feed) => lookUp(tier, feed, standIns)))
+      for (const missing of looked) {
+        if (!missing) continue
+        const { feed, inputs } = missing
+        const shown = await maker.make(feed, tier.variant, inputs, { worlds, keep: true })
+        await show(tier, feed, { key: inputs.key, shown }, inputs.knownAtMs)
       }
     }
-    shelf.knownAtMs = knownAtMs
   }
 
-  const refresh = async () => {
-    await deps.shelf.refresh(deps.database)
-    const grown = deps.shelf.all().length !== fileCount
-    const nowMs = deps.clock.nowMs()
-    const wanted = [
-      { shelf: shelves.paid, variant: 'paid' as const, atMs: nowMs, tell: true },
-      { shelf: shelves.delayed, variant: 'free' as const, atMs: nowMs - deps.delayMs, tell: false },
-    ]
-    let last: { knownAtMs: number; world: World } | undefined
-    for (const { shelf, variant, atMs, tell } of wanted) {
-      const knownAtMs = deps.shelf.lastChange(atMs)
-      // Files may come in late for a time long past, so a count that grew also counts as news.
-      if (knownAtMs === undefined || (knownAtMs === shelf.knownAtMs && !grown)) continue
-      if (last?.knownAtMs !== knownAtMs) last = { knownAtMs, world: await worldAt(knownAtMs) }
-      const twin =
-        shelf === shelves.delayed && shelves.paid.knownAtMs === knownAtMs && sameRights(last.world)
-          ? shelves.paid.byFeed
-          : undefined
-      await fill(shelf, variant, { knownAtMs, world: last.world, tell, twin })
-    }
-    if (grown) past.clear()
-    fileCount = deps.shelf.all().length
-  }
-
-  /** Where everything that may be shown may also be sold, both tiers have the same bytes. */
-  const sameRights = (world: World) =>
-    world.origins.every(
-      ({ source, synthetic }) => deps.gate.may(source, synthetic, 'free') === deps.gate.may(source, synthetic, 'paid'),
-    )
-
-  const worldAt = (knownAtMs: number) =>
-    loadWorld({ sql: deps.database, shelf: deps.shelf, symbols: deps.symbols }, knownAtMs)
-
-  const inPast = async (feed: FeedId, variant: Variant, knownAtMs: number) => {
-    const built = await buildSnapshot(await worldAt(knownAtMs), feeds[feed], deps.gate, variant, breathe)
-    if (isSnapshot(built)) keepRecent(built)
-    return built
-  }
+  const inPast = async (feed: FeedId, variant: Variant, inputs: SnapshotInputs) =>
+    // Not kept for the next start: whoever asks for the past must not push out what everybody asks for.
+    (await maker.find(inputs)) ?? maker.make(feed, variant, inputs, { worlds: new Map(), keep: false })
 
   return {
-    current: (feed, tier) => (tier === 'delayed' ? shelves.delayed : shelves.paid).byFeed.get(feed) ?? noData,
-    recent: (sha256) => recent.get(sha256),
+    current: (feed, tier) => (tier === 'delayed' ? delayed : paid).places.get(feed)?.shown ?? noData,
+    recent: (sha256) => recent.bySha256(sha256),
     at: (feed, variant, atMs) => {
-      const knownAtMs = deps.shelf.lastChange(Math.min(atMs, deps.clock.nowMs()))
-      if (knownAtMs === undefined) return Promise.resolve(noData)
-      const key = `${feed} ${variant} ${knownAtMs}`
-      const known = past.get(key)
+      const inputs = snapshotInputs(deps.shelf, deps.gate, feeds[feed], variant, Math.min(atMs, deps.clock.nowMs()))
+      if ('status' in inputs) return Promise.resolve(inputs)
+      const known = past.get(inputs.key)
       if (known) return known
-      const making = inPast(feed, variant, knownAtMs)
-      past.set(key, making)
-      making.catch(() => past.delete(key))
+      const making = inPast(feed, variant, inputs)
+      past.set(inputs.key, making)
+      making.catch(() => past.delete(inputs.key))
       for (const old of past.keys()) {
         if (past.size <= pastMax) break
         past.delete(old)
       }
       return making
     },
-    refresh: () => {
-      running ??= refresh().finally(() => {
+    refresh: ({ standIns = false } = {}) => {
+      running ??= refresh(standIns).finally(() => {
         running = undefined
       })
       return running

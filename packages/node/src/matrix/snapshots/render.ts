@@ -1,35 +1,31 @@
 import type { Page } from './page.ts'
+import { assembleRows, rowView } from './row-view.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export type Tier = 'live' | 'vip' | 'delayed'
 
-const comma = Buffer.from(',')
-const close = Buffer.from('}')
-const newline = Buffer.from('\n')
+const comma = 44
+const newline = 10
 
-/** Slices of the snapshot: the rows are never parsed or copied before the answer is put together. */
-function rowPieces(snapshot: Snapshot, page: Page, tier: Tier, separator: Buffer): Buffer[] {
-  const pieces: Buffer[] = []
-  const { bytes, starts, liveEnds } = snapshot
-  for (const [index, row] of page.rows.entries()) {
-    if (index > 0) pieces.push(separator)
-    // Without the newline that ends each row.
-    if (tier === 'vip') pieces.push(bytes.subarray(starts[row], (starts[row + 1] as number) - 1))
-    else pieces.push(bytes.subarray(starts[row], liveEnds[row]), close)
-  }
-  return pieces
-}
+/** What comes before the rows: JSON of the envelope and of the page's own members, without the closing brace. */
+export type Head = { facts: Readonly<Record<string, unknown>>; text: string }
 
-export function renderJson(snapshot: Snapshot, page: Page, tier: Tier, envelope: Record<string, unknown>): Buffer {
-  const head = JSON.stringify(envelope).slice(0, -1)
-  const tail = `],"next_cursor":${JSON.stringify(page.nextCursor)}}`
-  return Buffer.concat([Buffer.from(`${head},"data":[`), ...rowPieces(snapshot, page, tier, comma), Buffer.from(tail)])
+/** Slices of the snapshot: the rows are never parsed, and copied once, into the answer. */
+export function renderJson(snapshot: Snapshot, page: Page, tier: Tier, head: Head): Buffer {
+  return assembleRows(rowView(snapshot, tier === 'vip'), page.rows, {
+    head: `${head.text},"data":[`,
+    tail: `],"next_cursor":${JSON.stringify(page.nextCursor)}}`,
+    separator: comma,
+  })
 }
 
 /** The envelope is the first line, the rows follow. */
-export function renderNdjson(snapshot: Snapshot, page: Page, tier: Tier, envelope: Record<string, unknown>): Buffer {
-  const head = Buffer.from(`${JSON.stringify({ ...envelope, next_cursor: page.nextCursor })}\n`)
-  return Buffer.concat([head, ...rowPieces(snapshot, page, tier, newline), newline])
+export function renderNdjson(snapshot: Snapshot, page: Page, tier: Tier, head: Head): Buffer {
+  return assembleRows(rowView(snapshot, tier === 'vip'), page.rows, {
+    head: `${head.text},"next_cursor":${JSON.stringify(page.nextCursor)}}\n`,
+    tail: page.rows.length > 0 ? '\n' : '',
+    separator: newline,
+  })
 }
 
 type Cell = { value: unknown; source?: string; as_of?: string; available_at?: string; licence?: string } & Record<
@@ -38,18 +34,15 @@ type Cell = { value: unknown; source?: string; as_of?: string; available_at?: st
 >
 
 /** One line a row; every value is followed by its source, dates and licence. Facts about the whole go into the comment lines on top. */
-export function renderCsv(snapshot: Snapshot, page: Page, tier: Tier, envelope: Record<string, unknown>): string {
+export function renderCsv(snapshot: Snapshot, page: Page, tier: Tier, head: Head): string {
+  const view = rowView(snapshot, tier === 'vip')
   const rows = page.rows.map((row) => {
-    const start = snapshot.starts[row] as number
-    const text =
-      tier === 'vip'
-        ? snapshot.bytes.toString('utf8', start, (snapshot.starts[row + 1] as number) - 1)
-        : `${snapshot.bytes.toString('utf8', start, snapshot.liveEnds[row])}}`
+    const text = view.bytes.toString('utf8', view.starts[row], view.starts[row + 1])
     return flatten(JSON.parse(text) as Record<string, unknown>)
   })
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const facts = ['feed', 'tier', 'as_of', 'available_at', 'sha256', 'method', 'synthetic', 'stale', 'disclaimer']
-  const top = facts.map((name) => `# ${name}: ${String(envelope[name])}`)
+  const top = facts.map((name) => `# ${name}: ${String(head.facts[name])}`)
   if (page.nextCursor !== null) top.push(`# next_cursor: ${page.nextCursor}`)
   return `${[...top, names.join(','), ...rows.map((row) => names.map((name) => csvCell(row[name])).join(','))].join('\n')}\n`
 }

@@ -10,17 +10,24 @@ import { refuseFuture } from './check-dates.ts'
 import { writeRows } from './row-set.ts'
 import type { ParsedFile, RawFile, Source } from './source.ts'
 
-/** One broker's indicative fee and supply. Published by FTP without history, so the operator's own copies are ingested. */
+const everyMs = 15 * 60_000
+
+/** One broker's indicative fee and supply, by FTP and without history: what is not read in time is gone. */
 export const ibkrBorrow: Source = {
   id: 'ibkr-borrow',
   title: 'Shortable stock file',
   publisher: 'Interactive Brokers',
   dataset: 'borrow',
-  urlPattern: 'ftp://ftp2.interactivebrokers.com/usa.txt (user shortstock)',
+  urlPattern: 'ftp://shortstock@ftp2.interactivebrokers.com/usa.txt',
   schedule: {
-    cadence: 'about every 15 minutes, by FTP: copy it and `assay ingest` the copy',
+    cadence: 'about every 15 minutes, by FTP',
     graceMs: 86_400_000,
-    due: () => [],
+    againMs: everyMs - 30_000,
+    due: (nowMs) => {
+      const dueAtMs = Math.floor(nowMs / everyMs) * everyMs
+      const period = new Date(dueAtMs).toISOString()
+      return [{ url: 'ftp://shortstock@ftp2.interactivebrokers.com/usa.txt', name: 'usa.txt', period, dueAtMs }]
+    },
   },
   politeMs: 60_000,
   licence: licences.ibkr,

@@ -21,6 +21,7 @@ export const nasdaqHalts: Source = {
   schedule: {
     cadence: 'live; read every five minutes',
     graceMs: 30 * 60_000,
+    againMs: 4.5 * 60_000,
     due: (nowMs) => [
       {
         url,

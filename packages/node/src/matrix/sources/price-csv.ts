@@ -1,7 +1,7 @@
-import { isIsoDate, toDayNumber } from '../calendar/dates.ts'
 import { easternToUtcMs } from '../calendar/eastern-time.ts'
 import { licences } from '../licences/licence.ts'
 import { cellsOf, findColumns } from '../reading/columns.ts'
+import { dayReader } from '../reading/day-reader.ts'
 import { readDecimal, readQuantity } from '../reading/decimal.ts'
 import { decodeText, linesOf } from '../reading/decode-text.ts'
 import { refuse, shown } from '../reading/refused.ts'
@@ -34,13 +34,14 @@ export function parsePrices(file: RawFile): ParsedFile {
   if (lines.length < 2) refuse('empty', 'the file has a header and no rows')
   const rows = writeRows(lines.length - 1, { numbers: ['open', 'high', 'low', 'close', 'volume'] })
   const seen = new Set<string>()
+  const dayOf = dayReader('iso')
   let first = ''
   let last = ''
   const skipped = { 'not a symbol': 0, 'no price': 0 }
   for (let i = 1; i < lines.length; i += 1) {
     const cells = cellsOf(lines[i] as string, ',', width, i + 1)
     const date = cells[at.date] as string
-    if (!isIsoDate(date)) refuse('date', `line ${i + 1} has no date: ${shown(date)}`)
+    const day = dayOf(date) ?? refuse('date', `line ${i + 1} has no date: ${shown(date)}`)
     const key = `${cells[at.ticker]} ${date}`
     if (seen.has(key)) refuse('duplicate', `${shown(key)} stands twice`)
     seen.add(key)
@@ -52,7 +53,7 @@ export function parsePrices(file: RawFile): ParsedFile {
       skipped[symbol === undefined ? 'not a symbol' : 'no price'] += 1
       continue
     }
-    const row = rows.add(symbol, toDayNumber(date))
+    const row = rows.add(symbol, day)
     for (const name of ['open', 'high', 'low', 'volume'] as const)
       rows.set(name, row, readQuantity(cells[at[name]] as string, name))
     rows.set('close', row, close)

@@ -1,8 +1,9 @@
-import { addDays, fromBasic, type IsoDate, toDayNumber } from '../calendar/dates.ts'
+import { addDays, fromBasic, type IsoDate } from '../calendar/dates.ts'
 import { easternDate, easternToUtcMs } from '../calendar/eastern-time.ts'
 import { nextMonth } from '../calendar/trading-days.ts'
 import { licences } from '../licences/licence.ts'
 import { findColumns } from '../reading/columns.ts'
+import { dayReader } from '../reading/day-reader.ts'
 import { readCount, readOptional, readQuantity } from '../reading/decimal.ts'
 import { decodeText, linesOf } from '../reading/decode-text.ts'
 import { refuse, shown } from '../reading/refused.ts'
@@ -46,6 +47,7 @@ export function parseFails(file: RawFile): ParsedFile {
   const trailers = readTrailers(lines)
   const rows = writeRows(trailers.records, { numbers: ['quantity', 'price'], texts: ['cusip'] })
   const seen = new Set<string>()
+  const dayOf = dayReader('basic')
   let total = 0
   let first = ''
   let last = ''
@@ -66,10 +68,7 @@ export function parseFails(file: RawFile): ParsedFile {
       skipped += 1
       continue
     }
-    const row = rows.add(
-      symbol,
-      toDayNumber(fromBasic(dateText) ?? refuse('date', `line ${i + 1}: ${shown(dateText)}`)),
-    )
+    const row = rows.add(symbol, dayOf(dateText) ?? refuse('date', `line ${i + 1}: ${shown(dateText)}`))
     rows.set('quantity', row, quantity)
     rows.set('price', row, readOptional(cells[5] as string, 'the price', ['.']))
     rows.setText('cusip', row, cusip)

@@ -1,6 +1,6 @@
 import type { DatasetId } from '../sources/source.ts'
 
-/** The columns of each table beside symbol, date and file. Names come from here and never from a caller. */
+/** The columns of each table beside symbols, dates and file. Names come from here and never from a caller. */
 export type DatasetColumns = { table: string; numbers: readonly string[]; texts: readonly string[] }
 
 const dataset = (table: string, numbers: readonly string[], texts: readonly string[] = []): DatasetColumns => ({
@@ -10,8 +10,8 @@ const dataset = (table: string, numbers: readonly string[], texts: readonly stri
 })
 
 export const datasets: Record<DatasetId, DatasetColumns> = {
-  short_volume: dataset('matrix_short_volume', ['short_volume', 'exempt_volume', 'total_volume']),
-  short_interest: dataset('matrix_short_interest', [
+  short_volume: dataset('matrix_short_volume_block', ['short_volume', 'exempt_volume', 'total_volume']),
+  short_interest: dataset('matrix_short_interest_block', [
     'position',
     'previous_position',
     'average_volume',
@@ -19,17 +19,17 @@ export const datasets: Record<DatasetId, DatasetColumns> = {
     'split',
     'prior_revised',
   ]),
-  fails: dataset('matrix_fails', ['quantity', 'price'], ['cusip']),
-  threshold: dataset('matrix_threshold', ['rule_3210'], ['name', 'category']),
-  borrow: dataset('matrix_borrow', ['fee_pct', 'rebate_pct', 'available', 'available_capped']),
+  fails: dataset('matrix_fails_block', ['quantity', 'price'], ['cusip']),
+  threshold: dataset('matrix_threshold_block', ['rule_3210'], ['name', 'category']),
+  borrow: dataset('matrix_borrow_block', ['fee_pct', 'rebate_pct', 'available', 'available_capped']),
   halts: dataset(
-    'matrix_halts',
+    'matrix_halts_block',
     ['halted_at_ms', 'quote_at_ms', 'trade_at_ms', 'pause_price'],
     ['reason', 'market', 'name'],
   ),
-  shares: dataset('matrix_shares', ['shares', 'filed_day'], ['accession']),
-  tickers: dataset('matrix_tickers', ['cik'], ['name']),
-  holdings: dataset('matrix_holdings', ['holders', 'shares', 'value_usd']),
-  listings: dataset('matrix_listings', ['etf', 'test', 'kind'], ['name', 'exchange']),
-  prices: dataset('matrix_prices', ['open', 'high', 'low', 'close', 'volume']),
+  shares: dataset('matrix_shares_block', ['shares', 'filed_day'], ['accession']),
+  tickers: dataset('matrix_tickers_block', ['cik'], ['name']),
+  holdings: dataset('matrix_holdings_block', ['holders', 'shares', 'value_usd']),
+  listings: dataset('matrix_listings_block', ['etf', 'test', 'kind'], ['name', 'exchange']),
+  prices: dataset('matrix_prices_block', ['open', 'high', 'low', 'close', 'volume']),
 }

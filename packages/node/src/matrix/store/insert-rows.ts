@@ -1,11 +1,9 @@
 import type { Tx } from '../../store/database.ts'
 import type { RowSet } from '../sources/row-set.ts'
 import type { DatasetId } from '../sources/source.ts'
+import { cutBlocks, orderBySymbol } from './blocks.ts'
 import { type DatasetColumns, datasets } from './datasets.ts'
-import { float8Array, int4Array, textArray } from './pg-arrays.ts'
-
-/** As many rows as one statement takes without long pauses for others. */
-const rowsPerStatement = 25_000
+import { dateArray, float8Array, int4Array, textArray } from './pg-arrays.ts'
 
 export async function insertRows(
   tx: Tx,
@@ -13,16 +11,19 @@ export async function insertRows(
 ): Promise<void> {
   const columns = datasets[input.dataset]
   const text = insertSql(columns)
-  const { rows, symbolIds } = input
-  for (let from = 0; from < rows.count; from += rowsPerStatement) {
-    const to = Math.min(rows.count, from + rowsPerStatement)
+  const { rows, symbolIds } = orderBySymbol(input.rows, input.symbolIds)
+  for (const { from, to, firsts, lasts, starts, ends } of cutBlocks(rows.symbols)) {
     await tx.query({
       name: `matrix_insert_${input.dataset}`,
       text,
       values: [
         input.fileId,
+        textArray(firsts),
+        textArray(lasts),
+        int4Array(starts),
+        int4Array(ends),
         int4Array(symbolIds.subarray(from, to)),
-        int4Array(rows.days.subarray(from, to)),
+        dateArray(rows.days.subarray(from, to)),
         ...columns.numbers.map((name) => float8Array((rows.numbers[name] as Float64Array).subarray(from, to))),
         ...columns.texts.map((name) => textArray((rows.texts[name] as (string | null)[]).slice(from, to))),
       ],
@@ -30,16 +31,11 @@ export async function insertRows(
   }
 }
 
+/** Whole columns go over the wire, the server cuts them: a statement of the same shape for any number of blocks. */
 function insertSql({ table, numbers, texts }: DatasetColumns): string {
-  const names = [...numbers, ...texts]
-  const arrays = [
-    '$2::int4[]',
-    '$3::int4[]',
-    ...numbers.map((_, index) => `$${4 + index}::float8[]`),
-    ...texts.map((_, index) => `$${4 + numbers.length + index}::text[]`),
-  ]
-  const aliases = names.map((_, index) => `c${index}`)
-  return `insert into ${table} (symbol_id, as_of, file_id, ${names.join(', ')})
-    select s, date '1970-01-01' + d, $1::int4, ${aliases.join(', ')}
-    from unnest(${arrays.join(', ')}) as t(s, d, ${aliases.join(', ')})`
+  const types = [...numbers.map(() => 'float8'), ...texts.map(() => 'text')]
+  const slices = types.map((type, index) => `($${8 + index}::${type}[])[a:z]`)
+  return `insert into ${table} (file_id, first_symbol, last_symbol, symbol_ids, as_of, ${[...numbers, ...texts].join(', ')})
+    select $1::int4, f, l, ($6::int4[])[a:z], ($7::date[])[a:z], ${slices.join(', ')}
+    from unnest($2::text[], $3::text[], $4::int4[], $5::int4[]) as b(f, l, a, z)`
 }

@@ -10,10 +10,8 @@ const columns = [
 
 /** The first file of the newest day, and the changes since. */
 export async function loadBorrow(draft: WorldDraft): Promise<void> {
-  const files = draft.known('ibkr-borrow')
-  const [newest] = files
-  if (!newest) return
-  const today = files.filter((file) => file.asOf === newest.asOf).reverse()
+  const today = [...draft.known('ibkr-borrow')].reverse()
+  if (today.length === 0) return
   const values = columns.map(() => emptyValues(draft))
   const originOf = new Int16Array(draft.size).fill(-1)
   for (const file of today) {

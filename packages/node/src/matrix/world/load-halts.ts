@@ -1,14 +1,13 @@
 import type { WorldDraft } from './load-world.ts'
 import type { HaltEvent } from './world.ts'
 
-const filesUsed = 40
 const daysShown = 10
 
 /** Halts of the last days. Later files repeat earlier halts with their resumption filled in: the newest word counts. */
 export async function loadHalts(draft: WorldDraft): Promise<void> {
   const events = new Map<string, HaltEvent>()
   const since = draft.knownAtMs - daysShown * 86_400_000
-  for (const file of draft.known('nasdaq-halts').slice(0, filesUsed).reverse()) {
+  for (const file of [...draft.known('nasdaq-halts')].reverse()) {
     const rows = await draft.shelf.rows(draft.sql, 'halts', file)
     const origin = draft.originOf(file)
     const number = (name: string, row: number) => (rows.numbers[name] as Float64Array)[row] as number

@@ -12,7 +12,7 @@ const columns = [
 export async function loadHoldings(draft: WorldDraft): Promise<void> {
   const [newest] = draft.known('sec-13f')
   if (!newest) return
-  const maps = draft.known('sec-fails').slice(0, filesUsed)
+  const maps = draft.known('sec-fails')
   const symbolOf = await symbolsByCusip(draft, maps)
   const behind = maps.map((file) => draft.originOf(file))
   const rows = await draft.shelf.rows(draft.sql, 'holdings', newest)
@@ -27,8 +27,6 @@ export async function loadHoldings(draft: WorldDraft): Promise<void> {
   for (const [index, [name]] of columns.entries())
     setColumn(draft, name, { values: values[index] as Float64Array, origin, behind })
 }
-
-const filesUsed = 6
 
 async function symbolsByCusip(draft: WorldDraft, files: readonly FileRecord[]): Promise<Map<string, number>> {
   const symbolOf = new Map<string, number>()

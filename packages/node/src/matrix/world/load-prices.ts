@@ -2,9 +2,9 @@ import { toDayNumber } from '../calendar/dates.ts'
 import type { FileRecord } from '../store/files.ts'
 import { emptyValues, setColumn } from './columns.ts'
 import type { WorldDraft } from './load-world.ts'
+import { volatilityDays } from './used-files.ts'
 
 const vwapDays = 20
-export const volatilityDays = 60
 const volatilityDaysMin = 20
 
 /** Closes against the volume-weighted price of the last 20 days, the last 5-day return, and how much it usually moves. */
@@ -64,7 +64,7 @@ function dailyVolatility(days: readonly PriceDay[], symbol: number): number {
 /** A file may hold one day or many; a file with many is public when its last day is. */
 async function priceDays(draft: WorldDraft): Promise<PriceDay[]> {
   const byDay = new Map<number, PriceDay>()
-  await draft.shelf.prefetch(draft.sql, 'prices', draft.known('price-csv').slice(0, volatilityDays + 1))
+  await draft.shelf.prefetch(draft.sql, 'prices', draft.known('price-csv'))
   for (const file of draft.known('price-csv')) {
     if (byDay.size > volatilityDays) break
     const rows = await draft.shelf.rows(draft.sql, 'prices', file)

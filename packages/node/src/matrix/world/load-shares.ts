@@ -45,12 +45,10 @@ export async function loadShares(draft: WorldDraft): Promise<void> {
   })
 }
 
-const filesUsed = 400
-
 async function newestByCompany(draft: WorldDraft): Promise<Map<number, Found>> {
   const today = toDayNumber(easternDate(draft.knownAtMs))
   const newest = new Map<number, Found>()
-  for (const file of draft.known('sec-shares').slice(0, filesUsed)) {
+  for (const file of draft.known('sec-shares')) {
     const rows = await draft.shelf.rows(draft.sql, 'shares', file)
     const origin = draft.originOf(file)
     for (let i = 0; i < rows.count; i += 1) {

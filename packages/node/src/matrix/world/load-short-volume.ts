@@ -2,15 +2,14 @@ import { toDayNumber } from '../calendar/dates.ts'
 import { emptyValues, setColumn, spread } from './columns.ts'
 import type { WorldDraft } from './load-world.ts'
 
-export const ratioDaysUsed = 60
 const ratioDaysMin = 10
 
 /** The newest day, and how far its short share stands from the symbol's own last 60 days. The level alone means little. */
 export async function loadShortVolume(draft: WorldDraft): Promise<void> {
-  const files = draft.known('finra-short-volume').filter((file) => file.part === 'CNMS')
+  const files = draft.known('finra-short-volume')
   const [newest] = files
   if (!newest) return
-  const used = files.slice(0, ratioDaysUsed + 1).reverse()
+  const used = [...files].reverse()
   await draft.shelf.prefetch(draft.sql, 'short_volume', used)
   for (const file of used) {
     const rows = await draft.shelf.rows(draft.sql, 'short_volume', file)

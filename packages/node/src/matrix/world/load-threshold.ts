@@ -3,7 +3,6 @@ import { emptyValues, setColumn } from './columns.ts'
 import type { WorldDraft } from './load-world.ts'
 
 const listSources: readonly SourceId[] = ['nasdaq-threshold', 'nyse-threshold', 'cboe-threshold']
-const listsUsed = 40
 
 /** Who is on a threshold list, since how many lists, and who is new. Without a list before, nobody is called new. */
 export async function loadThreshold(draft: WorldDraft): Promise<void> {
@@ -15,7 +14,7 @@ export async function loadThreshold(draft: WorldDraft): Promise<void> {
   for (const source of listSources) {
     const files = draft.known(source)
     for (const part of new Set(files.map((file) => file.part))) {
-      const lists = files.filter((file) => file.part === part).slice(0, listsUsed)
+      const lists = files.filter((file) => file.part === part)
       const members = await Promise.all(
         lists.map(async (file) => membersOf(draft, await draft.shelf.rows(draft.sql, 'threshold', file))),
       )

@@ -15,6 +15,7 @@ import { loadShares } from './load-shares.ts'
 import { loadShortInterest } from './load-short-interest.ts'
 import { loadShortVolume } from './load-short-volume.ts'
 import { loadThreshold } from './load-threshold.ts'
+import { usedFiles } from './used-files.ts'
 import type { Column, ColumnName, HaltEvent, Origin, World } from './world.ts'
 
 export type WorldDeps = { sql: Sql; shelf: FileShelf; symbols: SymbolBook }
@@ -40,10 +41,13 @@ export type WorldDraft = WorldDeps & {
   originOf(file: FileRecord, asOf?: string): number
 }
 
-/** What was known at a moment: only files public by then count, each in the revision known then. */
-export async function loadWorld(deps: WorldDeps, knownAtMs: number): Promise<World> {
+/**
+ * What was known at a moment: only files public by then count, each in the revision known then. With `wanted`, nothing but
+ * these sources is looked at.
+ */
+export async function loadWorld(deps: WorldDeps, knownAtMs: number, wanted?: ReadonlySet<SourceId>): Promise<World> {
   const origins: Origin[] = []
-  const draft = await openDraft(deps, knownAtMs, origins)
+  const draft = await openDraft(deps, knownAtMs, origins, wanted)
   await loadShortInterest(draft)
   await loadShares(draft)
   await loadFails(draft)
@@ -70,13 +74,16 @@ export async function loadWorld(deps: WorldDeps, knownAtMs: number): Promise<Wor
   }
 }
 
-async function openDraft(deps: WorldDeps, knownAtMs: number, origins: Origin[]): Promise<WorldDraft> {
+async function openDraft(
+  deps: WorldDeps,
+  knownAtMs: number,
+  origins: Origin[],
+  wanted: ReadonlySet<SourceId> | undefined,
+): Promise<WorldDraft> {
   await deps.symbols.refresh(deps.sql)
-  const known = (source: SourceId) => deps.shelf.known(source, knownAtMs)
-  const directory = known('nasdaq-directory')
-  const listingFiles = ['nasdaqlisted', 'otherlisted'].flatMap(
-    (part) => directory.find((file) => file.part === part) ?? [],
-  )
+  const known = (source: SourceId) =>
+    wanted === undefined || wanted.has(source) ? usedFiles(deps.shelf, source, knownAtMs) : []
+  const listingFiles = known('nasdaq-directory')
   const listings = await Promise.all(listingFiles.map((file) => deps.shelf.rows(deps.sql, 'listings', file)))
   const space = symbolSpace(deps.symbols, listings)
   const size = space.symbols.length

@@ -2,8 +2,8 @@ import { createSocket } from 'node:dgram'
 import { connect } from 'node:net'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Rng } from '../../kernel/random.ts'
-import { ended, linkSignals } from '../linked-signal.ts'
 import type { AddressAnswer, LookupFailure, RecordAnswer, Resolver } from '../resolver.ts'
+import { withTimeLimit } from '../time-limit.ts'
 import { type DnsReply, decodeReply, encodeQuery, type RecordType, typeCodes } from './wire.ts'
 
 export type DnsResolverOptions = {
@@ -67,14 +67,14 @@ async function askWithRetry(
     const id = ((random[0] ?? 0) << 8) | (random[1] ?? 0)
     const query = encodeQuery(id, name, type)
     if (!query) return { status: 'failed', detail: 'not a domain name' }
+    const withTimeout = <T>(work: (within: AbortSignal) => Promise<T>) =>
+      withTimeLimit(options.clock, options.attemptMs ?? 2_000, signal, work)
     try {
-      const timed = await withTimeout(options, signal, (within) =>
+      const timed = await withTimeout((within) =>
         askUdp(options, query, (bytes) => decodeReply(bytes, id, name, type), within),
       )
       const reply = timed.truncated
-        ? await withTimeout(options, signal, (within) =>
-            askTcp(options, query, (bytes) => decodeReply(bytes, id, name, type), within),
-          )
+        ? await withTimeout((within) => askTcp(options, query, (bytes) => decodeReply(bytes, id, name, type), within))
         : timed
       if (reply.code === 0 || reply.code === 3) return reply
       failure = { status: 'failed', detail: `${options.server} answers with DNS error ${reply.code}` }
@@ -83,25 +83,6 @@ async function askWithRetry(
     }
   }
   return failure
-}
-
-async function withTimeout<T>(
-  options: DnsResolverOptions,
-  signal: AbortSignal,
-  work: (within: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const expired = linkSignals([signal])
-  const done = new AbortController()
-  options.clock.sleep(options.attemptMs ?? 2_000, done.signal).then(
-    () => expired.abort(new Error('timeout')),
-    () => {},
-  )
-  try {
-    return await work(expired.signal)
-  } finally {
-    done.abort(ended)
-    expired.release()
-  }
 }
 
 type Decode = (bytes: Uint8Array) => DnsReply | undefined

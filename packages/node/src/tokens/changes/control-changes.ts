@@ -2,14 +2,21 @@ import { type Address, checksumAddress } from '../../kernel/address.ts'
 import type { Json } from '../../kernel/canonical-json.ts'
 import type { Checked } from '../checker.ts'
 import type { PolicyFacts, TokenFacts } from '../facts.ts'
-import type { ControlEvent } from '../read/decode-events.ts'
-import { describeEvent } from '../report/describe-event.ts'
+import type { LogPlace } from '../read/decode-events.ts'
+import type { PolicyEvent } from '../read/decode-policy-events.ts'
+import { describeEvent, historyOf } from '../report/describe-event.ts'
 import { showBlock } from '../show.ts'
 
 /** Where in the history a reader stands: everything up to and including this log has been told. */
 export type Cursor = { block: bigint; logIndex: number }
 
-export type Change = { cursor: Cursor; kind: string; data: { [key: string]: Json } }
+export type Change = {
+  cursor: Cursor
+  kind: string
+  /** Tells changes of one kind at one place apart. */
+  ordinal?: number
+  data: { [key: string]: Json }
+}
 
 const lastLog = 1_000_000
 
@@ -23,12 +30,12 @@ export function parseCursor(text: string): Cursor | undefined {
 /** The whole of a block has been told. */
 export const endOf = (block: bigint): Cursor => ({ block, logIndex: lastLog })
 
-const isAfter = (event: ControlEvent, { block, logIndex }: Cursor) =>
+const isAfter = (event: LogPlace, { block, logIndex }: Cursor) =>
   event.blockNumber > block || (event.blockNumber === block && event.logIndex > logIndex)
 
-/** What logs of the token tell beyond the cursor. */
+/** What logs of the token and of the lists it follows tell beyond the cursor. */
 export function loggedChanges(facts: TokenFacts, cursor: Cursor): Change[] {
-  return facts.events
+  return historyOf(facts)
     .filter((event) => isAfter(event, cursor))
     .map((event) => ({
       cursor: { block: event.blockNumber, logIndex: event.logIndex },
@@ -37,19 +44,31 @@ export function loggedChanges(facts: TokenFacts, cursor: Cursor): Change[] {
     }))
 }
 
-/** What changed without a log of the token: lists, their admins, a matured multiplier, the verdict, or a lost past. */
+/** What changed without a log: a matured multiplier, the verdict, a lost past, or a list whose log is missing. */
 export function silentChanges(before: Checked, after: Checked): Change[] {
   const changes: Change[] = []
   const cursor = endOf(after.facts.block.number)
   const add = (kind: string, text: string, more: { [key: string]: Json } = {}) =>
-    changes.push({ cursor, kind, data: { kind, text, block_number: String(after.facts.block.number), ...more } })
+    changes.push({
+      cursor,
+      kind,
+      ordinal: changes.length,
+      data: { kind, text, block_number: String(after.facts.block.number), ...more },
+    })
   const still = new Set(after.facts.events.map(eventKey))
   for (const event of before.facts.events)
     if (!still.has(eventKey(event)))
       add('retracted', 'A change told before is no longer part of the chain.', { retracted: describeEvent(event) })
+  const stillListed = new Set(after.facts.policyEvents.map(eventKey))
+  for (const event of before.facts.policyEvents)
+    if (after.facts.policyEventsLeftOut === 0 && isFollowed(after.facts, event) && !stillListed.has(eventKey(event)))
+      add('retracted', 'A change told before is no longer part of the chain.', { retracted: describeEvent(event) })
+  const told = new Set(before.facts.policyEvents.map(eventKey))
+  const logged = new Set(after.facts.policyEvents.flatMap((event) => (told.has(eventKey(event)) ? [] : event.policyId)))
   for (const [id, policy] of after.facts.policies) {
     const old = before.facts.policies.get(id)
-    if (old !== undefined)
+    // What a log tells is told once; a list that changes without one is worth a word all the more.
+    if (old !== undefined && !logged.has(id))
       for (const text of policyDifferences(old, policy)) add('policy_changed', text, { policy_id: String(id) })
   }
   if (hasMatured(before.facts, after.facts)) add('multiplier_took_effect', 'The scheduled multiplier is in force.')
@@ -62,7 +81,11 @@ export function silentChanges(before: Checked, after: Checked): Change[] {
   return changes
 }
 
-const eventKey = (event: ControlEvent) => `${event.blockHash}:${event.logIndex}`
+/** Events of a list that the token no longer follows are not lost, they are only none of its business any more. */
+const isFollowed = (facts: TokenFacts, { policyId }: PolicyEvent) =>
+  facts.policies.has(policyId) && facts.policies.get(policyId)?.membersComplete === true
+
+const eventKey = (event: LogPlace) => `${event.blockHash}:${event.logIndex}`
 
 function policyDifferences(old: PolicyFacts, now: PolicyFacts): string[] {
   const texts: string[] = []

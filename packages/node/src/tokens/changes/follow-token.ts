@@ -14,9 +14,9 @@ const aliveEveryMs = 15_000
 /** A CloudEvent 1.0 that carries its own signature: a JWS whose payload is the event without it. */
 export function toCloudEvent(deps: Pick<FollowDeps, 'jws' | 'baseUrl'>, token: Address, change: Change) {
   const shown = checksumAddress(token)
-  const event: { [key: string]: Json } = {
+  const event = {
     specversion: '1.0',
-    id: `${shown}:${cursorText(change.cursor)}:${change.kind}`,
+    id: [shown, cursorText(change.cursor), change.kind, ...(change.ordinal ? [change.ordinal] : [])].join(':'),
     source: `${deps.baseUrl}/v1/tokens/${shown}/changes`,
     type: `assay.b20.${change.kind}`,
     subject: shown,

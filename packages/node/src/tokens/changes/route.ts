@@ -4,7 +4,7 @@ import { type Address, parseAddress } from '../../kernel/address.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { addressParams } from '../schemas.ts'
 import { createSlots, holding } from './connection-slots.ts'
-import { type Cursor, endOf, loggedChanges, parseCursor } from './control-changes.ts'
+import { type Cursor, cursorText, endOf, loggedChanges, parseCursor } from './control-changes.ts'
 import { type FollowDeps, followToken, toCloudEvent } from './follow-token.ts'
 
 const streamType = 'text/event-stream'
@@ -35,9 +35,9 @@ export function changesRoute(deps: FollowDeps): RouteDeclaration {
     query: z.strictObject({
       since: z
         .string()
-        .regex(/^(0|[1-9][0-9]{0,14})$/, 'must be a block number')
+        .regex(/^(0|[1-9][0-9]{0,14})(-(0|[1-9][0-9]{0,6}))?$/, 'must be a block number or a next_cursor')
         .optional()
-        .describe('Block after which to begin; the present one unless told.'),
+        .describe('Block after which to begin, or the next_cursor of a list; the present block unless told.'),
     }),
     representations: [streamType, 'application/json'],
     output: z.strictObject({ data: z.array(cloudEvent), next_cursor: z.string().nullable() }),
@@ -76,7 +76,8 @@ export function changesRoute(deps: FollowDeps): RouteDeclaration {
 /** Where the caller left off. A made-up id is refused rather than read as the beginning. */
 function cursorOf(call: CallContext, since: string | undefined): Cursor | undefined {
   const lastId = call.headers.get('last-event-id')
-  if (lastId === undefined || lastId === '') return since === undefined ? undefined : endOf(BigInt(since))
+  if (lastId === undefined || lastId === '')
+    return since === undefined ? undefined : (parseCursor(since) ?? endOf(BigInt(since)))
   const cursor = parseCursor(lastId)
   if (cursor === undefined) throw new Problem('bad_request', { detail: 'Last-Event-ID is not one of ours.' })
   return cursor
@@ -86,8 +87,9 @@ async function listChanges(deps: FollowDeps, token: Address, from: Cursor) {
   const { facts } = await deps.checker.check(token)
   const changes = loggedChanges(facts, from)
   const shown = changes.slice(0, listMax)
+  const last = shown.at(-1)
   return jsonAnswer({
     data: shown.map((change) => toCloudEvent(deps, token, change)),
-    next_cursor: changes.length > listMax ? String(shown.at(-1)?.cursor.block) : null,
+    next_cursor: changes.length > listMax && last !== undefined ? cursorText(last.cursor) : null,
   })
 }

@@ -1,5 +1,6 @@
 import { zeroAddress } from '../../kernel/address.ts'
-import { adminRole, draftRoles, noSupplyCap, roleLabel, roles, scopeNames } from '../abi/b20.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import { adminRole, draftRoles, noSupplyCap, roleLabel, roles, scopeNames, wad } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { decodePolicyId } from '../policy-id.ts'
 import { scopeEffect } from './policies.ts'
@@ -142,16 +143,21 @@ function supplyFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
   }
 }
 
+const times = (count: number) => (count === 1 ? 'once' : `${count} times`)
+
 function takingFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
   if (powers.seize.now === 'armed') {
     const bound = facts.scopes.SEIZE_EXEMPT_POLICY
     const policy = bound?.known ? decodePolicyId(bound.value) : undefined
-    const everyone = policy?.builtIn !== undefined || (policy?.kind === 'allowlist') !== (policy?.inverted ?? false)
-    if (everyone)
+    const simple = policy?.kind === 'allowlist' || policy?.kind === 'blocklist'
+    const unlessListed = simple && (policy?.kind === 'allowlist') !== policy?.inverted
+    if (policy?.builtIn !== undefined || unlessListed)
       raise(
         'seizable_unless_listed',
         'critical',
-        'Tokens can be taken from every account that is not on a list of exempt ones.',
+        policy?.builtIn === undefined
+          ? 'Tokens can be taken from every account that is not on a list of exempt ones.'
+          : 'Tokens can be taken from every account; nobody is exempt.',
         'scopes.SEIZE_EXEMPT_POLICY',
         'roles.SEIZE_ROLE',
       )
@@ -173,7 +179,7 @@ function takingFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
       'roles.SEIZE_ROLE',
     )
   if (powers.seize.exercised > 0)
-    raise('has_seized', 'warning', `Tokens were seized ${powers.seize.exercised} times.`, 'history')
+    raise('has_seized', 'warning', `Tokens were seized ${times(powers.seize.exercised)}.`, 'history')
   if (powers.burn_blocked.now === 'armed')
     raise(
       'blocked_can_be_burned',
@@ -186,7 +192,7 @@ function takingFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
     raise(
       'has_burned_blocked',
       'warning',
-      `Tokens of blocked accounts were destroyed ${powers.burn_blocked.exercised} times.`,
+      `Tokens of blocked accounts were destroyed ${times(powers.burn_blocked.exercised)}.`,
       'history',
     )
   if (facts.fork.fork.known && facts.fork.fork.value === 'beryl' && reachOf(facts, roles.SEIZE_ROLE).holders.length > 0)
@@ -215,6 +221,14 @@ function freezeFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
         'policies',
       )
   }
+  for (const scope of scopeNames)
+    if (!transferScopes.includes(scope) && scopeEffect(facts, scope).parties.length > 0)
+      raise(
+        'policy_still_governed',
+        'notice',
+        `${scope} follows a list that somebody can still change.`,
+        `scopes.${scope}`,
+      )
   for (const scope of transferScopes) {
     const effect = scopeEffect(facts, scope)
     if (effect.denies === 'everybody')
@@ -241,7 +255,7 @@ function freezeFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
       raise(
         'composite_policy',
         'notice',
-        `Policy ${policy.id} combines ${policy.children.value.length} others; each of their admins has a say.`,
+        compositeSentence(policy.id, policy.children.value.length),
         `policies.${policy.id}`,
       )
   }
@@ -250,6 +264,16 @@ function freezeFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
     if (bound?.known && decodePolicyId(bound.value).inverted)
       raise('inverted_policy', 'notice', `${scope} follows the opposite of a list.`, `scopes.${scope}`)
   }
+}
+
+function compositeSentence(id: bigint, children: number): string {
+  const rule = decodePolicyId(id).kind === 'intersect' ? 'only if all of them do' : 'if one of them does'
+  return `Policy ${id} combines ${children} others: it names an account as allowed ${rule}, so their admins have a say.`
+}
+
+function wadText(value: bigint): string {
+  const fraction = (value % wad).toString().padStart(18, '0').replace(/0+$/, '')
+  return fraction === '' ? String(value / wad) : `${value / wad}.${fraction}`
 }
 
 function pauseFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
@@ -275,11 +299,12 @@ function pauseFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
 const trickyText = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/
 
 function otherFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
-  if (facts.multiplier?.known && facts.multiplier.value.pending !== undefined)
+  const pending = facts.multiplier?.known ? facts.multiplier.value.pending : undefined
+  if (facts.multiplier?.known && pending !== undefined)
     raise(
       'multiplier_scheduled',
       'warning',
-      'Displayed amounts will change at a set time, without any further transaction.',
+      `Displayed amounts will change from ${wadText(facts.multiplier.value.current)} to ${wadText(pending.value)} times the raw ones at ${toRfc3339(pending.effectiveAt * 1000)}, without any further transaction.`,
       'multiplier',
     )
   if (powers.metadata.now === 'armed')

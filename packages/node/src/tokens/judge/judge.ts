@@ -1,8 +1,9 @@
 import { zeroAddress } from '../../kernel/address.ts'
-import { adminRole, roles } from '../abi/b20.ts'
+import { adminRole, roles, scopeNames } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { adminSetProven, missingOf } from './completeness.ts'
 import { flagsOf } from './flags.ts'
+import { canStillChange } from './policies.ts'
 import { powersOf } from './powers.ts'
 import { isPresumedDead, reachOf } from './reach.ts'
 import { type Judgement, type Power, type PowerName, powerNames, type Verdict } from './types.ts'
@@ -52,6 +53,7 @@ function isLocked(facts: TokenFacts, powers: Record<PowerName, Power>): boolean 
   const harmless: PowerName[] = ['unpause']
   if (powerNames.some((name) => !harmless.includes(name) && powers[name].now !== 'impossible')) return false
   if (lockingRoles.some((role) => reachOf(facts, role).couldBecome.length > 0)) return false
+  if (scopeNames.some((scope) => canStillChange(facts, scope))) return false
   if (!facts.paused.known || facts.paused.value.length > 0) return false
   return facts.multiplier === undefined || (facts.multiplier.known && facts.multiplier.value.pending === undefined)
 }

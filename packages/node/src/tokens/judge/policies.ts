@@ -1,7 +1,7 @@
 import { type Address, zeroAddress } from '../../kernel/address.ts'
 import type { ScopeName } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
-import { decodePolicyId } from '../policy-id.ts'
+import { decodePolicyId, type PolicyId } from '../policy-id.ts'
 import type { Party } from './types.ts'
 
 /** What a bound policy can do to accounts, and who decides it. */
@@ -24,6 +24,12 @@ export function scopeEffect(facts: TokenFacts, scope: ScopeName): PolicyEffect {
   return policyEffect(facts, bound.value)
 }
 
+/** Somebody may still change what a bound policy says. */
+export function canStillChange(facts: TokenFacts, scope: ScopeName): boolean {
+  const effect = scopeEffect(facts, scope)
+  return effect.parties.length > 0 || effect.uncertain
+}
+
 function policyEffect(facts: TokenFacts, id: bigint): PolicyEffect {
   const policy = decodePolicyId(id)
   if (policy.builtIn !== undefined) {
@@ -38,9 +44,23 @@ function policyEffect(facts: TokenFacts, id: bigint): PolicyEffect {
   const children = read.children.value.map((child) => policyEffect(facts, child))
   return {
     denies: 'some',
-    parties: dedupe([...partiesOf(facts, policy.base), ...children.flatMap((child) => child.parties)]),
+    parties: dedupe([...partiesOf(facts, policy.base), ...childParties(policy, children)]),
     uncertain: !read.admin.known || !read.pendingAdmin.known || children.some((child) => child.uncertain),
   }
+}
+
+/**
+ * One child's admin alone can deny an account where a single child decides: all must say yes (intersect), or none may
+ * (an inverted union). Otherwise the other children must deny it too, unless the same party has them all.
+ */
+function childParties(policy: PolicyId, children: readonly PolicyEffect[]): Party[] {
+  const oneDecides = (policy.kind === 'intersect') !== policy.inverted
+  return children
+    .flatMap((child) => child.parties)
+    .map((party) => ({
+      ...party,
+      alone: oneDecides || children.every((child) => child.parties.some(({ account }) => account === party.account)),
+    }))
 }
 
 function partiesOf(facts: TokenFacts, base: bigint): Party[] {
@@ -48,13 +68,20 @@ function partiesOf(facts: TokenFacts, base: bigint): Party[] {
   if (policy === undefined) return []
   const parties: Party[] = []
   const add = (account: Address, how: string) => {
-    if (account !== zeroAddress) parties.push({ account, how })
+    if (account !== zeroAddress) parties.push({ account, how, alone: true })
   }
   if (policy.admin.known) add(policy.admin.value, `administers policy ${base}`)
   if (policy.pendingAdmin.known) add(policy.pendingAdmin.value, `may take over policy ${base} at any time`)
   return parties
 }
 
-function dedupe(parties: readonly Party[]): Party[] {
-  return parties.filter((party, i) => parties.findIndex(({ account }) => account === party.account) === i)
+export function dedupe(parties: readonly Party[]): Party[] {
+  const found: Party[] = []
+  for (const party of parties) {
+    const same = found.findIndex(({ account }) => account === party.account)
+    if (same < 0) found.push(party)
+    // Whoever can do it alone in one way can do it alone.
+    else if (party.alone && !found[same]?.alone) found[same] = party
+  }
+  return found
 }

@@ -2,7 +2,7 @@ import type { Hex } from '../../kernel/bytes.ts'
 import { adminRole, factoryAddress, noSupplyCap, roles, type ScopeName } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { decodePolicyId } from '../policy-id.ts'
-import { type PolicyEffect, scopeEffect } from './policies.ts'
+import { dedupe, type PolicyEffect, scopeEffect } from './policies.ts'
 import { adminLevel, hinder, levelOf, needsBoth, pauseObstacle, type RoleReach, reachOf, worst } from './reach.ts'
 import type { Level, Party, Power, PowerName } from './types.ts'
 
@@ -140,12 +140,12 @@ function freezePower(facts: TokenFacts): Power {
   const admins = reachOf(facts, adminRole)
   const effects = transferScopes.map((scope) => scopeEffect(facts, scope))
   const now = worst(...effects.map((effect) => freezeLevel(facts, effect)))
-  const parties = unique(effects.flatMap((effect) => effect.parties))
+  const parties = dedupe(effects.flatMap((effect) => effect.parties))
   const rebinders = admins.couldBecome.map(({ account }) => ({ account, how: 'can bind another policy' }))
   return power(
     now,
     frozenAccounts(facts),
-    { holders: parties, couldBecome: unique([...parties, ...rebinders]) },
+    { holders: parties, couldBecome: dedupe([...parties, ...rebinders]) },
     sentence(now, 'keep accounts from sending or receiving'),
   )
 }
@@ -183,10 +183,6 @@ function multiplierPower(facts: TokenFacts): Power {
     return power('impossible', 0, { holders: [], couldBecome: [] }, 'Stablecoins have no multiplier.')
   const used = countEvents(facts, 'multiplier_updated', 'ui_multiplier_updated')
   return rolePower(facts, roles.OPERATOR_ROLE, used, 'change the amounts that wallets display')
-}
-
-function unique(parties: readonly Party[]): Party[] {
-  return parties.filter((party, i) => parties.findIndex(({ account }) => account === party.account) === i)
 }
 
 /** The largest supply there can ever be, as far as it is proven. */

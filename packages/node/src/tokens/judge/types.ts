@@ -19,7 +19,12 @@ export const powerNames = [
 ] as const
 export type PowerName = (typeof powerNames)[number]
 
-export type Party = { account: Address; how: string }
+export type Party = {
+  account: Address
+  how: string
+  /** Of policies: whether this party can do it without any other. */
+  alone?: boolean
+}
 
 export type Power = {
   /** What it comes to: `exercised` where it has been used and can still be. */

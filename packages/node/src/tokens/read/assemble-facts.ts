@@ -16,11 +16,13 @@ import {
 import { variantByte, variantOf } from '../token-address.ts'
 import { both, readScopes } from './ask-identity.ts'
 import { calls } from './calls.ts'
+import { byPlace } from './decode-events.ts'
 import type { Desk } from './desk.ts'
 import { labelAccount } from './label-account.ts'
 import { customBases, type PolicyHints, policyFacts } from './read-policies.ts'
 import type { History, ReaderDeps } from './read-token.ts'
 import { tellFork } from './tell-fork.ts'
+import { factOf } from './views.ts'
 import { readBool, readHash, readText, readUint, readUintArray } from './words.ts'
 
 export type Gathered = {
@@ -79,6 +81,7 @@ export function assembleFacts(gathered: Gathered): TokenFacts {
     genesis: history.genesis,
     logs: { fromBlock: history.fromBlock, toBlock: block.number, count: history.count, gaps: history.gaps },
     events: history.events,
+    ...policyHistory(gathered),
     contradictions: [],
   }
   return { ...facts, contradictions: [...history.replayed.contradictions, ...contradictionsOf(facts, history)] }
@@ -120,12 +123,12 @@ function holdersOf(desk: Desk, token: Address, role: Hex, history: History) {
   const holders: RoleFacts['holders'][number][] = []
   const unreadPairs: Address[] = []
   for (const account of desk.accountsAsked()) {
-    const call = calls.hasRole(token, role, account)
-    if (desk.view(call) === undefined) {
+    const view = desk.view(calls.hasRole(token, role, account))
+    if (view === undefined) {
       if (grants?.has(account)) unreadPairs.push(account)
       continue
     }
-    const held = desk.fact(call, readBool)
+    const held = factOf(view, readBool)
     if (!held.known) unreadPairs.push(account)
     else if (held.value) {
       const grant = grants?.get(account)
@@ -201,6 +204,15 @@ function labels(
   for (const policy of policies.values())
     for (const party of [policy.admin, policy.pendingAdmin]) if (party.known) accounts.add(party.value)
   return new Map([...accounts].map((account) => [account, labelAccount(desk, account)]))
+}
+
+// A list that serves many tokens may have been changed very often: the latest changes tell enough.
+const policyEventsMax = 1_000
+
+function policyHistory({ hints }: Gathered): Pick<TokenFacts, 'policyEvents' | 'policyEventsLeftOut'> {
+  const all = [...hints.values()].flatMap(({ events }) => events).sort(byPlace)
+  const policyEventsLeftOut = Math.max(0, all.length - policyEventsMax)
+  return { policyEvents: all.slice(policyEventsLeftOut), policyEventsLeftOut }
 }
 
 /** Where logs and views tell different stories. */

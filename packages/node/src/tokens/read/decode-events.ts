@@ -5,6 +5,9 @@ import { readAddress, readHash, readText, readUint, readUintArray } from './word
 
 export type LogPlace = { blockNumber: bigint; blockHash: Hex; transaction: Hex; logIndex: number }
 
+/** In the order in which the chain wrote them. */
+export const byPlace = (a: LogPlace, b: LogPlace) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex
+
 export type RawLog = LogPlace & { address: Address; topics: readonly Hex[]; data: Hex }
 
 /** What a log of a token says about control. It is a hint until a view confirms it. */
@@ -144,31 +147,4 @@ export function decodeControlEvent(log: RawLog): ControlEvent | undefined {
   if (change === undefined) return undefined
   const { blockNumber, blockHash, transaction, logIndex } = log
   return { ...change, blockNumber, blockHash, transaction, logIndex }
-}
-
-export type PolicyEvent = LogPlace & { policyId: bigint; listed: boolean; accounts: readonly Address[] }
-
-export const membershipTopics = [
-  topic['AllowlistUpdated(uint64,address,bool,address[])'],
-  topic['BlocklistUpdated(uint64,address,bool,address[])'],
-] as Hex[]
-
-const accountsMax = 4_096
-
-/** Who was put on or taken off a list. */
-export function decodeMembership(log: RawLog): PolicyEvent | undefined {
-  const policyId = readUint(log.topics[1] ?? '0x', 64)
-  const listed = uintAt(log, 0, 1)
-  const count = uintAt(log, 2, 32)
-  if (policyId === undefined || listed === undefined || count === undefined) return undefined
-  if (uintAt(log, 1) !== 64n || count > accountsMax || log.data.length !== 2 + 64 * (3 + Number(count)))
-    return undefined
-  const accounts: Address[] = []
-  for (let i = 0; i < Number(count); i += 1) {
-    const account = readAddress(word(log, 3 + i))
-    if (account === undefined) return undefined
-    accounts.push(account)
-  }
-  const { blockNumber, blockHash, transaction, logIndex } = log
-  return { policyId, listed: listed === 1n, accounts, blockNumber, blockHash, transaction, logIndex }
 }

@@ -11,9 +11,11 @@ export type LogIndex = {
   load(subject: string): Promise<StoredLogs | undefined>
   /** Replaces what is known of the subject when `fresh` is set, otherwise adds to it. */
   save(subject: string, covered: StoredLogs, failed: readonly LogGap[], fresh: boolean): Promise<void>
+  /** What is kept does not fit what the chain says: the next reading begins anew. */
+  forget(subject: string): Promise<void>
 }
 
-export const noLogIndex: LogIndex = { load: async () => undefined, save: async () => {} }
+export const noLogIndex: LogIndex = { load: async () => undefined, save: async () => {}, forget: async () => {} }
 
 type Row = {
   block_number: bigint
@@ -50,13 +52,14 @@ export function createLogIndex(database: Database, chainId: number, nowMs: () =>
           to_block: String(gap.toBlock),
           reason: gap.reason,
         }))
-        await tx.query(
+        const taken = await tx.query(
           `insert into token_log_subject (chain_id, subject, from_block, to_block, to_hash, failed, updated_at)
            values ($1, $2, $3, $4, $5, $6, $7)
            on conflict (chain_id, subject) do update
              set to_block = excluded.to_block, to_hash = excluded.to_hash, failed = excluded.failed,
                  updated_at = excluded.updated_at
-             where token_log_subject.to_block <= excluded.to_block`,
+             where token_log_subject.to_block <= excluded.to_block
+           returning 1`,
           [
             chainId,
             subject,
@@ -67,7 +70,8 @@ export function createLogIndex(database: Database, chainId: number, nowMs: () =>
             new Date(nowMs()),
           ],
         )
-        if (covered.logs.length === 0) return
+        // Somebody else is further, perhaps on another branch of the chain: these logs are not added to theirs.
+        if (taken.rows.length === 0 || covered.logs.length === 0) return
         await tx.query(
           `insert into token_log (chain_id, subject, block_number, log_index, block_hash, transaction_hash, address, topics, data)
            select $1, $2, (one->>'n')::bigint, (one->>'i')::int, one->>'h', one->>'t', one->>'a',
@@ -77,6 +81,9 @@ export function createLogIndex(database: Database, chainId: number, nowMs: () =>
           [chainId, subject, JSON.stringify(covered.logs.map(toJson))],
         )
       }),
+    forget: async (subject) => {
+      await database.query('delete from token_log_subject where chain_id = $1 and subject = $2', [chainId, subject])
+    },
   }
 }
 

@@ -22,14 +22,34 @@ export type Panel = {
 export const quorumFor = (configured: number): number => Math.min(configured, 2)
 
 const answerMsMax = 10_000
+const answered = new Error('answered')
 
 /** One round trip: the same calls to every endpoint, one list of replies each. */
 export async function askAll(panel: Panel, calls: readonly RpcCall[]): Promise<Reply[][]> {
-  return Promise.all(panel.endpoints.map((endpoint) => askOne(panel.clock, endpoint, calls)))
+  const patience = startPatience(panel.clock)
+  try {
+    return await Promise.all(panel.endpoints.map((endpoint) => askWithin(patience.over, endpoint, calls)))
+  } finally {
+    patience.end()
+  }
 }
 
 export async function askOne(clock: Clock, endpoint: RpcEndpoint, calls: readonly RpcCall[]): Promise<Reply[]> {
-  const whole = await settle(clock, endpoint, calls)
+  return (await askAll({ quorum: 1, endpoints: [endpoint], clock }, calls))[0] ?? []
+}
+
+/** Time for one round trip, shared by all who are asked. */
+function startPatience(clock: Clock): { over: Promise<Reply>; end(): void } {
+  const stop = new AbortController()
+  const over = clock.sleep(answerMsMax, stop.signal).then(
+    (): Reply => failed('no answer in time'),
+    (): Reply => failed('stopped waiting'),
+  )
+  return { over, end: () => stop.abort(answered) }
+}
+
+async function askWithin(over: Promise<Reply>, endpoint: RpcEndpoint, calls: readonly RpcCall[]): Promise<Reply[]> {
+  const whole = await settle(over, endpoint, calls)
   if (whole.ok) {
     const answers = whole.value as unknown
     if (!Array.isArray(answers) || answers.length !== calls.length)
@@ -40,7 +60,7 @@ export async function askOne(clock: Clock, endpoint: RpcEndpoint, calls: readonl
   if (!whole.refused || calls.length === 1) return calls.map(() => whole)
   return await Promise.all(
     calls.map(async (call): Promise<Reply> => {
-      const single = await settle(clock, endpoint, [call])
+      const single = await settle(over, endpoint, [call])
       if (!single.ok) return single
       return Array.isArray(single.value) && single.value.length === 1
         ? { ok: true, value: single.value[0] }
@@ -51,12 +71,7 @@ export async function askOne(clock: Clock, endpoint: RpcEndpoint, calls: readonl
 
 const failed = (reason: string): Reply => ({ ok: false, refused: false, reason })
 
-async function settle(clock: Clock, endpoint: RpcEndpoint, calls: readonly RpcCall[]): Promise<Reply> {
-  const patience = new AbortController()
-  const tooLate = clock.sleep(answerMsMax, patience.signal).then(
-    (): Reply => failed('no answer in time'),
-    (): Reply => failed('stopped waiting'),
-  )
+function settle(over: Promise<Reply>, endpoint: RpcEndpoint, calls: readonly RpcCall[]): Promise<Reply> {
   const answer = endpoint.send(calls).then(
     (value): Reply => ({ ok: true, value }),
     (error: unknown): Reply => ({
@@ -66,11 +81,7 @@ async function settle(clock: Clock, endpoint: RpcEndpoint, calls: readonly RpcCa
       ...(error instanceof RpcRefusal && typeof error.data === 'string' ? { data: error.data } : {}),
     }),
   )
-  try {
-    return await Promise.race([answer, tooLate])
-  } finally {
-    patience.abort(new Error('answered'))
-  }
+  return Promise.race([answer, over])
 }
 
 export type Agreement<T> =

@@ -5,7 +5,8 @@ import type { Address } from '../../kernel/address.ts'
 import type { Hex } from '../../kernel/bytes.ts'
 import { cursorText, parseCursor } from '../changes/control-changes.ts'
 import { decodePolicyId } from '../policy-id.ts'
-import { decodeControlEvent, decodeMembership } from './decode-events.ts'
+import { decodeControlEvent } from './decode-events.ts'
+import { decodePolicyEvent } from './decode-policy-events.ts'
 import { decodeMulticall, decodeMulticallRequest, encodeMulticall } from './multicall.ts'
 import { parseBlock } from './pin-block.ts'
 import { parseLog } from './read-logs.ts'
@@ -89,7 +90,7 @@ test('logs and blocks of any shape are read or refused', () => {
       parseBlock(value)
       if (log) {
         decodeControlEvent(log)
-        decodeMembership(log)
+        decodePolicyEvent(log)
       }
     }),
   )

@@ -1,4 +1,11 @@
-import { decodeFunctionData, encodeAbiParameters, keccak256 } from 'viem'
+import {
+  type AbiFunction,
+  decodeFunctionData,
+  encodeAbiParameters,
+  getAbiItem,
+  keccak256,
+  toFunctionSelector,
+} from 'viem'
 import { type Address, parseAddress } from '../../kernel/address.ts'
 import { type Hex, isHex } from '../../kernel/bytes.ts'
 import { adminRole, factoryAbi, factoryAddress, tokenAbi } from '../abi/b20.ts'
@@ -89,10 +96,13 @@ function parseTransaction(value: unknown): Transaction | undefined {
   return sender === undefined || !isHex(input) ? undefined : { from: sender, to: parseAddress(to), input }
 }
 
+const createSelector = toFunctionSelector(getAbiItem({ abi: factoryAbi, name: 'createB20' }) as AbiFunction)
+
 function decodeCreate(input: Hex): { variant: number; salt: Hex; initCalls: readonly Hex[] } | undefined {
+  if (!input.startsWith(createSelector)) return undefined
   try {
-    const { functionName, args } = decodeFunctionData({ abi: factoryAbi, data: input })
-    if (functionName !== 'createB20' || args === undefined) return undefined
+    const { args } = decodeFunctionData({ abi: factoryAbi, data: input })
+    if (args === undefined) return undefined
     const [variant, salt, , initCalls] = args as [number, Hex, Hex, Hex[]]
     return { variant, salt, initCalls }
   } catch {

@@ -1,7 +1,7 @@
 import type { RpcCall } from '../../chain/index.ts'
 import { type Address, parseAddress } from '../../kernel/address.ts'
 import { type Hex, isHex } from '../../kernel/bytes.ts'
-import type { RawLog } from './decode-events.ts'
+import { byPlace, type RawLog } from './decode-events.ts'
 import { agree, askAll, type Meter, type Panel, type Reply } from './panel.ts'
 import { Unreadable } from './pin-block.ts'
 
@@ -80,9 +80,13 @@ async function readPiece(panel: Panel, filter: LogFilter, range: LogRange): Prom
   const outcome = agree(panel, lists, (list) => list.map(logKey).join('|'))
   if (outcome.status === 'agreed') return { status: 'read', logs: outcome.value }
   if (outcome.status === 'disagreement') return { status: 'disagreement', logs: lists.flatMap((list) => list ?? []) }
-  const refused = replies.some((reply) => (reply?.ok ? isTruncated(reply) : reply?.refused))
+  const refused = replies.some((reply) => (reply?.ok ? isTruncated(reply) : reply?.refused || isRefusedByStatus(reply)))
   return { status: refused ? 'too_wide' : 'unread', logs: lists.flatMap((list) => list ?? []) }
 }
+
+// Some providers put "range too wide" into the status of the HTTP answer; a 429 is another matter.
+const isRefusedByStatus = (reply: Reply | undefined) =>
+  reply !== undefined && !reply.ok && /^HTTP (?:400|413|422)$/.test(reply.reason)
 
 const isTruncated = (reply: Reply) => reply.ok && Array.isArray(reply.value) && knownCaps.has(reply.value.length)
 
@@ -135,7 +139,7 @@ const logKey = (log: RawLog) =>
 
 /** By block and index, each once: providers repeat and shuffle. */
 export function inOrder(logs: readonly RawLog[]): RawLog[] {
-  const sorted = [...logs].sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex)
+  const sorted = [...logs].sort(byPlace)
   return sorted.filter((log, i) => i === 0 || logKey(sorted[i - 1] as RawLog) !== logKey(log))
 }
 

@@ -1,12 +1,13 @@
 import type { Address } from '../../kernel/address.ts'
 import type { Hex } from '../../kernel/bytes.ts'
-import { policyRegistryAddress, topicHashes } from '../abi/b20.ts'
+import { policyRegistryAddress } from '../abi/b20.ts'
 import type { PinnedBlock, PolicyFacts } from '../facts.ts'
 import { known, unknown } from '../facts.ts'
 import { decodePolicyId, isComposite } from '../policy-id.ts'
 import { calls } from './calls.ts'
 import { collectLogs, type LogSource } from './collect-logs.ts'
-import { decodeMembership, membershipTopics, type RawLog } from './decode-events.ts'
+import type { RawLog } from './decode-events.ts'
+import { decodePolicyEvent, type PolicyEvent, policyTopics } from './decode-policy-events.ts'
 import type { Desk } from './desk.ts'
 import { encodeWord, readAddress, readBool, readUintArray } from './words.ts'
 
@@ -15,16 +16,9 @@ export type PolicyHints = {
   accounts: Set<Address>
   members: Set<Address>
   children: Set<bigint>
+  events: PolicyEvent[]
   complete: boolean
 }
-
-const adminTopics = [
-  topicHashes['PolicyAdminStaged(uint64,address,address)'],
-  topicHashes['PolicyAdminUpdated(uint64,address,address)'],
-]
-const compositeTopic = topicHashes['CompositePolicyUpdated(uint64,address,uint64[])']
-const createdTopic = topicHashes['PolicyCreated(uint64,address,uint8)']
-const allTopics: Hex[] = [...membershipTopics, ...adminTopics, compositeTopic, createdTopic]
 
 /** A custom policy lives in the registry; the two built-in ones have nothing to read. */
 export function customBases(ids: Iterable<bigint>): bigint[] {
@@ -41,7 +35,7 @@ export async function collectPolicyHints(
 ): Promise<Map<bigint, PolicyHints>> {
   const hints = new Map<bigint, PolicyHints>()
   const collect = async (base: bigint) => {
-    const filter = { address: policyRegistryAddress, topics: [allTopics, `0x${encodeWord(base)}` as Hex] }
+    const filter = { address: policyRegistryAddress, topics: [policyTopics, `0x${encodeWord(base)}` as Hex] }
     const { logs, coverage } = await collectLogs(source, block, `policy:${base}`, filter, floorBlock)
     hints.set(base, hintsOf(logs, coverage.gaps.length === 0))
   }
@@ -52,26 +46,44 @@ export async function collectPolicyHints(
 }
 
 function hintsOf(logs: readonly RawLog[], covered: boolean): PolicyHints {
-  const hints: PolicyHints = { accounts: new Set(), members: new Set(), children: new Set(), complete: covered }
+  const hints: PolicyHints = {
+    accounts: new Set(),
+    members: new Set(),
+    children: new Set(),
+    events: [],
+    complete: covered,
+  }
   for (const log of logs) {
-    if (membershipTopics.includes(log.topics[0] as Hex)) {
-      const change = decodeMembership(log)
-      if (change === undefined) hints.complete = false
-      for (const account of change?.accounts ?? []) {
-        if (change?.listed) hints.members.add(account)
-        else hints.members.delete(account)
-      }
-    } else if (log.topics[0] === compositeTopic) {
-      for (const child of readUintArray(log.data, 64, 16) ?? []) hints.children.add(child)
-    } else
-      for (const topic of log.topics.slice(2)) {
-        const account = readAddress(topic)
-        if (account !== undefined) hints.accounts.add(account)
-      }
+    const event = decodePolicyEvent(log)
+    if (event === undefined) hints.complete = false
+    else {
+      hints.events.push(event)
+      note(hints, event)
+    }
   }
   // A list that was never begun cannot be complete: its making is a log too.
-  if (!logs.some((log) => log.topics[0] === createdTopic)) hints.complete = false
+  if (!hints.events.some(({ kind }) => kind === 'policy_created')) hints.complete = false
   return hints
+}
+
+function note(hints: PolicyHints, event: PolicyEvent): void {
+  switch (event.kind) {
+    case 'policy_created':
+      hints.accounts.add(event.creator)
+      return
+    case 'policy_listed':
+      for (const account of event.accounts) hints.members.add(account)
+      return
+    case 'policy_unlisted':
+      for (const account of event.accounts) hints.members.delete(account)
+      return
+    case 'policy_admin_staged':
+    case 'policy_admin_changed':
+      for (const account of [event.from, event.to]) hints.accounts.add(account)
+      return
+    case 'policy_children_changed':
+      for (const child of event.children) hints.children.add(child)
+  }
 }
 
 // More than this many listed accounts are counted, not confirmed one by one.

@@ -34,6 +34,8 @@ export type ReaderDeps = {
   clock: Clock
   /** A newest block older than this is a node that has fallen behind, not news. */
   headAgeSecondsMax: number
+  /** A newest block further ahead than this means that our own clock is behind. */
+  headAheadSecondsMax: number
 }
 
 export type Reading =
@@ -67,6 +69,8 @@ export async function pinHead(deps: ReaderDeps, panel: Panel, meter: Meter): Pro
   const ageSeconds = deps.clock.nowMs() / 1000 - block.timestamp
   if (ageSeconds > deps.headAgeSecondsMax)
     throw new Unreadable('stale_head', `the newest block is ${Math.round(ageSeconds)} seconds old`)
+  if (-ageSeconds > deps.headAheadSecondsMax)
+    throw new Unreadable('clock_behind', `the newest block is ${Math.round(-ageSeconds)} seconds ahead of this clock`)
   return block
 }
 
@@ -97,6 +101,7 @@ async function readAt(
     await desk.run()
   }
   const facts = assembleFacts({ deps, desk, token, block, history: past, hints })
+  if (facts.contradictions.length > 0) await deps.index.forget(token).catch(() => {})
   return {
     status: 'read',
     facts,

@@ -25,13 +25,15 @@ export type VetOptions = {
 /** Wrong chain, other genesis, or a node that ignores the block hash it is asked for: such an endpoint has no voice. */
 export function createVetter(options: VetOptions): EndpointVetter {
   const { endpoints, clock } = options
+  const operators = new Set(endpoints.map(operatorOf))
   let current: readonly Vetting[] = []
   let dueMs = 0
   let running: Promise<void> | undefined
   const refresh = async () => {
     const genesis = await options.genesisHash().catch(() => undefined)
-    current = await Promise.all(endpoints.map((endpoint) => vet(options, endpoint, genesis)))
-    dueMs = clock.nowMs() + (current.some(({ fault }) => fault !== undefined) ? retryFailedMs : vettedMs)
+    current = oneVoiceEach(await Promise.all(endpoints.map((endpoint) => vet(options, endpoint, genesis))))
+    const failing = current.some(({ fault }) => fault !== undefined && !fault.startsWith(sharesOperator))
+    dueMs = clock.nowMs() + (failing ? retryFailedMs : vettedMs)
   }
   return {
     panel: async () => {
@@ -42,7 +44,7 @@ export function createVetter(options: VetOptions): EndpointVetter {
         await running
       }
       return {
-        quorum: quorumFor(endpoints.length),
+        quorum: quorumFor(operators.size),
         endpoints: current.filter(({ fault }) => fault === undefined).map(({ endpoint }) => endpoint),
         clock,
       }
@@ -50,6 +52,22 @@ export function createVetter(options: VetOptions): EndpointVetter {
     vettings: () => current,
   }
 }
+
+/** Endpoints at one host are one upstream, however many keys or paths there are: together they have one voice. */
+const operatorOf = ({ name }: RpcEndpoint) => name.toLowerCase()
+
+function oneVoiceEach(vettings: readonly Vetting[]): Vetting[] {
+  const heard = new Set<string>()
+  return vettings.map((vetting) => {
+    if (vetting.fault !== undefined) return vetting
+    const operator = operatorOf(vetting.endpoint)
+    if (heard.has(operator)) return { ...vetting, fault: `${sharesOperator}${operator}` }
+    heard.add(operator)
+    return vetting
+  })
+}
+
+const sharesOperator = 'has the same operator as another one: '
 
 const madeUpHash = toHex(sha256('assay: a block hash that no chain has'))
 const anyone = '0x0000000000000000000000000000000000000001'

@@ -50,7 +50,7 @@ export async function readViews(
   ]
   meter.views += 1
   const replies = await askAll(panel, requests)
-  const decoded = replies.map((list) => chunks.flatMap((chunk, i) => resultsOf(list[i], chunk.length)))
+  const decoded = decodeAll(replies, chunks)
   return {
     views: calls.map((_, index) =>
       voteView(
@@ -68,17 +68,42 @@ export async function readViews(
   }
 }
 
-function resultsOf(reply: Reply | undefined, count: number): (ViewResult | undefined)[] {
-  const results = reply?.ok ? decodeMulticall(reply.value, count) : undefined
-  return results ?? Array.from({ length: count }, () => undefined)
+type Results = (ViewResult | undefined)[]
+
+/** Endpoints mostly give the same bytes: those are taken apart once, and the same result then stands for all of them. */
+function decodeAll(replies: readonly Reply[][], chunks: readonly ViewCall[][]): Results[] {
+  const perEndpoint: Results[] = replies.map(() => [])
+  for (const [i, chunk] of chunks.entries()) {
+    const known: { answer: unknown; results: Results }[] = []
+    for (const [endpoint, list] of replies.entries()) {
+      const reply = list[i]
+      const answer = reply?.ok ? reply.value : undefined
+      const results = known.find((one) => one.answer === answer)?.results ?? resultsOf(answer, chunk.length)
+      known.push({ answer, results })
+      for (const result of results) perEndpoint[endpoint]?.push(result)
+    }
+  }
+  return perEndpoint
 }
 
-function voteView(panel: Panel, results: readonly (ViewResult | undefined)[]): View {
+function resultsOf(answer: unknown, count: number): Results {
+  return decodeMulticall(answer, count) ?? Array.from({ length: count }, () => undefined)
+}
+
+function voteView(panel: Panel, results: Results): View {
+  const [first] = results
+  if (first !== undefined && results.length >= panel.quorum && results.every((result) => result === first))
+    return asView(first)
   const outcome = agree(panel, results, ({ success, data }) => `${success}${data.toLowerCase()}`)
   if (outcome.status === 'disagreement') return { status: 'unknown', reason: 'disagreement' }
   if (outcome.status === 'unread') return { status: 'unknown', reason: 'unread' }
-  return { status: outcome.value.success ? 'returned' : 'reverted', data: outcome.value.data.toLowerCase() as Hex }
+  return asView(outcome.value)
 }
+
+const asView = ({ success, data }: ViewResult): View => ({
+  status: success ? 'returned' : 'reverted',
+  data: data.toLowerCase() as Hex,
+})
 
 function voteRaw(panel: Panel, raw: RawRead, replies: readonly (Reply | undefined)[]): Known<Hex> {
   const pattern = raw.kind === 'code' ? /^0x(?:[0-9a-f]{2})*$/ : /^0x[0-9a-f]{64}$/

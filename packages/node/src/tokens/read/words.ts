@@ -60,6 +60,6 @@ function dynamicLength(data: Hex): number | undefined {
   return length < 1_000_000n ? Number(length) : undefined
 }
 
-export function encodeWord(value: bigint | Hex): string {
-  return (typeof value === 'bigint' ? value.toString(16) : value.slice(2).toLowerCase()).padStart(64, '0')
+export function encodeWord(value: bigint | number | Hex): string {
+  return (typeof value === 'string' ? value.slice(2).toLowerCase() : value.toString(16)).padStart(64, '0')
 }

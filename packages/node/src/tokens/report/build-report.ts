@@ -23,7 +23,7 @@ import {
   showText,
   validUntil,
 } from '../show.ts'
-import { describeEvent } from './describe-event.ts'
+import { describeEvent, historyOf } from './describe-event.ts'
 import { questionsFor } from './questions.ts'
 
 export const methodVersion = '1.0.0'
@@ -63,7 +63,8 @@ export function buildReport(checked: Checked, options: ReportOptions) {
     seize_paths: seizePathsOf(checked),
     multiplier: multiplierOf(facts),
     genesis: facts.genesis === undefined ? null : genesisOf(facts.genesis),
-    history: facts.events.map((event) => describeEvent(event)),
+    history: historyOf(facts).map((event) => describeEvent(event)),
+    history_left_out: facts.policyEventsLeftOut,
     questions: questionsFor(judgement.flags),
     network_note: networkNote,
     completeness: showCompleteness(checked),

@@ -1,15 +1,24 @@
-import { checksumAddress } from '../../kernel/address.ts'
+import { type Address, checksumAddress, zeroAddress } from '../../kernel/address.ts'
 import { pausableFeatures, roleLabel, scopes } from '../abi/b20.ts'
-import type { ControlEvent } from '../read/decode-events.ts'
+import type { TokenFacts } from '../facts.ts'
+import { byPlace, type ControlEvent } from '../read/decode-events.ts'
+import type { PolicyEvent } from '../read/decode-policy-events.ts'
 import { cleanText } from '../show.ts'
 
 const scopeNameByHash = new Map<string, string>(Object.entries(scopes).map(([name, hash]) => [hash, name]))
+export type HistoryEvent = ControlEvent | PolicyEvent
+
 const who = checksumAddress
 const featureList = (features: readonly number[]) =>
   features.map((n) => pausableFeatures[n] ?? `feature ${n}`).join(', ')
 
+/** Everything that changed control, from the token's own logs and from those of the lists it follows. */
+export function historyOf(facts: TokenFacts): HistoryEvent[] {
+  return [...facts.events, ...facts.policyEvents].sort(byPlace)
+}
+
 /** One line of the history of control. */
-export function describeEvent(event: ControlEvent) {
+export function describeEvent(event: HistoryEvent) {
   return {
     kind: event.kind,
     text: textOf(event),
@@ -20,7 +29,15 @@ export function describeEvent(event: ControlEvent) {
   }
 }
 
-function textOf(event: ControlEvent): string {
+const accountsShownMax = 5
+
+function accountList(accounts: readonly Address[]): string {
+  const more = accounts.length - accountsShownMax
+  const shown = accounts.slice(0, accountsShownMax).map((account) => who(account))
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
+}
+
+function textOf(event: HistoryEvent): string {
   switch (event.kind) {
     case 'role_granted':
       return `${who(event.sender)} granted ${roleLabel(event.role)} to ${who(event.account)}`
@@ -56,5 +73,27 @@ function textOf(event: ControlEvent): string {
       return `the multiplier changes from ${event.oldValue} to ${event.newValue} at ${event.effectiveAt}`
     case 'ui_multiplier_cancelled':
       return `the scheduled multiplier ${event.value} was cancelled`
+    default:
+      return policyText(event)
+  }
+}
+
+function policyText(event: PolicyEvent): string {
+  const policy = `policy ${event.policyId}`
+  switch (event.kind) {
+    case 'policy_created':
+      return `${who(event.creator)} created ${policy}`
+    case 'policy_listed':
+      return `${who(event.updater)} put ${accountList(event.accounts)} on the list of ${policy}`
+    case 'policy_unlisted':
+      return `${who(event.updater)} took ${accountList(event.accounts)} off the list of ${policy}`
+    case 'policy_admin_staged':
+      return `${who(event.from)} offered ${policy} to ${who(event.to)}`
+    case 'policy_admin_changed':
+      return event.to === zeroAddress
+        ? `${who(event.from)} gave up ${policy}: nobody can change it any more`
+        : `${policy} is administered by ${who(event.to)} instead of ${event.from === zeroAddress ? 'nobody' : who(event.from)}`
+    case 'policy_children_changed':
+      return `${who(event.updater)} let ${policy} combine ${event.children.join(', ')}`
   }
 }

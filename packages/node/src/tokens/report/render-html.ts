@@ -1,8 +1,19 @@
 import { sha256 } from '../../kernel/bytes.ts'
 import { powerNames } from '../judge/types.ts'
+import {
+  type Account,
+  accountText,
+  factText,
+  genesisTexts,
+  multiplierText,
+  pauseText,
+  policyText,
+  seizePathTexts,
+  supplyText,
+} from './describe-report.ts'
 import { escapeHtml } from './escape-html.ts'
 import { renderDiagram } from './render-diagram.ts'
-import { accountText, adminText, factText, type SignedReport } from './render-markdown.ts'
+import type { SignedReport } from './render-markdown.ts'
 
 const style = `
 :root { color-scheme: light dark; --line: #cbd5e1; --quiet: #64748b }
@@ -35,7 +46,8 @@ ${renderDiagram(report)}
 <p class="quiet">Whole lines: can now. Dashed lines: can bring it about.</p>
 ${section('Powers', powerTable(report))}
 ${section('Flags', list(report.flags.map((flag) => `<span class="${flag.severity}">${flag.severity}</span> <code>${escapeHtml(flag.code)}</code> ${escapeHtml(flag.sentence)}`)))}
-${section('Supply', `<p>Total ${e(report.supply.total)}, cap ${e(report.supply.cap)}, headroom ${e(report.supply.headroom)}, largest possible ${e(report.supply.largest_possible)}.</p>`)}
+${section('Supply, pause and multiplier', [supplyText(report), pauseText(report), multiplierText(report)].map((text) => `<p>${escapeHtml(text)}</p>`).join(''))}
+${section('Seize paths', list(seizePathTexts(report).map(escapeHtml)))}
 ${section('Roles', roleTable(report))}
 ${section('Policies', policyTables(report))}
 ${section('Genesis and history', historyOf(report))}
@@ -51,7 +63,7 @@ const list = (items: readonly string[]) =>
   items.length === 0 ? '<p class="quiet">None.</p>' : `<ul>${items.map((item) => `<li>${item}</li>`).join('')}</ul>`
 const row = (...cells: string[]) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`
 const head = (...cells: string[]) => `<tr>${cells.map((cell) => `<th>${cell}</th>`).join('')}</tr>`
-const accounts = (parties: readonly { account: string; label: Record<string, unknown> }[]) =>
+const accounts = (parties: readonly Account[]) =>
   parties.map((party) => `<code>${escapeHtml(accountText(party))}</code>`).join('<br>') || '-'
 
 function powerTable(report: SignedReport): string {
@@ -97,29 +109,16 @@ function policyTables(report: SignedReport): string {
       accounts(scope.influenced_by),
     ),
   )
-  const policyRows = report.policies.map((policy) =>
-    row(
-      `<code>${policy.id}</code>`,
-      policy.type,
-      escapeHtml(adminText(policy.admin)),
-      escapeHtml(adminText(policy.pending_admin)),
-      Array.isArray(policy.children)
-        ? policy.children.map((child) => `${child.inverted ? 'not ' : ''}${child.base_id}`).join(', ') || '-'
-        : e(policy.children),
-      `${policy.listed_count}${policy.listed_complete ? '' : ' (not complete)'}`,
-    ),
-  )
+  const policies = report.policies.map((policy) => escapeHtml(policyText(policy)))
   return `<table>${head('scope', 'meaning', 'policy', 'denies', 'influenced by')}${scopeRows.join('')}</table>
-${policyRows.length === 0 ? '' : `<table>${head('policy', 'type', 'admin', 'pending admin', 'children', 'listed')}${policyRows.join('')}</table>`}`
+${policies.length === 0 ? '' : list(policies)}`
 }
 
 function historyOf(report: SignedReport): string {
-  const { genesis } = report
-  const made =
-    genesis === null
-      ? 'The creation could not be found.'
-      : `Created in block ${genesis.block_number} by <code>${e(genesis.sender)}</code> (${genesis.via}); first admin <code>${genesis.first_admin ?? 'none'}</code>.`
-  return `<p>${made}</p>${list(report.history.map((event) => `block ${event.block_number}: ${escapeHtml(event.text)}`))}`
+  const made = genesisTexts(report).map((text) => `<p>${escapeHtml(text)}</p>`)
+  const left = report.history_left_out > 0 ? [`and ${report.history_left_out} earlier changes of lists`] : []
+  const events = report.history.map((event) => `block ${event.block_number}: ${escapeHtml(event.text)}`)
+  return `${made.join('')}${list([...events, ...left])}`
 }
 
 function readingOf({ completeness, network_note, method_version }: SignedReport): string {

@@ -1,5 +1,15 @@
 import { powerNames } from '../judge/types.ts'
 import type { Report } from './build-report.ts'
+import {
+  accountText,
+  factText,
+  genesisTexts,
+  multiplierText,
+  pauseText,
+  policyText,
+  seizePathTexts,
+  supplyText,
+} from './describe-report.ts'
 
 export type SignedReport = Report & { attestation: unknown; proof?: unknown }
 
@@ -9,35 +19,15 @@ export function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]()#+\-.!|~&<>]/g, (mark) => entities[mark] ?? `\\${mark}`)
 }
 
-/** A fact or the words for not knowing it. */
-export function factText(value: unknown): string {
-  if (typeof value === 'object' && value !== null && 'unknown' in value) return `unknown (${String(value.unknown)})`
-  return String(value)
-}
+/** Our own sentences hold addresses, names of roles and numbers only: enough to keep them from being read as emphasis. */
+const escapeOwn = (text: string) => text.replace(/[\\`*_[\]|~<>]/g, (mark) => `\\${mark}`)
 
 const plain = (value: unknown) => escapeMarkdown(factText(value))
-
-type Account = { account: string; label: Record<string, unknown> }
-
-export function labelText(label: Record<string, unknown>): string {
-  if (label.kind === 'safe') return `Safe, ${String(label.threshold)} of ${(label.owners as unknown[]).length}`
-  if (label.kind === 'delegated_eoa') return `account with code of ${String(label.delegate)}`
-  const texts: Record<string, string> = {
-    eoa: 'ordinary account',
-    zero: 'address zero',
-    presumed_dead: 'presumed dead',
-    factory: 'the factory',
-    unknown: 'kind not known',
-  }
-  return texts[String(label.kind)] ?? String(label.kind)
-}
-
-export const accountText = ({ account, label }: Account) => `${account} (${labelText(label)})`
 
 export function renderMarkdown(report: SignedReport): string {
   const lines: string[] = []
   const add = (...text: string[]) => lines.push(...text)
-  const { token, block, supply } = report
+  const { token, block } = report
   add(`# ${plain(token.name)} (${plain(token.symbol)})`, '', `\`${report.address}\` on \`${report.network}\``, '')
   if ('synthetic' in report) add('> Synthetic demo data.', '')
   add(`## ${report.verdict}`, '', report.summary, '')
@@ -60,13 +50,12 @@ export function renderMarkdown(report: SignedReport): string {
   }
   add('', '## Flags', '')
   for (const flag of report.flags) add(`- **${flag.severity}** \`${flag.code}\`: ${flag.sentence}`)
-  add(
-    '',
-    '## Supply',
-    '',
-    `Total ${plain(supply.total)}, cap ${plain(supply.cap)}, headroom ${plain(supply.headroom)}, largest possible ${plain(supply.largest_possible)}.`,
-  )
+  add('', '## Supply, pause and multiplier', '')
+  for (const text of [supplyText(report), pauseText(report), multiplierText(report)]) add(escapeOwn(text), '')
+  add('## Seize paths', '', ...seizePathTexts(report).map((text) => `- ${escapeOwn(text)}`))
   add('', '## Roles', '')
+  if (report.roles.every((role) => role.holders.length === 0 && role.could_become.length === 0))
+    add('Nobody holds a role, and nobody ever can.', '')
   for (const role of report.roles) {
     if (role.holders.length === 0 && role.could_become.length === 0) continue
     add(`### ${role.name}`, '', `Administered by: ${role.admin_path.slice(1).join(' -> ') || 'itself'}`, '')
@@ -87,31 +76,17 @@ function policyLines(report: SignedReport): string[] {
     lines.push(
       `- ${scope.name} (${scope.meaning}): ${scope.policy_id === null ? 'not in this fork' : `policy ${factText(scope.policy_id)}, denies ${scope.denies}`}`,
     )
-  for (const policy of report.policies)
-    lines.push(
-      `- policy ${policy.id}: ${policy.type}, ${policy.listed_count} listed${policy.listed_complete ? '' : ' (list not complete)'}, admin ${adminText(policy.admin)}, pending ${adminText(policy.pending_admin)}`,
-    )
+  for (const policy of report.policies) lines.push(`- ${escapeOwn(policyText(policy))}`)
   return [...lines, '']
 }
 
-export function adminText(admin: unknown): string {
-  if (admin === null) return 'nobody'
-  const party = admin as Account | { unknown: string }
-  return 'account' in party ? accountText(party) : factText(party)
-}
-
 function historyLines(report: SignedReport): string[] {
-  const genesis = report.genesis
-  const made =
-    genesis === null
-      ? 'The creation could not be found.'
-      : `Created in block ${genesis.block_number} by ${factText(genesis.sender)} (${genesis.via}), first admin ${genesis.first_admin ?? 'none'}, \`${genesis.transaction}\`.`
   return [
     '## Genesis and history',
     '',
-    made,
-    '',
+    ...genesisTexts(report).flatMap((text) => [escapeMarkdown(text), '']),
     ...report.history.map((event) => `- block ${event.block_number}: ${escapeMarkdown(event.text)}`),
+    ...(report.history_left_out > 0 ? [`- and ${report.history_left_out} earlier changes of lists`] : []),
     '',
   ]
 }

@@ -1,0 +1,61 @@
+import { createCollector, usualWeights } from '../../packages/node/src/citations/match/build-segment.ts'
+import { createMatchIndex } from '../../packages/node/src/citations/match/match-index.ts'
+import { readQuery } from '../../packages/node/src/citations/match/read-query.ts'
+import { openSegmentFolder } from '../../packages/node/src/citations/match/segment-folder.ts'
+import { syntheticPages, syntheticQueries } from './synthetic-pages.ts'
+
+const segmentDocs = 250_000
+
+const cpuMs = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+const at = (sorted: readonly number[], share: number) =>
+  Math.round((sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0) * 1_000) / 1_000
+
+/** Build, write, load and search; CPU time, since the machine may be doing other things. */
+export async function measureIndex(options: {
+  pages: number
+  queries: number
+  folder: string
+  say(text: string): void
+}) {
+  const folder = openSegmentFolder(options.folder)
+  const buildFrom = cpuMs()
+  const built = createMatchIndex()
+  let collector = createCollector()
+  for (const page of syntheticPages(options.pages)) {
+    collector.add(page)
+    if (collector.size() === segmentDocs || page.pageId === options.pages) {
+      built.adopt(collector.finish(usualWeights))
+      collector = createCollector()
+      options.say(`  ${page.pageId} pages indexed`)
+    }
+  }
+  const buildSeconds = (cpuMs() - buildFrom) / 1_000
+  folder.keep(built.segments())
+  const loadFrom = performance.now()
+  const index = createMatchIndex()
+  for (const segment of openSegmentFolder(options.folder).load()) index.adopt(segment)
+  const loadMs = performance.now() - loadFrom
+  const queries = syntheticQueries(options.queries).map(readQuery)
+  for (const query of queries.slice(0, 200)) index.search(query, {}, 10)
+  const times: number[] = []
+  const startedCpu = cpuMs()
+  for (const query of queries) {
+    const from = cpuMs()
+    index.search(query, {}, 10)
+    times.push(cpuMs() - from)
+  }
+  const total = cpuMs() - startedCpu
+  times.sort((a, b) => a - b)
+  return {
+    pages: index.docCount(),
+    build_cpu_s: Math.round(buildSeconds * 10) / 10,
+    reload_ms: Math.round(loadMs),
+    cpu_p50_ms: at(times, 0.5),
+    cpu_p99_ms: at(times, 0.99),
+    queries_per_second: Math.round(options.queries / (total / 1_000)),
+    rss_mb: Math.round(process.memoryUsage().rss / 1_048_576),
+  }
+}

@@ -1,0 +1,80 @@
+import { hkdfSync } from 'node:crypto'
+import * as curve from 'tiny-secp256k1'
+import { type Address, checksumAddress } from '../../kernel/address.ts'
+import { fromHex, type Hex, toHex } from '../../kernel/bytes.ts'
+import type { Json } from '../../kernel/canonical-json.ts'
+import { keccak256 } from '../../kernel/keccak.ts'
+import type { JwsPort } from '../../payments/index.ts'
+import type { Keyring } from '../../signing/index.ts'
+import { type AttestMessage, attestDigest, attestTypes, attestUid, easDomain } from './eas.ts'
+
+export type SignedAttestation = {
+  uid: Hex
+  /** The package that the tools of the attestation service take, and what ties its signer to this node. */
+  json: { [key: string]: Json }
+}
+
+export type CitationAttester = { address(): Address; sign(message: AttestMessage): SignedAttestation }
+
+/** EIP-712 needs a key of the chain's own curve: derived from the signing key, which says whose address that is. */
+export function createCitationAttester(deps: {
+  keyring: Keyring
+  jws: JwsPort
+  node: string
+  chainId: number
+}): CitationAttester {
+  let made: { keyId: string; x: string; secret: Uint8Array; address: Address; statement: string } | undefined
+  const current = () => {
+    const key = deps.keyring.active()
+    if (made?.keyId === key.keyId) return made
+    const secret = new Uint8Array(
+      hkdfSync('sha256', Buffer.from(key.d, 'base64url'), '', 'assay eip-712 attester v1', 32),
+    )
+    const publicKey = curve.pointFromScalar(secret, false)
+    if (!publicKey) throw new Error('the signing key gives no key of the other curve')
+    const address = toHex(keccak256(publicKey.subarray(1)).subarray(12))
+    const statement = deps.jws.sign({
+      type: 'assay-attester',
+      attester: checksumAddress(address),
+      chain_id: deps.chainId,
+      node: deps.node,
+    })
+    made = { keyId: key.keyId, x: key.x, secret, address, statement }
+    return made
+  }
+  return {
+    address: () => current().address,
+    sign: (message) => {
+      const { secret, address, statement, keyId, x } = current()
+      const { signature, recoveryId } = curve.signRecoverable(fromHex(attestDigest(message, deps.chainId)), secret)
+      const uid = attestUid(message)
+      return {
+        uid,
+        json: {
+          sig: {
+            version: 2,
+            uid,
+            domain: easDomain(deps.chainId),
+            primaryType: 'Attest',
+            types: attestTypes as unknown as Json,
+            message: {
+              ...message,
+              time: message.time.toString(),
+              expirationTime: message.expirationTime.toString(),
+              recipient: checksumAddress(message.recipient),
+            },
+            signature: {
+              r: toHex(signature.subarray(0, 32)),
+              s: toHex(signature.subarray(32)),
+              v: 27 + recoveryId,
+            },
+          },
+          signer: checksumAddress(address),
+          attester_statement: statement,
+          key_id: keyId,
+          public_key: x,
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
+import type { Outbound } from '../../outbound/index.ts'
+import type { ProofDeps } from '../../proofs/index.ts'
+import type { Database } from '../../store/database.ts'
+import type { DomainRules } from '../domain/canonical-domain.ts'
+import type { TransparencyLog } from '../log/index.ts'
+import type { CitationAttester } from './attester.ts'
+import type { Snapshots } from './snapshots.ts'
+
+export type AttestSettings = {
+  /** A page read this long ago is still what it says. */
+  snapshotMs: number
+  /** Shares of unproven sources wait this long. */
+  waitMs: number
+  /** Between a proof and the release of what waited for it. */
+  releaseMs: number
+  /** How long a suspicious share is held. */
+  challengeMs: number
+}
+
+const day = 86_400_000
+
+export const usualAttestSettings: AttestSettings = {
+  snapshotMs: 3_600_000,
+  waitMs: 180 * day,
+  releaseMs: 7 * day,
+  challengeMs: 7 * day,
+}
+
+/** The page a query matched, so that a citation can tell whether it changed since. */
+export type FindMatched = (queryId: string, url: string) => Promise<{ textSha256: Uint8Array } | undefined>
+
+export type AttestDeps = {
+  database: Database
+  clock: Clock
+  ids: Ids
+  log: Log
+  metrics: Metrics
+  outbound: Outbound
+  proofs: ProofDeps
+  domains: DomainRules
+  snapshots: Snapshots
+  tree: TransparencyLog
+  attester: CitationAttester
+  apiUrl: string
+  chainId: number
+  network: string
+  royalty: { recipient: string; bps: number; licence: string }
+  settings: AttestSettings
+  findMatched?: FindMatched
+}

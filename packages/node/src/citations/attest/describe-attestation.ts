@@ -1,0 +1,64 @@
+import type { Json } from '../../kernel/canonical-json.ts'
+import type { Sql } from '../../store/database.ts'
+import { type PayoutView, readPayouts } from '../creators/describe-payout.ts'
+import type { LogProof } from '../log/index.ts'
+import type { AttestDeps } from './deps.ts'
+import type { AttestationRow } from './store.ts'
+
+export type AttestationView = {
+  id: string
+  url: string
+  record: Json
+  attestation: Json
+  split: { price_micro: string; creator_micro: string; toll_micro: string }
+  payouts: PayoutView[]
+  /** Empty unless it weighs nothing in the score. */
+  weight: { counts: boolean; reasons: string[] }
+  log: ({ state: 'logged'; keys: string[]; witness_keys: string[] } & LogProof) | { state: 'pending'; url: string }
+}
+
+type DescribeDeps = Pick<AttestDeps, 'clock' | 'apiUrl' | 'settings' | 'tree'> & {
+  database: Sql
+  witnessKeys?: () => readonly string[]
+}
+
+/** The public view of an attestation: complete, so that a saved copy can be checked without asking anybody. */
+export async function describeAttestation(
+  deps: DescribeDeps,
+  row: AttestationRow,
+  options: { proof: 'none' | 'first' | 'witnessed' },
+): Promise<AttestationView> {
+  const record = JSON.parse(row.record) as { price_micro: string; creator_micro: string; toll_micro: string }
+  const url = `${deps.apiUrl}/v1/attestations/${row.id}`
+  const [payouts, proof] = await Promise.all([
+    readPayouts(deps.database, row.id, {
+      nowMs: deps.clock.nowMs(),
+      waitMs: deps.settings.waitMs,
+      apiUrl: deps.apiUrl,
+    }),
+    options.proof === 'none' ? undefined : deps.tree.proofOf(row.id, options.proof),
+  ])
+  return {
+    id: row.id,
+    url,
+    record: record as unknown as Json,
+    attestation: row.signed,
+    split: {
+      price_micro: record.price_micro,
+      creator_micro: record.creator_micro,
+      toll_micro: record.toll_micro,
+    },
+    payouts,
+    weight: { counts: row.wash.length === 0, reasons: row.wash },
+    log: withKeys(deps, url, proof),
+  }
+}
+
+export function withKeys(
+  deps: Pick<DescribeDeps, 'tree' | 'witnessKeys'>,
+  url: string,
+  proof: LogProof | undefined,
+): AttestationView['log'] {
+  if (!proof) return { state: 'pending', url }
+  return { state: 'logged', ...proof, keys: deps.tree.keys(), witness_keys: [...(deps.witnessKeys?.() ?? [])] }
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import { Problem } from '../../kernel/problem.ts'
+import type { ReleaseAnswer } from '../../payments/index.ts'
+import { commitClaim, prepareClaim } from './anchor-claim.ts'
+import { commitAttestation } from './commit-attestation.ts'
+import type { AttestDeps } from './deps.ts'
+import { type AttestationView, describeAttestation, withKeys } from './describe-attestation.ts'
+import { prepareAttestation } from './prepare-attestation.ts'
+import {
+  attestationId,
+  attestationSchema,
+  attestBody,
+  claimBody,
+  exampleAttestation,
+  exampleWallet,
+} from './schemas.ts'
+import { findAttestation } from './store.ts'
+
+export const attestPriceMicro = 5_000n
+
+export type AttestRouteDeps = AttestDeps & { witnessKeys(): readonly string[] }
+
+export function attestRoutes(deps: AttestRouteDeps): RouteDeclaration[] {
+  return [attestRoute(deps), claimRoute(deps), showRoute(deps)]
+}
+
+function attestRoute(deps: AttestRouteDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'cite.attest',
+    area: 'C',
+    method: 'POST',
+    path: '/v1/cite/attest',
+    summary: 'Stamp a citation: signed, logged, and its creator gets 90 % of the price',
+    description:
+      'The page is read, the quote looked for, and the citation becomes a signed attestation (EIP-712, compatible with EAS) in an append-only log. 4500 micro-USDC accrue for the creator, 500 are the toll. It says that these bytes were served then and who paid to cite them, never that they are true. A page that cannot be read is not charged.',
+    body: attestBody,
+    output: attestationSchema,
+    example: {
+      body: { source_url: 'https://example.com/a', agent_wallet: exampleWallet },
+      output: exampleAttestation,
+    },
+    next: '/v1/attestations/att_01jcxk6v3q8m5r7t9w2y4z6a8c',
+    access: {
+      kind: 'paid',
+      price: { kind: 'fixed', micro: attestPriceMicro },
+      networks: [deps.network],
+      payee: 'custody',
+      revocable: false,
+      prepare: ({ body }, call) => prepareAttestation(deps, body, call.payer),
+      commit: (tx, sale) => commitAttestation(deps, tx, sale),
+      release: withProof(deps),
+    },
+  })
+}
+
+function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'claims.anchor',
+    area: 'C',
+    method: 'POST',
+    path: '/v1/claims/anchor',
+    summary: 'Anchor a statement with the sources it rests on: signed, logged, its creators paid',
+    description:
+      'Only the digest of the statement is kept. The record says that this agent tied this statement to these bytes at this time, never that it is true. 500 micro-USDC are the toll; the rest goes to the sources in equal parts, what cannot be divided to the first. Nothing is charged if a source cannot be read.',
+    body: claimBody,
+    output: attestationSchema,
+    example: {
+      body: {
+        statement: 'The index rose by two percent.',
+        sources: ['https://example.com/a'],
+        agent_wallet: exampleWallet,
+      },
+      output: exampleAttestation,
+    },
+    next: '/v1/attestations/att_01jcxk6v3q8m5r7t9w2y4z6a8c',
+    access: {
+      kind: 'paid',
+      price: { kind: 'fixed', micro: attestPriceMicro },
+      networks: [deps.network],
+      payee: 'custody',
+      revocable: false,
+      prepare: ({ body }, call) => prepareClaim(deps, body, call.payer),
+      commit: (tx, sale) => commitClaim(deps, tx, sale),
+      release: withProof(deps),
+    },
+  })
+}
+
+/** The entry gets its place in the log right after the commit; the answer waits for it and carries the proof. */
+export function withProof(deps: AttestRouteDeps): ReleaseAnswer {
+  return async (answer) => {
+    try {
+      const view = JSON.parse(String(answer.body)) as AttestationView
+      const known = await deps.tree.proofOf(view.id, 'first')
+      if (!known) await deps.tree.integrate()
+      const proof = known ?? (await deps.tree.proofOf(view.id, 'first'))
+      return { ...answer, body: JSON.stringify({ ...view, log: withKeys(deps, view.url, proof) }) }
+    } catch (error) {
+      // The citation stands without it, and its own address gives the proof a moment later.
+      deps.log.warn({ error: String(error) }, 'a proof from the log was not ready')
+      return answer
+    }
+  }
+}
+
+function showRoute(deps: AttestRouteDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'attestations.show',
+    area: 'C',
+    method: 'GET',
+    path: '/v1/attestations/:id',
+    summary: 'An attestation with its proofs, and what became of the payout',
+    description:
+      'Everything `assay verify` needs to check it offline: signature, record, inclusion in the log, tree head, witnesses.',
+    params: z.strictObject({ id: attestationId }),
+    output: attestationSchema,
+    example: { params: { id: exampleAttestation.id }, output: exampleAttestation },
+    next: '/v1/log',
+    access: {
+      kind: 'free',
+      handle: async ({ params }) => {
+        const row = await findAttestation(deps.database, params.id)
+        if (!row) throw new Problem('not_found', { detail: 'There is no such attestation.' })
+        return jsonAnswer(await describeAttestation(deps, row, { proof: 'witnessed' }))
+      },
+    },
+  })
+}

@@ -1,0 +1,126 @@
+import type { Network } from '../../chain/index.ts'
+import { type Address, checksumAddress } from '../../kernel/address.ts'
+import { toHex } from '../../kernel/bytes.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import type { Micro } from '../../kernel/money.ts'
+import type { Sql } from '../../store/database.ts'
+import { distributorFor } from './contracts.ts'
+import { claimCall, committedTree } from './push-claims.ts'
+
+export type DescribeCreatorDeps = {
+  database: Sql
+  networks: readonly { network: Network; custody: Address }[]
+  thresholdMicro: Micro
+  nowMs(): number
+}
+
+type Sums = {
+  accrued: Micro
+  held: Micro
+  committing: Micro
+  committed: Micro
+  claimed: Micro
+  threshold: Micro | null
+  epoch: bigint | null
+  root: Buffer | null
+  transaction: string | null
+}
+
+/** What a creator earned, where it is, and how to fetch it without us. A wallet never seen has earned nothing. */
+export async function describeCreator(deps: DescribeCreatorDeps, wallet: Address) {
+  const chains = await Promise.all(
+    deps.networks.map(({ network, custody }) => describeChain(deps, wallet, network, custody)),
+  )
+  const { rows: payouts } = await deps.database.query<{
+    network: string
+    transaction: string
+    amount_micro: bigint
+    claimed_at: Date
+  }>(
+    `select network, transaction, amount_micro, claimed_at from creator_claim where wallet = $1
+     order by block_number desc limit 50`,
+    [wallet],
+  )
+  const { rows: recent } = await deps.database.query<{
+    subject: string
+    domain: string
+    micro: bigint
+    state: string
+    created_at: Date
+  }>(
+    `select subject, domain, micro, state, created_at from creator_accrual where wallet = $1 order by id desc limit 20`,
+    [wallet],
+  )
+  return {
+    wallet: checksumAddress(wallet),
+    earned_micro: String(chains.reduce((sum, chain) => sum + BigInt(chain.earned_micro), 0n)),
+    chains,
+    payouts: payouts.map((row) => ({
+      network: row.network,
+      transaction: row.transaction,
+      amount_micro: String(row.amount_micro),
+      claimed_at: toRfc3339(row.claimed_at.getTime()),
+    })),
+    recent: recent.map((row) => ({
+      id: row.subject,
+      domain: row.domain,
+      micro: String(row.micro),
+      state: row.state,
+      accrued_at: toRfc3339(row.created_at.getTime()),
+    })),
+  }
+}
+
+async function describeChain(deps: DescribeCreatorDeps, wallet: Address, network: Network, custody: Address) {
+  const sums = await readSums(deps, wallet, network.caip2)
+  const contract = distributorFor(network, custody).address
+  const claimable = sums.committed - sums.claimed
+  const tree =
+    claimable > 0n
+      ? await committedTree(deps.database, network.caip2, { chainId: network.chainId, contract })
+      : undefined
+  const proof = tree?.proofOf(wallet)
+  return {
+    network: network.caip2,
+    earned_micro: String(sums.accrued + sums.committing + sums.committed),
+    accrued_micro: String(sums.accrued - sums.held),
+    held_micro: String(sums.held),
+    committing_micro: String(sums.committing),
+    committed_micro: String(sums.committed),
+    claimed_micro: String(sums.claimed),
+    claimable_micro: String(claimable),
+    threshold_micro: String(sums.threshold ?? deps.thresholdMicro),
+    distributor: checksumAddress(contract),
+    root: sums.root && toHex(sums.root),
+    epoch: sums.epoch === null ? null : String(sums.epoch),
+    commit_transaction: sums.transaction,
+    claim:
+      proof === undefined
+        ? null
+        : {
+            how: 'Anyone may send this transaction; the USDC goes to the creator, whoever pays the gas.',
+            to: checksumAddress(contract),
+            function: 'claimFor(address creator, uint256 cumulative, bytes32[] proof)',
+            cumulative_micro: String(sums.committed),
+            proof,
+            data: claimCall(wallet, sums.committed, proof),
+          },
+  }
+}
+
+async function readSums({ database, nowMs }: DescribeCreatorDeps, wallet: Address, network: string): Promise<Sums> {
+  const { rows } = await database.query<Sums>(
+    `select coalesce(sum(a.micro) filter (where a.state = 'accrued'), 0)::bigint as accrued,
+       coalesce(sum(a.micro) filter (where a.state = 'accrued' and a.held_until > $3), 0)::bigint as held,
+       coalesce(sum(a.micro) filter (where a.state = 'committing'), 0)::bigint as committing,
+       coalesce((select committed_micro from creator_balance where network = $2 and wallet = $1), 0)::bigint as committed,
+       coalesce((select claimed_micro from creator_balance where network = $2 and wallet = $1), 0)::bigint as claimed,
+       (select threshold_micro from creator_setting where wallet = $1) as threshold,
+       (select epoch from creator_root where network = $2 and state = 'committed' order by epoch desc limit 1) as epoch,
+       (select root from creator_root where network = $2 and state = 'committed' order by epoch desc limit 1) as root,
+       (select transaction from creator_root where network = $2 and state = 'committed' order by epoch desc limit 1) as transaction
+     from creator_accrual a where a.wallet = $1 and a.network = $2 and a.state in ('accrued', 'committing')`,
+    [wallet, network, new Date(nowMs())],
+  )
+  return rows[0] as Sums
+}

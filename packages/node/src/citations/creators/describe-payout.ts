@@ -1,0 +1,108 @@
+import { type Address, checksumAddress } from '../../kernel/address.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import type { Sql } from '../../store/database.ts'
+
+/** What became of a creator's share, in words that never claim more than has happened. */
+export type PayoutState =
+  | 'waiting'
+  | 'held'
+  | 'accrued'
+  | 'committing'
+  | 'committed'
+  | 'settled'
+  | 'reversed'
+  | 'expired'
+
+export type PayoutView = {
+  domain: string
+  wallet: string | null
+  micro: string
+  network: string
+  state: PayoutState
+  note: string
+  held_until_at: string | null
+  waits_until_at: string | null
+  root: string | null
+  epoch: string | null
+  commit_transaction: string | null
+  settle_transaction: string | null
+  follow: string | null
+}
+
+type Row = {
+  domain: string
+  registrable: string
+  wallet: Address | null
+  micro: bigint
+  network: string
+  state: 'waiting' | 'accrued' | 'committing' | 'committed' | 'reversed' | 'expired'
+  held_until: Date | null
+  held_reason: string | null
+  created_at: Date
+  root: Buffer | null
+  epoch: bigint | null
+  commit_transaction: string | null
+  settle_transaction: string | null
+}
+
+export async function readPayouts(
+  sql: Sql,
+  subject: string,
+  options: { nowMs: number; waitMs: number; apiUrl: string },
+): Promise<PayoutView[]> {
+  const { rows } = await sql.query<Row>({
+    name: 'creator_payouts_of',
+    text: `select a.domain, a.registrable, a.wallet, a.micro, a.network, a.state, a.held_until, a.held_reason, a.created_at,
+        r.root, r.epoch, case when r.state = 'committed' then r.transaction end as commit_transaction,
+        (select c.transaction from creator_claim c where c.network = a.network and c.wallet = a.wallet
+           and c.cumulative_micro >= l.cumulative_micro order by c.block_number limit 1) as settle_transaction
+      from creator_accrual a
+      left join creator_root r on r.id = a.root_id
+      left join creator_leaf l on l.root_id = a.root_id and l.wallet = a.wallet
+      where a.subject = $1 and a.micro > 0 and a.round = (select max(round) from creator_accrual where subject = $1)
+      order by a.place`,
+    values: [subject],
+  })
+  return rows.map((row) => toView(row, options))
+}
+
+function toView(row: Row, { nowMs, waitMs, apiUrl }: { nowMs: number; waitMs: number; apiUrl: string }): PayoutView {
+  const isHeld = row.state === 'accrued' && row.held_until !== null && row.held_until.getTime() > nowMs
+  const state = row.settle_transaction !== null ? 'settled' : isHeld ? 'held' : row.state
+  return {
+    domain: row.domain,
+    wallet: row.wallet && checksumAddress(row.wallet),
+    micro: String(row.micro),
+    network: row.network,
+    state,
+    note: noteOf(state, row),
+    held_until_at: isHeld && row.held_until ? toRfc3339(row.held_until.getTime()) : null,
+    waits_until_at: row.state === 'waiting' ? toRfc3339(row.created_at.getTime() + waitMs) : null,
+    root: row.root && `0x${row.root.toString('hex')}`,
+    epoch: row.epoch === null ? null : String(row.epoch),
+    commit_transaction: row.commit_transaction,
+    settle_transaction: row.settle_transaction,
+    follow: row.wallet && `${apiUrl}/v1/creators/${checksumAddress(row.wallet)}`,
+  }
+}
+
+function noteOf(state: PayoutState, row: Row): string {
+  switch (state) {
+    case 'waiting':
+      return `Nobody has proven ${row.registrable} yet. The share waits for 180 days, is released 7 days after a proof, and otherwise returns to the credit of whoever paid.`
+    case 'held':
+      return `Held in a challenge window: ${row.held_reason}.`
+    case 'accrued':
+      return 'In the books; part of the next root on chain once the payment is final.'
+    case 'committing':
+      return 'Part of a root that is on its way to the chain.'
+    case 'committed':
+      return 'Backed by USDC in the distributor contract; sent when the threshold is reached, or claimed by the creator.'
+    case 'settled':
+      return 'Received by the creator.'
+    case 'reversed':
+      return 'The payment was taken back.'
+    case 'expired':
+      return 'Nobody proved the domain in time; the share went to the credit of whoever paid.'
+  }
+}

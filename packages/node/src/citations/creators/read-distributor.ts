@@ -1,0 +1,53 @@
+import { decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem'
+import { ChainUnreadable, type Rpc } from '../../chain/index.ts'
+import type { Address } from '../../kernel/address.ts'
+import { fromHex, type Hex } from '../../kernel/bytes.ts'
+import type { Micro } from '../../kernel/money.ts'
+import { distributorAbi } from './contracts.ts'
+
+export type DistributorState = {
+  root: Buffer
+  epoch: bigint
+  totalMicro: Micro
+  claimedMicro: Micro
+  balanceMicro: Micro
+}
+
+const atBlock = (number: bigint) => `0x${number.toString(16)}`
+
+/** What the contract says at a block, agreed on by enough endpoints; undefined while it is not there. */
+export async function readDistributor(
+  rpc: Rpc,
+  contract: Address,
+  usdc: Address,
+  block: bigint,
+): Promise<DistributorState | undefined> {
+  const code = await rpc.agreed('eth_getCode', [contract, atBlock(block)])
+  if (code === undefined) throw new ChainUnreadable('the endpoints do not agree about the distributor')
+  if (typeof code !== 'string' || code.length <= 2) return undefined
+  const call = async (to: Address, data: Hex): Promise<Hex> => {
+    const answer = await rpc.agreed('eth_call', [{ to, data }, atBlock(block)])
+    if (typeof answer !== 'string') throw new ChainUnreadable('the endpoints do not agree about the distributor')
+    return answer as Hex
+  }
+  const own = async (functionName: string): Promise<unknown> =>
+    decodeFunctionResult({
+      abi: distributorAbi,
+      functionName,
+      data: await call(contract, encodeFunctionData({ abi: distributorAbi, functionName })),
+    })
+  const [root, epoch, total, claimed, balance] = await Promise.all([
+    own('root'),
+    own('epoch'),
+    own('total'),
+    own('claimedTotal'),
+    call(usdc, encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [contract] })),
+  ])
+  return {
+    root: fromHex(root as Hex),
+    epoch: BigInt(epoch as bigint),
+    totalMicro: total as bigint,
+    claimedMicro: claimed as bigint,
+    balanceMicro: BigInt(balance),
+  }
+}

@@ -1,0 +1,99 @@
+import type { Address } from '../../kernel/address.ts'
+import type { Micro } from '../../kernel/money.ts'
+import { accounts, type LedgerLine, post } from '../../ledger/index.ts'
+import type { Tx } from '../../store/database.ts'
+import { accruedAccount, mergeLines } from './accrue.ts'
+import type { CreatorDeps } from './deps.ts'
+import { findPayee, type Payee } from './payee.ts'
+
+const domainsAtOnce = 200
+const rowsAtOnce = 1_000
+
+/** Gives what waited for a proof to whoever proved the domain, some days after the proof so that it can be contested. */
+export async function releaseWaiting(deps: CreatorDeps): Promise<number> {
+  const { rows } = await deps.database.query<{ domain: string; registrable: string }>(
+    `select distinct a.domain, a.registrable from creator_accrual a
+     where a.state = 'waiting' and exists (select from source s join source_claim c on c.id = s.proven_claim
+       where s.registrable = a.registrable and s.state = 'proven' and c.wallet_proven_at is not null
+         and greatest(c.proven_at, c.wallet_proven_at) <= $1) limit $2`,
+    [new Date(deps.clock.nowMs() - deps.settings.releaseMs), domainsAtOnce],
+  )
+  let released = 0
+  for (const { domain, registrable } of rows)
+    released += await deps.database.transaction(async (tx) => {
+      const payee = await findPayee(tx, domain, registrable)
+      if (payee.wallet === undefined || !(await isSettled(deps, tx, payee))) return 0
+      return moveTo(deps, tx, domain, payee.wallet)
+    })
+  return released
+}
+
+async function isSettled(deps: CreatorDeps, tx: Tx, payee: Payee): Promise<boolean> {
+  const { rows } = await tx.query<{ settled: boolean }>(
+    'select greatest(proven_at, wallet_proven_at) <= $2 as settled from source_claim where id = $1',
+    [payee.claimId, new Date(deps.clock.nowMs() - deps.settings.releaseMs)],
+  )
+  return rows[0]?.settled === true
+}
+
+type Waiting = { id: bigint; network: string; registrable: string; shard: number; micro: Micro; payer: Address }
+
+async function moveTo(deps: CreatorDeps, tx: Tx, domain: string, wallet: Address): Promise<number> {
+  const { rows } = await tx.query<Waiting>(
+    `select id, network, registrable, shard, micro, payer from creator_accrual where state = 'waiting' and domain = $1
+     order by id limit $2 for update`,
+    [domain, rowsAtOnce],
+  )
+  await tx.query(
+    `update creator_accrual set state = 'accrued', wallet = $2, released_at = $3,
+       held_until = case when payer = $2 then $4 else held_until end,
+       held_reason = case when payer = $2 then 'payer_is_creator' else held_reason end
+     where id = any($1::bigint[])`,
+    [rows.map(({ id }) => id), wallet, new Date(deps.clock.nowMs()), new Date(deps.clock.nowMs() + deps.challengeMs)],
+  )
+  await postByNetwork(tx, 'creator_release', rows, (row) => accruedAccount(row.network, wallet, row.shard))
+  return rows.length
+}
+
+/** Published rule: what nobody proved in time goes back to whoever paid it, as credit. */
+export async function expireWaiting(deps: CreatorDeps): Promise<number> {
+  return deps.database.transaction(async (tx) => {
+    const { rows } = await tx.query<Waiting>(
+      `select id, network, registrable, shard, micro, payer from creator_accrual
+       where state = 'waiting' and created_at <= $1 order by id limit $2 for update skip locked`,
+      [new Date(deps.clock.nowMs() - deps.settings.waitMs), rowsAtOnce],
+    )
+    if (rows.length === 0) return 0
+    await tx.query(`update creator_accrual set state = 'expired', released_at = $2 where id = any($1::bigint[])`, [
+      rows.map(({ id }) => id),
+      new Date(deps.clock.nowMs()),
+    ])
+    await postByNetwork(tx, 'creator_expire', rows, (row) => accounts.credit(row.network, row.payer))
+    return rows.length
+  })
+}
+
+/** One posting a chain: nothing is netted between chains. */
+async function postByNetwork(
+  tx: Tx,
+  kind: string,
+  rows: readonly Waiting[],
+  target: (row: Waiting) => LedgerLine['account'],
+): Promise<void> {
+  const networks = [...new Set(rows.map(({ network }) => network))]
+  await post(
+    tx,
+    networks.flatMap((network) => {
+      const own = rows.filter((row) => row.network === network)
+      const lines = mergeLines(
+        own.flatMap((row) => [
+          { account: accounts.creatorWaiting(network, row.registrable, row.shard), amount: row.micro },
+          { account: target(row), amount: -row.micro },
+        ]),
+      )
+      return lines.length === 0
+        ? []
+        : [{ reference: `${kind}:${network}:${own.map(({ id }) => id).at(-1)}`, kind, lines }]
+    }),
+  )
+}

@@ -1,0 +1,85 @@
+import { encodeFunctionData } from 'viem'
+import type { ChainPort, Network, Rpc } from '../../chain/index.ts'
+import type { SettlementWallets } from '../../chain/wallet/index.ts'
+import type { Address } from '../../kernel/address.ts'
+import { toHex } from '../../kernel/bytes.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { Database } from '../../store/database.ts'
+import { ensureDeployed, logAnchorAbi, logAnchorContract } from '../creators/contracts.ts'
+import type { TransparencyLog } from './open-log.ts'
+import { newestCheckpoint } from './store.ts'
+
+export type AnchorDeps = { database: Database; clock: Clock; log: Log; tree: TransparencyLog }
+export type AnchorPlace = { network: Network; chain: ChainPort; rpc: Rpc; wallets: SettlementWallets }
+
+/** Puts the newest tree head on chain, with all its signatures: from then on nobody can show another one of that size. */
+export async function anchorCheckpoint(deps: AnchorDeps, place: AnchorPlace): Promise<void> {
+  const { database, clock, tree } = deps
+  const network = place.network.caip2
+  await finishAnchors(deps, place)
+  const newest = await newestCheckpoint(database)
+  const { rowCount } = await database.query('select from log_anchor where network = $1 and size >= $2', [
+    network,
+    newest?.size ?? 0,
+  ])
+  if (!newest || rowCount > 0) return
+  if (!(await ensureDeployed(deps, place, logAnchorContract))) return
+  const note = Buffer.from(await tree.withCosignatures(newest))
+  const sent = await place.wallets.send({
+    purpose: 'log_anchor',
+    references: [`log_anchor:${newest.size}`],
+    to: logAnchorContract.address,
+    data: encodeFunctionData({
+      abi: logAnchorAbi,
+      functionName: 'anchor',
+      args: [tree.origin, BigInt(newest.size), toHex(newest.root), toHex(note)],
+    }),
+    gasLimit: 60_000n + 40n * BigInt(note.length + 500),
+    stillWanted: () => true,
+  })
+  if (sent.status === 'not_sent') {
+    deps.log.warn({ network, reason: sent.reason }, 'a tree head was not anchored')
+    return
+  }
+  await database.query(
+    `insert into log_anchor (network, size, root, contract, state, transaction, sent_at)
+     values ($1, $2, $3, $4, 'sent', $5, $6) on conflict do nothing`,
+    [
+      network,
+      newest.size,
+      newest.root,
+      logAnchorContract.address as Address,
+      sent.transaction,
+      new Date(clock.nowMs()),
+    ],
+  )
+  const outcome = await Promise.race([sent.outcome, clock.sleep(10_000)])
+  if (outcome?.status === 'mined')
+    await database.query('update log_anchor set transaction = $3 where network = $1 and size = $2', [
+      network,
+      newest.size,
+      outcome.receipt.transactionHash,
+    ])
+  await finishAnchors(deps, place)
+}
+
+async function finishAnchors({ database, clock }: AnchorDeps, place: AnchorPlace): Promise<void> {
+  const { rows } = await database.query<{ size: bigint; transaction: string }>(
+    `select size, transaction from log_anchor where network = $1 and state = 'sent' and transaction is not null limit 50`,
+    [place.network.caip2],
+  )
+  if (rows.length === 0) return
+  const final = await place.chain.finalizedBlock()
+  for (const { size, transaction } of rows) {
+    const receipt = (await place.rpc.first('eth_getTransactionReceipt', [transaction])) as {
+      blockNumber: string
+      status: string
+    } | null
+    if (!receipt || receipt.status !== '0x1' || BigInt(receipt.blockNumber) > final.number) continue
+    await database.query(
+      `update log_anchor set state = 'anchored', block_number = $3, anchored_at = $4 where network = $1 and size = $2`,
+      [place.network.caip2, size, BigInt(receipt.blockNumber), new Date(clock.nowMs())],
+    )
+  }
+}

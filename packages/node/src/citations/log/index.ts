@@ -1,0 +1,8 @@
+export { type CollectDeps, collectCosignatures, type WitnessPeer } from './collect-cosignatures.ts'
+export { openDemoWitnesses } from './demo-witnesses.ts'
+export { type LogProof, openLog, type TransparencyLog } from './open-log.ts'
+export { logPath, logRoutes } from './routes.ts'
+export { type NoteKey, parseNoteKey } from './signed-note.ts'
+export { appendToLog, type LogDraft } from './store.ts'
+export { createWitness, type SeenTree, type Witness, type WitnessAnswer, type WitnessStore } from './witness.ts'
+export { configuredWitness } from './witness-adapter.ts'

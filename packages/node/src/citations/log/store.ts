@@ -1,0 +1,153 @@
+import type { Sql, Tx } from '../../store/database.ts'
+import { leafHash } from './merkle.ts'
+import { type ChangedTile, type TileId, tileKey } from './tiles.ts'
+
+export type LogDraft = {
+  kind: string
+  /** What the entry is about; a second entry about it is not written. */
+  subject: string
+  entry: Uint8Array
+}
+
+export const entryBytesMax = 65_535
+
+/** Writes entries in the caller's transaction; they get their places in the tree after it has been committed. */
+export async function appendToLog(sql: Sql, drafts: readonly LogDraft[]): Promise<void> {
+  for (const { entry, subject } of drafts)
+    if (entry.length === 0 || entry.length > entryBytesMax) throw new RangeError(`no entry of the log: ${subject}`)
+  await sql.query({
+    name: 'log_append',
+    text: `insert into log_entry (kind, subject, entry, leaf_hash)
+      select * from unnest($1::text[], $2::text[], $3::bytea[], $4::bytea[]) on conflict do nothing`,
+    values: [
+      drafts.map(({ kind }) => kind),
+      drafts.map(({ subject }) => subject),
+      drafts.map(({ entry }) => entry),
+      drafts.map(({ entry }) => leafHash(entry)),
+    ],
+  })
+}
+
+/** Whoever holds this lock gives places; the others wait until it is done. */
+export async function lockTree(tx: Tx): Promise<number> {
+  const { rows } = await tx.query<{ size: bigint }>('select size from log_tree for update')
+  return Number(rows[0]?.size ?? 0)
+}
+
+export async function readWaiting(tx: Tx, limit: number): Promise<{ id: bigint; leafHash: Buffer }[]> {
+  const { rows } = await tx.query<{ id: bigint; leafHash: Buffer }>({
+    name: 'log_waiting',
+    text: `select id, leaf_hash as "leafHash" from log_entry where leaf_index is null order by id limit $1`,
+    values: [limit],
+  })
+  return rows
+}
+
+export async function placeLeaves(tx: Tx, ids: readonly bigint[], from: number): Promise<void> {
+  await tx.query({
+    name: 'log_place',
+    text: `update log_entry e set leaf_index = $2::bigint + n.place - 1
+      from unnest($1::bigint[]) with ordinality n (id, place) where e.id = n.id`,
+    values: [ids, from],
+  })
+  await tx.query('update log_tree set size = $1', [from + ids.length])
+}
+
+export async function readTiles(sql: Sql, ids: readonly TileId[]): Promise<Map<string, Buffer>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await sql.query<{ level: number; tile: bigint; hashes: Buffer }>({
+    name: 'log_tiles',
+    text: `select t.level, t.tile, t.hashes from log_tile t
+      join unnest($1::smallint[], $2::bigint[]) n (level, tile) on t.level = n.level and t.tile = n.tile`,
+    values: [ids.map(({ level }) => level), ids.map(({ tile }) => tile)],
+  })
+  return new Map(rows.map((row) => [tileKey({ level: row.level, tile: Number(row.tile) }), row.hashes]))
+}
+
+export async function writeTiles(tx: Tx, tiles: readonly ChangedTile[]): Promise<void> {
+  await tx.query({
+    name: 'log_write_tiles',
+    text: `insert into log_tile (level, tile, hashes) select * from unnest($1::smallint[], $2::bigint[], $3::bytea[])
+      on conflict (level, tile) do update set hashes = excluded.hashes`,
+    values: [tiles.map(({ level }) => level), tiles.map(({ tile }) => tile), tiles.map(({ hashes }) => hashes)],
+  })
+}
+
+export type StoredCheckpoint = { size: number; root: Buffer; note: string; signedAt: Date }
+
+type CheckpointRow = { size: bigint; root: Buffer; note: string; signed_at: Date }
+const toCheckpoint = (row: CheckpointRow | undefined): StoredCheckpoint | undefined =>
+  row && { size: Number(row.size), root: row.root, note: row.note, signedAt: row.signed_at }
+
+export async function writeCheckpoint(tx: Tx, checkpoint: StoredCheckpoint): Promise<void> {
+  await tx.query('insert into log_checkpoint (size, root, note, signed_at) values ($1, $2, $3, $4)', [
+    checkpoint.size,
+    checkpoint.root,
+    checkpoint.note,
+    checkpoint.signedAt,
+  ])
+}
+
+export async function newestCheckpoint(sql: Sql): Promise<StoredCheckpoint | undefined> {
+  const { rows } = await sql.query<CheckpointRow>({
+    name: 'log_newest_checkpoint',
+    text: 'select size, root, note, signed_at from log_checkpoint order by size desc limit 1',
+  })
+  return toCheckpoint(rows[0])
+}
+
+/** The first tree head that covers the leaf: always the same one, however often it is asked for. */
+export async function firstCheckpointOver(sql: Sql, leafIndex: number): Promise<StoredCheckpoint | undefined> {
+  const { rows } = await sql.query<CheckpointRow>({
+    name: 'log_first_checkpoint',
+    text: 'select size, root, note, signed_at from log_checkpoint where size > $1 order by size limit 1',
+    values: [leafIndex],
+  })
+  return toCheckpoint(rows[0])
+}
+
+/** The newest tree head over the leaf that the most witnesses have signed. */
+export async function bestCheckpointOver(sql: Sql, leafIndex: number): Promise<StoredCheckpoint | undefined> {
+  const { rows } = await sql.query<CheckpointRow>(
+    `select c.size, c.root, c.note, c.signed_at from (
+       select s.size, count(*) as witnesses from log_cosignature s where s.size > $1 group by s.size
+       order by witnesses desc, s.size desc limit 1) best join log_checkpoint c on c.size = best.size`,
+    [leafIndex],
+  )
+  return toCheckpoint(rows[0]) ?? firstCheckpointOver(sql, leafIndex)
+}
+
+export async function cosignaturesOf(sql: Sql, size: number): Promise<{ witness: string; line: string; at: Date }[]> {
+  const { rows } = await sql.query<{ witness: string; line: string; at: Date }>(
+    'select witness, line, cosigned_at as at from log_cosignature where size = $1 order by witness',
+    [size],
+  )
+  return rows
+}
+
+export type LoggedEntry = { leafIndex: number | undefined; entry: Buffer; leafHash: Buffer; createdAt: Date }
+
+export async function findEntry(sql: Sql, subject: string): Promise<LoggedEntry | undefined> {
+  const { rows } = await sql.query<{ leaf_index: bigint | null; entry: Buffer; leaf_hash: Buffer; created_at: Date }>({
+    name: 'log_find_entry',
+    text: 'select leaf_index, entry, leaf_hash, created_at from log_entry where subject = $1',
+    values: [subject],
+  })
+  const [row] = rows
+  return (
+    row && {
+      leafIndex: row.leaf_index === null ? undefined : Number(row.leaf_index),
+      entry: row.entry,
+      leafHash: row.leaf_hash,
+      createdAt: row.created_at,
+    }
+  )
+}
+
+export async function readEntries(sql: Sql, from: number, count: number): Promise<Buffer[]> {
+  const { rows } = await sql.query<{ entry: Buffer }>(
+    'select entry from log_entry where leaf_index >= $1 and leaf_index < $2 order by leaf_index',
+    [from, from + count],
+  )
+  return rows.map(({ entry }) => entry)
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { type Micro, parseUsd } from '../kernel/money.ts'
+import type { AttestSettings } from './attest/deps.ts'
+
+export type CreatorSettings = {
+  /** Between two roots on a chain, at least. */
+  rootMs: number
+  /** A root is not made for less than this. */
+  rootMinimumMicro: Micro
+  /** What a creator has on chain is sent to it from here on, unless it says otherwise. */
+  thresholdMicro: Micro
+  waitMs: number
+  releaseMs: number
+}
+
+export type MarketSettings = {
+  attest: AttestSettings
+  creators: CreatorSettings
+  anchorMs: number
+  witnesses: readonly { url: string; key: string }[]
+}
+
+const usd = z.string().transform((text, context) => {
+  const micro = parseUsd(text)
+  if (micro === undefined || micro === 0n)
+    context.addIssue({ code: 'custom', message: 'must be decimal USD above zero' })
+  return micro ?? 0n
+})
+const days = z.number().min(0).max(3_650)
+
+const schema = (demo: boolean) =>
+  z.strictObject({
+    snapshot_minutes: z.number().min(0).max(1_440).default(60),
+    wait_days: days.default(180),
+    release_days: days.default(7),
+    challenge_days: days.default(7),
+    root_seconds: z
+      .number()
+      .min(1)
+      .max(86_400)
+      .default(demo ? 5 : 600),
+    root_minimum_usd: usd.default(demo ? 1n : 1_000_000n),
+    threshold_usd: usd.default(500_000n),
+    anchor_minutes: z
+      .number()
+      .min(0.01)
+      .max(10_080)
+      .default(demo ? 1 : 60),
+    witnesses: z
+      .array(z.strictObject({ url: z.url({ protocol: /^https?$/ }), key: z.string().max(400) }))
+      .max(20)
+      .default([]),
+  })
+
+/** From the JSON of `CITATIONS`. */
+export function parseMarketSettings(given: unknown, demo: boolean): MarketSettings {
+  const parsed = schema(demo).safeParse(given ?? {})
+  if (!parsed.success)
+    throw new RangeError(
+      parsed.error.issues.map((issue) => `CITATIONS: ${issue.path.join('.')} ${issue.message}`).join('; '),
+    )
+  const { data } = parsed
+  const day = 86_400_000
+  const windows = { waitMs: data.wait_days * day, releaseMs: data.release_days * day }
+  return {
+    attest: {
+      ...windows,
+      snapshotMs: data.snapshot_minutes * 60_000,
+      challengeMs: data.challenge_days * day,
+    },
+    creators: {
+      ...windows,
+      rootMs: data.root_seconds * 1000,
+      rootMinimumMicro: data.root_minimum_usd,
+      thresholdMicro: data.threshold_usd,
+    },
+    anchorMs: data.anchor_minutes * 60_000,
+    witnesses: data.witnesses,
+  }
+}

@@ -1,0 +1,63 @@
+import { type CallContext, defineRoute, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
+import type { Address } from '../../kernel/address.ts'
+import { answerMatch, type MatchDeps, recordMatch } from './answer-match.ts'
+import { type MatchAnswer, type MatchRequest, matchAnswer, matchRequest } from './match-schemas.ts'
+
+const matchPriceMicro = 1_000n
+
+const exampleAnswer: MatchAnswer = {
+  query_id: 'qry_06d1z8k4q2v7e9m3x5c0w8r2t4',
+  data: [
+    {
+      url: 'https://example.com/short-squeeze',
+      title: 'What a short squeeze is',
+      snippet: 'A short squeeze begins when those who sold short must buy back at any price.',
+      snippet_sha256: `0x${'11'.repeat(32)}`,
+      text_sha256: `0x${'22'.repeat(32)}`,
+      domain: 'example.com',
+      cite_score: 71,
+      licence: { name: 'CC-BY-4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
+      price: { attest_micro: '5000', attest_usd: '0.005', creator_micro: '4500' },
+      published_at: '2026-01-01T00:00:00.000Z',
+      modified_at: null,
+      fetched_at: '2026-01-02T00:00:00.000Z',
+      relevance: 0.8412,
+      synthetic: false,
+    },
+  ],
+  next_cursor: null,
+  corrected: {},
+  searched_at: '2026-01-03T00:00:00.000Z',
+  synthetic: false,
+}
+
+export function matchRoutes(deps: MatchDeps, networks: readonly string[]): RouteDeclaration[] {
+  return [
+    defineRoute({
+      id: 'citations.match',
+      area: 'C',
+      method: 'POST',
+      path: '/v1/match',
+      summary: 'Ranked, citable pages for a question, with quotable snippets, CiteScore, licence and price',
+      description:
+        'Ranked by words, CiteScore and freshness, at most three pages per registrable domain. When nothing matches the answer is 404 and nothing is charged.',
+      body: matchRequest,
+      output: matchAnswer,
+      example: { body: { query: 'short squeeze' }, output: exampleAnswer },
+      next: '/v1/cite/attest',
+      access: {
+        kind: 'paid',
+        price: { kind: 'fixed', micro: matchPriceMicro },
+        networks,
+        payee: 'pay_to',
+        revocable: false,
+        prepare: (input: RouteInput, call: CallContext & { payer: Address }) =>
+          answerMatch(deps, input.body as MatchRequest, call.payer),
+        commit: async (tx, sale) => {
+          await recordMatch(tx, sale.reservation, sale.settledAtMs)
+          return undefined
+        },
+      },
+    }),
+  ]
+}

@@ -1,0 +1,112 @@
+import { royaltyBps, type Shop, type ShopContext } from '../http/index.ts'
+import type { Address } from '../kernel/address.ts'
+import { createCitationAttester } from './attest/attester.ts'
+import { foldAttestations } from './attest/fold-attestations.ts'
+import { attestRoutes } from './attest/routes.ts'
+import { createSnapshots } from './attest/snapshots.ts'
+import type { CreatorDeps } from './creators/deps.ts'
+import { reverseAccruals } from './creators/reverse-accruals.ts'
+import { creatorRoutes } from './creators/routes.ts'
+import { followAllChains, runCreators } from './creators/run-creators.ts'
+import type { SourceDeps } from './deps.ts'
+import { anchorCheckpoint } from './log/anchor-checkpoint.ts'
+import {
+  collectCosignatures,
+  configuredWitness,
+  logPath,
+  logRoutes,
+  openDemoWitnesses,
+  openLog,
+  type WitnessPeer,
+} from './log/index.ts'
+import { parseMarketSettings } from './market-settings.ts'
+
+export type MarketOptions = {
+  market?: Record<string, unknown>
+  royalty: { recipient: Address; licence: string }
+}
+
+/** Attestations, the log they are in, and the creators they pay. */
+export async function openMarket(
+  context: ShopContext,
+  sources: SourceDeps,
+  options: MarketOptions,
+): Promise<Shop & { jobs: NonNullable<Shop['jobs']> }> {
+  const { database, clock, rng, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
+  const settings = parseMarketSettings(options.market, context.mode === 'demo')
+  const tree = openLog({ database, clock, metrics, keyring, origin: `${new URL(apiUrl).host}${logPath}` })
+  const witnesses: readonly WitnessPeer[] = [
+    ...settings.witnesses.map(configuredWitness),
+    ...(context.mode === 'demo' ? await openDemoWitnesses({ database, clock, rng }, tree.origin, tree.keys) : []),
+  ]
+  const attest = {
+    database,
+    clock,
+    ids,
+    log,
+    metrics,
+    outbound: sources.outbound,
+    proofs,
+    domains: sources.domains,
+    snapshots: createSnapshots({ database, outbound: sources.outbound, clock, freshMs: settings.attest.snapshotMs }),
+    tree,
+    attester: createCitationAttester({ keyring, jws, node: apiUrl, chainId: base.chainId }),
+    apiUrl,
+    chainId: base.chainId,
+    network: base.caip2,
+    royalty: { ...options.royalty, bps: royaltyBps },
+    settings: settings.attest,
+    witnessKeys: () => witnesses.map(({ key }) => key.vkey),
+  }
+  const creators: CreatorDeps = {
+    database,
+    clock,
+    log,
+    metrics,
+    settings: settings.creators,
+    challengeMs: settings.attest.challengeMs,
+    payees: context.payees,
+    payouts: context.payouts,
+  }
+  const networks = [base, context.polygon].map((network) => ({
+    network,
+    custody: context.payees.custody[network.caip2] as Address,
+  }))
+  return {
+    routes: [
+      ...attestRoutes(attest),
+      ...creatorRoutes({
+        database,
+        networks,
+        thresholdMicro: settings.creators.thresholdMicro,
+        nowMs: clock.nowMs,
+        proofs,
+        clock,
+      }),
+      ...logRoutes({ database, tree, witnesses, apiUrl }),
+    ],
+    reversalHooks: [reverseAccruals],
+    beforeReconcile: () => followAllChains(creators),
+    jobs: [
+      { name: 'citations.fold', intervalMs: 5_000, work: () => foldAttestations(sources) },
+      {
+        name: 'citations.anchor',
+        intervalMs: settings.anchorMs,
+        work: async () => {
+          for (const { chain, rpc, wallets } of context.payouts()?.chains ?? [])
+            if (wallets && chain.network.caip2 === base.caip2)
+              await anchorCheckpoint({ database, clock, log, tree }, { network: chain.network, chain, rpc, wallets })
+        },
+      },
+      { name: 'citations.creators', intervalMs: 2_000, work: () => runCreators(creators) },
+      {
+        name: 'citations.log',
+        intervalMs: 1_000,
+        work: async () => {
+          await tree.integrate()
+          await collectCosignatures({ database, log, metrics, tree }, witnesses)
+        },
+      },
+    ],
+  }
+}

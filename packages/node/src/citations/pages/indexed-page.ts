@@ -1,0 +1,97 @@
+import { type Hex, toHex } from '../../kernel/bytes.ts'
+import type { Sql } from '../../store/database.ts'
+import type { LicenceFinding } from '../page/licence.ts'
+import type { PageFacts } from '../page/read-page.ts'
+
+/** A page as the crawler last read it, with what is needed to rank, quote and cite it. */
+export type IndexedPage = {
+  domain: string
+  registrable: string
+  url: string
+  title: string
+  /** Main text, before `normalText`. */
+  text: string
+  /** Of the decoded body. */
+  contentSha256: Hex
+  /** Of the normal text. */
+  textSha256: Hex
+  fetchedAt: Date
+  language: string | undefined
+  authors: readonly string[]
+  publishedAt: string | undefined
+  modifiedAt: string | undefined
+  licences: readonly LicenceFinding[]
+  citeScore: number | null
+  synthetic: boolean
+}
+
+export type StoredPage = {
+  domain: string
+  registrable: string
+  url: string
+  facts: PageFacts | null
+  title: string | null
+  text: string | null
+  content_sha256: Buffer | null
+  text_sha256: Buffer | null
+  fetched_at: Date | null
+  state: string
+  cite_score: number | null
+  synthetic: boolean
+}
+
+/** Columns and tables of a `StoredPage`; what it is asked for follows as `where`. */
+export const pageColumns = `p.domain, s.registrable, p.url, p.facts, v.title, v.text, p.content_sha256, p.text_sha256,
+  p.fetched_at, s.state, s.cite_score, s.synthetic
+  from crawl_page p join source s on s.domain = p.domain
+  left join page_version v on v.domain = p.domain and v.url = p.url and v.text_sha256 = p.text_sha256`
+
+/** Undefined for what must not be offered: never read or gone, asked to be left out, or of a refused source. */
+export function indexedPage(row: StoredPage): IndexedPage | undefined {
+  const { facts, title, text, content_sha256, text_sha256, fetched_at } = row
+  if (!facts || title === null || text === null || !content_sha256 || !text_sha256 || !fetched_at) return undefined
+  if (facts.noIndex || row.state === 'refused') return undefined
+  return {
+    domain: row.domain,
+    registrable: row.registrable,
+    url: row.url,
+    title,
+    text,
+    contentSha256: toHex(content_sha256),
+    textSha256: toHex(text_sha256),
+    fetchedAt: fetched_at,
+    language: facts.language,
+    authors: facts.authors,
+    publishedAt: facts.publishedAt,
+    modifiedAt: facts.modifiedAt,
+    licences: facts.licences,
+    citeScore: row.cite_score,
+    synthetic: row.synthetic,
+  }
+}
+
+/** The stored page of an address, written as the crawler writes it: absolute and without fragment. */
+export async function findPage(sql: Sql, domain: string, url: string): Promise<IndexedPage | undefined> {
+  const { rows } = await sql.query<StoredPage>(`select ${pageColumns} where p.domain = $1 and p.url = $2`, [
+    domain,
+    url,
+  ])
+  return rows[0] ? indexedPage(rows[0]) : undefined
+}
+
+export type PageVersion = { title: string; text: string; contentSha256: Hex; fetchedAt: Date }
+
+/** What a page said when its text had this digest, even if it says something else now. */
+export async function findPageVersion(
+  sql: Sql,
+  page: { domain: string; url: string; textSha256: Uint8Array },
+): Promise<PageVersion | undefined> {
+  const { rows } = await sql.query<{ title: string; text: string; content_sha256: Buffer; fetched_at: Date }>(
+    'select title, text, content_sha256, fetched_at from page_version where domain = $1 and url = $2 and text_sha256 = $3',
+    [page.domain, page.url, Buffer.from(page.textSha256)],
+  )
+  const [row] = rows
+  return (
+    row && { title: row.title, text: row.text, contentSha256: toHex(row.content_sha256), fetchedAt: row.fetched_at }
+  )
+}

@@ -1,0 +1,45 @@
+import type { Tx } from '../../store/database.ts'
+import { agentWeight } from './agent-weight.ts'
+
+type ClusterRow = {
+  cluster: string
+  seed: boolean
+  bond: bigint
+  spend: bigint
+  first_seen_at: Date
+}
+
+/**
+ * The voice of every funding cluster from what it holds now: seed list, bond, age times spending. Only money that went to
+ * the operator's own purse counts as spent: what goes to creators could come back to the spender.
+ */
+export async function refreshWeights(tx: Tx, now: Date): Promise<number> {
+  await tx.query(
+    `update citing_agent a set independent_spend_micro = s.total
+     from (select payer, sum(amount_micro)::bigint as total from payment
+       where payee = 'pay_to' and state = 'served' and final group by payer) s
+     where s.payer = a.agent and a.independent_spend_micro <> s.total`,
+  )
+  const { rows } = await tx.query<ClusterRow>(
+    `select cluster, bool_or(seed) as seed, sum(bond_micro)::bigint as bond, sum(independent_spend_micro)::bigint as spend,
+       min(first_seen_at) as first_seen_at
+     from citing_agent group by cluster
+     having bool_or(seed) or sum(bond_micro) > 0 or sum(independent_spend_micro) > 0 or bool_or(weight > 0)`,
+  )
+  const weights = rows.map((row) =>
+    agentWeight({
+      seed: row.seed,
+      clusterBondMicro: row.bond,
+      ageMs: Math.max(0, now.getTime() - row.first_seen_at.getTime()),
+      independentSpendMicro: row.spend,
+    }),
+  )
+  // The rows of a cluster are held by the agent that stands for it; the others have no voice of their own.
+  const { rowCount } = await tx.query(
+    `update citing_agent a set weight = case when a.agent = a.cluster then t.weight else 0 end
+     from unnest($1::text[], $2::double precision[]) as t(cluster, weight)
+     where a.cluster = t.cluster and a.weight is distinct from case when a.agent = a.cluster then t.weight else 0 end`,
+    [rows.map((row) => row.cluster), weights],
+  )
+  return rowCount
+}

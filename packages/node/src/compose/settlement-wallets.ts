@@ -1,0 +1,31 @@
+import { createSettlementWallets, createWalletKey, type SettlementWallets } from '../chain/wallet/index.ts'
+import type { Config } from '../config.ts'
+import type { Owner } from '../payments/index.ts'
+import type { Ground, Ports, Stops } from './ground.ts'
+
+/** The wallets that send transactions on one chain, whatever for: settlements of others' payments, or our payouts. */
+export function openSettlementWallets(
+  config: Config,
+  ports: Ports,
+  ground: Ground,
+  caip2: string,
+  owner: Owner,
+  stops: Stops,
+): SettlementWallets {
+  const network = ground.networks.find((known) => known.caip2 === caip2)
+  const rpc = ground.rpcs.get(caip2)
+  if (!network || !rpc) throw new Error(`${caip2} is not open`)
+  const wallets = createSettlementWallets({
+    network,
+    rpc,
+    endpoints: ground.endpoints.get(caip2) ?? [],
+    database: ground.store.database,
+    clock: ports.clock,
+    log: ports.log,
+    metrics: ports.metrics,
+    keys: config.settlerKeys.map(createWalletKey),
+    holder: owner,
+  })
+  stops.push(() => wallets.stop())
+  return wallets
+}

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { silentLog } from '../../kernel/log.ts'
+import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { createDemoWorld } from '../demo/demo-world.ts'
+import { planDemo } from '../demo/plan.ts'
+import { sampleNowMs } from '../demo/sample-files.fixture.ts'
+import { haltsFile, shortVolumeFile } from '../demo/write-files.ts'
+import { feedIds } from '../feeds/feed.ts'
+import { ingestFile } from '../ingest/ingest-file.ts'
+import { createLicenceGate } from '../licences/gate.ts'
+import type { LoadedRows } from '../store/load-rows.ts'
+import { createSymbolBook } from '../store/symbol-book.ts'
+import { createFileShelf, type FileShelf } from '../world/file-shelf.ts'
+import { createSnapshotKeeper, isSnapshot } from './keeper.ts'
+import type { Snapshot } from './snapshot.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+  const deps = { ...openKeeper(), database: db.database }
+  for (const planned of planDemo(sampleNowMs, { symbols: 100, tradingDays: 12 }))
+    await ingestFile(deps, { ...planned.make(), source: planned.source, synthetic: true })
+  await deps.keeper.refresh()
+})
+afterAll(() => db.close())
+
+const hour = 3_600_000
+
+/** A process of its own: nothing in memory, and a count of the files it had to read. */
+function openKeeper(options: { demo?: boolean; nowMs?: number } = {}) {
+  const clock = { nowMs: () => options.nowMs ?? sampleNowMs, monotonicMs: () => 0, sleep: async () => {} }
+  const read: number[] = []
+  const shelf = createFileShelf()
+  const counting: FileShelf = {
+    ...shelf,
+    rows: async (sql, dataset, file): Promise<LoadedRows> => {
+      read.push(file.id)
+      return shelf.rows(sql, dataset, file)
+    },
+  }
+  const symbols = createSymbolBook()
+  const gate = createLicenceGate({ demo: options.demo ?? true, assertions: [] })
+  const keeper = createSnapshotKeeper({
+    database: db.database,
+    clock,
+    log: silentLog,
+    shelf: counting,
+    symbols,
+    gate,
+    delayMs: 65 * 60_000,
+  })
+  return { clock, symbols, shelf: counting, keeper, read }
+}
+
+const shown = (keeper: ReturnType<typeof openKeeper>['keeper'], tier: 'live' | 'delayed') =>
+  feedIds.map((feed) => keeper.current(feed, tier) as Snapshot)
+
+test('a second start serves what the first one made, to the byte, without reading a single row', async () => {
+  const first = openKeeper()
+  await first.keeper.refresh()
+  const second = openKeeper()
+  await second.keeper.refresh({ standIns: true })
+  expect(second.read).toEqual([])
+  for (const tier of ['live', 'delayed'] as const)
+    for (const [index, snapshot] of shown(second.keeper, tier).entries()) {
+      const made = shown(first.keeper, tier)[index] as Snapshot
+      expect(isSnapshot(snapshot)).toBe(true)
+      expect(snapshot.bytes.equals(made.bytes)).toBe(true)
+      expect([...snapshot.starts]).toEqual([...made.starts])
+      expect([...snapshot.liveEnds]).toEqual([...made.liveEnds])
+      expect([...snapshot.values]).toEqual([...made.values])
+      expect([...snapshot.rowsOf]).toEqual([...made.rowsOf])
+      expect([...snapshot.excludedReason]).toEqual([...made.excludedReason])
+      expect(snapshot.manifest).toEqual(made.manifest)
+    }
+})
+
+test('with files that came in since, a start shows what it has, and the next look makes what is new and nothing else', async () => {
+  const day = '2026-11-13'
+  const writer = { ...openKeeper(), database: db.database }
+  await ingestFile(writer, { ...shortVolumeFile(createDemoWorld(99), day), synthetic: true })
+  const third = openKeeper()
+  await third.keeper.refresh({ standIns: true })
+  expect(third.read).toEqual([])
+  const before = third.keeper.current('short-volume', 'live') as Snapshot
+  const fails = third.keeper.current('ftd', 'live')
+  await third.keeper.refresh()
+  expect(third.read.length).toBeGreaterThan(0)
+  expect((third.keeper.current('short-volume', 'live') as Snapshot).sha256).not.toBe(before.sha256)
+  expect(third.keeper.current('ftd', 'live')).toBe(fails)
+})
+
+test('a stand-in of the free tier is never younger than the delay', async () => {
+  const now = openKeeper()
+  await now.keeper.refresh()
+  const newest = now.keeper.current('halts', 'live') as Snapshot
+  const earlyMs = Date.parse(newest.manifest.available_at) - hour
+  const early = openKeeper({ nowMs: earlyMs })
+  await early.keeper.refresh({ standIns: true })
+  for (const snapshot of shown(early.keeper, 'delayed').filter(isSnapshot))
+    expect(Date.parse(snapshot.manifest.available_at)).toBeLessThanOrEqual(earlyMs - 65 * 60_000)
+})
+
+test('what was made under other rights is not taken', async () => {
+  const production = openKeeper({ demo: false })
+  await production.keeper.refresh({ standIns: true })
+  for (const feed of feedIds)
+    for (const tier of ['live', 'delayed'] as const)
+      expect(isSnapshot(production.keeper.current(feed, tier))).toBe(false)
+})
+
+test('symbols that only later files name leave the snapshots of the past as they were', async () => {
+  const pastMs = Date.parse('2026-11-10T15:00:00Z')
+  const before = openKeeper()
+  await before.keeper.refresh()
+  const deps = { ...openKeeper(), database: db.database }
+  await ingestFile(deps, { ...shortVolumeFile(createDemoWorld(160).slice(101), '2026-11-12'), synthetic: true })
+  const after = openKeeper()
+  await after.keeper.refresh()
+  const past = async ({ keeper }: typeof after) =>
+    Promise.all(feedIds.map(async (feed) => ((await keeper.at(feed, 'paid', pastMs)) as Partial<Snapshot>).sha256))
+  const then = await past(before)
+  expect(then.filter((sha256) => sha256 !== undefined).length).toBeGreaterThan(5)
+  expect(await past(after)).toEqual(then)
+})
+
+test('kept bytes that no longer have their hash are made anew', async () => {
+  const first = openKeeper()
+  await first.keeper.refresh()
+  await db.owner.query(`update matrix_snapshot_bytes set bytes = (select bytes from matrix_snapshot_bytes
+    order by length(bytes) desc limit 1)`)
+  const second = openKeeper()
+  await second.keeper.refresh()
+  expect(second.read.length).toBeGreaterThan(0)
+  for (const [index, snapshot] of shown(second.keeper, 'live').entries())
+    expect(snapshot.bytes.equals((shown(first.keeper, 'live')[index] as Snapshot).bytes)).toBe(true)
+})
+
+test('the number of kept snapshots stays small, and no bytes are kept for nobody', async () => {
+  const deps = { ...openKeeper(), database: db.database }
+  for (let minute = 0; minute < 12; minute += 1) {
+    const file = haltsFile(createDemoWorld(100).slice(minute), '2026-11-12')
+    await ingestFile(deps, { ...file, synthetic: true, availableAtMs: sampleNowMs - 30 * 60_000 + minute * 60_000 })
+    await deps.keeper.refresh()
+  }
+  const { rows } = await db.database.query<{ feed: string; n: number }>(
+    'select feed, count(*)::int as n from matrix_snapshot_kept group by feed',
+  )
+  for (const { n } of rows) expect(n).toBeLessThanOrEqual(8)
+  const spare = await db.database.query(
+    'select from matrix_snapshot_bytes b where not exists (select from matrix_snapshot_kept k where k.sha256 = b.sha256)',
+  )
+  expect(spare.rowCount).toBe(0)
+})

@@ -1,0 +1,77 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { Database } from '../../store/database.ts'
+import { feeds } from '../feeds/catalogue.ts'
+import type { FeedId } from '../feeds/feed.ts'
+import { feedSources } from '../feeds/feed-sources.ts'
+import type { LicenceGate, Variant } from '../licences/gate.ts'
+import type { SymbolBook } from '../store/symbol-book.ts'
+import type { FileShelf } from '../world/file-shelf.ts'
+import { loadWorld } from '../world/load-world.ts'
+import type { World } from '../world/world.ts'
+import { buildSnapshot } from './build-snapshot.ts'
+import { findKept, keepSnapshot } from './kept-snapshots.ts'
+import type { RecentSnapshots } from './recent-snapshots.ts'
+import type { NoSnapshot, Snapshot } from './snapshot.ts'
+import type { SnapshotInputs } from './snapshot-inputs.ts'
+
+export type MakerDeps = {
+  database: Database
+  clock: Clock
+  log: Log
+  shelf: FileShelf
+  symbols: SymbolBook
+  gate: LicenceGate
+}
+
+export const isSnapshot = (found: Snapshot | NoSnapshot): found is Snapshot => 'bytes' in found
+
+/** Worlds of one round: the three rankings are made of the same one. */
+export type Worlds = Map<string, Promise<World>>
+
+export type SnapshotMaker = {
+  /** Made before, here or by another process. */
+  find(inputs: SnapshotInputs): Promise<Snapshot | undefined>
+  make(
+    feed: FeedId,
+    variant: Variant,
+    inputs: SnapshotInputs,
+    options: { worlds: Worlds; keep: boolean },
+  ): Promise<Snapshot | NoSnapshot>
+}
+
+export function createSnapshotMaker(deps: MakerDeps, recent: RecentSnapshots): SnapshotMaker {
+  const breathe = () => deps.clock.sleep(0)
+  const worldOf = (feed: FeedId, knownAtMs: number, worlds: Worlds) => {
+    const sources = feedSources(feeds[feed])
+    const name = `${knownAtMs} ${[...sources].sort().join()}`
+    const known = worlds.get(name)
+    if (known) return known
+    // One at a time: each holds a few dozen columns of every symbol.
+    worlds.clear()
+    const loading = loadWorld({ sql: deps.database, shelf: deps.shelf, symbols: deps.symbols }, knownAtMs, sources)
+    worlds.set(name, loading)
+    return loading
+  }
+  return {
+    find: async (inputs) => {
+      const held = recent.byKey(inputs.key)
+      if (held) return held
+      const kept = await findKept(deps.database, inputs.key)
+      if (kept) recent.put(kept, inputs.key)
+      return kept
+    },
+    make: async (feed, variant, inputs, { worlds, keep }) => {
+      const world = await worldOf(feed, inputs.knownAtMs, worlds)
+      const built = await buildSnapshot(world, feeds[feed], deps.gate, variant, breathe)
+      if (!isSnapshot(built)) return built
+      recent.put(built, inputs.key)
+      if (!keep) return built
+      await keepSnapshot(deps.database, built, inputs, deps.clock.nowMs()).catch((error: unknown) =>
+        // It is served all the same; the next start makes it anew.
+        deps.log.warn({ feed, error: String(error) }, 'a snapshot could not be kept'),
+      )
+      return built
+    },
+  }
+}

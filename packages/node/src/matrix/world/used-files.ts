@@ -1,0 +1,47 @@
+import type { SourceId } from '../sources/source.ts'
+import type { FileRecord } from '../store/files.ts'
+import type { FileShelf } from './file-shelf.ts'
+
+export const ratioDaysUsed = 60
+export const volatilityDays = 60
+
+/** How many of the newest files of a source a world is made of; of several parts, so many of each. */
+const filesUsed: Record<SourceId, number> = {
+  // The newest day and those it is compared with.
+  'finra-short-volume': ratioDaysUsed + 1,
+  'price-csv': volatilityDays + 1,
+  'finra-short-interest': 1,
+  // The newest for the balances, the others for which symbol a CUSIP is.
+  'sec-fails': 6,
+  'nasdaq-threshold': 40,
+  'nyse-threshold': 40,
+  'cboe-threshold': 40,
+  'ibkr-borrow': Number.POSITIVE_INFINITY,
+  'nasdaq-halts': 40,
+  'sec-shares': 400,
+  'sec-tickers': 1,
+  'sec-13f': 1,
+  'nasdaq-directory': 1,
+}
+
+/** Where every file is a part of its own, or any part will do, parts are not counted apart. */
+const byPart: ReadonlySet<SourceId> = new Set([
+  'nasdaq-threshold',
+  'nyse-threshold',
+  'cboe-threshold',
+  'nasdaq-directory',
+])
+
+/**
+ * The files a world of this moment is made of, newest first. Nothing else may be read for it: from these files alone the
+ * same bytes come again, and while they stay the same nothing has to be made anew.
+ */
+export function usedFiles(shelf: FileShelf, source: SourceId, knownAtMs: number): readonly FileRecord[] {
+  const known = shelf.known(source, knownAtMs)
+  if (source === 'finra-short-volume') return known.filter((file) => file.part === 'CNMS').slice(0, filesUsed[source])
+  // The first file of a day is whole, the others are changes to it.
+  if (source === 'ibkr-borrow') return known.filter((file) => file.asOf === known[0]?.asOf)
+  if (!byPart.has(source)) return known.slice(0, filesUsed[source])
+  const parts = [...new Set(known.map(({ part }) => part))].sort()
+  return parts.flatMap((part) => known.filter((file) => file.part === part).slice(0, filesUsed[source]))
+}

@@ -1,0 +1,1 @@
+export { openRoyaltiesShop, type RoyaltiesShopOptions } from './open-shop.ts'

@@ -1,0 +1,141 @@
+import {
+  accrueShares,
+  appendToLog,
+  findPayee,
+  mergeLines,
+  readPayouts,
+  type Share,
+  type TransparencyLog,
+} from '../citations/index.ts'
+import { jsonAnswer } from '../http/index.ts'
+import { type Address, checksumAddress } from '../kernel/address.ts'
+import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
+import { type Clock, toRfc3339 } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import { type Micro, shareOf, splitEqually, splitShare } from '../kernel/money.ts'
+import { accounts, type LedgerLine, post } from '../ledger/index.ts'
+import type { AnswerContent, PreparedAnswer, Sale } from '../payments/index.ts'
+import type { Database, Sql, Tx } from '../store/database.ts'
+import { findParent, type Parent } from './parents.ts'
+import { findRemittance, insertRemittance, type Remittance } from './store.ts'
+
+export type RoyaltyDeps = {
+  database: Database
+  clock: Clock
+  ids: Ids
+  tree: TransparencyLog
+  apiUrl: string
+  recipient: Address
+  bps: number
+  /** Addresses of the node itself: a royalty to one of them is revenue. */
+  ownAddresses: ReadonlySet<Address>
+  waitMs: number
+}
+
+export const remitRouteId = 'royalties.remit'
+const tollBps = 1_000n
+
+/** What EIP-2981 calls royaltyInfo: a floor, in the unit of the price. */
+export function royaltyOn(salePrice: bigint, bps: number): bigint {
+  return (salePrice * BigInt(bps)) / 10_000n
+}
+
+type Facts = { id: string; parent: string; salePriceMicro: string }
+
+export async function prepareRemittance(
+  deps: RoyaltyDeps,
+  body: { parent: string; sale_price_micro: string },
+): Promise<PreparedAnswer> {
+  await findParent(deps.database, body.parent)
+  const facts: Facts = { id: deps.ids.next('roy'), parent: body.parent, salePriceMicro: body.sale_price_micro }
+  return { answer: jsonAnswer({ id: facts.id }), reservation: facts as unknown as Json }
+}
+
+/** Books, logs and links the remittance: to the creators of the attestation it goes back to, otherwise to the recipient. */
+export async function commitRemittance(deps: RoyaltyDeps, tx: Tx, sale: Sale): Promise<AnswerContent> {
+  const facts = sale.reservation as unknown as Facts
+  const parent = await findParent(tx, facts.parent)
+  const row = (await findRemittance(tx, { paymentId: sale.paymentId })) ?? (await keep(deps, tx, sale, facts, parent))
+  const lines = parent.pages.length > 0 ? await creatorLines(tx, sale, row.id, parent) : recipientLines(deps, sale)
+  if (sale.amountMicro > 0n)
+    await post(tx, [
+      {
+        reference: `royalty:${sale.paymentId}${sale.round > 0 ? `#${sale.round}` : ''}`,
+        kind: 'royalty',
+        paymentId: sale.paymentId,
+        lines: mergeLines([{ account: accounts.clearingPayments(sale.network), amount: sale.amountMicro }, ...lines]),
+      },
+    ])
+  return jsonAnswer(await describeRemittance(deps, tx, row))
+}
+
+async function creatorLines(tx: Tx, sale: Sale, id: string, parent: Parent): Promise<LedgerLine[]> {
+  const { share: toll, rest } = splitShare(sale.amountMicro, tollBps)
+  const parts = splitEqually(rest, parent.pages.length)
+  const shares: Share[] = []
+  for (const [index, page] of parent.pages.entries())
+    shares.push({
+      payee: await findPayee(tx, page.domain, page.registrable),
+      micro: parts[index] as Micro,
+      held: undefined,
+    })
+  const lines = await accrueShares(tx, sale, id, shares)
+  return [{ account: accounts.revenue(sale.network, remitRouteId), amount: -toll }, ...lines]
+}
+
+function recipientLines(deps: RoyaltyDeps, sale: Sale): LedgerLine[] {
+  const account = deps.ownAddresses.has(deps.recipient)
+    ? accounts.revenue(sale.network, remitRouteId)
+    : accounts.payable(sale.network, deps.recipient, 'royalty')
+  return [{ account, amount: -sale.amountMicro }]
+}
+
+async function keep(deps: RoyaltyDeps, tx: Tx, sale: Sale, facts: Facts, parent: Parent): Promise<Remittance> {
+  const record = {
+    type: 'assay.royalty/v1',
+    id: facts.id,
+    node: deps.apiUrl,
+    parent: facts.parent,
+    derived_from: parent.line.map(({ id, kind }) => ({ id, kind })),
+    sale_price_micro: facts.salePriceMicro,
+    bps: deps.bps,
+    royalty_micro: sale.amountMicro.toString(),
+    payer: checksumAddress(sale.payer),
+    network: sale.network,
+    payment_id: sale.paymentId,
+    transaction: sale.transaction,
+    remitted_at: toRfc3339(sale.settledAtMs),
+  }
+  const row: Remittance = {
+    id: facts.id,
+    paymentId: sale.paymentId,
+    parent: facts.parent,
+    parentKind: parent.kind,
+    payer: sale.payer,
+    network: sale.network,
+    salePriceMicro: BigInt(facts.salePriceMicro),
+    royaltyMicro: sale.amountMicro,
+    record: canonicalJson(record),
+    createdAt: new Date(sale.settledAtMs),
+  }
+  await insertRemittance(tx, row)
+  await appendToLog(tx, [{ kind: 'royalty', subject: row.id, entry: Buffer.from(row.record) }])
+  return row
+}
+
+export async function describeRemittance(deps: RoyaltyDeps, sql: Sql, row: Remittance) {
+  return {
+    id: row.id,
+    url: `${deps.apiUrl}/v1/royalties/${row.id}`,
+    record: JSON.parse(row.record) as Json,
+    royalty_micro: row.royaltyMicro.toString(),
+    payouts: await readPayouts(sql, row.id, { nowMs: deps.clock.nowMs(), waitMs: deps.waitMs, apiUrl: deps.apiUrl }),
+    log: (await deps.tree.proofOf(row.id, 'witnessed')) ?? null,
+  }
+}
+
+/** The price of a remittance, at least one micro. */
+export function remitPrice(salePriceMicro: Micro, bps: number): Micro {
+  const royalty = shareOf(salePriceMicro, BigInt(bps))
+  return royalty > 0n ? royalty : 1n
+}

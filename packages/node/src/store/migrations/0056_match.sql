@@ -1,0 +1,12 @@
+-- A search that was paid for: what was offered, so that a citation can name it and demand can be counted.
+create table match_query (
+  id text primary key,
+  payer text not null check (payer ~ '^0x[0-9a-f]{40}$'),
+  query text not null check (length(query) <= 1000),
+  -- Addresses and text digests of the pages offered, in rank order.
+  pages jsonb not null,
+  synthetic boolean not null default false,
+  asked_at timestamptz not null
+);
+create index match_query_time on match_query (asked_at);
+insert into app_access values ('match_query', 'select, insert, delete');

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+
+let till: TillFixture
+beforeAll(async () => {
+  till = await openTill()
+}, 60_000)
+afterAll(() => till.close())
+
+type Matched = {
+  query_id: string
+  data: { url: string; domain: string; snippet: string; text_sha256: string; cite_score: number | null }[]
+  corrected: Record<string, string>
+  synthetic: boolean
+}
+
+const url = () => `${till.node.url}/v1/match`
+const asking = (body: unknown): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+async function match(body: unknown): Promise<{ status: number; answer: Matched }> {
+  const response = await buy(await till.newBuyer(), url(), {}, asking(body))
+  return { status: response.status, answer: (await response.json()) as Matched }
+}
+
+/** The demo's sites are crawled in the background. */
+async function untilIndexed(): Promise<void> {
+  for (let tries = 0; tries < 60; tries += 1) {
+    const { rows } = await till.db.owner.query<{ read: number }>(
+      'select count(*)::int as read from crawl_page where change_seq is not null',
+    )
+    if ((rows[0]?.read ?? 0) >= 10) break
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+  // Within two seconds of a crawl every process has it.
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+}
+
+test('a paid match gives ranked pages of the demo sites, a few per domain, quotable and recorded', async () => {
+  await untilIndexed()
+  const { status, answer } = await match({ query: 'short squeeze', explain: true })
+  expect(status).toBe(200)
+  expect(answer.data.length).toBeGreaterThan(1)
+  expect(answer.synthetic).toBe(true)
+  for (const { domain } of answer.data)
+    expect(answer.data.filter((other) => other.domain === domain).length).toBeLessThanOrEqual(3)
+  const first = answer.data[0]
+  const { rows } = await till.db.owner.query<{ text: string }>(
+    `select text from page_version where url = $1 and text_sha256 = decode(substr($2, 3), 'hex')`,
+    [first?.url, first?.text_sha256],
+  )
+  const squashed = (text: string) => text.replace(/\s+/g, ' ')
+  expect(squashed(rows[0]?.text ?? '')).toContain(squashed(first?.snippet ?? 'nothing'))
+  const recorded = await till.db.owner.query('select query from match_query where id = $1', [answer.query_id])
+  expect(recorded.rows).toEqual([{ query: 'short squeeze' }])
+})
+
+test('slips are corrected and filters hold', async () => {
+  const slipped = await match({ query: 'sqeueze' })
+  expect(slipped.answer.corrected).not.toEqual({})
+  const domain = slipped.answer.data[0]?.domain ?? ''
+  const only = await match({ query: 'squeeze', domains: [domain], limit: 2 })
+  expect(only.answer.data.every((page) => page.domain === domain)).toBe(true)
+  expect(only.answer.data.length).toBeLessThanOrEqual(2)
+  const scored = await match({ query: 'squeeze', min_score: 30 })
+  for (const { cite_score } of scored.answer.data) expect(cite_score ?? 0).toBeGreaterThanOrEqual(30)
+})
+
+test('what finds nothing or asks nothing is not charged', async () => {
+  const buyer = await till.newBuyer()
+  const spent = async () => {
+    const { rows } = await till.db.owner.query<{ paid: number }>(
+      `select count(*)::int as paid from payment where payer = $1 and state = 'served'`,
+      [buyer.address.toLowerCase()],
+    )
+    return rows[0]?.paid
+  }
+  const nothing = await buy(buyer, url(), {}, asking({ query: 'xylophonic zebrafish quux' }))
+  expect([nothing.status, await nothing.json()]).toMatchObject([404, { code: 'no_match' }])
+  const payload = await signPayment(buyer, await quote(url(), asking({ query: 'squeeze' })))
+  for (const query of ['', '  …!? ', 'the of and', 'a'.repeat(501), 7])
+    expect((await send(url(), payload, asking({ query }))).status).toBe(400)
+  expect((await send(url(), payload, asking({ query: 'squeeze', limit: 51 }))).status).toBe(400)
+  expect(await spent()).toBe(0)
+})

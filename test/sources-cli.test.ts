@@ -1,0 +1,152 @@
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runCli } from '../packages/cli/src/run-cli.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import {
+  changeSourceWallet,
+  createAssayClient,
+  disputeSource,
+  listSources,
+  readSource,
+  registerSource,
+  type Source,
+  verifySource,
+} from '../packages/sdk/src/index.ts'
+import { type LocalSite, openLocalSite } from './support/local-site.ts'
+import { openTill, type TillFixture } from './support/till-fixture.ts'
+
+const words = 'A passage of running text about how short interest is collected and published twice a month. '.repeat(12)
+const plain = `<html><head><title>Plain</title></head><body><p>${words}</p></body></html>`
+const key = generatePrivateKey()
+const creator = privateKeyToAccount(key)
+
+let till: TillFixture
+let site: LocalSite
+let operatorEnv: NodeJS.ProcessEnv
+beforeAll(async () => {
+  site = await openLocalSite({ '/': plain })
+  till = await openTill({
+    env: { DEMO_HOSTS: `cli.test=127.0.0.1:${site.port},sdk.test=127.0.0.1:${site.port}` },
+  })
+  operatorEnv = {
+    DATABASE_URL: till.db.databaseUrl,
+    BASE_RPC_URLS: till.base.url,
+    POLYGON_RPC_URLS: till.polygon.url,
+    BASE_URL: till.node.url,
+    USER: 'tester',
+  }
+}, 60_000)
+afterAll(async () => {
+  await till?.close()
+  await site?.close()
+})
+
+async function assay(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const terminal = createTestTerminal({ env })
+  const code = await runCli(args, terminal)
+  return { code, out: terminal.stdout(), err: terminal.stderr() }
+}
+const source = (...args: string[]) => assay(['source', ...args, '--node', till.node.url])
+
+async function until(domain: string, holds: (source: Source) => boolean): Promise<Source> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const { out } = await source('status', domain, '--json')
+    const shown = JSON.parse(out) as Source
+    if (holds(shown)) return shown
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('it did not happen in ten seconds')
+}
+
+test('a creator registers, proves, signs, reads the advice, follows it, and sees the score rise, all with `assay source`', async () => {
+  const registered = await source('register', 'cli.test', '--wallet', creator.address, '--contact', 'me@example.org')
+  expect(registered).toMatchObject({ code: 0, err: '' })
+  expect(registered.out).toMatch(/^cli\.test {2}registered\nCiteScore {2}\d+/)
+  const [, content = ''] = /^ {6}(\{"version":"cm1".*\})$/m.exec(registered.out) ?? []
+  const early = await source('verify', 'cli.test')
+  expect(early.out).toMatch(/^cli\.test {2}proving/)
+  expect(early.out).toContain('answers 404')
+
+  site.files.set('/.well-known/citation-market.json', content)
+  const proven = await assay(['source', 'verify', 'cli.test', '--sign', '--node', till.node.url], { ASSAY_KEY: key })
+  expect(proven.code).toBe(0)
+  expect(proven.out).toMatch(/^cli\.test {2}proven/)
+  expect(proven.out).toContain(`payout     active ${creator.address}`)
+
+  const before = await until('cli.test', (shown) => (shown.score?.components[1]?.known ?? 0) > 0.9)
+  const status = await source('status', 'cli.test', '--wallet', creator.address)
+  expect(status.out).toMatch(/provenance +\d\.\d\d/)
+  expect(status.out).toMatch(/machine_readability: text {2}http:\/\/cli\.test\/ {2}sha256 0x/)
+  expect(status.out).toMatch(/\+ *\d+\.\d {2}\S/)
+
+  site.files.set('/robots.txt', 'User-agent: *\nAllow: /\n')
+  site.files.set(
+    '/',
+    `<html><head><title>Better</title><link rel="canonical" href="http://cli.test/"><link rel="license" href="https://creativecommons.org/licenses/by/4.0/"><meta name="author" content="A. Writer"></head><body><p>${words}</p><a href="mailto:a@cli.test">contact</a></body></html>`,
+  )
+  expect((await source('verify', 'cli.test')).code).toBe(0)
+  await until('cli.test', (shown) => (shown.cite_score ?? 0) > (before.cite_score ?? 0) + 5)
+}, 60_000)
+
+test('what cannot be is told with the exit code and the problem', async () => {
+  const refused = await source('register', '127.0.0.1', '--wallet', creator.address)
+  expect(refused.code).not.toBe(0)
+  expect(refused.err).toContain('not an IP address')
+  expect((await source('status', 'never-seen.com')).err).toContain('not registered')
+  expect((await source('register', 'x.com', '--wallet', '0x12')).code).not.toBe(0)
+  expect(
+    (await source('verify', 'cli.test', '--wallet', privateKeyToAccount(generatePrivateKey()).address)).err,
+  ).toMatch(/no claim/)
+}, 30_000)
+
+test('the same with the SDK, and the wallet that is paid now signs for its successor', async () => {
+  const client = createAssayClient({ account: creator, networks: [], maxPerCallUsd: '0' })
+  const node = till.node.url
+  const registered = await registerSource(client, node, { domain: 'sdk.test', wallet: creator.address })
+  expect(registered).toMatchObject({ state: 'registered', claim: { wallet_proven: false } })
+  site.files.set('/.well-known/citation-market.json', JSON.stringify(registered.claim?.prove.file.content))
+  expect(await verifySource(client, node, 'sdk.test', { account: creator })).toMatchObject({
+    state: 'proven',
+    payout: { state: 'active', wallet: creator.address },
+  })
+  const next = privateKeyToAccount(generatePrivateKey())
+  const change = await changeSourceWallet(client, node, 'sdk.test', { wallet: next.address, current: creator })
+  expect(change).toMatchObject({ state: 'proven', claim: { state: 'open', wallet: next.address } })
+  const content = registered.claim?.prove.file.content as { claims: unknown[] }
+  const added = change.claim?.prove.file.content as { claims: unknown[] }
+  site.files.set(
+    '/.well-known/citation-market.json',
+    JSON.stringify({ ...content, claims: [...content.claims, ...added.claims] }),
+  )
+  const waiting = await verifySource(client, node, 'sdk.test', { account: next })
+  expect(waiting).toMatchObject({ state: 'proven', claim: { state: 'waiting' }, payout: { wallet: creator.address } })
+  const waitMs = Date.parse(waiting.claim?.takes_over_at ?? '') - Date.now()
+  expect(waitMs).toBeGreaterThan(2.9 * 86_400_000)
+  expect(waitMs).toBeLessThan(3.1 * 86_400_000)
+  await expect(changeSourceWallet(client, node, 'sdk.test', { wallet: next.address, current: next })).rejects.toThrow(
+    /not the one paid now/,
+  )
+  expect((await readSource(client, node, 'sdk.test')).claim).toBeNull()
+  const { data } = await listSources(client, node, { state: 'proven', limit: 100 })
+  expect(data.map(({ domain }) => domain)).toContain('sdk.test')
+}, 60_000)
+
+test('a contest reaches the operator, who decides it; a harmful domain is refused and admitted again', async () => {
+  const client = createAssayClient({ account: creator, networks: [], maxPerCallUsd: '0' })
+  const statement = 'This is a copy \u001b[31mof another article.'
+  const { id } = await disputeSource(client, till.node.url, 'sdk.test', { kind: 'content', statement })
+  const operator = (...args: string[]) => assay(['dispute', ...args], operatorEnv)
+  const listed = await operator('list')
+  expect(listed.out).toContain(id)
+  expect(listed.out).not.toContain('\u001b')
+  expect((await operator('decide', id, 'maybe', '--reason', 'x')).code).not.toBe(0)
+  expect((await operator('decide', id, 'pending', '--reason', 'looking')).code).toBe(0)
+  await until('sdk.test', (shown) => shown.score?.gate.value === 0.5)
+  expect((await operator('decide', id, 'rejected', '--reason', 'it is not')).code).toBe(0)
+  await until('sdk.test', (shown) => shown.score?.gate.value === 1)
+  expect((await operator('decide', id, 'upheld', '--reason', 'again')).err).toContain('rejected before')
+  expect((await operator('refuse', 'sdk.test', '--reason', 'phishing')).out).toContain('refused')
+  await until('sdk.test', (shown) => shown.cite_score === 0 && shown.state === 'refused')
+  expect((await operator('admit', 'sdk.test', '--reason', 'a mistake')).out).toContain('proven')
+  expect((await operator('refuse', 'never-seen.com', '--reason', 'x')).code).not.toBe(0)
+}, 60_000)
