@@ -1,7 +1,11 @@
+import { decodeFunctionResult, encodeFunctionData } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { citationStatement } from '../packages/node/src/citations/attest/agent-statement.ts'
 import { readCreatorBooks } from '../packages/node/src/citations/creators/check-books.ts'
+import { royaltyAbi } from '../packages/node/src/citations/index.ts'
+import { leafHash } from '../packages/node/src/citations/log/merkle.ts'
+import { hashRanges } from '../packages/node/src/citations/log/tiles.ts'
 import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
 import { usdcBalance } from '../packages/node/src/devnet/test-chain.ts'
 import { statementTypedData } from '../packages/node/src/proofs/index.ts'
@@ -149,4 +153,83 @@ test('citing oneself is paid but held, and counts for nothing', async () => {
   const { json } = await attest({ source_url: page, agent_wallet: self.address }, self)
   expect(json.weight).toEqual({ counts: false, reasons: ['payer_is_creator', 'agent_is_creator'] })
   expect(json.payouts[0]).toMatchObject({ state: 'held', micro: '4500' })
+})
+
+test('a claim pays its sources in equal parts, and a royalty on it goes back to them', async () => {
+  const { rows } = await till.db.database.query<{ url: string }>(
+    `select v.url from page_version v join source s on s.domain = v.domain where s.state = 'proven' order by v.url desc limit 3`,
+  )
+  const sources = rows.map((row) => row.url)
+  const bought = await buy(
+    buyer,
+    url('/v1/claims/anchor'),
+    {},
+    post({ statement: 'Short interest rose.', sources, agent_wallet: buyer.address }),
+  )
+  const claim = (await bought.json()) as Answer['json']
+  expect(claim).toMatchObject({ split: { toll_micro: '500', creator_micro: '4500' }, log: { state: 'logged' } })
+  expect(claim.payouts.map((payout: { micro: string }) => payout.micro)).toEqual(['1500', '1500', '1500'])
+  const info = await read('/v1/royalties/info?sale_price=1000001')
+  expect(info.json).toMatchObject({ royalty_amount: '25000', bps: 250 })
+  const remitted = await buy(
+    buyer,
+    url('/v1/royalties/remit'),
+    {},
+    post({ parent: claim.id, sale_price_micro: '1000000' }),
+  )
+  const royalty = (await remitted.json()) as Answer['json']
+  expect(remitted.status).toBe(200)
+  expect(royalty).toMatchObject({ royalty_micro: '25000', record: { parent: claim.id } })
+  expect(royalty.payouts.map((payout: { micro: string }) => payout.micro)).toEqual(['7500', '7500', '7500'])
+  const again = await buy(buyer, url('/v1/royalties/remit'), {}, post({ parent: royalty.id, sale_price_micro: '40' }))
+  const child = (await again.json()) as Answer['json']
+  expect(child.record.derived_from.map((one: { id: string }) => one.id)).toEqual([royalty.id, claim.id])
+  expect((await read(royalty.url)).json.remitted_for_this).toEqual([{ id: child.id, royalty_micro: '1' }])
+  const unknown = await buy(
+    buyer,
+    url('/v1/royalties/remit'),
+    {},
+    post({ parent: 'att_00000000000000000000000000', sale_price_micro: '40' }),
+  )
+  expect(unknown.status).toBe(404)
+})
+
+test('the contract on chain names the same royalty', async () => {
+  const { json } = await read('/v1/royalties/info?sale_price=123456789')
+  await until('deployed', async () => {
+    const code = (await till.base.request('eth_getCode', [json.contract, 'latest'])) as string
+    return code.length > 2
+  })
+  const answer = (await till.base.request('eth_call', [
+    {
+      to: json.contract,
+      data: encodeFunctionData({ abi: royaltyAbi, functionName: 'royaltyInfo', args: [1n, 123_456_789n] }),
+    },
+    'latest',
+  ])) as `0x${string}`
+  expect(decodeFunctionResult({ abi: royaltyAbi, functionName: 'royaltyInfo', data: answer })).toEqual([
+    json.receiver,
+    BigInt(json.royalty_amount),
+  ])
+}, 60_000)
+
+test('the log is served as static tiles that give the root which its witnesses signed', async () => {
+  const note = await (await fetch(url('/v1/log/checkpoint'))).text()
+  const [origin, size, root] = note.split('\n')
+  expect(origin).toBe(`${new URL(till.node.url).host}/v1/log`)
+  const width = Number(size) % 256
+  const path = width === Number(size) ? `000.p/${width}` : '000'
+  const tile = await fetch(url(`/v1/log/tile/0/${path}`))
+  expect(tile.headers.get('cache-control')).toContain('immutable')
+  const hashes = Buffer.from(await tile.arrayBuffer())
+  expect(hashes.length).toBe(32 * (width === Number(size) ? width : 256))
+  const bundle = Buffer.from(await (await fetch(url(`/v1/log/tile/entries/${path}`))).arrayBuffer())
+  const first = bundle.subarray(2, 2 + bundle.readUInt16BE(0))
+  expect(leafHash(first)).toEqual(hashes.subarray(0, 32))
+  if (width === Number(size)) {
+    const tiles = new Map([['0/0', hashes]])
+    expect(hashRanges([{ from: 0, until: width }], tiles)[0]?.toString('base64')).toBe(root)
+  }
+  expect((await fetch(url('/v1/log/tile/0/999'))).status).toBe(404)
+  expect((await fetch(url('/v1/log/tile/0/0'))).status).toBe(404)
 })

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runCli } from '../packages/cli/src/run-cli.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
 
 let till: TillFixture
@@ -85,4 +87,14 @@ test('what finds nothing or asks nothing is not charged', async () => {
     expect((await send(url(), payload, asking({ query }))).status).toBe(400)
   expect((await send(url(), payload, asking({ query: 'squeeze', limit: 51 }))).status).toBe(400)
   expect(await spent()).toBe(0)
+})
+
+test('the command shows ranked pages to people and the same as JSON to programs', async () => {
+  const args = ['match', 'short', 'squeeze', '--url', till.node.url, '--demo', '--explain']
+  const terminal = createTestTerminal()
+  expect(await runCli(args, terminal)).toBe(0)
+  expect(terminal.stdout()).toMatch(/1\. .+\n +http.+\n +CiteScore \d+/)
+  const json = createTestTerminal()
+  expect(await runCli([...args, '--json'], json)).toBe(0)
+  expect(JSON.parse(json.stdout())).toMatchObject({ query_id: expect.stringMatching(/^qry_/) })
 })

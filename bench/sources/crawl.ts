@@ -1,23 +1,35 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { runCrawler } from '../../packages/node/src/citations/crawl/run-crawler.ts'
+import type { SourceDeps } from '../../packages/node/src/citations/deps.ts'
 import { registerSource } from '../../packages/node/src/citations/sources/register-source.ts'
 import { openTestDatabase } from '../../packages/node/src/store/testing.ts'
 import { benchDeps } from './deps.ts'
 
 export type CrawlFigures = {
   sites: number
-  pages: number
-  seconds: number
-  pagesPerSecond: number
-  cpuSeconds: number
   hostPauseMs: number
   rssStartMb: number
-  rssPeakMb: number
+  rounds: {
+    pages: number
+    seconds: number
+    pagesPerSecond: number
+    cpuSeconds: number
+    rssPeakMb: number
+    /** What is still in use once the round is over and garbage is gone. */
+    heapMb: number
+  }[]
 }
 
-/** 200 sites of 20 pages, each page after 50 ms, one request at a time and a pause between two on every host. */
-export async function measureCrawl(sites = 200): Promise<CrawlFigures> {
+const roundsDefault = 3
+
+/**
+ * 200 sites of 20 pages, each page after 50 ms, one request at a time and a pause between two on every host. The same
+ * sites are crawled again and again in one process: memory that grew with every page would show from round to round.
+ */
+export async function measureCrawl(sites = 200, rounds = roundsDefault): Promise<CrawlFigures> {
   const served = await openSites()
   const db = await openTestDatabase()
   try {
@@ -37,32 +49,46 @@ export async function measureCrawl(sites = 200): Promise<CrawlFigures> {
           .slice(start, start + 10)
           .map((domain) => registerSource(deps, { domain, wallet: '0x1111111111111111111111111111111111111111' })),
       )
-    const rssStart = process.memoryUsage.rss()
-    let rssPeak = rssStart
-    const watch = setInterval(() => {
-      rssPeak = Math.max(rssPeak, process.memoryUsage.rss())
-    }, 50)
-    const cpuBefore = process.cpuUsage()
-    const startedAt = performance.now()
-    const run = await runCrawler(deps, { forMs: 120_000 })
-    const seconds = (performance.now() - startedAt) / 1000
-    const cpu = process.cpuUsage(cpuBefore)
-    clearInterval(watch)
-    const mb = (bytes: number) => Math.round(bytes / 1024 / 1024)
-    return {
-      sites,
-      pages: run.pages,
-      seconds,
-      pagesPerSecond: run.pages / seconds,
-      cpuSeconds: (cpu.user + cpu.system) / 1e6,
-      hostPauseMs,
-      rssStartMb: mb(rssStart),
-      rssPeakMb: mb(rssPeak),
+    const figures: CrawlFigures = { sites, hostPauseMs, rssStartMb: mb(process.memoryUsage.rss()), rounds: [] }
+    for (let round = 0; round < rounds; round += 1) {
+      await db.database.query(`update crawl_host set due_at = now()`)
+      await db.database.query(`update crawl_page set due_at = now()`)
+      figures.rounds.push(await measureRound(deps))
     }
+    return figures
   } finally {
     await db.close()
     served.stop()
   }
+}
+
+const mb = (bytes: number) => Math.round(bytes / 1024 / 1024)
+
+async function measureRound(deps: SourceDeps): Promise<CrawlFigures['rounds'][number]> {
+  let rssPeak = process.memoryUsage.rss()
+  const watch = setInterval(() => {
+    rssPeak = Math.max(rssPeak, process.memoryUsage.rss())
+  }, 50)
+  const cpuBefore = process.cpuUsage()
+  const startedAt = performance.now()
+  const run = await runCrawler(deps, { forMs: 120_000 })
+  const seconds = (performance.now() - startedAt) / 1000
+  const cpu = process.cpuUsage(cpuBefore)
+  clearInterval(watch)
+  collectGarbage()
+  return {
+    pages: run.pages,
+    seconds,
+    pagesPerSecond: run.pages / seconds,
+    cpuSeconds: (cpu.user + cpu.system) / 1e6,
+    rssPeakMb: mb(rssPeak),
+    heapMb: mb(process.memoryUsage().heapUsed),
+  }
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  ;(runInNewContext('gc') as () => void)()
 }
 
 async function openSites(): Promise<{ port: number; stop(): void }> {

@@ -4,10 +4,17 @@ import { measureFold } from './fold.ts'
 // npx tsx bench/sources/main.ts [crawl|fold]
 const only = process.argv[2]
 if (only === undefined || only === 'crawl') {
-  const figures = await measureCrawl()
-  console.log(
-    `crawl  ${figures.sites} sites, ${figures.pages} pages in ${figures.seconds.toFixed(1)} s: ${figures.pagesPerSecond.toFixed(0)} pages/s (wanted 300), ${((1_000 * figures.cpuSeconds) / figures.pages).toFixed(2)} ms CPU a page, ${figures.hostPauseMs} ms pause per host, rss ${figures.rssStartMb} -> ${figures.rssPeakMb} MB`,
-  )
+  const { sites, hostPauseMs, rssStartMb, rounds } = await measureCrawl()
+  for (const [index, round] of rounds.entries())
+    console.log(
+      `crawl  round ${index + 1}: ${sites} sites, ${round.pages} pages in ${round.seconds.toFixed(1)} s: ${round.pagesPerSecond.toFixed(0)} pages/s (wanted 300), ${((1_000 * round.cpuSeconds) / round.pages).toFixed(2)} ms CPU a page, ${hostPauseMs} ms pause per host, rss peak ${round.rssPeakMb} MB, heap afterwards ${round.heapMb} MB`,
+    )
+  const [first, ...later] = rounds
+  const last = later.at(-1)
+  if (first && last)
+    console.log(
+      `memory rss ${rssStartMb} MB at the start; from round 2 on the peak moved by ${last.rssPeakMb - (later[0]?.rssPeakMb ?? 0)} MB and the heap by ${last.heapMb - first.heapMb} MB (wanted: flat)`,
+    )
 }
 if (only === undefined || only === 'fold') {
   const figures = await measureFold()

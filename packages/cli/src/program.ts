@@ -5,6 +5,7 @@ import { addCommerce } from './commerce/buyer-commands.ts'
 import { addCommerceOperator } from './commerce/operator-commands.ts'
 import { addDoctor } from './doctor/command.ts'
 import { exitCodeTexts } from './exit-codes.ts'
+import { addMatch } from './match/command.ts'
 import { addIngest } from './matrix/ingest-command.ts'
 import { addMatrix } from './matrix/matrix-command.ts'
 import { addKeys } from './operator/keys.ts'
@@ -31,6 +32,7 @@ export function createProgram(context: CommandContext): Command {
     addTokens,
     addMatrix,
     addIngest,
+    addMatch,
     addVerify,
     addDoctor,
     addKeys,

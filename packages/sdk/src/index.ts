@@ -11,6 +11,7 @@ export { type Demo, type DemoAccount, isLoopbackUrl, readDemo, readDemoNetworks 
 export { AssayError, type AssayErrorCode } from './errors.ts'
 export { type Evidence, type EvidencePayment, packEvidence, parseEvidence } from './evidence.ts'
 export { fetchDirectory } from './key-pins.ts'
+export { type Match, type MatchedPage, type MatchRequest, matchSources } from './match.ts'
 export {
   createMatrix,
   type Matrix,

@@ -149,6 +149,11 @@ test('S10, S11, S12: userinfo, ambiguous characters, other ports, other schemes 
   expect(await reasonOf('http://good.example.org/', table, false)).toBe('scheme')
   for (const url of ['https://node.example.net/', 'https://NODE.example.net./v1'])
     expect(await reasonOf(url), url).toBe('own_host')
+  // Any name may be pointed at us: the address decides too.
+  expect(await reasonOf('https://ours.example.org/', { 'ours.example.org': ['203.0.114.9'] })).toBe('own_host')
+  expect(await reasonOf('https://ours.example.org/', { 'ours.example.org': ['8.8.8.8', '203.0.114.9'] })).toBe(
+    'own_host',
+  )
 })
 
 test('ten thousand hosts of any kind: an outcome for each, and no connection to what is not public', async () => {

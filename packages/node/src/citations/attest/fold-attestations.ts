@@ -4,7 +4,15 @@ import { foldCitations } from '../score/fold-citations.ts'
 
 const atOnce = 1_000
 
-type Row = { id: string; agent: string; domain: string; kind: string; wash: string[]; quote_found: boolean | null }
+type Row = {
+  id: string
+  agent: string
+  domain: string
+  kind: string
+  wash: string[]
+  quote_found: boolean | null
+  registered: boolean
+}
 
 /**
  * Takes citations whose money is final into the books of trust and usage. Each is marked before it is counted: one that
@@ -12,7 +20,7 @@ type Row = { id: string; agent: string; domain: string; kind: string; wash: stri
  */
 export async function foldAttestations(deps: Pick<SourceDeps, 'database' | 'clock' | 'jws'>): Promise<number> {
   const taken = await takeUnfolded(deps.database, new Date(deps.clock.nowMs()))
-  const known = taken.filter(({ kind }) => kind === 'citation')
+  const known = taken.filter(({ kind, registered }) => kind === 'citation' && registered)
   if (known.length === 0) return taken.length
   await countUsage(deps.database, known)
   const honest = known.filter(({ wash }) => wash.length === 0)
@@ -33,8 +41,9 @@ async function takeUnfolded(database: Database, now: Date): Promise<Row[]> {
          or not exists (select from payment p where p.id = a.payment_id))
        order by a.created_at limit $2)
      update attestation a set folded_at = $1 from due
-     where a.id = due.id and a.folded_at is null and exists (select from source s where s.domain = due.domain)
-     returning a.id, a.agent, due.domain, a.kind, a.wash, a.quote_found`,
+     where a.id = due.id and a.folded_at is null
+     returning a.id, a.agent, due.domain, a.kind, a.wash, a.quote_found,
+       exists (select from source s where s.domain = due.domain) as registered`,
     [now, atOnce],
   )
   return rows

@@ -76,7 +76,7 @@ async function finishAnchors({ database, clock }: AnchorDeps, place: AnchorPlace
       blockNumber: string
       status: string
     } | null
-    if (!receipt || receipt.status !== '0x1' || BigInt(receipt.blockNumber) > final.number) continue
+    if (receipt?.status !== '0x1' || BigInt(receipt.blockNumber) > final.number) continue
     await database.query(
       `update log_anchor set state = 'anchored', block_number = $3, anchored_at = $4 where network = $1 and size = $2`,
       [place.network.caip2, size, BigInt(receipt.blockNumber), new Date(clock.nowMs())],

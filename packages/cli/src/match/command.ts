@@ -1,0 +1,28 @@
+import { type AddCommand, jsonOption } from '../command-context.ts'
+import type { MatchOptions } from './run-match.ts'
+
+export const addMatch: AddCommand = (program, context) => {
+  program
+    .command('match')
+    .summary('find citable sources for a question')
+    .description('Pays for one search and shows ranked pages with a quotable snippet, CiteScore and licence.')
+    .argument('<query...>', 'what the sources should be about; put "phrases" in quotes')
+    .option('--url <origin>', 'the node', 'http://127.0.0.1:4020')
+    .option('-n, --limit <pages>', 'how many pages, 50 at most', '10')
+    .option('--min-score <number>', 'least CiteScore of the source')
+    .option('--licence <name>', 'only under this licence, such as CC-BY-4.0')
+    .option('--language <code>', 'only in this language, such as en')
+    .option('--max-age-days <days>', 'only what is not older')
+    .option('--domains <list>', 'only these domains, separated by commas')
+    .option('--explain', 'show the parts of each rank')
+    .option('--demo', 'pay with the buyer wallet that a demo node on this machine lends')
+    .option('--key-file <path>', 'file with the private key of the wallet that pays')
+    .option('--key-env <name>', 'environment variable with that key')
+    .option('--max-amount <usd>', 'the most one search may cost', '0.01')
+    .option(...jsonOption)
+    .addHelpText('after', '\nExample:\n  assay match short squeeze --demo --explain')
+    .action(async (query: string[], options: MatchOptions) => {
+      const { runMatch } = await import('./run-match.ts')
+      await runMatch(context, query.join(' '), options)
+    })
+}

@@ -1,0 +1,81 @@
+import { createAssayClient, type Match, type MatchedPage, type MatchRequest, matchSources } from '@assay/sdk'
+import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
+import type { CommandContext } from '../command-context.ts'
+import { usageError } from '../exit-codes.ts'
+import { printResult } from '../output.ts'
+
+export type MatchOptions = WalletOptions & {
+  url: string
+  limit: string
+  minScore?: string
+  licence?: string
+  language?: string
+  maxAgeDays?: string
+  domains?: string
+  explain?: boolean
+  maxAmount: string
+  json?: boolean
+}
+
+export async function runMatch({ terminal }: CommandContext, query: string, options: MatchOptions): Promise<void> {
+  if (!URL.canParse(options.url)) throw usageError(`--url: not a URL: ${options.url}`)
+  const request = requestOf(query, options)
+  const wallet = await chooseWallet(options.url, options, terminal)
+  const client = createAssayClient({
+    account: wallet.account,
+    baseUrl: options.url,
+    maxPerCallUsd: options.maxAmount,
+    networks: wallet.networks,
+  })
+  const match = await matchSources(client, request)
+  printResult(terminal, options.json, match, () => matchText(match))
+}
+
+function requestOf(query: string, options: MatchOptions): MatchRequest {
+  const number = (name: string, text: string): number => {
+    if (!/^\d{1,6}$/.test(text)) throw usageError(`--${name}: must be a whole number`)
+    return Number(text)
+  }
+  return {
+    query,
+    limit: number('limit', options.limit),
+    ...(options.minScore === undefined ? {} : { min_score: number('min-score', options.minScore) }),
+    ...(options.licence === undefined ? {} : { licence: options.licence }),
+    ...(options.language === undefined ? {} : { language: options.language }),
+    ...(options.maxAgeDays === undefined ? {} : { max_age_days: number('max-age-days', options.maxAgeDays) }),
+    ...(options.domains === undefined ? {} : { domains: options.domains.split(',').map((name) => name.trim()) }),
+    ...(options.explain === true ? { explain: true } : {}),
+  }
+}
+
+function matchText(match: Match): string {
+  const corrections = Object.entries(match.corrected).map(([word, instead]) => `no "${word}", looked for "${instead}"`)
+  return [
+    ...corrections,
+    ...match.data.map((page, index) => pageText(page, index + 1)),
+    `Cite one of them: query ${match.query_id}${match.synthetic ? ' (demo pages, invented)' : ''}`,
+  ].join('\n')
+}
+
+function pageText(page: MatchedPage, place: number): string {
+  const facts = [
+    `CiteScore ${page.cite_score ?? 'none yet'}`,
+    page.licence?.name ?? page.licence?.url ?? 'no licence found',
+    `rank ${page.relevance.toFixed(3)}`,
+  ]
+  const parts = page.explain
+    ? [
+        `   ${Object.entries(page.explain)
+          .map(([name, value]) => `${name} ${value.toFixed(3)}`)
+          .join(' x ')}`,
+      ]
+    : []
+  return [
+    `${place}. ${page.title}`,
+    `   ${page.url}`,
+    `   ${facts.join(', ')}`,
+    ...parts,
+    `   "${page.snippet}"`,
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,55 @@
+import type { AssayClient } from './client.ts'
+import { AssayError } from './errors.ts'
+
+export type MatchRequest = {
+  query: string
+  limit?: number
+  min_score?: number
+  licence?: string
+  language?: string
+  max_age_days?: number
+  domains?: readonly string[]
+  explain?: boolean
+}
+
+export type MatchedPage = {
+  url: string
+  title: string
+  /** Words of the page as they stand in it. */
+  snippet: string
+  snippet_sha256: string
+  text_sha256: string
+  domain: string
+  cite_score: number | null
+  licence: { name: string | null; url: string } | null
+  price: { attest_micro: string; attest_usd: string; creator_micro: string }
+  published_at: string | null
+  modified_at: string | null
+  fetched_at: string
+  relevance: number
+  synthetic: boolean
+  explain?: { relevance: number; trust: number; freshness: number; phrases: number }
+}
+
+export type Match = {
+  query_id: string
+  data: MatchedPage[]
+  corrected: Record<string, string>
+  searched_at: string
+  synthetic: boolean
+}
+
+/** Ranked, citable pages for a question; pays for one search within the client's policy. */
+export async function matchSources(client: Pick<AssayClient, 'fetch'>, request: MatchRequest): Promise<Match> {
+  const { response } = await client.fetch('/v1/match', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(request),
+  })
+  const body: unknown = await response.json().catch(() => undefined)
+  if (response.ok && body !== undefined) return body as Match
+  const { detail } = (body ?? {}) as { detail?: unknown }
+  throw new AssayError('request_failed', {
+    detail: typeof detail === 'string' ? detail : `${response.status} for /v1/match`,
+  })
+}
