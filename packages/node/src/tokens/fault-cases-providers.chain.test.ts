@@ -159,6 +159,23 @@ describe('logs', () => {
     expect(await codes([empty])).toContain('creation_not_found')
   })
 
+  test('R18: a list cut off at any length without a word is noticed, even from a single provider', async () => {
+    const token = await issuer.create('cut off')
+    for (const role of [roles.PAUSE_ROLE, roles.METADATA_ROLE, roles.MINT_ROLE])
+      await issuer.call(token, 'grantRole', role, guard.address)
+    for (const length of [0, 1, 2, 3]) {
+      const cut = bent({
+        answer: (call, answer) =>
+          call.method === 'eth_getLogs' && Array.isArray((call.params[0] as { topics: unknown[] }).topics[0])
+            ? (answer as unknown[]).slice(0, length)
+            : undefined,
+      })
+      const { complete, powers } = (await judged([cut], token)).judgement
+      // Asked for fewer blocks, it may leave nothing out: then the answer is whole, and right.
+      expect([length > 0 && complete, powers.mint.now]).toEqual([complete, complete ? 'armed' : 'unknown'])
+    }
+  })
+
   test('R18: logs of the creation that the search leaves out are missed, even by a single provider', async () => {
     const token = await issuer.create('born with a minter', {
       admin: zeroAddress,

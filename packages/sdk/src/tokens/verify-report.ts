@@ -143,7 +143,12 @@ async function signatureCheck({ node, message, attester, signature }: Attestatio
 }
 
 /** The node's own key says which address attests for it. */
-async function attesterCheck(attestation: Attestation): Promise<EvidenceCheck> {
+/** The node's own key says whose address the attester is. */
+export async function attesterCheck(
+  attestation: Pick<Attestation, 'attester' | 'node' | 'key_id' | 'public_key' | 'attester_statement'> & {
+    message: { chainId: string }
+  },
+): Promise<EvidenceCheck> {
   const [head = '', body = '', tail = ''] = attestation.attester_statement.split('.')
   const header = readPart(head)
   const statement = readPart(body)

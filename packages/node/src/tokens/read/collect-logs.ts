@@ -36,7 +36,7 @@ export async function collectLogs(
     const fresh = logs.filter((log) => log.blockNumber <= coveredTo)
     if (toHash !== undefined)
       await source.index
-        .save(subject, { fromBlock, toBlock: coveredTo, toHash, logs: fresh }, gaps, kept === undefined)
+        .save(subject, { fromBlock, toBlock: coveredTo, toHash, logs: fresh }, gaps, kept)
         .catch(() => {})
   }
   return {

@@ -32,7 +32,7 @@ export async function findCreation(
   const log = logs[0]
   if (log === undefined || logs.length !== 1) return undefined
   const stored = { fromBlock: floorBlock, toBlock: log.blockNumber, toHash: log.blockHash, logs: [log] }
-  await source.index.save(subject, stored, [], true).catch(() => {})
+  await source.index.save(subject, stored, [], undefined).catch(() => {})
   return log
 }
 

@@ -1,16 +1,17 @@
 import type { Address } from '../../kernel/address.ts'
-import type { Hex } from '../../kernel/bytes.ts'
+import { type Hex, sha256, toHex } from '../../kernel/bytes.ts'
 import type { Database } from '../../store/database.ts'
-import type { RawLog } from './decode-events.ts'
+import { byPlace, type RawLog } from './decode-events.ts'
 import type { LogGap } from './read-logs.ts'
 
 export type StoredLogs = { fromBlock: bigint; toBlock: bigint; toHash: Hex; logs: RawLog[] }
 
 /** What earlier readings fetched. A source of candidates and nothing else. */
 export type LogIndex = {
+  /** Undefined also where the kept logs are not all that was saved: a missing one would hide a holder. */
   load(subject: string): Promise<StoredLogs | undefined>
-  /** Replaces what is known of the subject when `fresh` is set, otherwise adds to it. */
-  save(subject: string, covered: StoredLogs, failed: readonly LogGap[], fresh: boolean): Promise<void>
+  /** Adds to what was kept, or replaces what is known of the subject if nothing usable was. */
+  save(subject: string, covered: StoredLogs, failed: readonly LogGap[], kept: StoredLogs | undefined): Promise<void>
   /** What is kept does not fit what the chain says: the next reading begins anew. */
   forget(subject: string): Promise<void>
 }
@@ -30,8 +31,8 @@ type Row = {
 export function createLogIndex(database: Database, chainId: number, nowMs: () => number): LogIndex {
   return {
     load: async (subject) => {
-      const known = await database.query<{ from_block: bigint; to_block: bigint; to_hash: Hex }>(
-        'select from_block, to_block, to_hash from token_log_subject where chain_id = $1 and subject = $2',
+      const known = await database.query<{ from_block: bigint; to_block: bigint; to_hash: Hex; digest: Hex | null }>(
+        'select from_block, to_block, to_hash, digest from token_log_subject where chain_id = $1 and subject = $2',
         [chainId, subject],
       )
       const row = known.rows[0]
@@ -41,11 +42,13 @@ export function createLogIndex(database: Database, chainId: number, nowMs: () =>
          where chain_id = $1 and subject = $2 order by block_number, log_index`,
         [chainId, subject],
       )
-      return { fromBlock: row.from_block, toBlock: row.to_block, toHash: row.to_hash, logs: rows.map(toLog) }
+      const logs = rows.map(toLog)
+      if (digestOf(logs) !== row.digest) return undefined
+      return { fromBlock: row.from_block, toBlock: row.to_block, toHash: row.to_hash, logs }
     },
-    save: (subject, covered, failed, fresh) =>
+    save: (subject, covered, failed, kept) =>
       database.transaction(async (tx) => {
-        if (fresh)
+        if (kept === undefined)
           await tx.query('delete from token_log_subject where chain_id = $1 and subject = $2', [chainId, subject])
         const gaps = failed.map((gap) => ({
           from_block: String(gap.fromBlock),
@@ -53,11 +56,11 @@ export function createLogIndex(database: Database, chainId: number, nowMs: () =>
           reason: gap.reason,
         }))
         const taken = await tx.query(
-          `insert into token_log_subject (chain_id, subject, from_block, to_block, to_hash, failed, updated_at)
-           values ($1, $2, $3, $4, $5, $6, $7)
+          `insert into token_log_subject (chain_id, subject, from_block, to_block, to_hash, failed, updated_at, digest)
+           values ($1, $2, $3, $4, $5, $6, $7, $8)
            on conflict (chain_id, subject) do update
              set to_block = excluded.to_block, to_hash = excluded.to_hash, failed = excluded.failed,
-                 updated_at = excluded.updated_at
+                 updated_at = excluded.updated_at, digest = excluded.digest
              where token_log_subject.to_block <= excluded.to_block
            returning 1`,
           [
@@ -68,6 +71,7 @@ export function createLogIndex(database: Database, chainId: number, nowMs: () =>
             covered.toHash,
             JSON.stringify(gaps),
             new Date(nowMs()),
+            digestOf([...(kept?.logs ?? []), ...covered.logs]),
           ],
         )
         // Somebody else is further, perhaps on another branch of the chain: these logs are not added to theirs.
@@ -85,6 +89,11 @@ export function createLogIndex(database: Database, chainId: number, nowMs: () =>
       await database.query('delete from token_log_subject where chain_id = $1 and subject = $2', [chainId, subject])
     },
   }
+}
+
+/** In the order of the chain, so that it does not matter in how many steps the logs came. */
+function digestOf(logs: readonly RawLog[]): Hex {
+  return toHex(sha256(JSON.stringify([...logs].sort(byPlace).map(toJson))))
 }
 
 const toJson = (log: RawLog) => ({

@@ -1,6 +1,7 @@
 import type { RpcCall } from '../../chain/index.ts'
 import { type Address, parseAddress } from '../../kernel/address.ts'
 import { type Hex, isHex } from '../../kernel/bytes.ts'
+import { topicHashes } from '../abi/b20.ts'
 import { byPlace, type RawLog } from './decode-events.ts'
 import { agree, askAll, type Meter, type Panel, type Reply } from './panel.ts'
 import { Unreadable } from './pin-block.ts'
@@ -61,27 +62,54 @@ export async function readLogs(
   return { logs: inOrder(logs), gaps: joined(gaps) }
 }
 
+const grantTopic = topicHashes['RoleGranted(bytes32,address,address)']
+
+function logsCall(filter: LogFilter, { fromBlock, toBlock }: LogRange): RpcCall {
+  const blocks = { fromBlock: `0x${fromBlock.toString(16)}`, toBlock: `0x${toBlock.toString(16)}` }
+  return { method: 'eth_getLogs', params: [{ address: filter.address, topics: filter.topics, ...blocks }] }
+}
+
+/**
+ * With no second provider to compare with, the grants are asked for once more by themselves, in the same round trip: a
+ * list that was cut off without a word is cut off elsewhere when it is shorter.
+ */
+function grantsOf(filter: LogFilter): LogFilter | undefined {
+  const [first] = filter.topics
+  return Array.isArray(first) && first.includes(grantTopic) ? { ...filter, topics: [grantTopic] } : undefined
+}
+
+function confirms(list: readonly RawLog[], second: Reply | undefined, narrow: LogFilter, range: LogRange): boolean {
+  const grants = parseReply(second, narrow, range)
+  const told = list.filter((log) => log.topics[0] === grantTopic)
+  return grants !== undefined && grants.map(logKey).join('|') === told.map(logKey).join('|')
+}
+
 type Piece = { status: 'read' | 'too_wide' | 'unread' | 'disagreement'; logs: RawLog[] }
 
 async function readPiece(panel: Panel, filter: LogFilter, range: LogRange): Promise<Piece> {
-  const call: RpcCall = {
-    method: 'eth_getLogs',
-    params: [
-      {
-        address: filter.address,
-        topics: filter.topics,
-        fromBlock: `0x${range.fromBlock.toString(16)}`,
-        toBlock: `0x${range.toBlock.toString(16)}`,
-      },
-    ],
-  }
-  const replies = (await askAll(panel, [call])).map(([reply]) => reply)
-  const lists = replies.map((reply) => parseReply(reply, filter, range))
-  const outcome = agree(panel, lists, (list) => list.map(logKey).join('|'))
+  const narrow = panel.quorum === 1 ? grantsOf(filter) : undefined
+  const asked = await askAll(
+    panel,
+    [filter, ...(narrow ? [narrow] : [])].map((one) => logsCall(one, range)),
+  )
+  const replies = asked.map(([reply]) => reply)
+  const parsed = replies.map((reply) => parseReply(reply, filter, range))
+  const doubtful = parsed.map(
+    (list, i) => list !== undefined && narrow !== undefined && !confirms(list, asked[i]?.[1], narrow, range),
+  )
+  const outcome = agree(
+    panel,
+    parsed.map((list, i) => (doubtful[i] ? undefined : list)),
+    (list) => list.map(logKey).join('|'),
+  )
   if (outcome.status === 'agreed') return { status: 'read', logs: outcome.value }
-  if (outcome.status === 'disagreement') return { status: 'disagreement', logs: lists.flatMap((list) => list ?? []) }
-  const refused = replies.some((reply) => (reply?.ok ? isTruncated(reply) : reply?.refused || isRefusedByStatus(reply)))
-  return { status: refused ? 'too_wide' : 'unread', logs: lists.flatMap((list) => list ?? []) }
+  // What is not enough for a complete reading still names candidates.
+  const logs = parsed.flatMap((list) => list ?? [])
+  if (outcome.status === 'disagreement') return { status: 'disagreement', logs }
+  const tooMuch = replies.some((reply, i) =>
+    reply?.ok ? doubtful[i] || isTruncated(reply) : reply?.refused || isRefusedByStatus(reply),
+  )
+  return { status: tooMuch ? 'too_wide' : 'unread', logs }
 }
 
 // Some providers put "range too wide" into the status of the HTTP answer; a 429 is another matter.
