@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { demoAccount } from '../packages/node/src/devnet/index.ts'
 import { trialBalance } from '../packages/node/src/ledger/index.ts'
-import { openFeedShop } from './support/feed-shop.ts'
 import { openTill, type TillFixture } from './support/till-fixture.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -17,8 +16,11 @@ const blocks = [...(walkThrough.split('\n## ')[0] ?? '').matchAll(/```sh\n([\s\S
 
 let till: TillFixture
 beforeAll(async () => {
-  till = await openTill({ shops: [openFeedShop] })
-})
+  till = await openTill({ env: { MATRIX: '{"demo":"small"}' } })
+  // The feeds are made beside the start; a reader of the walk-through has read this far by then.
+  const isMade = async () => expect((await fetch(`${till.node.url}/matrix/squeeze/delayed`)).status).toBe(200)
+  await vi.waitFor(isMade, { timeout: 60_000, interval: 200 })
+}, 90_000)
 afterAll(() => till.close())
 
 const words: Record<string, string> = {
@@ -49,9 +51,10 @@ async function assay(line: string): Promise<string> {
 async function curl(line: string): Promise<void> {
   const [, , header = '', url = ''] = wordsOf(line)
   const [name = '', value = ''] = header.split(': ')
-  // The feeds are a shop of their own; here a stand-in answers.
-  const here = url.replace('http://127.0.0.1:4020/matrix/squeeze/', `${till.node.url}/test/feed/`)
-  expect((await fetch(here, { headers: { [name]: value } })).status, line).toBe(200)
+  const here = url.replace('http://127.0.0.1:4020', till.node.url)
+  const answer = await fetch(here, { headers: { [name]: value } })
+  expect(answer.status, line).toBe(200)
+  expect(await answer.json(), line).toMatchObject({ feed: 'squeeze', tier: 'live', synthetic: true })
 }
 
 async function remember(line: string, output: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { demoAccount, demoIssuer, devnetTransport } from '../packages/node/src/devnet/index.ts'
 import { Problem } from '../packages/node/src/kernel/problem.ts'
 import type { Facilitator } from '../packages/node/src/payments/index.ts'
@@ -135,7 +135,14 @@ test('a nonce that was spent before our claim answers 409 and its money is the p
     expect(await response.json()).toMatchObject({ code: 'payment_credited' })
   }
   expect(shop.prepared).toBe(preparedBefore)
-  expect(await creditOf(buyer.address)).toBe(1_500n)
+  // What counts as final is read at most once a second, so the transfer may be a moment too young at first.
+  await vi.waitFor(
+    async () => {
+      expect((await send(at('/test/small'), payload)).status).toBe(409)
+      expect(await creditOf(buyer.address)).toBe(1_500n)
+    },
+    { timeout: 10_000, interval: 250 },
+  )
 })
 
 test('A35: a payer that cancels between check and settlement gets 402 and nothing else', async () => {

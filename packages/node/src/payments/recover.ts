@@ -1,4 +1,4 @@
-import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
+import { type BlockRef, type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -122,17 +122,14 @@ export async function chainVerdict(chain: ChainPort, payment: PaymentRecord): Pr
     const searchFrom = payment.headBlock > 100n ? payment.headBlock - 100n : 0n
     return fromNonceEvidence(await chain.settlementByNonce(expected, searchFrom), payment.headBlock)
   }
-  const finalTimestamp = await finalizedTimestamp(chain)
-  if (finalTimestamp <= payment.validBefore)
+  const final = await chain.finalizedBlock()
+  if (BigInt(final.timestamp) <= payment.validBefore)
     return { status: 'unknown', reason: 'its time has not passed at a final block' }
-  // Read again at the final block, which is past its time: unused there means it never can be used.
-  if (await chain.authorizationUsed(payment.payer, payment.nonce, 'finalized'))
+  // Read again at that very block, which is past its time: unused there means it never can be used. Another endpoint may
+  // call an earlier block final, so the block is named.
+  if (await chain.authorizationUsed(payment.payer, payment.nonce, final.number))
     return { status: 'unknown', reason: 'the nonce was used meanwhile' }
   return { status: 'failed', reason: 'authorization_expired', gasGwei: 0n }
-}
-
-export async function finalizedTimestamp(chain: ChainPort): Promise<bigint> {
-  return BigInt((await chain.finalizedBlock()).timestamp)
 }
 
 /** A paid buyer waits no longer than this for an effect that cannot be committed. */
@@ -206,17 +203,17 @@ async function releaseHeld(deps: RecoverDeps, payment: PaymentRecord): Promise<v
 
 /** Anyone may still send an authorization that we refused; once its time has passed at a final block we look once more. */
 async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> {
-  let finalTimestamp: bigint
+  let final: BlockRef
   try {
-    finalTimestamp = await finalizedTimestamp(chain)
+    final = await chain.finalizedBlock()
   } catch (error) {
     if (error instanceof ChainUnreadable) return
     throw error
   }
-  const payments = await watchedPayments(deps.database, chain.network.caip2, Number(finalTimestamp), perRunMax)
+  const payments = await watchedPayments(deps.database, chain.network.caip2, final.timestamp, perRunMax)
   for (const payment of payments)
     await guarded(deps, payment, async () => {
-      if (!(await chain.authorizationUsed(payment.payer, payment.nonce, 'finalized')))
+      if (!(await chain.authorizationUsed(payment.payer, payment.nonce, final.number)))
         return markFinal(deps.database, [payment.id])
       const found = await chain.settlementByNonce(
         expectedTransfer(payment),

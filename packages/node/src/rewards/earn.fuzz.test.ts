@@ -44,6 +44,25 @@ test('L3, L34: all that one sale brings to anybody is worth less than the sale',
   )
 })
 
+test('L3: an affiliate gets its part of the toll, never more than the node keeps after its costs', () => {
+  // Of citations at 5000, 5001, 4999, 19, 9 and 1 micro-USDC.
+  const tolls = [500n, 500n, 499n, 1n, 0n, 0n]
+  expect(tolls.map((toll) => affiliateShare(policy, toll, 0n))).toEqual([75n, 75n, 74n, 0n, 0n, 0n])
+  const rates = fc.integer({ min: 0, max: 2_000 }).map((bps) => parseRewardsPolicy({ affiliate_bps: bps }))
+  fc.assert(
+    fc.property(
+      rates,
+      fc.bigInt({ min: 0n, max: 10n ** 15n }),
+      fc.bigInt({ min: 0n, max: 10n ** 15n }),
+      (at, take, cost) => {
+        const share = affiliateShare(at, take, cost)
+        expect(share).toBeGreaterThanOrEqual(0n)
+        expect(share).toBeLessThanOrEqual(take > cost ? take - cost : 0n)
+      },
+    ),
+  )
+})
+
 type Step =
   | { kind: 'buy'; micro: bigint; referred: boolean; affiliated: boolean }
   | { kind: 'redeem'; times: number }

@@ -1,14 +1,17 @@
 import { type Address, checksumAddress } from '../kernel/address.ts'
 import { formatUsd } from '../kernel/money.ts'
+import { accounts, balanceOf, owedTo } from '../ledger/index.ts'
 import { payoutsOf } from '../payouts/index.ts'
 import type { Sql } from '../store/database.ts'
 import type { RewardsPolicy } from './policy.ts'
 
 type Sum = { network: string; pending: bigint; payable: bigint; receivable: bigint }
 
+type AffiliateDeps = { sql: Sql; policy: RewardsPolicy; baseUrl: string; networks: readonly string[] }
+
 /** Totals of an affiliate, never a payer. Earned is what stands: pending, payable, on its way and paid. */
-export async function readAffiliate(deps: { sql: Sql; policy: RewardsPolicy; baseUrl: string }, wallet: Address) {
-  const sums = await readSums(deps.sql, wallet)
+export async function readAffiliate(deps: AffiliateDeps, wallet: Address) {
+  const sums = await readSums(deps.sql, deps.networks, wallet)
   const payouts = await payoutsOf(deps.sql, wallet, 'affiliate', 50)
   const { rows } = await deps.sql.query<{ network: string; sent: bigint; paid: bigint }>(
     `select network, coalesce(sum(amount_micro) filter (where state not in ('paid', 'returned')), 0)::bigint as sent,
@@ -53,17 +56,14 @@ export async function readAffiliate(deps: { sql: Sql; policy: RewardsPolicy; bas
   }
 }
 
-async function readSums(sql: Sql, wallet: Address): Promise<Sum[]> {
-  const { rows } = await sql.query<Sum>(
-    `select split_part(a.unit, '/', 1) as network,
-       coalesce(-sum(e.amount_micro) filter (where a.name like 'payable:affiliate\\_pending:%'), 0)::bigint as pending,
-       coalesce(-sum(e.amount_micro) filter (where a.name like 'payable:affiliate:%'), 0)::bigint as payable,
-       coalesce(sum(e.amount_micro) filter (where a.name like 'receivable:affiliate:%'), 0)::bigint as receivable
-     from ledger_account a join ledger_entry e on e.account_id = a.id
-     where a.name like 'payable:affiliate\\_pending:' || $1 || '@%' or a.name like 'payable:affiliate:' || $1 || '@%'
-       or a.name like 'receivable:affiliate:' || $1 || '@%'
-     group by 1`,
-    [wallet],
-  )
-  return rows
+/** Accounts are looked up by their names: a pattern would read every account of the books for one affiliate. */
+async function readSums(sql: Sql, networks: readonly string[], wallet: Address): Promise<Sum[]> {
+  const sums: Sum[] = []
+  for (const network of networks) {
+    const pending = -(await balanceOf(sql, accounts.affiliatePending(network, wallet)))
+    const payable = await owedTo(sql, accounts.payable(network, wallet, 'affiliate'))
+    const receivable = await balanceOf(sql, accounts.receivable(network, wallet, 'affiliate'))
+    if (pending !== 0n || payable !== 0n || receivable !== 0n) sums.push({ network, pending, payable, receivable })
+  }
+  return sums
 }

@@ -29,6 +29,10 @@ export async function reverseSale(tx: Tx, sale: Sale, part: ReversedPart): Promi
   if (backMicro === 0n) return
   const reversal: Reversal = { tx, sale, row, backMicro, reason: part.reason, taken: new Map(), debtors: new Set() }
   const whole = backMicro === row.take_micro
+  // Wallets first, then accounts, as a sale takes them: a purchase during the refund waits and never in a circle.
+  await tx.query(`select from loyalty where wallet = any($1::text[]) order by wallet for no key update`, [
+    [row.payer, ...(row.referrer ? [row.referrer] : [])],
+  ])
   await lockAccounts(tx, [
     accounts.points(row.payer),
     ...(row.referrer ? [accounts.points(row.referrer)] : []),
@@ -85,9 +89,10 @@ async function pointsBack(
   const account = accounts.points(wallet)
   const before = reversal.taken.get(wallet) ?? 0n
   const taken = smallerOf((await owedTo(reversal.tx, account)) - before, back)
-  reversal.taken.set(wallet, before + taken)
   const regained = taken < back ? await voidPasses(reversal.tx, wallet, back - taken) : 0n
   const missing = back - taken - regained
+  // What a pass held beyond the debt is there for the next reason, before anything is owed for it.
+  reversal.taken.set(wallet, before + taken + smallerOf(missing, 0n))
   if (missing > 0n) reversal.debtors.add(wallet)
   const lines: LedgerLine[] = [
     ...(taken > 0n ? [{ account, amount: taken }] : []),

@@ -123,13 +123,19 @@ function shareLines({ sale, affiliate, affiliateMicro }: RewardRow): LedgerLine[
 
 type SetOffs = Map<Address, bigint>
 
-/** Wallets that used points which were taken back later: what they earn now pays that first. */
+/** Wallets that used points which were taken back later: what they earn now, as buyer or as referrer, pays that first. */
 async function openSetOffs(
   tx: Tx,
   rows: readonly RewardRow[],
   payers: ReadonlyMap<Address, LoyaltyRow>,
 ): Promise<SetOffs> {
-  const owing = new Set(rows.map(({ sale }) => sale.payer).filter((payer) => payers.get(payer)?.owes))
+  const owing = new Set(
+    rows.flatMap(({ sale, referrer }) => [
+      ...(payers.get(sale.payer)?.owes ? [sale.payer] : []),
+      // Its row was not read with the sale, and referrals are few: asked in any case.
+      ...(referrer === undefined ? [] : [referrer]),
+    ]),
+  )
   const setOff: SetOffs = new Map()
   if (owing.size === 0) return setOff
   await lockAccounts(tx, [...owing].map(accounts.pointsReceivable))

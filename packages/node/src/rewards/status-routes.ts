@@ -5,7 +5,7 @@ import { type RewardsPolicy, tierNames } from './policy.ts'
 import { readAffiliate } from './read-affiliate.ts'
 import { readLoyalty } from './read-loyalty.ts'
 
-export type StatusDeps = Pick<ShopContext, 'database' | 'baseUrl'> & { policy: RewardsPolicy }
+export type StatusDeps = Pick<ShopContext, 'database' | 'baseUrl' | 'base' | 'polygon'> & { policy: RewardsPolicy }
 
 const params = z.strictObject({
   wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address (0x and 40 hex digits)'),
@@ -110,8 +110,9 @@ const affiliateOutput = z.strictObject({
   payouts: z.array(payoutView),
 })
 
-function affiliateRoute({ database, baseUrl, policy }: StatusDeps): RouteDeclaration {
+function affiliateRoute({ database, baseUrl, policy, base, polygon }: StatusDeps): RouteDeclaration {
   const zero = '0'
+  const networks = [base.caip2, polygon.caip2]
   return defineRoute({
     id: 'rewards.affiliate',
     area: 'B',
@@ -150,7 +151,10 @@ function affiliateRoute({ database, baseUrl, policy }: StatusDeps): RouteDeclara
       kind: 'free',
       handle: async (input) =>
         jsonAnswer(
-          await readAffiliate({ sql: database, policy, baseUrl }, parseAddress(input.params.wallet) as Address),
+          await readAffiliate(
+            { sql: database, policy, baseUrl, networks },
+            parseAddress(input.params.wallet) as Address,
+          ),
         ),
     },
   })

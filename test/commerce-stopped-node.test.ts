@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runCli } from '../packages/cli/src/run-cli.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { systemClock } from '../packages/node/src/kernel/clock.ts'
+import { silentLog } from '../packages/node/src/kernel/log.ts'
+import { systemRng } from '../packages/node/src/kernel/random.ts'
+import { openStore, type Store } from '../packages/node/src/store/open-store.ts'
+
+/** The operator's commands on the data folder of a node that is stopped, and then beside one that runs. */
+let home: string
+const open = (): Promise<Store> =>
+  openStore({ home, port: 0, clock: systemClock, log: silentLog, rng: systemRng, onLockLost: () => {} })
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'assay-stopped-'))
+  await (await open()).stop()
+}, 60_000)
+afterAll(() => rm(home, { recursive: true, force: true }))
+
+async function assay(...args: string[]) {
+  const terminal = createTestTerminal({ env: { ASSAY_HOME: home } })
+  const code = await runCli(args, terminal)
+  return { code, out: terminal.stdout(), err: terminal.stderr() }
+}
+
+test('a stopped node’s books, payouts, subscriptions and switches are read and changed, and its database is stopped again', async () => {
+  const trial = await assay('ledger', 'trial-balance', '--json')
+  expect([trial.code, JSON.parse(trial.out)]).toEqual([0, expect.objectContaining({ balanced: true })])
+  expect(trial.err).toContain('is stopped; its database is started for this command')
+  expect((await assay('payouts', 'list')).out).toContain('no payouts')
+  expect((await assay('subscriptions', 'list')).out).toContain('no subscriptions')
+  expect((await assay('payouts', 'pause', '--reason', 'while it is down')).code).toBe(0)
+  expect((await assay('payouts', 'approve', 'po_none')).err).toContain('there is no payout po_none')
+  const store = await open()
+  try {
+    const beside = await assay('switch', 'list', '--json')
+    expect(beside.err).toBe('')
+    expect(JSON.parse(beside.out)).toMatchObject({
+      data: expect.arrayContaining([
+        expect.objectContaining({ name: 'payouts', on: true, reason: 'while it is down' }),
+      ]),
+    })
+    const refund = await assay('refund', 'pay_none', '--reason', 'test', '--yes')
+    expect([refund.code, refund.err]).toEqual([3, expect.stringContaining('there is no such payment')])
+  } finally {
+    await store.stop()
+  }
+}, 90_000)
