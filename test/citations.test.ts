@@ -18,7 +18,7 @@ const buyer = privateKeyToAccount(demoAccount('buyer').privateKey)
 const creator = demoAccount('creator').address
 
 beforeAll(async () => {
-  till = await openTill({ env: { CITATIONS: '{"root_seconds":1,"threshold_usd":"0.01"}' } })
+  till = await openTill({ env: { CITATIONS: '{"root_seconds":1,"threshold_usd":"0.01","anchor_minutes":0.03}' } })
   const { rows } = await till.db.database.query<{ url: string; text: string }>(
     `select v.url, v.text from page_version v join source s on s.domain = v.domain
      where s.state = 'proven' and length(v.text) > 400 order by v.url limit 1`,
@@ -233,3 +233,12 @@ test('the log is served as static tiles that give the root which its witnesses s
   expect((await fetch(url('/v1/log/tile/0/999'))).status).toBe(404)
   expect((await fetch(url('/v1/log/tile/0/0'))).status).toBe(404)
 })
+
+test('tree heads are anchored on chain, with the signatures in the call', async () => {
+  const anchor = await until('anchored', async () => {
+    const { json } = await read('/v1/log')
+    return json.anchors.find((one: { anchored_at: string | null }) => one.anchored_at !== null)
+  })
+  const sent = (await till.base.request('eth_getTransactionByHash', [anchor.transaction])) as { input: string }
+  expect(Buffer.from(sent.input.slice(2), 'hex').toString('latin1')).toContain(`/v1/log\n${anchor.size}\n`)
+}, 60_000)

@@ -16,10 +16,10 @@ console.log(
   `${world.agents} honest agents (${world.seeds} seeds, ${(100 * world.seeds) / world.agents} %), ${world.sources} sources, ${world.citations} citations`,
 )
 console.log(
-  `rank correlation with hidden quality: trust ${result.spearmanTrust.toFixed(3)}, plain counts ${result.spearmanCounts.toFixed(3)}; with 500 trusted agents ${wider.spearmanTrust.toFixed(3)}`,
+  `rank correlation with hidden quality: trust ${result.spearmanTrust.toFixed(3)} (AUC ${result.aucTrust.toFixed(3)}), plain counts ${result.spearmanCounts.toFixed(3)}; with 500 trusted agents ${wider.spearmanTrust.toFixed(3)}`,
 )
 console.log(
-  'attack                       cost USD  bond USD  rank by count  rank by trust  points gained  per USD staked  correlation',
+  'attack                       cost USD  bond USD  rank by count  rank by trust  points gained  per USD staked  correlation    AUC',
 )
 for (const one of result.attacks)
   console.log(
@@ -32,5 +32,6 @@ for (const one of result.attacks)
       one.pointsGained.toFixed(2).padStart(14),
       one.pointsPerUsd.toFixed(4).padStart(15),
       one.spearmanAttacked.toFixed(3).padStart(12),
+      one.aucAttacked.toFixed(3).padStart(6),
     ].join(' '),
   )

@@ -1,6 +1,6 @@
 import { agentWeight } from '../../packages/node/src/citations/score/agent-weight.ts'
 import { authorityValue } from '../../packages/node/src/citations/score/components.ts'
-import { spearman } from '../../packages/node/src/citations/score/rank-statistics.ts'
+import { areaUnderCurve, spearman } from '../../packages/node/src/citations/score/rank-statistics.ts'
 import { type Citation, createTrustGraph } from '../../packages/node/src/citations/score/trust-graph.ts'
 
 export type World = { agents: number; sources: number; citations: number; seeds: number; seed: number }
@@ -20,8 +20,14 @@ export type AttackResult = {
   pointsPerUsd: number
   rankByCount: number
   spearmanAttacked: number
+  aucAttacked: number
 }
-export type Simulation = { spearmanTrust: number; spearmanCounts: number; attacks: readonly AttackResult[] }
+export type Simulation = {
+  spearmanTrust: number
+  spearmanCounts: number
+  aucTrust: number
+  attacks: readonly AttackResult[]
+}
 
 /** Small and seeded: the same world every time. */
 function random(seed: number): () => number {
@@ -50,9 +56,17 @@ export function simulate(world: World, attacks: readonly Attack[]): Simulation {
   return {
     spearmanTrust: spearman(base, quality) ?? 0,
     spearmanCounts: spearman(counts, quality) ?? 0,
+    aucTrust: aucOf(base, quality),
     attacks: attacks.map((attack) => play(attack, world, honest, quality, names, weight, next)),
   }
 }
+
+/** How well the value tells the better half of the sources from the other. */
+const aucOf = (values: readonly number[], quality: readonly number[]) =>
+  areaUnderCurve(
+    values,
+    quality.map((one) => one >= 0.5),
+  ) ?? 0
 
 function honestCitations(world: World, quality: readonly number[], next: () => number): Citation[] {
   return Array.from({ length: world.citations }, () => {
@@ -127,5 +141,6 @@ function play(
     pointsPerUsd: points / Math.max(costUsd + attack.bondUsd, 0.01),
     rankByCount: rankOf(countsOf([...honest, ...wash], all), last),
     spearmanAttacked: spearman(after.slice(0, -1), quality) ?? 0,
+    aucAttacked: aucOf(after.slice(0, -1), quality),
   }
 }

@@ -29,7 +29,7 @@ export async function measureFold(): Promise<FoldFigures> {
     )
     await db.database.query(
       `insert into source_score (domain, seq, score, confidence, model_version, components, evidence_sha256, jws, computed_at)
-       select domain, 1, 45, 0.5, 'citescore-1.0', '{"components":[{"id":"authority","value":0.35,"weight":0.3,"known":0,"signals":[],"evidence":[]}],"gate":{"value":1,"reason":""},"evidence_count":1,"advice":[]}', sha256('x'), 'bench', now() from source`,
+       select domain, 1, 45, 0.5, 'citescore-1.1', '{"components":[{"id":"authority","value":0.35,"weight":0.3,"known":0,"signals":[],"evidence":[]}],"gate":{"value":1,"reason":""},"evidence_count":1,"advice":[]}', sha256('x'), 'bench', now() from source`,
     )
     await db.database.query(
       `insert into citing_agent (agent, cluster, weight, first_seen_at) select 'a' || n, 'a' || n, case when n % 2 = 0 then 1 else 0 end, now() from generate_series(1, $1::integer) n`,

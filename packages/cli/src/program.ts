@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { addBuy } from './buy/command.ts'
+import { addCitations } from './citations/commands.ts'
 import type { CommandContext } from './command-context.ts'
 import { addCommerce } from './commerce/buyer-commands.ts'
 import { addCommerceOperator } from './commerce/operator-commands.ts'
@@ -43,6 +44,7 @@ export function createProgram(context: CommandContext): Command {
     addSource,
     addSourceOperator,
     addScore,
+    addCitations,
   ])
     add(program, context)
   for (const command of allCommands(program)) configure(command, terminal)

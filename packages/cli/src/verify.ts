@@ -4,19 +4,25 @@ import { type AddCommand, type CommandContext, jsonOption } from './command-cont
 import { CliError, exitCodes, usageError } from './exit-codes.ts'
 import { printResult } from './output.ts'
 
-type VerifyOptions = { json?: boolean; online?: boolean; keys?: string }
+type VerifyOptions = { json?: boolean; online?: boolean; keys?: string; witness?: string[] }
 
 export const addVerify: AddCommand = (program, context) => {
   program
     .command('verify')
     .summary('check an answer that was saved, offline')
     .description(
-      'Checks a file that `assay buy --save` wrote, or a report on a token (`assay report --out`): the signature over answer and request, the body digest, the key at that ' +
+      'Checks a file that `assay buy --save` wrote, a report on a token (`assay report --out`), or the attestation of a citation or claim (`assay cite --out`): the signature over answer and request, the body digest, the key at that ' +
         'time and whether it was revoked, the receipt, and that the payment was made for this very request.\n' +
         'It needs no network and says what it did not check.',
     )
     .argument('<file>', 'the evidence file, or - for standard input')
     .option('--online', 'compare with the keys the node publishes now, revocations since then included')
+    .option(
+      '--witness <vkey>',
+      'key of a witness you trust, for attestations; may be repeated',
+      (value: string, earlier: string[]) => [...earlier, value],
+      [],
+    )
     .option('--keys <file>', 'a key directory you trust, such as one kept from an earlier visit')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay verify answer.json --online')
@@ -25,13 +31,23 @@ export const addVerify: AddCommand = (program, context) => {
 
 async function runVerify({ terminal, endWith }: CommandContext, file: string, options: VerifyOptions): Promise<void> {
   const text = file === '-' ? (await terminal.readInput()).toString('utf8') : await readText(file)
-  const { parseEvidence, parseTokenReport, verifyEvidence, verifyTokenReport } = await import('@assay/sdk')
+  const { parseAttestation, parseEvidence, parseTokenReport, verifyAttestation, verifyEvidence, verifyTokenReport } =
+    await import('@assay/sdk')
   const parsed = parseJson(text)
   const tokenReport = parseTokenReport(parsed)
   if (tokenReport !== undefined) {
     const directory = await trustedKeys(new URL(tokenReport.attestation.node).origin, options)
     const checked = await verifyTokenReport(tokenReport, directory === undefined ? {} : { trustedDirectory: directory })
     return printChecks({ terminal, endWith }, file, tokenReport.attestation.node, checked, options)
+  }
+  const attestation = parseAttestation(parsed)
+  if (attestation !== undefined) {
+    const directory = await trustedKeys(new URL(attestation.record.node).origin, options)
+    const checked = await verifyAttestation(attestation, {
+      ...(directory === undefined ? {} : { trustedDirectory: directory }),
+      ...(options.witness === undefined || options.witness.length === 0 ? {} : { witnesses: options.witness }),
+    })
+    return printChecks({ terminal, endWith }, file, attestation.record.node, checked, options)
   }
   const evidence = parseEvidence(parsed)
   if (evidence === undefined)

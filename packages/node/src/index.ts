@@ -1,12 +1,17 @@
 export {
   admitSource,
+  createWitness,
   decideDispute,
   disputeStates,
   evaluateScores,
   listDisputes,
   loadRanks,
   loadSeeds,
+  type NoteKey,
+  parseNoteKey,
   refuseSource,
+  type SeenTree,
+  type WitnessStore,
 } from './citations/index.ts'
 export { type Config, ConfigError, environmentSchema, parseConfig } from './config.ts'
 // --- for the operator's commands ---
@@ -48,6 +53,7 @@ export {
   type KeyChangeDeps,
   type Keyring,
   keyDirectory,
+  privateKeyFromSeed,
   revokeKey,
   rotateKey,
   type StatementWallet,

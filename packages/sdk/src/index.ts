@@ -1,3 +1,4 @@
+export * from './citations/index.ts'
 export {
   type AssayClient,
   type AssayClientOptions,

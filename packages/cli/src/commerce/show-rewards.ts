@@ -38,6 +38,8 @@ export async function showAffiliate({ terminal }: CommandContext, node: string, 
       `pending ${usd(status.pending_micro)}`,
       `payable ${usd(status.payable_micro)}`,
       `paid    ${usd(status.paid_micro)}`,
+      // Paid before its sale was given back: what is earned next goes there first.
+      ...(status.owed_back_micro === '0' ? [] : [`owes    ${usd(status.owed_back_micro)}`]),
       `link    ${status.link}`,
       ...(status.payouts.length === 0
         ? []

@@ -63,7 +63,7 @@ export const exampleSource = {
   score: {
     value: 41,
     confidence: 0.3,
-    model_version: 'citescore-1.0',
+    model_version: 'citescore-1.1',
     computed_at: at,
     components: [
       {
@@ -80,7 +80,7 @@ export const exampleSource = {
     advice: [
       { component: 'licence_clarity', signal: 'licence', advice: 'Say what may be done with your text.', points: 4.2 },
     ],
-    history: [{ seq: 1, score: 41, computed_at: at, model_version: 'citescore-1.0', jws: 'eyJ…' }],
+    history: [{ seq: 1, score: 41, computed_at: at, model_version: 'citescore-1.1', jws: 'eyJ…' }],
   },
   crawl: { pages_indexed: 3, pages_known: 3, finished_at: at, problem: null, robots: 'present', sitemap: 'absent' },
   licence: {

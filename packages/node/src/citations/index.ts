@@ -9,6 +9,7 @@ export {
   appendToLog,
   createWitness,
   type LogProof,
+  logOrigin,
   logPath,
   type NoteKey,
   openLog,

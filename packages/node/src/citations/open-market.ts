@@ -13,6 +13,7 @@ import { anchorCheckpoint } from './log/anchor-checkpoint.ts'
 import {
   collectCosignatures,
   configuredWitness,
+  logOrigin,
   logPath,
   logRoutes,
   openDemoWitnesses,
@@ -34,7 +35,8 @@ export async function openMarket(
 ): Promise<Shop & { jobs: NonNullable<Shop['jobs']> }> {
   const { database, clock, rng, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
   const settings = parseMarketSettings(options.market, context.mode === 'demo')
-  const tree = openLog({ database, clock, metrics, keyring, origin: `${new URL(apiUrl).host}${logPath}` })
+  const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
+  const tree = openLog({ database, clock, metrics, keyring, origin })
   const witnesses: readonly WitnessPeer[] = [
     ...settings.witnesses.map(configuredWitness),
     ...(context.mode === 'demo' ? await openDemoWitnesses({ database, clock, rng }, tree.origin, tree.keys) : []),

@@ -106,10 +106,16 @@ export function createSourceDeps(
   }
 }
 
-/** Each crawl job has a lease of its own, so that as many processes as there are of them can crawl at once. */
+// The queue itself keeps workers apart, so every process may crawl: each draws names of its own out of a thousand.
+function crawlerNames({ rng }: SourceDeps): string[] {
+  const names = new Set<string>()
+  while (names.size < crawlWorkers) names.add(`citations.crawl.${Buffer.from(rng.bytes(2)).readUInt16BE() % 1_000}`)
+  return [...names]
+}
+
 function jobsOf(deps: SourceDeps, stopping: AbortSignal): NonNullable<Shop['jobs']> {
-  const crawlers = Array.from({ length: crawlWorkers }, (_, index) => ({
-    name: `citations.crawl.${index + 1}`,
+  const crawlers = crawlerNames(deps).map((name) => ({
+    name,
     intervalMs: 500,
     work: () => runCrawler(deps, { forMs: windowMs, signal: stopping }),
   }))

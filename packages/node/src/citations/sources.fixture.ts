@@ -11,6 +11,7 @@ import { type SourceDeps, usualSettings } from './deps.ts'
 export type Answering = (request: OutboundRequest) => {
   status?: number
   body?: string
+  bytes?: Uint8Array
   headers?: Record<string, string>
 }
 
@@ -103,13 +104,18 @@ function answerOf(web: SourceWorld['web'], url: string, request: OutboundRequest
   const {
     status = 200,
     body = '',
+    bytes = Buffer.from(body),
     headers = {},
-  } = typeof found === 'function' ? found(request) : typeof found === 'number' ? { status: found } : { body: found }
+  }: ReturnType<Answering> = typeof found === 'function'
+    ? found(request)
+    : typeof found === 'number'
+      ? { status: found }
+      : { body: found }
   return {
     status: 'ok',
     httpStatus: status,
     headers: new Map(Object.entries({ 'content-type': typeOf(url), ...headers })),
-    bytes: Buffer.from(body),
+    bytes,
     cut: false,
     url,
     redirectedFrom: [],

@@ -168,10 +168,15 @@ async function answerFree(
     contentType,
     body,
     headers,
-    cacheControl: shareMs > 0 ? `public, max-age=${Math.floor(shareMs / 1000)}` : 'no-store',
+    cacheControl: cacheControlOf(declaration.immutable === true && shareable, shareMs),
   })
   if (isStream(response.body)) response.body = deps.load.track(response.body)
   return { response, shareMs, paid: false }
+}
+
+function cacheControlOf(immutable: boolean, shareMs: number): string {
+  if (immutable) return 'public, max-age=31536000, immutable'
+  return shareMs > 0 ? `public, max-age=${Math.floor(shareMs / 1000)}` : 'no-store'
 }
 
 async function answerPaid(

@@ -38,6 +38,8 @@ export type RouteDeclaration = {
   bodyBytesMax?: number
   /** Free GET routes whose answer depends on nothing but the URL: the signed answer may be shared this long, at most 5 s. */
   cacheSeconds?: number
+  /** Free GET routes whose answer, once there is one, stays the same for ever: whoever has it may keep it. */
+  immutable?: boolean
 }
 
 export type RouteInput = {

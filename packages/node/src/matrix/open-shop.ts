@@ -41,9 +41,10 @@ async function openShop(context: ShopContext, settings: MatrixSettings, outbound
     context.metrics.gauge('matrix_demo_files', now.files)
   }
   const seeds = context.mode === 'demo' && settings.demo !== 'off'
+  const made = new Set<string>()
   const wholeDemo = settings.demo === 'full' ? fullDemo : smallDemo
   const seed = (size: DemoSize, restful: boolean) =>
-    seedDemo(deps, size, { onProgress, restful, stop: stopping.signal })
+    seedDemo(deps, size, { onProgress, restful, stop: stopping.signal, made })
   // What an earlier start left is served as it is; anything newer is made once the node is up.
   await deps.keeper.refresh({ standIns: true })
   if (seeds && feedIds.some((id) => !isSnapshot(deps.keeper.current(id, 'delayed')))) {

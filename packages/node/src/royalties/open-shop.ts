@@ -1,4 +1,11 @@
-import { ensureDeployed, logPath, openLog, parseMarketSettings, royaltyTermsFor } from '../citations/index.ts'
+import {
+  ensureDeployed,
+  logOrigin,
+  logPath,
+  openLog,
+  parseMarketSettings,
+  royaltyTermsFor,
+} from '../citations/index.ts'
 import { type OpenShop, royaltyBps } from '../http/index.ts'
 import { type Address, checksumAddress } from '../kernel/address.ts'
 import { royaltyRoutes } from './routes.ts'
@@ -7,14 +14,15 @@ export type RoyaltiesShopOptions = { recipient: Address; market: Record<string, 
 
 /** Area C: the royalty declared in every answer's headers, and a way to remit it. */
 export function openRoyaltiesShop({ recipient, market }: RoyaltiesShopOptions): OpenShop {
-  return (context) => {
+  return async (context) => {
     const { database, clock, ids, metrics, keyring, apiUrl, base, payees } = context
+    const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
     const terms = royaltyTermsFor(recipient, royaltyBps)
     const routes = royaltyRoutes({
       database,
       clock,
       ids,
-      tree: openLog({ database, clock, metrics, keyring, origin: `${new URL(apiUrl).host}${logPath}` }),
+      tree: openLog({ database, clock, metrics, keyring, origin }),
       apiUrl,
       recipient,
       bps: royaltyBps,

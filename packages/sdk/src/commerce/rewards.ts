@@ -22,6 +22,8 @@ export type AffiliateStatus = {
   pending_micro: string
   payable_micro: string
   paid_micro: string
+  /** Paid before its sale was given back; set off against what is earned next. */
+  owed_back_micro: string
   link: string
   payouts: { id: string; network: string; amount_micro: string; state: string; transaction: string | null }[]
 }

@@ -7,13 +7,14 @@ import { Problem } from '../../kernel/problem.ts'
 import type { AnswerContent, PreparedAnswer, Sale } from '../../payments/index.ts'
 import type { Tx } from '../../store/database.ts'
 import { accrueShares, type Share } from '../creators/accrue.ts'
+import { newPayouts } from '../creators/describe-payout.ts'
 import { findPayee } from '../creators/payee.ts'
 import { appendToLog } from '../log/index.ts'
 import { normalText } from '../page/text-digest.ts'
 import { requireAgent } from './agent-statement.ts'
 import { paidPart, postSplit, tollBps } from './commit-attestation.ts'
 import type { AttestDeps } from './deps.ts'
-import { describeAttestation } from './describe-attestation.ts'
+import { describeAttestation, payoutOptions } from './describe-attestation.ts'
 import { zeroBytes32 } from './eas.ts'
 import { snapshotFacts } from './prepare-attestation.ts'
 import { checksumOrNull, signRecord } from './sign-record.ts'
@@ -72,10 +73,12 @@ export async function commitClaim(deps: AttestDeps, tx: Tx, sale: Sale): Promise
     shares.push({ payee, micro: parts[index] as Micro, held: signs.length > 0 ? held : undefined })
   }
   const row =
-    (await findByPayment(tx, sale.paymentId)) ?? (await stamp(deps, tx, sale, facts, shares, tollMicro, [...wash]))
+    (sale.round > 0 ? await findByPayment(tx, sale.paymentId) : undefined) ??
+    (await stamp(deps, tx, sale, facts, shares, tollMicro, [...wash]))
   const lines = await accrueShares(tx, sale, row.id, shares)
   await postSplit(tx, sale, tollMicro, lines)
-  return jsonAnswer(await describeAttestation({ ...deps, database: tx }, row, { proof: 'none' }))
+  const payouts = newPayouts(shares, sale, payoutOptions(deps))
+  return jsonAnswer(await describeAttestation({ ...deps, database: tx }, row, { proof: 'none', payouts }))
 }
 
 async function stamp(

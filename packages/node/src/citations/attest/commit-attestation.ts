@@ -7,10 +7,11 @@ import { accounts, type LedgerLine, post } from '../../ledger/index.ts'
 import type { AnswerContent, Sale } from '../../payments/index.ts'
 import type { Tx } from '../../store/database.ts'
 import { accrueShares, mergeLines } from '../creators/accrue.ts'
+import { newPayouts } from '../creators/describe-payout.ts'
 import { findPayee, type Payee } from '../creators/payee.ts'
 import { appendToLog } from '../log/index.ts'
 import type { AttestDeps } from './deps.ts'
-import { describeAttestation } from './describe-attestation.ts'
+import { describeAttestation, payoutOptions } from './describe-attestation.ts'
 import { zeroBytes32 } from './eas.ts'
 import type { CitationFacts } from './prepare-attestation.ts'
 import { checksumOrNull, signRecord } from './sign-record.ts'
@@ -34,13 +35,15 @@ export async function commitAttestation(deps: AttestDeps, tx: Tx, sale: Sale): P
   const { share: tollMicro, rest: creatorMicro } = splitShare(sale.amountMicro, tollBps)
   // After a reorg the same sale ends a second time: the citation stands already, only the money is booked anew.
   const row =
-    (await findByPayment(tx, sale.paymentId)) ??
+    (sale.round > 0 ? await findByPayment(tx, sale.paymentId) : undefined) ??
     (await stamp(deps, tx, sale, facts, { payee, wash, tollMicro, creatorMicro }))
   const held =
     wash.length > 0 ? { untilMs: sale.settledAtMs + deps.settings.challengeMs, reason: wash.join(', ') } : undefined
-  const lines = await accrueShares(tx, sale, row.id, [{ payee, micro: creatorMicro, held }])
+  const shares = [{ payee, micro: creatorMicro, held }]
+  const lines = await accrueShares(tx, sale, row.id, shares)
   await postSplit(tx, sale, tollMicro, lines)
-  return jsonAnswer(await describeAttestation({ ...deps, database: tx }, row, { proof: 'none' }))
+  const payouts = newPayouts(shares, sale, payoutOptions(deps))
+  return jsonAnswer(await describeAttestation({ ...deps, database: tx }, row, { proof: 'none', payouts }))
 }
 
 /** Last of all in the transaction: the creator's balance is locked from here to the commit. */

@@ -26,16 +26,12 @@ type DescribeDeps = Pick<AttestDeps, 'clock' | 'apiUrl' | 'settings' | 'tree'> &
 export async function describeAttestation(
   deps: DescribeDeps,
   row: AttestationRow,
-  options: { proof: 'none' | 'first' | 'witnessed' },
+  options: { proof: 'none' | 'first' | 'witnessed'; payouts?: PayoutView[] },
 ): Promise<AttestationView> {
   const record = JSON.parse(row.record) as { price_micro: string; creator_micro: string; toll_micro: string }
   const url = `${deps.apiUrl}/v1/attestations/${row.id}`
   const [payouts, proof] = await Promise.all([
-    readPayouts(deps.database, row.id, {
-      nowMs: deps.clock.nowMs(),
-      waitMs: deps.settings.waitMs,
-      apiUrl: deps.apiUrl,
-    }),
+    options.payouts ?? readPayouts(deps.database, row.id, payoutOptions(deps)),
     options.proof === 'none' ? undefined : deps.tree.proofOf(row.id, options.proof),
   ])
   return {
@@ -53,6 +49,12 @@ export async function describeAttestation(
     log: withKeys(deps, url, proof),
   }
 }
+
+export const payoutOptions = (deps: Pick<DescribeDeps, 'clock' | 'settings' | 'apiUrl'>) => ({
+  nowMs: deps.clock.nowMs(),
+  waitMs: deps.settings.waitMs,
+  apiUrl: deps.apiUrl,
+})
 
 export function withKeys(
   deps: Pick<DescribeDeps, 'tree' | 'witnessKeys'>,

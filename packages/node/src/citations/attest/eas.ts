@@ -1,6 +1,8 @@
-import { encodeAbiParameters, encodePacked, hashTypedData, keccak256, stringToHex } from 'viem'
+import { encodeAbiParameters, encodePacked, keccak256, stringToHex } from 'viem'
 import type { Address } from '../../kernel/address.ts'
-import type { Hex } from '../../kernel/bytes.ts'
+import { fromHex, type Hex, toHex } from '../../kernel/bytes.ts'
+import { usdcDomainSeparator } from '../../kernel/eip3009.ts'
+import { keccak256 as keccak } from '../../kernel/keccak.ts'
 
 /**
  * Off-chain attestations in the format of the Ethereum Attestation Service, version 2: its tools verify them, and they
@@ -93,13 +95,47 @@ export function citationMessage(facts: {
 export const easDomain = (chainId: number) =>
   ({ name: 'EAS Attestation', version: easVersion, chainId, verifyingContract: easContract }) as const
 
-export function attestDigest(message: AttestMessage, chainId: number): Hex {
-  return hashTypedData({ domain: easDomain(chainId), types: attestTypes, primaryType: 'Attest', message })
+const typeHash = keccak(
+  Buffer.from(`Attest(${attestTypes.Attest.map(({ name, type }) => `${type} ${name}`).join(',')})`),
+)
+const domainSeparators = new Map<number, Buffer>()
+
+function domainSeparator(chainId: number): Buffer {
+  const known = domainSeparators.get(chainId)
+  if (known) return known
+  const { name, version, verifyingContract: address } = easDomain(chainId)
+  const made = usdcDomainSeparator({ name, version, chainId, address })
+  domainSeparators.set(chainId, made)
+  return made
 }
+
+const word = (value: bigint | number): Buffer => fromHex(`0x${value.toString(16).padStart(64, '0')}`)
+
+/** What EIP-712 hashes, in fixed places: a general encoder with a slow hash would be most of the cost of a citation. */
+export function attestDigest(message: AttestMessage, chainId: number): Hex {
+  const struct = keccak(
+    Buffer.concat([
+      typeHash,
+      word(message.version),
+      fromHex(message.schema),
+      Buffer.alloc(12),
+      fromHex(message.recipient),
+      word(message.time),
+      word(message.expirationTime),
+      word(message.revocable ? 1 : 0),
+      fromHex(message.refUID),
+      keccak(fromHex(message.data)),
+      fromHex(message.salt),
+    ]),
+  )
+  return toHex(keccak(Buffer.concat([Buffer.from([0x19, 0x01]), domainSeparator(chainId), struct])))
+}
+
+const hashed = (hex: Hex): Hex => toHex(keccak(fromHex(hex)))
 
 /** The UID of version 2 covers the schema as text; that is how the service's own tools compute it. */
 export function attestUid(message: AttestMessage): Hex {
-  return keccak256(
+  return hashed(
     encodePacked(
       ['uint16', 'bytes', 'address', 'address', 'uint64', 'uint64', 'bool', 'bytes32', 'bytes', 'bytes32', 'uint32'],
       [

@@ -92,9 +92,8 @@ export function withProof(deps: AttestRouteDeps): ReleaseAnswer {
   return async (answer) => {
     try {
       const view = JSON.parse(String(answer.body)) as AttestationView
-      const known = await deps.tree.proofOf(view.id, 'first')
-      if (!known) await deps.tree.integrate()
-      const proof = known ?? (await deps.tree.proofOf(view.id, 'first'))
+      await deps.tree.integrate()
+      const proof = await deps.tree.proofOf(view.id, 'first')
       return { ...answer, body: JSON.stringify({ ...view, log: withKeys(deps, view.url, proof) }) }
     } catch (error) {
       // The citation stands without it, and its own address gives the proof a moment later.

@@ -20,7 +20,12 @@ export async function crawlHost(deps: SourceDeps, lease: HostLease, window: Craw
   const { database, clock } = deps
   const host = createPoliteHost(deps, window.signal)
   const visit = await prepare(deps, lease, host, window)
-  if (!visit) return 0
+  if (!visit) {
+    // Whoever starts next need not wait for the lease of a process that was told to stop.
+    if (window.signal.aborted)
+      await releaseHost(database, clock, lease, { ...unchanged(lease), dueAt: new Date(clock.nowMs()) })
+    return 0
+  }
   const { pages, outcome } = visit.reachable
     ? await visitPages(deps, lease, host, visit, window)
     : { pages: 0, outcome: 'silent' as const }
@@ -35,6 +40,8 @@ export async function crawlHost(deps: SourceDeps, lease: HostLease, window: Craw
   if (pages > 0 || outcome !== 'unfinished') await wantScore(database, lease.source.domain, clock)
   return pages
 }
+
+const unchanged = ({ failures }: HostLease) => ({ finished: false, failures, problem: null })
 
 type Outcome = 'finished' | 'unfinished' | 'silent'
 

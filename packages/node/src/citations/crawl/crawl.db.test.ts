@@ -1,12 +1,11 @@
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { OutboundOutcome } from '../../outbound/index.ts'
 import { describeSource } from '../sources/describe-source.ts'
 import { registerSource } from '../sources/register-source.ts'
-import { verifySource } from '../sources/verify-source.ts'
-import { failure, openSourceWorld, type SourceWorld } from '../sources.fixture.ts'
+import { openSourceWorld, type SourceWorld } from '../sources.fixture.ts'
 import { crawlHost } from './crawl-host.ts'
 import { runCrawler } from './run-crawler.ts'
-import { type HostLease, releaseHost, takeHosts } from './store.ts'
+import { type HostLease, takeHosts } from './store.ts'
 
 let world: SourceWorld
 beforeEach(async () => {
@@ -25,7 +24,6 @@ type View = any
 const view = async (domain: string) => (await describeSource(world.deps, domain)) as View
 const register = (domain: string) => registerSource(world.deps, { domain, wallet })
 const crawl = (signal?: AbortSignal) => runCrawler(world.deps, { forMs: 20_000, ...(signal ? { signal } : {}) })
-const asked = (path: string) => world.requests.filter(({ url }) => url.endsWith(path))
 
 /** A site of `count` articles that its home page links to. */
 function publish(domain: string, count: number): string[] {
@@ -71,6 +69,47 @@ test('feeds that a page names are read: their pages are visited, and their licen
   expect(world.requests.some(({ url }) => url.includes('elsewhere.com'))).toBe(false)
 })
 
+test('a compressed sitemap is read, and a bomb in its place is not', async () => {
+  await register('packed.com')
+  const listing = '<urlset><url><loc>https://packed.com/listed</loc></url></urlset>'
+  world.web.set(
+    'https://packed.com/robots.txt',
+    'Sitemap: https://packed.com/bomb.xml.gz\nSitemap: https://packed.com/map.xml.gz\n',
+  )
+  world.web.set('https://packed.com/map.xml.gz', () => ({ bytes: gzipSync(listing) }))
+  world.web.set('https://packed.com/bomb.xml.gz', () => ({ bytes: gzipSync(Buffer.alloc(50 * 1024 * 1024)) }))
+  world.web.set('https://packed.com/', page('Home'))
+  world.web.set('https://packed.com/listed', page('Listed'))
+  await crawl()
+  expect((await pageRows('packed.com')).map(({ url }) => url)).toEqual([
+    'https://packed.com/',
+    'https://packed.com/listed',
+  ])
+})
+
+test('a creator whose home page leads elsewhere is told to register that name', async () => {
+  await register('apex.com')
+  world.intercept = async (url) =>
+    url === 'https://apex.com/'
+      ? {
+          status: 'ok',
+          httpStatus: 200,
+          headers: new Map([['content-type', 'text/html']]),
+          bytes: Buffer.from(page('Elsewhere')),
+          cut: false,
+          url: 'https://www.apex.com/',
+          redirectedFrom: [url],
+          address: '203.0.114.1',
+          secure: true,
+        }
+      : undefined
+  await crawl()
+  expect((await view('apex.com')).next_steps[2]).toMatchObject({
+    state: 'missing',
+    fix: expect.stringContaining('leads to www.apex.com'),
+  })
+})
+
 test('a page that answers 304 keeps what was read, and is no change; one that changed is', async () => {
   await register('marks.com')
   world.web.set('https://marks.com/', ({ headers }) =>
@@ -92,6 +131,29 @@ test('a page that answers 304 keeps what was read, and is no change; one that ch
   expect(versions.rowCount).toBe(2)
 })
 
+test('of a page that changes at every visit the newest versions are kept, the current one always', async () => {
+  await register('restless.com')
+  for (let round = 0; round < 26; round += 1) {
+    world.web.set('https://restless.com/', page(round === 25 ? 'Round 10' : `Round ${round}`))
+    world.advance(2 * day)
+    await crawl()
+  }
+  const { rows } = await world.db.database.query<{ title: string; current: boolean }>(
+    `select v.title, v.text_sha256 = p.text_sha256 as current from page_version v join crawl_page p using (domain, url) where domain = 'restless.com'`,
+  )
+  expect(rows.length).toBeLessThanOrEqual(21)
+  expect(rows.filter((row) => row.current)).toMatchObject([{ title: 'Round 10' }])
+  // Once it was cited, a quote may have to be checked in any of them.
+  await world.db.database.query(`insert into source_usage (domain, citations) values ('restless.com', 1)`)
+  for (let round = 30; round < 33; round += 1) {
+    world.web.set('https://restless.com/', page(`Round ${round}`))
+    world.advance(2 * day)
+    await crawl()
+  }
+  const kept = await world.db.database.query(`select from page_version where domain = 'restless.com'`)
+  expect(kept.rowCount).toBe(rows.length + 3)
+})
+
 test('pages that are gone or come to be forbidden are no longer indexed; silence takes nothing away', async () => {
   await register('fading.com')
   const [gone, closed, quiet] = publish('fading.com', 3) as [string, string, string]
@@ -106,78 +168,6 @@ test('pages that are gone or come to be forbidden are no longer indexed; silence
   expect(rows.get(gone)).toMatchObject({ read: false, http_status: 404 })
   expect(rows.get(closed)).toMatchObject({ read: false, problem: 'robots.txt forbids it' })
   expect(rows.get(quiet)).toMatchObject({ read: true, problem: 'no connection' })
-})
-
-test('two workers share the queue: every page is asked for once, a host by one worker at a time', async () => {
-  const domains = ['one.com', 'two.com', 'three.com', 'four.com']
-  for (const domain of domains) {
-    publish(domain, 12)
-    await register(domain)
-  }
-  const active = new Map<string, number>()
-  let crossed = 0
-  world.intercept = async (url) => {
-    const { host } = new URL(url)
-    active.set(host, (active.get(host) ?? 0) + 1)
-    if ((active.get(host) ?? 0) > 1) crossed += 1
-    await new Promise((resolve) => setTimeout(resolve, 2))
-    active.set(host, (active.get(host) ?? 0) - 1)
-    return undefined
-  }
-  const runs = await Promise.all([crawl(), crawl(), crawl()])
-  expect(runs.reduce((sum, run) => sum + run.pages, 0)).toBe(4 * 13)
-  expect(crossed).toBe(0)
-  const pages = world.requests.map(({ url }) => url).filter((url) => /\/(?:a\d+)?$/.test(url))
-  expect(new Set(pages).size).toBe(pages.length)
-})
-
-test('hosts of one registrable domain take turns, so that a wildcard is not met by a crowd', async () => {
-  for (let n = 0; n < 5; n += 1) {
-    publish(`h${n}.wild.com`, 2)
-    await register(`h${n}.wild.com`)
-  }
-  publish('honest.com', 2)
-  await register('honest.com')
-  const first = await takeHosts(world.deps.database, world.deps.clock, 100, 60_000)
-  expect(first.map((lease) => lease.source.registrable).sort()).toEqual(['honest.com', 'wild.com'])
-  expect(await takeHosts(world.deps.database, world.deps.clock, 100, 60_000)).toEqual([])
-  for (const lease of first)
-    await releaseHost(world.deps.database, world.deps.clock, lease, {
-      dueAt: new Date(world.deps.clock.nowMs()),
-      finished: false,
-      failures: 0,
-      problem: null,
-    })
-  await crawl()
-  for (let n = 0; n < 5; n += 1) expect((await view(`h${n}.wild.com`)).crawl.pages_indexed).toBe(3)
-})
-
-test('a worker whose lease ran out changes nothing any more, and the next one goes on where pages were stored', async () => {
-  publish('slow.com', 25)
-  await register('slow.com')
-  let stalled: (() => void) | undefined
-  let pages = 0
-  world.intercept = async (url) => {
-    if (!/\/a\d+$/.test(url)) return undefined
-    pages += 1
-    if (pages === 15) await new Promise<void>((resolve) => (stalled = resolve))
-    return undefined
-  }
-  const first = crawl()
-  while (!stalled) await new Promise((resolve) => setTimeout(resolve, 5))
-  world.advance(2 * 60_000)
-  const second = await crawl()
-  expect((await view('slow.com')).crawl).toMatchObject({ pages_indexed: 26, problem: null })
-  // The home page and a batch of ten are stored: the second asks for the rest only.
-  expect(second.pages).toBe(26 - 11)
-  expect(asked('/robots.txt').length).toBe(1)
-  stalled()
-  await first
-  const { rows } = await world.db.database.query<{ due: boolean; lease_token: bigint }>(
-    `select due_at > $1 as due, lease_token from crawl_host where domain = 'slow.com'`,
-    [new Date(world.deps.clock.nowMs())],
-  )
-  expect(rows).toEqual([{ due: true, lease_token: 2n }])
 })
 
 test.each([
@@ -211,121 +201,3 @@ async function discoverOnly(lease: HostLease): Promise<void> {
   const window = { signal: new AbortController().signal, stopAtMs: 0 }
   await expect(crawlHost(dying, lease, window)).rejects.toThrow('killed')
 }
-
-test('a host that hangs on page after page is given up for now and asked ever more rarely', async () => {
-  publish('hangs.com', 30)
-  await register('hangs.com')
-  world.intercept = async (url) => (/\/a\d+$/.test(url) ? failure(url) : undefined)
-  await crawl()
-  expect(world.requests.filter(({ url }) => /\/a\d+$/.test(url)).length).toBe(3)
-  expect((await view('hangs.com')).crawl).toMatchObject({ pages_indexed: 1, problem: 'the host does not answer' })
-  const { rows } = await world.db.database.query<{ failures: number; wait: number }>(
-    `select failures, extract(epoch from due_at - $1::timestamptz)::integer as wait from crawl_host where domain = 'hangs.com'`,
-    [new Date(world.deps.clock.nowMs())],
-  )
-  expect(rows[0]?.failures).toBe(1)
-  expect(rows[0]?.wait).toBeGreaterThan(60)
-})
-
-test('a wish to be visited that comes during a visit, or just after one, is not lost', async () => {
-  publish('eager.com', 3)
-  await register('eager.com')
-  let wished = false
-  world.intercept = async (url) => {
-    if (url.endsWith('/a1') && !wished) {
-      wished = true
-      world.web.set('https://eager.com/', page('Improved'))
-      await verifySource(world.deps, 'eager.com')
-    }
-    return undefined
-  }
-  await crawl()
-  const { rows } = await world.db.database.query<{ title: string }>(
-    `select facts->>'title' as title from crawl_page where url = 'https://eager.com/'`,
-  )
-  expect(rows).toEqual([{ title: 'Improved' }])
-  world.deps.settings = { ...world.deps.settings, recrawlPauseMs: 60_000 }
-  world.web.set('https://eager.com/', page('Again'))
-  await verifySource(world.deps, 'eager.com')
-  expect((await crawl()).hosts).toBe(0)
-  world.advance(61_000)
-  expect((await crawl()).pages).toBe(4)
-})
-
-test('whatever outside call fails, in whatever way, the crawl ends in a clear state and the next one is whole again', async () => {
-  const domain = 'faulty.com'
-  const publishAll = () => {
-    publish(domain, 3)
-    world.web.set(
-      `https://${domain}/robots.txt`,
-      `User-agent: *\nAllow: /\nSitemap: https://${domain}/sitemap.xml\nLicense: /l.xml\n`,
-    )
-    world.web.set(`https://${domain}/sitemap.xml`, `<urlset><url><loc>https://${domain}/listed</loc></url></urlset>`)
-    world.web.set(
-      `https://${domain}/listed`,
-      page('Listed', '', '<link rel="alternate" type="application/atom+xml" href="/atom.xml">'),
-    )
-    world.web.set(`https://${domain}/atom.xml`, `<feed><entry><link href="https://${domain}/fed"/></entry></feed>`)
-    world.web.set(`https://${domain}/fed`, page('Fed', '<p>See <a href="https://cited.org/x">this</a></p>'))
-    world.web.set(`https://${domain}/llms.txt`, `# Site\n[x](https://${domain}/a0)\n`)
-    world.web.set(
-      `https://${domain}/l.xml`,
-      '<rsl><content><license><permits>search</permits></license></content></rsl>',
-    )
-    world.web.set('https://cited.org/x', 'x')
-  }
-  publishAll()
-  await register(domain)
-  await crawl()
-  const calls = world.requests.length
-  const whole = (await pageRows(domain)).map(({ url, read }) => ({ url, read }))
-  expect(calls).toBeGreaterThan(10)
-  expect(whole.every(({ read }) => read)).toBe(true)
-  const faults: ((url: string) => OutboundOutcome)[] = [
-    (url) => failure(url),
-    (url) => ({ ...failure(url), reason: 'timeout' }) as OutboundOutcome,
-    (url) => ({ status: 'refused' as const, reason: 'address_not_global' as const, detail: 'not public', url }),
-    (url) => ({
-      status: 'ok',
-      httpStatus: 503,
-      headers: new Map(),
-      bytes: new Uint8Array(),
-      cut: false,
-      url,
-      redirectedFrom: [],
-      address: '203.0.114.1',
-      secure: true,
-    }),
-    (url) => ({
-      status: 'ok',
-      httpStatus: 200,
-      headers: new Map([['content-type', 'text/html']]),
-      bytes: Buffer.from([0xff, 0xfe, 0, 0xd8, 1, 2, 3]),
-      cut: false,
-      url,
-      redirectedFrom: [],
-      address: '203.0.114.1',
-      secure: true,
-    }),
-  ]
-  for (let k = 1; k <= calls; k += 1) {
-    const fault = faults[k % faults.length]
-    let count = 0
-    world.intercept = async (url) => {
-      count += 1
-      return count === k ? fault?.(url) : undefined
-    }
-    world.advance(40 * day)
-    await crawl()
-    const state = await view(domain)
-    expect(state.crawl.finished_at, `call ${k}`).not.toBeNull()
-    expect(state.next_steps[2].fix, `call ${k}`).toMatch(/\S/)
-    world.intercept = undefined
-    world.advance(40 * day)
-    await crawl()
-    expect(
-      (await pageRows(domain)).map(({ url, read }) => ({ url, read })),
-      `after call ${k}`,
-    ).toEqual(whole)
-  }
-}, 60_000)

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import { sha256, toHex } from '../../kernel/bytes.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { OutboundOutcome } from '../../outbound/index.ts'
@@ -101,7 +102,7 @@ async function readSitemaps(source: SourceRow, host: PoliteHost, robots: Robots,
     const url = waiting.shift() ?? ''
     const answer = await host.ask(url)
     if (answer.status !== 'ok' || answer.httpStatus !== 200) continue
-    const text = decodeText(answer.bytes, answer.headers.get('content-type')) ?? ''
+    const text = decodeText(unpacked(answer.bytes), answer.headers.get('content-type')) ?? ''
     const listing = parseListing(text)
     if (listing.kind === 'index') waiting.push(...listing.sitemaps.filter(own))
     const listed =
@@ -123,6 +124,18 @@ async function readSitemaps(source: SourceRow, host: PoliteHost, robots: Robots,
     if (pages.length > 0 && waiting.every((next) => next === usual)) break
   }
   return { finding, pages }
+}
+
+const sitemapBytesMax = 5 * 1024 * 1024
+
+/** Sitemaps are often stored compressed (sitemap.xml.gz), which is no content coding. */
+function unpacked(bytes: Uint8Array): Uint8Array {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+  try {
+    return gunzipSync(bytes, { maxOutputLength: sitemapBytesMax })
+  } catch {
+    return new Uint8Array()
+  }
 }
 
 async function readLlms(

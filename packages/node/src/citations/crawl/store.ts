@@ -159,6 +159,9 @@ export async function storePages(sql: Sql, domain: string, results: readonly Pag
   await sql.query(storeStatement, [domain, JSON.stringify(rows)])
 }
 
+// A page that says something else at every visit must not fill the disk; of a source that was cited everything is kept.
+const versionsMax = 20
+
 // The lock is taken before the first number is drawn, so that readers know up to which number nothing is missing.
 const storeStatement = `
   with fence as materialized (select pg_advisory_xact_lock_shared(${pageChangeLock})),
@@ -184,5 +187,12 @@ const storeStatement = `
     insert into page_version (domain, url, text_sha256, content_sha256, title, text, fetched_at)
     select $1, g.url, decode(g.text_sha256, 'hex'), decode(g.content_sha256, 'hex'), g.title, g.text, g.fetched_at
     from given g join pages using (url) where g.text_sha256 is not null
-    on conflict do nothing)
+    on conflict do nothing),
+  pruned as (
+    delete from page_version v using (
+      select o.url, o.text_sha256, row_number() over (partition by o.url order by o.fetched_at desc) as place
+      from page_version o where o.domain = $1 and o.url in (select url from given where text_sha256 is not null)) as ranked
+    where ranked.place >= ${versionsMax} and not exists (select from source_usage u where u.domain = $1 and u.citations > 0)
+      and v.domain = $1 and v.url = ranked.url and v.text_sha256 = ranked.text_sha256
+      and not exists (select from given g where g.url = v.url and decode(g.text_sha256, 'hex') = v.text_sha256))
   select pg_notify('${pageStoredChannel}', $1)`

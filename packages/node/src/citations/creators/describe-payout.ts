@@ -1,6 +1,7 @@
 import { type Address, checksumAddress } from '../../kernel/address.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { Sql } from '../../store/database.ts'
+import type { Share } from './accrue.ts'
 
 /** What became of a creator's share, in words that never claim more than has happened. */
 export type PayoutState =
@@ -64,6 +65,36 @@ export async function readPayouts(
     values: [subject],
   })
   return rows.map((row) => toView(row, options))
+}
+
+/** The same for shares that were put down a moment ago, without asking for them again. */
+export function newPayouts(
+  shares: readonly Share[],
+  sale: { network: string; settledAtMs: number },
+  options: { nowMs: number; waitMs: number; apiUrl: string },
+): PayoutView[] {
+  return shares
+    .filter(({ micro }) => micro > 0n)
+    .map(({ payee, micro, held }) =>
+      toView(
+        {
+          domain: payee.domain,
+          registrable: payee.registrable,
+          wallet: payee.wallet ?? null,
+          micro,
+          network: sale.network,
+          state: payee.wallet === undefined ? 'waiting' : 'accrued',
+          held_until: held ? new Date(held.untilMs) : null,
+          held_reason: held?.reason ?? null,
+          created_at: new Date(sale.settledAtMs),
+          root: null,
+          epoch: null,
+          commit_transaction: null,
+          settle_transaction: null,
+        },
+        options,
+      ),
+    )
 }
 
 function toView(row: Row, { nowMs, waitMs, apiUrl }: { nowMs: number; waitMs: number; apiUrl: string }): PayoutView {

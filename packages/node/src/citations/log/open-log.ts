@@ -1,6 +1,6 @@
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { Sql } from '../../store/database.ts'
-import { createIntegrator, type IntegrateDeps } from './integrate.ts'
+import { createIntegrator, type IntegrateDeps, type PlacedBatch } from './integrate.ts'
 import { consistencyRanges, inclusionRanges, type Range } from './merkle.ts'
 import { noteKey, signatureTypes } from './signed-note.ts'
 import {
@@ -44,11 +44,12 @@ const cachedTilesMax = 2_048
 export function openLog(deps: IntegrateDeps): TransparencyLog {
   const { database, origin, keyring } = deps
   const hashesOf = cachedHashes(database)
+  const recent = recentBatches()
   const withCosignatures = async (checkpoint: StoredCheckpoint) =>
     checkpoint.note + (await cosignaturesOf(database, checkpoint.size)).map(({ line }) => line).join('')
   return {
     origin,
-    integrate: createIntegrator(deps),
+    integrate: createIntegrator(deps, recent.add),
     consistency: (oldSize, size) => hashesOf(consistencyRanges(oldSize, size)),
     checkpoint: async () => {
       const newest = await newestCheckpoint(database)
@@ -61,6 +62,8 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
         .filter(({ revokedAtMs }) => revokedAtMs === undefined)
         .map(({ x }) => noteKey(origin, signatureTypes.ed25519, Buffer.from(x, 'base64url')).vkey),
     proofOf: async (subject, which) => {
+      const placed = which === 'first' ? recent.find(subject) : undefined
+      if (placed) return proofIn(origin, placed.batch, placed.index)
       const entry = await findEntry(database, subject)
       if (entry?.leafIndex === undefined) return undefined
       const find = which === 'first' ? firstCheckpointOver : bestCheckpointOver
@@ -80,6 +83,35 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
         witnesses: cosignatures.map(({ witness, at }) => ({ name: witness, cosigned_at: toRfc3339(at.getTime()) })),
       }
     },
+  }
+}
+
+const recentLeavesMax = 20_000
+
+/** Whoever wrote an entry asks for its proof at once: it is made from what the batch already held. */
+function recentBatches() {
+  const placed = new Map<string, { batch: PlacedBatch; index: number }>()
+  return {
+    find: (subject: string) => placed.get(subject),
+    add: (batch: PlacedBatch) => {
+      for (const [n, { subject }] of batch.leaves.entries()) placed.set(subject, { batch, index: batch.from + n })
+      for (const subject of placed.keys()) {
+        if (placed.size <= recentLeavesMax) break
+        placed.delete(subject)
+      }
+    },
+  }
+}
+
+function proofIn(origin: string, { leaves, from, head, tiles }: PlacedBatch, index: number): LogProof {
+  return {
+    origin,
+    leaf_index: String(index),
+    leaf_hash: (leaves[index - from]?.leafHash ?? Buffer.alloc(0)).toString('base64'),
+    tree_size: String(head.size),
+    inclusion_proof: hashRanges(inclusionRanges(index, head.size), tiles).map((hash) => hash.toString('base64')),
+    checkpoint: head.note,
+    witnesses: [],
   }
 }
 

@@ -13,7 +13,6 @@ export type LogRouteDeps = { database: Sql; tree: TransparencyLog; witnesses: re
 
 export const logPath = '/v1/log'
 const binary = 'application/octet-stream'
-const immutable = { 'cache-control': 'public, max-age=31536000, immutable' }
 
 export function logRoutes(deps: LogRouteDeps): RouteDeclaration[] {
   return [describeRoute(deps), checkpointRoute(deps), consistencyRoute(deps), ...tileRoutes(deps)]
@@ -94,6 +93,7 @@ function checkpointRoute({ tree }: LogRouteDeps): RouteDeclaration {
     output: z.string(),
     example: { output: 'api.example.org/v1/log\n70000\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n' },
     next: logPath,
+    cacheSeconds: 1,
     access: {
       kind: 'free',
       handle: async () => {
@@ -103,7 +103,6 @@ function checkpointRoute({ tree }: LogRouteDeps): RouteDeclaration {
           status: 200,
           contentType: 'text/plain; charset=utf-8',
           body: note,
-          headers: { 'cache-control': 'public, max-age=1' },
         }
       },
     },
@@ -160,6 +159,7 @@ function tileRoutes(deps: LogRouteDeps): RouteDeclaration[] {
       example: { params: { level: '0', ...Object.fromEntries(used.map((name) => [name, '000'])) }, output: '' },
       next: `${logPath}/checkpoint`,
       hidden: index > 0,
+      immutable: true,
       access: {
         kind: 'free',
         handle: async ({ params }) => {
@@ -169,7 +169,7 @@ function tileRoutes(deps: LogRouteDeps): RouteDeclaration[] {
           )
           const body = path && (await readTile(deps.database, path))
           if (!body) throw new Problem('not_found', { detail: 'There is no such tile in this log.' })
-          return { status: 200, contentType: binary, body, headers: immutable }
+          return { status: 200, contentType: binary, body }
         },
       },
     })

@@ -28,16 +28,27 @@ export async function appendToLog(sql: Sql, drafts: readonly LogDraft[]): Promis
   })
 }
 
+/** The name of the log: the one it was opened with first. */
+export async function logOrigin(sql: Sql, wanted: string): Promise<string> {
+  const { rows } = await sql.query<{ origin: string }>(
+    'update log_tree set origin = coalesce(origin, $1) returning origin',
+    [wanted],
+  )
+  return rows[0]?.origin ?? wanted
+}
+
 /** Whoever holds this lock gives places; the others wait until it is done. */
 export async function lockTree(tx: Tx): Promise<number> {
   const { rows } = await tx.query<{ size: bigint }>('select size from log_tree for update')
   return Number(rows[0]?.size ?? 0)
 }
 
-export async function readWaiting(tx: Tx, limit: number): Promise<{ id: bigint; leafHash: Buffer }[]> {
-  const { rows } = await tx.query<{ id: bigint; leafHash: Buffer }>({
+export type Waiting = { id: bigint; subject: string; leafHash: Buffer }
+
+export async function readWaiting(tx: Tx, limit: number): Promise<Waiting[]> {
+  const { rows } = await tx.query<Waiting>({
     name: 'log_waiting',
-    text: `select id, leaf_hash as "leafHash" from log_entry where leaf_index is null order by id limit $1`,
+    text: `select id, subject, leaf_hash as "leafHash" from log_entry where leaf_index is null order by id limit $1`,
     values: [limit],
   })
   return rows

@@ -40,16 +40,27 @@ function subtreeFromTiles(subtree: Subtree, tiles: Tiles): Buffer {
   const hashes = tiles.get(tileKey({ level, tile }))
   if (!hashes || hashes.length < (first + count) * hashBytes)
     throw new Error(`tile ${level}/${tile} lacks hash ${first + count - 1}`)
-  return fold(hashes.subarray(first * hashBytes, (first + count) * hashBytes))
+  return interiorOf(hashes)[Math.log2(count)]?.[first / count] as Buffer
 }
 
-function fold(hashes: Buffer): Buffer {
+/** Every complete subtree inside a tile, by height. Tiles are not changed once made, so it is computed once for each. */
+const interiors = new WeakMap<Buffer, Buffer[][]>()
+
+function interiorOf(hashes: Buffer): Buffer[][] {
+  const known = interiors.get(hashes)
+  if (known) return known
   let row = Array.from({ length: hashes.length / hashBytes }, (_, i) =>
     hashes.subarray(i * hashBytes, (i + 1) * hashBytes),
   )
-  while (row.length > 1)
-    row = Array.from({ length: row.length / 2 }, (_, i) => nodeHash(row[2 * i] as Buffer, row[2 * i + 1] as Buffer))
-  return row[0] as Buffer
+  const rows = [row]
+  while (row.length > 1) {
+    row = Array.from({ length: Math.floor(row.length / 2) }, (_, i) =>
+      nodeHash(row[2 * i] as Buffer, row[2 * i + 1] as Buffer),
+    )
+    rows.push(row)
+  }
+  interiors.set(hashes, rows)
+  return rows
 }
 
 /** The tiles at the right edge of a tree, which grow when leaves are added. */
@@ -79,7 +90,7 @@ export function growTiles(size: number, edge: Tiles, leaves: readonly Buffer[]):
       const slice = added.slice(taken, taken + room)
       const hashes = Buffer.concat([...(known === undefined ? [] : [known]), ...slice])
       changed.push({ level, tile, hashes })
-      if (slice.length === room) full.push(fold(hashes))
+      if (slice.length === room) full.push(interiorOf(hashes)[tileHeight]?.[0] as Buffer)
       taken += slice.length
       position += slice.length
     }

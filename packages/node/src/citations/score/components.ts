@@ -20,10 +20,13 @@ const articles = (evidence: SourceEvidence) => {
   return read.length > 0 ? read : evidence.pages
 }
 
-/** Weight of the market against an outside rank grows with the number of independent citers. */
+/**
+ * Weight of the market against an outside rank grows with the number of independent citers. Trust counts upwards from the
+ * prior: being cited must never be worse than not being cited, or citing a rival would harm it.
+ */
 export function authorityValue(market: SourceEvidence['market'], external: number | undefined): number {
   const { mass, meanMass, effectiveCiters } = market
-  const trusted = mass <= 0 ? 0 : mass / (mass + meanMass)
+  const trusted = authorityPrior + (1 - authorityPrior) * (mass <= 0 ? 0 : mass / (mass + meanMass))
   const weight = effectiveCiters / (effectiveCiters + 20)
   return clamp(weight * trusted + (1 - weight) * (external ?? authorityPrior))
 }

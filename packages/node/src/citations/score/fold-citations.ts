@@ -112,13 +112,13 @@ async function rescoreAuthority(
 ): Promise<number> {
   const { rows } = await tx.query<Changed>(
     `with parts as (
-       select p.domain, p.rest, p.gate, s.cite_score, s.confidence, coalesce(p.external, $2) as external, t.mass,
+       select p.domain, p.rest, p.gate, s.cite_score, s.confidence, coalesce(p.external, $2::double precision) as external, t.mass,
          case when t.sum_squares > 0 then t.mass * t.mass / t.sum_squares else 0 end as citers,
          coalesce((select mean_mass from trust_scale), 1) as mean_mass
        from score_parts p join source s on s.domain = p.domain join source_trust t on t.domain = p.domain
        where p.domain = any($1)),
      valued as (
-       select *, least(1, greatest(0, citers / (citers + 20) * case when mass > 0 then mass / (mass + mean_mass) else 0 end
+       select *, least(1, greatest(0, citers / (citers + 20) * ($2 + (1 - $2) * case when mass > 0 then mass / (mass + mean_mass) else 0 end)
          + 20 / (citers + 20) * external)) as authority from parts)
      select domain, round((100 * ($3 * authority + rest) * gate)::numeric)::integer as score, authority, confidence
      from valued

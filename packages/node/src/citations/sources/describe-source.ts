@@ -161,11 +161,13 @@ async function readCrawl(deps: SourceDeps, domain: string) {
     known: bigint
     licence: string | null
     licence_url: string | null
+    home_problem: string | null
   }>(
     `select h.findings, h.finished_at, h.last_problem,
        (select count(*) from crawl_page p where p.domain = h.domain and p.facts is not null) as pages,
        (select count(*) from crawl_page p where p.domain = h.domain) as known,
-       l.licence->>'name' as licence, l.licence->>'url' as licence_url
+       l.licence->>'name' as licence, l.licence->>'url' as licence_url,
+       (select p.problem from crawl_page p where p.domain = h.domain and p.found_by = 'home' limit 1) as home_problem
      from crawl_host h
      left join lateral (
        select p.facts->'licences'->0 as licence from crawl_page p
@@ -180,6 +182,7 @@ async function readCrawl(deps: SourceDeps, domain: string) {
     known: Number(row?.known ?? 0),
     finishedAt: row?.finished_at?.toISOString() ?? null,
     problem: row?.last_problem ?? null,
+    homeProblem: row?.home_problem ?? null,
     licence: licenceOf(row?.findings.rsl, row && { name: row.licence, url: row.licence_url }),
   }
 }

@@ -12,7 +12,13 @@ export type StepFacts = {
   source: SourceRow
   holder: ClaimRow | undefined
   claim: ClaimRow | undefined
-  crawl: { pages: number; finishedAt: string | null; problem: string | null; findings: { robots?: { status: string } } }
+  crawl: {
+    pages: number
+    finishedAt: string | null
+    problem: string | null
+    homeProblem: string | null
+    findings: { robots?: { status: string } }
+  }
   advice: readonly { advice: string; points: number }[]
 }
 
@@ -81,6 +87,18 @@ function crawlStep({ crawl }: StepFacts): Step {
     return { step, state: 'missing', fix: 'robots.txt fails, so nothing may be read; make it answer 200 or 404.' }
   if (crawl.finishedAt === null)
     return { step, state: 'waiting', fix: 'The first visit is under way; look again in a moment.' }
+  if (crawl.homeProblem?.startsWith('leads to '))
+    return {
+      step,
+      state: 'missing',
+      fix: `The home page ${crawl.homeProblem}, which is a source of its own; register that name, or serve the pages here.`,
+    }
+  if (crawl.homeProblem !== null && crawl.homeProblem !== 'robots.txt forbids it')
+    return {
+      step,
+      state: 'missing',
+      fix: `The home page cannot be read: ${crawl.homeProblem}; mend it and verify again.`,
+    }
   return {
     step,
     state: 'missing',

@@ -67,7 +67,16 @@ export function planDemo(nowMs: number, size: DemoSize): PlannedFile[] {
     ]),
     ...(small
       ? []
-      : days.slice(1, 40).map((day) => plan('ibkr-borrow', `${day} 09:15:00`, () => borrowFile(all, day, '09:15:00')))),
+      : [
+          ...days
+            .slice(1, 40)
+            .map((day) => plan('ibkr-borrow', `${day} 09:15:00`, () => borrowFile(all, day, '09:15:00'))),
+          // Names and numbers of companies as they were known in the past: without them no day of it can be judged.
+          ...[0, 1].map((index) =>
+            plan('nasdaq-directory', `${index} ${oldest}`, () => directoryFiles(all, oldest)[index] as DemoFile),
+          ),
+          plan('sec-tickers', oldest, () => tickersFile(all, oldest)),
+        ]),
   ]
 }
 

@@ -8,7 +8,7 @@ export function zipFile(entries: readonly { name: string; text: string }[]): Buf
   let offset = 0
   for (const { name, text } of entries) {
     const bytes = Buffer.from(text, 'latin1')
-    const packed = deflateRawSync(bytes, { level: 4 })
+    const packed = deflateRawSync(bytes, { level: 1 })
     const fields = Buffer.alloc(26)
     fields.writeUInt16LE(20, 0)
     fields.writeUInt16LE(8, 4)

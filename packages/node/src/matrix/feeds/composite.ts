@@ -1,19 +1,17 @@
 import { findCatalysts } from '../score/catalysts.ts'
 import { computeFactors, factorColumns } from '../score/factors.ts'
-import { type FactorName, factorRules, scoreMeaning, scoreMethod } from '../score/method.ts'
+import { factorRules, scoreMeaning, scoreMethod } from '../score/method.ts'
 import { type Factor, scoreUniverse } from '../score/score-universe.ts'
 import { chooseUniverse, type UniverseId } from '../score/universe.ts'
-import type { Column, ColumnName, World } from '../world/world.ts'
-import { numberText } from './provenance.ts'
+import type { ColumnName, World } from '../world/world.ts'
+import { compositeRows } from './composite-rows.ts'
 import type { BuildInput, RowPlan } from './row-plan.ts'
 
 const universes: Record<string, UniverseId> = { squeeze: 'shares', equities: 'listed_shares', etf: 'funds' }
-const shownLive: readonly FactorName[] = ['short_interest_to_shares', 'days_to_cover', 'borrow_fee', 'fails_to_shares']
-const trendDays = 20
 
 /** The composite ranking: score, what it is made of, and why others are not in it. */
 export function planComposite(input: BuildInput): RowPlan {
-  const { columns, provenance } = input
+  const { columns } = input
   const world = withKinds(input)
   const factors = computeFactors(world, columns)
   const ratios = factors.find(({ rule }) => rule.name === 'short_interest_to_shares')?.values
@@ -30,44 +28,7 @@ export function planComposite(input: BuildInput): RowPlan {
     taking += 1
     if (ranked[i] !== 1) reasons.set(i, 'too_little_known')
   }
-  const columnsOf = factors.map(({ rule }) => factorColumns[rule.name].map((name) => columns[name] as Column))
-  const cell = (index: number, symbol: number, extra: string) => {
-    const value = (factors[index] as Factor).values[symbol] as number
-    if (Number.isNaN(value)) return 'null'
-    return `{"value":${numberText(value)}${extra}${provenance.tail(columnsOf[index] as Column[], symbol)}`
-  }
-  const known = createKnownFactors(factors)
-  const behindScore = new Map<number, Column[]>()
-  const columnsBehind = (mask: number) => {
-    const found = behindScore.get(mask) ?? columnsOf.flatMap((list, index) => (mask & (1 << index) ? list : []))
-    behindScore.set(mask, found)
-    return found
-  }
-  const shown = factors.flatMap(({ rule }, index) => (shownLive.includes(rule.name) ? [index] : []))
-  const live = (row: number) => {
-    const symbol = scored.ranking[row] as number
-    const scoreText = numberText(scored.score[symbol] as number, 2)
-    const reasonsOf = catalysts.reasons.get(symbol)
-    let text = `"score":${scoreText},"coverage_pct":${numberText(scored.coverage[symbol] as number, 1)},"catalysts":${reasonsOf ? JSON.stringify(reasonsOf) : '[]'},"values":{"score":{"value":${scoreText}${provenance.tail(columnsBehind(known(symbol)), symbol)}`
-    for (const index of shown) text += `,"${(factors[index] as Factor).rule.name}":${cell(index, symbol, '')}`
-    return `${text}}${trendText(input, symbol)}`
-  }
-  const missingTexts = new Map<number, string>()
-  const missingText = (mask: number) => {
-    const found = missingTexts.get(mask) ?? JSON.stringify(missingFactors(factors, mask))
-    missingTexts.set(mask, found)
-    return found
-  }
-  const vip = (row: number) => {
-    const symbol = scored.ranking[row] as number
-    let cells = ''
-    for (let index = 0; index < factors.length; index += 1) {
-      const { rule } = factors[index] as Factor
-      const extra = `,"percentile":${numberText(scored.percentiles[index]?.[symbol] as number, 2)},"weight":${rule.weight},"points":${numberText(scored.points[index]?.[symbol] as number, 3)}`
-      cells += `${index === 0 ? '' : ','}"${rule.name}":${cell(index, symbol, extra)}`
-    }
-    return `"factors":{${cells}},"missing_factors":${missingText(known(symbol))},"catalyst_points":${numberText(catalysts.points[symbol] as number, 1)}`
-  }
+  const { live, vip } = compositeRows(input, factors, scored, catalysts)
   return {
     count: scored.ranking.length,
     symbolOf: (row) => scored.ranking[row] as number,
@@ -83,22 +44,6 @@ export function planComposite(input: BuildInput): RowPlan {
       factors_left_out: leftOutFactors(input, factors),
     },
   }
-}
-
-/** Which factors are known of a symbol, a bit each: rows with the same ones share what is said about them. */
-function createKnownFactors(factors: readonly Factor[]): (symbol: number) => number {
-  return (symbol) => {
-    let mask = 0
-    for (let index = 0; index < factors.length; index += 1)
-      if (!Number.isNaN((factors[index] as Factor).values[symbol] as number)) mask |= 1 << index
-    return mask
-  }
-}
-
-function missingFactors(factors: readonly Factor[], mask: number): FactorName[] {
-  return factorRules
-    .filter((rule) => !factors.some((factor, index) => factor.rule.name === rule.name && mask & (1 << index)))
-    .map(({ name }) => name)
 }
 
 /** Symbols that the files of this ranking speak of: those of other files must not show, or its bytes would depend on them. */
@@ -134,18 +79,3 @@ function leftOutFactors(input: BuildInput, used: readonly Factor[]) {
       return { name, weight, why: refused ? 'licence' : 'no data' }
     })
 }
-
-/** The last days of short share, for a small picture; null where a day is unknown. */
-export function trendText(input: BuildInput, symbol: number): string {
-  if (!input.columns.short_ratio) return ''
-  const { ratioDays } = input.world
-  let values = ''
-  for (let day = Math.max(0, ratioDays.length - trendDays); day < ratioDays.length; day += 1) {
-    const ratio = (ratioDays[day] as World['ratioDays'][number]).ratios[symbol] as number
-    values += `${values === '' ? '' : ','}${Number.isNaN(ratio) ? 'null' : (shareTexts[Math.round(ratio * 1000)] ?? numberText(ratio, 3))}`
-  }
-  return `,"trend":{"of":"short_volume_ratio","values":[${values}]}`
-}
-
-/** Shares of one, by thousandths: there are few, and each row shows twenty. */
-const shareTexts = Array.from({ length: 1_001 }, (_, thousandths) => String(thousandths / 1000))

@@ -1,7 +1,7 @@
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { ratio } from '../score/factors.ts'
 import type { Column, ColumnName, HaltEvent } from '../world/world.ts'
-import { trendText } from './composite.ts'
+import { trendText } from './composite-rows.ts'
 import type { FeedId } from './feed.ts'
 import { numberText } from './provenance.ts'
 import type { BuildInput, RowPlan } from './row-plan.ts'

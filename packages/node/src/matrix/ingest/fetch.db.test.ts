@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../kernel/clock.ts'
+import { silentLog } from '../../kernel/log.ts'
+import { silentMetrics } from '../../kernel/metrics.ts'
+import { systemRng } from '../../kernel/random.ts'
 import type { Outbound, OutboundOutcome } from '../../outbound/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { sampleFiles, sampleNowMs } from '../demo/sample-files.fixture.ts'
+import { ibkrBorrow } from '../sources/ibkr-borrow.ts'
 import { createSymbolBook } from '../store/symbol-book.ts'
 import { fetchDue } from './fetch-due.ts'
 import { backOffMs, fetchFile } from './fetch-file.ts'
+import { officialOutbound } from './official-outbound.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -105,6 +111,45 @@ test('publishers are asked one at a time, with their pause in between', async ()
   await fetchDue(deps, ['nyse-threshold'], { signal: new AbortController().signal })
   expect(asked.length).toBeGreaterThan(5)
   expect(time.nowMs - startedMs).toBeGreaterThanOrEqual(asked.length * 5_000)
+})
+
+test('what changes within the day is asked for again within minutes, the rest twice a day', async () => {
+  const minutes = 60_000
+  for (const [source, againMs] of [
+    ['nasdaq-halts', 5 * minutes],
+    ['ibkr-borrow', 15 * minutes],
+    ['sec-fails', 720 * minutes],
+  ] as const) {
+    const { file } = sampleFiles.find((one) => one.source === source) as (typeof sampleFiles)[number]
+    const { asked, time, deps } = open(() => ({ bytes: file.bytes }) as never)
+    const due = { url: `https://example.org/again/${source}`, name: file.name, period: '', dueAtMs: 0 }
+    await fetchFile(deps, source, due)
+    time.nowMs += againMs - minutes
+    expect((await fetchFile(deps, source, due)).status).toBe('waiting')
+    time.nowMs += minutes
+    expect((await fetchFile(deps, source, due)).status).toBe('unchanged')
+    expect(asked).toHaveLength(2)
+  }
+})
+
+test('the shortable stock file is read by FTP from its publisher, and from nobody else', async () => {
+  const [due] = ibkrBorrow.schedule.due(sampleNowMs)
+  expect(due).toMatchObject({ url: 'ftp://shortstock@ftp2.interactivebrokers.com/usa.txt', name: 'usa.txt' })
+  const outbound = officialOutbound({
+    clock: systemClock,
+    rng: systemRng,
+    log: silentLog,
+    metrics: silentMetrics,
+    mode: 'production',
+    contact: 'test@localhost',
+  })
+  const limits = { maxBytes: 10, totalMs: 100, redirectsMax: 0 }
+  for (const url of [
+    'ftp://127.0.0.1/usa.txt',
+    'ftp://ftp2.interactivebrokers.com:2121/usa.txt',
+    'ftp://ftp2.interactivebrokers.com/../x',
+  ])
+    expect(await outbound.fetch(url, limits)).toMatchObject({ status: 'refused' })
 })
 
 test('back-off doubles up to six hours', () => {

@@ -56,8 +56,13 @@ export async function evaluate(
     const beforeMs = easternToUtcMs(date, 9, 30)
     const world = await loadWorld(deps, beforeMs - 1)
     refuseLookAhead(world, beforeMs)
-    for (const input of feeds) {
-      addDay(results.get(input.feed) as Tally, date, world, prices, index, predict(world, input))
+    const rankings = new Map<UniverseId, Rankings | undefined>()
+    const outcomes = rememberOutcomes(world, prices, index - 1)
+    for (const { feed, universe } of feeds) {
+      // Most feeds are judged in the same universe: it is ranked once a day.
+      if (!rankings.has(universe)) rankings.set(universe, rank(world, universe))
+      const ranked = rankings.get(universe)
+      addDay(results.get(feed) as Tally, date, world, outcomes, index - 1, ranked && predict(world, feed, ranked))
       await deps.breathe()
     }
     deps.onProgress?.(done + 1, candidates.length)
@@ -80,15 +85,15 @@ function addDay(
   tally: Tally,
   date: string,
   world: World,
-  prices: LaterPrices,
-  index: number,
+  outcomes: Outcomes,
+  from: number,
   predictions: Predictions | undefined,
 ): void {
   if (!predictions) {
     tally.skippedDays += 1
     return
   }
-  const judged = judge(world, prices, index - 1, predictions)
+  const judged = judge(outcomes, from, predictions)
   tally.known += judged.known
   tally.asked += judged.asked
   tally.outcomeCoverage = tally.asked === 0 ? null : tally.known / tally.asked
@@ -107,11 +112,13 @@ function dayIndexes(prices: LaterPrices, daysMax: number): number[] {
 
 type Predictions = { universe: readonly number[]; byPredictor: Partial<Record<PredictorName, Float64Array>> }
 
-function predict(world: World, input: { universe: UniverseId; feed: FeedId }): Predictions | undefined {
+type Rankings = { ranked: readonly number[]; shortRatio: Float64Array; score: Float64Array; publicScore: Float64Array }
+
+function rank(world: World, universe: UniverseId): Rankings | undefined {
   const factors = computeFactors(world)
   const shortRatio = factors.find(({ rule }) => rule.name === 'short_interest_to_shares')?.values
   if (!shortRatio) return undefined
-  const { takesPart } = chooseUniverse(world, input.universe, shortRatio)
+  const { takesPart } = chooseUniverse(world, universe, shortRatio)
   const catalysts = findCatalysts(world, world.columns, true).points
   const own = scoreUniverse({ takesPart, factors, catalysts })
   const others = factors.flatMap(({ rule, values }) => {
@@ -121,26 +128,41 @@ function predict(world: World, input: { universe: UniverseId; feed: FeedId }): P
   const publicScore = scoreUniverse({ takesPart, factors: others, catalysts: new Float64Array(takesPart.length) })
   const ranked = [...own.ranking].filter((symbol) => !Number.isNaN(shortRatio[symbol] as number))
   ranked.sort((a, b) => (shortRatio[b] as number) - (shortRatio[a] as number) || a - b)
-  const column = feedColumn[input.feed] && world.columns[feedColumn[input.feed] as ColumnName]
+  return { ranked, shortRatio, score: own.score, publicScore: publicScore.score }
+}
+
+function predict(world: World, feed: FeedId, { ranked, shortRatio, score, publicScore }: Rankings): Predictions {
+  const column = feedColumn[feed] && world.columns[feedColumn[feed] as ColumnName]
   const feedValues =
-    input.feed === 'short-interest'
+    feed === 'short-interest'
       ? shortRatio
-      : column && (input.feed === 'ftd' || input.feed === 'institutional')
+      : column && (feed === 'ftd' || feed === 'institutional')
         ? world.columns.shares_outstanding && ratio(column.values, world.columns.shares_outstanding.values, 100)
         : column?.values
   return {
     universe: ranked.slice(0, Math.floor(ranked.length * testDefinition.universe_share)),
     byPredictor: {
-      score: own.score,
+      score,
       short_interest: shortRatio,
-      public_weights: publicScore.score,
+      public_weights: publicScore,
       ...(world.columns.volatility_pct ? { volatility: world.columns.volatility_pct.values } : {}),
       ...(feedValues ? { feed: feedValues } : {}),
     },
   }
 }
 
-function judge(world: World, prices: LaterPrices, from: number, { universe, byPredictor }: Predictions) {
+type Outcomes = (symbol: number) => boolean | undefined
+
+/** What followed is the same for every feed. */
+function rememberOutcomes(world: World, prices: LaterPrices, from: number): Outcomes {
+  const known = new Map<number, boolean | undefined>()
+  return (symbol) => {
+    if (!known.has(symbol)) known.set(symbol, outcomeOf(prices, world.symbols[symbol] as string, from))
+    return known.get(symbol)
+  }
+}
+
+function judge(outcomes: Outcomes, from: number, { universe, byPredictor }: Predictions) {
   const names = Object.keys(byPredictor) as PredictorName[]
   const observed = Object.fromEntries(names.map((name) => [name, [] as Observation[]])) as Record<
     PredictorName,
@@ -148,7 +170,7 @@ function judge(world: World, prices: LaterPrices, from: number, { universe, byPr
   >
   let known = 0
   for (const symbol of universe) {
-    const hit = outcomeOf(prices, world.symbols[symbol] as string, from)
+    const hit = outcomes(symbol)
     if (hit === undefined) continue
     known += 1
     for (const name of names) {

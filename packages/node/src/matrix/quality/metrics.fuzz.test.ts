@@ -26,3 +26,14 @@ test('one block of days gives no interval: that would be made up', () => {
   const day: Observation[] = [{ day: 0, prediction: 1, hit: true }]
   expect(liftInterval([day, day], 1, 10)).toEqual({ low: null, high: null, blocks: 1 })
 })
+
+test('drawing blocks of equal days gives the lift itself', () => {
+  fc.assert(
+    fc.property(fc.array(observation, { minLength: 30, maxLength: 60 }), (day) => {
+      const { lift } = measure([day], [5])
+      const same = liftInterval([day, day, day, day], 5, 2)
+      expect([same.low, same.high]).toEqual([lift.at_5, lift.at_5])
+    }),
+    { numRuns: 40 },
+  )
+})

@@ -17,8 +17,9 @@ export function measure(days: readonly (readonly Observation[])[], depths: reado
   const base = all.length === 0 ? null : hits / all.length
   const precision: Record<string, number | null> = {}
   const lift: Record<string, number | null> = {}
+  const ordered = days.map(bestFirst)
   for (const depth of depths) {
-    const taken = days.flatMap((day) => topOf(day, depth))
+    const taken = ordered.flatMap((day) => day.slice(0, depth))
     const rate = taken.length === 0 ? null : taken.filter(({ hit }) => hit).length / taken.length
     precision[`at_${depth}`] = round(rate)
     lift[`at_${depth}`] = rate === null || !base ? null : round(rate / base)
@@ -33,9 +34,7 @@ export function measure(days: readonly (readonly Observation[])[], depths: reado
   }
 }
 
-export function topOf(day: readonly Observation[], depth: number): Observation[] {
-  return [...day].sort((a, b) => b.prediction - a.prediction).slice(0, depth)
-}
+const bestFirst = (day: readonly Observation[]): Observation[] => [...day].sort((a, b) => b.prediction - a.prediction)
 
 export function averagePrecision(observations: readonly Observation[]): number | null {
   const sorted = [...observations].sort((a, b) => b.prediction - a.prediction)
@@ -85,8 +84,14 @@ export function liftInterval(
   depth: number,
   blockDays: number,
 ): { low: number | null; high: number | null; blocks: number } {
-  const blocks: (readonly (readonly Observation[])[])[] = []
-  for (let from = 0; from < days.length; from += blockDays) blocks.push(days.slice(from, from + blockDays))
+  const blocks: Counts[] = []
+  for (let from = 0; from < days.length; from += blockDays)
+    blocks.push(
+      days
+        .slice(from, from + blockDays)
+        .map((day) => countsOf(day, depth))
+        .reduce(addCounts, nothing),
+    )
   if (blocks.length < 2) return { low: null, high: null, blocks: blocks.length }
   let state = 20_210_128
   const next = () => {
@@ -96,14 +101,34 @@ export function liftInterval(
   }
   const lifts: number[] = []
   for (let i = 0; i < resamples; i += 1) {
-    const drawn = blocks.flatMap(() => blocks[Math.floor(next() * blocks.length)] as (typeof blocks)[number])
-    const lift = measure(drawn, [depth]).lift[`at_${depth}`]
-    if (lift !== null && lift !== undefined) lifts.push(lift)
+    let drawn = nothing
+    for (let draw = 0; draw < blocks.length; draw += 1)
+      drawn = addCounts(drawn, blocks[Math.floor(next() * blocks.length)] as Counts)
+    const lift = round(drawn.takenHits / drawn.taken / (drawn.hits / drawn.all))
+    if (lift !== null) lifts.push(lift)
   }
   lifts.sort((a, b) => a - b)
   const at = (share: number) => lifts[Math.floor(share * (lifts.length - 1))] ?? null
   return { low: at(0.05), high: at(0.95), blocks: blocks.length }
 }
+
+/** All that a lift depends on: blocks of days are drawn hundreds of times, and sums are all that has to be drawn. */
+type Counts = { all: number; hits: number; taken: number; takenHits: number }
+
+const nothing: Counts = { all: 0, hits: 0, taken: 0, takenHits: 0 }
+
+function countsOf(day: readonly Observation[], depth: number): Counts {
+  const taken = bestFirst(day).slice(0, depth)
+  const hitsIn = (observations: readonly Observation[]) => observations.filter(({ hit }) => hit).length
+  return { all: day.length, hits: hitsIn(day), taken: taken.length, takenHits: hitsIn(taken) }
+}
+
+const addCounts = (a: Counts, b: Counts): Counts => ({
+  all: a.all + b.all,
+  hits: a.hits + b.hits,
+  taken: a.taken + b.taken,
+  takenHits: a.takenHits + b.takenHits,
+})
 
 export function round(value: number | null, digits = 4): number | null {
   return value === null || !Number.isFinite(value) ? null : Math.round(value * 10 ** digits) / 10 ** digits

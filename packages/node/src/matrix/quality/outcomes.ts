@@ -3,26 +3,43 @@ import type { World } from '../world/world.ts'
 import { testDefinition } from './test-definition.ts'
 
 /** Closes by day, for judging afterwards only: predictions never see this. */
-export type LaterPrices = { days: readonly number[]; closeOf(symbol: string, dayIndex: number): number }
+export type LaterPrices = {
+  days: readonly number[]
+  idOf(symbol: string): number | undefined
+  closeOf(id: number, dayIndex: number): number
+}
 
 export async function loadLaterPrices(deps: WorldDeps): Promise<LaterPrices> {
-  const byDay = new Map<number, Map<string, number>>()
+  await deps.symbols.refresh(deps.sql)
+  // By the number of a symbol: 120 maps of 12,000 names would take a tenth of a gigabyte.
+  const size = deps.symbols.last() + 1
+  const byDay = new Map<number, Float64Array>()
   for (const file of deps.shelf.known('price-csv', Number.MAX_SAFE_INTEGER)) {
     const rows = await deps.shelf.rows(deps.sql, 'prices', file)
     for (let i = 0; i < rows.count; i += 1) {
       const day = rows.days[i] as number
-      const closes = byDay.get(day) ?? new Map<string, number>()
-      byDay.set(day, closes)
-      const symbol = deps.symbols.symbolOf(rows.ids[i] as number) as string
-      if (!closes.has(symbol)) closes.set(symbol, (rows.numbers.close as Float64Array)[i] as number)
+      let closes = byDay.get(day)
+      if (!closes) {
+        closes = new Float64Array(size).fill(Number.NaN)
+        byDay.set(day, closes)
+      }
+      const id = rows.ids[i] as number
+      if (Number.isNaN(closes[id] as number)) closes[id] = (rows.numbers.close as Float64Array)[i] as number
     }
   }
   const days = [...byDay.keys()].sort((a, b) => a - b)
-  return { days, closeOf: (symbol, index) => byDay.get(days[index] as number)?.get(symbol) ?? Number.NaN }
+  const closes = days.map((day) => byDay.get(day) as Float64Array)
+  return {
+    days,
+    idOf: (symbol) => deps.symbols.idOf(symbol),
+    closeOf: (id, index) => closes[index]?.[id] ?? Number.NaN,
+  }
 }
 
 /** Whether a squeeze followed, or undefined where the prices do not tell. `from` is the last close known then. */
-export function outcomeOf(prices: LaterPrices, symbol: string, from: number): boolean | undefined {
+export function outcomeOf(prices: LaterPrices, name: string, from: number): boolean | undefined {
+  const symbol = prices.idOf(name)
+  if (symbol === undefined) return undefined
   const start = prices.closeOf(symbol, from)
   const sigma = deviation(prices, symbol, from)
   if (!(start > 0) || sigma === undefined) return undefined
@@ -43,7 +60,7 @@ export function outcomeOf(prices: LaterPrices, symbol: string, from: number): bo
 
 const returnsMin = 20
 
-function deviation(prices: LaterPrices, symbol: string, upTo: number): number | undefined {
+function deviation(prices: LaterPrices, symbol: number, upTo: number): number | undefined {
   let count = 0
   let sum = 0
   let squares = 0

@@ -24,7 +24,12 @@ export async function qualityOf(
     judged.map((feed) => ({ feed, universe: universeOf(feed) })),
     options.daysMax,
   )
-  return new Map(feeds.map((feed) => [feed, describe(feed, found.get(feed))]))
+  const documents = new Map<FeedId, Record<string, unknown>>()
+  for (const feed of feeds) {
+    documents.set(feed, describe(feed, found.get(feed)))
+    await options.breathe()
+  }
+  return documents
 }
 
 function describe(feed: FeedId, found: Evaluation | undefined): Record<string, unknown> {

@@ -3,6 +3,7 @@ import { type FeedId, feedIds } from '../feeds/feed.ts'
 import type { Variant } from '../licences/gate.ts'
 import { findStandIn } from './kept-snapshots.ts'
 import { createSnapshotMaker, isSnapshot, type MakerDeps, type Worlds } from './make-snapshot.ts'
+import { createPastSnapshots } from './past-snapshots.ts'
 import { createRecentSnapshots } from './recent-snapshots.ts'
 import type { NoSnapshot, Snapshot } from './snapshot.ts'
 import { type SnapshotInputs, snapshotInputs } from './snapshot-inputs.ts'
@@ -29,7 +30,6 @@ export type SnapshotKeeper = {
 }
 
 const noData: NoSnapshot = { status: 'no_data', leftOut: [] }
-const pastMax = 12
 
 /** What a tier shows of a feed, and what it is made of; without a key something newer is still to be made. */
 type Place = { key: string | undefined; shown: Snapshot | NoSnapshot }
@@ -39,7 +39,7 @@ type Missing = { feed: FeedId; inputs: SnapshotInputs }
 export function createSnapshotKeeper(deps: KeeperDeps): SnapshotKeeper {
   const recent = createRecentSnapshots()
   const maker = createSnapshotMaker(deps, recent)
-  const past = new Map<string, Promise<Snapshot | NoSnapshot>>()
+  const past = createPastSnapshots(deps, maker)
   const listeners = new Set<(feed: FeedId, snapshot: Snapshot) => void>()
   const paid: Tier = { name: 'paid', variant: 'paid', places: new Map(), atMs: () => deps.clock.nowMs() }
   const delayed: Tier = {
@@ -96,27 +96,10 @@ export function createSnapshotKeeper(deps: KeeperDeps): SnapshotKeeper {
     }
   }
 
-  const inPast = async (feed: FeedId, variant: Variant, inputs: SnapshotInputs) =>
-    // Not kept for the next start: whoever asks for the past must not push out what everybody asks for.
-    (await maker.find(inputs)) ?? maker.make(feed, variant, inputs, { worlds: new Map(), keep: false })
-
   return {
     current: (feed, tier) => (tier === 'delayed' ? delayed : paid).places.get(feed)?.shown ?? noData,
     recent: (sha256) => recent.bySha256(sha256),
-    at: (feed, variant, atMs) => {
-      const inputs = snapshotInputs(deps.shelf, deps.gate, feeds[feed], variant, Math.min(atMs, deps.clock.nowMs()))
-      if ('status' in inputs) return Promise.resolve(inputs)
-      const known = past.get(inputs.key)
-      if (known) return known
-      const making = inPast(feed, variant, inputs)
-      past.set(inputs.key, making)
-      making.catch(() => past.delete(inputs.key))
-      for (const old of past.keys()) {
-        if (past.size <= pastMax) break
-        past.delete(old)
-      }
-      return making
-    },
+    at: past.at,
     refresh: ({ standIns = false } = {}) => {
       running ??= refresh(standIns).finally(() => {
         running = undefined

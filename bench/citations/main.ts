@@ -1,0 +1,29 @@
+// npx tsx bench/citations/main.ts [--leaves 1000000] [--attest 3000]: the figures of attestations and their log; exit
+// code 1 when one is missed.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startTestServer, testServerVariable } from '../../packages/node/src/store/testing.ts'
+import { measureAttest } from './measure-attest.ts'
+import { measureLog } from './measure-log.ts'
+
+const option = (name: string, fallback: number): number => {
+  const at = process.argv.indexOf(`--${name}`)
+  return at < 0 ? fallback : Number(process.argv[at + 1])
+}
+const home = await mkdtemp(join(tmpdir(), 'assay-bench-'))
+const server = await startTestServer()
+process.env[testServerVariable] = server.url
+try {
+  const log = await measureLog(option('leaves', 1_000_000))
+  const attest = await measureAttest(home, option('attest', 3_000))
+  process.stdout.write(`${JSON.stringify({ log, attest }, null, 2)}\n`)
+  const reached =
+    log.proof_p99_ms < log.required_proof_p99_ms &&
+    attest.per_second >= attest.required_per_second &&
+    attest.statuses['200'] === attest.count
+  process.exitCode = reached ? 0 : 1
+} finally {
+  await server.stop()
+  await rm(home, { recursive: true, force: true })
+}

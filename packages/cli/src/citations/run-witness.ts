@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { CommandContext } from '../command-context.ts'
+import { usageError } from '../exit-codes.ts'
+
+export type WitnessRun = { name: string; log: string[]; home: string; host: string; port: number }
+
+const bodyBytesMax = 64_000
+
+/** Runs until it is told to stop. What it has signed is on disk before the signature leaves. */
+export async function runWitness({ terminal }: CommandContext, options: WitnessRun): Promise<void> {
+  const witness = await openWitness(options)
+  const server = createServer((request, response) => {
+    const answer = async () => {
+      if (request.method !== 'POST' || request.url !== '/add-checkpoint')
+        return { status: 404, contentType: 'text/plain', body: 'POST /add-checkpoint\n' }
+      const body = await readBody(request)
+      return body === undefined
+        ? { status: 413, contentType: 'text/plain', body: 'too large\n' }
+        : witness.addCheckpoint(body)
+    }
+    answer().then(
+      ({ status, contentType, body }) => response.writeHead(status, { 'content-type': contentType }).end(body),
+      () => response.writeHead(500).end(),
+    )
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, options.host, resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  terminal.say(`key ${witness.key.vkey}`)
+  terminal.out(`ready http://${options.host}:${port}`)
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  })
+  await new Promise((resolve) => server.close(resolve))
+}
+
+export async function openWitness(options: Omit<WitnessRun, 'host' | 'port'>) {
+  const { createWitness, parseNoteKey, privateKeyFromSeed, systemClock } = await import('@assay/node')
+  await mkdir(options.home, { recursive: true, mode: 0o700 })
+  const keyFile = join(options.home, 'key')
+  const seed = (await readText(keyFile)) ?? (await writeDurably(keyFile, randomBytes(32).toString('base64url'), 0o600))
+  const logs = new Map<string, NonNullable<ReturnType<typeof parseNoteKey>>[]>()
+  for (const vkey of options.log) {
+    const key = parseNoteKey(vkey)
+    if (!key) throw usageError(`--log: not the key of a log: ${vkey}`)
+    logs.set(key.name, [...(logs.get(key.name) ?? []), key])
+  }
+  return createWitness({
+    name: options.name,
+    privateKey: privateKeyFromSeed(seed.trim()),
+    logs,
+    clock: systemClock,
+    store: fileStore(join(options.home, 'seen.json')),
+  })
+}
+
+type Seen = Record<string, { size: number; root: string }>
+
+/** One change at a time; the new state is on disk, under its own name, before anybody gets an answer. */
+function fileStore(path: string) {
+  let last: Promise<unknown> = Promise.resolve()
+  type Store = import('@assay/node').WitnessStore
+  const change: Store['change'] = (origin, decide) => {
+    const mine = last.then(async () => {
+      const seen = JSON.parse((await readText(path)) ?? '{}') as Seen
+      const known = seen[origin]
+      const { keep, answer } = decide(known && { size: known.size, root: Buffer.from(known.root, 'base64') })
+      if (keep)
+        await writeDurably(
+          path,
+          JSON.stringify({ ...seen, [origin]: { size: keep.size, root: keep.root.toString('base64') } }),
+          0o600,
+        )
+      return answer
+    })
+    last = mine.catch(() => {})
+    return mine
+  }
+  return { change }
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+}
+
+async function writeDurably(path: string, text: string, mode: number): Promise<string> {
+  const file = await open(`${path}.new`, 'w', mode)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(`${path}.new`, path)
+  return text
+}
+
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request) {
+    bytes += (chunk as Buffer).length
+    if (bytes > bodyBytesMax) return undefined
+    chunks.push(chunk as Buffer)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { hashTypedData } from 'viem'
+import { expect, test } from 'vitest'
+import { toHex } from '../../kernel/bytes.ts'
+import { attestDigest, attestTypes, citationMessage, easDomain } from './eas.ts'
+import { findQuote } from './find-quote.ts'
+import { isBurst } from './wash.ts'
+
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(toHex)
+
+test('the digest is the one of EIP-712, whatever is attested', () => {
+  fc.assert(
+    fc.property(
+      fc.record({
+        recordSha256: bytes(32),
+        sourceUrl: fc.webUrl(),
+        contentSha256: bytes(32),
+        textSha256: bytes(32),
+        quoteSha256: bytes(32),
+        claimSha256: bytes(32),
+        agent: bytes(20),
+        payer: bytes(20),
+        priceMicro: fc.bigInt({ min: 0n, max: 2n ** 63n }),
+      }),
+      fc.option(bytes(20), { nil: undefined }),
+      fc.nat({ max: 4_000_000_000 }),
+      bytes(32),
+      (data, recipient, seconds, salt) => {
+        const message = citationMessage({ data, recipient, seconds, salt })
+        expect(attestDigest(message, 8453)).toBe(
+          hashTypedData({ domain: easDomain(8453), types: attestTypes, primaryType: 'Attest', message }),
+        )
+      },
+    ),
+    { numRuns: 50 },
+  )
+})
+
+test('a quote is found wherever it stands, whatever white space separates its words, and never elsewhere', () => {
+  const word = fc.stringMatching(/^[a-z]{1,8}$/)
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 3, maxLength: 30 }), fc.nat(), fc.nat(), (words, from, length) => {
+      const start = from % words.length
+      const quoted = words.slice(start, start + 1 + (length % 5))
+      const found = findQuote(words.join(' \n\t'), quoted.join('\u00a0 '))
+      expect(found.found).toBe(true)
+      expect(words.join(' ').slice(found.offset ?? 0)).toMatch(new RegExp(`^${quoted.join(' ')}`))
+      expect(findQuote(words.join(' '), `${quoted.join(' ')} 7`).found).toBe(false)
+    }),
+  )
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: 'binary' }),
+      (text, quote) => void findQuote(text, quote),
+    ),
+  )
+})
+
+test('a burst is many citations of one domain, not many citations', () => {
+  expect(isBurst(Array(21).fill('a.com'))).toBe(true)
+  expect(isBurst(Array(20).fill('a.com'))).toBe(false)
+  expect(isBurst(Array.from({ length: 21 }, (_, n) => `${n % 4}.com`))).toBe(false)
+})

@@ -1,0 +1,90 @@
+import type { Catalysts } from '../score/catalysts.ts'
+import { factorColumns } from '../score/factors.ts'
+import { type FactorName, factorRules } from '../score/method.ts'
+import type { Factor, ScoredUniverse } from '../score/score-universe.ts'
+import type { Column, World } from '../world/world.ts'
+import { numberText } from './provenance.ts'
+import type { BuildInput, RowPlan } from './row-plan.ts'
+
+const shownLive: readonly FactorName[] = ['short_interest_to_shares', 'days_to_cover', 'borrow_fee', 'fails_to_shares']
+const trendDays = 20
+
+/** The text of ranked rows. There are thousands, so whatever they have in common is worked out once. */
+export function compositeRows(
+  input: BuildInput,
+  factors: readonly Factor[],
+  scored: ScoredUniverse,
+  catalysts: Catalysts,
+): Pick<RowPlan, 'live' | 'vip'> {
+  const { columns, provenance } = input
+  const columnsOf = factors.map(({ rule }) => factorColumns[rule.name].map((name) => columns[name] as Column))
+  const cell = (index: number, symbol: number, extra: string) => {
+    const value = (factors[index] as Factor).values[symbol] as number
+    if (Number.isNaN(value)) return 'null'
+    return `{"value":${numberText(value)}${extra}${provenance.tail(columnsOf[index] as Column[], symbol)}`
+  }
+  const known = createKnownFactors(factors)
+  const behindScore = new Map<number, Column[]>()
+  const columnsBehind = (mask: number) => {
+    const found = behindScore.get(mask) ?? columnsOf.flatMap((list, index) => (mask & (1 << index) ? list : []))
+    behindScore.set(mask, found)
+    return found
+  }
+  const shown = factors.flatMap(({ rule }, index) => (shownLive.includes(rule.name) ? [index] : []))
+  const live = (row: number) => {
+    const symbol = scored.ranking[row] as number
+    const scoreText = numberText(scored.score[symbol] as number, 2)
+    const reasonsOf = catalysts.reasons.get(symbol)
+    let text = `"score":${scoreText},"coverage_pct":${numberText(scored.coverage[symbol] as number, 1)},"catalysts":${reasonsOf ? JSON.stringify(reasonsOf) : '[]'},"values":{"score":{"value":${scoreText}${provenance.tail(columnsBehind(known(symbol)), symbol)}`
+    for (const index of shown) text += `,"${(factors[index] as Factor).rule.name}":${cell(index, symbol, '')}`
+    return `${text}}${trendText(input, symbol)}`
+  }
+  const missingTexts = new Map<number, string>()
+  const missingText = (mask: number) => {
+    const found = missingTexts.get(mask) ?? JSON.stringify(missingFactors(factors, mask))
+    missingTexts.set(mask, found)
+    return found
+  }
+  const vip = (row: number) => {
+    const symbol = scored.ranking[row] as number
+    let cells = ''
+    for (let index = 0; index < factors.length; index += 1) {
+      const { rule } = factors[index] as Factor
+      const extra = `,"percentile":${numberText(scored.percentiles[index]?.[symbol] as number, 2)},"weight":${rule.weight},"points":${numberText(scored.points[index]?.[symbol] as number, 3)}`
+      cells += `${index === 0 ? '' : ','}"${rule.name}":${cell(index, symbol, extra)}`
+    }
+    return `"factors":{${cells}},"missing_factors":${missingText(known(symbol))},"catalyst_points":${numberText(catalysts.points[symbol] as number, 1)}`
+  }
+  return { live, vip }
+}
+
+/** Which factors are known of a symbol, a bit each: rows with the same ones share what is said about them. */
+function createKnownFactors(factors: readonly Factor[]): (symbol: number) => number {
+  return (symbol) => {
+    let mask = 0
+    for (let index = 0; index < factors.length; index += 1)
+      if (!Number.isNaN((factors[index] as Factor).values[symbol] as number)) mask |= 1 << index
+    return mask
+  }
+}
+
+function missingFactors(factors: readonly Factor[], mask: number): FactorName[] {
+  return factorRules
+    .filter((rule) => !factors.some((factor, index) => factor.rule.name === rule.name && mask & (1 << index)))
+    .map(({ name }) => name)
+}
+
+/** The last days of short share, for a small picture; null where a day is unknown. */
+export function trendText(input: BuildInput, symbol: number): string {
+  if (!input.columns.short_ratio) return ''
+  const { ratioDays } = input.world
+  let values = ''
+  for (let day = Math.max(0, ratioDays.length - trendDays); day < ratioDays.length; day += 1) {
+    const ratio = (ratioDays[day] as World['ratioDays'][number]).ratios[symbol] as number
+    values += `${values === '' ? '' : ','}${Number.isNaN(ratio) ? 'null' : (shareTexts[Math.round(ratio * 1000)] ?? numberText(ratio, 3))}`
+  }
+  return `,"trend":{"of":"short_volume_ratio","values":[${values}]}`
+}
+
+/** Shares of one, by thousandths: there are few, and each row shows twenty. */
+const shareTexts = Array.from({ length: 1_001 }, (_, thousandths) => String(thousandths / 1000))

@@ -1,0 +1,32 @@
+import { feeds } from '../feeds/catalogue.ts'
+import type { FeedId } from '../feeds/feed.ts'
+import type { Variant } from '../licences/gate.ts'
+import type { MakerDeps, SnapshotMaker } from './make-snapshot.ts'
+import type { NoSnapshot, Snapshot } from './snapshot.ts'
+import { type SnapshotInputs, snapshotInputs } from './snapshot-inputs.ts'
+
+const heldMax = 6
+
+/** Snapshots of moments gone by, made when somebody asks; who asks for the same moment meanwhile waits for the same one. */
+export function createPastSnapshots(deps: MakerDeps, maker: SnapshotMaker) {
+  const held = new Map<string, Promise<Snapshot | NoSnapshot>>()
+  const make = async (feed: FeedId, variant: Variant, inputs: SnapshotInputs) =>
+    // Not kept for the next start: whoever asks for the past must not push out what everybody asks for.
+    (await maker.find(inputs)) ?? maker.make(feed, variant, inputs, { worlds: new Map(), keep: false })
+  const at = (feed: FeedId, variant: Variant, atMs: number): Promise<Snapshot | NoSnapshot> => {
+    const knownByMs = Math.min(atMs, deps.clock.nowMs())
+    const inputs = snapshotInputs(deps.shelf, deps.gate, feeds[feed], variant, knownByMs)
+    if ('status' in inputs) return Promise.resolve(inputs)
+    const known = held.get(inputs.key)
+    if (known) return known
+    const making = make(feed, variant, inputs)
+    held.set(inputs.key, making)
+    making.catch(() => held.delete(inputs.key))
+    for (const old of held.keys()) {
+      if (held.size <= heldMax) break
+      held.delete(old)
+    }
+    return making
+  }
+  return { at }
+}

@@ -1,0 +1,102 @@
+import type { AssayClient } from '../client.ts'
+import { readJson } from '../commerce/read-json.ts'
+import type { CitationAttestation } from './verify-attestation.ts'
+
+export type AttestCitation = {
+  sourceUrl: string
+  agentWallet: string
+  quote?: string
+  claim?: string
+  queryId?: string
+  agentSignature?: string
+}
+
+export type CitationResult = CitationAttestation & {
+  url: string
+  split: { price_micro: string; creator_micro: string; toll_micro: string }
+  payouts: { domain: string; wallet: string | null; micro: string; state: string; note: string }[]
+}
+
+const post = (body: unknown): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+const at = (node: string, path: string) => new URL(path, node).href
+
+/** Buys POST /v1/cite/attest within the client's policy: 0.005 USD, of which the creator gets nine tenths. */
+export async function attestCitation(
+  client: AssayClient,
+  node: string,
+  given: AttestCitation,
+): Promise<CitationResult> {
+  const body = {
+    source_url: given.sourceUrl,
+    agent_wallet: given.agentWallet,
+    quote: given.quote,
+    claim: given.claim,
+    query_id: given.queryId,
+    agent_signature: given.agentSignature,
+  }
+  return readJson<CitationResult>(await client.fetch(at(node, '/v1/cite/attest'), post(body)))
+}
+
+/** Buys POST /v1/claims/anchor: a statement with the pages it rests on. */
+export async function anchorClaim(
+  client: AssayClient,
+  node: string,
+  given: { statement: string; sources: readonly string[]; agentWallet: string; agentSignature?: string },
+): Promise<CitationResult> {
+  const body = {
+    statement: given.statement,
+    sources: given.sources,
+    agent_wallet: given.agentWallet,
+    agent_signature: given.agentSignature,
+  }
+  return readJson<CitationResult>(await client.fetch(at(node, '/v1/claims/anchor'), post(body)))
+}
+
+/** Free; with the signatures of the witnesses and the state of the payout as they are now. */
+export async function readAttestation(client: AssayClient, node: string, id: string): Promise<CitationResult> {
+  return readJson<CitationResult>(await client.fetch(at(node, `/v1/attestations/${encodeURIComponent(id)}`)))
+}
+
+export type Creator = {
+  wallet: string
+  earned_micro: string
+  chains: {
+    network: string
+    accrued_micro: string
+    held_micro: string
+    committed_micro: string
+    claimed_micro: string
+    claimable_micro: string
+    threshold_micro: string
+    distributor: string
+    claim: { to: string; data: string; proof: string[]; cumulative_micro: string } | null
+  }[]
+  payouts: { network: string; transaction: string; amount_micro: string; claimed_at: string }[]
+}
+
+export async function readCreator(client: AssayClient, node: string, wallet: string): Promise<Creator> {
+  return readJson<Creator>(await client.fetch(at(node, `/v1/creators/${encodeURIComponent(wallet)}`)))
+}
+
+export type RoyaltyInfo = { receiver: string; royalty_amount: string; bps: number; network: string; contract: string }
+
+/** Like royaltyInfo of EIP-2981, in the unit of the price. */
+export async function royaltyInfo(client: AssayClient, node: string, salePrice: bigint): Promise<RoyaltyInfo> {
+  return readJson<RoyaltyInfo>(await client.fetch(at(node, `/v1/royalties/info?sale_price=${salePrice}`)))
+}
+
+export type Remittance = { id: string; url: string; royalty_micro: string; record: Record<string, unknown> }
+
+/** Remits 2.5 % of a declared sale, linked to what it was made from. */
+export async function remitRoyalty(
+  client: AssayClient,
+  node: string,
+  given: { parent: string; salePriceMicro: bigint },
+): Promise<Remittance> {
+  const body = { parent: given.parent, sale_price_micro: given.salePriceMicro.toString() }
+  return readJson<Remittance>(await client.fetch(at(node, '/v1/royalties/remit'), post(body)))
+}

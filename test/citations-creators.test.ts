@@ -1,0 +1,134 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readCreatorBooks } from '../packages/node/src/citations/creators/check-books.ts'
+import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
+import type { Clock } from '../packages/node/src/kernel/clock.ts'
+import { systemClock } from '../packages/node/src/kernel/clock.ts'
+import { accounts, balanceDifferences, owedTo } from '../packages/node/src/ledger/index.ts'
+import { requestRefund } from '../packages/node/src/payments/index.ts'
+import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
+
+const network = 'eip155:8453'
+const buyer = privateKeyToAccount(demoAccount('buyer').privateKey)
+const day = 86_400_000
+let till: TillFixture
+let site: Server
+let aheadMs = 0
+const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs }
+
+beforeAll(async () => {
+  site = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html')
+    response.end('<html><body><article><h1>Page</h1><p>Words that nobody has claimed yet.</p></article></body></html>')
+  })
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  const { port } = site.address() as AddressInfo
+  till = await openTill({
+    env: {
+      DEMO_HOSTS: `unclaimed.test=127.0.0.1:${port},later.test=127.0.0.1:${port}`,
+      // Roots are made by hand of the clock only where a test wants them.
+      CITATIONS: '{"root_seconds":1,"root_minimum_usd":"900","wait_days":180,"release_days":7}',
+    },
+    clock,
+  })
+}, 120_000)
+afterAll(async () => {
+  await till.close()
+  await new Promise((resolve) => site.close(resolve))
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are read by hand here
+async function attest(source_url: string): Promise<any> {
+  const response = await buy(
+    buyer,
+    `${till.node.url}/v1/cite/attest`,
+    {},
+    {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ source_url, agent_wallet: buyer.address }),
+    },
+  )
+  const json = await response.json()
+  expect(response.status, JSON.stringify(json)).toBe(200)
+  return json
+}
+// biome-ignore lint/suspicious/noExplicitAny: see above
+const show = async (id: string): Promise<any> => (await fetch(`${till.node.url}/v1/attestations/${id}`)).json()
+
+async function until(what: string, look: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
+    if (await look()) return
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  throw new Error(`never came about: ${what}`)
+}
+
+async function expectBooksToAgree(): Promise<void> {
+  const books = await readCreatorBooks(till.db.database, network)
+  expect(books.accruedRows).toBe(books.accruedLedger)
+  expect(books.waitingRows).toBe(books.waitingLedger)
+  expect(books.committedRows).toBe(books.committedLedger)
+  expect(await balanceDifferences(till.db.database)).toEqual([])
+}
+
+test('the share of a source that nobody has proven waits, and the answer says so', async () => {
+  const cited = await attest('http://unclaimed.test/page')
+  expect(cited.payouts).toMatchObject([{ state: 'waiting', wallet: null, micro: '4500', domain: 'unclaimed.test' }])
+  expect(cited.payouts[0].note).toContain('180 days')
+  await expectBooksToAgree()
+})
+
+test('a sale that was refunded takes the share back, to the micro', async () => {
+  const cited = await attest('http://unclaimed.test/refunded')
+  await until('final', async () => {
+    const { rows } = await till.db.database.query<{ final: boolean }>('select final from payment where id = $1', [
+      cited.record.payment_id,
+    ])
+    return rows[0]?.final === true
+  })
+  const asked = await requestRefund(till.db.database, {
+    paymentId: cited.record.payment_id,
+    reason: 'test',
+    by: 'operator',
+  } as never)
+  expect(asked).toBeDefined()
+  await until('reversed', async () => (await show(cited.id)).payouts[0]?.state === 'reversed')
+  await expectBooksToAgree()
+}, 60_000)
+
+test('after a proof it is released with a delay; without one it returns to the payer as credit', async () => {
+  const before = await owedTo(till.db.database, accounts.credit(network, demoAccount('buyer').address))
+  const cited = await attest('http://later.test/page')
+  const wallet = demoAccount('affiliate').address
+  // The proof itself is another test's business: here the domain simply is proven, some days ago.
+  await till.db.owner.query(
+    `insert into source (domain, registrable, display, origin, state, registered_at, updated_at)
+     values ('later.test', 'later.test', 'later.test', 'http://later.test', 'proven', now(), now())`,
+  )
+  await till.db.owner.query(
+    `insert into source_claim (id, domain, wallet, kind, token, token_expires_at, state, method, proven_at, wallet_proven_at,
+       created_at, next_check_at)
+     values ('clm_test', 'later.test', $1, 'claim', repeat('a', 43), now(), 'proven', 'dns', now(), now(), now(), now() + interval '9 years')`,
+    [wallet],
+  )
+  await till.db.owner.query(`update source set proven_claim = 'clm_test' where domain = 'later.test'`)
+  await new Promise((resolve) => setTimeout(resolve, 3_000))
+  expect((await show(cited.id)).payouts[0].state).toBe('waiting')
+  aheadMs = 8 * day
+  await until('released', async () => (await show(cited.id)).payouts[0].state === 'accrued')
+  expect((await show(cited.id)).payouts[0].wallet.toLowerCase()).toBe(wallet)
+  await expectBooksToAgree()
+  aheadMs = 181 * day
+  await until('expired', async () => {
+    const { rows } = await till.db.database.query<{ n: bigint }>(
+      `select count(*) as n from creator_accrual where state = 'waiting'`,
+    )
+    return rows[0]?.n === 0n
+  })
+  const after = await owedTo(till.db.database, accounts.credit(network, demoAccount('buyer').address))
+  expect(after - before).toBe(4_500n)
+  await expectBooksToAgree()
+}, 90_000)

@@ -1,0 +1,91 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runCli } from '../packages/cli/src/run-cli.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { createDemoWorld } from '../packages/node/src/matrix/demo/demo-world.ts'
+import { shortVolumeFile } from '../packages/node/src/matrix/demo/write-files.ts'
+import { openTill, type TillFixture } from './support/till-fixture.ts'
+
+let till: TillFixture
+let folder: string
+let env: NodeJS.ProcessEnv
+beforeAll(async () => {
+  till = await openTill({ env: { MATRIX: '{"demo":"small"}' } })
+  folder = await mkdtemp(join(tmpdir(), 'assay-ingest-'))
+  env = {
+    DATABASE_URL: till.db.databaseUrl,
+    BASE_RPC_URLS: till.base.url,
+    POLYGON_RPC_URLS: till.polygon.url,
+    BASE_URL: till.node.url,
+    USER: 'tester',
+  }
+}, 120_000)
+afterAll(async () => {
+  await till?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function assay(...args: string[]) {
+  const terminal = createTestTerminal({ env })
+  const code = await runCli(args, terminal)
+  return { code, out: terminal.stdout(), err: terminal.stderr(), statuses: terminal.statuses }
+}
+
+async function save(name: string, bytes: Buffer): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, bytes)
+  return path
+}
+
+test('files are ingested one by one with progress; a bad one is named with its reason and does not stop the others', async () => {
+  const world = createDemoWorld(40)
+  const packed = await save('CNMSshvol20240102.txt.gz', gzipSync(shortVolumeFile(world, '2024-01-02').bytes))
+  const { bytes } = shortVolumeFile(world, '2024-01-03')
+  const broken = await save('CNMSshvol20240103.txt', bytes.subarray(0, bytes.length - 20))
+  const whole = await save('CNMSshvol20240104.txt', shortVolumeFile(world, '2024-01-04').bytes)
+  const { code, out, statuses } = await assay('ingest', packed, broken, whole)
+  expect(out).toMatch(/stored +CNMSshvol20240102\.txt\.gz {2}finra-short-volume 2024-01-02, revision 1, 40 rows/)
+  expect(out).toMatch(/refused +CNMSshvol20240103\.txt {2}\w+: /)
+  expect(out).toMatch(/stored +CNMSshvol20240104\.txt/)
+  expect(code).not.toBe(0)
+  expect(statuses).toEqual(
+    expect.arrayContaining(['1 of 3: CNMSshvol20240102.txt.gz', '3 of 3: CNMSshvol20240104.txt']),
+  )
+  const again = await assay('ingest', whole, '--json')
+  expect(again.code).toBe(0)
+  expect(JSON.parse(again.out)).toMatchObject({ data: [{ status: 'unchanged' }] })
+})
+
+test('what cannot be ingested is said before anything is done', async () => {
+  expect((await assay('ingest')).err).toContain('nothing to ingest')
+  expect((await assay('ingest', join(folder, 'not-there.txt'))).err).toContain('cannot read')
+  expect((await assay('ingest', 'x', '--source', 'nope')).err).toContain('there is no source "nope"')
+  const elsewhere = await assay('ingest', 'ftp://127.0.0.1/usa.txt')
+  expect(elsewhere.out).toContain('host_not_allowed')
+  expect(elsewhere.code).not.toBe(0)
+})
+
+test('all sources are listed with address, licence and what their parser has seen', async () => {
+  const { out, code } = await assay('ingest', '--list', '--json')
+  expect(code).toBe(0)
+  const { data } = JSON.parse(out) as { data: { id: string; url_pattern: string; parser_saw: string }[] }
+  expect(data.map(({ id }) => id)).toEqual(
+    expect.arrayContaining(['finra-short-volume', 'sec-fails', 'ibkr-borrow', 'nasdaq-halts', 'sec-13f']),
+  )
+  for (const source of data) expect([source.url_pattern, source.parser_saw]).not.toContain('')
+})
+
+test('one command shows a ranked, dated, sourced table with pictures', async () => {
+  const { out, code } = await assay('matrix', 'squeeze', '--url', till.node.url, '-n', '5')
+  expect(code).toBe(0)
+  expect(out).toContain('SYNTHETIC demo data')
+  expect(out).toMatch(/as of \d{4}-\d{2}-\d{2} · public since \d{4}/)
+  expect(out).toMatch(/sources: .*finra-short-interest \(\d{4}/)
+  expect(out).toMatch(/[▁▂▃▄▅▆▇█]{5,}/)
+  expect(out).toMatch(/\n *1 +ZZ/)
+  expect((await assay('matrix', '--url', till.node.url)).out).toContain('short-interest')
+  expect((await assay('matrix', 'squeeze', '--history', '5', '--url', till.node.url)).err).toContain('--history needs')
+})
