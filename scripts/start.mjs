@@ -2,7 +2,6 @@
 import { installIfMissing } from './install-if-missing.mjs'
 
 installIfMissing()
-const { register } = await import('tsx/esm/api')
-register()
-const { runNode } = await import('../packages/node/src/main.ts')
+const { loadNode } = await import('./load-node.mjs')
+const { runNode } = await loadNode()
 await runNode()

@@ -100,7 +100,11 @@ export async function openMarket(
               await anchorCheckpoint({ database, clock, log, tree }, { network: chain.network, chain, rpc, wallets })
         },
       },
-      { name: 'citations.creators', intervalMs: 2_000, work: () => runCreators(creators) },
+      {
+        name: 'citations.creators',
+        intervalMs: context.mode === 'demo' ? 2_000 : 10_000,
+        work: () => runCreators(creators),
+      },
       {
         name: 'citations.log',
         intervalMs: 1_000,

@@ -141,12 +141,13 @@ export async function expectClearingEmpty(
   tx: Tx,
   claim: Pick<FinishedClaim, 'id' | 'network' | 'routeId'>,
 ): Promise<void> {
-  const { rows } = await tx.query<{ left: bigint }>(
-    `select coalesce(sum(e.amount_micro), 0)::bigint as left from ledger_transaction t
-     join ledger_entry e on e.transaction_id = t.id join ledger_account a on a.id = e.account_id
-     where t.payment_id = $1 and a.name = $2`,
-    [claim.id, accounts.clearingPayments(claim.network).name],
-  )
+  const { rows } = await tx.query<{ left: bigint }>({
+    name: 'payment-clearing-left',
+    text: `select coalesce(sum(e.amount_micro), 0)::bigint as left from ledger_transaction t
+      join ledger_entry e on e.transaction_id = t.id join ledger_account a on a.id = e.account_id
+      where t.payment_id = $1 and a.name = $2`,
+    values: [claim.id, accounts.clearingPayments(claim.network).name],
+  })
   const left = rows[0]?.left ?? 0n
   if (left !== 0n) throw new Error(`route ${claim.routeId} left ${left} in clearing for ${claim.id}`)
 }

@@ -7,7 +7,7 @@ import type { Tx } from '../../store/database.ts'
 import type { Payee } from './payee.ts'
 
 /** So that the sales of one creator do not queue up at one balance. */
-export const shards = 8
+export const shards = 16
 
 export function shardOf(paymentId: string): number {
   return (sha256(paymentId)[0] as number) % shards

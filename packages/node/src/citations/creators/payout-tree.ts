@@ -1,6 +1,5 @@
-import { encodeAbiParameters } from 'viem'
 import type { Address } from '../../kernel/address.ts'
-import { fromHex, type Hex, toHex } from '../../kernel/bytes.ts'
+import { type Hex, toHex } from '../../kernel/bytes.ts'
 import { keccak256 } from '../../kernel/keccak.ts'
 import type { Micro } from '../../kernel/money.ts'
 
@@ -11,11 +10,13 @@ export type PayoutPlace = { chainId: number; contract: Address }
 
 /** Twice hashed, so that no inner node can be taken for a leaf. The contract computes the same. */
 export function payoutLeafHash({ chainId, contract }: PayoutPlace, leaf: PayoutLeaf): Buffer {
-  const encoded = encodeAbiParameters(
-    [{ type: 'uint256' }, { type: 'address' }, { type: 'address' }, { type: 'uint256' }],
-    [BigInt(chainId), contract, leaf.wallet, leaf.cumulativeMicro],
-  )
-  return keccak256(keccak256(fromHex(encoded)))
+  const word = (hex: string) => hex.padStart(64, '0')
+  const encoded =
+    word(chainId.toString(16)) +
+    word(contract.slice(2)) +
+    word(leaf.wallet.slice(2)) +
+    word(leaf.cumulativeMicro.toString(16))
+  return keccak256(keccak256(Buffer.from(encoded, 'hex')))
 }
 
 const joined = (a: Buffer, b: Buffer) => keccak256(Buffer.concat(a.compare(b) < 0 ? [a, b] : [b, a]))

@@ -11,8 +11,25 @@ import { type PayoutLeaf, type PayoutPlace, type PayoutTree, payoutTree } from '
 const pushedAtOnce = 100
 const gasEach = 150_000n
 
-/** The tree of the root that is on chain now. */
+const trees = new WeakMap<Sql, Map<string, { rootId: bigint; tree: PayoutTree }>>()
+
+/** The tree of the root that is on chain now. It is made once for each root: anybody may ask for a proof. */
 export async function committedTree(sql: Sql, network: string, place: PayoutPlace): Promise<PayoutTree> {
+  const { rows } = await sql.query<{ id: bigint | null }>(
+    `select max(id) as id from creator_root where network = $1 and state = 'committed'`,
+    [network],
+  )
+  const rootId = rows[0]?.id ?? 0n
+  const known = trees.get(sql)?.get(network)
+  if (known?.rootId === rootId) return known.tree
+  const tree = await makeTree(sql, network, place)
+  const own = trees.get(sql) ?? new Map()
+  own.set(network, { rootId, tree })
+  trees.set(sql, own)
+  return tree
+}
+
+async function makeTree(sql: Sql, network: string, place: PayoutPlace): Promise<PayoutTree> {
   const { rows } = await sql.query<PayoutLeaf>(
     `select wallet, committed_micro as "cumulativeMicro" from creator_balance where network = $1 and committed_micro > 0`,
     [network],

@@ -117,11 +117,12 @@ export async function firstCheckpointOver(sql: Sql, leafIndex: number): Promise<
   return toCheckpoint(rows[0])
 }
 
-/** The newest tree head over the leaf that the most witnesses have signed. */
+/** Of the newest tree heads over the leaf, the one that the most witnesses have signed. */
 export async function bestCheckpointOver(sql: Sql, leafIndex: number): Promise<StoredCheckpoint | undefined> {
   const { rows } = await sql.query<CheckpointRow>(
     `select c.size, c.root, c.note, c.signed_at from (
-       select s.size, count(*) as witnesses from log_cosignature s where s.size > $1 group by s.size
+       select s.size, count(*) as witnesses
+       from (select size from log_cosignature where size > $1 order by size desc limit 50) s group by s.size
        order by witnesses desc, s.size desc limit 1) best join log_checkpoint c on c.size = best.size`,
     [leafIndex],
   )
