@@ -10,7 +10,7 @@ import { measureUnpaid } from './figures/unpaid.ts'
 import { jsonOf, tableOf } from './report.ts'
 
 const usual: Effort = {
-  starts: 5,
+  starts: 3,
   rounds: 3,
   warmRequests: 12_000,
   warmSeconds: 3,
