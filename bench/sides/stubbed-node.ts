@@ -35,7 +35,9 @@ function stubSettlement(real: Facilitator): Facilitator {
   }
 }
 
-export function startStubbedNode(options: Pick<NodeOptions, 'shops' | 'ownShops' | 'intercept'> = {}): Promise<RunningNode> {
+export function startStubbedNode(
+  options: Pick<NodeOptions, 'shops' | 'ownShops' | 'intercept'> = {},
+): Promise<RunningNode> {
   return startNode(
     parseConfig({
       PORT: '0',
