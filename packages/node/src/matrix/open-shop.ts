@@ -147,7 +147,7 @@ function fetchJob(deps: MatrixDeps, settings: MatrixSettings, outbound: Outbound
 function qualityJob(deps: MatrixDeps, loading: () => boolean): ShopJob {
   return {
     name: 'matrix.quality',
-    intervalMs: 120_000,
+    intervalMs: 15_000,
     work: async () => {
       if (loading() || !(await qualityIsDue(deps.database))) return
       await deps.shelf.refresh(deps.database)
