@@ -1,10 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { describeSource } from '../sources/describe-source.ts'
-import { registerSource } from '../sources/register-source.ts'
 import { openSourceWorld, type SourceWorld } from '../sources.fixture.ts'
+import { crawlTools, day, page } from './crawl.fixture.ts'
 import { crawlHost } from './crawl-host.ts'
-import { runCrawler } from './run-crawler.ts'
 import { type HostLease, takeHosts } from './store.ts'
 
 let world: SourceWorld
@@ -13,42 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-const wallet = '0x1111111111111111111111111111111111111111' as const
-const day = 86_400_000
-const words = 'Running text about how short interest is collected and published. '.repeat(10)
-const page = (title: string, rest = '', head = '') =>
-  `<html><head><title>${title}</title>${head}</head><body><article><p>${title}. ${words}</p></article>${rest}</body></html>`
-
-// biome-ignore lint/suspicious/noExplicitAny: the view is checked member by member
-type View = any
-const view = async (domain: string) => (await describeSource(world.deps, domain)) as View
-const register = (domain: string) => registerSource(world.deps, { domain, wallet })
-const crawl = (signal?: AbortSignal) => runCrawler(world.deps, { forMs: 20_000, ...(signal ? { signal } : {}) })
-
-/** A site of `count` articles that its home page links to. */
-function publish(domain: string, count: number): string[] {
-  const urls = Array.from({ length: count }, (_, n) => `https://${domain}/a${n}`)
-  world.web.set(`https://${domain}/`, page('Home', urls.map((url) => `<a href="${url}">x</a>`).join(' ')))
-  for (const url of urls) world.web.set(url, page(url))
-  return urls
-}
-
-type PageRow = {
-  url: string
-  found_by: string
-  http_status: number | null
-  problem: string | null
-  read: boolean
-  change_seq: bigint | null
-  etag: string | null
-}
-const pageRows = async (domain: string) =>
-  (
-    await world.db.database.query<PageRow>(
-      'select url, found_by, http_status, problem, facts is not null as read, change_seq, etag from crawl_page where domain = $1 order by url',
-      [domain],
-    )
-  ).rows
+const { view, register, crawl, publish, pageRows } = crawlTools(() => world)
 
 test('feeds that a page names are read: their pages are visited, and their licence counts', async () => {
   await register('feeds.com')
