@@ -1,3 +1,4 @@
+import { createNameTable } from './name-table.ts'
 import { createTermTable, type IndexedDoc, type Segment } from './segment.ts'
 import { tokenize } from './tokenize.ts'
 
@@ -31,7 +32,7 @@ export function createCollector() {
     licence: createGrowing(Uint16Array),
     day: createGrowing(Int32Array),
   }
-  const names = { domain: createNames(), language: createNames(), licence: createNames() }
+  const names = { domain: createNameTable(), language: createNameTable(), licence: createNameTable() }
   const seen = new Map<number, { title: number; body: number }>()
 
   const count = (field: 'title' | 'body', text: string): number => {
@@ -122,19 +123,6 @@ function createImpact(weights: FieldWeights, titles: Uint32Array, bodies: Uint32
     const body = inBody / (1 - bodyB + (bodyB * (bodies[doc] as number)) / bodyMean)
     const weight = titleWeight * title + body
     return Math.max(1, Math.round((255 * weight) / (k1 + weight)))
-  }
-}
-
-function createNames() {
-  const ids = new Map<string, number>()
-  return {
-    idOf: (name: string): number => {
-      const known = ids.get(name)
-      if (known !== undefined) return known
-      ids.set(name, ids.size)
-      return ids.size - 1
-    },
-    all: () => [...ids.keys()],
   }
 }
 

@@ -1,9 +1,10 @@
+import { createNameTable } from './name-table.ts'
 import { createTermTable, type Segment, termAt, termCount } from './segment.ts'
 
 /** Segments in order of their page ids become one; nothing is scored anew. */
 export function mergeSegments(segments: readonly Segment[]): Segment {
-  const names = { domains: createUnion(), languages: createUnion(), licences: createUnion() }
-  const terms = createUnion()
+  const names = { domains: createNameTable(), languages: createNameTable(), licences: createNameTable() }
+  const terms = createNameTable()
   const mapped = segments.map((segment) => ({
     segment,
     domain: segment.domains.map(names.domains.idOf),
@@ -64,20 +65,6 @@ function copyPostings(
   }
   next[toTerm] = at
   to.peaks[toTerm] = Math.max(to.peaks[toTerm] as number, from.peaks[fromTerm] as number)
-}
-
-function createUnion() {
-  const ids = new Map<string, number>()
-  return {
-    idOf: (name: string): number => {
-      const known = ids.get(name)
-      if (known !== undefined) return known
-      ids.set(name, ids.size)
-      return ids.size - 1
-    },
-    size: () => ids.size,
-    all: () => [...ids.keys()],
-  }
 }
 
 type Column = Uint16Array | Uint32Array | Int32Array | Float64Array
