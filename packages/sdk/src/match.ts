@@ -1,5 +1,5 @@
 import type { AssayClient } from './client.ts'
-import { AssayError } from './errors.ts'
+import { readJson } from './commerce/read-json.ts'
 
 export type MatchRequest = {
   query: string
@@ -41,15 +41,10 @@ export type Match = {
 
 /** Ranked, citable pages for a question; pays for one search within the client's policy. */
 export async function matchSources(client: Pick<AssayClient, 'fetch'>, request: MatchRequest): Promise<Match> {
-  const { response } = await client.fetch('/v1/match', {
+  const result = await client.fetch('/v1/match', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(request),
   })
-  const body: unknown = await response.json().catch(() => undefined)
-  if (response.ok && body !== undefined) return body as Match
-  const { detail } = (body ?? {}) as { detail?: unknown }
-  throw new AssayError('request_failed', {
-    detail: typeof detail === 'string' ? detail : `${response.status} for /v1/match`,
-  })
+  return readJson<Match>(result)
 }

@@ -1,5 +1,5 @@
 import type { AssayClient } from './client.ts'
-import { AssayError } from './errors.ts'
+import { readJson } from './commerce/read-json.ts'
 
 export type MatrixValue = {
   value: number | string | boolean
@@ -107,13 +107,7 @@ export function createMatrix(client: Pick<AssayClient, 'fetch'>): Matrix {
     const search = new URLSearchParams(
       Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
     ).toString()
-    const { response } = await client.fetch(search === '' ? path : `${path}?${search}`)
-    const body: unknown = await response.json().catch(() => undefined)
-    if (response.ok && body !== undefined) return body as Answer
-    const { detail } = (body ?? {}) as { detail?: unknown }
-    throw new AssayError('request_failed', {
-      detail: typeof detail === 'string' ? detail : `${response.status} for ${path}`,
-    })
+    return readJson<Answer>(await client.fetch(search === '' ? path : `${path}?${search}`))
   }
   const feedPath = (feed: string, tier: string) => `/matrix/${encodeURIComponent(feed)}/${tier}`
   const delayed = (feed: string, query?: MatrixQuery) => get<MatrixAnswer>(feedPath(feed, 'delayed'), query)
