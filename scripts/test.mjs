@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { installIfMissing, root } from './install-if-missing.mjs'
 
 installIfMissing()
@@ -42,27 +42,46 @@ for (const [name, command, args] of checks) {
   process.stdout.write(`${code === 0 ? 'ok' : 'FAILED'}  ${name}\n`)
 }
 
+/** Runs the tests, of some files or of all; what could not even be loaded counts as one failure. */
+async function runTests(files = []) {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-test-'))
+  const report = join(folder, 'report.json')
+  const args = ['run', '--reporter=dot', '--reporter=json', `--outputFile.json=${report}`]
+  const { code } = await run(bin('vitest'), [...args, ...files], { quiet: false })
+  try {
+    const result = JSON.parse(readFileSync(report, 'utf8'))
+    const broken = result.testResults.filter(({ status }) => status === 'failed').map(({ name }) => name)
+    const failures = result.numFailedTests > 0 || code === 0 ? result.numFailedTests : 1
+    return { code, passed: result.numPassedTests, failed: failures, broken }
+  } catch {
+    return { code: code || 1, passed: 0, failed: 1, broken: [] }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * A machine that is busy with something else can make a test late. A few files that failed are run once more, alone, and
+ * named if they pass then: such a test is a defect to mend, but not a reason to distrust everything else.
+ */
+async function runAllTests() {
+  const first = await runTests()
+  if (first.failed === 0 || first.broken.length === 0 || first.broken.length > 3) return first
+  const names = first.broken.map((name) => relative(root, name)).join(', ')
+  process.stdout.write(`\nrunning once more, alone: ${names}\n`)
+  const again = await runTests([...first.broken, '--maxWorkers=1'])
+  if (again.failed > 0 || again.code !== 0) return first
+  process.stdout.write(`\nUNSTEADY: failed at first, passed alone: ${names}\n`)
+  return { ...again, passed: first.passed + first.failed }
+}
+
 const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined
 let status = failed > 0 ? 1 : 0
 if (only !== 'check') {
-  const folder = mkdtempSync(join(tmpdir(), 'assay-test-'))
-  const report = join(folder, 'report.json')
-  const { code } = await run(
-    bin('vitest'),
-    ['run', '--reporter=dot', '--reporter=json', `--outputFile.json=${report}`],
-    { quiet: false },
-  )
-  try {
-    const result = JSON.parse(readFileSync(report, 'utf8'))
-    passed += result.numPassedTests
-    failed += result.numFailedTests
-    // A file that cannot be loaded fails without a failed test of its own.
-    if (code !== 0 && result.numFailedTests === 0) failed += 1
-  } catch {
-    failed += 1
-  }
-  rmSync(folder, { recursive: true, force: true })
-  if (code !== 0) status = 1
+  const tests = await runAllTests()
+  passed += tests.passed
+  failed += tests.failed
+  if (tests.code !== 0) status = 1
 }
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
 process.exitCode = failed > 0 ? 1 : status

@@ -215,7 +215,10 @@ test('without a licence the paid feeds rest on SEC data, say so, and what cannot
         expect([feed, refused.status]).toEqual([feed, 403])
         expect(((await refused.json()) as { code: string }).code).toBe('licence_required')
       }
-    expect((await fetch(url('short-volume/delayed'))).status).toBe(200)
+    // Each feed has a snapshot of its own, made after that of the composite.
+    await expect
+      .poll(async () => (await fetch(url('short-volume/delayed'))).status, { timeout: 40_000, interval: 500 })
+      .toBe(200)
     // IBKR needs the operator's consent even to be shown.
     expect((await fetch(url('borrow/delayed'))).status).toBe(403)
     const buyer = await other.newBuyer()
@@ -230,4 +233,4 @@ test('without a licence the paid feeds rest on SEC data, say so, and what cannot
   } finally {
     await other.close()
   }
-}, 90_000)
+}, 150_000)

@@ -20,6 +20,8 @@ export async function runCrawler(deps: SourceDeps, limit: { forMs: number; signa
   const total: CrawlRun = { hosts: 0, pages: 0 }
   while (!signal.aborted && clock.monotonicMs() < stopAtMs) {
     const free = settings.crawl.hostsAtOnce - running.size
+    // A host that ends while this asks may free the turn of another: only a look with nothing at work is the last one.
+    const nothingAtWork = running.size === 0
     const leases = free > 0 ? await takeHosts(deps.database, clock, free, settings.crawl.leaseMs) : []
     for (const lease of leases) {
       const turnEndsMs = Math.min(stopAtMs, clock.monotonicMs() + settings.crawl.turnMs)
@@ -36,8 +38,8 @@ export async function runCrawler(deps: SourceDeps, limit: { forMs: number; signa
         .finally(() => running.delete(work))
       running.add(work)
     }
-    if (running.size === 0) break
-    await anyOf(deps, running, signal)
+    if (nothingAtWork && leases.length === 0) break
+    if (running.size > 0) await anyOf(deps, running, signal)
   }
   await Promise.all(running)
   return total
