@@ -19,6 +19,7 @@ const shops = [
   'mesh',
   'discovery',
   'till',
+  'console',
 ]
 const floors = [
   'http',

@@ -1,7 +1,7 @@
 // The node's sources as a few plain files. Loading a thousand TypeScript modules one by one takes seconds of every start;
 // joining them takes a fraction of one, once for each state of the sources.
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from './install-if-missing.mjs'
@@ -25,7 +25,10 @@ export async function loadNode() {
 
 async function joinedFolder() {
   const folder = join(cache, stateOf(source))
-  if (existsSync(join(folder, 'main.mjs'))) return folder
+  if (existsSync(join(folder, 'main.mjs'))) {
+    utimesSync(folder, new Date(), new Date())
+    return folder
+  }
   const { build } = await import('esbuild')
   // Two starts at once build twice; whoever is first gives the folder its name.
   const draft = `${folder}.${process.pid}`
@@ -43,8 +46,7 @@ async function joinedFolder() {
     logLevel: 'silent',
     plugins: [ownAddresses],
   })
-  for (const name of readdirSync(cache))
-    if (/^[0-9a-f]{32}$/.test(name)) rmSync(join(cache, name), { recursive: true, force: true })
+  forgetUnused()
   try {
     renameSync(draft, folder)
   } catch (error) {
@@ -52,6 +54,17 @@ async function joinedFolder() {
     if (!existsSync(join(folder, 'main.mjs'))) throw error
   }
   return folder
+}
+
+const keptMs = 30 * 86_400_000
+
+/** Only what no start has used for long: a node that runs still loads parts of its own state of the sources. */
+function forgetUnused() {
+  for (const name of readdirSync(cache)) {
+    const folder = join(cache, name)
+    if (/^[0-9a-f]{32}/.test(name) && Date.now() - statSync(folder).mtimeMs > keptMs)
+      rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /** Files beside a module are found by the module's own address, wherever its code ends up. */

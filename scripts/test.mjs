@@ -12,6 +12,7 @@ const bin = (name) => join(root, 'node_modules', '.bin', name)
 const checks = [
   ['format and lint', bin('biome'), ['check', '--error-on-warnings', '.']],
   ['types', bin('tsc'), ['--noEmit', '-p', 'tsconfig.json']],
+  ['types of the console', bin('tsc'), ['--noEmit', '-p', 'packages/web/tsconfig.json']],
   ['direction of imports', process.execPath, ['scripts/check-imports.mjs']],
   ['compiled contracts', process.execPath, ['scripts/compile-contracts.mjs', '--check']],
 ]
@@ -42,6 +43,16 @@ for (const [name, command, args] of checks) {
   process.stdout.write(`${code === 0 ? 'ok' : 'FAILED'}  ${name}\n`)
 }
 
+/** Tests that were skipped are named: silence would read as approval. */
+function sayLeftOut(files) {
+  for (const { name, assertionResults } of files) {
+    const skipped = assertionResults.filter(({ status }) => status === 'pending' || status === 'skipped').length
+    if (skipped === 0) continue
+    const why = name.endsWith('.browser.test.ts') ? ': no Chromium was found; install one or set CHROMIUM' : ''
+    process.stdout.write(`\nleft out: ${skipped} tests of ${relative(root, name)}${why}\n`)
+  }
+}
+
 /** Runs the tests, of some files or of all; what could not even be loaded counts as one failure. */
 async function runTests(files = []) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-test-'))
@@ -50,6 +61,7 @@ async function runTests(files = []) {
   const { code } = await run(bin('vitest'), [...args, ...files], { quiet: false })
   try {
     const result = JSON.parse(readFileSync(report, 'utf8'))
+    sayLeftOut(result.testResults)
     const broken = result.testResults.filter(({ status }) => status === 'failed').map(({ name }) => name)
     const failures = result.numFailedTests > 0 || code === 0 ? result.numFailedTests : 1
     return { code, passed: result.numPassedTests, failed: failures, broken }

@@ -8,6 +8,7 @@ import type { Clock } from '../packages/node/src/kernel/clock.ts'
 import { systemClock } from '../packages/node/src/kernel/clock.ts'
 import { accounts, balanceDifferences, owedTo } from '../packages/node/src/ledger/index.ts'
 import { requestRefund } from '../packages/node/src/payments/index.ts'
+import { signRequest } from '../packages/sdk/src/index.ts'
 import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
 
 const network = 'eip155:8453'
@@ -68,7 +69,7 @@ async function until(what: string, look: () => Promise<boolean>): Promise<void> 
 
 async function expectBooksToAgree(): Promise<void> {
   const books = await readCreatorBooks(till.db.database, network)
-  expect(books.accruedRows).toBe(books.accruedLedger)
+  expect(books.accruedRows).toBe(books.accruedLedger - books.receivableLedger)
   expect(books.waitingRows).toBe(books.waitingLedger)
   expect(books.committedRows).toBe(books.committedLedger)
   expect(await balanceDifferences(till.db.database)).toEqual([])
@@ -99,6 +100,78 @@ test('a sale that was refunded takes the share back, to the micro', async () => 
   await expectBooksToAgree()
 }, 60_000)
 
+test('a reorg that takes the payment away takes the share with it, and both come back when it lands again', async () => {
+  const { control } = till.base
+  control.setFinalityLag(20)
+  await control.mine(1)
+  const cited = await attest('http://unclaimed.test/reorged')
+  const stored = await till.db.database.query<{ block: bigint }>(
+    'select block_number as block from payment where id = $1',
+    [cited.record.payment_id],
+  )
+  // Other jobs send transactions too: deep enough to reach the payment whatever was mined since.
+  const depth = control.head().number - Number(stored.rows[0]?.block) + 4
+  // Until it was seen to be gone, nothing is mined: our own transaction would be sent again and land at once.
+  await control.holdMining()
+  const { dropped } = await control.reorg(depth, { drop: [cited.record.transaction] })
+  expect(dropped).toEqual([cited.record.transaction])
+  control.setFinalityLag(0)
+  const sharesOf = async () => {
+    const { rows } = await till.db.database.query<{ round: number; state: string; micro: bigint }>(
+      'select round, state, micro from creator_accrual where subject = $1 order by id',
+      [cited.id],
+    )
+    return rows
+  }
+  await until('reversed', async () => (await sharesOf())[0]?.state === 'reversed')
+  // The sale ends a second time: the share is booked anew, nothing is stamped anew.
+  await control.releaseMining()
+  await until('landed again', async () => (await show(cited.id)).payouts[0]?.state === 'waiting')
+  expect(await sharesOf()).toEqual([
+    { round: 0, state: 'reversed', micro: 4_500n },
+    { round: 0, state: 'reversed', micro: -4_500n },
+    { round: 1, state: 'waiting', micro: 4_500n },
+  ])
+  await expectBooksToAgree()
+  expect((await show(cited.id)).record).toEqual(cited.record)
+}, 90_000)
+
+test('only the wallet itself sets from when on it is paid', async () => {
+  const creator = privateKeyToAccount(demoAccount('creator').privateKey)
+  const url = `${till.node.url}/v1/creators/${creator.address}/threshold`
+  const set = async (account: typeof creator, threshold_usd: string) => {
+    const body = JSON.stringify({ threshold_usd })
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+    return fetch(await signRequest(url, init, { account }))
+  }
+  const done = await set(creator, '2.50')
+  expect(done.status).toBe(200)
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  expect(((await done.json()) as any).chains[0].threshold_micro).toBe('2500000')
+  expect((await set(buyer, '3')).status).toBe(403)
+  expect((await set(creator, '0')).status).toBe(400)
+  const bare = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"threshold_usd":"3"}' }
+  expect((await fetch(url, bare)).status).toBe(401)
+  const { rows } = await till.db.database.query<{ micro: bigint }>(
+    'select threshold_micro as micro from creator_setting where wallet = $1',
+    [creator.address.toLowerCase()],
+  )
+  expect(rows[0]?.micro).toBe(2_500_000n)
+})
+
+test('keys, scores and citations are leaves of one log', async () => {
+  await until('placed', async () => {
+    const { rows } = await till.db.database.query<{ kinds: string[] }>(
+      `select array_agg(distinct kind order by kind) as kinds from log_entry where leaf_index is not null`,
+    )
+    return ['citation', 'key', 'score'].every((kind) => rows[0]?.kinds.includes(kind))
+  })
+  const { rows } = await till.db.database.query<{ kind: string; entry: Buffer }>(
+    `select distinct on (kind) kind, entry from log_entry where kind in ('key', 'score') order by kind, id`,
+  )
+  expect(rows.map(({ entry }) => JSON.parse(entry.toString()).type)).toEqual(['assay.key/v1', 'assay.score/v1'])
+}, 60_000)
+
 test('after a proof it is released with a delay; without one it returns to the payer as credit', async () => {
   const before = await owedTo(till.db.database, accounts.credit(network, demoAccount('buyer').address))
   const cited = await attest('http://later.test/page')
@@ -121,6 +194,9 @@ test('after a proof it is released with a delay; without one it returns to the p
   await until('released', async () => (await show(cited.id)).payouts[0].state === 'accrued')
   expect((await show(cited.id)).payouts[0].wallet.toLowerCase()).toBe(wallet)
   await expectBooksToAgree()
+  const waiting = await till.db.database.query<{ micro: bigint }>(
+    `select sum(micro)::bigint as micro from creator_accrual where state = 'waiting'`,
+  )
   aheadMs = 181 * day
   await until('expired', async () => {
     const { rows } = await till.db.database.query<{ n: bigint }>(
@@ -129,6 +205,6 @@ test('after a proof it is released with a delay; without one it returns to the p
     return rows[0]?.n === 0n
   })
   const after = await owedTo(till.db.database, accounts.credit(network, demoAccount('buyer').address))
-  expect(after - before).toBe(4_500n)
+  expect(after - before).toBe(waiting.rows[0]?.micro)
   await expectBooksToAgree()
 }, 90_000)

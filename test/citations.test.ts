@@ -7,8 +7,15 @@ import { royaltyAbi } from '../packages/node/src/citations/index.ts'
 import { leafHash } from '../packages/node/src/citations/log/merkle.ts'
 import { hashRanges } from '../packages/node/src/citations/log/tiles.ts'
 import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
-import { usdcBalance } from '../packages/node/src/devnet/test-chain.ts'
+import { clients, usdcAbi, usdcBalance } from '../packages/node/src/devnet/test-chain.ts'
 import { statementTypedData } from '../packages/node/src/proofs/index.ts'
+import {
+  checkTreeHead,
+  createAssayClient,
+  readLog,
+  readTreeHead,
+  setPayoutThreshold,
+} from '../packages/sdk/src/index.ts'
 import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
 
 let till: TillFixture
@@ -155,6 +162,25 @@ test('citing oneself is paid but held, and counts for nothing', async () => {
   expect(json.payouts[0]).toMatchObject({ state: 'held', micro: '4500' })
 })
 
+test('an agent that lives on the money of the creator it cites is found on chain: paid later, and it counts for nothing', async () => {
+  const agent = privateKeyToAccount(generatePrivateKey())
+  const { wallet } = clients(till.base)
+  await wallet.sendTransaction({
+    account: privateKeyToAccount(demoAccount('creator').privateKey),
+    to: till.base.usdc,
+    data: encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [agent.address, 1_000_000n] }),
+  })
+  const funded = agent.address.toLowerCase() as `0x${string}`
+  await until('funded', async () => (await usdcBalance(till.base, funded)) === 1_000_000n)
+  const { json } = await attest({ source_url: page, agent_wallet: agent.address }, agent)
+  const judged = await until('judged', async () => {
+    const shown = (await read(json.url)).json
+    return shown.weight.counts === false && shown
+  })
+  expect(judged.weight.reasons).toEqual(['same_funding_cluster'])
+  expect(judged.payouts[0]).toMatchObject({ state: 'held', micro: '4500' })
+}, 60_000)
+
 test('a claim pays its sources in equal parts, and a royalty on it goes back to them', async () => {
   const { rows } = await till.db.database.query<{ url: string }>(
     `select v.url from page_version v join source s on s.domain = v.domain where s.state = 'proven' order by v.url desc limit 3`,
@@ -233,6 +259,21 @@ test('the log is served as static tiles that give the root which its witnesses s
   expect((await fetch(url('/v1/log/tile/0/999'))).status).toBe(404)
   expect((await fetch(url('/v1/log/tile/0/0'))).status).toBe(404)
 })
+
+test('a program reads the log with its witnesses, and a creator sets from when on it is paid', async () => {
+  const account = privateKeyToAccount(demoAccount('creator').privateKey)
+  const client = createAssayClient({ account, networks: [], maxPerCallUsd: '0' })
+  const log = await readLog(client, till.node.url)
+  const head = await until('witnessed', async () => {
+    const seen = await readTreeHead(client, till.node.url, log)
+    return seen.witnesses.length === 2 && seen
+  })
+  expect(head).toMatchObject({ origin: log.origin, signed: true, root: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  const forged = head.note.replace(/^\d+$/m, '1')
+  expect(await checkTreeHead(forged, log)).toMatchObject({ signed: false, witnesses: [] })
+  const changed = await setPayoutThreshold(client, till.node.url, { account, thresholdUsd: '2' })
+  expect(changed.chains.map(({ threshold_micro }) => threshold_micro)).toContain('2000000')
+}, 60_000)
 
 test('tree heads are anchored on chain, with the signatures in the call', async () => {
   const anchor = await until('anchored', async () => {

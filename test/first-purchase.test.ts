@@ -58,7 +58,11 @@ test('the 402 names our terms, fits in 3 kB and does no work', async () => {
   expect(response.headers.get('cache-control')).toBe('no-store')
   expect(response.headers.get('payment-required')?.length).toBeLessThan(3_072)
   const offer = await quote(`${till.node.url}${echoPath}`)
-  expect(offer.accepts.map((accept) => accept.network)).toEqual(['eip155:8453', 'eip155:137'])
+  expect(offer.accepts.map(({ scheme, network }) => `${scheme} ${network}`)).toEqual([
+    'exact eip155:8453',
+    'exact eip155:137',
+    'credit eip155:8453',
+  ])
   expect(offer.extensions['offer-receipt']).toBeDefined()
   expect((await paymentRows(till)).length).toBe(before)
 })

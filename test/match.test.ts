@@ -1,13 +1,26 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { type LocalSite, openLocalSite } from './support/local-site.ts'
 import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
 
+const words = 'Chickens lay fewer eggs in winter because the days are short. '
+const pageOf = (text: string) =>
+  `<html><head><title>Zebrafish farming</title></head><body><article><p>${text} ${words.repeat(8)}</p></article></body></html>`
+
 let till: TillFixture
+let site: LocalSite
 beforeAll(async () => {
-  till = await openTill()
+  site = await openLocalSite({ '/': pageOf('Zebrafish are striped.'), '/private': pageOf('Nobody may read this.') })
+  site.files.set('/robots.txt', 'User-agent: *\nDisallow: /private\n')
+  till = await openTill({
+    env: { DEMO_HOSTS: `changing.test=127.0.0.1:${site.port}`, CITATIONS: '{"snapshot_minutes":0}' },
+  })
 }, 60_000)
-afterAll(() => till.close())
+afterAll(async () => {
+  await till?.close()
+  await site?.close()
+})
 
 type Matched = {
   query_id: string
@@ -88,6 +101,44 @@ test('what finds nothing or asks nothing is not charged', async () => {
   expect((await send(url(), payload, asking({ query: 'squeeze', limit: 51 }))).status).toBe(400)
   expect(await spent()).toBe(0)
 })
+
+test('a page that changed since it was matched, that no match offered or that robots.txt keeps is not stamped and not charged', async () => {
+  const buyer = await till.newBuyer()
+  const registered = await fetch(
+    `${till.node.url}/v1/sources/register`,
+    asking({ domain: 'changing.test', wallet: buyer.address }),
+  )
+  expect(registered.status).toBe(200)
+  const query = { query: 'zebrafish', domains: ['changing.test'] }
+  const found = await expect
+    .poll(async () => match(query), { timeout: 40_000, interval: 500 })
+    .toMatchObject({ status: 200 })
+    .then(() => match(query))
+  const [page, query_id] = [found.answer.data[0]?.url, found.answer.query_id]
+  const attest = async (body: Record<string, unknown>) => {
+    const request = asking({ source_url: page, agent_wallet: buyer.address, ...body })
+    const response = await buy(buyer, `${till.node.url}/v1/cite/attest`, {}, request)
+    return [response.status, await response.json()] as const
+  }
+  expect(await attest({ query_id })).toMatchObject([200, { record: { query_id } }])
+  site.files.set('/', pageOf('Zebrafish are spotted.'))
+  const count = async () =>
+    (await till.db.owner.query(`select count(*)::int as n from attestation`)).rows.concat(
+      (await till.db.owner.query(`select count(*)::int as n from payment where state = 'served'`)).rows,
+    )
+  const before = await count()
+  expect(await attest({ query_id })).toMatchObject([409, { code: 'page_changed' }])
+  expect(await attest({ query_id: 'qry_06d1z8k4q2v7e9m3x5c0w8r2t4' })).toMatchObject([
+    400,
+    { code: 'input_invalid', problems: [{ field: 'query_id' }] },
+  ])
+  expect(await attest({ source_url: 'http://changing.test/private' })).toMatchObject([
+    422,
+    { code: 'page_unreadable', detail: expect.stringContaining('robots.txt forbids it') },
+  ])
+  expect(await count()).toEqual(before)
+  expect(await attest({})).toMatchObject([200, { record: { query_id: null } }])
+}, 90_000)
 
 test('the command shows ranked pages to people and the same as JSON to programs', async () => {
   const args = ['match', 'short', 'squeeze', '--url', till.node.url, '--demo', '--explain']

@@ -46,7 +46,7 @@ async function assay(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const code = await runCli(args, terminal)
   return { code, out: terminal.stdout(), err: terminal.stderr() }
 }
-const source = (...args: string[]) => assay(['source', ...args, '--node', till.node.url])
+const source = (...args: string[]) => assay(['source', ...args, '--url', till.node.url])
 
 async function until(domain: string, holds: (source: Source) => boolean): Promise<Source> {
   for (let tries = 0; tries < 200; tries += 1) {

@@ -4,6 +4,8 @@ import { startChild } from '../process/child.ts'
 
 const connections = 64
 const payers = 500
+/** Until the code is compiled and its statements are planned. */
+const warmUp = 600
 const path = '/v1/cite/attest'
 
 type Prepared = { body: string; payment: string }
@@ -18,8 +20,8 @@ export async function measureAttest(home: string, count: number) {
     const terms = await readTerms(port, pages[0] ?? '')
     const calls = (first: number, length: number) =>
       Array.from({ length }, (_, n) => prepare(terms, first + n, pages[(first + n) % pages.length] ?? ''))
-    const warm = calls(0, 200)
-    const measured = calls(200, count)
+    const warm = calls(0, warmUp)
+    const measured = calls(warmUp, count)
     await run(agent, port, warm)
     const before = { cpu: await server.ask<number>('cpu'), database: await server.ask<number>('database_cpu') }
     const startedAt = performance.now()

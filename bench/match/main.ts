@@ -17,6 +17,7 @@ const folder = await mkdtemp(join(tmpdir(), 'assay-bench-match-'))
 const say = (text: string) => process.stderr.write(`${text}\n`)
 try {
   const large = await measureIndex({ pages: Number(values.pages), queries: 4_000, folder, say })
+  say(`  ${JSON.stringify(large)}`)
   const peers = Number(values.peers) > 0 ? await measurePeers({ pages: Number(values.peers), queries: 300, say }) : []
   const failures = [
     large.cpu_p50_ms > 1 && `CPU p50 ${large.cpu_p50_ms} ms, at most 1 is wanted`,

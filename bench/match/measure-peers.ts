@@ -8,13 +8,28 @@ type Measured = {
   engine: string
   pages: number
   build_s: number
+  /** Of this process: what PostgreSQL uses is in processes of its own and only shows in the time that passed. */
+  cpu_p50_ms: number | null
+  cpu_p99_ms: number | null
   wall_p50_ms: number
   wall_p99_ms: number
   queries_per_second: number
+  /** How many times as long as ours a question takes, on the mean. */
+  ratio: number
 }
 /** As much of it as is used: its own types are not written for modules. */
 type FlexIndex = { add(id: number, text: string): void; search(query: string, options: object): unknown }
 type Peer = { name: string; search(query: string): unknown; stop?(): Promise<void> }
+
+/** Questions that are asked before it counts. */
+const warmUp = 50
+const cpuMs = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+const rounded = (value: number | undefined) => Math.round((value ?? 0) * 1_000) / 1_000
+const at = (times: readonly number[], share: number) =>
+  rounded([...times].sort((a, b) => a - b)[Math.floor(times.length * share)])
 
 /** The same pages and the same questions, OR of all words, the best ten. */
 export async function measurePeers(options: {
@@ -28,7 +43,8 @@ export async function measurePeers(options: {
     const peer = await open(options.pages)
     const buildSeconds = (performance.now() - from) / 1_000
     options.say(`  ${peer.name}: built in ${buildSeconds.toFixed(1)} s`)
-    results.push(await asked(peer, options, buildSeconds))
+    results.push(await asked(peer, options, buildSeconds, results[0]))
+    options.say(`  ${JSON.stringify(results.at(-1))}`)
     await peer.stop?.()
   }
   return results
@@ -38,23 +54,30 @@ async function asked(
   peer: Peer,
   { pages, queries }: { pages: number; queries: number },
   buildSeconds: number,
+  ours: Measured | undefined,
 ): Promise<Measured> {
-  const times: number[] = []
-  for (const query of syntheticQueries(queries)) {
-    const from = performance.now()
+  const own = peer.name !== 'postgresql full text'
+  const [wall, cpu]: [number[], number[]] = [[], []]
+  const questions = syntheticQueries(queries + warmUp)
+  for (const [place, query] of questions.entries()) {
+    const from = { wall: performance.now(), cpu: cpuMs() }
     await peer.search(query)
-    times.push(performance.now() - from)
+    if (place < warmUp) continue
+    wall.push(performance.now() - from.wall)
+    cpu.push(cpuMs() - from.cpu)
   }
-  const total = times.reduce((sum, time) => sum + time, 0)
-  times.sort((a, b) => a - b)
-  const rounded = (value: number | undefined) => Math.round((value ?? 0) * 1_000) / 1_000
+  const total = (own ? cpu : wall).reduce((sum, time) => sum + time, 0)
+  const perSecond = queries / (total / 1_000)
   return {
     engine: peer.name,
     pages,
     build_s: rounded(buildSeconds),
-    wall_p50_ms: rounded(times[Math.floor(times.length / 2)]),
-    wall_p99_ms: rounded(times[Math.floor(times.length * 0.99)]),
-    queries_per_second: Math.round(queries / (total / 1_000)),
+    cpu_p50_ms: own ? at(cpu, 0.5) : null,
+    cpu_p99_ms: own ? at(cpu, 0.99) : null,
+    wall_p50_ms: at(wall, 0.5),
+    wall_p99_ms: at(wall, 0.99),
+    queries_per_second: Math.round(perSecond),
+    ratio: ours ? Math.round((10 * ours.queries_per_second) / perSecond) / 10 : 1,
   }
 }
 

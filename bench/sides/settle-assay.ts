@@ -19,6 +19,7 @@ const node = await startNode(
   parseConfig({
     PORT: '0',
     ASSAY_HOME: process.env['ASSAY_HOME'],
+    INTENTS: '{"demo":"off"}',
     BASE_RPC_URLS: base.url,
     POLYGON_RPC_URLS: polygon.url,
     LOG_LEVEL: 'silent',

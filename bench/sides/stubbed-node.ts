@@ -43,6 +43,7 @@ export function startStubbedNode(
       PORT: '0',
       DEVNET_PORTS: '0,0',
       ASSAY_HOME: process.env['ASSAY_HOME'],
+      INTENTS: '{"demo":"off"}',
       LOG_LEVEL: 'silent',
       ...withoutDemoData,
     }),

@@ -31,6 +31,7 @@ export async function startChild(
       POLYGON_RPC_URLS: till.polygon.url,
       LOG_LEVEL: 'silent',
       MATRIX: '{"demo":"off"}',
+      INTENTS: '{"demo":"off"}',
       ...(kill === undefined ? {} : { KILL_AT: String(kill.at), KILL_WHEN: kill.when }),
     },
   })

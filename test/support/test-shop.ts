@@ -65,7 +65,8 @@ export function createTestShop(): TestShop {
   return shop
 }
 
-type Price = Extract<RouteDeclaration['access'], { kind: 'paid' }>['price']
+type PaidAccess = Extract<RouteDeclaration['access'], { kind: 'paid' }>
+type Price = PaidAccess['price']
 
 function route(
   shop: TestShop,
@@ -98,16 +99,22 @@ function route(
           reservation: { seat: shop.prepared },
         }
       },
-      commit: async (_tx, sale) => {
-        if (shop.commitFails) throw shop.commitFails
-        shop.committed.push(sale)
-        return undefined
-      },
+      ...effect(shop, id),
       revoke: async (_tx, sale) => {
         shop.revoked.push(sale)
       },
     },
   }
+}
+
+/** The smallest one commits many at once, so that whatever the tests do to it they do to a shared transaction too. */
+function effect(shop: TestShop, id: string): Pick<PaidAccess, 'commit' | 'commitMany'> {
+  const commitMany: PaidAccess['commitMany'] = async (_tx, sales) => {
+    if (shop.commitFails) throw shop.commitFails
+    shop.committed.push(...sales)
+    return sales.map(() => undefined)
+  }
+  return id === 'test.small' ? { commitMany } : { commit: async (tx, sale) => (await commitMany(tx, [sale]))[0] }
 }
 
 /** A pass in `Authorization: Pass <id>`, good for one call at a time. */

@@ -97,6 +97,7 @@ function configFor(
     LOG_LEVEL: 'silent',
     // Demo data cost seconds of work that few tests need.
     MATRIX: '{"demo":"off"}',
+    INTENTS: '{"demo":"off"}',
     ...env,
   })
 }

@@ -1,23 +1,33 @@
 import { Command } from 'commander'
+import { addAttack } from './attack/command.ts'
 import { addBuy } from './buy/command.ts'
 import { addCitations } from './citations/commands.ts'
 import type { CommandContext } from './command-context.ts'
 import { addCommerce } from './commerce/buyer-commands.ts'
 import { addCommerceOperator } from './commerce/operator-commands.ts'
+import { addCompletion } from './completion/command.ts'
+import { addCredit } from './credit/commands.ts'
 import { addDoctor } from './doctor/command.ts'
 import { exitCodeTexts } from './exit-codes.ts'
+import { addIdentity } from './identity/commands.ts'
+import { addStream } from './intents/command.ts'
 import { addMatch } from './match/command.ts'
 import { addIngest } from './matrix/ingest-command.ts'
 import { addMatrix } from './matrix/matrix-command.ts'
+import { addMcp } from './mcp/command.ts'
+import { addMesh } from './mesh/command.ts'
+import { acceptBothNames } from './node-names.ts'
 import { addKeys } from './operator/keys.ts'
 import { addLedger } from './operator/ledger.ts'
 import { addSwitch } from './operator/switch.ts'
+import { addOptions } from './options/commands.ts'
 import { addScore } from './score/command.ts'
 import { addSource } from './source/command.ts'
 import { addSourceOperator } from './source/operator-commands.ts'
 import { addTokens } from './tokens/index.ts'
 import { addUp } from './up.ts'
 import { addVerify } from './verify.ts'
+import { addWallet } from './wallet/command.ts'
 
 export function createProgram(context: CommandContext): Command {
   const { terminal } = context
@@ -34,8 +44,14 @@ export function createProgram(context: CommandContext): Command {
     addMatrix,
     addIngest,
     addMatch,
+    addStream,
+    addMesh,
+    addOptions,
+    addMcp,
     addVerify,
+    addWallet,
     addDoctor,
+    addAttack,
     addKeys,
     addLedger,
     addSwitch,
@@ -45,9 +61,15 @@ export function createProgram(context: CommandContext): Command {
     addSourceOperator,
     addScore,
     addCitations,
+    addCredit,
+    addIdentity,
+    addCompletion,
   ])
     add(program, context)
-  for (const command of allCommands(program)) configure(command, terminal)
+  for (const command of allCommands(program)) {
+    configure(command, terminal)
+    acceptBothNames(command)
+  }
   return program
 }
 

@@ -11,6 +11,7 @@ const sdkExitCodes: Record<AssayErrorCode, ExitCode> = {
   resource_mismatch: refused,
   price_above_maximum: refused,
   budget_exhausted: refused,
+  not_confirmed: refused,
   no_acceptable_offer: refused,
   terms_moved: refused,
   challenge_refused: refused,

@@ -16,6 +16,7 @@ export {
 export { type Config, ConfigError, environmentSchema, parseConfig } from './config.ts'
 // --- for the operator's commands ---
 export { demoAccount } from './devnet/accounts.ts'
+export { slashBond } from './identity/bonds/index.ts'
 export { systemClock } from './kernel/clock.ts'
 export { silentLog } from './kernel/log.ts'
 export { silentMetrics } from './kernel/metrics.ts'
@@ -45,6 +46,7 @@ export {
   officialOutbound,
   sources as marketDataSources,
 } from './matrix/index.ts'
+export { addSeed, findPeer, parseNodeAddress } from './mesh/index.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
 export { readRefund, requestRefund } from './payments/index.ts'
 export { approvePayout, listPayouts, payoutStates } from './payouts/index.ts'

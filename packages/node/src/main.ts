@@ -30,6 +30,7 @@ export async function runNode(env: NodeJS.ProcessEnv = process.env): Promise<voi
     const log = createLog({ level: config.logLevel, destination: pino.destination({ dest: 2, sync: false }) })
     node = await startNode(config, {
       log,
+      warm: true,
       onProgress: (text) => complain(`  ${text}`),
       onLost: (reason) => stop(reason, 1),
     })

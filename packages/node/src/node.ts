@@ -1,4 +1,4 @@
-import { openCitationsShop, openMatchShop } from './citations/index.ts'
+import { fundingClusters, openCitationsShop, openMatchShop } from './citations/index.ts'
 import { demoObject } from './compose/demo.ts'
 import { type OpenedFacilitator, openFacilitator } from './compose/facilitator.ts'
 import { facilitatorService } from './compose/facilitator-service.ts'
@@ -9,8 +9,9 @@ import { readinessChecks } from './compose/readiness.ts'
 import { openShops, payeesOf, shopContext } from './compose/shops.ts'
 import { type Origins, openTill, type Till } from './compose/till.ts'
 import type { Config } from './config.ts'
+import { openConsoleShop } from './console/index.ts'
 import type { Devnet } from './devnet/index.ts'
-import { bazaarExtension, discoveryRoutes } from './discovery/index.ts'
+import { bazaarExtension, discoveryRoutes, mcpRoutes, type NodeFacts } from './discovery/index.ts'
 import {
   createFrontDoor,
   createLog,
@@ -23,13 +24,19 @@ import {
   type RouteDeclaration,
   type Shop,
 } from './http/index.ts'
+import { activeBonds, openBondsShop } from './identity/bonds/index.ts'
+import { openIdentityShop } from './identity/index.ts'
+import { mandatesOf, openMandatesShop } from './identity/mandates/index.ts'
 import { checksumAddress } from './kernel/address.ts'
 import type { Json } from './kernel/canonical-json.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import { createIds } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
 import { systemRng } from './kernel/random.ts'
+import { openMarketShop } from './market/index.ts'
 import { openMatrixShop } from './matrix/index.ts'
+import { findMeshNode, openMeshShop } from './mesh/index.ts'
+import type { Payees } from './payments/index.ts'
 import type { PayoutDeps } from './payouts/index.ts'
 import { openRewardsShop } from './rewards/index.ts'
 import { openRoyaltiesShop } from './royalties/index.ts'
@@ -64,6 +71,8 @@ export type NodeOptions = {
   jobs?: boolean
   /** Puts something between the node and its outside world: fault injection, kill points, recording. */
   intercept?: Interceptors
+  /** Prepares what the first visitor would otherwise wait for. */
+  warm?: boolean
   /** The node can no longer be sure that it alone works on what it claimed: it should be stopped. */
   onLost?(reason: string): void
 }
@@ -124,7 +133,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   )
   till.owner.lost.addEventListener('abort', () => lost('the database no longer knows this process'))
   const service = facilitatorService(config, ports, ground, till, payees, opened)
-  const door = openDoor(config, ports, ground, till, origins, [...shops, ...service], listener.port)
+  const door = openDoor(config, ports, ground, till, origins, [...shops, ...service], listener.port, payees)
   const paidRoutes = new Map(
     door.registry.routes.flatMap((route) => (route.paid ? [[route.declaration.id, route.paid.route]] : [])),
   )
@@ -145,6 +154,8 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     )
   }
   listener.serve(door)
+  if (options.warm)
+    for (const shop of shops) shop.warm?.().catch((error) => ports.log.warn({ error }, 'warming up failed'))
   // First of all when the node stops: what is under way still needs wallets, owner and shops to end well.
   stops.push(() => listener.drain())
   return {
@@ -158,7 +169,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
 
 /** One line a shop: taking out the line and the folder leaves a node that still compiles. */
 function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
-  const till = openTillShop({ sandbox: config.sandbox })
+  const till = openTillShop({ sandbox: config.sandbox, credit: config.credit, payouts: config.payouts })
   if (which === 'till') return [till]
   return [
     till,
@@ -172,9 +183,31 @@ function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
       contactEmail: config.contactEmail,
       market: config.citations,
       royalty: { recipient: config.royaltyRecipient, licence: config.contentLicense },
+      bonds: activeBonds,
     }),
+    openIdentityShop({
+      didMethod: config.didMethod,
+      settings: config.identity,
+      ports: { mandatesOf, fundingClusters, meshNodes: { find: findMeshNode } },
+    }),
+    openMandatesShop(),
+    openBondsShop({ policy: config.credit }),
     openRoyaltiesShop({ recipient: config.royaltyRecipient, market: config.citations }),
     openMatchShop(),
+    openMarketShop({
+      intents: config.intents,
+      subscriptions: config.subscriptions,
+      natsUrl: config.natsUrl,
+      options: config.options,
+    }),
+    openMeshShop({
+      peers: config.meshPeers,
+      settings: config.mesh,
+      demoHosts: config.demoHosts,
+      dnsServers: config.dnsServers,
+      contactEmail: config.contactEmail,
+    }),
+    openConsoleShop({ operators: config.operators }),
   ]
 }
 
@@ -190,6 +223,14 @@ function openPorts(config: Config, options: NodeOptions): Ports {
   }
 }
 
+function nodeFacts({ facilitator, royaltyRecipient }: Config, payees: Payees): NodeFacts {
+  return {
+    facilitator: facilitator.kind === 'url' ? facilitator : { kind: facilitator.kind },
+    royaltyRecipient,
+    payees,
+  }
+}
+
 /** Every route of the node, and the door they are behind. */
 function openDoor(
   config: Config,
@@ -199,28 +240,30 @@ function openDoor(
   origins: Origins,
   shops: readonly Shop[],
   localPort: number,
+  payees: Payees,
 ): FrontDoor {
   const { clock, ids, log, metrics } = ports
   const routes: RouteDeclaration[] = []
+  const { contactEmail, contentLicense } = config
+  const site = { ...origins, serviceName: 'Assay', contactEmail, contentLicense }
   routes.push(
     ...discoveryRoutes({
-      site: {
-        ...origins,
-        serviceName: 'Assay',
-        contactEmail: config.contactEmail,
-        contentLicense: config.contentLicense,
-      },
+      site,
       routes: () => routes,
       networks: ground.networks,
       keyring: ground.keyring,
       clock,
+      facts: nodeFacts(config, payees),
+      ...shops.flatMap(({ page }) => page ?? []).map((page) => ({ page }))[0],
       ...(config.mode === 'demo' ? { demo: () => demoObject(config, ground.networks, ground.devnets, shops) } : {}),
     }),
+    ...mcpRoutes({ site, routes: () => routes, handle: (request) => door.handle(request) }),
     ...opsRoutes({ checks: readinessChecks(ground, till, shops), metrics, metricsPublic: config.metricsPublic, clock }),
     ...errorRoutes,
     ...shops.flatMap((shop) => shop.routes),
   )
-  const door = createFrontDoor({
+  for (const shop of shops) shop.onRoutes?.(routes)
+  const door: FrontDoor = createFrontDoor({
     routes,
     gate: till.gate,
     signer: createResponseSigner(ground.keyring, { clock }),
@@ -244,6 +287,7 @@ function openDoor(
     attributed: (attribution) => {
       for (const shop of shops) shop.onAttribution?.(attribution)
     },
+    elsewhere: (method, path) => shops.map((shop) => shop.elsewhere?.(method, path)).find((url) => url !== undefined),
   })
   // Whoever asks for the keys right after a change must not get those of a moment ago.
   ground.keyring.onChange(() => door.forgetSharedAnswers())

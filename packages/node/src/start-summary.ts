@@ -7,7 +7,7 @@ export function startSummary(node: RunningNode, seconds: number): string {
   const lines = [
     '',
     `  Assay ${config.mode === 'demo' ? 'demo node' : 'node'}, up in ${seconds.toFixed(1)} s`,
-    `  index     ${url}/`,
+    `  console   ${url}/`,
     `  API       ${url}/openapi.json`,
     `  data      ${config.home}`,
   ]

@@ -1,4 +1,5 @@
 import { type AssayResult, type ClientContext, verifyExchange } from './context.ts'
+import { AssayError } from './errors.ts'
 import { type Exchange, type PreparedRequest, problemOf } from './exchange.ts'
 import { readPaymentOutcome } from './payment-outcome.ts'
 import { type AgreedTerms, readOffer, requireAgreed } from './quote.ts'
@@ -42,6 +43,7 @@ async function signFor(
   if (agreed !== undefined) requireAgreed(readOffer(context, prepared, challenge, { anyPrice: true }).quote, agreed)
   const { required, chosen, quote } = readOffer(context, prepared, challenge)
   context.onProgress({ kind: 'quoted', quote })
+  if (context.confirm && !(await context.confirm(quote))) throw new AssayError('not_confirmed', { quote })
   budget.take(chosen.amountMicro)
   return signPayment({ account, required, chosen, platform, request: toPay(prepared) })
 }

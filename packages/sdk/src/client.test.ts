@@ -323,3 +323,42 @@ test('a settlement of another network or payer is not taken for ours', async () 
     expect(payment.status, JSON.stringify(change)).toBe('unconfirmed')
   }
 })
+
+test('a day has its own maximum, and a clock that is set back does not open it again', async () => {
+  const seller = createTestSeller(honest)
+  let nowMs = Date.UTC(2026, 0, 2, 12)
+  const platform = { ...seller.platform, nowMs: () => nowMs }
+  const client = clientOf(seller, { platform, maxPerDayUsd: '0.002', verify: 'report' })
+  await client.fetch(url)
+  await client.fetch(url)
+  expect((await errorOf(client.fetch(url))).code).toBe('budget_exhausted')
+  nowMs -= 86_400_000
+  expect((await errorOf(client.fetch(url))).code).toBe('budget_exhausted')
+  nowMs += 2 * 86_400_000
+  await client.fetch(url)
+  expect(seller.payments.length).toBe(3)
+})
+
+test('only allowed payees are paid, whatever the seller writes', async () => {
+  const seller = createTestSeller(honest)
+  const refused = await errorOf(clientOf(seller, { payees: [`0x${'ab'.repeat(20)}`] }).fetch(url))
+  expect(refused.code).toBe('no_acceptable_offer')
+  expect(String(refused.details.detail)).toContain('payee not allowed')
+  expect(seller.payments).toEqual([])
+  await clientOf(seller, { payees: [honestOffer.payTo.toUpperCase().replace('0X', '0x')] }).fetch(url)
+  expect(seller.payments.length).toBe(1)
+})
+
+test('whoever wants to be asked is asked with the quote, and a no signs nothing', async () => {
+  const seller = createTestSeller(honest)
+  const asked: string[] = []
+  const confirm = (yes: boolean) => async (quote: { priceUsd: string; payTo: string }) => {
+    asked.push(`${quote.priceUsd} to ${quote.payTo}`)
+    return yes
+  }
+  expect((await errorOf(clientOf(seller, { confirm: confirm(false) }).fetch(url))).code).toBe('not_confirmed')
+  expect(seller.payments).toEqual([])
+  await clientOf(seller, { confirm: confirm(true) }).fetch(url)
+  expect(seller.payments.length).toBe(1)
+  expect(asked).toEqual([`0.001 to ${honestOffer.payTo}`, `0.001 to ${honestOffer.payTo}`])
+})

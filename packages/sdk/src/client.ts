@@ -1,6 +1,8 @@
 import type { LocalAccount } from 'viem'
 import { buy } from './buy.ts'
 import { type AssayResult, type Budget, type ClientContext, verifyExchange } from './context.ts'
+import { type CreditOptions, createCreditState } from './credit/credit-state.ts'
+import { drawCredit, drawKnown } from './credit/draw-credit.ts'
 import { AssayError } from './errors.ts'
 import { type Exchange, exchange, type PreparedRequest, prepareRequest } from './exchange.ts'
 import { createKeyPins } from './key-pins.ts'
@@ -21,9 +23,20 @@ export type AssayClientOptions = {
   maxPerCallUsd: string
   /** Everything this client may sign for in its life. */
   maxTotalUsd?: string
+  /** Everything it may sign for in one day (UTC). */
+  maxPerDayUsd?: string
   /** Where it may pay, best first. Base and Polygon with their real USDC unless told. */
   networks?: readonly PayableNetwork[]
   hosts?: readonly string[]
+  /** The only addresses it pays; any that a seller names unless told. */
+  payees?: readonly string[]
+  /** Asked with the quote before anything is signed; false stops the purchase. */
+  confirm?: (quote: Quote) => boolean | Promise<boolean>
+  /**
+   * Calls are paid from credit where there is enough of it: the wallet's own, or, under a mandate, its owner's. A wallet
+   * without enough credit of its own pays on chain; under a mandate nothing but credit is used.
+   */
+  credit?: CreditOptions
   /** `require` refuses what is not signed by the node; `report` only tells. */
   verify?: 'require' | 'report'
   /** Key directories by origin; others are pinned at first use. */
@@ -71,8 +84,12 @@ export function createAssayClient(options: AssayClientOptions): AssayClient {
     fetch: async (url, init, { purchase, agreed } = {}) => {
       const prepared = await prepare(url, init)
       if (purchase !== undefined) return buy(context, prepared, { purchase })
+      const known = await drawKnown(context, prepared, agreed)
+      if (known !== undefined) return known
       const probed = await probe(context, prepared)
       if (probed.first.status !== 402) return unpaid(probed)
+      const drawn = await drawCredit(context, prepared, probed.first, agreed)
+      if (drawn !== undefined) return drawn
       return buy(context, prepared, { challenge: probed.first, ...(agreed === undefined ? {} : { agreed }) })
     },
   }
@@ -94,8 +111,9 @@ async function probe(context: ClientContext, prepared: PreparedRequest): Promise
 
 function createContext(options: AssayClientOptions): ClientContext {
   const maxPerCallMicro = parseUsd(options.maxPerCallUsd)
-  const totalMicro = options.maxTotalUsd === undefined ? undefined : parseUsd(options.maxTotalUsd)
-  if (maxPerCallMicro === undefined || (options.maxTotalUsd !== undefined && totalMicro === undefined))
+  const totalMicro = optionalUsd(options.maxTotalUsd)
+  const dayMicro = optionalUsd(options.maxPerDayUsd)
+  if (maxPerCallMicro === undefined || totalMicro === 'wrong' || dayMicro === 'wrong')
     throw new RangeError('maximums are decimal USD with at most six decimals, such as "0.05"')
   const platform: Platform = {
     ...defaultPlatform,
@@ -110,6 +128,7 @@ function createContext(options: AssayClientOptions): ClientContext {
       maxPerCallMicro,
       networks: options.networks ?? [baseNetwork, polygonNetwork],
       hosts: options.hosts ?? baseHost,
+      payees: options.payees?.map((payee) => payee.toLowerCase()),
     },
     pins: createKeyPins({
       platform,
@@ -118,18 +137,39 @@ function createContext(options: AssayClientOptions): ClientContext {
     }),
     limits: { deadlineMs: options.deadlineMs ?? 90_000, attemptsMax: 30 },
     mustVerify: options.verify !== 'report',
-    budget: createBudget(totalMicro),
+    budget: createBudget(platform, totalMicro, dayMicro),
+    confirm: options.confirm,
     onProgress: options.onProgress ?? (() => {}),
+    credit: options.credit === undefined ? undefined : createCreditState(options.credit),
   }
 }
 
-function createBudget(totalMicro: bigint | undefined): Budget {
-  let left = totalMicro
+function optionalUsd(text: string | undefined): bigint | undefined | 'wrong' {
+  return text === undefined ? undefined : (parseUsd(text) ?? 'wrong')
+}
+
+const dayMs = 86_400_000
+
+function createBudget(platform: Platform, totalMicro: bigint | undefined, dayMicro: bigint | undefined): Budget {
+  let spent = 0n
+  let day = -1
+  let spentToday = 0n
   return {
     take: (micro) => {
-      if (left === undefined) return
-      if (micro > left) throw new AssayError('budget_exhausted')
-      left -= micro
+      const today = Math.floor(platform.nowMs() / dayMs)
+      // A clock that is set back must not open yesterday's budget again.
+      if (today > day) {
+        day = today
+        spentToday = 0n
+      }
+      const over = (limit: bigint | undefined, used: bigint) => limit !== undefined && used + micro > limit
+      if (over(totalMicro, spent) || over(dayMicro, spentToday)) throw new AssayError('budget_exhausted')
+      spent += micro
+      spentToday += micro
+      return () => {
+        spent -= micro
+        if (day === today) spentToday -= micro
+      }
     },
   }
 }

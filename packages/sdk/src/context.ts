@@ -1,10 +1,12 @@
 import type { LocalAccount } from 'viem'
+import type { CreditState } from './credit/credit-state.ts'
 import { AssayError } from './errors.ts'
 import type { Exchange, PreparedRequest } from './exchange.ts'
 import type { KeyPins } from './key-pins.ts'
 import type { PaymentOutcome } from './payment-outcome.ts'
 import type { Platform } from './platform.ts'
 import type { OnProgress } from './progress.ts'
+import type { Quote } from './quote.ts'
 import type { RetryLimits } from './send-until-answered.ts'
 import type { Purchase } from './sign-payment.ts'
 import type { SpendingPolicy } from './spending-policy.ts'
@@ -31,11 +33,18 @@ export type ClientContext = {
   mustVerify: boolean
   budget: Budget
   onProgress: OnProgress
+  /** Present when calls may be paid from prepaid credit. */
+  credit: CreditState | undefined
+  /** Asked with the quote before anything is signed. */
+  confirm?: ((quote: Quote) => boolean | Promise<boolean>) | undefined
 }
 
 export type Budget = {
-  /** Takes the amount before anything is signed, so that concurrent purchases cannot overdraw it. */
-  take(micro: bigint): void
+  /**
+   * Takes the amount before anything is signed, so that concurrent purchases cannot overdraw it. Returns what gives it
+   * back, for a draw that provably came to nothing.
+   */
+  take(micro: bigint): () => void
 }
 
 /** What the node's signature says of an exchange; throws when the policy needs it to be good. */

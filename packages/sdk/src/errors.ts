@@ -12,8 +12,9 @@ const table = {
   ],
   budget_exhausted: [
     'The budget of this client is used up',
-    'Raise maxTotalUsd, or make a new client; nothing was signed.',
+    'Raise maxTotalUsd or maxPerDayUsd, or wait for the next day (UTC); nothing was signed.',
   ],
+  not_confirmed: ['The purchase was not confirmed', 'Your own `confirm` said no; nothing was signed.'],
   no_acceptable_offer: [
     'No offer fits the policy',
     'Read details.reasons: network, asset or method are not allowed; nothing was signed.',

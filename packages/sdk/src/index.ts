@@ -1,3 +1,4 @@
+export { callOperation, type OperationId, type OperationOptions, type OperationResult } from './call-operation.ts'
 export * from './citations/index.ts'
 export {
   type AssayClient,
@@ -8,9 +9,12 @@ export {
 } from './client.ts'
 export * from './commerce/index.ts'
 export type { AssayResult } from './context.ts'
+export * from './credit/index.ts'
 export { type Demo, type DemoAccount, isLoopbackUrl, readDemo, readDemoNetworks } from './demo.ts'
 export { AssayError, type AssayErrorCode } from './errors.ts'
 export { type Evidence, type EvidencePayment, packEvidence, parseEvidence } from './evidence.ts'
+export * from './identity/index.ts'
+export * from './intents/index.ts'
 export { fetchDirectory } from './key-pins.ts'
 export { type Match, type MatchedPage, type MatchRequest, matchSources } from './match.ts'
 export {
@@ -25,6 +29,7 @@ export {
   type MatrixValue,
   type MatrixVipQuery,
 } from './matrix.ts'
+export * from './mesh/index.ts'
 export { formatUsd, parseUsd } from './money.ts'
 export {
   baseNetwork,
@@ -34,6 +39,8 @@ export {
   polygonNetwork,
 } from './networks.ts'
 export { openSession, type Session } from './open-session.ts'
+export { type Operations, operations } from './operations.generated.ts'
+export * from './options/index.ts'
 export type { PaymentOutcome } from './payment-outcome.ts'
 export { type Offer, type PaymentRequired, parsePaymentRequired } from './payment-required.ts'
 export type { OnProgress, Progress } from './progress.ts'

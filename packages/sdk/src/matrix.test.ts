@@ -5,6 +5,8 @@ import { createMatrix } from './matrix.ts'
 function open(answers: (path: string) => Response) {
   const asked: string[] = []
   const matrix = createMatrix({
+    quote: async () => Promise.reject(new Error('not asked for')),
+    pinnedKeys: () => undefined,
     fetch: async (url) => {
       asked.push(String(url))
       return {

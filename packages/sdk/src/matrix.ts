@@ -1,5 +1,6 @@
 import type { AssayClient } from './client.ts'
 import { readJson } from './commerce/read-json.ts'
+import { type FollowOptions, followStream, type StreamedEvent } from './intents/follow-stream.ts'
 
 export type MatrixValue = {
   value: number | string | boolean
@@ -97,12 +98,14 @@ export type Matrix = {
   vip(feed: string, query?: MatrixVipQuery): Promise<MatrixAnswer>
   /** Free: how well the feed told what followed. */
   quality(feed: string): Promise<Record<string, unknown>>
+  /** New snapshots as they are made; needs the token of a vip subscription. Comes back by itself. */
+  stream(feed: string, options: Omit<FollowOptions, 'path' | 'buy'> & { limit?: number }): AsyncGenerator<StreamedEvent>
   /** All rows of the free tier, page by page. */
   pages(feed: string, query?: MatrixQuery): AsyncGenerator<MatrixAnswer>
 }
 
 /** The market data feeds of a node, over a client that pays and verifies. */
-export function createMatrix(client: Pick<AssayClient, 'fetch'>): Matrix {
+export function createMatrix(client: Pick<AssayClient, 'fetch' | 'quote' | 'pinnedKeys'>): Matrix {
   const get = async <Answer>(path: string, query: MatrixVipQuery = {}): Promise<Answer> => {
     const search = new URLSearchParams(
       Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
@@ -117,6 +120,11 @@ export function createMatrix(client: Pick<AssayClient, 'fetch'>): Matrix {
     live: (feed, query) => get(feedPath(feed, 'live'), query),
     vip: (feed, query) => get(feedPath(feed, 'vip'), query),
     quality: (feed) => get(feedPath(feed, 'quality')),
+    stream: (feed, { limit, ...options }) =>
+      followStream(client, {
+        ...options,
+        path: `${feedPath(feed, 'vip')}?stream=1${limit === undefined ? '' : `&limit=${limit}`}`,
+      }),
     async *pages(feed, query = {}) {
       let cursor: string | null | undefined = query.cursor
       do {

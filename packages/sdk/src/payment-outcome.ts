@@ -9,6 +9,8 @@ export type PaymentOutcome =
   /** The answer cost nothing. */
   | { status: 'none' }
   | { status: 'settled'; id: string; network: string; amountMicro: string; transaction: string }
+  /** Taken from prepaid credit: nothing went to the chain. `id` is the name under which the answer is given again. */
+  | { status: 'drawn'; id: string; network: string; amountMicro: string; leftMicro: string | undefined }
   /** The node refused; its word is that no money moved. */
   | { status: 'refused'; id: string }
   /** An answer came without a settlement that fits; the money may have moved. */

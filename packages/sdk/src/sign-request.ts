@@ -8,6 +8,8 @@ export type SignRequestOptions = {
   account: Pick<LocalAccount, 'address' | 'signMessage'>
   /** Where the account lives; it matters for contract wallets, which can have other owners elsewhere. */
   chainId?: number
+  /** Headers of the request that change what it means, and are therefore signed too. */
+  cover?: readonly string[]
   /** At most 60, which is what nodes accept. */
   validitySeconds?: number
   platform?: Pick<Platform, 'nowMs' | 'randomBytes'>
@@ -38,6 +40,10 @@ export async function signRequest(
     const digest = `sha-256=:${toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', body)))}:`
     headers.set('Content-Digest', digest)
     covered.push(['content-digest', digest])
+  }
+  for (const name of options.cover ?? []) {
+    const value = headers.get(name)
+    if (value !== null) covered.push([name.toLowerCase(), value.trim()])
   }
   const created = Math.floor(platform.nowMs() / 1000)
   const nonce = bytesToHex(platform.randomBytes(16)).slice(2)

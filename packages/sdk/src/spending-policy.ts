@@ -8,6 +8,8 @@ export type SpendingPolicy = {
   networks: readonly PayableNetwork[]
   /** Hosts that may be paid; undefined for any the caller asks for. */
   hosts: readonly string[] | undefined
+  /** Addresses that may be paid, lower case; undefined for any. */
+  payees?: readonly string[] | undefined
 }
 
 export type ChosenOffer = { offer: Offer; network: PayableNetwork; amountMicro: bigint }
@@ -51,6 +53,7 @@ function judgeOffer(offer: Offer, policy: SpendingPolicy, payer: string): Chosen
   if (amountMicro === undefined) return `${where}: amount is not a whole number of atomic units`
   if (!addressPattern.test(offer.payTo) || /^0x0{40}$/.test(offer.payTo)) return `${where}: payTo is not an address`
   if (offer.payTo.toLowerCase() === payer.toLowerCase()) return `${where}: payTo is the payer`
+  if (policy.payees && !policy.payees.includes(offer.payTo.toLowerCase())) return `${where}: payee not allowed`
   if (offer.maxTimeoutSeconds < 1 || offer.maxTimeoutSeconds > 3_600) return `${where}: timeout out of range`
   return { offer, network, amountMicro }
 }

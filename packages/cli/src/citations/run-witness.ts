@@ -13,31 +13,52 @@ const bodyBytesMax = 64_000
 /** Runs until it is told to stop. What it has signed is on disk before the signature leaves. */
 export async function runWitness({ terminal }: CommandContext, options: WitnessRun): Promise<void> {
   const witness = await openWitness(options)
-  const server = createServer((request, response) => {
-    const answer = async () => {
-      if (request.method !== 'POST' || request.url !== '/add-checkpoint')
-        return { status: 404, contentType: 'text/plain', body: 'POST /add-checkpoint\n' }
-      const body = await readBody(request)
-      return body === undefined
-        ? { status: 413, contentType: 'text/plain', body: 'too large\n' }
-        : witness.addCheckpoint(body)
-    }
-    answer().then(
-      ({ status, contentType, body }) => response.writeHead(status, { 'content-type': contentType }).end(body),
+  const served = await serveWitness(witness, options)
+  terminal.say(`key ${witness.key.vkey}`)
+  terminal.out(`ready ${served.url}`)
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  })
+  await served.close()
+}
+
+type Answer = { status: number; contentType: string; body: string }
+const plain = (status: number, body: string): Answer => ({ status, contentType: 'text/plain; charset=utf-8', body })
+
+/** C2SP tlog-witness over HTTP: POST /add-checkpoint and nothing else. */
+export async function serveWitness(
+  witness: { addCheckpoint(body: string): Promise<Answer> },
+  { host, port }: { host: string; port: number },
+): Promise<{ url: string; close(): Promise<void> }> {
+  const answer = async (request: IncomingMessage): Promise<Answer> => {
+    if (request.url !== '/add-checkpoint') return plain(404, 'POST /add-checkpoint\n')
+    if (request.method !== 'POST') return plain(405, 'POST /add-checkpoint\n')
+    const body = await readBody(request)
+    return body === undefined ? plain(413, 'too large\n') : witness.addCheckpoint(body)
+  }
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
+    answer(request).then(
+      ({ status, contentType, body }) => {
+        // What is left of a body that was too large is not waited for.
+        if (status === 413) response.setHeader('connection', 'close')
+        response.writeHead(status, { 'content-type': contentType }).end(body)
+      },
       () => response.writeHead(500).end(),
     )
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(options.port, options.host, resolve)
+    server.listen(port, host, resolve)
   })
-  const { port } = server.address() as AddressInfo
-  terminal.say(`key ${witness.key.vkey}`)
-  terminal.out(`ready http://${options.host}:${port}`)
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
-  })
-  await new Promise((resolve) => server.close(resolve))
+  const name = host.includes(':') ? `[${host}]` : host
+  return {
+    url: `http://${name}:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeIdleConnections()
+      }),
+  }
 }
 
 export async function openWitness(options: Omit<WitnessRun, 'host' | 'port'>) {

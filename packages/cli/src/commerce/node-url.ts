@@ -3,7 +3,7 @@ import { usageError } from '../exit-codes.ts'
 export const nodeOption = ['--node <url>', 'base address of the node', 'http://127.0.0.1:4020'] as const
 
 export function nodeUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw usageError(`--node: not a URL: ${text}`)
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw usageError(`--url: not a URL: ${text}`)
   return new URL(text).origin
 }
 

@@ -83,6 +83,8 @@ const knownAssets = [baseNetwork, polygonNetwork, baseSepoliaNetwork, polygonAmo
 
 function checkAccept(offer: Offer, local: boolean): Check {
   const name = `accepts ${offer.network}`
+  // Prepaid credit moves no token: it names a unit and a role where others have addresses.
+  if (offer.scheme === 'credit') return ok(name, 'prepaid credit, for clients that know it')
   const wrong = wrongWith(offer)
   if (wrong !== undefined) return fail(name, ...wrong)
   const known = knownAssets.find((asset) => asset.network === offer.network)

@@ -1,4 +1,5 @@
 import type { Network } from '../chain/index.ts'
+import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
@@ -7,7 +8,7 @@ import type { Rng } from '../kernel/random.ts'
 import type { Outbound, Resolver } from '../outbound/index.ts'
 import type { JwsPort } from '../payments/index.ts'
 import type { ProofDeps } from '../proofs/index.ts'
-import type { Database } from '../store/database.ts'
+import type { Database, Sql } from '../store/database.ts'
 import type { DomainRules } from './domain/canonical-domain.ts'
 
 /** What the use cases of sources work with; made once, when the shop opens. */
@@ -28,7 +29,16 @@ export type SourceDeps = {
   base: Network
   domains: DomainRules
   settings: SourceSettings
+  /** Where bonds are known of; without it nobody has one but by the operator's own entry. */
+  bonds?: ReadBonds
 }
+
+/** What wallets have at stake; `all` for every wallet that has something. */
+export type ReadBonds = (
+  sql: Sql,
+  wallets: readonly Address[] | 'all',
+  atMs: number,
+) => Promise<ReadonlyMap<Address, { micro: bigint }>>
 
 export type SourceSettings = {
   tokenMs: number

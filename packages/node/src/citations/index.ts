@@ -3,8 +3,10 @@ export { accrueShares, mergeLines, type Share } from './creators/accrue.ts'
 export { ensureDeployed, royaltyAbi, royaltyTermsFor } from './creators/contracts.ts'
 export { type PayoutView, readPayouts } from './creators/describe-payout.ts'
 export { findPayee } from './creators/payee.ts'
+export type { ReadBonds } from './deps.ts'
 export { type CanonicalDomain, canonicalDomain } from './domain/canonical-domain.ts'
 export { matchSuffix } from './domain/public-suffix.ts'
+export { fundingClusters } from './funding/index.ts'
 export {
   appendToLog,
   createWitness,
@@ -20,6 +22,7 @@ export {
 } from './log/index.ts'
 export { parseMarketSettings } from './market-settings.ts'
 export { type MatchShopOptions, openMatchShop } from './match/open-match.ts'
+export { tokenize } from './match/tokenize.ts'
 export { type CitationsShopOptions, openCitationsShop } from './open-shop.ts'
 export { normalText, textDigest } from './page/text-digest.ts'
 export { type CitedSource, findCitedSource } from './pages/find-payee.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Address, parseAddress } from '../kernel/address.ts'
 import { type Micro, parseUsd } from '../kernel/money.ts'
 import type { AttestSettings } from './attest/deps.ts'
 
@@ -18,6 +19,12 @@ export type MarketSettings = {
   creators: CreatorSettings
   anchorMs: number
   witnesses: readonly { url: string; key: string }[]
+  funding: {
+    /** How far back the money of a wallet is followed when it is first seen. */
+    lookBackMs: number
+    /** Exchanges, bridges and the like that the operator knows. */
+    publicFunders: readonly Address[]
+  }
 }
 
 const usd = z.string().transform((text, context) => {
@@ -27,6 +34,11 @@ const usd = z.string().transform((text, context) => {
   return micro ?? 0n
 })
 const days = z.number().min(0).max(3_650)
+const address = z.string().transform((text, context) => {
+  const parsed = parseAddress(text)
+  if (parsed === undefined) context.addIssue({ code: 'custom', message: 'must be an address' })
+  return parsed as Address
+})
 
 const schema = (demo: boolean) =>
   z.strictObject({
@@ -50,6 +62,8 @@ const schema = (demo: boolean) =>
       .array(z.strictObject({ url: z.url({ protocol: /^https?$/ }), key: z.string().max(400) }))
       .max(20)
       .default([]),
+    funding_days: z.number().min(0).max(365).default(7),
+    public_funders: z.array(address).max(1_000).default([]),
   })
 
 /** From the JSON of `CITATIONS`. */
@@ -76,5 +90,6 @@ export function parseMarketSettings(given: unknown, demo: boolean): MarketSettin
     },
     anchorMs: data.anchor_minutes * 60_000,
     witnesses: data.witnesses,
+    funding: { lookBackMs: data.funding_days * day, publicFunders: data.public_funders },
   }
 }

@@ -4,11 +4,13 @@ import { createCitationAttester } from './attest/attester.ts'
 import { foldAttestations } from './attest/fold-attestations.ts'
 import { attestRoutes } from './attest/routes.ts'
 import { createSnapshots } from './attest/snapshots.ts'
+import { createMayRead } from './crawl/may-read.ts'
 import type { CreatorDeps } from './creators/deps.ts'
 import { reverseAccruals } from './creators/reverse-accruals.ts'
 import { creatorRoutes } from './creators/routes.ts'
 import { followAllChains, runCreators } from './creators/run-creators.ts'
 import type { SourceDeps } from './deps.ts'
+import { fundingJobs } from './funding/index.ts'
 import { anchorCheckpoint } from './log/anchor-checkpoint.ts'
 import {
   collectCosignatures,
@@ -21,6 +23,7 @@ import {
   type WitnessPeer,
 } from './log/index.ts'
 import { parseMarketSettings } from './market-settings.ts'
+import { findMatched } from './match/find-matched.ts'
 
 export type MarketOptions = {
   market?: Record<string, unknown>
@@ -50,7 +53,13 @@ export async function openMarket(
     outbound: sources.outbound,
     proofs,
     domains: sources.domains,
-    snapshots: createSnapshots({ database, outbound: sources.outbound, clock, freshMs: settings.attest.snapshotMs }),
+    snapshots: createSnapshots({
+      database,
+      outbound: sources.outbound,
+      clock,
+      mayRead: createMayRead({ outbound: sources.outbound, clock }),
+      freshMs: settings.attest.snapshotMs,
+    }),
     tree,
     attester: createCitationAttester({ keyring, jws, node: apiUrl, chainId: base.chainId }),
     apiUrl,
@@ -58,6 +67,7 @@ export async function openMarket(
     network: base.caip2,
     royalty: { ...options.royalty, bps: royaltyBps },
     settings: settings.attest,
+    findMatched: (queryId: string, url: string) => findMatched(database, queryId, url),
     witnessKeys: () => witnesses.map(({ key }) => key.vkey),
   }
   const creators: CreatorDeps = {
@@ -90,6 +100,7 @@ export async function openMarket(
     reversalHooks: [reverseAccruals],
     beforeReconcile: () => followAllChains(creators),
     jobs: [
+      ...fundingJobs(context, sources, settings),
       { name: 'citations.fold', intervalMs: 5_000, work: () => foldAttestations(sources) },
       {
         name: 'citations.anchor',

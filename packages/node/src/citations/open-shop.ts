@@ -8,16 +8,13 @@ import {
   publicAddresses,
   type Resolver,
 } from '../outbound/index.ts'
-import { runCrawler } from './crawl/run-crawler.ts'
 import { withDemoZone } from './demo/demo-resolver.ts'
 import { openDemoSites } from './demo/open-demo-sites.ts'
 import { seedDemoSources } from './demo/seed-demo-sources.ts'
-import { type SourceDeps, type SourceSettings, usualSettings } from './deps.ts'
+import { type ReadBonds, type SourceDeps, type SourceSettings, usualSettings } from './deps.ts'
 import { openMarket } from './open-market.ts'
 import { sourceRoutes } from './routes.ts'
-import { refoldAll } from './score/fold-citations.ts'
-import { scoreSources } from './score/score-sources.ts'
-import { recheckSources } from './sources/settle-contests.ts'
+import { openSourceJobs } from './source-jobs.ts'
 
 export type CitationsShopOptions = {
   /** Names under `.test` that a demo node asks at loopback. */
@@ -29,11 +26,10 @@ export type CitationsShopOptions = {
   /** The JSON of `CITATIONS`, and the terms that every attestation names. */
   market?: Record<string, unknown>
   royalty: { recipient: Address; licence: string }
+  bonds?: ReadBonds
 }
 
 const userAgent = (context: ShopContext, contact: string) => `AssayBot/1.0 (+${context.apiUrl}; ${contact})`
-const crawlWorkers = 2
-const windowMs = 60_000
 
 /** Area C: sources. */
 export function openCitationsShop(options: CitationsShopOptions): OpenShop {
@@ -45,13 +41,15 @@ export function openCitationsShop(options: CitationsShopOptions): OpenShop {
     if (sites) await seedDemoSources(deps, sites)
     const stopping = new AbortController()
     const market = await openMarket(context, deps, options)
+    const own = await openSourceJobs(deps, stopping.signal)
     return {
       ...market,
       routes: [...sourceRoutes(deps), ...market.routes],
-      jobs: [...jobsOf(deps, stopping.signal), ...market.jobs],
+      jobs: [...own.jobs, ...market.jobs],
       ...(sites ? { demo: () => ({ sources: sites.list.map(({ domain, url }) => ({ domain, url })) }) } : {}),
       stop: async () => {
         stopping.abort(new Error('the shop closes'))
+        await own.stop()
         await sites?.stop()
       },
     } satisfies Shop
@@ -103,36 +101,6 @@ export function createSourceDeps(
     base: context.base,
     domains: { ownHosts: new Set(ownHosts), demoHosts: hosts },
     settings,
+    ...(options.bonds ? { bonds: options.bonds } : {}),
   }
-}
-
-// The queue itself keeps workers apart, so every process may crawl: each draws names of its own out of a thousand.
-function crawlerNames({ rng }: SourceDeps): string[] {
-  const names = new Set<string>()
-  while (names.size < crawlWorkers) names.add(`citations.crawl.${Buffer.from(rng.bytes(2)).readUInt16BE() % 1_000}`)
-  return [...names]
-}
-
-function jobsOf(deps: SourceDeps, stopping: AbortSignal): NonNullable<Shop['jobs']> {
-  const crawlers = crawlerNames(deps).map((name) => ({
-    name,
-    intervalMs: 500,
-    work: () => runCrawler(deps, { forMs: windowMs, signal: stopping }),
-  }))
-  return [
-    ...crawlers,
-    {
-      name: 'citations.score',
-      intervalMs: 500,
-      work: async () => {
-        while (!stopping.aborted && (await scoreSources(deps)) > 0);
-      },
-    },
-    { name: 'citations.recheck', intervalMs: 60_000, work: () => recheckSources(deps) },
-    {
-      name: 'citations.refold',
-      intervalMs: 86_400_000,
-      work: () => refoldAll(deps),
-    },
-  ]
 }

@@ -7,7 +7,13 @@ import { openSettlementWallets } from './settlement-wallets.ts'
 import type { Till } from './till.ts'
 
 /** What is paid out by itself once it has reached the minimum. */
-const purposes = [{ purpose: 'affiliate' }, { purpose: 'royalty' }, { purpose: 'refund', minimumMicro: 1n }]
+const purposes = [
+  { purpose: 'affiliate' },
+  { purpose: 'royalty' },
+  { purpose: 'refund', minimumMicro: 1n },
+  { purpose: 'credit_refund', minimumMicro: 1n },
+  { purpose: 'option', minimumMicro: 1n },
+]
 
 /**
  * Paying others: authorizations of the custody wallet, carried to the chain by the settlement wallets. A chain whose

@@ -32,7 +32,15 @@ export type Config = {
   subscriptions: Record<string, unknown>
   rewards: Record<string, unknown>
   citations: Record<string, unknown>
+  intents: Record<string, unknown>
+  options: Record<string, unknown>
+  natsUrl: string | undefined
+  mesh: Record<string, unknown>
+  /** Origins of nodes to join. */
+  meshPeers: readonly string[]
   payouts: Record<string, unknown>
+  credit: Record<string, unknown>
+  identity: Record<string, unknown>
   facilitatorToken: string | undefined
   royaltyRecipient: Address
   contentLicense: string
@@ -41,6 +49,8 @@ export type Config = {
   didMethod: string
   exposureCapMicro: Micro
   trustProxy: number
+  /** Wallets that may see the operator's page. */
+  operators: readonly Address[]
   metricsPublic: boolean
   logLevel: 'silent' | 'error' | 'warn' | 'info'
   erc6492Factories: readonly Address[]

@@ -67,7 +67,17 @@ export const environmentSchema = z.object({
   SUBSCRIPTIONS: jsonObject.optional(),
   REWARDS: jsonObject.optional(),
   CITATIONS: jsonObject.optional(),
+  INTENTS: jsonObject.optional(),
+  OPTIONS: jsonObject.optional(),
+  NATS_URL: z
+    .string()
+    .regex(/^(nats|tls):\/\//, 'must be a nats:// URL')
+    .optional(),
+  MESH: jsonObject.optional(),
+  MESH_PEERS: urlList.default([]),
   PAYOUTS: jsonObject.optional(),
+  CREDIT: jsonObject.optional(),
+  IDENTITY: jsonObject.optional(),
   FACILITATOR_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]{32,512}$/, 'must have 32 to 512 visible ASCII characters without spaces')
@@ -92,6 +102,9 @@ export const environmentSchema = z.object({
     .regex(/^[0-9]$/, 'must be a number of proxies, 0 to 9')
     .transform(Number)
     .default(0),
+  OPERATORS: urlList
+    .refine((list) => list.every((text) => hasChecksum(text)), 'must be addresses with their EIP-55 checksums')
+    .optional(),
   METRICS_PUBLIC: flag.default(false),
   LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info']).optional(),
   ERC6492_FACTORIES: z.string().optional(),

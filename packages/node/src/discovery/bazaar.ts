@@ -5,7 +5,7 @@ import { fieldsOf, type JsonSchema, jsonSchemaOf } from './json-schema.ts'
 type Block = { info: JsonSchema; schema: JsonSchema; routeTemplate?: string }
 
 /** PAYMENT-REQUIRED must stay under 3 kB in base64 with offers for two networks beside this block. */
-const blockBytesMax = 420
+const blockBytesMax = 400
 
 /** The discovery block of a route's 402: how to call it and what comes back, as much of it as fits. */
 export function bazaarExtension(route: RouteDeclaration): Json {
@@ -15,12 +15,13 @@ export function bazaarExtension(route: RouteDeclaration): Json {
     { example: output, schemas: 'types' },
     { example: undefined, schemas: 'types' },
     { example: undefined, schemas: 'bare' },
+    { example: undefined, schemas: 'bare', withoutBody: true },
   ]
   const blocks = attempts.map((detail) => buildBlock(route, detail))
   return (blocks.find((block) => JSON.stringify(block).length <= blockBytesMax) ?? blocks.at(-1)) as Json
 }
 
-type Detail = { example: unknown; schemas: 'full' | 'types' | 'bare' }
+type Detail = { example: unknown; schemas: 'full' | 'types' | 'bare'; withoutBody?: boolean }
 
 function buildBlock(route: RouteDeclaration, detail: Detail): Block {
   const { input, properties, required } = inputOf(route, detail)
@@ -29,12 +30,15 @@ function buildBlock(route: RouteDeclaration, detail: Detail): Block {
     info: { input, output },
     schema: {
       type: 'object',
-      properties: { input: { type: 'object', properties, required } },
+      properties: { input: { type: 'object', properties, required }, output: outputSchema },
       required: ['input'],
     },
     ...(route.path.includes(':') ? { routeTemplate: route.path } : {}),
   }
 }
+
+/** Indexers look for the place of an example; its own schema is in the OpenAPI document, for which there is room. */
+const outputSchema: JsonSchema = { type: 'object', properties: { example: { type: 'object' } } }
 
 function inputOf(route: RouteDeclaration, detail: Detail) {
   const { method, example } = route
@@ -48,10 +52,11 @@ function inputOf(route: RouteDeclaration, detail: Detail) {
   if (example.params) add('pathParams', example.params, objectSchema(route.params, detail))
   if (method === 'GET' || method === 'DELETE') {
     if (route.query) add('queryParams', example.query ?? {}, objectSchema(route.query, detail))
+    else properties.queryParams = { type: 'object' }
     return { input, properties, required }
   }
   add('bodyType', 'json', { const: 'json' })
-  add('body', (example.body ?? {}) as Json, objectSchema(route.body, detail))
+  add('body', (detail.withoutBody ? {} : (example.body ?? {})) as Json, objectSchema(route.body, detail))
   required.push('bodyType', 'body')
   return { input, properties, required }
 }

@@ -1,5 +1,4 @@
-import type { RouteDeclaration } from '../http/index.ts'
-import { exampleUrl, type Site } from './describe-route.ts'
+import type { Site } from './describe-route.ts'
 
 /** RFC 9727: one link set that leads from the origin to its descriptions. */
 export function apiCatalog(site: Site) {
@@ -15,10 +14,4 @@ export function apiCatalog(site: Site) {
       license: [{ href: `${base}/license`, type: 'text/plain' }],
     })),
   }
-}
-
-/** The older manifest some indexers read: URLs that answer 402 when probed as they are. */
-export function x402Manifest(site: Site, routes: readonly RouteDeclaration[]) {
-  const paid = routes.filter((route) => route.access.kind === 'paid' && !route.hidden)
-  return { version: 1, resources: [...new Set(paid.map((route) => exampleUrl(site, route)))] }
 }

@@ -90,7 +90,8 @@ export const openapiComponents: JsonSchema = {
       name: 'Signature',
       description: 'RFC 9421 signature of the request by a wallet (ERC-8128), with nonce, valid for 60 s at most.',
     },
-    bearer: { type: 'http', scheme: 'bearer' },
+    // Said as a key in a header: readers of documents for agents know no other kind of token.
+    bearer: { type: 'apiKey', in: 'header', name: 'Authorization', description: '`Bearer` and a token of this node.' },
   },
   parameters: {
     Ref: parameter('ref', 'query', 'Wallet that referred the caller. No part of the resource.'),

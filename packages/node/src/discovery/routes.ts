@@ -1,7 +1,8 @@
 import type { Network } from '../chain/network.ts'
 import type { RouteDeclaration } from '../http/index.ts'
-import type { Clock } from '../kernel/clock.ts'
+import { type Clock, toRfc3339 } from '../kernel/clock.ts'
 import {
+  createJwsSigner,
   didDocument,
   type Keyring,
   keyDirectory,
@@ -9,14 +10,17 @@ import {
   keyDirectoryPath,
   keysForIndex,
 } from '../signing/index.ts'
-import { apiCatalog, x402Manifest } from './catalogs.ts'
+import { agentCard } from './agent-card.ts'
+import { apiCatalog } from './catalogs.ts'
 import { type Site, serviceVersion } from './describe-route.ts'
 import { documentRoute } from './document-route.ts'
 import { iconSvg } from './icon.ts'
 import { licenseText } from './license-text.ts'
 import { llmsTxt } from './llms-txt.ts'
+import { nodeServices } from './node-services.ts'
 import { openapiDocument } from './openapi.ts'
 import { serviceIndex } from './service-index.ts'
+import { draftManifest, firstPurchase, legacyManifest, type NodeFacts, rootManifest } from './x402-manifest.ts'
 
 export type DiscoveryDeps = {
   site: Site
@@ -25,8 +29,12 @@ export type DiscoveryDeps = {
   networks: readonly Network[]
   keyring: Keyring
   clock: Clock
+  /** With it the manifest tells of the node itself, and not of its paid routes alone. */
+  facts?: NodeFacts
   /** The `demo` object of the index, in demo mode only. */
   demo?: () => unknown
+  /** What a browser gets at `/`, where there is a console. */
+  page?: () => Promise<{ body: string; headers: Record<string, string> }>
 }
 
 const json = ['application/json'] as const
@@ -63,14 +71,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
       exampleOutput: apiCatalog(site),
       write: once(() => JSON.stringify(apiCatalog(site))),
     }),
-    documentRoute({
-      id: 'discovery.x402',
-      path: '/.well-known/x402',
-      summary: 'Paid resources of this node, each a URL that answers 402',
-      mediaTypes: json,
-      exampleOutput: { version: 1, resources: [] },
-      write: once(() => JSON.stringify(x402Manifest(site, deps.routes()))),
-    }),
+    ...manifestRoutes(deps),
     ...keyRoutes(deps),
     documentRoute({
       id: 'discovery.license',
@@ -94,8 +95,40 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
   ]
 }
 
+function manifestRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
+  const { site, keyring, networks, facts, clock } = deps
+  const root = documentRoute({
+    id: 'discovery.x402',
+    path: '/.well-known/x402',
+    summary: 'Root manifest of this node: keys, networks, every resource with price and schemas, the mesh',
+    mediaTypes: json,
+    next: () => firstPurchase(deps.routes()),
+    exampleOutput: { version: 1, resources: [] },
+    write: facts
+      ? oncePerKey(keyring, () =>
+          JSON.stringify(rootManifest({ site, routes: deps.routes(), networks, keyring, facts })),
+        )
+      : once(() => JSON.stringify(legacyManifest(site, deps.routes()))),
+  })
+  if (facts === undefined) return [root]
+  const draft = documentRoute({
+    id: 'discovery.x402_draft',
+    path: '/.well-known/x402.json',
+    summary: 'Paid resources in the shape of the draft for well-known discovery',
+    mediaTypes: json,
+    next: '/.well-known/x402',
+    exampleOutput: { x402Version: 2, lastUpdated: '2026-01-01T00:00:00.000Z', items: [] },
+    write: once(() =>
+      JSON.stringify(
+        draftManifest({ site, routes: deps.routes(), networks, facts, updatedAt: toRfc3339(clock.nowMs()) }),
+      ),
+    ),
+  })
+  return [root, draft]
+}
+
 function indexRoute(deps: DiscoveryDeps): RouteDeclaration {
-  const { site, keyring, networks } = deps
+  const { site, keyring, networks, page } = deps
   return documentRoute({
     id: 'discovery.index',
     path: '/',
@@ -103,9 +136,11 @@ function indexRoute(deps: DiscoveryDeps): RouteDeclaration {
     mediaTypes: json,
     next: '/openapi.json',
     headers: {
+      ...(page === undefined ? {} : { Vary: 'Accept' }),
       Link: '</openapi.json>; rel="service-desc", </llms.txt>; rel="service-doc", </.well-known/api-catalog>; rel="api-catalog", </license>; rel="license"',
     },
     exampleOutput: { service: site.serviceName, version: serviceVersion },
+    ...(page === undefined ? {} : { page }),
     // Not kept: keys rotate and the demo object may grow.
     write: () =>
       JSON.stringify(
@@ -114,8 +149,9 @@ function indexRoute(deps: DiscoveryDeps): RouteDeclaration {
   })
 }
 
-function keyRoutes({ site, keyring, clock }: DiscoveryDeps): RouteDeclaration[] {
+function keyRoutes({ site, keyring, clock, routes }: DiscoveryDeps): RouteDeclaration[] {
   const authority = new URL(site.baseUrl).host
+  const jws = createJwsSigner(keyring, { authority, clock })
   return [
     documentRoute({
       id: 'discovery.keys',
@@ -131,7 +167,20 @@ function keyRoutes({ site, keyring, clock }: DiscoveryDeps): RouteDeclaration[] 
       summary: 'The node as did:web, with the same keys',
       mediaTypes: [...json, 'application/did+json', 'application/did+ld+json', 'application/did'],
       exampleOutput: { id: `did:web:${authority.replace(':', '%3A')}` },
-      write: () => JSON.stringify(didDocument(keyring, authority, clock.nowMs())),
+      // Under whichever of its names the node is asked: the document must be about the name that led to it.
+      write: (asked) => {
+        const document = didDocument(keyring, asked, clock.nowMs())
+        return JSON.stringify({ ...document, service: nodeServices(document.id, site.baseUrl) })
+      },
+    }),
+    documentRoute({
+      id: 'discovery.agent_card',
+      path: '/.well-known/agent-card.json',
+      summary: 'The node as an A2A agent card: one skill for each thing it sells',
+      mediaTypes: [...json, 'application/a2a+json'],
+      next: '/openapi.json',
+      exampleOutput: { name: site.serviceName, version: serviceVersion },
+      write: oncePerKey(keyring, () => JSON.stringify(agentCard(site, routes(), (payload) => jws.sign(payload)))),
     }),
   ]
 }
@@ -142,5 +191,15 @@ function once(write: () => string): () => string {
   return () => {
     written ??= write()
     return written
+  }
+}
+
+/** The same, for documents that name the key in use. */
+function oncePerKey(keyring: Keyring, write: () => string): () => string {
+  let written: { keyId: string; text: string } | undefined
+  return () => {
+    const { keyId } = keyring.active()
+    if (written?.keyId !== keyId) written = { keyId, text: write() }
+    return written.text
   }
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { asProblem } from '../kernel/problem.ts'
+import { asProblem, type Problem } from '../kernel/problem.ts'
 import type { Attribution, Gate } from '../payments/index.ts'
 import type { ResponseSigner } from '../signing/index.ts'
 import { createAuthorities } from './authority.ts'
@@ -53,6 +53,8 @@ export type FrontDoorDeps = {
   /** Bazaar block of a paid route's 402. */
   discoveryBlock?: (route: RouteDeclaration) => Json | undefined
   attributed?(attribution: Attribution): void
+  /** URL of another node that answers what this one does not. */
+  elsewhere?(method: string, path: string): string | undefined
 }
 
 export type FrontDoor = {
@@ -119,7 +121,10 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
       const problem = asProblem(error)
       if (problem !== error && !request.connection.aborted)
         log.error({ request_id: exchange.requestId, route: exchange.route?.id, error }, 'a request failed')
-      return { response: responder.problem(exchange, problem), shareMs: 0, paid: false }
+      const other = leadsElsewhere(exchange, problem) && deps.elsewhere?.(exchange.method, exchange.path)
+      const response = responder.problem(exchange, problem)
+      if (other) response.headers.push('Link', `<${other}>; rel="next"`)
+      return { response, shareMs: 0, paid: false }
     })
     shared.keep(seen.key, exchange.route, handled)
     const { response } = handled
@@ -139,6 +144,11 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     },
     forgetSharedAnswers: shared.clear,
   }
+}
+
+/** Whether another node may have what was asked for: there is no such path here, or it is not sold at the moment. */
+function leadsElsewhere({ route }: Exchange, { code }: Problem): boolean {
+  return code === 'switched_off' || (code === 'not_found' && route === undefined)
 }
 
 /** What is known before anything was read: enough to sign even the refusal of an unreadable request. */

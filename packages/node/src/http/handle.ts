@@ -58,6 +58,7 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
   const { declaration } = route
   exchange.route = declaration
   exchange.next = match.next
+  if (route.madeHop) exchange.madeHop = route.madeHop
   if (route.paid) checkPaidEntry(deps, passage, route.paid.access, params, headers, authority)
   const counted = cost > 0
   if (counted) deps.load.enter(carriesCredential(headers))

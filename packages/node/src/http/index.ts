@@ -1,4 +1,6 @@
+export { createSlots, holding, type Slots } from './connection-slots.ts'
 export { errorRoutes } from './error-pages.ts'
+export { createEventHub, type EventHub, type HubEvent, type HubReader, type OpenReader } from './event-hub.ts'
 export { createFrontDoor, type FrontDoor, type FrontDoorConfig, type FrontDoorDeps } from './front-door.ts'
 export type { Readiness } from './handle.ts'
 export { jsonAnswer } from './json-answer.ts'
@@ -6,7 +8,7 @@ export { demoLimits, type LimitConfig, productionLimits } from './limits.ts'
 export { cleanText, createLog } from './log.ts'
 export { createMetrics, type PrometheusMetrics } from './metrics.ts'
 export { type OpsDeps, opsRoutes, type ReadinessCheck } from './ops-routes.ts'
-export type { PlainRequest, PlainResponse } from './plain.ts'
+export { isStream, type PlainRequest, type PlainResponse } from './plain.ts'
 export { createRegistry, type RegisteredRoute, type Registry, RouteDeclarationError } from './registry.ts'
 export {
   type CallContext,
@@ -19,4 +21,5 @@ export {
 } from './route.ts'
 export { type Listener, type ListenOptions, openListener } from './server.ts'
 export type { OpenShop, Shop, ShopContext, ShopJob } from './shop.ts'
+export { eventText, signedEvent } from './signed-event.ts'
 export { royaltyBps } from './standing-headers.ts'

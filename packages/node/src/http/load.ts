@@ -31,13 +31,32 @@ export function createLoad(config: LoadConfig): Load {
     checkStreamRoom: () => {
       if (streams >= config.streamsMax) throw crowded()
     },
+    // No generator: one that waits for its source could not be told to stop before the source speaks again.
     track: (body) => ({
-      [Symbol.asyncIterator]: async function* () {
+      [Symbol.asyncIterator]: () => {
+        const source = body[Symbol.asyncIterator]()
+        let open = true
         streams += 1
-        try {
-          yield* body
-        } finally {
-          streams -= 1
+        const leave = () => {
+          if (open) streams -= 1
+          open = false
+        }
+        return {
+          next: async () => {
+            try {
+              const step = await source.next()
+              if (step.done) leave()
+              return step
+            } catch (error) {
+              leave()
+              throw error
+            }
+          },
+          return: async () => {
+            leave()
+            await source.return?.()
+            return { done: true, value: undefined }
+          },
         }
       },
     }),

@@ -1,7 +1,7 @@
 import type { Json } from '../kernel/canonical-json.ts'
 import type { PaidRoute } from '../payments/index.ts'
 import { findRouteFaults } from './check-routes.ts'
-import { type NextHop, nextHopOf } from './next-hop.ts'
+import { type MadeHop, madeHopOf, type NextHop, nextHopOf } from './next-hop.ts'
 import { createPathTree, type PathMatch } from './path-tree.ts'
 import type { PaidAccess, RouteDeclaration } from './route.ts'
 
@@ -10,6 +10,8 @@ export type RegisteredRoute = {
   declaration: RouteDeclaration
   representations: readonly string[]
   nextHop: NextHop
+  /** Where an answer that made something leads to. */
+  madeHop?: MadeHop
   /** Present for paid routes only. */
   paid: { access: PaidAccess; route: PaidRoute } | undefined
 }
@@ -43,7 +45,10 @@ export function createRegistry(
   const faults = findRouteFaults(declarations)
   if (faults.length > 0) throw new RouteDeclarationError(faults)
   const tree = createPathTree<RegisteredRoute>()
-  const routes = declarations.map((declaration) => register(declaration, discoveryBlock))
+  const routes = declarations.map((declaration): RegisteredRoute => {
+    const madeHop = madeHopOf(declaration.next, declarations)
+    return { ...register(declaration, discoveryBlock), ...(madeHop === undefined ? {} : { madeHop }) }
+  })
   for (const route of routes) tree.add(route.declaration.path, route.declaration.method, route)
   return {
     routes,
@@ -87,9 +92,16 @@ function register(
     description: declaration.description ?? declaration.summary,
     mimeType: representations[0] ?? 'application/json',
     ...(bazaar === undefined ? {} : { bazaar }),
-    ...(access.commit === undefined ? {} : { commit: access.commit.bind(access) }),
+    ...effectOf(access),
     ...(access.revoke === undefined ? {} : { revoke: access.revoke.bind(access) }),
     ...(access.release === undefined ? {} : { release: access.release }),
   }
   return { declaration, representations, nextHop, paid: { access, route } }
+}
+
+/** One sale is a list of one: whoever commits many is asked in the same words as the others. */
+function effectOf(access: PaidAccess): Pick<PaidRoute, 'commit' | 'commitMany'> {
+  const { commitMany } = access
+  if (commitMany) return { commit: async (tx, sale) => (await commitMany(tx, [sale]))[0], commitMany }
+  return access.commit === undefined ? {} : { commit: access.commit.bind(access) }
 }

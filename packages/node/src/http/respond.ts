@@ -1,6 +1,7 @@
 import { type Problem, problemBody } from '../kernel/problem.ts'
 import type { ResponseSigner } from '../signing/index.ts'
 import { digestBody } from './digest.ts'
+import { type MadeHop, madeId } from './next-hop.ts'
 import { emptyBody, isStream, type PlainResponse } from './plain.ts'
 import type { RouteDeclaration } from './route.ts'
 import {
@@ -24,6 +25,7 @@ export type Exchange = {
   route: RouteDeclaration | undefined
   /** Path of the route that helps the caller next. */
   next: string
+  madeHop?: MadeHop
 }
 
 export type ResponseParts = {
@@ -77,7 +79,12 @@ export function createResponder(signer: ResponseSigner, config: ResponderConfig)
     pushSignature(headers, signer, exchange, parts, body)
     if (parts.paymentRequired !== undefined) headers.push('PAYMENT-REQUIRED', parts.paymentRequired)
     if (parts.paymentResponse !== undefined) headers.push('PAYMENT-RESPONSE', parts.paymentResponse)
-    headers.push('Cache-Control', parts.cacheControl, 'X-x402-Next', exchange.next)
+    headers.push(
+      'Cache-Control',
+      parts.cacheControl,
+      'X-x402-Next',
+      exchange.madeHop ? nextOf(exchange, parts) : exchange.next,
+    )
     if (parts.paid || exchange.route?.area === 'C') headers.push(...royalty)
     const kind = isData(parts.contentType) ? data : page
     if (parts.headers === undefined) return { status: parts.status, headers: headers.concat(kind.usual), body }
@@ -100,6 +107,12 @@ export function createResponder(signer: ResponseSigner, config: ResponderConfig)
         headers: problemHeaders(problem),
       }),
   }
+}
+
+/** The route's next hop, or the thing that the answer has just made. */
+function nextOf({ next, madeHop }: Exchange, { status, body }: ResponseParts): string {
+  const id = status === 200 && !isStream(body) ? madeId(body) : undefined
+  return id === undefined || madeHop === undefined ? next : madeHop(id)
 }
 
 /** HEAD and 204 carry no content; a stream behind them must still be told to stop. */

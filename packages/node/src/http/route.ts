@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Address } from '../kernel/address.ts'
 import type { Micro } from '../kernel/money.ts'
-import type { AnswerContent, Attribution, PreparedAnswer, ReleaseAnswer, Sale } from '../payments/index.ts'
+import type { AnswerContent, Attribution, CommitMany, PreparedAnswer, ReleaseAnswer, Sale } from '../payments/index.ts'
 import type { Tx } from '../store/database.ts'
 
 /** One declaration per route; HTTP handling, the 402, OpenAPI, llms.txt, manifests, MCP and the SDK are derived from it. */
@@ -89,6 +89,8 @@ export type PaidAccess = {
   prepare(input: RouteInput, call: CallContext & { payer: Address; paymentId: string }): Promise<PreparedAnswer>
   /** The effect that was paid for, in the transaction of the postings. May replace the stored answer. */
   commit?(tx: Tx, sale: Sale): Promise<AnswerContent | undefined>
+  /** Instead of `commit`, where many sales at once cost hardly more than one: all of them take effect, or none. */
+  commitMany?: CommitMany
   /** Takes back what `commit` gave, when a reorg took the money away. Needed where `revocable`. */
   revoke?(tx: Tx, sale: Sale): Promise<void>
   /** Completes a stored answer with what is never stored, each time it is given. */

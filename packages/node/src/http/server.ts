@@ -49,7 +49,7 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
     // A request without Host is answered by our own authority check, in our own shape.
     requireHostHeader: false,
   })
-  server.maxConnections = options.connectionsMax ?? 10_000
+  server.maxConnections = options.connectionsMax ?? 12_000
   server.on('request', (request, response) => {
     if (door) answerOver(door, request, response, draining.signal, options.log)
     else writeBare(response, new Problem('not_ready', { retryAfterSeconds: 1 }))

@@ -53,8 +53,16 @@ export type Shop = {
   beforeReconcile?(): Promise<void>
   /** Named things that must work before this shop can sell. */
   readiness?: readonly ReadinessCheck[]
+  /** Told of every route of the node, once all shops are open. */
+  onRoutes?(routes: readonly RouteDeclaration[]): void
+  /** URL of another node that answers a path which this one does not; no I/O. */
+  elsewhere?(method: string, path: string): string | undefined
   /** Members of the index's `demo` object, in demo mode only; called when the index is asked for. */
   demo?(): Record<string, unknown>
+  /** What a browser gets at `/`, where everybody else gets the index. One shop at most has it. */
+  page?(): Promise<{ body: string; headers: Record<string, string> }>
+  /** Work that makes the first call quick; a node calls it once when it starts, tests do not. */
+  warm?(): Promise<void>
   stop?(): Promise<void>
 }
 

@@ -28,6 +28,7 @@ const allowed = [
   'Content-Type',
   'Accept',
   'Idempotency-Key',
+  'Assay-Mandate',
   'Last-Event-ID',
   'X-Request-Id',
 ]

@@ -61,6 +61,7 @@ function endUnread(request: IncomingMessage): void {
 async function writeStream(response: ServerResponse, plain: PlainResponse, options: WriteOptions): Promise<void> {
   const iterator = (plain.body as AsyncIterable<Uint8Array | string>)[Symbol.asyncIterator]()
   let over = false
+  let begun = false
   const stop = () => {
     if (over) return
     over = true
@@ -76,30 +77,69 @@ async function writeStream(response: ServerResponse, plain: PlainResponse, optio
   }
   response.flushHeaders()
   response.once('close', stop)
-  options.draining.addEventListener('abort', onDrain, { once: true })
+  const forget = whenDraining(options.draining, onDrain)
   try {
     while (!over) {
       const next = await iterator.next()
       if (over || next.done) break
-      if (!response.write(next.value)) await untilDrained(response)
+      const room = begun ? writePiece(response, next.value) : response.write(next.value)
+      // What a stream was bought with comes in its first piece; the rest is read for as long as somebody wishes.
+      if (!begun && !response.socket?.destroyed) plain.delivered?.()
+      begun = true
+      if (!room) await untilDrained(response)
     }
-    if (!response.writableEnded) response.end(() => !response.socket?.destroyed && plain.delivered?.())
+    if (!response.writableEnded) response.end(() => !begun && !response.socket?.destroyed && plain.delivered?.())
   } catch {
     // A broken source ends the stream visibly: a clean end would look complete.
     response.destroy()
   } finally {
     over = true
-    options.draining.removeEventListener('abort', onDrain)
+    forget()
     response.off('close', stop)
   }
+}
+
+const frames = new WeakMap<Uint8Array, Buffer>()
+
+/**
+ * Below the response where that is safe: the same event goes to thousands of readers, and framing it anew for each costs
+ * as much as sending it.
+ */
+function writePiece(response: ServerResponse, piece: Uint8Array | string): boolean {
+  const { socket } = response
+  const direct = typeof piece !== 'string' && response.chunkedEncoding && socket && !socket.destroyed
+  if (!direct || piece.byteLength === 0 || response.writableEnded) return response.write(piece)
+  let framed = frames.get(piece)
+  if (!framed) {
+    framed = Buffer.concat([Buffer.from(`${piece.byteLength.toString(16)}\r\n`), piece, Buffer.from('\r\n')])
+    frames.set(piece, framed)
+  }
+  return socket.write(framed)
+}
+
+const drainers = new WeakMap<AbortSignal, Set<() => void>>()
+
+/** One listener for all open streams: a signal looks through all it has for each that comes or goes. */
+function whenDraining(signal: AbortSignal, onDrain: () => void): () => void {
+  let all = drainers.get(signal)
+  if (!all) {
+    const fresh = new Set<() => void>()
+    all = fresh
+    drainers.set(signal, fresh)
+    signal.addEventListener('abort', () => fresh.forEach((drain) => void drain()), { once: true })
+  }
+  all.add(onDrain)
+  return () => all.delete(onDrain)
 }
 
 /** Waits while the reader catches up; one who stays more than the buffer behind for too long is cut. */
 function untilDrained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
+    const { socket } = response
     const done = () => {
       clearTimeout(timer)
-      response.off('drain', done).off('close', done)
+      socket?.off('drain', done)
+      response.off('close', done)
       resolve()
     }
     const timer = setTimeout(
@@ -109,6 +149,8 @@ function untilDrained(response: ServerResponse): Promise<void> {
       },
       response.writableLength > streamBufferBytesMax ? slowReaderMsMax : 3 * slowReaderMsMax,
     )
-    response.once('drain', done).once('close', done)
+    // Of the socket, for not all that waits in it was written through the response.
+    socket?.once('drain', done)
+    response.once('close', done)
   })
 }

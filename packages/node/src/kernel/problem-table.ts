@@ -196,6 +196,62 @@ export const problemTable = {
     'Not enough points',
     'See `balance` and `pending`; pending points can be used once their payment is final.',
   ),
+  mandate_unknown: row(
+    404,
+    false,
+    'No such mandate',
+    'Present the signed mandate with POST /v1/mandates first; its answer has the id. Nothing was drawn.',
+  ),
+  mandate_invalid: row(
+    400,
+    false,
+    'The mandate cannot be accepted',
+    'Correct what the detail says, sign it again with the owner’s wallet, and present it again.',
+  ),
+  mandate_conflict: row(
+    409,
+    false,
+    'This nonce belongs to another mandate',
+    'Use a nonce of its own for each mandate; a mandate that was revoked stays revoked.',
+  ),
+  mandate_delegate: row(
+    403,
+    false,
+    'Not the delegate of this mandate',
+    'Sign the request with the wallet that the mandate names as delegate. Nothing was drawn.',
+  ),
+  mandate_route: row(
+    403,
+    false,
+    'The mandate does not cover this route',
+    'Pay for this call otherwise, or ask the owner for a mandate that names it. Nothing was drawn.',
+  ),
+  mandate_expired: row(
+    403,
+    false,
+    'The mandate has ended',
+    'Ask the owner for a new mandate, or pay for this call otherwise. Nothing was drawn.',
+  ),
+  mandate_revoked: row(
+    403,
+    false,
+    'The mandate was revoked',
+    'Ask the owner for a new mandate, or pay for this call otherwise. Nothing was drawn.',
+  ),
+  mandate_over_cap: row(
+    403,
+    false,
+    'The mandate does not allow this much',
+    'See `cap` for which limit it is; a daily one starts anew at midnight UTC. Nothing was drawn.',
+  ),
+  credit_unavailable: row(
+    422,
+    false,
+    'Not that much credit can be moved',
+    'See `available_micro`: money held by calls, locked in bonds or not final yet cannot be moved.',
+  ),
+  bond_unknown: row(404, false, 'No such bond of this wallet', 'GET /v1/credit/{wallet}/bonds lists them.'),
+  bond_ended: row(409, false, 'This bond has ended', 'It was released or taken by a ruling; lock a new one.'),
   // --- market data ---
   licence_required: row(
     403,
@@ -229,6 +285,30 @@ export const problemTable = {
     'The chain could not be read. Send the same proof again after Retry-After seconds.',
   ),
   forbidden: row(403, false, 'Not allowed for this account', 'The payment and the proof must name the same account.'),
+  did_invalid: row(
+    400,
+    false,
+    'Not a DID of an agent',
+    'Write did:x402:0x… with the method this node is configured for, or did:pkh:eip155:<chain>:0x….',
+  ),
+  agent_deactivated: row(
+    410,
+    false,
+    'This DID was deactivated by its wallet',
+    'It cannot be used again here; ask its owner for another DID.',
+  ),
+  agent_version_conflict: row(
+    409,
+    true,
+    'The declaration has changed meanwhile',
+    'GET /v1/agents/{did}, apply the change to `version` and send that as expected_version.',
+  ),
+  registration_unproven: row(
+    422,
+    false,
+    'The registry does not name this wallet',
+    'Set the agent wallet on the ERC-8004 registry first, or leave `erc8004` out.',
+  ),
   // --- sources ---
   domain_refused: row(
     400,
@@ -278,5 +358,67 @@ export const problemTable = {
     false,
     'This domain is not taken as a source',
     'Write to the contact in the index if you think this is wrong.',
+  ),
+  // --- options ---
+  series_unknown: row(404, false, 'No such option series', 'GET /v1/options/series lists those that can be bought.'),
+  series_closed: row(
+    409,
+    false,
+    'This series is no longer traded',
+    'Choose one with a later expiry from GET /v1/options/series. Nothing was charged.',
+  ),
+  options_sold_out: row(
+    409,
+    true,
+    'Not that many contracts are offered',
+    'See `available`, or choose another series. Nothing was charged.',
+  ),
+  options_price_moved: row(
+    409,
+    true,
+    'The premium has risen meanwhile',
+    'Ask for the price again and decide anew; `premium_micro` is the present one. Nothing was charged.',
+  ),
+  options_limit: row(
+    409,
+    false,
+    'A limit of the exchange is reached',
+    'See `limit` for which one; buy fewer contracts or another series. Nothing was charged.',
+  ),
+  options_not_eligible: row(
+    403,
+    false,
+    'This wallet may not trade options here',
+    'The operator decides who may; write to the contact in the index. Nothing was charged.',
+  ),
+  quote_stale: row(
+    409,
+    true,
+    'The quote cannot be used',
+    'Quotes last 60 seconds and fit one series and quantity: get a fresh one from POST /v1/options/quote. Nothing was charged.',
+  ),
+  premium_out_of_band: row(
+    400,
+    false,
+    'The premium is outside its band',
+    'A contract is written for 50 to 120 USD; see `lowest_usd` and `highest_usd`. Nothing was charged.',
+  ),
+  offer_unknown: row(
+    404,
+    false,
+    'No such offer of this wallet',
+    'GET /v1/options/positions/{wallet} lists the offers of a wallet.',
+  ),
+  collateral_locked: row(
+    409,
+    false,
+    'This collateral is locked',
+    'Contracts that are sold or reserved stay covered until they end; see `free_quantity`.',
+  ),
+  money_not_final: row(
+    409,
+    true,
+    'The money behind this is not final yet',
+    'Try again after Retry-After seconds; nothing leaves before the chain can no longer take it back.',
   ),
 } as const satisfies Record<string, Row>

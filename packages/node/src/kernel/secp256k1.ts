@@ -6,7 +6,12 @@ import { keccak256 } from './keccak.ts'
 /** Gives the 65-byte public key, undefined or an exception for what is no signature. Never checks s or v. */
 type Recover = (digest: Uint8Array, rs: Uint8Array, recoveryId: 0 | 1) => Uint8Array | null | undefined
 
+export type RecoverableSignature = { signature: Uint8Array; recoveryId: number }
+/** Both of them by RFC 6979: the same digest and key give the same signature in either. */
+type Sign = (digest: Uint8Array, secret: Uint8Array) => RecoverableSignature
+
 type NativeCurve = {
+  ecdsaSign(digest: Uint8Array, secret: Uint8Array): { signature: Uint8Array; recid: number }
   ecdsaRecover(signature: Uint8Array, recoveryId: number, digest: Uint8Array, compressed: boolean): Uint8Array
 }
 
@@ -15,11 +20,21 @@ const halfOrder = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501dd
 
 const recoverInWasm: Recover = (digest, rs, recoveryId) => wasm.recover(digest, rs, recoveryId, false)
 
-function loadNative(): Recover | undefined {
+const signInWasm: Sign = (digest, secret) => wasm.signRecoverable(digest, secret)
+
+type Curve = { recover: Recover; sign: Sign }
+
+function loadNative(): Curve | undefined {
   try {
     // The bindings file, not the package's main one: that one falls back to slow JavaScript in silence.
     const curve = createRequire(import.meta.url)('secp256k1/bindings.js') as NativeCurve
-    return (digest, rs, recoveryId) => curve.ecdsaRecover(rs, recoveryId, digest, false)
+    return {
+      recover: (digest, rs, recoveryId) => curve.ecdsaRecover(rs, recoveryId, digest, false),
+      sign: (digest, secret) => {
+        const { signature, recid } = curve.ecdsaSign(digest, secret)
+        return { signature, recoveryId: recid }
+      },
+    }
   } catch {
     return undefined
   }
@@ -39,19 +54,24 @@ function timeRecover(recover: Recover): number {
   return best
 }
 
-function chooseBackend(): { name: 'native' | 'wasm'; recover: Recover } {
+function chooseBackend(): Curve & { name: 'native' | 'wasm' } {
+  const inWasm = { name: 'wasm' as const, recover: recoverInWasm, sign: signInWasm }
   const native = loadNative()
-  if (native !== undefined) {
-    try {
-      const expected = Buffer.from(recoverInWasm(sampleDigest, sample.signature, sample.recoveryId as 0 | 1) ?? [])
-      const got = native(sampleDigest, sample.signature, sample.recoveryId as 0 | 1)
-      const agrees = got != null && expected.equals(got)
-      if (agrees && timeRecover(native) < timeRecover(recoverInWasm)) return { name: 'native', recover: native }
-    } catch {
-      return { name: 'wasm', recover: recoverInWasm }
-    }
+  if (native === undefined) return inWasm
+  try {
+    const expected = Buffer.from(recoverInWasm(sampleDigest, sample.signature, sample.recoveryId as 0 | 1) ?? [])
+    const got = native.recover(sampleDigest, sample.signature, sample.recoveryId as 0 | 1)
+    const signed = native.sign(sampleDigest, Buffer.alloc(32, 1))
+    const agrees =
+      got != null &&
+      expected.equals(got) &&
+      Buffer.from(signed.signature).equals(sample.signature) &&
+      signed.recoveryId === sample.recoveryId
+    if (agrees && timeRecover(native.recover) < timeRecover(recoverInWasm)) return { name: 'native', ...native }
+  } catch {
+    return inWasm
   }
-  return { name: 'wasm', recover: recoverInWasm }
+  return inWasm
 }
 
 const backend = chooseBackend()
@@ -59,6 +79,11 @@ const backend = chooseBackend()
 /** Which curve implementation this process uses, for the start summary and benches. */
 export function cryptoBackend(): 'native' | 'wasm' {
   return backend.name
+}
+
+/** A deterministic signature with a low s, as wallets and contracts want it. */
+export function signDigest(digest: Uint8Array, secret: Uint8Array): RecoverableSignature {
+  return backend.sign(digest, secret)
 }
 
 function recoveryIdOf(v: number | undefined, allowZeroOne: boolean): 0 | 1 | undefined {

@@ -22,6 +22,7 @@ const networkPattern = /^eip155:[1-9][0-9]{0,18}$/
 const addressPattern = /^0x[0-9a-f]{40}$/
 const domainPattern = /^[a-z0-9.-]{1,253}$/
 const wordPattern = /^[a-z0-9][a-z0-9._-]{0,99}$/
+const seriesPattern = /^TC-[A-Za-z0-9_-]{1,60}$/
 
 function account(kind: AccountKind, guarded: boolean, network: string, title: string, asset: 'usdc' | 'gas'): Account {
   if (!networkPattern.test(network)) throw new RangeError(`not a network: ${network}`)
@@ -47,6 +48,11 @@ function domainName(text: string): string {
   return text
 }
 
+function series(text: string): string {
+  if (!seriesPattern.test(text)) throw new RangeError(`not a series for an account name: ${text}`)
+  return text
+}
+
 export const accounts = {
   /** USDC at one of our addresses. Debited by a transfer in that we verified on chain, credited by a transfer out. */
   onchain: (network: string, wallet: 'pay_to' | 'custody') =>
@@ -68,6 +74,10 @@ export const accounts = {
   creditHeld: (network: string, payer: Address) =>
     account('liability', true, network, `credit_held:${address(payer)}`, 'usdc'),
 
+  /** Credit locked as a bond. Credited from `credit`, debited when it is released there or taken by a ruling. */
+  creditBonded: (network: string, payer: Address) =>
+    account('liability', true, network, `credit_bonded:${address(payer)}`, 'usdc'),
+
   /** Somebody's share. Credited when earned, debited when paid out or taken back. Purpose: creator, affiliate, … */
   payable: (network: string, owner: Address, purpose: string) =>
     account('liability', true, network, `payable:${word(purpose)}:${address(owner)}`, 'usdc'),
@@ -75,6 +85,12 @@ export const accounts = {
   /** Shares of a source that nobody has proven. Credited when earned, debited when released, expired or taken back. */
   creatorWaiting: (network: string, domain: string, shard: number) =>
     account('liability', true, network, `payable:creator_waiting.${shard}:${domainName(domain)}`, 'usdc'),
+  /**
+   * All that stands behind one option series. Credited with writers' collateral and buyers' premiums, debited when a
+   * contract ends or unsold collateral returns; it is empty when the series is.
+   */
+  optionCollateral: (network: string, symbol: string) =>
+    account('liability', true, network, `option_collateral:${series(symbol)}`, 'usdc'),
   /** USDC in the distributor contract. Debited by each root, credited by each claim. */
   distributor: (network: string) => account('asset', false, network, 'onchain:distributor', 'usdc'),
   /** Transfers in that no claim explains. Credited on arrival after finality, debited when credited to somebody. */

@@ -146,6 +146,7 @@ async function askOnce(
       port: mapped?.port ?? vetted.port,
       secure: vetted.secure,
       method: request.method ?? 'GET',
+      ...(request.body === undefined ? {} : { body: request.body }),
       headers: headersFor(options, vetted, request),
       maxBytes: request.maxBytes,
       onTooLarge: request.onTooLarge ?? 'fail',

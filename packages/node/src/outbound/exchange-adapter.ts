@@ -13,7 +13,8 @@ export type ExchangeRequest = {
   address: string
   port: number
   secure: boolean
-  method: 'GET' | 'HEAD'
+  method: 'GET' | 'HEAD' | 'POST'
+  body?: string
   headers: Record<string, string>
   maxBytes: number
   onTooLarge: 'fail' | 'cut'
@@ -43,7 +44,8 @@ const headerBytesMax = 32 * 1024
 
 /** One request over one connection. A kept connection that the other side had closed is no answer: then a new one is made. */
 export async function exchangeOnce(request: ExchangeRequest): Promise<Exchange> {
-  const first = await exchangeOver(request, request.agents)
+  // A kept connection that breaks under a POST would leave open whether it arrived.
+  const first = await exchangeOver(request, request.method === 'POST' ? false : request.agents)
   return first === 'stale' ? ((await exchangeOver(request, false)) as Exchange) : first
 }
 
@@ -114,7 +116,7 @@ function openResponse(
       socket.destroy()
       reject(Object.assign(new Error('the server switched protocols'), { code: 'HPE_UPGRADE' }))
     })
-    outgoing.end()
+    outgoing.end(request.body)
   })
 }
 

@@ -50,7 +50,9 @@ export type OutboundOutcome =
   | { status: 'failed'; reason: FailedReason; detail: string; url: string; retryable: boolean }
 
 export type OutboundRequest = {
-  method?: 'GET' | 'HEAD'
+  method?: 'GET' | 'HEAD' | 'POST'
+  /** Of a POST, which is never sent a second time over a new connection: give it with `redirectsMax: 0`. */
+  body?: string
   /** Cookie, Authorization and hop-by-hop fields are refused by throwing: nothing of ours may travel. */
   headers?: Readonly<Record<string, string>>
   /** Decoded bytes. */

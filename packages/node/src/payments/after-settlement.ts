@@ -2,10 +2,11 @@ import type { ChainPort } from '../chain/index.ts'
 import { post } from '../ledger/index.ts'
 import { creditPayment } from './credit-payment.ts'
 import { giveStoredAnswer, releasedAnswer, withStatusLink } from './earlier-payment.ts'
-import { gasPosting } from './finish-sale.ts'
+
 import type { GateDeps } from './gate-deps.ts'
 import type { GateOutcome, PaidCall, PreparedAnswer } from './paid-call.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
+import { gasPosting } from './sale-postings.ts'
 import type { SettlementResult } from './settle-payment.ts'
 import { endPayment, findPayment } from './store-advance.ts'
 import type { Claim } from './store-claim.ts'
@@ -98,6 +99,7 @@ async function serve(
     hold: large && !isFinal && !claim.revocable,
     provisional: large && !isFinal && claim.revocable,
     commit: call.route.commit,
+    commitMany: call.route.commitMany,
   })
   if (finished.status === 'held')
     return refuseForLater(

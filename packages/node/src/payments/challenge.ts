@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { formatUsd, type Micro } from '../kernel/money.ts'
 import { Problem, problemBody } from '../kernel/problem.ts'
 import { bindingTag, bindingVersion } from '../kernel/request-binding.ts'
+import { creditRequirements, takesCredit } from './credit-terms.ts'
 import { type Offers, offeredRequest } from './offers.ts'
 import type { PaidCall } from './paid-call.ts'
 import { type Terms, toRequirements } from './terms.ts'
@@ -14,6 +15,8 @@ export type ChallengeDeps = {
   serviceName: string
   docsOrigin: string
   termsOf(call: PaidCall): Terms[]
+  /** False where nobody can pay from credit. */
+  credit?: boolean
 }
 
 /** Rebuilt this often, so that signed offers are always fresh enough to be honoured for minutes. */
@@ -41,7 +44,10 @@ export function createChallenges(deps: ChallengeDeps) {
 
   function build(call: PaidCall): Challenge {
     const terms = deps.termsOf(call)
+    const [first] = terms
     const accepts = terms.map(toRequirements)
+    // Behind what every client knows, so that none is led astray.
+    if (deps.credit !== false && first !== undefined && takesCredit(call.route)) accepts.push(creditRequirements(first))
     const resource = {
       url: call.resourceUrl,
       description: call.route.description,

@@ -3,10 +3,11 @@ import { fromHex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { accounts, post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
-import { type FinishedClaim, postingReference } from './finish-sale.ts'
+import { creditLines } from './credit-balance.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import type { GateOutcome, PaidCall } from './paid-call.ts'
 import { refuse, refuse402 } from './refuse.ts'
+import { type FinishedClaim, postingReference } from './sale-postings.ts'
 import { type Confirmed, fromNonceEvidence } from './settle-payment.ts'
 import type { Claim } from './store-claim.ts'
 import { markCredited } from './store-finish.ts'
@@ -37,7 +38,7 @@ export async function postCredit(tx: Tx, claim: FinishedClaim, wasHeld: boolean)
       paymentId: claim.id,
       lines: [
         { account: source, amount: claim.amountMicro },
-        { account: accounts.credit(claim.network, claim.payer), amount: -claim.amountMicro },
+        ...(await creditLines(tx, claim.network, claim.payer, claim.amountMicro)),
       ],
     },
   ])

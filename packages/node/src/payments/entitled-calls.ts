@@ -2,7 +2,7 @@ import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
-import type { AnswerContent, HoldOutcome, PaidCall } from './paid-call.ts'
+import type { AnswerContent, HoldOutcome, PaidCall, PaidRoute } from './paid-call.ts'
 
 /** A call that draws on a pass or on credit, as its row tells it. */
 export type EntitledCall = {
@@ -14,6 +14,9 @@ export type EntitledCall = {
   /** The effect of the route sends the money on: what is captured goes into clearing. */
   toClearing: boolean
   state: 'held' | 'captured' | 'released'
+  /** Under whose signed terms it was drawn, and for which UTC day it was counted there. */
+  mandateId: string | null
+  mandateDay: string | null
 }
 
 type Row = {
@@ -24,14 +27,24 @@ type Row = {
   route_id: string
   to_clearing: boolean
   state: EntitledCall['state']
+  mandate_id: string | null
+  mandate_day: string | null
 }
 
-const toCall = ({ route_id, to_clearing, ...rest }: Row): EntitledCall => ({
+const toCall = ({ route_id, to_clearing, mandate_id, mandate_day, ...rest }: Row): EntitledCall => ({
   ...rest,
   routeId: route_id,
   toClearing: to_clearing,
+  mandateId: mandate_id,
+  mandateDay: mandate_day,
 })
-const columns = 'id, account, subject, amount, route_id, to_clearing, state'
+const columns =
+  'id, account, subject, amount, route_id, to_clearing, state, mandate_id, mandate_day::text as mandate_day'
+
+/** The effect of such a route sends the money on. */
+export function paysIntoClearing(route: Pick<PaidRoute, 'payee' | 'commit'>): boolean {
+  return route.payee === 'custody' && route.commit !== undefined
+}
 
 /** Longer than any call can take; a hold older than that belongs to a process that is gone. */
 export const holdMs = 120_000
@@ -105,7 +118,7 @@ export async function insertHold(tx: Sql, clock: Clock, hold: NewHold): Promise<
       hold.key ?? null,
       new Date(nowMs),
       new Date(nowMs + holdMs),
-      hold.call.route.payee === 'custody' && hold.call.route.commit !== undefined,
+      paysIntoClearing(hold.call.route),
     ],
   )
   return rowCount > 0
@@ -123,6 +136,12 @@ export async function endHold(
     [id, state, new Date(clock.nowMs())],
   )
   return rows[0] && toCall(rows[0])
+}
+
+/** Whether it was taken for good. */
+export async function wasCaptured(sql: Sql, id: string): Promise<boolean> {
+  const { rowCount } = await sql.query(`select from entitled_call where id = $1 and state = 'captured'`, [id])
+  return rowCount > 0
 }
 
 /** Only calls that their caller named can be asked for again. */

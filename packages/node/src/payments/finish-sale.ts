@@ -1,36 +1,17 @@
-import { type Address, checksumAddress } from '../kernel/address.ts'
+import { checksumAddress } from '../kernel/address.ts'
 import type { Json } from '../kernel/canonical-json.ts'
 import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Micro } from '../kernel/money.ts'
-import { accounts, type LedgerTransaction, post } from '../ledger/index.ts'
+import { post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import type { JwsPort } from './offers.ts'
 import type { AnswerContent, PaidRoute, Sale, SaleHook } from './paid-call.ts'
+import { expectClearingEmpty, type FinishedClaim, holdPostings, salePostings } from './sale-postings.ts'
 import type { Confirmed } from './settle-payment.ts'
-import { markHeld, markServed, replaceAnswer, type ServedRow } from './store-finish.ts'
+import { completeAnswers, markHeld, markServed, type ServedRow } from './store-finish.ts'
 import { encodeSuccess } from './x402/encode-response.ts'
-
-/** The part of a claim that finishing needs; recovery has it from the row. */
-export type FinishedClaim = {
-  id: string
-  network: string
-  payer: Address
-  payee: 'pay_to' | 'custody'
-  amountMicro: Micro
-  routeId: string
-  resource: string
-  ref: Address | null
-  aff: Address | null
-  /** Times its block was reorganised away; each new ending is posted under a reference of its own. */
-  reorgs?: number
-}
-
-/** Postings are idempotent by reference: one per payment, and one more for each time a reorg undid it. */
-export function postingReference(kind: string, claim: { id: string; reorgs?: number }): string {
-  return claim.reorgs ? `${kind}:${claim.id}#${claim.reorgs}` : `${kind}:${claim.id}`
-}
 
 export type FinishInput = {
   claim: FinishedClaim
@@ -42,6 +23,8 @@ export type FinishInput = {
   hold: boolean
   provisional: boolean
   commit: PaidRoute['commit']
+  /** Set when sales of the route that end together may share a transaction. */
+  commitMany: PaidRoute['commitMany']
 }
 
 export type FinishOutcome =
@@ -67,24 +50,34 @@ export class SaleImpossible extends Error {
   override readonly name = 'SaleImpossible'
 }
 
+/** Sales that share a transaction: enough for one commit to disk to carry many, few enough to be over soon. */
+const batch = { maxItems: 128, maxConcurrent: 2 }
+
 /**
  * Ends settled payments: postings, effect, sale hooks and `served` in one transaction. Sales without an effect of their
- * own share a transaction, so that one commit to disk carries many of them.
+ * own, and those of a route that commits many at once, share it. A shared transaction that fails is halved until the
+ * sale that spoils it stands alone.
  */
 export function createFinishSales(deps: FinishDeps) {
-  const plain = createBatcher<FinishInput, FinishOutcome>({
-    maxItems: 128,
-    maxConcurrent: 2,
-    run: (inputs) => deps.database.transaction((tx) => finishAll(deps, tx, inputs)),
-  })
+  const run = (inputs: readonly FinishInput[]) => deps.database.transaction((tx) => finishAll(deps, tx, inputs))
+  const plain = createBatcher<FinishInput, FinishOutcome>({ ...batch, run })
+  const byRoute = new Map<string, typeof plain>()
+  const batcherOf = ({ claim }: FinishInput) => {
+    const key = `${claim.network} ${claim.routeId}`
+    const batcher = byRoute.get(key) ?? createBatcher<FinishInput, FinishOutcome>({ ...batch, maxConcurrent: 1, run })
+    byRoute.set(key, batcher)
+    return batcher
+  }
+  const end = async (input: FinishInput): Promise<FinishOutcome> => {
+    if (input.hold) return deps.database.transaction((tx) => holdOne(deps, tx, input))
+    if (input.commitMany) return batcherOf(input).submit(input)
+    if (!input.commit) return plain.submit(input)
+    return (await run([input]))[0] as FinishOutcome
+  }
   return {
     async finish(input: FinishInput): Promise<FinishOutcome> {
-      if (!input.commit && !input.hold) return plain.submit(input)
       try {
-        const outcomes = await deps.database.transaction((tx) =>
-          input.hold ? holdOne(deps, tx, input) : finishAll(deps, tx, [input]),
-        )
-        return outcomes[0] as FinishOutcome
+        return await end(input)
       } catch (error) {
         if (!(error instanceof SaleImpossible)) throw error
         deps.log.warn(
@@ -102,126 +95,57 @@ export type FinishSales = ReturnType<typeof createFinishSales>
 
 async function finishAll(deps: FinishDeps, tx: Tx, inputs: readonly FinishInput[]): Promise<FinishOutcome[]> {
   const nowMs = deps.clock.nowMs()
-  const rows: ServedRow[] = inputs.map((input) => ({
-    id: input.claim.id,
-    evidence: input.evidence,
-    provisional: input.provisional,
-    paymentResponse: paymentResponse(deps, input),
-  }))
+  const responses = new Map(inputs.map((input) => [input.claim.id, paymentResponse(deps, input)]))
+  const rows = inputs.map((input): ServedRow => {
+    const response = input.commit ? null : (responses.get(input.claim.id) ?? null)
+    return { id: input.claim.id, evidence: input.evidence, provisional: input.provisional, paymentResponse: response }
+  })
   const served = await markServed(tx, rows, nowMs)
   const mine = inputs.filter((input) => served.has(input.claim.id))
   if (mine.length > 0)
     await post(
       tx,
-      mine.flatMap((input) => postingsOf(input, served.get(input.claim.id) === 'held')),
+      mine.flatMap((input) => salePostings(input, served.get(input.claim.id) === 'held')),
     )
   const sales = mine.map((input) => toSaleOf(input, nowMs))
-  const replaced = new Map<string, AnswerContent>()
-  for (const [index, input] of mine.entries()) {
-    const answer = await input.commit?.(tx, sales[index] as Sale)
-    if (input.commit && input.claim.payee === 'custody') await expectClearingEmpty(tx, input.claim)
-    if (!answer) continue
-    await replaceAnswer(tx, input.claim.id, answer)
-    replaced.set(input.claim.id, answer)
-  }
+  const replaced = await commitEffects(tx, mine, sales, responses)
   for (const hook of deps.hooks) if (sales.length > 0) await hook(tx, sales)
-  return inputs.map((input, index) =>
-    served.has(input.claim.id)
-      ? {
-          status: 'served',
-          paymentResponse: rows[index]?.paymentResponse as string,
-          answer: replaced.get(input.claim.id),
-        }
+  return inputs.map(({ claim }) =>
+    served.has(claim.id)
+      ? { status: 'served', paymentResponse: responses.get(claim.id) as string, answer: replaced.get(claim.id) }
       : { status: 'already' },
   )
 }
 
-/** The effect of a custody route sends every micro on; what it forgot would be nobody's, so nothing is committed. */
-export async function expectClearingEmpty(
+/** A shared transaction is of one route and chain, or of sales that have no effect of their own. */
+async function commitEffects(
   tx: Tx,
-  claim: Pick<FinishedClaim, 'id' | 'network' | 'routeId'>,
-): Promise<void> {
-  const { rows } = await tx.query<{ left: bigint }>({
-    name: 'payment-clearing-left',
-    text: `select coalesce(sum(e.amount_micro), 0)::bigint as left from ledger_transaction t
-      join ledger_entry e on e.transaction_id = t.id join ledger_account a on a.id = e.account_id
-      where t.payment_id = $1 and a.name = $2`,
-    values: [claim.id, accounts.clearingPayments(claim.network).name],
-  })
-  const left = rows[0]?.left ?? 0n
-  if (left !== 0n) throw new Error(`route ${claim.routeId} left ${left} in clearing for ${claim.id}`)
+  inputs: readonly FinishInput[],
+  sales: readonly Sale[],
+  responses: ReadonlyMap<string, string>,
+): Promise<Map<string, AnswerContent | undefined>> {
+  const [first] = inputs
+  if (!first?.commit) return new Map()
+  const answers = first.commitMany ? await first.commitMany(tx, sales) : [await first.commit(tx, sales[0] as Sale)]
+  if (answers.length !== sales.length) throw new Error(`route ${first.claim.routeId} did not answer every sale`)
+  if (first.claim.payee === 'custody') await expectClearingEmpty(tx, first.claim, sales)
+  await completeAnswers(
+    tx,
+    sales.map(({ paymentId }, index) => ({
+      id: paymentId,
+      paymentResponse: responses.get(paymentId) as string,
+      answer: answers[index],
+    })),
+  )
+  return new Map(sales.map(({ paymentId }, index) => [paymentId, answers[index]]))
 }
 
 /** Money that is here but not final, for something that cannot be taken back: it waits in clearing. */
-async function holdOne(deps: FinishDeps, tx: Tx, input: FinishInput): Promise<FinishOutcome[]> {
+async function holdOne(deps: FinishDeps, tx: Tx, input: FinishInput): Promise<FinishOutcome> {
   const held = await markHeld(tx, input.claim.id, input.evidence, deps.clock.nowMs())
-  if (!held) return [{ status: 'already' }]
-  const { claim } = input
-  await post(tx, [
-    {
-      reference: postingReference('settle', claim),
-      kind: 'settle',
-      paymentId: claim.id,
-      lines: [
-        { account: accounts.onchain(claim.network, claim.payee), amount: claim.amountMicro },
-        { account: accounts.clearingPayments(claim.network), amount: -claim.amountMicro },
-      ],
-    },
-    ...costsOf(input),
-  ])
-  return [{ status: 'held' }]
-}
-
-/** Shares go where the route's commit sends them; what it leaves in clearing would show as an imbalance. */
-function postingsOf(input: FinishInput, wasHeld: boolean): LedgerTransaction[] {
-  const { claim } = input
-  const source = wasHeld ? accounts.clearingPayments(claim.network) : accounts.onchain(claim.network, claim.payee)
-  const target =
-    claim.payee === 'custody' && input.commit
-      ? accounts.clearingPayments(claim.network)
-      : accounts.revenue(claim.network, claim.routeId)
-  const sale: LedgerTransaction = {
-    reference: postingReference('sale', claim),
-    kind: 'sale',
-    paymentId: claim.id,
-    lines: [
-      { account: source, amount: claim.amountMicro },
-      { account: target, amount: -claim.amountMicro },
-    ],
-  }
-  // From clearing to clearing nothing moves.
-  const lines = source.name === target.name ? [] : [sale]
-  return wasHeld ? lines : [...lines, ...costsOf(input)]
-}
-
-/** What taking this payment cost: the facilitator's fee in USDC, gas in the chain's own coin. */
-function costsOf(input: FinishInput): LedgerTransaction[] {
-  const { claim } = input
-  const costs: LedgerTransaction[] = []
-  if (input.feeMicro > 0n)
-    costs.push({
-      reference: postingReference('fee', claim),
-      kind: 'facilitator_fee',
-      paymentId: claim.id,
-      lines: [
-        { account: accounts.feesFacilitator(claim.network), amount: input.feeMicro },
-        { account: accounts.payableFacilitator(claim.network), amount: -input.feeMicro },
-      ],
-    })
-  if (input.gasGwei > 0n) costs.push(gasPosting(claim.network, postingReference('gas', claim), claim.id, input.gasGwei))
-  return costs
-}
-
-export function gasPosting(network: string, reference: string, paymentId: string, gasGwei: bigint): LedgerTransaction {
-  return {
-    reference,
-    kind: 'gas',
-    paymentId,
-    lines: [
-      { account: accounts.gasSpent(network), amount: gasGwei },
-      { account: accounts.gasWallet(network), amount: -gasGwei },
-    ],
-  }
+  if (!held) return { status: 'already' }
+  await post(tx, holdPostings(input))
+  return { status: 'held' }
 }
 
 function toSaleOf(input: FinishInput, nowMs: number): Sale {

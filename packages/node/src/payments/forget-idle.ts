@@ -2,6 +2,8 @@ import type { Sql } from '../store/database.ts'
 
 const lossDaysKept = 30
 const ownerDaysKept = 7
+const callDaysKept = 30
+const callsPerRunMax = 20_000
 const dayMs = 86_400_000
 
 /**
@@ -15,5 +17,21 @@ export async function forgetIdle(sql: Sql, nowMs: number): Promise<void> {
     `delete from payment_owner o where dead_at < $1 and not exists (
        select from payment p where p.owner = o.owner and p.state in ('claimed','settling','unknown','settled'))`,
     [new Date(nowMs - ownerDaysKept * dayMs)],
+  )
+  await forgetCalls(sql, new Date(nowMs - callDaysKept * dayMs))
+}
+
+/** A call that was taken stays as a record of the sale; its name is free again, and the answer kept under it is gone. */
+async function forgetCalls(sql: Sql, before: Date): Promise<void> {
+  await sql.query(
+    `delete from entitled_call where id in (
+       select id from entitled_call where state = 'released' and ended_at < $1 order by ended_at limit $2)`,
+    [before, callsPerRunMax],
+  )
+  await sql.query(
+    `update entitled_call set idempotency_key = null, status = null, content_type = null, headers = null, body = null
+     where id in (select id from entitled_call where state = 'captured' and idempotency_key is not null and ended_at < $1
+       order by ended_at limit $2)`,
+    [before, callsPerRunMax],
   )
 }

@@ -1,7 +1,7 @@
 import { CommitUnknown, StoreUnavailable } from '../store/errors.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { Gate, PaidCall } from './paid-call.ts'
-import { passEntitled } from './pass-entitled.ts'
+import { createEntitledSales, passEntitled } from './pass-entitled.ts'
 import { passPayment } from './pass-payment.ts'
 import { refuse } from './refuse.ts'
 
@@ -11,6 +11,7 @@ const version1Header = 'x-payment'
 /** The one way to a paid answer: nothing, an entitlement, or a payment. */
 export function createGate(deps: GateDeps): Gate {
   const entitlementsOf = (call: PaidCall) => deps.entitlements.filter((port) => port.claims(call.headers))
+  const sales = createEntitledSales(deps)
   return {
     challenge(call) {
       const carriesSomething =
@@ -27,7 +28,9 @@ export function createGate(deps: GateDeps): Gate {
         return refuse('payment_malformed', { detail: 'PAYMENT-SIGNATURE was sent more than once.' })
       try {
         if (!(await deps.paidSwitchedOn())) return refuse('switched_off', { retryAfterSeconds: 60 })
-        return await (payment === undefined ? passEntitled(deps, call, entitlements) : passPayment(deps, call, payment))
+        return await (payment === undefined
+          ? passEntitled(deps, sales, call, entitlements)
+          : passPayment(deps, call, payment, (ports) => passEntitled(deps, sales, call, ports)))
       } catch (error) {
         // Before the intent is written no money can have moved; after it, errors have been dealt with where they arose.
         if (!(error instanceof StoreUnavailable || error instanceof CommitUnknown)) throw error

@@ -1,7 +1,12 @@
 export { createChallenges } from './challenge.ts'
 export { createClaims } from './claims.ts'
-export { type CreditDeps, createCreditEntitlement } from './credit-entitlement.ts'
+export { type CreditBalance, creditLines, lockCredit, readCredit, topUpRoutes } from './credit-balance.ts'
+export { type CreditCaller, type CreditDeps, createCreditEntitlement } from './credit-entitlement.ts'
+export { type MandateTerms, mandateIdPattern, matchesRoute, namedMandate } from './credit-mandate.ts'
 export { creditPayment } from './credit-payment.ts'
+export { type CreditPolicy, parseCreditPolicy } from './credit-policy.ts'
+export { type CreditRefund, refundCredit } from './credit-refund.ts'
+export { mandateHeader } from './credit-terms.ts'
 export { createDeliveries } from './deliveries.ts'
 export {
   type EntitledCall,
@@ -12,10 +17,11 @@ export {
   insertHold,
   keepAnswer,
   type NewHold,
+  wasCaptured,
 } from './entitled-calls.ts'
 export { createExposure } from './exposure.ts'
 export type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from './facilitators/port.ts'
-export { createFinishSales, type FinishSales, gasPosting, SaleImpossible } from './finish-sale.ts'
+export { createFinishSales, type FinishSales, SaleImpossible } from './finish-sale.ts'
 export { forgetIdle } from './forget-idle.ts'
 export { createGate } from './gate.ts'
 export { defaultGateLimits, type GateDeps, type GateLimits } from './gate-deps.ts'
@@ -26,9 +32,11 @@ export type {
   AnswerContent,
   Attribution,
   Capture,
+  CommitMany,
   EntitlementPort,
   Gate,
   GateOutcome,
+  HeldDraw,
   HoldOutcome,
   PaidCall,
   PaidRoute,
@@ -51,5 +59,6 @@ export {
   readRefund,
   requestRefund,
 } from './refund-payment.ts'
-export { type Payees, payeeAddress, termsFor } from './terms.ts'
+export { gasPosting } from './sale-postings.ts'
+export { maxTimeoutSeconds, type Payees, payeeAddress, termsFor, toRequirements } from './terms.ts'
 export { type FinalityDeps, watchFinality } from './watch-finality.ts'

@@ -56,10 +56,14 @@ export type PaidRoute = {
   /** Discovery block of the 402, static per route. */
   bazaar?: Json
   commit?(tx: Tx, sale: Sale): Promise<AnswerContent | undefined>
+  commitMany?: CommitMany
   /** Takes back what `commit` gave, when a reorg took the money away. */
   revoke?(tx: Tx, sale: Sale): Promise<void>
   release?: ReleaseAnswer
 }
+
+/** The effects of sales that end together, in one transaction; an answer for each, in the order given. */
+export type CommitMany = (tx: Tx, sales: readonly Sale[]) => Promise<readonly (AnswerContent | undefined)[]>
 
 /** Completes an answer on its way out with what is never stored: a derived token, the receipt. Pure; given again, the same. */
 export type ReleaseAnswer = (
@@ -115,20 +119,32 @@ export type EntitlementPort = {
   hold(call: PaidCall, key: string): Promise<HoldOutcome>
   /** In the transaction of the effect, before it. */
   capture(tx: Tx, holdId: string): Promise<Capture | undefined>
+  /** The same for many held calls whose holds told what they move, in one statement. */
+  captureAll?(tx: Tx, held: readonly HeldDraw[]): Promise<void>
   /** After the effect: keeps the answer where the caller named the call, to be given again. */
   keep?(tx: Tx, holdId: string, answer: AnswerContent): Promise<void>
   /** Idempotent; also called by recovery for holds whose owner has gone. */
   release(holdId: string): Promise<void>
+  /** Whether a hold ended in a capture; asked when a commit ended unseen. */
+  captured?(holdId: string): Promise<boolean>
 }
 
 export type HoldOutcome =
-  /** `callId`: postings of the capture carry it, so the sale must be known by it. */
-  | { status: 'held'; holdId: string; account: Address; callId?: string }
+  /**
+   * `callId`: postings of the capture carry it, so the sale must be known by it. `draw`: what the capture will move.
+   * `named`: false when nobody can ask for the answer again, so that it need not be kept.
+   */
+  | { status: 'held'; holdId: string; account: Address; callId?: string; draw?: Draw; named?: boolean }
   /** The same named call was served before: its answer again, nothing more is used. */
   | { status: 'served'; answer: AnswerContent }
   /** Does not cover this call: the answer is a 402 with this note, and what else helps the caller choose. */
   | { status: 'not_covered'; note: string; extra?: Record<string, unknown> }
   | { status: 'refused'; problem: Problem }
+
+/** Credit that a hold set aside, and what is left of that balance beside it. */
+export type Draw = Capture & { leftMicro: Micro }
+
+export type HeldDraw = { holdId: string; account: Address; route: PaidRoute; draw: Draw }
 
 /** Money that a capture moved, so that the sale counts as one. Nothing moved: no sale. */
 export type Capture = { network: string; amountMicro: Micro }

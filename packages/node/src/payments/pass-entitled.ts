@@ -1,10 +1,14 @@
+import { checksumAddress } from '../kernel/address.ts'
 import { asProblem, Problem } from '../kernel/problem.ts'
 import type { Tx } from '../store/database.ts'
+import { CommitUnknown } from '../store/errors.ts'
+import { createBatcher } from '../store/group-commit.ts'
+import { releasedAnswer } from './earlier-payment.ts'
 import { requestFingerprint } from './fingerprint.ts'
-import { expectClearingEmpty } from './finish-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type {
   AnswerContent,
+  Draw,
   EntitlementPort,
   GateOutcome,
   HoldOutcome,
@@ -12,12 +16,45 @@ import type {
   PreparedAnswer,
   Sale,
 } from './paid-call.ts'
+import { expectClearingEmpty } from './sale-postings.ts'
+import { encodeDraw } from './x402/encode-response.ts'
 
 type Held = Extract<HoldOutcome, { status: 'held' }>
+
+type Finished = {
+  call: PaidCall
+  port: EntitlementPort
+  held: Held
+  callId: string
+  prepared: PreparedAnswer
+  /** What the effect made of the prepared answer, as soon as it is known. */
+  made?: AnswerContent
+}
+
+/**
+ * Ends held calls: capture, effect and sale hooks in one transaction. Draws of credit without an effect of their own
+ * share one, so that one commit to disk carries many of them.
+ */
+export function createEntitledSales(deps: GateDeps) {
+  const plain = createBatcher<Finished, AnswerContent>({
+    maxItems: 128,
+    maxConcurrent: 2,
+    run: (items) => deps.database.transaction((tx) => finishDraws(deps, tx, items)),
+  })
+  return {
+    finish: (item: Finished): Promise<AnswerContent> =>
+      item.held.draw && item.port.captureAll && !item.call.route.commit
+        ? plain.submit(item)
+        : deps.database.transaction((tx) => finish(deps, tx, item)),
+  }
+}
+
+export type EntitledSales = ReturnType<typeof createEntitledSales>
 
 /** A subscription, pass or credit in place of a payment: the first that covers the call is used, else the answer is a 402. */
 export async function passEntitled(
   deps: GateDeps,
+  sales: EntitledSales,
   call: PaidCall,
   ports: readonly EntitlementPort[],
 ): Promise<GateOutcome> {
@@ -27,9 +64,10 @@ export async function passEntitled(
   for (const port of ports) {
     const hold = await port.hold(call, key)
     deps.metrics.count('entitlements', { port: port.name, outcome: hold.status })
-    if (hold.status === 'held') return serveHeld(deps, call, port, hold)
+    if (hold.status === 'held') return serveHeld(deps, sales, call, port, hold)
     if (hold.status === 'refused') return { kind: 'refused', problem: hold.problem }
-    if (hold.status === 'served') return { kind: 'served', answer: hold.answer, delivered: () => {} }
+    if (hold.status === 'served')
+      return { kind: 'served', answer: await releasedAnswer(call, hold.answer, ''), delivered: () => {} }
     notes.push(hold)
   }
   return {
@@ -45,16 +83,22 @@ export async function passEntitled(
 /** Held, prepared, captured with the effect; released on any failure. */
 async function serveHeld(
   deps: GateDeps,
+  sales: EntitledSales,
   call: PaidCall,
   port: EntitlementPort,
-  { holdId, account, callId = deps.ids.next('call') }: Held,
+  held: Held,
 ): Promise<GateOutcome> {
+  const { holdId, account, draw, callId = deps.ids.next('call') } = held
   try {
     const prepared = await prepareInTime(deps, call, account, callId)
-    const answer = await deps.database.transaction((tx) =>
-      finish(deps, tx, call, port, { holdId, account, callId, prepared }),
-    )
-    return { kind: 'served', answer, delivered: () => {} }
+    const answer = await finishSurely(deps, sales, { call, port, held, callId, prepared })
+    const paymentResponse = draw ? responseOf(account, callId, draw) : undefined
+    return {
+      kind: 'served',
+      answer: await releasedAnswer(call, answer, paymentResponse ?? ''),
+      ...(paymentResponse === undefined ? {} : { paymentResponse }),
+      delivered: () => {},
+    }
   } catch (error) {
     await port
       .release(holdId)
@@ -64,6 +108,47 @@ async function serveHeld(
     return { kind: 'refused', problem: asProblem(error) }
   }
 }
+
+const looksMax = 4
+const firstPauseMs = 200
+
+/**
+ * A commit whose end nobody saw may have taken the price, and a call without a name cannot be asked for again: then the
+ * answer that was paid for is given.
+ */
+async function finishSurely(deps: GateDeps, sales: EntitledSales, item: Finished): Promise<AnswerContent> {
+  const { port, held } = item
+  try {
+    return await sales.finish(item)
+  } catch (error) {
+    if (!(error instanceof CommitUnknown) || !port.captured) throw error
+    for (let look = 0; look < looksMax; look += 1) {
+      await deps.clock.sleep(firstPauseMs * 2 ** look)
+      const captured = await port
+        // Waits for a commit that is still under way, and gives back what it did not take.
+        .release(held.holdId)
+        .then(() => port.captured?.(held.holdId))
+        .catch(() => undefined)
+      if (captured === undefined) continue
+      if (captured && item.made) return item.made
+      break
+    }
+    throw error
+  }
+}
+
+function responseOf(account: Held['account'], callId: string, draw: Draw): string {
+  return encodeDraw({
+    payer: checksumAddress(account),
+    network: draw.network,
+    amount: draw.amountMicro.toString(),
+    call: callId,
+    left: draw.leftMicro.toString(),
+  })
+}
+
+/** Why the watch ends; without a reason each call would make an exception nobody sees. */
+const inTime = 'in time'
 
 function prepareInTime(
   deps: GateDeps,
@@ -81,27 +166,48 @@ function prepareInTime(
     },
     () => new Promise<never>(() => {}),
   )
-  return Promise.race([call.prepare(account, callId, late.signal), timer]).finally(() => late.abort())
+  return Promise.race([call.prepare(account, callId, late.signal), timer]).finally(() => late.abort(inTime))
 }
 
-type Prepared = Omit<Held, 'status'> & { callId: string; prepared: PreparedAnswer }
-
-async function finish(
-  deps: GateDeps,
-  tx: Tx,
-  call: PaidCall,
-  port: EntitlementPort,
-  { holdId, account, callId, prepared }: Prepared,
-): Promise<AnswerContent> {
+async function finish(deps: GateDeps, tx: Tx, item: Finished): Promise<AnswerContent> {
+  const { call, port, held, callId, prepared } = item
+  const { holdId, account } = held
   const moved = await port.capture(tx, holdId)
   const sale = { ...entitledSale(deps, call, account, callId, prepared.reservation ?? null), ...moved }
   const answer = (await call.route.commit?.(tx, sale)) ?? prepared.answer
   const { route } = call
   if (moved && route.commit && route.payee === 'custody')
-    await expectClearingEmpty(tx, { id: callId, network: sale.network, routeId: route.id })
+    await expectClearingEmpty(tx, { network: sale.network, routeId: route.id }, [sale])
   if (moved) for (const hook of deps.saleHooks) await hook(tx, [sale])
-  await port.keep?.(tx, holdId, answer)
+  if (held.named !== false) await port.keep?.(tx, holdId, answer)
+  item.made = answer
   return answer
+}
+
+/** Many draws that have no effect beside their price. */
+async function finishDraws(deps: GateDeps, tx: Tx, items: readonly Finished[]): Promise<AnswerContent[]> {
+  const ports = new Set(items.map(({ port }) => port))
+  for (const port of ports)
+    await port.captureAll?.(
+      tx,
+      items.flatMap(({ port: own, held, call }) =>
+        own === port && held.draw
+          ? [{ holdId: held.holdId, account: held.account, route: call.route, draw: held.draw }]
+          : [],
+      ),
+    )
+  const sales = items.map(({ call, held, callId, prepared }) => ({
+    ...entitledSale(deps, call, held.account, callId, prepared.reservation ?? null),
+    network: held.draw?.network ?? '',
+    amountMicro: held.draw?.amountMicro ?? 0n,
+  }))
+  for (const hook of deps.saleHooks) await hook(tx, sales)
+  for (const { port, held, prepared } of items)
+    if (held.named !== false) await port.keep?.(tx, held.holdId, prepared.answer)
+  return items.map((item) => {
+    item.made = item.prepared.answer
+    return item.made
+  })
 }
 
 /** Until a capture says otherwise no money moved for this call, so its sale is worth nothing; only the effect is committed. */

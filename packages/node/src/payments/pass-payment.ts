@@ -8,6 +8,7 @@ import { identifierHash, requestFingerprint } from './fingerprint.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import { matchTerms } from './match-terms.ts'
 import type { GateOutcome, PaidCall } from './paid-call.ts'
+import { type PassEntitled, passCredit } from './pass-credit.ts'
 import { refuse, refuse402 } from './refuse.ts'
 import { sellAnswer } from './sell-answer.ts'
 import { findConflict } from './store-advance.ts'
@@ -15,7 +16,12 @@ import { checkSignature, checkWindow, type SignatureOutcome } from './verify-aut
 import { type DecodedPayment, decodePayment } from './x402/decode-payment.ts'
 
 /** A request that carries a payment: everything that can be known without taking anything is checked first. */
-export async function passPayment(deps: GateDeps, call: PaidCall, header: string): Promise<GateOutcome> {
+export async function passPayment(
+  deps: GateDeps,
+  call: PaidCall,
+  header: string,
+  passEntitled: PassEntitled,
+): Promise<GateOutcome> {
   const decoded = decodePayment(header)
   if (decoded.status === 'version_1') return refuse('payment_v1')
   if (decoded.status === 'malformed')
@@ -28,6 +34,7 @@ export async function passPayment(deps: GateDeps, call: PaidCall, header: string
       payer: '',
       network: '',
     })
+  if (decoded.status === 'credit') return passCredit(deps, call, decoded.credit, passEntitled)
   // A proof beside a payment adds nothing, but one that speaks for somebody else means that the caller is mistaken.
   if (addressesNamed(call.headers).some((address) => address !== decoded.payment.authorization.from))
     return refuse('forbidden', { detail: 'The payment and the proof name different accounts.' })

@@ -173,6 +173,7 @@ async function finish(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecor
     hold: large && !isFinal && !payment.revocable,
     provisional: large && !isFinal && payment.revocable,
     commit: route.commit,
+    commitMany: route.commitMany,
   })
   deps.metrics.count('payments_recovered', { outcome: outcome.status })
   deps.log.info({ paymentId: payment.id, outcome: outcome.status }, 'finished a payment that was left behind')

@@ -7,6 +7,7 @@ import { accounts, type LedgerLine, lockAccounts, owedTo } from '../ledger/index
 import { createPayout } from '../payouts/index.ts'
 import { writeAudit } from '../store/audit-log.ts'
 import type { Database, Tx } from '../store/database.ts'
+import { topUpRoutes } from './credit-balance.ts'
 import { saleOf } from './finish-sale.ts'
 import type { PaidRoute, ReversalHook } from './paid-call.ts'
 import { type PaymentRecord, paymentColumns, toPaymentRecord } from './payment-record.ts'
@@ -98,9 +99,10 @@ async function carryOut(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
   await decide(deps, tx, asked, 'paying', null, payoutId)
 }
 
-/** Everyone's share in proportion; for a payment that bought nothing, the payer's own credit. */
+/** Everyone's share in proportion; for a payment that is credit, that credit: what was used is not paid out again. */
 async function debtorsOf(tx: Tx, payment: PaymentRecord, micro: Micro): Promise<LedgerLine[] | undefined> {
-  if (payment.state === 'served') return takeBackLines(tx, payment, micro)
+  const isCredit = payment.state === 'credited' || topUpRoutes.some((id) => id === payment.routeId)
+  if (!isCredit) return takeBackLines(tx, payment, micro)
   const credit = accounts.credit(payment.network, payment.payer as Address)
   await lockAccounts(tx, [credit])
   return (await owedTo(tx, credit)) < micro ? undefined : [{ account: credit, amount: micro }]

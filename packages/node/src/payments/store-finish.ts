@@ -2,7 +2,13 @@ import type { Sql, Tx } from '../store/database.ts'
 import type { AnswerContent } from './paid-call.ts'
 import type { Confirmed } from './settle-payment.ts'
 
-export type ServedRow = { id: string; evidence: Confirmed; provisional: boolean; paymentResponse: string }
+export type ServedRow = {
+  id: string
+  evidence: Confirmed
+  provisional: boolean
+  /** Null when it is written later in the transaction, with the answer that the effect makes. */
+  paymentResponse: string | null
+}
 
 const servedSql = `
 with input as (
@@ -25,7 +31,8 @@ flight as (
   where f.network = m.network and f.payer = m.payer
 ),
 answered as (
-  update payment_answer a set payment_response = i.payment_response from input i join moved m using (id) where a.payment_id = i.id
+  update payment_answer a set payment_response = i.payment_response from input i join moved m using (id)
+  where a.payment_id = i.id and i.payment_response is not null
 )
 select id, was from moved`
 
@@ -109,11 +116,34 @@ async function endWithMoney(
   return rowCount > 0
 }
 
-export async function replaceAnswer(sql: Sql, paymentId: string, answer: AnswerContent): Promise<void> {
-  const { body } = answer
+export type CompletedAnswer = {
+  id: string
+  paymentResponse: string
+  /** What the effect made of it, if anything. */
+  answer: AnswerContent | undefined
+}
+
+/** One write of the stored answer for the receipt and for what an effect put in its place. */
+export async function completeAnswers(sql: Sql, rows: readonly CompletedAnswer[]): Promise<void> {
+  await sql.query({
+    name: 'payment-complete-answers',
+    text: `update payment_answer a set payment_response = n.payment_response, status = coalesce(n.status, a.status),
+        content_type = coalesce(n.content_type, a.content_type), headers = coalesce(n.headers, a.headers),
+        body = coalesce(n.body, a.body)
+      from unnest($1::text[], $2::text[], $3::integer[], $4::text[], $5::jsonb[], $6::bytea[])
+        n (id, payment_response, status, content_type, headers, body) where a.payment_id = n.id`,
+    values: [
+      rows.map(({ id }) => id),
+      rows.map(({ paymentResponse }) => paymentResponse),
+      rows.map(({ answer }) => answer?.status ?? null),
+      rows.map(({ answer }) => answer?.contentType ?? null),
+      rows.map(({ answer }) => (answer ? JSON.stringify(answer.headers ?? {}) : null)),
+      rows.map(({ answer }) => (answer ? storable(answer.body) : null)),
+    ],
+  })
+}
+
+function storable(body: AnswerContent['body']): Buffer {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) throw new Error('a stored answer cannot be a stream')
-  await sql.query(
-    `update payment_answer set status = $2, content_type = $3, headers = $4, body = $5 where payment_id = $1`,
-    [paymentId, answer.status, answer.contentType, JSON.stringify(answer.headers ?? {}), Buffer.from(body)],
-  )
+  return Buffer.from(body)
 }

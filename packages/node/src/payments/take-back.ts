@@ -25,14 +25,18 @@ export async function takeBackLines(tx: Tx, payment: TakenFrom, micro: Micro): P
   return lines
 }
 
-/** What is still credited from this payment, the operator's own part first. Costs and affiliates are no part of the price. */
+/**
+ * What is still credited from this payment, the operator's own part first. Costs and affiliates are no part of the price;
+ * what was set off against a debt of credit is owed again.
+ */
 async function sharesOf(tx: Tx, payment: TakenFrom): Promise<Share[]> {
   const { rows } = await tx.query<{ name: string; kind: AccountKind; unit: string; guarded: boolean; micro: bigint }>(
     `select a.name, a.kind, a.unit, a.guarded, -sum(e.amount_micro)::bigint as micro
      from ledger_transaction t
      join ledger_entry e on e.transaction_id = t.id
      join ledger_account a on a.id = e.account_id
-     where t.payment_id = $1 and a.unit = $2 and a.kind in ('liability', 'income')
+     where t.payment_id = $1 and a.unit = $2
+       and (a.kind in ('liability', 'income') or a.name like 'receivable:credit:%')
        and a.name not like 'payable\\_facilitator@%' and a.name not like 'payable:affiliate%'
      group by a.id, a.name, a.kind, a.unit, a.guarded
      having sum(e.amount_micro) < 0
@@ -44,6 +48,9 @@ async function sharesOf(tx: Tx, payment: TakenFrom): Promise<Share[]> {
 
 const holderPattern = /^(?:payable:([a-z0-9._-]+)|(credit(?:_held)?)):(0x[0-9a-f]{40})@/
 
+/** A balance may be kept in several accounts; what its holder owes is one debt. */
+const unsharded = (purpose: string | undefined) => purpose?.replace(/\.[0-9]+$/, '')
+
 async function takeFrom(tx: Tx, payment: TakenFrom, account: Account, micro: Micro): Promise<LedgerLine[]> {
   if (!account.guarded) return [{ account, amount: micro }]
   const takenMicro = smallerOf(await owedTo(tx, account), micro)
@@ -52,7 +59,7 @@ async function takeFrom(tx: Tx, payment: TakenFrom, account: Account, micro: Mic
   const owing =
     holder === undefined
       ? accounts.reorgLoss(payment.network)
-      : accounts.receivable(payment.network, holder as Address, purpose ?? creditWord ?? 'share')
+      : accounts.receivable(payment.network, holder as Address, unsharded(purpose) ?? creditWord ?? 'share')
   return [
     ...(takenMicro > 0n ? [{ account, amount: takenMicro }] : []),
     ...(missingMicro > 0n ? [{ account: owing, amount: missingMicro }] : []),

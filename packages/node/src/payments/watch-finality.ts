@@ -2,10 +2,11 @@ import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import { type Micro, smallerOf } from '../kernel/money.ts'
 import { type Account, accounts, type LedgerTransaction, owedTo, post } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
-import { type FinishedClaim, postingReference, saleOf } from './finish-sale.ts'
+import { saleOf } from './finish-sale.ts'
 import type { ReversalHook } from './paid-call.ts'
 import { expectedTransfer, type PaymentRecord } from './payment-record.ts'
 import type { RecoverDeps } from './recover.ts'
+import { type FinishedClaim, postingReference } from './sale-postings.ts'
 import { readAnswer } from './store-advance.ts'
 import { markFinal, notFinalUpTo } from './store-recover.ts'
 import { takeBackLines } from './take-back.ts'
@@ -113,7 +114,7 @@ async function undo(
 
 type PaymentReservation = NonNullable<Awaited<ReturnType<typeof readAnswer>>>['reservation']
 
-/** What can be taken back reverses the posting; what was already used or spent is our loss, shown as such. */
+/** What can be taken back reverses the posting; credit that was used is owed by its payer, anything else is our loss. */
 async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise<LedgerTransaction> {
   const { network, amountMicro } = payment
   const reference = `${postingReference('reorg', payment)}:${payment.blockHash}`
@@ -128,7 +129,7 @@ async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise
         { account: accounts.onchain(network, 'custody'), amount: -amountMicro },
       ],
     }
-  const { account, atMostMicro } = await takenBackFrom(tx, payment)
+  const { account, atMostMicro, restOf = accounts.reorgLoss(network) } = await takenBackFrom(tx, payment)
   const backMicro = smallerOf(atMostMicro, amountMicro)
   const lostMicro = amountMicro - backMicro
   return {
@@ -137,18 +138,24 @@ async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise
     paymentId: payment.id,
     lines: [
       ...(backMicro > 0n ? [{ account, amount: backMicro }] : []),
-      ...(lostMicro > 0n ? [{ account: accounts.reorgLoss(network), amount: lostMicro }] : []),
+      ...(lostMicro > 0n ? [{ account: restOf, amount: lostMicro }] : []),
       { account: accounts.onchain(network, payment.payee), amount: -amountMicro },
     ],
   }
 }
 
-async function takenBackFrom(tx: Tx, payment: PaymentRecord): Promise<{ account: Account; atMostMicro: Micro }> {
+type TakenBack = { account: Account; atMostMicro: Micro; restOf?: Account }
+
+async function takenBackFrom(tx: Tx, payment: PaymentRecord): Promise<TakenBack> {
   const { network, amountMicro } = payment
   if (payment.state === 'settled') return { account: accounts.clearingPayments(network), atMostMicro: amountMicro }
   if (payment.state === 'credited') {
     const credit = accounts.credit(network, payment.payer)
-    return { account: credit, atMostMicro: await owedTo(tx, credit) }
+    return {
+      account: credit,
+      atMostMicro: await owedTo(tx, credit),
+      restOf: accounts.receivable(network, payment.payer, 'credit'),
+    }
   }
   const revenue = accounts.revenue(network, payment.routeId)
   return { account: revenue, atMostMicro: payment.revocable ? amountMicro : 0n }

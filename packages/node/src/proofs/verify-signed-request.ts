@@ -25,13 +25,18 @@ export const acceptSignature =
   'sig1=("@method" "@authority" "@path" "@query" "content-digest");keyid;created;expires;nonce'
 
 /** ERC-8128 in one narrow profile: bound to this request, valid for a minute at most, used once. */
-export async function verifySignedRequest(deps: ProofDeps, request: SignedRequest): Promise<ProvenAccount> {
+export async function verifySignedRequest(
+  deps: ProofDeps,
+  request: SignedRequest,
+  /** Headers that change what the request means, so that the signature must cover them too. */
+  headersToCover: readonly string[] = [],
+): Promise<ProvenAccount> {
   const input = selectInput(request)
   const account = parseKeyId(String(input.params.get('keyid')))
   if (account === undefined || !deps.chainIds.includes(account.chainId))
     throw refused('keyid must be erc8128:<chain id>:<address> of a chain this node accepts.')
   const expiresAtMs = checkTimes(input, deps.clock.nowMs())
-  checkCovered(input, request)
+  checkCovered(input, request, headersToCover)
   const nonce = input.params.get('nonce')
   if (typeof nonce !== 'string' || nonce.length < 8 || nonce.length > 128)
     throw refused('A nonce of 8 to 128 characters is required.')
@@ -77,8 +82,8 @@ function checkTimes(input: SignatureInput, nowMs: number): number {
   return expires * 1000 + clockSkewMs
 }
 
-function checkCovered(input: SignatureInput, request: SignedRequest): void {
-  const required = ['"@method"', '"@authority"', '"@path"']
+function checkCovered(input: SignatureInput, request: SignedRequest, headers: readonly string[]): void {
+  const required = ['"@method"', '"@authority"', '"@path"', ...headers.map((name) => `"${name}"`)]
   if (request.query !== '?') required.push('"@query"')
   if (request.rawBody.byteLength > 0) required.push('"content-digest"')
   const missing = required.filter((component) => !input.components.includes(component))

@@ -13,6 +13,7 @@ import {
   insertHold,
   keepAnswer,
   type PaidCall,
+  wasCaptured,
 } from '../payments/index.ts'
 import { type TokenMaker, tokenHash } from '../signing/index.ts'
 import type { Sql } from '../store/database.ts'
@@ -40,6 +41,7 @@ export function createPassEntitlement(deps: PassDeps): EntitlementPort & { recov
         const call = await endHold(tx, clock, holdId, 'released')
         if (call) await tx.query(`update pass set used = used - 1 where id = $1`, [call.subject])
       }),
+    captured: (holdId) => wasCaptured(database, holdId),
   }
   return {
     ...port,

@@ -11,13 +11,12 @@ export async function takesOf(tx: Tx, sales: readonly Sale[]): Promise<Map<strin
   for (const { paymentId, payee, amountMicro } of sales) if (payee === 'pay_to') takes.set(paymentId, amountMicro)
   const shared = sales.filter(({ payee }) => payee === 'custody')
   if (shared.length === 0) return takes
-  const { rows } = await tx.query<{ payment_id: string; micro: bigint }>(
-    `select t.payment_id, -sum(e.amount_micro)::bigint as micro from ledger_transaction t
-     join ledger_entry e on e.transaction_id = t.id join ledger_account a on a.id = e.account_id
-     where t.payment_id = any($1::text[]) and a.kind = 'income' and a.unit like '%/usdc'
-     group by t.payment_id having sum(e.amount_micro) < 0`,
-    [shared.map(({ paymentId }) => paymentId)],
-  )
+  const { rows } = await tx.query<{ payment_id: string; micro: bigint }>({
+    name: 'rewards_takes',
+    text: `select payment_id, -sum(micro)::bigint as micro from ledger_of_payments($1)
+      where kind = 'income' and unit like '%/usdc' group by payment_id having sum(micro) < 0`,
+    values: [shared.map(({ paymentId }) => paymentId)],
+  })
   for (const row of rows) takes.set(row.payment_id, row.micro)
   return takes
 }

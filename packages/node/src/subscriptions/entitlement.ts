@@ -7,7 +7,7 @@ import type { EntitlementPort, HoldOutcome, PaidCall } from '../payments/index.t
 import { type ProvenAccount, verifySession, verifySiwx } from '../proofs/index.ts'
 import { type TokenMaker, tokenHash } from '../signing/index.ts'
 import { givePullBack, secondsLeft, takePull } from './fair-use.ts'
-import { type SubscriptionPolicy, tiers, tiersCovering } from './policy.ts'
+import { type Product, productOf, type SubscriptionPolicy, tiersCovering } from './policy.ts'
 import { findByToken, findSubscription, paidOn, type Subscription } from './store.ts'
 
 export type EntitlementDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'keyring'> & {
@@ -15,6 +15,8 @@ export type EntitlementDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' 
   tokens: TokenMaker
 }
 
+/** An open stream is bounded by connections, not by pulls. */
+const uncountedHold = 'stream'
 const bearerPattern = /^Bearer (\S+)$/i
 const bearerOf = (headers: ReadonlyMap<string, string>) => bearerPattern.exec(headers.get('authorization') ?? '')?.[1]
 const isSession = (token: string) => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)
@@ -32,7 +34,9 @@ export function createSubscriptionEntitlement(deps: EntitlementDeps): Entitlemen
     hold: (call) => holdPull(deps, call).catch(asRefusal),
     // The pull was counted by the hold, and nothing else is used up.
     capture: async () => undefined,
-    release: (wallet) => givePullBack(deps.database, wallet as Address),
+    release: async (holdId) => {
+      if (holdId !== uncountedHold) await givePullBack(deps.database, holdId as Address)
+    },
   }
 }
 
@@ -52,6 +56,7 @@ async function holdPull(deps: EntitlementDeps, call: PaidCall): Promise<HoldOutc
     return notCovered(deps, call, `The subscription ended at ${toRfc3339(subscription.untilMs)}.`)
   if (!covering.includes(subscription.tier))
     return notCovered(deps, call, `A ${subscription.tier} subscription does not cover this route.`)
+  if (subscription.product === 'stream') return { status: 'held', holdId: uncountedHold, account: subscription.wallet }
   const taken = await takePull(database, subscription.wallet, policy.fairUse, nowMs)
   if (taken === 'taken') return { status: 'held', holdId: subscription.wallet, account: subscription.wallet }
   const limit = taken === 'minute' ? policy.fairUse.perMinute : policy.fairUse.perDay
@@ -71,7 +76,7 @@ async function subscriptionOf(deps: EntitlementDeps, call: PaidCall): Promise<Su
     siwx === undefined
       ? verifySession({ clock: deps.clock, keyring: deps.keyring, origin, authority: host }, bearer ?? '')
       : await verifySiwx(deps.proofs, siwx, origin)
-  return subscriptionOfProven(deps, proven)
+  return subscriptionOfProven(deps, proven, productOf(call.route.id))
 }
 
 async function byToken(deps: EntitlementDeps, token: string): Promise<Subscription> {
@@ -86,10 +91,11 @@ async function byToken(deps: EntitlementDeps, token: string): Promise<Subscripti
 export async function subscriptionOfProven(
   deps: Pick<EntitlementDeps, 'database'>,
   proven: ProvenAccount,
+  product: Product = 'feeds',
 ): Promise<Subscription | undefined> {
-  const subscription = await findSubscription(deps.database, proven.address)
+  const subscription = await findSubscription(deps.database, proven.address, product)
   if (!subscription || proven.kind === 'key') return subscription
-  return (await paidOn(deps.database, proven.address, `eip155:${proven.chainId}`)) ? subscription : undefined
+  return (await paidOn(deps.database, proven.address, `eip155:${proven.chainId}`, product)) ? subscription : undefined
 }
 
 /** The 402 says what this pull costs, and what a renewal that covers it would. */
@@ -101,14 +107,13 @@ function notCovered({ policy }: EntitlementDeps, call: PaidCall, note: string): 
     extra: {
       price_usd: formatUsd(call.priceMicro),
       price_micro: call.priceMicro.toString(),
-      renewal: tiers
-        .filter((tier) => covering.includes(tier))
-        .map((tier) => ({
-          tier,
-          price_usd: formatUsd(policy.priceMicro[tier]),
-          base: `/matrix/subscribe/${tier}`,
-          polygon: `/poly/matrix/subscribe/${tier}`,
-        })),
+      renewal: covering.map((tier) => ({
+        tier,
+        price_usd: formatUsd(policy.priceMicro[tier]),
+        ...(tier === 'stream'
+          ? { base: '/v1/market/intent-stream' }
+          : { base: `/matrix/subscribe/${tier}`, polygon: `/poly/matrix/subscribe/${tier}` }),
+      })),
     },
   }
 }

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { foldPeriods, type Purchase } from './fold-periods.ts'
-import { periodMs, type Tier } from './policy.ts'
+import { type AnyTier, periodMs } from './policy.ts'
 
 const prices = { standardMicro: 250_000_000n, vipMicro: 1_000_000_000n }
-const buy = (tier: Tier, boughtAtMs: number): Purchase => ({ tier, boughtAtMs, ...prices })
+const buy = (tier: AnyTier, boughtAtMs: number): Purchase => ({ tier, boughtAtMs, ...prices })
 const anyPurchases = fc
-  .array(fc.record({ tier: fc.constantFrom<Tier>('standard', 'vip'), gapMs: fc.nat({ max: 3 * periodMs }) }), {
+  .array(fc.record({ tier: fc.constantFrom<AnyTier>('standard', 'vip'), gapMs: fc.nat({ max: 3 * periodMs }) }), {
     maxLength: 12,
   })
   .map((list) => {
@@ -18,7 +18,7 @@ const anyPurchases = fc
   })
 
 /** What a stretch of time is worth, in micro-USDC times milliseconds of a period. */
-const worth = (tier: Tier, ms: number) => BigInt(ms) * (tier === 'vip' ? prices.vipMicro : prices.standardMicro)
+const worth = (tier: AnyTier, ms: number) => BigInt(ms) * (tier === 'vip' ? prices.vipMicro : prices.standardMicro)
 
 test('what is bought is never worth more than what was paid, and never loses more than a millisecond a conversion', () => {
   fc.assert(

@@ -1,10 +1,10 @@
 import type { Micro } from '../kernel/money.ts'
-import { periodMs, type Tier } from './policy.ts'
+import { type AnyTier, periodMs } from './policy.ts'
 
 /** One period that was bought, with both prices of that moment. */
-export type Purchase = { tier: Tier; boughtAtMs: number; standardMicro: Micro; vipMicro: Micro }
+export type Purchase = { tier: AnyTier; boughtAtMs: number; standardMicro: Micro; vipMicro: Micro }
 
-export type Term = { tier: Tier; fromMs: number; untilMs: number }
+export type Term = { tier: AnyTier; fromMs: number; untilMs: number }
 
 /**
  * What purchases add up to, oldest first. Folding from the beginning makes taking one back the same as its never having

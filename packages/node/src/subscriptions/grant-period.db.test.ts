@@ -63,3 +63,20 @@ test('a payment that lands again after a reorg buys its period once more, under 
   const again = await grant({ ...first, round: 1 })
   expect(again.untilMs).toBe(startMs + periodMs)
 })
+
+test('the stream and the feeds of one wallet stand side by side, each with its own term and token', async () => {
+  const feeds = purchase(9)
+  const stream = purchase(9, { product: 'stream', tier: 'stream', standardMicro: 5n, vipMicro: 5n })
+  const again = purchase(9, { product: 'stream', tier: 'stream', standardMicro: 5n, vipMicro: 5n })
+  const [one, other] = [await grant(feeds), await grant(stream)]
+  expect(one.tokenHash).not.toEqual(other.tokenHash)
+  expect(await grant(again)).toMatchObject({ product: 'stream', untilMs: startMs + 2 * periodMs })
+  expect(await findSubscription(db.database, feeds.wallet)).toMatchObject({ untilMs: startMs + periodMs })
+  const back = (paymentId: string) =>
+    db.database.transaction((tx) => takeBackPeriod(tx, tokens, paymentId, startMs + 1_000))
+  await back(again.paymentId)
+  expect(await findSubscription(db.database, feeds.wallet, 'stream')).toMatchObject({ untilMs: startMs + periodMs })
+  await back(stream.paymentId)
+  expect(await findSubscription(db.database, feeds.wallet, 'stream')).toMatchObject({ untilMs: startMs + 1_000 })
+  expect(await findSubscription(db.database, feeds.wallet)).toMatchObject({ untilMs: startMs + periodMs })
+})

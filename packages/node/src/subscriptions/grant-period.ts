@@ -2,6 +2,7 @@ import type { Address } from '../kernel/address.ts'
 import type { TokenMaker } from '../signing/index.ts'
 import type { Tx } from '../store/database.ts'
 import { foldPeriods } from './fold-periods.ts'
+import type { Product } from './policy.ts'
 import {
   findSubscription,
   insertPurchase,
@@ -15,7 +16,8 @@ import {
 } from './store.ts'
 
 /** A token is named by its wallet and a counter; what it opens is looked up. */
-export const tokenName = (wallet: Address, version: number): string => `${wallet} ${version}`
+export const tokenName = (wallet: Address, version: number, product: Product = 'feeds'): string =>
+  product === 'feeds' ? `${wallet} ${version}` : `${wallet} ${product} ${version}`
 
 /** Adds a bought period. A wallet that revoked its token gets a fresh one, for it cannot use what it pays for otherwise. */
 export async function grantPeriod(
@@ -26,32 +28,39 @@ export async function grantPeriod(
 ): Promise<Subscription> {
   await lockWallet(tx, purchase.wallet)
   await insertPurchase(tx, purchase)
-  const subscription = await refold(tx, tokens, purchase.wallet, nowMs)
+  const subscription = await refold(tx, tokens, purchase.wallet, purchase.product ?? 'feeds', nowMs)
   if (!subscription) throw new Error(`${purchase.paymentId} bought nothing`)
   return subscription
 }
 
 /** Takes a period back: what is left is what the other purchases add up to. */
 export async function takeBackPeriod(tx: Tx, tokens: TokenMaker, paymentId: string, nowMs: number): Promise<void> {
-  const wallet = await revokePurchases(tx, paymentId, nowMs)
-  if (wallet === undefined) return
+  const revoked = await revokePurchases(tx, paymentId, nowMs)
+  if (revoked === undefined) return
+  const { wallet, product } = revoked
   await lockWallet(tx, wallet)
-  const left = await refold(tx, tokens, wallet, nowMs)
+  const left = await refold(tx, tokens, wallet, product, nowMs)
   if (left) return
   // Nothing remains: the row stays, so that its token is known as expired and not as unknown.
-  await tx.query(`update subscription set until_at = least(until_at, $2), changed_at = $2 where wallet = $1`, [
-    wallet,
-    new Date(nowMs),
-  ])
+  await tx.query(
+    `update subscription set until_at = least(until_at, $2), changed_at = $2 where wallet = $1 and product = $3`,
+    [wallet, new Date(nowMs), product],
+  )
 }
 
-async function refold(tx: Tx, tokens: TokenMaker, wallet: Address, nowMs: number): Promise<Subscription | undefined> {
-  const term = foldPeriods(await standingPurchases(tx, wallet))
+async function refold(
+  tx: Tx,
+  tokens: TokenMaker,
+  wallet: Address,
+  product: Product,
+  nowMs: number,
+): Promise<Subscription | undefined> {
+  const term = foldPeriods(await standingPurchases(tx, wallet, product))
   if (!term) return undefined
-  const known = await findSubscription(tx, wallet)
+  const known = await findSubscription(tx, wallet, product)
   const subscription =
     known?.tokenHash == null
-      ? withToken(tokens, { ...term, wallet, tokenVersion: (known?.tokenVersion ?? 0) + 1 })
+      ? withToken(tokens, { ...term, wallet, product, tokenVersion: (known?.tokenVersion ?? 0) + 1 })
       : { ...known, ...term }
   await saveSubscription(tx, subscription, nowMs)
   return subscription
@@ -63,9 +72,10 @@ export async function rotateToken(
   tokens: TokenMaker,
   wallet: Address,
   nowMs: number,
+  product: Product = 'feeds',
 ): Promise<Subscription | undefined> {
   await lockWallet(tx, wallet)
-  const known = await findSubscription(tx, wallet)
+  const known = await findSubscription(tx, wallet, product)
   if (!known) return undefined
   if (known.tokenHash) await retireToken(tx, known.tokenHash, wallet, nowMs)
   const subscription = withToken(tokens, { ...known, tokenVersion: known.tokenVersion + 1 })
@@ -74,9 +84,14 @@ export async function rotateToken(
 }
 
 /** No token opens this subscription until the wallet rotates or renews; its own proof still does. */
-export async function revokeToken(tx: Tx, wallet: Address, nowMs: number): Promise<Subscription | undefined> {
+export async function revokeToken(
+  tx: Tx,
+  wallet: Address,
+  nowMs: number,
+  product: Product = 'feeds',
+): Promise<Subscription | undefined> {
   await lockWallet(tx, wallet)
-  const known = await findSubscription(tx, wallet)
+  const known = await findSubscription(tx, wallet, product)
   if (!known) return undefined
   if (known.tokenHash) await retireToken(tx, known.tokenHash, wallet, nowMs)
   const subscription = { ...known, tokenHash: null }
@@ -85,6 +100,6 @@ export async function revokeToken(tx: Tx, wallet: Address, nowMs: number): Promi
 }
 
 function withToken(tokens: TokenMaker, subscription: Omit<Subscription, 'tokenHash' | 'tokenKeyId'>): Subscription {
-  const { hash, keyId } = tokens.make(tokenName(subscription.wallet, subscription.tokenVersion))
+  const { hash, keyId } = tokens.make(tokenName(subscription.wallet, subscription.tokenVersion, subscription.product))
   return { ...subscription, tokenHash: hash, tokenKeyId: keyId }
 }

@@ -6,6 +6,13 @@ import { parseSubscriptionPolicy } from './policy.ts'
 import { subscribeRoutes } from './subscribe-routes.ts'
 
 export { listSubscriptions, type SubscriptionRow } from './list-subscriptions.ts'
+export { streamRouteId } from './policy.ts'
+export { exampleSubscription, subscriptionSchema } from './show-subscription.ts'
+export {
+  openStreamSubscriptions,
+  type StoredStreamSubscription,
+  type StreamSubscriptions,
+} from './stream-subscription.ts'
 
 /** What a wallet may use, and until when. `policy` is the JSON of SUBSCRIPTIONS. */
 export function openSubscriptionsShop(options: { policy?: unknown } = {}): OpenShop {

@@ -7,7 +7,7 @@ import { type TokenMaker, tokenHash } from '../signing/index.ts'
 import { subscriptionOfProven } from './entitlement.ts'
 import { readUsage } from './fair-use.ts'
 import { revokeToken, rotateToken, tokenName } from './grant-period.ts'
-import { type SubscriptionPolicy, tiers } from './policy.ts'
+import { type Product, type SubscriptionPolicy, tiers } from './policy.ts'
 import { exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
 import { findByToken, type Subscription } from './store.ts'
 
@@ -15,6 +15,11 @@ export type ManageDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'ba
   policy: SubscriptionPolicy
   tokens: TokenMaker
 }
+
+/** A wallet may hold both kinds; a token says by itself which one it is for. */
+const whichProduct = z.strictObject({
+  product: z.enum(['feeds', 'stream']).optional().describe('Which subscription of the wallet; feeds unless told.'),
+})
 
 const fairUse = z.strictObject({ pulls_per_minute: z.number(), pulls_per_day: z.number() })
 
@@ -66,6 +71,7 @@ function statusRoute(deps: ManageDeps): RouteDeclaration {
     method: 'GET',
     path: '/v1/subscriptions',
     summary: 'The subscription behind a token or a signed challenge',
+    query: whichProduct,
     output: z.strictObject({
       subscription: subscriptionSchema,
       active: z.boolean(),
@@ -84,8 +90,8 @@ function statusRoute(deps: ManageDeps): RouteDeclaration {
     access: {
       kind: 'free',
       security: 'siwx',
-      handle: async (_input, call) => {
-        const subscription = await subscriptionOfCall(deps, call)
+      handle: async (input, call) => {
+        const subscription = await subscriptionOfCall(deps, call, input.query.product)
         const nowMs = deps.clock.nowMs()
         const used = await readUsage(deps.database, subscription.wallet, nowMs)
         return jsonAnswer({
@@ -107,6 +113,7 @@ function rotateRoute(deps: ManageDeps): RouteDeclaration {
     path: '/v1/subscriptions/rotate',
     summary: 'A new token for the subscription of the signing wallet; the old one ends at once',
     description: 'The request is signed by the wallet (ERC-8128), so that nobody else can take its token away.',
+    query: whichProduct,
     output: z.strictObject({ subscription: subscriptionSchema, token: z.string() }),
     example: {
       output: { subscription: withoutPayment(exampleSubscription), token: `asub_${'0'.repeat(52)}` },
@@ -115,13 +122,13 @@ function rotateRoute(deps: ManageDeps): RouteDeclaration {
     access: {
       kind: 'free',
       security: 'erc8128',
-      handle: async (_input, call) => {
-        const { wallet } = await subscriptionOfSigner(deps, call)
+      handle: async (input, call) => {
+        const { wallet, product } = await subscriptionOfSigner(deps, call, input.query.product)
         const rotated = await deps.database.transaction((tx) =>
-          rotateToken(tx, deps.tokens, wallet, deps.clock.nowMs()),
+          rotateToken(tx, deps.tokens, wallet, deps.clock.nowMs(), product),
         )
         if (!rotated) throw noSubscription()
-        const token = deps.tokens.remake(rotated.tokenKeyId, tokenName(wallet, rotated.tokenVersion))
+        const token = deps.tokens.remake(rotated.tokenKeyId, tokenName(wallet, rotated.tokenVersion, product))
         return jsonAnswer({ subscription: showSubscription(deps.policy, rotated), token })
       },
     },
@@ -135,15 +142,16 @@ function revokeRoute(deps: ManageDeps): RouteDeclaration {
     method: 'POST',
     path: '/v1/subscriptions/revoke',
     summary: 'End the token of the signing wallet; the subscription itself goes on',
+    query: whichProduct,
     output: z.strictObject({ subscription: subscriptionSchema, token: z.null() }),
     example: { output: { subscription: withoutPayment(exampleSubscription), token: null } },
     next: '/v1/subscriptions/rotate',
     access: {
       kind: 'free',
       security: 'erc8128',
-      handle: async (_input, call) => {
-        const { wallet } = await subscriptionOfSigner(deps, call)
-        const revoked = await deps.database.transaction((tx) => revokeToken(tx, wallet, deps.clock.nowMs()))
+      handle: async (input, call) => {
+        const { wallet, product } = await subscriptionOfSigner(deps, call, input.query.product)
+        const revoked = await deps.database.transaction((tx) => revokeToken(tx, wallet, deps.clock.nowMs(), product))
         if (!revoked) throw noSubscription()
         return jsonAnswer({ subscription: showSubscription(deps.policy, revoked), token: null })
       },
@@ -151,7 +159,11 @@ function revokeRoute(deps: ManageDeps): RouteDeclaration {
   })
 }
 
-async function subscriptionOfCall(deps: ManageDeps, call: CallContext): Promise<Subscription> {
+async function subscriptionOfCall(
+  deps: ManageDeps,
+  call: CallContext,
+  product: Product | undefined,
+): Promise<Subscription> {
   const token = /^Bearer (asub_\S+)$/i.exec(call.headers.get('authorization') ?? '')?.[1]
   if (token !== undefined) {
     const found = await findByToken(deps.database, tokenHash(token))
@@ -162,16 +174,24 @@ async function subscriptionOfCall(deps: ManageDeps, call: CallContext): Promise<
   const header = call.headers.get('sign-in-with-x')
   if (header === undefined)
     throw new Problem('proof_required', { detail: 'Send the token, or a signed challenge in SIGN-IN-WITH-X.' })
-  return requireSubscription(deps, await verifySiwx(deps.proofs, header, deps.baseUrl))
+  return requireSubscription(deps, await verifySiwx(deps.proofs, header, deps.baseUrl), product)
 }
 
-async function subscriptionOfSigner(deps: ManageDeps, call: CallContext): Promise<Subscription> {
+async function subscriptionOfSigner(
+  deps: ManageDeps,
+  call: CallContext,
+  product: Product | undefined,
+): Promise<Subscription> {
   const request = { method: call.method, ...call.received, headers: call.headers, rawBody: call.rawBody }
-  return requireSubscription(deps, await verifySignedRequest(deps.proofs, request))
+  return requireSubscription(deps, await verifySignedRequest(deps.proofs, request), product)
 }
 
-async function requireSubscription(deps: ManageDeps, proven: ProvenAccount): Promise<Subscription> {
-  const subscription = await subscriptionOfProven(deps, proven)
+async function requireSubscription(
+  deps: ManageDeps,
+  proven: ProvenAccount,
+  product: Product | undefined,
+): Promise<Subscription> {
+  const subscription = await subscriptionOfProven(deps, proven, product)
   if (!subscription) throw noSubscription()
   return subscription
 }

@@ -4,14 +4,20 @@ import { type Micro, parseUsd } from '../kernel/money.ts'
 export type Tier = 'standard' | 'vip'
 export const tiers: readonly Tier[] = ['standard', 'vip']
 
+/** Kinds of subscription a wallet may hold side by side, each with a term and a token of its own. */
+export type Product = 'feeds' | 'stream'
+/** The stream has one tier. */
+export type AnyTier = Tier | 'stream'
+const allTiers: readonly AnyTier[] = [...tiers, 'stream']
+
 /** A period is 30 x 24 hours wherever months begin or end. */
 export const periodMs = 30 * 24 * 3_600_000
 
 export type SubscriptionPolicy = {
-  priceMicro: Record<Tier, Micro>
+  priceMicro: Record<AnyTier, Micro>
   fairUse: { perMinute: number; perDay: number }
   /** Route ids each tier may use without paying; `*` stands for any part. */
-  covers: Record<Tier, readonly string[]>
+  covers: Record<AnyTier, readonly string[]>
 }
 
 const price = z.string().transform((text, context) => {
@@ -20,6 +26,9 @@ const price = z.string().transform((text, context) => {
   return micro ?? 0n
 })
 
+/** The one route that a subscription to the stream opens, and the one that sells it. */
+export const streamRouteId = 'market.intents.stream'
+
 const livePulls = ['matrix.live', 'matrix.*.live', 'matrix.live.*']
 const vipPulls = ['matrix.vip', 'matrix.*.vip', 'matrix.vip.*']
 
@@ -27,6 +36,7 @@ const schema = z
   .strictObject({
     standard_usd: price.default(250_000_000n),
     vip_usd: price.default(1_000_000_000n),
+    stream_usd: price.default(5_000_000_000n),
     pulls_per_minute: z.number().int().min(1).max(100_000).default(120),
     pulls_per_day: z.number().int().min(1).max(10_000_000).default(20_000),
     covers_standard: z.array(z.string()).default(livePulls),
@@ -43,15 +53,18 @@ export function parseSubscriptionPolicy(given: unknown = {}): SubscriptionPolicy
     )
   const { data } = parsed
   return {
-    priceMicro: { standard: data.standard_usd, vip: data.vip_usd },
+    priceMicro: { standard: data.standard_usd, vip: data.vip_usd, stream: data.stream_usd },
     fairUse: { perMinute: data.pulls_per_minute, perDay: data.pulls_per_day },
-    covers: { standard: data.covers_standard, vip: data.covers_vip },
+    covers: { standard: data.covers_standard, vip: data.covers_vip, stream: [streamRouteId] },
   }
 }
 
+/** Which kind of subscription a route asks for. */
+export const productOf = (routeId: string): Product => (routeId === streamRouteId ? 'stream' : 'feeds')
+
 /** Which tiers open a route, the cheapest first. */
-export function tiersCovering(policy: SubscriptionPolicy, routeId: string): Tier[] {
-  return tiers.filter((tier) => policy.covers[tier].some((pattern) => matches(pattern, routeId)))
+export function tiersCovering(policy: SubscriptionPolicy, routeId: string): AnyTier[] {
+  return allTiers.filter((tier) => policy.covers[tier].some((pattern) => matches(pattern, routeId)))
 }
 
 function matches(pattern: string, routeId: string): boolean {

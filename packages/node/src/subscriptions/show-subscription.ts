@@ -6,7 +6,7 @@ import type { SubscriptionPolicy } from './policy.ts'
 import type { Subscription } from './store.ts'
 
 export const subscriptionSchema = z.strictObject({
-  tier: z.enum(['standard', 'vip']),
+  tier: z.enum(['standard', 'vip', 'stream']),
   chain: z.enum(['base', 'polygon']).optional().describe('The chain this period was paid on.'),
   price_usd: z.string(),
   asset: z.literal('USDC'),

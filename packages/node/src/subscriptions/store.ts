@@ -2,10 +2,11 @@ import type { Address } from '../kernel/address.ts'
 import type { Micro } from '../kernel/money.ts'
 import type { Sql, Tx } from '../store/database.ts'
 import type { Purchase, Term } from './fold-periods.ts'
-import type { Tier } from './policy.ts'
+import type { AnyTier, Product } from './policy.ts'
 
 export type Subscription = Term & {
   wallet: Address
+  product: Product
   tokenVersion: number
   tokenKeyId: string
   tokenHash: Buffer | null
@@ -13,7 +14,8 @@ export type Subscription = Term & {
 
 type Row = {
   wallet: Address
-  tier: Tier
+  product: Product
+  tier: AnyTier
   from_at: Date
   until_at: Date
   token_version: number
@@ -21,10 +23,11 @@ type Row = {
   token_hash: Buffer | null
 }
 
-const columns = 'wallet, tier, from_at, until_at, token_version, token_key_id, token_hash'
+const columns = 'wallet, product, tier, from_at, until_at, token_version, token_key_id, token_hash'
 
 const toSubscription = (row: Row): Subscription => ({
   wallet: row.wallet,
+  product: row.product,
   tier: row.tier,
   fromMs: row.from_at.getTime(),
   untilMs: row.until_at.getTime(),
@@ -38,13 +41,29 @@ export async function lockWallet(tx: Tx, wallet: Address): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('subscription ' || $1, 0))`, [wallet])
 }
 
-export async function findSubscription(sql: Sql, wallet: Address): Promise<Subscription | undefined> {
+export async function findSubscription(
+  sql: Sql,
+  wallet: Address,
+  product: Product = 'feeds',
+): Promise<Subscription | undefined> {
   const { rows } = await sql.query<Row>({
     name: 'subscription_of_wallet',
-    text: `select ${columns} from subscription where wallet = $1`,
-    values: [wallet],
+    text: `select ${columns} from subscription where wallet = $1 and product = $2`,
+    values: [wallet, product],
   })
   return rows[0] && toSubscription(rows[0])
+}
+
+export async function findSubscriptions(
+  sql: Sql,
+  wallets: readonly Address[],
+  product: Product,
+): Promise<Subscription[]> {
+  const { rows } = await sql.query<Row>(`select ${columns} from subscription where wallet = any($1) and product = $2`, [
+    wallets,
+    product,
+  ])
+  return rows.map(toSubscription)
 }
 
 export async function findByToken(sql: Sql, hash: Buffer): Promise<Subscription | 'ended' | undefined> {
@@ -58,12 +77,19 @@ export async function findByToken(sql: Sql, hash: Buffer): Promise<Subscription 
   return old.rowCount > 0 ? 'ended' : undefined
 }
 
-export type NewPurchase = Purchase & { paymentId: string; round: number; wallet: Address; network: string }
+export type NewPurchase = Purchase & {
+  paymentId: string
+  round: number
+  wallet: Address
+  /** Feeds unless told. */
+  product?: Product
+  network: string
+}
 
 export async function insertPurchase(tx: Tx, purchase: NewPurchase): Promise<void> {
   await tx.query(
-    `insert into subscription_purchase (payment_id, round, wallet, tier, network, standard_micro, vip_micro, bought_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    `insert into subscription_purchase (payment_id, round, wallet, product, tier, network, standard_micro, vip_micro, bought_at)
+     values ($1, $2, $3, $9, $4, $5, $6, $7, $8)`,
     [
       purchase.paymentId,
       purchase.round,
@@ -73,25 +99,31 @@ export async function insertPurchase(tx: Tx, purchase: NewPurchase): Promise<voi
       purchase.standardMicro,
       purchase.vipMicro,
       new Date(purchase.boughtAtMs),
+      purchase.product ?? 'feeds',
     ],
   )
 }
 
-export async function revokePurchases(tx: Tx, paymentId: string, nowMs: number): Promise<Address | undefined> {
-  const { rows } = await tx.query<{ wallet: Address }>(
-    `update subscription_purchase set revoked_at = $2 where payment_id = $1 and revoked_at is null returning wallet`,
+export async function revokePurchases(
+  tx: Tx,
+  paymentId: string,
+  nowMs: number,
+): Promise<{ wallet: Address; product: Product } | undefined> {
+  const { rows } = await tx.query<{ wallet: Address; product: Product }>(
+    `update subscription_purchase set revoked_at = $2 where payment_id = $1 and revoked_at is null
+     returning wallet, product`,
     [paymentId, new Date(nowMs)],
   )
-  return rows[0]?.wallet
+  return rows[0]
 }
 
-type PurchaseRow = { tier: Tier; bought_at: Date; standard_micro: Micro; vip_micro: Micro }
+type PurchaseRow = { tier: AnyTier; bought_at: Date; standard_micro: Micro; vip_micro: Micro }
 
-export async function standingPurchases(tx: Tx, wallet: Address): Promise<Purchase[]> {
+export async function standingPurchases(tx: Tx, wallet: Address, product: Product): Promise<Purchase[]> {
   const { rows } = await tx.query<PurchaseRow>(
     `select tier, bought_at, standard_micro, vip_micro from subscription_purchase
-     where wallet = $1 and revoked_at is null order by bought_at, payment_id`,
-    [wallet],
+     where wallet = $1 and product = $2 and revoked_at is null order by bought_at, payment_id`,
+    [wallet, product],
   )
   return rows.map((row) => ({
     tier: row.tier,
@@ -102,23 +134,23 @@ export async function standingPurchases(tx: Tx, wallet: Address): Promise<Purcha
 }
 
 /** A contract wallet's proof counts on the chains it paid on: elsewhere the address may have another owner. */
-export async function paidOn(sql: Sql, wallet: Address, network: string): Promise<boolean> {
+export async function paidOn(sql: Sql, wallet: Address, network: string, product: Product = 'feeds'): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `select from subscription_purchase where wallet = $1 and network = $2 and revoked_at is null limit 1`,
-    [wallet, network],
+    `select from subscription_purchase where wallet = $1 and network = $2 and product = $3 and revoked_at is null limit 1`,
+    [wallet, network, product],
   )
   return rowCount > 0
 }
 
 export async function saveSubscription(tx: Tx, subscription: Subscription, nowMs: number): Promise<void> {
-  const { wallet, tier, fromMs, untilMs, tokenVersion, tokenKeyId, tokenHash } = subscription
+  const { wallet, product, tier, fromMs, untilMs, tokenVersion, tokenKeyId, tokenHash } = subscription
   await tx.query(
-    `insert into subscription (wallet, tier, from_at, until_at, token_version, token_key_id, token_hash, changed_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
-     on conflict (wallet) do update set tier = excluded.tier, from_at = excluded.from_at, until_at = excluded.until_at,
+    `insert into subscription (wallet, product, tier, from_at, until_at, token_version, token_key_id, token_hash, changed_at)
+     values ($1, $9, $2, $3, $4, $5, $6, $7, $8)
+     on conflict (wallet, product) do update set tier = excluded.tier, from_at = excluded.from_at, until_at = excluded.until_at,
        token_version = excluded.token_version, token_key_id = excluded.token_key_id, token_hash = excluded.token_hash,
        changed_at = excluded.changed_at`,
-    [wallet, tier, new Date(fromMs), new Date(untilMs), tokenVersion, tokenKeyId, tokenHash, new Date(nowMs)],
+    [wallet, tier, new Date(fromMs), new Date(untilMs), tokenVersion, tokenKeyId, tokenHash, new Date(nowMs), product],
   )
 }
 

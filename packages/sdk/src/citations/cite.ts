@@ -1,5 +1,7 @@
+import type { LocalAccount } from 'viem'
 import type { AssayClient } from '../client.ts'
 import { readJson } from '../commerce/read-json.ts'
+import { signedCall } from '../credit/signed-call.ts'
 import type { CitationAttestation } from './verify-attestation.ts'
 
 export type AttestCitation = {
@@ -80,6 +82,17 @@ export type Creator = {
 
 export async function readCreator(client: AssayClient, node: string, wallet: string): Promise<Creator> {
   return readJson<Creator>(await client.fetch(at(node, `/v1/creators/${encodeURIComponent(wallet)}`)))
+}
+
+/** Sets from which amount on a creator is sent what it has on chain; signed by its wallet, free. */
+export async function setPayoutThreshold(
+  client: AssayClient,
+  node: string,
+  given: { account: Pick<LocalAccount, 'address' | 'signMessage'>; thresholdUsd: string },
+): Promise<Creator> {
+  const { account, thresholdUsd } = given
+  const path = `/v1/creators/${account.address}/threshold`
+  return signedCall<Creator>(client, 'POST', path, { node, account }, { threshold_usd: thresholdUsd })
 }
 
 export type RoyaltyInfo = { receiver: string; royalty_amount: string; bps: number; network: string; contract: string }

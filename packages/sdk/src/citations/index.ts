@@ -10,7 +10,9 @@ export {
   readCreator,
   remitRoyalty,
   royaltyInfo,
+  setPayoutThreshold,
 } from './cite.ts'
+export { checkTreeHead, readLog, readTreeHead, type TransparencyLog, type WitnessedHead } from './read-log.ts'
 export {
   type CitationAttestation,
   parseAttestation,

@@ -1,9 +1,10 @@
 import { hkdfSync } from 'node:crypto'
-import * as curve from 'tiny-secp256k1'
+import { pointFromScalar } from 'tiny-secp256k1'
 import { type Address, checksumAddress } from '../../kernel/address.ts'
 import { fromHex, type Hex, toHex } from '../../kernel/bytes.ts'
 import type { Json } from '../../kernel/canonical-json.ts'
 import { keccak256 } from '../../kernel/keccak.ts'
+import { signDigest } from '../../kernel/secp256k1.ts'
 import type { JwsPort } from '../../payments/index.ts'
 import type { Keyring } from '../../signing/index.ts'
 import { type AttestMessage, attestDigest, attestTypes, attestUid, easDomain } from './eas.ts'
@@ -30,7 +31,7 @@ export function createCitationAttester(deps: {
     const secret = new Uint8Array(
       hkdfSync('sha256', Buffer.from(key.d, 'base64url'), '', 'assay eip-712 attester v1', 32),
     )
-    const publicKey = curve.pointFromScalar(secret, false)
+    const publicKey = pointFromScalar(secret, false)
     if (!publicKey) throw new Error('the signing key gives no key of the other curve')
     const address = toHex(keccak256(publicKey.subarray(1)).subarray(12))
     const statement = deps.jws.sign({
@@ -46,7 +47,7 @@ export function createCitationAttester(deps: {
     address: () => current().address,
     sign: (message) => {
       const { secret, address, statement, keyId, x } = current()
-      const { signature, recoveryId } = curve.signRecoverable(fromHex(attestDigest(message, deps.chainId)), secret)
+      const { signature, recoveryId } = signDigest(fromHex(attestDigest(message, deps.chainId)), secret)
       const uid = attestUid(message)
       return {
         uid,

@@ -50,5 +50,5 @@ export type AttestDeps = {
   network: string
   royalty: { recipient: string; bps: number; licence: string }
   settings: AttestSettings
-  findMatched?: FindMatched
+  findMatched: FindMatched
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { hashTypedData } from 'viem'
+import { encodeAbiParameters, encodePacked, hashTypedData, keccak256, stringToHex } from 'viem'
 import { expect, test } from 'vitest'
 import { toHex } from '../../kernel/bytes.ts'
-import { attestDigest, attestTypes, citationMessage, easDomain } from './eas.ts'
+import { attestDigest, attestTypes, attestUid, citationMessage, citationSchema, easDomain, zeroBytes32 } from './eas.ts'
 import { findQuote } from './find-quote.ts'
 import { isBurst } from './wash.ts'
 
@@ -13,7 +13,7 @@ test('the digest is the one of EIP-712, whatever is attested', () => {
     fc.property(
       fc.record({
         recordSha256: bytes(32),
-        sourceUrl: fc.webUrl(),
+        sourceUrl: fc.oneof(fc.webUrl(), fc.string({ unit: 'grapheme', maxLength: 200 })),
         contentSha256: bytes(32),
         textSha256: bytes(32),
         quoteSha256: bytes(32),
@@ -30,11 +30,42 @@ test('the digest is the one of EIP-712, whatever is attested', () => {
         expect(attestDigest(message, 8453)).toBe(
           hashTypedData({ domain: easDomain(8453), types: attestTypes, primaryType: 'Attest', message }),
         )
+        expect(message.data).toBe(abiOf(data))
+        expect(attestUid(message)).toBe(uidOf(message))
       },
     ),
-    { numRuns: 50 },
+    { numRuns: 30 },
   )
 })
+
+const abiOf = (data: Record<string, unknown>) => {
+  const fields = citationSchema.split(',').map((field) => field.split(' ') as [string, string])
+  return encodeAbiParameters(
+    fields.map(([type]) => ({ type })),
+    fields.map(([, name]) => data[name]),
+  )
+}
+
+/** As `Offchain.getOffchainUID` of the service's SDK packs version 2: no attester, and a zero at the end. */
+const uidOf = (message: ReturnType<typeof citationMessage>) =>
+  keccak256(
+    encodePacked(
+      ['uint16', 'bytes', 'address', 'address', 'uint64', 'uint64', 'bool', 'bytes32', 'bytes', 'bytes32', 'uint32'],
+      [
+        2,
+        stringToHex(message.schema),
+        message.recipient,
+        '0x0000000000000000000000000000000000000000',
+        message.time,
+        0n,
+        false,
+        zeroBytes32,
+        message.data,
+        message.salt,
+        0,
+      ],
+    ),
+  )
 
 test('a quote is found wherever it stands, whatever white space separates its words, and never elsewhere', () => {
   const word = fc.stringMatching(/^[a-z]{1,8}$/)

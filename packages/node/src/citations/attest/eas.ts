@@ -1,4 +1,4 @@
-import { encodeAbiParameters, encodePacked, keccak256, stringToHex } from 'viem'
+import { encodePacked, keccak256 } from 'viem'
 import type { Address } from '../../kernel/address.ts'
 import { fromHex, type Hex, toHex } from '../../kernel/bytes.ts'
 import { usdcDomainSeparator } from '../../kernel/eip3009.ts'
@@ -74,22 +74,30 @@ export function citationMessage(facts: {
     expirationTime: 0n,
     revocable: false,
     refUID: zeroBytes32,
-    data: encodeAbiParameters(
-      citationSchema.split(',').map((field) => ({ type: field.split(' ')[0] as string })),
-      [
-        data.recordSha256,
-        data.sourceUrl,
-        data.contentSha256,
-        data.textSha256,
-        data.quoteSha256,
-        data.claimSha256,
-        data.agent,
-        data.payer,
-        data.priceMicro,
-      ],
-    ),
+    data: encodeCitation(data),
     salt: facts.salt,
   }
+}
+
+const word = (value: bigint | number): Buffer => fromHex(`0x${value.toString(16).padStart(64, '0')}`)
+const addressWord = (address: Address): Buffer => Buffer.concat([Buffer.alloc(12), fromHex(address)])
+
+/** The fields of the schema as the ABI encodes them: one word each, and the only text behind them. */
+function encodeCitation(data: CitationData): Hex {
+  const url = Buffer.from(data.sourceUrl)
+  const heads = [
+    fromHex(data.recordSha256),
+    word(9 * 32),
+    fromHex(data.contentSha256),
+    fromHex(data.textSha256),
+    fromHex(data.quoteSha256),
+    fromHex(data.claimSha256),
+    addressWord(data.agent),
+    addressWord(data.payer),
+    word(data.priceMicro),
+  ]
+  const padding = Buffer.alloc((32 - (url.length % 32)) % 32)
+  return toHex(Buffer.concat([...heads, word(url.length), url, padding]))
 }
 
 export const easDomain = (chainId: number) =>
@@ -109,8 +117,6 @@ function domainSeparator(chainId: number): Buffer {
   return made
 }
 
-const word = (value: bigint | number): Buffer => fromHex(`0x${value.toString(16).padStart(64, '0')}`)
-
 /** What EIP-712 hashes, in fixed places: a general encoder with a slow hash would be most of the cost of a citation. */
 export function attestDigest(message: AttestMessage, chainId: number): Hex {
   const struct = keccak(
@@ -118,8 +124,7 @@ export function attestDigest(message: AttestMessage, chainId: number): Hex {
       typeHash,
       word(message.version),
       fromHex(message.schema),
-      Buffer.alloc(12),
-      fromHex(message.recipient),
+      addressWord(message.recipient),
       word(message.time),
       word(message.expirationTime),
       word(message.revocable ? 1 : 0),
@@ -131,26 +136,25 @@ export function attestDigest(message: AttestMessage, chainId: number): Hex {
   return toHex(keccak(Buffer.concat([Buffer.from([0x19, 0x01]), domainSeparator(chainId), struct])))
 }
 
-const hashed = (hex: Hex): Hex => toHex(keccak(fromHex(hex)))
+const bigEndian = (value: bigint | number, bytes: number): Buffer => word(value).subarray(32 - bytes)
 
-/** The UID of version 2 covers the schema as text; that is how the service's own tools compute it. */
+/** The UID of version 2: its fields packed, the schema as text; that is how the service's own tools compute it. */
 export function attestUid(message: AttestMessage): Hex {
-  return hashed(
-    encodePacked(
-      ['uint16', 'bytes', 'address', 'address', 'uint64', 'uint64', 'bool', 'bytes32', 'bytes', 'bytes32', 'uint32'],
-      [
-        message.version,
-        stringToHex(message.schema),
-        message.recipient,
-        zeroAddress,
-        message.time,
-        message.expirationTime,
-        message.revocable,
-        message.refUID,
-        message.data,
-        message.salt,
-        0,
-      ],
+  return toHex(
+    keccak(
+      Buffer.concat([
+        bigEndian(message.version, 2),
+        Buffer.from(message.schema),
+        fromHex(message.recipient),
+        fromHex(zeroAddress),
+        bigEndian(message.time, 8),
+        bigEndian(message.expirationTime, 8),
+        bigEndian(message.revocable ? 1 : 0, 1),
+        fromHex(message.refUID),
+        fromHex(message.data),
+        fromHex(message.salt),
+        bigEndian(0, 4),
+      ]),
     ),
   )
 }

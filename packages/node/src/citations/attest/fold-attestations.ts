@@ -35,10 +35,10 @@ export async function foldAttestations(deps: Pick<SourceDeps, 'database' | 'cloc
 async function takeUnfolded(database: Database, now: Date): Promise<Row[]> {
   const { rows } = await database.query<Row>(
     `with due as (
-       select a.id, coalesce(c.domain, a.domain) as domain from attestation a
-       left join creator_accrual c on c.subject = a.id and c.place = 0 and c.round = 0
-       where a.folded_at is null and (exists (select from payment p where p.id = a.payment_id and p.final and p.state = 'served')
-         or not exists (select from payment p where p.id = a.payment_id))
+       select a.id, coalesce((select c.domain from creator_accrual c where c.subject = a.id and c.place = 0 and c.round = 0),
+         a.domain) as domain from attestation a
+       where a.folded_at is null and a.judged_at is not null
+         and coalesce((select p.final and p.state = 'served' from payment p where p.id = a.payment_id), true)
        order by a.created_at limit $2)
      update attestation a set folded_at = $1 from due
      where a.id = due.id and a.folded_at is null

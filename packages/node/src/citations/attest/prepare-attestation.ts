@@ -1,10 +1,11 @@
 import { jsonAnswer } from '../../http/index.ts'
 import { type Address, parseAddress } from '../../kernel/address.ts'
 import { type Hex, sha256, toHex } from '../../kernel/bytes.ts'
-import type { Json } from '../../kernel/canonical-json.ts'
+import { canonicalJson, type Json } from '../../kernel/canonical-json.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { Problem } from '../../kernel/problem.ts'
 import type { PreparedAnswer } from '../../payments/index.ts'
+import { entryBytesMax } from '../log/index.ts'
 import { normalText } from '../page/text-digest.ts'
 import { requireAgent } from './agent-statement.ts'
 import type { AttestDeps } from './deps.ts'
@@ -69,6 +70,19 @@ export async function prepareAttestation(deps: AttestDeps, body: AttestBody, pay
     claimSha256: claimSha256 ? toHex(claimSha256) : null,
     queryId: body.query_id ?? null,
   }
+  return reserve(facts)
+}
+
+/** What the record adds to the facts: parties, payment and terms, all of known length. */
+const recordBytesBeyond = 4_096
+
+/** Refused here, for a record that does not fit into an entry of the log would be found out only once it is paid. */
+export function reserve(facts: { id: string }): PreparedAnswer {
+  if (Buffer.byteLength(canonicalJson(facts as unknown as Json)) > entryBytesMax - recordBytesBeyond)
+    throw new Problem('input_invalid', {
+      detail: 'The addresses of the pages are too long to be logged together.',
+      extra: { problems: [{ field: 'sources', problem: 'are too long together' }] },
+    })
   return { answer: jsonAnswer({ id: facts.id }), reservation: facts as unknown as Json }
 }
 
@@ -86,7 +100,12 @@ export function snapshotFacts(snapshot: Snapshot) {
 
 /** Whoever cites what a query found cites what it showed. */
 async function requireUnchanged(deps: AttestDeps, queryId: string, page: SourceUrl, snapshot: Snapshot) {
-  const matched = await deps.findMatched?.(queryId, page.url)
-  if (matched && !snapshot.textSha256.equals(matched.textSha256))
+  const matched = await deps.findMatched(queryId, page.url)
+  if (!matched)
+    throw new Problem('input_invalid', {
+      detail: 'query_id names no match of the last 90 days that offered this page.',
+      extra: { problems: [{ field: 'query_id', problem: 'names no match that offered this page' }] },
+    })
+  if (!snapshot.textSha256.equals(matched.textSha256))
     throw new Problem('page_changed', { detail: 'The text of the page is no longer the one that the query matched.' })
 }

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import { Problem } from '../../kernel/problem.ts'
 import type { ReleaseAnswer } from '../../payments/index.ts'
-import { commitClaim, prepareClaim } from './anchor-claim.ts'
-import { commitAttestation } from './commit-attestation.ts'
+import { commitClaims, prepareClaim } from './anchor-claim.ts'
+import { commitAttestations } from './commit-attestation.ts'
 import type { AttestDeps } from './deps.ts'
 import { type AttestationView, describeAttestation, withKeys } from './describe-attestation.ts'
 import { prepareAttestation } from './prepare-attestation.ts'
@@ -48,7 +48,7 @@ function attestRoute(deps: AttestRouteDeps): RouteDeclaration {
       payee: 'custody',
       revocable: false,
       prepare: ({ body }, call) => prepareAttestation(deps, body, call.payer),
-      commit: (tx, sale) => commitAttestation(deps, tx, sale),
+      commitMany: (tx, sales) => commitAttestations(deps, tx, sales),
       release: withProof(deps),
     },
   })
@@ -81,7 +81,7 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
       payee: 'custody',
       revocable: false,
       prepare: ({ body }, call) => prepareClaim(deps, body, call.payer),
-      commit: (tx, sale) => commitClaim(deps, tx, sale),
+      commitMany: (tx, sales) => commitClaims(deps, tx, sales),
       release: withProof(deps),
     },
   })
@@ -91,16 +91,27 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
 export function withProof(deps: AttestRouteDeps): ReleaseAnswer {
   return async (answer) => {
     try {
-      const view = JSON.parse(String(answer.body)) as AttestationView
+      const { id, url, before } = openEnd(String(answer.body))
       await deps.tree.integrate()
-      const proof = await deps.tree.proofOf(view.id, 'first')
-      return { ...answer, body: JSON.stringify({ ...view, log: withKeys(deps, view.url, proof) }) }
+      const proof = await deps.tree.proofOf(id, 'first')
+      return { ...answer, body: `${before}${JSON.stringify(withKeys(deps, url, proof))}}` }
     } catch (error) {
       // The citation stands without it, and its own address gives the proof a moment later.
       deps.log.warn({ error: String(error) }, 'a proof from the log was not ready')
       return answer
     }
   }
+}
+
+const logKey = ',"log":'
+
+/** The view begins with its id and url and ends with its log, so that only these are read and replaced. */
+function openEnd(body: string): { id: string; url: string; before: string } {
+  const end = body.lastIndexOf(logKey)
+  const { state } = JSON.parse(body.slice(end + logKey.length, -1)) as AttestationView['log']
+  const [, id, url] = /^\{"id":"([a-z0-9_]+)","url":("[^"]*")/.exec(body) ?? []
+  if (end < 0 || state !== 'pending' || id === undefined || url === undefined) throw new Error('not an attestation')
+  return { id, url: JSON.parse(url) as string, before: body.slice(0, end + logKey.length) }
 }
 
 function showRoute(deps: AttestRouteDeps): RouteDeclaration {

@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { Problem } from '../../kernel/problem.ts'
 import type { Outbound, OutboundOk } from '../../outbound/index.ts'
 import type { Database } from '../../store/database.ts'
+import type { MayRead } from '../crawl/may-read.ts'
 import { matchSuffix } from '../domain/public-suffix.ts'
 import { readPage } from '../page/read-page.ts'
 import type { SourceUrl } from './source-url.ts'
@@ -25,6 +26,7 @@ export type SnapshotDeps = {
   database: Database
   outbound: Outbound
   clock: Clock
+  mayRead: MayRead
   freshMs: number
 }
 
@@ -86,6 +88,7 @@ async function readStored(deps: SnapshotDeps, page: SourceUrl): Promise<Snapshot
 const unreadable = (detail: string) => new Problem('page_unreadable', { detail })
 
 async function fetchPage(deps: SnapshotDeps, page: SourceUrl): Promise<Snapshot> {
+  await requireReadable(deps, page.url)
   const answer = await deps.outbound.fetch(page.url, {
     maxBytes: 5 * 1024 * 1024,
     totalMs: 10_000,
@@ -99,7 +102,14 @@ async function fetchPage(deps: SnapshotDeps, page: SourceUrl): Promise<Snapshot>
   const host = new URL(answer.url).hostname
   if (host !== page.domain && matchSuffix(host).registrable !== page.registrable)
     throw unreadable(`The page leads to another domain, ${host}; cite that one.`)
+  if (answer.url !== page.url) await requireReadable(deps, answer.url)
   return storePage(deps, page, answer)
+}
+
+/** A site that asks not to be read is not read for a citation either. */
+async function requireReadable(deps: SnapshotDeps, url: string): Promise<void> {
+  const reason = await deps.mayRead(url)
+  if (reason !== undefined) throw unreadable(`The page may not be read: ${reason}.`)
 }
 
 async function storePage(deps: SnapshotDeps, page: SourceUrl, answer: OutboundOk): Promise<Snapshot> {
@@ -111,8 +121,8 @@ async function storePage(deps: SnapshotDeps, page: SourceUrl, answer: OutboundOk
     fetchedAt: new Date(deps.clock.nowMs()),
     contentSha256: Buffer.from(read.contentSha256),
     textSha256: Buffer.from(read.textSha256),
-    title: read.facts.title.slice(0, 500),
-    text: read.text.replaceAll('\u0000', ''),
+    title: read.facts.title,
+    text: read.text,
     licence: read.facts.licences[0]?.url ?? null,
   }
   await deps.database.transaction(async (tx) => {

@@ -26,40 +26,47 @@ export type AttestationRow = {
 const columns = `id, kind, payment_id as "paymentId", network, agent, payer, source_url as "sourceUrl", domain, registrable,
   creator, record, signed, price_micro as "priceMicro", quote_found as "quoteFound", wash, created_at as "createdAt"`
 
-export async function insertAttestation(tx: Tx, row: AttestationRow): Promise<void> {
+export async function insertAttestations(tx: Tx, rows: readonly AttestationRow[]): Promise<void> {
+  if (rows.length === 0) return
   await tx.query({
     name: 'attestation_insert',
     text: `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, creator,
         record, signed, price_micro, quote_found, wash, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+      select t.id, t.kind, t.payment, t.network, t.agent, t.payer, t.url, t.domain, t.registrable, t.creator, t.record,
+        t.signed, t.price, t.quote_found, array(select jsonb_array_elements_text(t.wash)), t.at
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+        $9::text[], $10::text[], $11::text[], $12::jsonb[], $13::bigint[], $14::boolean[], $15::jsonb[],
+        $16::timestamptz[]) t (id, kind, payment, network, agent, payer, url, domain, registrable, creator, record,
+          signed, price, quote_found, wash, at)`,
     values: [
-      row.id,
-      row.kind,
-      row.paymentId,
-      row.network,
-      row.agent,
-      row.payer,
-      row.sourceUrl,
-      row.domain,
-      row.registrable,
-      row.creator,
-      row.record,
-      JSON.stringify(row.signed),
-      row.priceMicro,
-      row.quoteFound,
-      row.wash,
-      row.createdAt,
+      rows.map((row) => row.id),
+      rows.map((row) => row.kind),
+      rows.map((row) => row.paymentId),
+      rows.map((row) => row.network),
+      rows.map((row) => row.agent),
+      rows.map((row) => row.payer),
+      rows.map((row) => row.sourceUrl),
+      rows.map((row) => row.domain),
+      rows.map((row) => row.registrable),
+      rows.map((row) => row.creator),
+      rows.map((row) => row.record),
+      rows.map((row) => JSON.stringify(row.signed)),
+      rows.map((row) => row.priceMicro),
+      rows.map((row) => row.quoteFound),
+      rows.map((row) => JSON.stringify(row.wash)),
+      rows.map((row) => row.createdAt),
     ],
   })
 }
 
-export async function findByPayment(sql: Sql, paymentId: string): Promise<AttestationRow | undefined> {
+export async function findByPayments(sql: Sql, paymentIds: readonly string[]): Promise<Map<string, AttestationRow>> {
+  if (paymentIds.length === 0) return new Map()
   const { rows } = await sql.query<AttestationRow>({
     name: 'attestation_by_payment',
-    text: `select ${columns} from attestation where payment_id = $1`,
-    values: [paymentId],
+    text: `select ${columns} from attestation where payment_id = any($1::text[])`,
+    values: [paymentIds],
   })
-  return rows[0]
+  return new Map(rows.map((row) => [row.paymentId, row]))
 }
 
 export async function findAttestation(sql: Sql, id: string): Promise<AttestationRow | undefined> {

@@ -5,6 +5,8 @@ import type { Sql } from '../../store/database.ts'
 export type WashSign = 'payer_is_creator' | 'agent_is_creator' | 'same_funding_cluster' | 'reciprocal' | 'burst'
 
 export type WashParties = {
+  /** The stamp it is for: the pages of one claim say nothing about each other. */
+  subject: string
   agent: Address
   payer: Address
   creator: Address | undefined
@@ -17,25 +19,55 @@ const burstCount = 20
 const burstShare = 0.9
 const reciprocalMs = 30 * 86_400_000
 
-export async function findWashSigns(sql: Sql, parties: WashParties): Promise<WashSign[]> {
-  const { agent, payer, creator, registrable, nowMs } = parties
-  const signs: WashSign[] = []
-  if (creator !== undefined && payer === creator) signs.push('payer_is_creator')
-  if (creator !== undefined && agent === creator) signs.push('agent_is_creator')
-  const { rows } = await sql.query<{ clustered: boolean; reciprocal: boolean; recent: string[] }>({
+type Found = { clustered: boolean; reciprocal: boolean; recent: string[] }
+
+/** Signs of each, in the order given: whoever comes later in the list is seen in the light of those before. */
+export async function findWashSigns(sql: Sql, list: readonly WashParties[]): Promise<WashSign[][]> {
+  const nowMs = Math.max(0, ...list.map((parties) => parties.nowMs))
+  const { rows } = await sql.query<Found>({
     name: 'attest_wash',
     text: `select
         exists (select from citing_agent a join citing_agent c on c.cluster = a.cluster
-          where a.agent in ($1, $2) and c.agent = $3 and a.agent <> c.agent) as clustered,
-        exists (select from attestation where payer = $3 and creator in ($1, $2) and created_at > $4) as reciprocal,
-        array(select registrable from attestation where agent = $1 and created_at > $5
-          order by created_at desc limit $6) as recent`,
-    values: [agent, payer, creator ?? '', new Date(nowMs - reciprocalMs), new Date(nowMs - burstWindowMs), burstCount],
+          where a.agent in (p.agent, p.payer) and c.agent = p.creator and a.agent <> c.agent) as clustered,
+        exists (select from attestation where payer = p.creator and creator in (p.agent, p.payer) and created_at > $4) as reciprocal,
+        array(select registrable from attestation where agent = p.agent and created_at > $5
+          order by created_at desc limit $6) as recent
+      from unnest($1::text[], $2::text[], $3::text[]) with ordinality p (agent, payer, creator, place) order by p.place`,
+    values: [
+      list.map(({ agent }) => agent),
+      list.map(({ payer }) => payer),
+      list.map(({ creator }) => creator ?? ''),
+      new Date(nowMs - reciprocalMs),
+      new Date(nowMs - burstWindowMs),
+      burstCount,
+    ],
   })
-  const [found] = rows
-  if (found?.clustered) signs.push('same_funding_cluster')
-  if (found?.reciprocal && agent !== creator && payer !== creator) signs.push('reciprocal')
-  if (isBurst([registrable, ...(found?.recent ?? [])])) signs.push('burst')
+  return list.map((parties, index) => {
+    const { clustered, reciprocal, recent } = rows[index] as Found
+    const before = firstOfEach(list.slice(0, index)).filter(({ subject }) => subject !== parties.subject)
+    const own = before.filter(({ agent }) => agent === parties.agent).map(({ registrable }) => registrable)
+    return signsOf(parties, {
+      clustered,
+      reciprocal: reciprocal || before.some((earlier) => isAnswerTo(parties, earlier)),
+      recent: [...own.reverse(), ...recent],
+    })
+  })
+}
+
+/** A claim is kept with its first page, and counts as that one. */
+const firstOfEach = (list: readonly WashParties[]): readonly WashParties[] =>
+  list.filter(({ subject }, index) => list[index - 1]?.subject !== subject)
+
+const isAnswerTo = ({ agent, payer, creator }: WashParties, earlier: WashParties): boolean =>
+  creator !== undefined && earlier.payer === creator && (earlier.creator === agent || earlier.creator === payer)
+
+function signsOf({ agent, payer, creator, registrable }: WashParties, found: Found): WashSign[] {
+  const signs: WashSign[] = []
+  if (creator !== undefined && payer === creator) signs.push('payer_is_creator')
+  if (creator !== undefined && agent === creator) signs.push('agent_is_creator')
+  if (found.clustered) signs.push('same_funding_cluster')
+  if (found.reciprocal && agent !== creator && payer !== creator) signs.push('reciprocal')
+  if (isBurst([registrable, ...found.recent].slice(0, burstCount + 1))) signs.push('burst')
   return signs
 }
 

@@ -49,7 +49,7 @@ export async function discoverHost(
   return { findings, robots, pages, reachable: true }
 }
 
-function readRobots(
+export function readRobots(
   answer: OutboundOutcome,
   url: string,
   checkedAt: string,

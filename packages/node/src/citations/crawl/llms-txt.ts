@@ -1,3 +1,5 @@
+import { storable } from '../page/storable.ts'
+
 export type LlmsTxt = { title: string; links: readonly string[] }
 
 /** llms.txt: a Markdown file with a first heading and links to what is worth reading. Undefined for anything else. */
@@ -16,5 +18,5 @@ export function parseLlmsTxt(text: string, base: string): LlmsTxt | undefined {
         URL.canParse(href, base) && /^https?:$/.test(new URL(href, base).protocol) ? [new URL(href, base).href] : [],
       ),
     )
-  return { title: title.trim(), links: [...new Set(links)].slice(0, 200) }
+  return { title: storable(title.trim()), links: [...new Set(links)].slice(0, 200) }
 }

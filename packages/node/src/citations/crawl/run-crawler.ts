@@ -1,16 +1,20 @@
 import { setMaxListeners } from 'node:events'
 import { withTimeLimit } from '../../outbound/index.ts'
 import type { SourceDeps } from '../deps.ts'
+import type { WorkWatch } from '../wait-for-work.ts'
 import { crawlHost } from './crawl-host.ts'
 import { takeHosts } from './store.ts'
 
 export type CrawlRun = { hosts: number; pages: number }
 
-// Hosts that become due while others are slow do not wait for them.
+export type CrawlLimit = { forMs: number; signal?: AbortSignal; watch?: WorkWatch }
+
+// Hosts that become due while others are slow do not wait for them; where they announce themselves, looking is rare.
 const lookEveryMs = 250
+const lookAnywayMs = 2_000
 
 /** Takes due hosts and works on many of them at once, one request at a time each, until nothing is due or time is up. */
-export async function runCrawler(deps: SourceDeps, limit: { forMs: number; signal?: AbortSignal }): Promise<CrawlRun> {
+export async function runCrawler(deps: SourceDeps, limit: CrawlLimit): Promise<CrawlRun> {
   const { clock, settings } = deps
   const signal = limit.signal ?? new AbortController().signal
   // Every host at work listens to it.
@@ -39,7 +43,7 @@ export async function runCrawler(deps: SourceDeps, limit: { forMs: number; signa
       running.add(work)
     }
     if (nothingAtWork && leases.length === 0) break
-    if (running.size > 0) await anyOf(deps, running, signal)
+    if (running.size > 0) await (limit.watch?.wait(lookAnywayMs, running) ?? anyOf(deps, running, signal))
   }
   await Promise.all(running)
   return total

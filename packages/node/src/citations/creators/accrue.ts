@@ -16,6 +16,10 @@ export function shardOf(paymentId: string): number {
 export const accruedAccount = (network: string, wallet: Address, shard: number): Account =>
   accounts.payable(network, wallet, `creator_accrued.${shard}`)
 
+/** What a creator was paid for sales that were taken back later; set off against what is earned next. */
+export const creatorReceivable = (network: string, wallet: Address): Account =>
+  accounts.receivable(network, wallet, 'creator_accrued')
+
 export const committedAccount = (network: string, wallet: Address): Account =>
   accounts.payable(network, wallet, 'creator_committed')
 
@@ -26,54 +30,83 @@ export type Share = {
   held: { untilMs: number; reason: string } | undefined
 }
 
+export type AccruedSale = Pick<Sale, 'paymentId' | 'network' | 'payer' | 'round' | 'source' | 'settledAtMs'>
+
+/** The shares that one sale gives, and what they are for. */
+export type Accrual = { sale: AccruedSale; subject: string; shares: readonly Share[] }
+
 /**
  * Puts the creators' shares of a sale down and gives the ledger lines that carry them; the caller posts them with the
  * rest of the sale, in the same transaction.
  */
 export async function accrueShares(
   tx: Tx,
-  sale: Pick<Sale, 'paymentId' | 'network' | 'payer' | 'round' | 'source' | 'settledAtMs'>,
+  sale: AccruedSale,
   subject: string,
   shares: readonly Share[],
 ): Promise<LedgerLine[]> {
-  const shard = shardOf(sale.paymentId)
-  const paid = shares.filter(({ micro }) => micro > 0n)
-  if (paid.length === 0) return []
+  const [lines] = await accrueAll(tx, [{ sale, subject, shares }])
+  return lines as LedgerLine[]
+}
+
+/** The same for sales that end together: they share a shard, so that each creator's balance is touched once. */
+export async function accrueAll(tx: Tx, accruals: readonly Accrual[]): Promise<LedgerLine[][]> {
+  const [first] = accruals
+  if (!first) return []
+  const shard = shardOf(first.sale.paymentId)
+  const paid = accruals.map(({ shares }) => shares.filter(({ micro }) => micro > 0n))
+  await insertAccruals(
+    tx,
+    shard,
+    accruals.flatMap(({ sale, subject }, index) =>
+      (paid[index] as Share[]).map((share, place) => ({ sale, subject, share, place })),
+    ),
+  )
+  return accruals.map(({ sale }, index) =>
+    mergeLines(
+      (paid[index] as Share[]).map(({ payee, micro }) => ({
+        account:
+          payee.wallet === undefined
+            ? accounts.creatorWaiting(sale.network, payee.registrable, shard)
+            : accruedAccount(sale.network, payee.wallet, shard),
+        amount: -micro,
+      })),
+    ),
+  )
+}
+
+type NewRow = { sale: AccruedSale; subject: string; share: Share; place: number }
+
+async function insertAccruals(tx: Tx, shard: number, rows: readonly NewRow[]): Promise<void> {
+  if (rows.length === 0) return
   await tx.query({
     name: 'creator_accrue',
     text: `insert into creator_accrual (subject, place, payment_id, round, source, payer, network, domain, registrable,
         wallet, shard, micro, state, held_until, held_reason, created_at)
-      select $1, t.place, $2, $3, $4, $5, $6, t.domain, t.registrable, t.wallet, $7, t.micro,
-        case when t.wallet is null then 'waiting' else 'accrued' end, t.held_until, t.held_reason, $8
-      from unnest($9::smallint[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::timestamptz[], $15::text[])
-        t (place, domain, registrable, wallet, micro, held_until, held_reason)`,
+      select t.subject, t.place, t.payment, t.round, t.source, t.payer, t.network, t.domain, t.registrable, t.wallet, $1,
+        t.micro, case when t.wallet is null then 'waiting' else 'accrued' end, t.held_until, t.held_reason, t.at
+      from unnest($2::text[], $3::smallint[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[], $9::text[],
+        $10::text[], $11::text[], $12::bigint[], $13::timestamptz[], $14::text[], $15::timestamptz[])
+        t (subject, place, payment, round, source, payer, network, domain, registrable, wallet, micro, held_until,
+          held_reason, at)`,
     values: [
-      subject,
-      sale.paymentId,
-      sale.round,
-      sale.source,
-      sale.payer,
-      sale.network,
       shard,
-      new Date(sale.settledAtMs),
-      paid.map((_, place) => place),
-      paid.map(({ payee }) => payee.domain),
-      paid.map(({ payee }) => payee.registrable),
-      paid.map(({ payee }) => payee.wallet ?? null),
-      paid.map(({ micro }) => micro),
-      paid.map(({ held }) => (held ? new Date(held.untilMs) : null)),
-      paid.map(({ held }) => held?.reason ?? null),
+      rows.map(({ subject }) => subject),
+      rows.map(({ place }) => place),
+      rows.map(({ sale }) => sale.paymentId),
+      rows.map(({ sale }) => sale.round),
+      rows.map(({ sale }) => sale.source),
+      rows.map(({ sale }) => sale.payer),
+      rows.map(({ sale }) => sale.network),
+      rows.map(({ share }) => share.payee.domain),
+      rows.map(({ share }) => share.payee.registrable),
+      rows.map(({ share }) => share.payee.wallet ?? null),
+      rows.map(({ share }) => share.micro),
+      rows.map(({ share }) => (share.held ? new Date(share.held.untilMs) : null)),
+      rows.map(({ share }) => share.held?.reason ?? null),
+      rows.map(({ sale }) => new Date(sale.settledAtMs)),
     ],
   })
-  return mergeLines(
-    paid.map(({ payee, micro }) => ({
-      account:
-        payee.wallet === undefined
-          ? accounts.creatorWaiting(sale.network, payee.registrable, shard)
-          : accruedAccount(sale.network, payee.wallet, shard),
-      amount: -micro,
-    })),
-  )
 }
 
 /** One line an account: a posting names each account once. */

@@ -6,6 +6,8 @@ import type { DistributorState } from './read-distributor.ts'
 export type CreatorBooks = {
   accruedRows: Micro
   accruedLedger: Micro
+  /** What creators were paid for sales that were taken back later. */
+  receivableLedger: Micro
   waitingRows: Micro
   waitingLedger: Micro
   committedRows: Micro
@@ -22,6 +24,8 @@ export async function readCreatorBooks(sql: Sql, network: string): Promise<Creat
     `select
        (select coalesce(sum(micro), 0)::bigint from creator_accrual where network = $1 and state in ('accrued', 'committing')) as "accruedRows",
        ${owed('payable:creator\\_accrued.')} as "accruedLedger",
+       (select coalesce(sum(e.amount_micro), 0)::bigint from ledger_account a join ledger_entry e on e.account_id = a.id
+        where a.name like 'receivable:%' and a.name like 'receivable:creator\\_accrued:%' and a.unit = $1 || '/usdc') as "receivableLedger",
        (select coalesce(sum(micro), 0)::bigint from creator_accrual where network = $1 and state = 'waiting') as "waitingRows",
        ${owed('payable:creator\\_waiting.')} as "waitingLedger",
        (select coalesce(sum(committed_micro - claimed_micro), 0)::bigint from creator_balance where network = $1) as "committedRows",
@@ -41,7 +45,7 @@ export function creatorDifferences(books: CreatorBooks, state: DistributorState 
   const onChain = state === undefined ? 0n : state.totalMicro - state.claimedMicro
   const balance = state?.balanceMicro ?? 0n
   const all: Record<string, Micro> = {
-    accrued: books.accruedRows - books.accruedLedger,
+    accrued: books.accruedRows - (books.accruedLedger - books.receivableLedger),
     waiting: books.waitingRows - books.waitingLedger,
     committed: books.committedRows - books.committedLedger,
     asset: books.distributorLedger - books.committedLedger,

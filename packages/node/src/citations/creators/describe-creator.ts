@@ -48,7 +48,8 @@ export async function describeCreator(deps: DescribeCreatorDeps, wallet: Address
     state: string
     created_at: Date
   }>(
-    `select subject, domain, micro, state, created_at from creator_accrual where wallet = $1 order by id desc limit 20`,
+    `select subject, domain, micro, state, created_at from creator_accrual where wallet = $1 and not (micro < 0 and state = 'reversed')
+     order by id desc limit 20`,
     [wallet],
   )
   return {
@@ -75,6 +76,7 @@ async function describeChain(deps: DescribeCreatorDeps, wallet: Address, network
   const sums = await readSums(deps, wallet, network.caip2)
   const contract = distributorFor(network, custody).address
   const claimable = sums.committed - sums.claimed
+  const available = sums.accrued - sums.held
   const tree =
     claimable > 0n
       ? await committedTree(deps.database, network.caip2, { chainId: network.chainId, contract })
@@ -83,7 +85,8 @@ async function describeChain(deps: DescribeCreatorDeps, wallet: Address, network
   return {
     network: network.caip2,
     earned_micro: String(sums.accrued + sums.committing + sums.committed),
-    accrued_micro: String(sums.accrued - sums.held),
+    accrued_micro: String(available > 0n ? available : 0n),
+    owed_back_micro: String(available < 0n ? -available : 0n),
     held_micro: String(sums.held),
     committing_micro: String(sums.committing),
     committed_micro: String(sums.committed),

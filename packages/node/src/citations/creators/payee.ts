@@ -34,18 +34,31 @@ export function domainsAbove(domain: string, registrable: string): string[] {
   return list
 }
 
-/** The nearest proven source. A file or a tag proves its own host only; DNS answers for the hosts below it too. */
+export type CitedHost = { domain: string; registrable: string }
+
 export async function findPayee(sql: Sql, domain: string, registrable: string): Promise<Payee> {
-  const candidates = domainsAbove(domain, registrable)
+  const [payee] = await findPayees(sql, [{ domain, registrable }])
+  return payee as Payee
+}
+
+/** For each host, in the order given. */
+export async function findPayees(sql: Sql, hosts: readonly CitedHost[]): Promise<Payee[]> {
+  const candidates = new Set(hosts.flatMap(({ domain, registrable }) => domainsAbove(domain, registrable)))
   const { rows } = await sql.query<Row>({
     name: 'creator_payee',
     text: `select s.domain, s.state, s.synthetic, s.cite_score, c.id as claim_id, c.wallet, c.method,
         c.wallet_proven_at is not null as wallet_proven
       from source s left join source_claim c on c.id = s.proven_claim where s.domain = any($1)`,
-    values: [candidates],
+    values: [[...candidates]],
   })
-  const found = candidates
-    .flatMap((name) => rows.filter((row) => row.domain === name))
+  const known = new Map(rows.map((row) => [row.domain, row]))
+  return hosts.map((host) => nearestPayee(host, known))
+}
+
+/** The nearest proven source. A file or a tag proves its own host only; DNS answers for the hosts below it too. */
+function nearestPayee({ domain, registrable }: CitedHost, known: ReadonlyMap<string, Row>): Payee {
+  const found = domainsAbove(domain, registrable)
+    .flatMap((name) => known.get(name) ?? [])
     .filter((row) => row.domain === domain || (row.claim_id !== null && row.method === 'dns'))
   const [nearest] = found
   const waits = (reason: Payee['reason'], row?: Row): Payee => ({

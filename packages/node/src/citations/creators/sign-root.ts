@@ -126,6 +126,7 @@ const openSql = `from creator_accrual a where a.network = $1 and a.state = 'accr
   and (a.micro < 0 or case a.source
     when 'payment' then exists (select from payment p where p.id = a.payment_id and p.final and p.state = 'served')
     else a.created_at < $3 end)
+  and (a.micro < 0 or not exists (select from attestation t where t.id = a.subject and t.judged_at is null))
   and not exists (select from payout_hold h where h.network = a.network and h.payee = a.wallet)
   and not exists (select from source s where s.domain = a.domain and s.state in ('disputed', 'held', 'refused'))`
 
@@ -137,7 +138,8 @@ const openValues = (network: string, final: BlockRef, nowMs: number) => [
 
 async function sumOpen(sql: Sql, network: string, final: BlockRef, nowMs: number): Promise<Micro> {
   const { rows } = await sql.query<{ micro: Micro }>(
-    `select coalesce(sum(a.micro), 0)::bigint as micro ${openSql}`,
+    `select coalesce(sum(w.micro), 0)::bigint as micro from (select sum(a.micro) as micro ${openSql} group by a.wallet) w
+     where w.micro > 0`,
     openValues(network, final, nowMs),
   )
   return rows[0]?.micro ?? 0n

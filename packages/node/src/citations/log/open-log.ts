@@ -1,18 +1,18 @@
 import { toRfc3339 } from '../../kernel/clock.ts'
-import type { Sql } from '../../store/database.ts'
 import { createIntegrator, type IntegrateDeps, type PlacedBatch } from './integrate.ts'
-import { consistencyRanges, inclusionRanges, type Range } from './merkle.ts'
+import { consistencyRanges, inclusionRanges } from './merkle.ts'
 import { noteKey, signatureTypes } from './signed-note.ts'
 import {
-  bestCheckpointOver,
   cosignaturesOf,
-  findEntry,
+  findPlace,
   firstCheckpointOver,
   newestCheckpoint,
-  readTiles,
   type StoredCheckpoint,
+  type WitnessedCheckpoint,
+  witnessedCheckpoint,
 } from './store.ts'
-import { hashRanges, tileKey, tilesFor, tileWidth } from './tiles.ts'
+import { createTileCache } from './tile-cache.ts'
+import { hashRanges } from './tiles.ts'
 
 /** Everything needed to check, without asking anybody, that an entry is in the log. */
 export type LogProof = {
@@ -39,18 +39,20 @@ export type TransparencyLog = {
   keys(): string[]
 }
 
-const cachedTilesMax = 2_048
-
 export function openLog(deps: IntegrateDeps): TransparencyLog {
   const { database, origin, keyring } = deps
-  const hashesOf = cachedHashes(database)
+  const { hashesOf, add: keepTiles } = createTileCache(database)
+  const witnessed = recentlyWitnessed(deps)
   const recent = recentBatches()
   const withCosignatures = async (checkpoint: StoredCheckpoint) =>
     checkpoint.note + (await cosignaturesOf(database, checkpoint.size)).map(({ line }) => line).join('')
   return {
     origin,
-    integrate: createIntegrator(deps, recent.add),
-    consistency: (oldSize, size) => hashesOf(consistencyRanges(oldSize, size)),
+    integrate: createIntegrator(deps, (batch) => {
+      recent.add(batch)
+      keepTiles(batch.tiles)
+    }),
+    consistency: (oldSize, size) => hashesOf(consistencyRanges(oldSize, size), size),
     checkpoint: async () => {
       const newest = await newestCheckpoint(database)
       return newest && withCosignatures(newest)
@@ -64,19 +66,18 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
     proofOf: async (subject, which) => {
       const placed = which === 'first' ? recent.find(subject) : undefined
       if (placed) return proofIn(origin, placed.batch, placed.index)
-      const entry = await findEntry(database, subject)
-      if (entry?.leafIndex === undefined) return undefined
-      const find = which === 'first' ? firstCheckpointOver : bestCheckpointOver
-      const checkpoint = await find(database, entry.leafIndex)
+      const place = await findPlace(database, subject)
+      if (!place) return undefined
+      const { leafIndex, leafHash } = place
+      const best = which === 'first' ? undefined : await witnessed(leafIndex)
+      const checkpoint = best ?? (await firstCheckpointOver(database, leafIndex))
       if (!checkpoint) return undefined
-      const [path, cosignatures] = await Promise.all([
-        hashesOf(inclusionRanges(entry.leafIndex, checkpoint.size)),
-        which === 'first' ? [] : cosignaturesOf(database, checkpoint.size),
-      ])
+      const path = await hashesOf(inclusionRanges(leafIndex, checkpoint.size), checkpoint.size)
+      const cosignatures = best?.cosignatures ?? []
       return {
         origin,
-        leaf_index: String(entry.leafIndex),
-        leaf_hash: entry.leafHash.toString('base64'),
+        leaf_index: String(leafIndex),
+        leaf_hash: leafHash.toString('base64'),
         tree_size: String(checkpoint.size),
         inclusion_proof: path.map((hash) => hash.toString('base64')),
         checkpoint: checkpoint.note + cosignatures.map(({ line }) => line).join(''),
@@ -115,25 +116,15 @@ function proofIn(origin: string, { leaves, from, head, tiles }: PlacedBatch, ind
   }
 }
 
-/** Full tiles never change, so they are kept; the edge is read each time. */
-function cachedHashes(sql: Sql): (ranges: readonly Range[]) => Promise<Buffer[]> {
-  const full = new Map<string, Buffer>()
-  return async (ranges) => {
-    const ids = tilesFor(ranges)
-    const tiles = new Map<string, Buffer>()
-    for (const id of ids) {
-      const known = full.get(tileKey(id))
-      if (known) tiles.set(tileKey(id), known)
-    }
-    for (const [key, hashes] of await readTiles(
-      sql,
-      ids.filter((id) => !tiles.has(tileKey(id))),
-    )) {
-      tiles.set(key, hashes)
-      if (hashes.length < tileWidth * 32) continue
-      if (full.size >= cachedTilesMax) full.delete(full.keys().next().value as string)
-      full.set(key, hashes)
-    }
-    return hashRanges(ranges, tiles)
+const witnessedMs = 1_000
+
+/** The tree head that proofs are given for. It covers nearly every leaf, so it is not read anew for each of them. */
+function recentlyWitnessed({ database, clock }: Pick<IntegrateDeps, 'database' | 'clock'>) {
+  let known: { head: WitnessedCheckpoint | undefined; readAtMs: number } | undefined
+  return async (leafIndex: number): Promise<WitnessedCheckpoint | undefined> => {
+    if (!known || clock.monotonicMs() - known.readAtMs >= witnessedMs)
+      known = { head: await witnessedCheckpoint(database, -1), readAtMs: clock.monotonicMs() }
+    if (known.head && known.head.size > leafIndex) return known.head
+    return witnessedCheckpoint(database, leafIndex)
   }
 }

@@ -13,6 +13,7 @@ export const entryBytesMax = 65_535
 
 /** Writes entries in the caller's transaction; they get their places in the tree after it has been committed. */
 export async function appendToLog(sql: Sql, drafts: readonly LogDraft[]): Promise<void> {
+  if (drafts.length === 0) return
   for (const { entry, subject } of drafts)
     if (entry.length === 0 || entry.length > entryBytesMax) throw new RangeError(`no entry of the log: ${subject}`)
   await sql.query({
@@ -117,43 +118,48 @@ export async function firstCheckpointOver(sql: Sql, leafIndex: number): Promise<
   return toCheckpoint(rows[0])
 }
 
-/** Of the newest tree heads over the leaf, the one that the most witnesses have signed. */
-export async function bestCheckpointOver(sql: Sql, leafIndex: number): Promise<StoredCheckpoint | undefined> {
-  const { rows } = await sql.query<CheckpointRow>(
-    `select c.size, c.root, c.note, c.signed_at from (
-       select s.size, count(*) as witnesses
-       from (select size from log_cosignature where size > $1 order by size desc limit 50) s group by s.size
-       order by witnesses desc, s.size desc limit 1) best join log_checkpoint c on c.size = best.size`,
-    [leafIndex],
-  )
-  return toCheckpoint(rows[0]) ?? firstCheckpointOver(sql, leafIndex)
+export type Cosignature = { witness: string; line: string; at: Date }
+export type WitnessedCheckpoint = StoredCheckpoint & { cosignatures: readonly Cosignature[] }
+
+/** Of the newest tree heads over a leaf the one that the most witnesses have signed. */
+export async function witnessedCheckpoint(sql: Sql, leafIndex: number): Promise<WitnessedCheckpoint | undefined> {
+  const { rows } = await sql.query<CheckpointRow & { lines: Omit<Cosignature, 'at'>[]; times: Date[] }>({
+    name: 'log_witnessed_checkpoint',
+    text: `select c.size, c.root, c.note, c.signed_at,
+        (select json_agg(json_build_object('witness', s.witness, 'line', s.line) order by s.witness)
+          from log_cosignature s where s.size = c.size) as lines,
+        array(select s.cosigned_at from log_cosignature s where s.size = c.size order by s.witness) as times
+      from (
+        select s.size, count(*) as witnesses
+        from (select size from log_cosignature where size > $1 order by size desc limit 50) s group by s.size
+        order by witnesses desc, s.size desc limit 1) best join log_checkpoint c on c.size = best.size`,
+    values: [leafIndex],
+  })
+  const [row] = rows
+  const checkpoint = toCheckpoint(row)
+  if (!row || !checkpoint) return undefined
+  return { ...checkpoint, cosignatures: row.lines.map((line, n) => ({ ...line, at: row.times[n] as Date })) }
 }
 
-export async function cosignaturesOf(sql: Sql, size: number): Promise<{ witness: string; line: string; at: Date }[]> {
-  const { rows } = await sql.query<{ witness: string; line: string; at: Date }>(
+export async function cosignaturesOf(sql: Sql, size: number): Promise<Cosignature[]> {
+  const { rows } = await sql.query<Cosignature>(
     'select witness, line, cosigned_at as at from log_cosignature where size = $1 order by witness',
     [size],
   )
   return rows
 }
 
-export type LoggedEntry = { leafIndex: number | undefined; entry: Buffer; leafHash: Buffer; createdAt: Date }
+export type PlacedEntry = { leafIndex: number; leafHash: Buffer }
 
-export async function findEntry(sql: Sql, subject: string): Promise<LoggedEntry | undefined> {
-  const { rows } = await sql.query<{ leaf_index: bigint | null; entry: Buffer; leaf_hash: Buffer; created_at: Date }>({
-    name: 'log_find_entry',
-    text: 'select leaf_index, entry, leaf_hash, created_at from log_entry where subject = $1',
+/** Undefined while the entry has no place in the tree. */
+export async function findPlace(sql: Sql, subject: string): Promise<PlacedEntry | undefined> {
+  const { rows } = await sql.query<{ leaf_index: bigint; leaf_hash: Buffer }>({
+    name: 'log_find_place',
+    text: 'select leaf_index, leaf_hash from log_entry where subject = $1 and leaf_index is not null',
     values: [subject],
   })
   const [row] = rows
-  return (
-    row && {
-      leafIndex: row.leaf_index === null ? undefined : Number(row.leaf_index),
-      entry: row.entry,
-      leafHash: row.leaf_hash,
-      createdAt: row.created_at,
-    }
-  )
+  return row && { leafIndex: Number(row.leaf_index), leafHash: row.leaf_hash }
 }
 
 export async function readEntries(sql: Sql, from: number, count: number): Promise<Buffer[]> {

@@ -40,27 +40,43 @@ function subtreeFromTiles(subtree: Subtree, tiles: Tiles): Buffer {
   const hashes = tiles.get(tileKey({ level, tile }))
   if (!hashes || hashes.length < (first + count) * hashBytes)
     throw new Error(`tile ${level}/${tile} lacks hash ${first + count - 1}`)
-  return interiorOf(hashes)[Math.log2(count)]?.[first / count] as Buffer
+  return insideTile(hashes, Math.log2(count), first / count)
 }
 
-/** Every complete subtree inside a tile, by height. Tiles are not changed once made, so it is computed once for each. */
-const interiors = new WeakMap<Buffer, Buffer[][]>()
+/** Every complete subtree inside a tile, row upon row. Tiles are not changed once made, so it is computed once for each. */
+const interiors = new WeakMap<Buffer, Buffer>()
 
-function interiorOf(hashes: Buffer): Buffer[][] {
+/** The `index`-th subtree of 2^height hashes in a tile. */
+function insideTile(hashes: Buffer, height: number, index: number): Buffer {
+  if (height === 0) return hashes.subarray(index * hashBytes, (index + 1) * hashBytes)
+  const width = hashes.length / hashBytes
+  let row = 0
+  for (let below = 1; below < height; below += 1) row += width >> below
+  const at = (row + index) * hashBytes
+  return interiorOf(hashes).subarray(at, at + hashBytes)
+}
+
+function interiorOf(hashes: Buffer): Buffer {
   const known = interiors.get(hashes)
   if (known) return known
-  let row = Array.from({ length: hashes.length / hashBytes }, (_, i) =>
-    hashes.subarray(i * hashBytes, (i + 1) * hashBytes),
-  )
-  const rows = [row]
-  while (row.length > 1) {
-    row = Array.from({ length: Math.floor(row.length / 2) }, (_, i) =>
-      nodeHash(row[2 * i] as Buffer, row[2 * i + 1] as Buffer),
-    )
-    rows.push(row)
+  const interior = Buffer.alloc(hashes.length)
+  let below = hashes
+  let filled = 0
+  for (let width = (hashes.length / hashBytes) >> 1; width > 0; width >>= 1) {
+    const row = interior.subarray(filled, filled + width * hashBytes)
+    for (let at = 0; at < row.length; at += hashBytes)
+      row.set(
+        nodeHash(
+          below.subarray(2 * at, 2 * at + hashBytes),
+          below.subarray(2 * at + hashBytes, 2 * at + 2 * hashBytes),
+        ),
+        at,
+      )
+    below = row
+    filled += row.length
   }
-  interiors.set(hashes, rows)
-  return rows
+  interiors.set(hashes, interior)
+  return interior
 }
 
 /** The tiles at the right edge of a tree, which grow when leaves are added. */
@@ -90,7 +106,7 @@ export function growTiles(size: number, edge: Tiles, leaves: readonly Buffer[]):
       const slice = added.slice(taken, taken + room)
       const hashes = Buffer.concat([...(known === undefined ? [] : [known]), ...slice])
       changed.push({ level, tile, hashes })
-      if (slice.length === room) full.push(interiorOf(hashes)[tileHeight]?.[0] as Buffer)
+      if (slice.length === room) full.push(insideTile(hashes, tileHeight, 0))
       taken += slice.length
       position += slice.length
     }

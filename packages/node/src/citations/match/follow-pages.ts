@@ -23,7 +23,11 @@ const dayMs = 86_400_000
 export async function followPages(deps: FollowDeps, engine: MatchEngine): Promise<Following> {
   const stopping = new AbortController()
   let wake = () => {}
-  const stopListening = await deps.database.listen(pageStoredChannel, () => wake())
+  const stopListening = await deps.database.listen(
+    pageStoredChannel,
+    () => wake(),
+    () => wake(),
+  )
   const position = { seq: BigInt(await engine.indexedTo()), scoredTo: new Date(0) }
   let finishFirst = () => {}
   const caughtUp = new Promise<void>((resolve) => {
@@ -32,7 +36,7 @@ export async function followPages(deps: FollowDeps, engine: MatchEngine): Promis
   const running = (async () => {
     while (!stopping.signal.aborted) {
       try {
-        await catchUp(deps, engine, position, stopping.signal)
+        if (await isBehind(deps, position)) await catchUp(deps, engine, position, stopping.signal)
         finishFirst()
       } catch (error) {
         if (!stopping.signal.aborted)
@@ -57,6 +61,16 @@ export async function followPages(deps: FollowDeps, engine: MatchEngine): Promis
 }
 
 type Position = { seq: bigint; scoredTo: Date }
+
+/** One cheap question while nothing happens. A number that was drawn and not yet used counts as news. */
+async function isBehind({ database }: FollowDeps, { seq, scoredTo }: Position): Promise<boolean> {
+  const { rows } = await database.query<{ seq: bigint; scored: Date | null }>({
+    name: 'match_news',
+    text: `select coalesce(pg_sequence_last_value('page_change'), 0) as seq, (select max(scored_at) from source) as scored`,
+  })
+  const [now] = rows
+  return now === undefined || now.seq > seq || (now.scored?.getTime() ?? 0) > scoredTo.getTime()
+}
 
 async function catchUp(
   deps: FollowDeps,

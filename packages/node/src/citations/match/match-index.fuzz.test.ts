@@ -8,6 +8,15 @@ import { createTermTable, findTerm, type IndexedDoc, type Segment, termAt } from
 import { decodeSegment, encodeSegment } from './segment-file.ts'
 import { tokenize } from './tokenize.ts'
 
+/** Deterministic and quick; quality does not matter here. */
+function createRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 4_294_967_296
+  }
+}
+
 const words = fc.constantFrom('squeeze', 'short', 'token', 'mint', 'pause', 'agent', 'payment', 'usdc', 'base', 'cite')
 const phrase = (max: number) => fc.array(words, { maxLength: max }).map((list) => list.join(' '))
 const page = fc.record({
@@ -70,6 +79,38 @@ test('pruning finds exactly what scoring everything finds, over any number of se
     { numRuns: 300 },
   )
 })
+
+test('over many windows of documents, common and rare words alike, pruning finds what scoring everything finds', () => {
+  const random = createRandom(7)
+  // The rank-th word is used about 1/rank as often as the first: some stand on every page, some on one.
+  const word = () => `w${Math.floor(1_500 ** random())}x`
+  const pages = Array.from(
+    { length: 22_000 },
+    (_, at): IndexedDoc => ({
+      pageId: at + 1,
+      domain: `d${at % 50}.test`,
+      title: `${word()} ${word()}`,
+      text: Array.from({ length: 1 + Math.floor(random() * 9) }, word).join(' '),
+      language: at % 3 === 0 ? 'de' : 'en',
+      licence: '',
+      day: at,
+    }),
+  )
+  const index = createMatchIndex()
+  index.adopt(buildSegment(pages.slice(0, 20_000)))
+  index.adopt(buildSegment(pages.slice(20_000)))
+  const german = new Set(pages.filter(({ language }) => language === 'de').map(({ pageId }) => pageId))
+  for (let n = 0; n < 60; n += 1) {
+    const query = readQuery(Array.from({ length: 1 + (n % 5) }, word).join(' '))
+    const all = exhaustive(index.segments(), query.terms, pages.length)
+    const plain = (limit: number, language?: string) =>
+      index
+        .search(query, language === undefined ? {} : { language }, limit)
+        .candidates.map(({ pageId, score }) => ({ pageId, score }))
+    for (const limit of [1, 10, 200]) expect(plain(limit)).toEqual(all.slice(0, limit))
+    expect(plain(20, 'de')).toEqual(all.filter(({ pageId }) => german.has(pageId)).slice(0, 20))
+  }
+}, 60_000)
 
 test('merged segments hold the same postings as their parts', () => {
   fc.assert(

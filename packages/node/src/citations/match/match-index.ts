@@ -1,7 +1,8 @@
 import { buildSegment, type FieldWeights, usualWeights } from './build-segment.ts'
+import { createDenseTerms, type DenseTerms } from './dense-terms.ts'
 import { mergeSegments } from './merge-segments.ts'
 import { oneSlipAway, type Query } from './read-query.ts'
-import { type QueryTerm, searchSegment } from './search-segment.ts'
+import { type Accepts, createScratch, type QueryTerm, searchSegment } from './search-segment.ts'
 import { findTerm, type IndexedDoc, type Segment } from './segment.ts'
 import { createTopHits, type Hit } from './top-hits.ts'
 
@@ -42,107 +43,113 @@ const correctedShare = 0.6
 const tierFactor = 4
 const mergedDocsMax = 300_000
 
+type Part = { segment: Segment; dense: DenseTerms }
+
 /** Candidates only: the database tells which of them still are what they were when they were indexed. */
 export function createMatchIndex(weights: FieldWeights = usualWeights): MatchIndex {
-  let segments: Segment[] = []
+  let parts: Part[] = []
   const scores = new Map<string, number>()
-  const docCount = () => segments.reduce((sum, segment) => sum + segment.docCount, 0)
+  const scratch = createScratch()
+  const docCount = () => parts.reduce((sum, { segment }) => sum + segment.docCount, 0)
+  const partOf = (segment: Segment): Part => ({ segment, dense: createDenseTerms(segment) })
 
   const settle = () => {
-    while (segments.length > 1) {
-      const [before, last] = segments.slice(-2) as [Segment, Segment]
+    while (parts.length > 1) {
+      const [before, last] = parts.slice(-2).map(({ segment }) => segment) as [Segment, Segment]
       if (last.docCount * tierFactor < before.docCount || before.docCount + last.docCount > mergedDocsMax) return
-      segments = [...segments.slice(0, -2), mergeSegments([before, last])]
+      parts = [...parts.slice(0, -2), partOf(mergeSegments([before, last]))]
     }
   }
 
   return {
-    segments: () => segments,
+    segments: () => parts.map(({ segment }) => segment),
     docCount,
     adopt: (segment) => {
-      segments.push(segment)
+      parts.push(partOf(segment))
     },
     setScores: (changed) => {
       for (const [domain, score] of changed) scores.set(domain, score)
     },
     add: (docs) => {
       if (docs.length === 0) return
-      segments.push(buildSegment(docs, weights))
+      parts.push(partOf(buildSegment(docs, weights)))
       settle()
     },
     search: (query, filters, limit) => {
       const hits = createTopHits(limit)
-      const { terms, corrected } = lookUp(segments, query.terms, docCount())
-      segments.forEach((segment, index) => {
-        const here = terms.flatMap(({ text, weight }): QueryTerm[] => {
-          const term = findTerm(segment.terms, text)
+      const { terms, corrected } = lookUp(parts, query.terms, docCount())
+      parts.forEach(({ segment, dense }, index) => {
+        const here = terms.flatMap(({ ids, weight }): QueryTerm[] => {
+          const term = ids[index] as number
           return term < 0 ? [] : [{ term, weight }]
         })
-        if (here.length > 0) searchSegment(segment, index, here, hits, createFilter(segment, filters, scores))
+        if (here.length > 0)
+          searchSegment(segment, index, here, dense, hits, createFilter(segment, filters, scores), scratch)
       })
-      return { candidates: hits.best().map((hit) => candidateOf(segments, hit)), corrected }
+      return { candidates: hits.best().map((hit) => candidateOf(parts, hit)), corrected }
     },
   }
 }
 
-function candidateOf(segments: readonly Segment[], { pageId, score, segment, doc }: Hit): Candidate {
-  const { domains, domainOf } = segments[segment] as Segment
+function candidateOf(parts: readonly Part[], { pageId, score, segment, doc }: Hit): Candidate {
+  const { domains, domainOf } = (parts[segment] as Part).segment
   return { pageId, domain: domains[domainOf[doc] as number] as string, score }
 }
 
-type Looked = { terms: { text: string; weight: number }[]; corrected: Record<string, string> }
+/** A word and its number in each segment, -1 where it does not occur. */
+type Word = { ids: readonly number[]; count: number }
+type Looked = { terms: { ids: readonly number[]; weight: number }[]; corrected: Record<string, string> }
 
 /** Rare words weigh more. A word that occurs nowhere is taken for the commonest one that is a slip away. */
-function lookUp(segments: readonly Segment[], words: Query['terms'], docCount: number): Looked {
+function lookUp(parts: readonly Part[], words: Query['terms'], docCount: number): Looked {
   const corrected: Record<string, string> = {}
-  const weights = new Map<string, number>()
+  const terms = new Map<string, { ids: readonly number[]; weight: number }>()
   const rarity = (count: number) => Math.log(1 + (docCount - count + 0.5) / (count + 0.5))
-  const weigh = (text: string, share: number) => {
-    const weight = Math.max(1, Math.round(scoreUnit * share * rarity(occurrences(segments, text))))
-    weights.set(text, Math.max(weight, weights.get(text) ?? 0))
+  const weigh = (text: string, { ids, count }: Word, share: number) => {
+    const weight = Math.max(1, Math.round(scoreUnit * share * rarity(count)))
+    terms.set(text, { ids, weight: Math.max(weight, terms.get(text)?.weight ?? 0) })
   }
-  for (const [word, times] of words) {
+  for (const [text, times] of words) {
     const emphasis = 1 + Math.log(times)
-    if (occurrences(segments, word) > 0) weigh(word, emphasis)
+    const word = findWord(parts, text)
+    if (word.count > 0) weigh(text, word, emphasis)
     else {
-      const instead = commonestNear(segments, word)
+      const instead = commonestNear(parts, text)
       if (instead === undefined) continue
-      corrected[word] = instead
-      weigh(instead, correctedShare * emphasis)
+      corrected[text] = instead.text
+      weigh(instead.text, instead.word, correctedShare * emphasis)
     }
   }
-  return { terms: [...weights].map(([text, weight]) => ({ text, weight })), corrected }
+  return { terms: [...terms.values()], corrected }
 }
 
-function occurrences(segments: readonly Segment[], word: string): number {
+function findWord(parts: readonly Part[], text: string): Word {
   let count = 0
-  for (const { terms, starts } of segments) {
-    const term = findTerm(terms, word)
+  const ids = parts.map(({ segment: { terms, starts } }) => {
+    const term = findTerm(terms, text)
     if (term >= 0) count += (starts[term + 1] as number) - (starts[term] as number)
-  }
-  return count
+    return term
+  })
+  return { ids, count }
 }
 
-function commonestNear(segments: readonly Segment[], word: string): string | undefined {
-  let best: string | undefined
-  let most = 0
-  for (const spelling of oneSlipAway(word)) {
-    const count = occurrences(segments, spelling)
-    if (count > most || (count === most && count > 0 && best !== undefined && spelling < best)) {
-      best = spelling
-      most = count
-    }
+function commonestNear(parts: readonly Part[], text: string): { text: string; word: Word } | undefined {
+  let best: { text: string; word: Word } | undefined
+  for (const spelling of oneSlipAway(text)) {
+    const word = findWord(parts, spelling)
+    const most = best?.word.count ?? 0
+    if (word.count > most || (best && word.count === most && spelling < best.text)) best = { text: spelling, word }
   }
   return best
 }
 
+const acceptsAll: Accepts = () => true
+
 /** Names are compared once per segment, documents by number. */
-function createFilter(
-  segment: Segment,
-  filters: Filters,
-  scores: ReadonlyMap<string, number>,
-): (doc: number) => boolean {
+function createFilter(segment: Segment, filters: Filters, scores: ReadonlyMap<string, number>): Accepts {
   const { domains, language, licences, sinceDay, minScore } = filters
+  if (domains === undefined && language === undefined && licences === undefined && (sinceDay ?? minScore) === undefined)
+    return acceptsAll
   const wanted = domains === undefined ? undefined : new Set(domains)
   const byDomain =
     wanted === undefined && minScore === undefined

@@ -67,13 +67,22 @@ export function createTermTable(terms: readonly string[]): TermTable {
 
 /** The number of a term, or -1. */
 export function findTerm(table: TermTable, term: string): number {
-  const wanted = encoder.encode(term)
+  const wanted = bytesOf(term)
   const mask = table.slots.length - 1
   for (let slot = hashOf(wanted) & mask; ; slot = (slot + 1) & mask) {
     const index = table.slots[slot] as number
     if (index === emptySlot) return -1
     if (isTermAt(table, index, wanted)) return index
   }
+}
+
+// Terms are looked up by the hundred for a word with a slip: most fit in here, and nothing is left behind.
+const room = new Uint8Array(256)
+const views = Array.from({ length: room.length + 1 }, (_, length) => room.subarray(0, length))
+
+function bytesOf(term: string): Uint8Array {
+  if (term.length * 3 > room.length) return encoder.encode(term)
+  return views[encoder.encodeInto(term, room).written] as Uint8Array
 }
 
 export function termAt(table: TermTable, index: number): string {

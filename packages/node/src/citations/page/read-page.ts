@@ -4,6 +4,7 @@ import { type HtmlToken, htmlTokens } from './html-tokens.ts'
 import { dateOf, readJsonLd, shortText } from './json-ld.ts'
 import { type LicenceFinding, readLicence } from './licence.ts'
 import { extractMainText } from './main-text.ts'
+import { storable } from './storable.ts'
 import { textDigest } from './text-digest.ts'
 
 /** All that later steps know of a page: plain data, the same for the same bytes. */
@@ -57,12 +58,13 @@ export function readPage(bytes: Uint8Array, url: string, headers: ReadonlyMap<st
   if (html === undefined) return { problem: 'not_text', detail: 'the bytes are not text in the encoding they claim' }
   const tokens = [...htmlTokens(html)]
   const head = readHead(tokens)
-  const main = extractMainText(tokens)
+  const found = extractMainText(tokens)
+  const main = { ...found, text: storable(found.text) }
   const site = new URL(url)
   const resolved = head.anchors.flatMap(({ href }) => resolve(href, site))
   const links = [...new Set(resolved.filter((target) => target.host === site.host).map((target) => target.href))]
   return {
-    facts: factsOf(head, main, site, headers),
+    facts: storable(factsOf(head, main, site, headers)),
     text: main.text,
     contentSha256: sha256(bytes),
     textSha256: textDigest(main.text),

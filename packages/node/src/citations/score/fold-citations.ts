@@ -3,7 +3,7 @@ import type { Tx } from '../../store/database.ts'
 import type { SourceDeps } from '../deps.ts'
 import { authorityPrior } from './components.ts'
 import { componentWeights, modelVersion } from './model.ts'
-import { refreshWeights } from './refresh-weights.ts'
+import { refreshWeights, takeBonds } from './refresh-weights.ts'
 import { draftScore, insertScores, type PreviousScore } from './score-history.ts'
 import type { Citation } from './trust-graph.ts'
 
@@ -168,13 +168,13 @@ async function appendAuthorities(
 }
 
 /** Once a day: voices by what they rest on now, all trust from the edges again, and the scores that follow from it. */
-export async function refoldAll(deps: Pick<SourceDeps, 'database' | 'clock' | 'jws'>): Promise<number> {
+export async function refoldAll(deps: Pick<SourceDeps, 'database' | 'clock' | 'jws' | 'bonds'>): Promise<number> {
   return deps.database.transaction(async (tx) => {
     const now = new Date(deps.clock.nowMs())
     await tx.query(`set local statement_timeout = '10min'`)
     // New citations wait, so that none is folded on top of a sum that already has it.
     await tx.query('lock table citing_agent in share row exclusive mode')
-    await refreshWeights(tx, now)
+    await refreshWeights(tx, now, deps.bonds)
     await refoldTrust(tx, now)
     const { rows } = await tx.query<{ domain: string }>('select domain from source_trust order by domain')
     return rescoreAuthority(
@@ -183,6 +183,15 @@ export async function refoldAll(deps: Pick<SourceDeps, 'database' | 'clock' | 'j
       rows.map((row) => row.domain),
     )
   })
+}
+
+/** Bonds come and go at any time: a voice follows within a minute, not at the end of the day. */
+export async function followBonds(deps: Pick<SourceDeps, 'database' | 'clock' | 'jws' | 'bonds'>): Promise<boolean> {
+  const { bonds } = deps
+  if (!bonds) return false
+  const changed = await deps.database.transaction((tx) => takeBonds(tx, new Date(deps.clock.nowMs()), bonds))
+  if (changed > 0) await refoldAll(deps)
+  return changed > 0
 }
 
 /** Everything from the edges again: ends the drift of many small differences, and sets the scale for the next day. */

@@ -1,4 +1,5 @@
-import type { Tx } from '../../store/database.ts'
+import type { Sql, Tx } from '../../store/database.ts'
+import type { ReadBonds } from '../deps.ts'
 import { agentWeight } from './agent-weight.ts'
 
 type ClusterRow = {
@@ -13,7 +14,8 @@ type ClusterRow = {
  * The voice of every funding cluster from what it holds now: seed list, bond, age times spending. Only money that went to
  * the operator's own purse counts as spent: what goes to creators could come back to the spender.
  */
-export async function refreshWeights(tx: Tx, now: Date): Promise<number> {
+export async function refreshWeights(tx: Tx, now: Date, bonds?: ReadBonds): Promise<number> {
+  if (bonds) await takeBonds(tx, now, bonds)
   await tx.query(
     `update citing_agent a set independent_spend_micro = s.total
      from (select payer, sum(amount_micro)::bigint as total from payment
@@ -42,4 +44,20 @@ export async function refreshWeights(tx: Tx, now: Date): Promise<number> {
     [rows.map((row) => row.cluster), weights],
   )
   return rowCount
+}
+
+/** Writes down what is at stake now, also for wallets that have not cited yet. Returns how many differ from before. */
+export async function takeBonds(sql: Sql, now: Date, bonds: ReadBonds): Promise<number> {
+  const held = [...(await bonds(sql, 'all', now.getTime()))].filter(([, { micro }]) => micro > 0n)
+  const given = [held.map(([wallet]) => wallet), held.map(([, { micro }]) => micro)]
+  const gone = await sql.query('update citing_agent set bond_micro = 0 where bond_micro > 0 and not agent = any($1)', [
+    given[0],
+  ])
+  const changed = await sql.query(
+    `insert into citing_agent (agent, cluster, bond_micro, first_seen_at)
+     select t.agent, t.agent, t.micro, $3 from unnest($1::text[], $2::bigint[]) t (agent, micro)
+     on conflict (agent) do update set bond_micro = excluded.bond_micro where citing_agent.bond_micro <> excluded.bond_micro`,
+    [...given, now],
+  )
+  return gone.rowCount + changed.rowCount
 }

@@ -1,4 +1,4 @@
-import { sha256 } from '../../kernel/bytes.ts'
+import { signedEvent, eventText as textOf } from '../../http/index.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
@@ -68,17 +68,11 @@ export function eventText(deps: MatrixDeps, snapshot: Snapshot, limit: number): 
   const head = { facts, text: `${text},"unranked":{}` }
   const data = renderJson(snapshot, page, 'vip', head).toString('utf8')
   const attributes = {
-    specversion: '1.0',
     id: snapshot.sha256,
     source: `${deps.baseUrl}/matrix/${snapshot.manifest.feed}`,
     type: 'assay.matrix.snapshot.v1',
     subject: snapshot.manifest.feed,
     time: toRfc3339(deps.clock.nowMs()),
-    datacontenttype: 'application/json',
-    // Over the bytes of `data` as they stand in this event.
-    datasha256: sha256(data).toString('hex'),
   }
-  const signature = deps.jws.sign(attributes)
-  const open = JSON.stringify({ ...attributes, signature }).slice(0, -1)
-  return `id: ${snapshot.sha256}\nevent: snapshot\ndata: ${open},"data":${data}}\n\n`
+  return textOf(snapshot.sha256, 'snapshot', signedEvent(deps.jws, attributes, data))
 }

@@ -1,6 +1,7 @@
 import { type Address, parseAddress } from '../../kernel/address.ts'
 import { type Hex, isHex } from '../../kernel/bytes.ts'
 import { jsonDepth } from '../../kernel/canonical-json.ts'
+import { findKeyFault } from '../../kernel/json-keys.ts'
 
 /** What a client wrote, checked for shape only. Our own terms decide what it is worth. */
 export type DecodedPayment = {
@@ -26,10 +27,14 @@ export type DecodedPayment = {
   offers: string[]
 }
 
+/** Scheme `credit`: what was agreed to. Who pays is proven by the signature of the request itself, not by this. */
+export type CreditPayment = { amount: string; network: string; resourceUrl: string | undefined }
+
 export type DecodeOutcome =
   | { status: 'ok'; payment: DecodedPayment }
   | { status: 'malformed'; detail: string }
   | { status: 'version_1' }
+  | { status: 'credit'; credit: CreditPayment }
   | { status: 'unsupported'; reason: string; detail: string }
 
 export const paymentHeaderBytesMax = 12_288
@@ -58,15 +63,11 @@ function uint(value: unknown): bigint | undefined {
   return parsed <= uint256Max ? parsed : undefined
 }
 
-/** Names that reach prototypes have no business in a payment. Found in the text, so nothing has to be walked. */
-const pollution = /"(?:__proto__|constructor|prototype)"\s*:/
-
 export function decodePayment(header: string): DecodeOutcome {
   if (header.length > paymentHeaderBytesMax) return malformed(`longer than ${paymentHeaderBytesMax} bytes`)
   if (!base64Pattern.test(header)) return malformed('not standard base64')
   const text = Buffer.from(header, 'base64').toString('utf8')
   if (jsonDepth(text) > depthMax) return malformed('nested too deeply')
-  if (pollution.test(text)) return malformed('carries a reserved property name')
   let root: Fields | undefined
   try {
     root = fields(JSON.parse(text))
@@ -74,6 +75,9 @@ export function decodePayment(header: string): DecodeOutcome {
     return malformed('not JSON')
   }
   if (!root) return malformed('not a JSON object')
+  // Whoever else reads this payment must not find another one in it.
+  const keyFault = findKeyFault(text)
+  if (keyFault) return malformed(keyFault)
   if (own(root, 'x402Version') === 1) return { status: 'version_1' }
   if (own(root, 'x402Version') !== 2) return malformed('x402Version must be 2')
   return decodeVersion2(root)
@@ -88,8 +92,13 @@ function decodeVersion2(root: Fields): DecodeOutcome {
   if (typeof scheme !== 'string' || typeof network !== 'string') return malformed('`accepted` needs scheme and network')
   if (typeof amount !== 'string' || !uintPattern.test(amount))
     return malformed('`accepted.amount` must be an integer in atomic units')
+  const resource = own(root, 'resource')
+  const resourceUrl = typeof resource === 'string' ? resource : own(fields(resource), 'url')
+  if (resource !== undefined && typeof resourceUrl !== 'string') return malformed('`resource.url` must be text')
+  if (scheme === 'credit')
+    return { status: 'credit', credit: { amount, network, resourceUrl: resourceUrl as string | undefined } }
   if (scheme !== 'exact')
-    return { status: 'unsupported', reason: 'unsupported_scheme', detail: 'Only scheme exact is taken.' }
+    return { status: 'unsupported', reason: 'unsupported_scheme', detail: 'Schemes exact and credit are taken.' }
 
   const payload = fields(own(root, 'payload'))
   if (!payload) return malformed('`payload` is missing')
@@ -107,9 +116,6 @@ function decodeVersion2(root: Fields): DecodeOutcome {
 
   const extensions = decodeExtensions(fields(own(root, 'extensions')))
   if (typeof extensions === 'string') return malformed(extensions)
-  const resource = own(root, 'resource')
-  const resourceUrl = typeof resource === 'string' ? resource : own(fields(resource), 'url')
-  if (resource !== undefined && typeof resourceUrl !== 'string') return malformed('`resource.url` must be text')
   return {
     status: 'ok',
     payment: {

@@ -18,6 +18,24 @@ export function encodeSuccess(settled: {
   })
 }
 
+/** PAYMENT-RESPONSE of a draw of credit: nothing went to the chain, so there is no transaction to name. */
+export function encodeDraw(drawn: {
+  payer: string
+  network: string
+  amount: string
+  call: string
+  left: string
+}): string {
+  return encode({
+    success: true,
+    payer: drawn.payer,
+    transaction: '',
+    network: drawn.network,
+    amount: drawn.amount,
+    extensions: { credit: { info: { call: drawn.call, left: drawn.left } } },
+  })
+}
+
 /** PAYMENT-RESPONSE of a payment that was refused: no transaction, no money moved. */
 export function encodeFailure(failed: { reason: string; message: string; payer: string; network: string }): string {
   return encode({

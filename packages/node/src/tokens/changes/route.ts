@@ -1,9 +1,15 @@
 import { z } from 'zod'
-import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import {
+  type CallContext,
+  createSlots,
+  defineRoute,
+  holding,
+  jsonAnswer,
+  type RouteDeclaration,
+} from '../../http/index.ts'
 import { type Address, parseAddress } from '../../kernel/address.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { addressParams } from '../schemas.ts'
-import { createSlots, holding } from './connection-slots.ts'
 import { type Cursor, cursorText, endOf, loggedChanges, parseCursor } from './control-changes.ts'
 import { type FollowDeps, followToken, toCloudEvent } from './follow-token.ts'
 
@@ -22,7 +28,7 @@ const cloudEvent = z.object({
 })
 
 export function changesRoute(deps: FollowDeps): RouteDeclaration {
-  const slots = createSlots()
+  const slots = createSlots({ perCallerMax: 3, allMax: 500 })
   return defineRoute({
     id: 'tokens.changes',
     area: 'A',

@@ -1,0 +1,87 @@
+// npx tsx bench/console/main.ts [--quick]: how much the first view of the console takes, and how long, alone and under load.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { openBrowser } from '../../test/support/browser.ts'
+import { loadedBytes } from '../../test/support/page-checks.ts'
+
+const visits = process.argv.includes('--quick') ? 5 : 20
+const callers = 16
+const bytesMax = 150_000
+const home = await mkdtemp(join(tmpdir(), 'assay-bench-'))
+const side = fork(join(import.meta.dirname, 'side.ts'), [], {
+  execArgv: ['--import', 'tsx'],
+  env: { PATH: process.env['PATH'], ASSAY_HOME: home },
+  stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+})
+
+type View = { ms: number; bytes: number }
+
+/** From asking for the page to its heading, with nothing cached. */
+async function firstView(browser: Browser, url: string): Promise<View> {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const startedMs = performance.now()
+  await page.goto(url, { waitUntil: 'commit' })
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const ms = performance.now() - startedMs
+  await page.waitForLoadState('networkidle')
+  const bytes = await loadedBytes(page)
+  await context.close()
+  return { ms, bytes }
+}
+
+async function median(browser: Browser, url: string): Promise<View> {
+  const views: View[] = []
+  for (let visit = 0; visit < visits; visit += 1) views.push(await firstView(browser, url))
+  views.sort((a, b) => a.ms - b.ms)
+  return views[Math.floor(views.length / 2)] as View
+}
+
+/** Callers that ask for prices as fast as they are answered, until told to stop. */
+function startLoad(url: string): { stop(): Promise<number> } {
+  let going = true
+  let asked = 0
+  const caller = async () => {
+    while (going) {
+      asked += 1
+      const response = await fetch(`${url}/v1/sandbox/echo?message=n${asked}`)
+      await response.arrayBuffer()
+    }
+  }
+  const all = Array.from({ length: callers }, caller)
+  return {
+    stop: async () => {
+      going = false
+      await Promise.all(all)
+      return asked
+    },
+  }
+}
+
+const browser = await openBrowser()
+try {
+  const [{ url }] = (await once(side, 'message')) as [{ url: string }]
+  await firstView(browser, url)
+  const alone = await median(browser, url)
+  const load = startLoad(url)
+  const startedMs = performance.now()
+  const loaded = await median(browser, url)
+  const perSecond = (await load.stop()) / ((performance.now() - startedMs) / 1000)
+  process.stdout.write(
+    `${[
+      `first view, alone        ${alone.ms.toFixed(0)} ms to the heading, median of ${visits}`,
+      `first view, under load   ${loaded.ms.toFixed(0)} ms beside ${perSecond.toFixed(0)} prices asked a second   ${(loaded.ms / alone.ms).toFixed(1)} x`,
+      `bytes of the first view  ${(alone.bytes / 1000).toFixed(1)} kB compressed, ${bytesMax / 1000} kB at most`,
+    ].join('\n')}\n`,
+  )
+  if (alone.bytes >= bytesMax) process.exitCode = 1
+} finally {
+  await browser.close()
+  side.send('stop')
+  await once(side, 'exit')
+  await rm(home, { recursive: true, force: true })
+}

@@ -1,0 +1,65 @@
+import * as curve from 'tiny-secp256k1'
+import { fromHex, type Hex, toHex } from '../../packages/node/src/kernel/bytes.ts'
+import { personalMessageDigest } from '../../packages/node/src/proofs/index.ts'
+import { requestChallenge, signIn, signInHeader, signRequest } from '../../packages/sdk/src/index.ts'
+import { requestText } from '../load/requests.ts'
+import { type LoadOptions, runLoad } from '../load/run-load.ts'
+import { type BenchTerms, benchPayer, signPayments } from '../load/sign-payments.ts'
+import { answerCommands } from '../process/commands.ts'
+
+export type CreditPlan = { host: string; target: string; count: number; wallets: number } & (
+  | { kind: 'credit' | 'subscriber' }
+  | { kind: 'exact'; terms: BenchTerms }
+)
+
+/** Signs as a wallet does, only with a faster curve. */
+function fastAccount(index: number) {
+  const { address, secret } = benchPayer(index)
+  return {
+    address,
+    signMessage: async ({ message }: { message: unknown }): Promise<Hex> => {
+      const { signature, recoveryId } = curve.signRecoverable(
+        personalMessageDigest(Buffer.from(String(message))),
+        secret,
+      )
+      return toHex(Buffer.concat([signature, fromHex(recoveryId === 0 ? '0x1b' : '0x1c')]))
+    },
+  }
+}
+
+const headersOf = (headers: Headers): string => [...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('')
+
+async function headersFor(plan: CreditPlan): Promise<string[]> {
+  const { host, target, count, wallets } = plan
+  if (plan.kind === 'exact') return signPayments(plan.terms, count).map((header) => `PAYMENT-SIGNATURE: ${header}\r\n`)
+  const made: string[] = []
+  for (let n = 0; n < count; n += 1) {
+    const account = fastAccount(n % wallets)
+    if (plan.kind === 'credit') {
+      const { headers } = await signRequest(`http://${host}${target}`, {}, { account } as never)
+      made.push(headersOf(headers))
+      continue
+    }
+    const origin = `http://${host}`
+    const proof = await signIn(await requestChallenge(origin), { account, origin } as never)
+    made.push(`${signInHeader}: ${proof}\r\n`)
+  }
+  return made
+}
+
+let requests: Buffer[] = []
+
+answerCommands(
+  {
+    wallets: (count: number) => Array.from({ length: count }, (_, n) => benchPayer(n).address),
+    // Signed before the clock runs: proofs and payments are good for a minute.
+    sign: async (plan: CreditPlan) => {
+      requests = (await headersFor(plan)).map((headers) => Buffer.from(requestText(plan.host, plan.target, headers)))
+    },
+    run: (options: LoadOptions) => {
+      let next = 0
+      return runLoad(options, () => requests[next++])
+    },
+  },
+  async () => {},
+)

@@ -1,0 +1,56 @@
+// The node of the paid figure, with wallets that have credit and wallets that subscribed.
+
+import type { Address } from '../../packages/node/src/kernel/address.ts'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { systemRng } from '../../packages/node/src/kernel/random.ts'
+import { accounts, credit, debit, post } from '../../packages/node/src/ledger/index.ts'
+import { createDatabase } from '../../packages/node/src/store/pool.ts'
+import { openFeedShop } from '../../test/support/feed-shop.ts'
+import { answerCommands, cpuMicros } from '../process/commands.ts'
+import { openDatabaseCpu } from '../process/database-cpu.ts'
+import { startStubbedNode } from '../sides/stubbed-node.ts'
+
+const base = 'eip155:8453'
+const node = await startStubbedNode({ shops: [openFeedShop] })
+const database = createDatabase({
+  target: { url: node.databaseUrl },
+  poolSize: 2,
+  clock: systemClock,
+  rng: systemRng,
+  log: silentLog,
+})
+const databaseCpu = await openDatabaseCpu(node.databaseUrl)
+
+answerCommands(
+  {
+    port: () => Number(new URL(node.address).port),
+    cpu: cpuMicros,
+    database_cpu: databaseCpu.micros,
+    credit: (wallets: readonly Address[]) =>
+      post(
+        database,
+        wallets.map((wallet) => ({
+          reference: `bench:${wallet}`,
+          kind: 'topup',
+          lines: [
+            debit(accounts.onchain(base, 'custody'), 1_000_000_000n),
+            credit(accounts.credit(base, wallet), 1_000_000_000n),
+          ],
+        })),
+      ).then(() => {}),
+    subscribe: (wallets: readonly Address[]) =>
+      database
+        .query(
+          `insert into subscription (wallet, tier, from_at, until_at, token_key_id, changed_at)
+           select wallet, 'vip', now(), now() + interval '30 days', 'bench', now() from unnest($1::text[]) w (wallet)`,
+          [wallets],
+        )
+        .then(() => {}),
+  },
+  async () => {
+    await databaseCpu.close()
+    await database.close()
+    await node.stop()
+  },
+)

@@ -1,0 +1,82 @@
+// The identity shop alone behind the real front door, on a real database: what one process of a node does for resolvers.
+// Tells its parent where it listens and which DIDs it knows something about.
+import { createRpc, knownNetworks, type Network } from '../../packages/node/src/chain/index.ts'
+import { fundingClusters } from '../../packages/node/src/citations/index.ts'
+import { createFrontDoor, openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
+import { operator } from '../../packages/node/src/identity/identity.fixture.ts'
+import { openIdentityShop } from '../../packages/node/src/identity/index.ts'
+import { mandatesOf } from '../../packages/node/src/identity/mandates/index.ts'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { createIds } from '../../packages/node/src/kernel/ids.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { silentMetrics } from '../../packages/node/src/kernel/metrics.ts'
+import { systemRng } from '../../packages/node/src/kernel/random.ts'
+import {
+  createFixedKeyring,
+  createJwsSigner,
+  createResponseSigner,
+  generateSigningKey,
+} from '../../packages/node/src/signing/index.ts'
+import { openTestDatabase } from '../../packages/node/src/store/testing.ts'
+
+const knownWallets = 500
+const paymentsEach = 20
+const db = await openTestDatabase({ poolSize: 8 })
+const keyring = createFixedKeyring(generateSigningKey(systemRng), 0)
+const listener = await openListener({ port: 0, host: '127.0.0.1', log: silentLog })
+const [base, polygon] = [8453, 137].map((id) => knownNetworks.find((one) => one.chainId === id) as Network)
+const jws = createJwsSigner(keyring, { authority: new URL(listener.url).host, clock: systemClock })
+const noChain = createRpc([{ name: 'none', send: () => Promise.reject(new Error('no chain here')) }])
+const shop = await openIdentityShop({ didMethod: 'x402', ports: { mandatesOf, fundingClusters } })({
+  mode: 'demo',
+  baseUrl: listener.url,
+  apiUrl: listener.url,
+  base,
+  polygon,
+  rpcs: new Map([['eip155:8453', noChain]]),
+  payees: { pay_to: operator, custody: {} },
+  database: db.database,
+  keyring,
+  jws: { sign: (payload: unknown) => jws.sign(JSON.stringify(payload)), verify: () => undefined },
+  proofs: {},
+  clock: systemClock,
+  log: silentLog,
+} as unknown as ShopContext)
+
+const walletOf = (index: number) => `0x${index.toString(16).padStart(40, '0')}` as const
+const wallets = Array.from({ length: knownWallets }, (_, index) => walletOf(index + 1))
+// Half of it long ago and so folded, half just now and so read behind the books.
+await db.database.query(
+  `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+     fingerprint, revocable, owner, lease_until, claimed_at, head_block, settled_at, ended_at)
+   select 'bench_' || w.n || '_' || p.n, 'served', 'eip155:8453', '0xa', w.wallet, sha256(convert_to(w.n || ' ' || p.n, 'utf8')),
+     $2, 'pay_to', 20000, 0, 'tokens.report', 'r', '\\x00', false, 1, p.at, p.at, 0, p.at, p.at
+   from unnest($1::text[]) with ordinality w (wallet, n),
+     lateral (select g as n, date_trunc('milliseconds', now()) - case when g % 2 = 0 then g * interval '1 day' else g * interval '1 millisecond' end as at
+       from generate_series(1, $3::integer) g) p`,
+  [wallets, operator, paymentsEach],
+)
+for (const job of shop.jobs ?? []) await job.work()
+listener.serve(
+  createFrontDoor({
+    routes: shop.routes.map((route) => ({ ...route, next: '/' })),
+    gate: { challenge: () => undefined, pass: () => Promise.reject(new Error('nothing is sold here')) },
+    signer: createResponseSigner(keyring, { clock: systemClock }),
+    config: {
+      baseUrl: listener.url,
+      apiUrl: listener.url,
+      demo: true,
+      royaltyRecipient: `0x${'11'.repeat(20)}`,
+      contentLicense: 'LicenseRef-Assay-1.0',
+      limits: { perSecond: 1e9, burst: 1e9, badPaymentsPerMinute: 1e9 },
+    },
+    clock: systemClock,
+    ids: createIds(systemClock, systemRng),
+    log: silentLog,
+    metrics: silentMetrics,
+    readiness: { refusal: () => null },
+  }),
+)
+process.on('message', () => process.send?.({ cpu: process.cpuUsage() }))
+process.on('disconnect', () => process.exit(0))
+process.send?.({ url: listener.url, dids: wallets.map((wallet) => `did:x402:${wallet}`) })

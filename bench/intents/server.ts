@@ -1,0 +1,83 @@
+import { mkdir } from 'node:fs/promises'
+import { fundingClusters } from '../../packages/node/src/citations/index.ts'
+import { parseConfig } from '../../packages/node/src/config.ts'
+import type { OpenShop } from '../../packages/node/src/http/index.ts'
+import { activeBonds } from '../../packages/node/src/identity/bonds/index.ts'
+import { openMarketShop } from '../../packages/node/src/market/index.ts'
+import { createIntentDeps } from '../../packages/node/src/market/intents/index.ts'
+import { newestSeq, publishEvents } from '../../packages/node/src/market/intents/store.ts'
+import { tickEvent } from '../../packages/node/src/market/intents/tick-event.ts'
+import { startNode } from '../../packages/node/src/node.ts'
+import { openStreamSubscriptions, openSubscriptionsShop } from '../../packages/node/src/subscriptions/index.ts'
+import { answerCommands, cpuMicros } from '../process/commands.ts'
+
+const home = process.env['ASSAY_HOME'] ?? ''
+await mkdir(home, { recursive: true, mode: 0o711 })
+// A bucket of a day: nothing is closed while this runs but what is published here.
+const intents = { demo: 'off', connections: 20_000, bucket_seconds: 86_400 }
+let token = ''
+let publish = async (_count: number): Promise<number> => 0
+let memoryMax = 0
+
+/** Stands where a closing would: signs and publishes ticks the way a closing does. */
+const driver: OpenShop = async (context) => {
+  const deps = createIntentDeps(context, { settings: intents, standing: { fundingClusters, activeBonds } })
+  const subscriptions = openStreamSubscriptions(context)
+  const sale = {
+    paymentId: 'bench',
+    routeId: 'market.intents.stream',
+    network: context.base.caip2,
+    payer: `0x${'ab'.repeat(20)}` as const,
+    amountMicro: subscriptions.priceMicro,
+    payee: 'pay_to' as const,
+    attribution: {},
+    reservation: null,
+    provisional: false,
+    transaction: '',
+    settledAtMs: context.clock.nowMs(),
+    feeMicro: 0n,
+    round: 0,
+    source: 'payment' as const,
+  }
+  const granted = await context.database.transaction((tx) => subscriptions.grant(tx, sale))
+  token = subscriptions.tokenOf(granted) ?? ''
+  publish = (count) =>
+    context.database.transaction(async (tx) => {
+      const first = (await newestSeq(tx)) + 1
+      const nowMs = context.clock.nowMs()
+      const span = { startsAtMs: nowMs - 1, endsAtMs: nowMs, synthetic: true }
+      const events = Array.from({ length: count }, (_, index) => {
+        const seq = first + index
+        const cell = { cluster: '414', demand: 20, bonded: 15, words: [{ word: 'stocks', demand: 12 }] }
+        const { event, ewma } = tickEvent(deps, seq, span, cell, undefined, nowMs)
+        return { ...span, seq, cluster: '414', demand: 20, bonded: 15, ewma, event }
+      })
+      await publishEvents(tx, events, nowMs)
+      return first + count - 1
+    })
+  return { routes: [] }
+}
+
+const config = parseConfig({
+  PORT: '0',
+  ASSAY_HOME: home,
+  DEVNET_PORTS: '0,0',
+  LOG_LEVEL: 'error',
+})
+const node = await startNode(config, {
+  ownShops: 'till',
+  jobs: false,
+  shops: [openSubscriptionsShop(), openMarketShop({ intents }), driver],
+})
+setInterval(() => {
+  memoryMax = Math.max(memoryMax, process.memoryUsage().rss)
+}, 250).unref()
+
+answerCommands(
+  {
+    address: () => ({ url: node.address, token }),
+    publish: (count: never) => publish(count as number),
+    usage: () => ({ memoryMax, cpuMicros: cpuMicros() }),
+  },
+  () => node.stop(),
+)

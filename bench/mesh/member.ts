@@ -1,0 +1,85 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { getAddress } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import type { Devnet } from '../../packages/node/src/devnet/index.ts'
+import type { Address } from '../../packages/node/src/kernel/address.ts'
+import { openTestDatabase } from '../../packages/node/src/store/testing.ts'
+import type { Wire } from './wire.ts'
+
+export type Member = {
+  origin: string
+  /** Where the process itself listens, past the wire. */
+  direct(): string | undefined
+  start(): Promise<void>
+  /** SIGKILL, SIGSTOP or SIGCONT. */
+  signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>
+  close(): Promise<void>
+}
+
+/** A node with a database, payees and a settling wallet of its own, on chains that all share. */
+export async function createMember(wire: Wire, chains: readonly [Devnet, Devnet], peers: string): Promise<Member> {
+  const db = await openTestDatabase({ poolSize: 1 })
+  const home = await mkdtemp(join(tmpdir(), 'assay-mesh-'))
+  const settler = generatePrivateKey()
+  const wallet = privateKeyToAccount(settler).address.toLowerCase() as Address
+  for (const chain of chains) await chain.control.fund(wallet, { microUsdc: 0n, wei: 10n ** 18n })
+  const env = {
+    PATH: process.env['PATH'],
+    PORT: '0',
+    BASE_URL: wire.origin,
+    ASSAY_HOME: home,
+    DATABASE_URL: db.databaseUrl,
+    BASE_RPC_URLS: chains[0].url,
+    POLYGON_RPC_URLS: chains[1].url,
+    LOG_LEVEL: 'silent',
+    SETTLER_KEYS: settler,
+    PAY_TO: newAddress(),
+    CUSTODY: newAddress(),
+    MESH: '{"loopback_ports":"1024-65535"}',
+    MESH_PEERS: peers,
+  }
+  let child: ChildProcess | undefined
+  const start = async () => {
+    const started = fork(join(import.meta.dirname, 'child.ts'), {
+      execArgv: ['--import', 'tsx'],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env,
+    })
+    child = started
+    wire.target = await new Promise<string>((resolve, reject) => {
+      started.once('message', (sent) => resolve((sent as { ready: string }).ready))
+      started.once('exit', (code) => reject(new Error(`a node ended with ${code} before it was ready`)))
+    })
+  }
+  const gone = (process: ChildProcess | undefined) =>
+    process === undefined || process.exitCode !== null || process.signalCode !== null
+  return {
+    origin: wire.origin,
+    direct: () => wire.target,
+    start,
+    signal: async (name) => {
+      const ended = new Promise((resolve) => child?.once('exit', resolve))
+      child?.kill(name)
+      if (name !== 'SIGKILL') return
+      await ended
+      wire.target = undefined
+    },
+    close: async () => {
+      if (!gone(child)) {
+        const ended = new Promise((resolve) => child?.once('exit', resolve))
+        child?.kill('SIGCONT')
+        child?.send('stop')
+        await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 10_000).unref())])
+        if (!gone(child)) child?.kill('SIGKILL')
+      }
+      await wire.close()
+      await db.close()
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
+
+const newAddress = () => getAddress(privateKeyToAccount(generatePrivateKey()).address)

@@ -1,0 +1,46 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** The public address of one node. What the others send passes here, so that a wire between two of them can be cut. */
+export type Wire = {
+  origin: string
+  /** Where the node itself listens; undefined while it is down. */
+  target: string | undefined
+  close(): Promise<void>
+}
+
+/** Says whether what one node sends to another gets through; undefined is anybody who is no node. */
+export type Passes = (from: string | undefined, to: string) => boolean
+
+const sender = /^AssayMesh\/1\.0 \(\+(http:\/\/[^;]+);/
+
+export async function openWire(passes: Passes): Promise<Wire> {
+  const server = http.createServer((request, response) => {
+    const from = sender.exec(request.headers['user-agent'] ?? '')?.[1]
+    // A cut wire says nothing, as in earnest: the other end has to notice by itself.
+    if (!passes(from, wire.origin)) return
+    if (wire.target === undefined) return void request.socket.destroy()
+    const { hostname, port } = new URL(wire.target)
+    const onward = http.request(
+      { hostname, port, method: request.method, path: request.url, headers: request.headers, agent: false },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
+        answer.pipe(response)
+      },
+    )
+    onward.on('error', () => request.socket.destroy())
+    response.on('close', () => onward.destroy())
+    request.pipe(onward)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const wire: Wire = {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    target: undefined,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+  return wire
+}

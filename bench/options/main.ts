@@ -1,0 +1,49 @@
+// npx tsx bench/options/main.ts [--buys 3000] [--lives 0]: the figures of the options exchange; exit code 1 when one is
+// missed. `--lives 100000` also plays so many random lives of options and checks the books after each round.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runOptionLives } from '../../packages/node/src/market/options/option-lives.fixture.ts'
+import { openTestDatabase, startTestServer, testServerVariable } from '../../packages/node/src/store/testing.ts'
+import { measureBook } from './measure-book.ts'
+import { measureBuys } from './measure-buys.ts'
+import { measureIndex } from './measure-index.ts'
+
+const option = (name: string, fallback: number): number => {
+  const at = process.argv.indexOf(`--${name}`)
+  return at < 0 ? fallback : Number(process.argv[at + 1])
+}
+
+const book = measureBook()
+const index = measureIndex()
+const home = await mkdtemp(join(tmpdir(), 'assay-bench-'))
+try {
+  const buys = await measureBuys(home, option('buys', 3_000))
+  const lives = option('lives', 0) > 0 ? await playLives(option('lives', 0)) : undefined
+  process.stdout.write(
+    `${JSON.stringify({ book, index, buys, lives }, (_, value) => (typeof value === 'bigint' ? value.toString() : value), 2)}\n`,
+  )
+  const reached =
+    book.per_second >= book.required_per_second &&
+    index.median_ms < index.required_ms &&
+    buys.per_second >= buys.required_per_second &&
+    buys.statuses['200'] === buys.count &&
+    (lives === undefined || (lives.differenceMicro === 0n && lives.short === 0))
+  process.exitCode = reached ? 0 : 1
+} finally {
+  await rm(home, { recursive: true, force: true })
+}
+
+async function playLives(count: number) {
+  const server = await startTestServer()
+  process.env[testServerVariable] = server.url
+  const db = await openTestDatabase()
+  try {
+    const startedAt = performance.now()
+    const report = await runOptionLives(db.database, count, 11)
+    return { ...report, seconds: Math.round((performance.now() - startedAt) / 1000) }
+  } finally {
+    await db.close()
+    await server.stop()
+  }
+}

@@ -1,0 +1,205 @@
+import {
+  type AssayClient,
+  type Bond,
+  createAssayClient,
+  formatUsd,
+  lockBond,
+  parseUsd,
+  readBonds,
+  readCredit,
+  refundCredit,
+  releaseBond,
+} from '@assay/sdk'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
+import { type BuyOptions, runBuy } from '../buy/run-buy.ts'
+import type { CommandContext } from '../command-context.ts'
+import { nodeUrl } from '../commerce/node-url.ts'
+import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import { printResult, table, toJson } from '../output.ts'
+
+export type SignerOptions = WalletOptions & { node: string; json?: boolean }
+
+/** Free calls need no money; whoever signs them is named with each. */
+export const freeClient = (): AssayClient =>
+  createAssayClient({ account: privateKeyToAccount(generatePrivateKey()), networks: [], maxPerCallUsd: '0' })
+
+const usd = (micro: string) => formatUsd(BigInt(micro))
+
+export function amountArgument(name: string, text: string): string {
+  const micro = parseUsd(text)
+  if (micro === undefined || micro === 0n) throw usageError(`${name}: not decimal USD above zero: ${text}`)
+  return text
+}
+
+/** CAIP-2 as the node calls it: a demo node has the real chain ids. */
+function networkOf(chain: string | undefined): string | undefined {
+  if (chain === undefined) return undefined
+  if (chain === 'base') return 'eip155:8453'
+  if (chain === 'polygon') return 'eip155:137'
+  if (/^eip155:[1-9][0-9]*$/.test(chain)) return chain
+  throw usageError(`--on: base or polygon, not ${chain}`)
+}
+
+/** The amount is the price, so saying it is agreeing to it. */
+export async function runTopUp(
+  context: CommandContext,
+  amount: string,
+  options: BuyOptions & { node: string; on: string },
+): Promise<void> {
+  amountArgument('topup', amount)
+  networkOf(options.on)
+  await runBuy(context, `${nodeUrl(options.node)}/v1/credit/topup`, {
+    ...options,
+    method: 'POST',
+    data: JSON.stringify({ usd: amount }),
+    network: options.on,
+    maxAmount: amount,
+  })
+}
+
+export async function showBalance(
+  { terminal }: CommandContext,
+  node: string,
+  wallet: string,
+  json: boolean | undefined,
+): Promise<void> {
+  const account = await readCredit(freeClient(), node, wallet)
+  printResult(terminal, json, account, () =>
+    [
+      table(account.credit, [
+        { title: 'network', of: (row) => row.network },
+        { title: 'credit USD', of: (row) => row.credit_usd, right: true },
+        { title: 'held', of: (row) => usd(row.held_micro), right: true },
+        { title: 'bonded', of: (row) => usd(row.bonded_micro), right: true },
+        { title: 'not final', of: (row) => usd(row.not_final_micro), right: true },
+        { title: 'refundable', of: (row) => usd(row.refundable_micro), right: true },
+      ]),
+      ...account.refunds.map(
+        ({ network, amount_micro, state, transaction }) =>
+          `refund of ${usd(amount_micro)} USD on ${network}: ${state}${transaction === null ? '' : `, ${transaction}`}`,
+      ),
+    ].join('\n'),
+  )
+}
+
+export async function runCall(
+  { terminal }: CommandContext,
+  url: string,
+  options: SignerOptions & { mandate?: string; maxAmount: string },
+): Promise<void> {
+  const target = new URL(url, nodeUrl(options.node)).href
+  const { account } = await chooseWallet(target, options, terminal)
+  const client = createAssayClient({
+    account,
+    // Credit alone: this command never pays on chain.
+    networks: [],
+    maxPerCallUsd: amountArgument('--max-amount', options.maxAmount),
+    credit: options.mandate === undefined ? 'prefer' : { mandate: options.mandate },
+  })
+  const { response, payment } = await client.fetch(target)
+  const text = await response.text()
+  if (!response.ok) {
+    const problem = problemOf(text)
+    throw new CliError(
+      exitCodes.refused,
+      problem.code ?? 'refused',
+      problem.detail ?? problem.title ?? text.slice(0, 300),
+      {
+        ...(problem.hint === undefined ? {} : { hint: problem.hint }),
+      },
+    )
+  }
+  if (options.json) return terminal.out(toJson({ payment, answer: answerOf(text) }))
+  terminal.out(text)
+  if (payment.status === 'drawn')
+    terminal.say(
+      `drawn ${usd(payment.amountMicro)} USD${payment.leftMicro === undefined ? '' : `, ${usd(payment.leftMicro)} left`}`,
+    )
+}
+
+type ProblemText = { code?: string; title?: string; detail?: string; hint?: string }
+
+function problemOf(text: string): ProblemText {
+  const value = answerOf(text)
+  return typeof value === 'object' && value !== null ? (value as ProblemText) : {}
+}
+
+function answerOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+export async function runRefund(
+  { terminal }: CommandContext,
+  node: string,
+  options: SignerOptions & { usd?: string; on?: string },
+): Promise<void> {
+  const { account } = await chooseWallet(node, options, terminal)
+  const network = networkOf(options.on)
+  if (options.usd !== undefined && network === undefined) throw usageError('--usd needs --on: credit lies on a chain')
+  const refund = await refundCredit(freeClient(), {
+    node,
+    account,
+    ...(options.usd === undefined ? {} : { usd: amountArgument('--usd', options.usd) }),
+    ...(network === undefined ? {} : { network }),
+  })
+  printResult(terminal, options.json, refund, () =>
+    refund.refunds
+      .map(
+        (one) =>
+          `${usd(one.paid_micro)} USD on its way on ${one.network} (${usd(one.cost_micro)} kept for the transfer), ${one.payout}: ${one.state}`,
+      )
+      .join('\n'),
+  )
+}
+
+const bondText = (bond: Bond): string =>
+  `${bond.id}  ${usd(bond.bonded_micro)} USD on ${bond.network}  ${bond.state}, locked until ${bond.locked_until_at}` +
+  `${bond.release_at === null ? '' : `, back at ${bond.release_at}`}` +
+  `${bond.slashed_micro === '0' ? '' : `, ${usd(bond.slashed_micro)} taken`}`
+
+export async function runBond(
+  { terminal }: CommandContext,
+  node: string,
+  amount: string,
+  options: SignerOptions & { days: number; on: string },
+): Promise<void> {
+  amountArgument('bond', amount)
+  const { account } = await chooseWallet(node, options, terminal)
+  const network = networkOf(options.on)
+  const bond = await lockBond(freeClient(), {
+    node,
+    account,
+    usd: amount,
+    days: options.days,
+    ...(network === undefined ? {} : { network }),
+  })
+  printResult(terminal, options.json, bond, () => bondText(bond))
+}
+
+export async function runRelease(
+  { terminal }: CommandContext,
+  node: string,
+  id: string,
+  options: SignerOptions,
+): Promise<void> {
+  const { account } = await chooseWallet(node, options, terminal)
+  const bond = await releaseBond(freeClient(), { node, account, bond: id })
+  printResult(terminal, options.json, bond, () => bondText(bond))
+}
+
+export async function showBonds(
+  { terminal }: CommandContext,
+  node: string,
+  wallet: string,
+  json: boolean | undefined,
+): Promise<void> {
+  const bonds = await readBonds(freeClient(), node, wallet)
+  printResult(terminal, json, { data: bonds }, () =>
+    bonds.length === 0 ? 'nothing is at stake' : bonds.map(bondText).join('\n'),
+  )
+}

@@ -1,0 +1,52 @@
+import { type AddCommand, jsonOption } from '../command-context.ts'
+import { nodeOption, nodeUrl } from '../commerce/node-url.ts'
+import type { CapabilitiesOptions, ResolveOptions, SearchOptions } from './run-identity.ts'
+
+/** Who agents are: DIDs, ratings, and what they say they can do. */
+export const addIdentity: AddCommand = (program, context) => {
+  const did = program.command('did').summary('who stands behind a DID, and how it has paid so far')
+  did
+    .command('resolve')
+    .description('keys, services, credit rating, capabilities and payment authorizations; signatures are checked')
+    .argument('<did>', 'such as did:x402:0x…, did:pkh:eip155:8453:0x… or did:web:api.example.org')
+    .option('--version-id <number>', 'the document of an earlier version')
+    .option(...nodeOption)
+    .option(...jsonOption)
+    .action(async (text: string, options: ResolveOptions & { node: string }) => {
+      const { runResolve } = await import('./run-identity.ts')
+      await runResolve(context, nodeUrl(options.node), text, options)
+    })
+  const agent = program.command('agent').summary('what agents can do: declare it, find who does')
+  agent
+    .command('search')
+    .description('agents by capability, best rated first')
+    .argument('[capability]', 'such as citation.search; citation finds all that begin with it')
+    .option('--service <type>', 'x402, agent_card, mcp, a2a or web')
+    .option('--score-min <number>', 'lowest credit score, 0 to 100')
+    .option('--limit <number>', 'at most 100', '20')
+    .option('--cursor <text>', 'where the last page ended')
+    .option(...nodeOption)
+    .option(...jsonOption)
+    .action(async (capability: string | undefined, options: SearchOptions & { node: string }) => {
+      const { runSearch } = await import('./run-identity.ts')
+      await runSearch(context, nodeUrl(options.node), capability, options)
+    })
+  agent
+    .command('capabilities')
+    .description('what the agent of a wallet can do: show it, or declare it with --file or names, signed by the wallet')
+    .argument('[capability...]', 'names to declare; without any the present ones are shown')
+    .option('--did <did>', 'whose; the wallet’s own unless told')
+    .option('--name <text>', 'what the agent is called')
+    .option('--file <path>', 'JSON with name, description, capabilities, services and erc8004')
+    .option('--revoke', 'revoke everything that was declared')
+    .option('--demo', 'use the demo wallet of a demo node on this machine')
+    .option('--key-file <path>', 'file with the private key of the wallet')
+    .option('--key-env <name>', 'environment variable with that key; ASSAY_KEY unless told')
+    .option(...nodeOption)
+    .option(...jsonOption)
+    .addHelpText('after', '\nExample:\n  assay agent capabilities citation.search --name "My agent" --demo')
+    .action(async (capabilities: string[], options: CapabilitiesOptions & { node: string }) => {
+      const { runCapabilities } = await import('./run-identity.ts')
+      await runCapabilities(context, nodeUrl(options.node), capabilities, options)
+    })
+}

@@ -1,0 +1,107 @@
+import { createAssayClient, createIntents, type Intents, type StreamedEvent, tickOf } from '@assay/sdk'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
+import type { CommandContext } from '../command-context.ts'
+import { usageError } from '../exit-codes.ts'
+import { printResult, table, toJson } from '../output.ts'
+import type { Terminal } from '../terminal.ts'
+import { createDemandBoard } from './demand-board.ts'
+
+export type StreamOptions = WalletOptions & {
+  url: string
+  cluster?: string
+  clusters?: boolean
+  sample?: boolean
+  token?: string
+  after?: string
+  buckets?: string
+  maxAmount?: string
+  json?: boolean
+}
+
+export async function runStream({ terminal }: CommandContext, options: StreamOptions): Promise<void> {
+  if (!URL.canParse(options.url)) throw usageError(`--url: not a URL: ${options.url}`)
+  if (options.buckets !== undefined && !/^[1-9]\d{0,6}$/.test(options.buckets))
+    throw usageError('--buckets: must be a whole number above zero')
+  const intents = await openIntents(terminal, options)
+  if (options.clusters) return showClusters(terminal, intents, options)
+  if (options.sample) return showSample(terminal, intents, options)
+  await terminal.untilInterrupted((signal) => follow(terminal, intents, options, signal))
+}
+
+/** What is free needs no wallet, nor does a token: the one made here is never asked to sign. */
+async function openIntents(terminal: Terminal, options: StreamOptions): Promise<Intents> {
+  const wallet = options.maxAmount === undefined ? undefined : await chooseWallet(options.url, options, terminal)
+  const client = createAssayClient({
+    account: wallet?.account ?? privateKeyToAccount(generatePrivateKey()),
+    baseUrl: options.url,
+    maxPerCallUsd: options.maxAmount ?? '0',
+    ...(wallet ? { networks: wallet.networks } : {}),
+  })
+  return createIntents(client, { node: options.url })
+}
+
+async function showClusters(terminal: Terminal, intents: Intents, { json }: StreamOptions): Promise<void> {
+  const answer = await intents.clusters()
+  printResult(terminal, json, answer, () =>
+    [
+      table(answer.data, [
+        { title: 'id', of: (row) => row.id },
+        { title: 'topic', of: (row) => `${'  '.repeat(row.tier - 1)}${row.name}` },
+        { title: 'from', of: (row) => row.source },
+      ]),
+      answer.attribution,
+    ].join('\n'),
+  )
+}
+
+async function showSample(terminal: Terminal, intents: Intents, { json }: StreamOptions): Promise<void> {
+  const sample = await intents.sample()
+  if (json) return terminal.out(toJson(sample))
+  const board = createDemandBoard()
+  for (const event of sample.data)
+    if (event.type === 'market.intent.tick.v1') board.add(event.data as unknown as Parameters<typeof board.add>[0])
+  terminal.out(`${sample.from_at} to ${sample.to_at}${sample.note === null ? '' : `\n${sample.note}`}`)
+  terminal.out(board.text())
+}
+
+async function follow(
+  terminal: Terminal,
+  intents: Intents,
+  options: StreamOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const token = options.token ?? terminal.env['ASSAY_STREAM_TOKEN']
+  const board = createDemandBoard()
+  let left = options.buckets === undefined ? Number.POSITIVE_INFINITY : Number(options.buckets)
+  const events = intents.stream({
+    signal,
+    ...(token ? { token } : { buy: options.maxAmount !== undefined }),
+    ...(options.after === undefined ? {} : { lastEventId: options.after }),
+    ...(options.cluster === undefined ? {} : { clusters: options.cluster.split(',').map((id) => id.trim()) }),
+    onReconnect: (reason) => terminal.say(`connecting again: ${reason}`),
+  })
+  for await (const received of events) {
+    if (options.json) terminal.out(received.json)
+    else show(terminal, board, received)
+    if (received.name === 'bucket') left -= 1
+    if (left <= 0) return
+  }
+}
+
+function show(terminal: Terminal, board: ReturnType<typeof createDemandBoard>, received: StreamedEvent): void {
+  const { name, event } = received
+  const tick = tickOf(received)
+  const said = (field: string) => String(event.data[field])
+  if (tick) board.add(tick)
+  else if (name === 'bucket') terminal.out(`\n${said('ends_at')}\n${board.text()}`)
+  else if (name === 'gap') terminal.say(`left out: ${said('from')} to ${said('to')}`)
+  else if (name === 'end') terminal.say(`the stream ended: ${said('reason')}`)
+  else if (name === 'subscription') sayTerms(terminal, event.data)
+}
+
+function sayTerms(terminal: Terminal, data: Record<string, unknown>): void {
+  const { subscription, token } = data as { subscription: { until_at: string } | null; token: string | null }
+  if (subscription) terminal.say(`open until ${subscription.until_at}`)
+  if (token !== null) terminal.say(`keep this token to come back without paying: ${token}`)
+}

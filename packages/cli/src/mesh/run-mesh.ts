@@ -1,0 +1,115 @@
+import { discover, readMesh } from '@assay/sdk'
+import type { CommandContext } from '../command-context.ts'
+import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import type { Operator } from '../operator/connect.ts'
+import { ageText, printResult, table } from '../output.ts'
+
+export type PeersOptions = { url: string; json?: boolean }
+export type FindOptions = PeersOptions & { maxPrice?: string }
+
+const lookEveryMs = 250
+
+/** Names the node in the database; the running node sees it at its next round and says whether it answered. */
+export async function joinMesh(
+  context: CommandContext,
+  operator: Operator,
+  url: string,
+  options: { wait: string; json?: boolean },
+): Promise<void> {
+  const { node, database, stopped } = operator
+  const { terminal } = context
+  const address = node.parseNodeAddress(url.replace(/\/$/, ''))
+  if (address === undefined)
+    throw usageError(`not the address of a node: ${url}`, 'An https origin, or http://127.0.0.1:<port> in demo mode.')
+  const seconds = Number(options.wait)
+  if (!(seconds >= 0 && seconds <= 600)) throw usageError(`--wait: not a number of seconds: ${options.wait}`)
+  const { systemClock: clock } = node
+  await node.addSeed(database, address.origin, clock.nowMs())
+  const state = stopped ? undefined : await waitUntilSeen(operator, address.did, seconds * 1000)
+  const result = { address: address.origin, did: address.did, state: state ?? 'noted' }
+  printResult(terminal, options.json, result, () =>
+    state === 'alive'
+      ? `joined through ${address.origin} (${address.did})`
+      : `noted ${address.origin}; ${stopped ? 'the node joins when it is started' : 'it has not answered yet'}`,
+  )
+  if (!stopped && state !== 'alive') context.endWith(exitCodes.failed)
+}
+
+async function waitUntilSeen({ node, database }: Operator, did: string, forMs: number): Promise<string | undefined> {
+  const { systemClock: clock } = node
+  const untilMs = clock.monotonicMs() + forMs
+  for (;;) {
+    const peer = await node.findPeer(database, did)
+    if (peer?.state === 'alive' || clock.monotonicMs() >= untilMs) return peer?.state
+    await clock.sleep(lookEveryMs)
+  }
+}
+
+export async function showPeers({ terminal }: CommandContext, options: PeersOptions): Promise<void> {
+  const { origin } = parseUrl(options.url)
+  const { node, peers } = await readMesh(origin)
+  const document = {
+    node: { did: node.did, address: node.address },
+    data: peers.map((peer) => ({
+      did: peer.did,
+      address: peer.address,
+      state: peer.state,
+      health: peer.health ?? null,
+      latency_ms: peer.latencyMs ?? null,
+      last_seen_at: peer.lastSeenAt ?? null,
+      recommended: peer.recommended,
+      price_mismatch: peer.priceMismatch,
+    })),
+  }
+  printResult(terminal, options.json, document, () =>
+    document.data.length === 0
+      ? `${node.did} knows no peers; \`assay mesh join <url>\` or MESH_PEERS names one`
+      : table(document.data, [
+          { title: 'node', of: (peer) => peer.address },
+          { title: 'state', of: (peer) => peer.state },
+          { title: 'health', of: (peer) => peer.health?.toFixed(2) ?? '', right: true },
+          { title: 'latency', of: (peer) => (peer.latency_ms === null ? '' : `${peer.latency_ms} ms`), right: true },
+          { title: 'seen', of: (peer) => seenText(peer.last_seen_at) },
+          { title: '', of: (peer) => (peer.price_mismatch ? 'asks other prices than it states' : '') },
+        ]),
+  )
+}
+
+const seenText = (at: string | null) => (at === null ? '' : `${ageText(Date.now() - Date.parse(at))} ago`)
+
+export async function findNodes({ terminal }: CommandContext, capability: string, options: FindOptions): Promise<void> {
+  const { origin } = parseUrl(options.url)
+  const { found, rejected } = await discover(capability, {
+    nodes: [origin],
+    limit: 20,
+    ...(options.maxPrice === undefined ? {} : { maxPriceUsd: options.maxPrice }),
+  })
+  if (found.length === 0 && !options.json)
+    throw new CliError(exitCodes.failed, 'nobody_offers_it', `nobody offers ${capability}`, {
+      hint: rejected.map((one) => `${one.address}: ${one.reason}`).join('; ') || 'Capabilities are in the manifest.',
+    })
+  const rows = found.map((node) => ({
+    did: node.did,
+    method: node.method,
+    url: node.url,
+    price_usd: node.priceUsd,
+    price_micro: node.priceMicro,
+    networks: node.networks,
+    health: node.health ?? null,
+    latency_ms: node.latencyMs,
+  }))
+  printResult(terminal, options.json, { capability, data: rows, rejected }, () =>
+    table(rows, [
+      { title: 'price', of: (row) => `${row.price_usd} USD`, right: true },
+      { title: 'method', of: (row) => row.method },
+      { title: 'url', of: (row) => row.url },
+      { title: 'health', of: (row) => row.health?.toFixed(2) ?? '', right: true },
+      { title: 'latency', of: (row) => `${row.latency_ms} ms`, right: true },
+    ]),
+  )
+}
+
+function parseUrl(url: string): URL {
+  if (!URL.canParse(url)) throw usageError(`--url: not a URL: ${url}`)
+  return new URL(url)
+}

@@ -1,0 +1,226 @@
+import {
+  createAssayClient,
+  formatUsd,
+  listOptionClusters,
+  listOptionSeries,
+  listOptionSettlements,
+  quoteOption,
+  readOptionHoldings,
+  readOptionSeries,
+  replayOptionSettlement,
+  withdrawOption,
+} from '@assay/sdk'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
+import { type BuyOptions, runBuy } from '../buy/run-buy.ts'
+import type { CommandContext } from '../command-context.ts'
+import { exitCodes, usageError } from '../exit-codes.ts'
+import { printResult, table } from '../output.ts'
+
+/** Reads need no wallet, and this one never signs. */
+const reader = () =>
+  createAssayClient({ account: privateKeyToAccount(generatePrivateKey()), networks: [], maxPerCallUsd: '0' })
+
+const usd = (micro: string | null): string => (micro === null ? '' : formatUsd(BigInt(micro)))
+
+function quantityOf(text: string): number {
+  if (!/^(?:[1-9]|10)$/.test(text)) throw usageError(`--quantity: must be 1 to 10, not ${text}`)
+  return Number(text)
+}
+
+export async function showClusters({ terminal }: CommandContext, node: string, json?: boolean): Promise<void> {
+  const clusters = await listOptionClusters(reader(), node)
+  const shown = clusters.filter(({ index }) => index !== null)
+  printResult(terminal, json, clusters, () =>
+    shown.length === 0
+      ? 'Nothing was published of any cluster yet.'
+      : table(shown, [
+          { title: 'cluster', of: (row) => row.cluster },
+          { title: 'name', of: (row) => row.name },
+          { title: 'index', of: (row) => row.index ?? '', right: true },
+          { title: 'agents', of: (row) => String(row.agents ?? ''), right: true },
+          { title: 'volatility', of: (row) => `${((row.volatility ?? 0) * 100).toFixed(0)} %`, right: true },
+          { title: 'series', of: (row) => String(row.series), right: true },
+        ]),
+  )
+}
+
+export async function showSeries(
+  { terminal }: CommandContext,
+  node: string,
+  options: { cluster?: string; all?: boolean; json?: boolean },
+): Promise<void> {
+  const series = await listOptionSeries(reader(), node, {
+    ...(options.cluster === undefined ? {} : { cluster: options.cluster }),
+    ...(options.all ? {} : { buyable: true }),
+  })
+  printResult(terminal, options.json, series, () =>
+    series.length === 0
+      ? 'No series can be bought at the moment; --all shows those that are listed.'
+      : table(series, [
+          { title: 'symbol', of: (row) => row.symbol },
+          { title: 'premium', of: (row) => row.premium_usd ?? '', right: true },
+          { title: 'pays at most', of: (row) => usd(row.most_micro), right: true },
+          { title: 'traded until', of: (row) => row.last_trade_at },
+          { title: 'expires', of: (row) => row.expires_at },
+          { title: '', of: (row) => (row.synthetic ? 'demo' : '') },
+        ]),
+  )
+}
+
+export async function showOneSeries(
+  { terminal }: CommandContext,
+  node: string,
+  symbol: string,
+  json?: boolean,
+): Promise<void> {
+  const series = await readOptionSeries(reader(), node, symbol)
+  const { greeks } = series
+  printResult(terminal, json, series, () =>
+    [
+      `${series.symbol}  ${series.kind} at ${series.strike}, ${series.state}, expires ${series.expires_at}`,
+      `index      ${series.index ?? 'none'} (${series.index_at ?? ''}), volatility ${(series.volatility * 100).toFixed(0)} %`,
+      `premium    ${series.premium_usd ?? 'not offered'}, model ${usd(series.model_micro)}, pays at most ${usd(series.most_micro)}`,
+      `greeks     delta ${greeks.delta}, gamma ${greeks.gamma}, vega ${greeks.vega}, theta ${greeks.theta}`,
+      `collateral ${usd(series.collateral_micro)} for ${series.open_interest} sold`,
+      `book       ${series.book.map((level) => `${level.quantity} at ${usd(level.premium_micro)}`).join(', ') || 'empty'}`,
+      `vault      ${series.vault ? `${series.vault.quantity} at ${usd(series.vault.premium_micro)}` : 'writes none'}`,
+      ...(series.synthetic ? ['The demand behind this index is invented (demo).'] : []),
+    ].join('\n'),
+  )
+}
+
+export async function showQuote(
+  { terminal }: CommandContext,
+  node: string,
+  symbol: string,
+  options: { quantity: string; json?: boolean },
+): Promise<void> {
+  const quote = await quoteOption(reader(), node, { symbol, quantity: quantityOf(options.quantity) })
+  printResult(terminal, options.json, quote, () =>
+    [
+      `${quote.quantity} x ${quote.symbol} for ${quote.premium_usd} USD until ${quote.expires_at}`,
+      `assay options buy ${quote.symbol} --quantity ${quote.quantity} --quote-id ${quote.quote_id}`,
+    ].join('\n'),
+  )
+}
+
+export async function showPositions(
+  { terminal }: CommandContext,
+  node: string,
+  wallet: string,
+  json?: boolean,
+): Promise<void> {
+  const holdings = await readOptionHoldings(reader(), node, wallet)
+  printResult(terminal, json, holdings, () =>
+    [
+      table(holdings.positions, [
+        { title: 'position', of: (row) => row.symbol },
+        { title: 'contracts', of: (row) => String(row.quantity), right: true },
+        { title: 'premium', of: (row) => usd(row.premium_micro), right: true },
+        { title: 'state', of: (row) => row.state },
+        { title: 'payout', of: (row) => usd(row.payout_micro), right: true },
+        { title: 'expires', of: (row) => row.expires_at },
+      ]),
+      ...(holdings.offers.length === 0
+        ? []
+        : [
+            '',
+            table(holdings.offers, [
+              { title: 'offer', of: (row) => row.offer_id },
+              { title: 'series', of: (row) => row.symbol },
+              { title: 'premium', of: (row) => usd(row.premium_micro), right: true },
+              { title: 'free', of: (row) => String(row.free_quantity), right: true },
+              { title: 'sold', of: (row) => String(row.sold_quantity), right: true },
+              { title: 'state', of: (row) => row.state },
+            ]),
+          ]),
+      '',
+      `to be paid out: ${usd(holdings.payable_micro)} USD`,
+      ...holdings.payouts.map(
+        (row) => `payout ${row.id}  ${usd(row.amount_micro)} USD  ${row.state}  ${row.transaction ?? ''}`,
+      ),
+    ].join('\n'),
+  )
+}
+
+export async function showSettlements({ terminal }: CommandContext, node: string, json?: boolean): Promise<void> {
+  const page = await listOptionSettlements(reader(), node, { limit: 50 })
+  printResult(terminal, json, page, () =>
+    page.data.length === 0
+      ? 'Nothing has expired yet.'
+      : table(page.data, [
+          { title: 'symbol', of: (row) => row.symbol },
+          { title: 'value', of: (row) => row.value ?? `void: ${row.reason}`, right: true },
+          { title: 'payoff', of: (row) => usd(row.payoff_micro), right: true },
+          { title: 'contracts', of: (row) => String(row.contracts), right: true },
+          { title: 'paid', of: (row) => usd(row.paid_micro), right: true },
+          { title: 'decided', of: (row) => row.decided_at },
+        ]),
+  )
+}
+
+export async function runReplay(
+  { terminal, endWith }: CommandContext,
+  node: string,
+  symbol: string,
+  json?: boolean,
+): Promise<void> {
+  const replay = await replayOptionSettlement(reader(), node, symbol)
+  printResult(terminal, json, replay, () =>
+    [
+      `${replay.symbol}: ${replay.value ?? 'void'}, a contract pays ${usd(replay.payoff_micro ?? '0')} USD`,
+      `computed anew from ${replay.inputs} public figures`,
+      ...(replay.differences.length === 0 ? ['the node settled it so'] : replay.differences),
+    ].join('\n'),
+  )
+  if (replay.differences.length > 0) endWith(exitCodes.notVerified)
+}
+
+const paying = (options: BuyOptions, body: unknown): BuyOptions => ({
+  ...options,
+  method: 'POST',
+  data: JSON.stringify(body),
+  network: 'base',
+})
+
+export async function runBuyOption(
+  context: CommandContext,
+  node: string,
+  symbol: string,
+  options: BuyOptions & { quantity: string; quoteId?: string },
+): Promise<void> {
+  const body = { symbol, quantity: quantityOf(options.quantity), quote_id: options.quoteId }
+  await runBuy(context, `${node}/v1/options/buy`, paying(options, body))
+}
+
+export async function runWriteOption(
+  context: CommandContext,
+  node: string,
+  symbol: string,
+  premium: string,
+  options: BuyOptions & { quantity: string },
+): Promise<void> {
+  const body = { symbol, premium_usd: premium, quantity: quantityOf(options.quantity) }
+  await runBuy(context, `${node}/v1/options/write`, paying(options, body))
+}
+
+export async function runWithdrawOption(
+  { terminal }: CommandContext,
+  node: string,
+  offer: string,
+  options: WalletOptions & { quantity?: string; json?: boolean },
+): Promise<void> {
+  const { account } = await chooseWallet(node, options, terminal)
+  const client = createAssayClient({ account, networks: [], maxPerCallUsd: '0' })
+  const done = await withdrawOption(client, node, account, {
+    offer_id: offer,
+    ...(options.quantity === undefined ? {} : { quantity: quantityOf(options.quantity) }),
+  })
+  printResult(
+    terminal,
+    options.json,
+    done,
+    () => `${usd(done.returned_micro)} USD for ${done.quantity} contracts of ${done.symbol}. ${done.note}`,
+  )
+}

@@ -1,0 +1,2 @@
+export { fundingClusters } from './funding-clusters.ts'
+export { fundingJobs } from './funding-jobs.ts'

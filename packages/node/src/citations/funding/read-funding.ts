@@ -1,0 +1,154 @@
+import { addressTopic, type RpcLog, searchLogs, topicAddress, topics } from '../../chain/index.ts'
+import type { Address } from '../../kernel/address.ts'
+import type { FundingDeps } from './deps.ts'
+import { materialFunders } from './material.ts'
+import { probeHubs } from './probe-hubs.ts'
+
+const partiesAtOnce = 5_000
+const walletsAtOnce = 200
+/** A run that finds more leaves the rest to the next. */
+const batchesMax = 40
+/** Dust is no funding: whoever sends it must not be able to pull a stranger into his purse. */
+export const dustMicro = 10_000n
+/** Of what a wallet received: less than this is not even written down. */
+const keptShare = 100n
+
+type Batch = { wallets: Address[]; readTo: bigint | null }
+
+/** Brings the index of who funded whom up to the final block. Returns whether anything new was found. */
+export async function readFunding(deps: FundingDeps): Promise<boolean> {
+  await watchParties(deps)
+  const final = (await deps.chain.finalizedBlock()).number
+  let changed = await probeHubs(deps)
+  for (let batches = 0; batches < batchesMax; batches += 1) {
+    const batch = await nextBatch(deps, final)
+    if (!batch) break
+    const looked = batch.readTo === null ? final - deps.settings.lookBackBlocks : batch.readTo + 1n
+    const received = await readTransfers(deps, batch.wallets, looked < 0n ? 0n : looked, final)
+    if (await store(deps, batch, received, final)) changed = true
+    if (await probeHubs(deps)) changed = true
+    await watchFunders(deps)
+  }
+  return changed
+}
+
+/** Whoever cites, pays for it or is paid. */
+async function watchParties({ database, chain }: FundingDeps): Promise<void> {
+  await database.query(
+    `insert into funding_wallet (network, wallet, hop)
+     select distinct $1, w.wallet, 0 from (
+       select agent, payer, creator from attestation where judged_at is null order by created_at desc limit $2) a,
+     lateral (values (a.agent), (a.payer), (a.creator)) w (wallet) where w.wallet is not null
+     on conflict (network, wallet) do update set hop = 0 where funding_wallet.hop > 0`,
+    [chain.network.caip2, partiesAtOnce],
+  )
+}
+
+/** One that was never read goes first; the others are read together with those that are as far as they are. */
+async function nextBatch({ database, chain, settings }: FundingDeps, final: bigint): Promise<Batch | undefined> {
+  const { rows } = await database.query<{ wallet: Address; read_to: bigint | null }>(
+    `select wallet, read_to from funding_wallet
+     where network = $1 and hop < $2 and read_to is not distinct from (
+       select read_to from funding_wallet where network = $1 and hop < $2 and (read_to is null or read_to < $3)
+       order by read_to nulls first limit 1)
+       and (read_to is null or read_to < $3)
+     order by wallet limit $4`,
+    [chain.network.caip2, settings.hops, final, walletsAtOnce],
+  )
+  return rows[0] && { wallets: rows.map(({ wallet }) => wallet), readTo: rows[0].read_to }
+}
+
+export type Received = { wallet: Address; funder: Address; micro: bigint; firstBlock: bigint }
+
+async function readTransfers(
+  { rpc, chain, settings }: FundingDeps,
+  wallets: readonly Address[],
+  from: bigint,
+  until: bigint,
+): Promise<Received[]> {
+  const logs: RpcLog[] = []
+  for (let at = from; at <= until; at += settings.blocksAtOnce) {
+    const end = at + settings.blocksAtOnce - 1n
+    const found = await searchLogs(rpc, {
+      address: chain.network.usdc.address,
+      topics: [topics.transfer, null, wallets.map(addressTopic)],
+      fromBlock: at,
+      toBlock: end < until ? end : until,
+    })
+    logs.push(...found)
+  }
+  return sumTransfers(logs)
+}
+
+/** What each sender gave each wallet, and from when. A mint comes from nobody. */
+export function sumTransfers(logs: readonly RpcLog[]): Received[] {
+  const sums = new Map<string, Received>()
+  for (const { topics: words, data, blockNumber } of logs) {
+    const [funder, wallet] = [topicAddress(words[1] ?? ''), topicAddress(words[2] ?? '')]
+    const micro = BigInt(data)
+    if (!funder || !wallet || funder === wallet || micro === 0n) continue
+    const key = `${wallet} ${funder}`
+    const known = sums.get(key) ?? { wallet, funder, micro: 0n, firstBlock: BigInt(blockNumber) }
+    known.micro += micro
+    sums.set(key, known)
+  }
+  return [...sums.values()]
+}
+
+/** Everything of a batch or, when somebody else was quicker, nothing: a transfer must not be counted twice. */
+async function store(
+  { database, chain }: FundingDeps,
+  batch: Batch,
+  received: readonly Received[],
+  readTo: bigint,
+): Promise<boolean> {
+  const network = chain.network.caip2
+  return database.transaction(async (tx) => {
+    const { rowCount } = await tx.query(
+      `update funding_wallet w set read_to = $3, received_micro = received_micro + coalesce(s.micro, 0)
+       from unnest($2::text[]) g (wallet) left join (
+         select wallet, sum(micro) as micro from unnest($5::text[], $6::numeric[]) t (wallet, micro) group by wallet) s using (wallet)
+       where w.network = $1 and w.wallet = g.wallet and w.read_to is not distinct from $4::bigint`,
+      [
+        network,
+        batch.wallets,
+        readTo,
+        batch.readTo,
+        received.map(({ wallet }) => wallet),
+        received.map(({ micro }) => micro),
+      ],
+    )
+    if (rowCount !== batch.wallets.length) throw new Error('the index of funders was changed by somebody else')
+    const stored = await tx.query(
+      `insert into funding_edge (network, wallet, funder, micro, first_block)
+       select $1, t.wallet, t.funder, t.micro, t.first_block
+       from unnest($2::text[], $3::text[], $4::numeric[], $5::bigint[]) t (wallet, funder, micro, first_block)
+       join funding_wallet w on w.network = $1 and w.wallet = t.wallet
+       where t.micro >= $6 and t.micro * $7 >= w.received_micro
+         or exists (select from funding_edge e where e.network = $1 and e.wallet = t.wallet and e.funder = t.funder)
+       on conflict (network, wallet, funder) do update set micro = funding_edge.micro + excluded.micro`,
+      [
+        network,
+        received.map(({ wallet }) => wallet),
+        received.map(({ funder }) => funder),
+        received.map(({ micro }) => micro),
+        received.map(({ firstBlock }) => firstBlock),
+        dustMicro,
+        keptShare,
+      ],
+    )
+    return stored.rowCount > 0
+  })
+}
+
+/** Those who funded a watched wallet are watched too, as far as the steps go. */
+async function watchFunders(deps: FundingDeps): Promise<void> {
+  const edges = await materialFunders(deps)
+  const next = edges.filter(({ hop }) => hop + 1 < deps.settings.hops)
+  await deps.database.query(
+    `insert into funding_wallet (network, wallet, hop)
+     select $1, t.wallet, min(t.hop) from unnest($2::text[], $3::smallint[]) t (wallet, hop) group by t.wallet
+     on conflict do nothing`,
+    [deps.chain.network.caip2, next.map(({ funder }) => funder), next.map(({ hop }) => hop + 1)],
+  )
+}

@@ -1,0 +1,31 @@
+import { applyClusters } from './apply-clusters.ts'
+import type { FundingDeps } from './deps.ts'
+import { type FlowsSeen, judgeCitations, seeFlows } from './judge-citations.ts'
+import { readFunding } from './read-funding.ts'
+
+/** Reads who funded whom, makes purses of it, and judges the citations that wait for it. */
+export function createFundingWork(deps: FundingDeps): () => Promise<void> {
+  let flows: FlowsSeen | undefined
+  let first = true
+  return async () => {
+    const known = await readChain(deps, first)
+    if (known) first = false
+    flows = await seeFlows(deps, flows)
+    const upToMs = deps.clock.nowMs() - (known ? 0 : deps.settings.patienceMs)
+    for (;;) {
+      const { judged, washed } = await judgeCitations(deps, flows, upToMs)
+      if (washed > 0) deps.log.info({ judged, washed }, 'citations were found to be washed')
+      if (judged === 0) return
+    }
+  }
+}
+
+async function readChain(deps: FundingDeps, first: boolean): Promise<boolean> {
+  try {
+    if ((await readFunding(deps)) || first) await applyClusters(deps)
+    return true
+  } catch (error) {
+    deps.log.warn({ error: String(error) }, 'funders could not be read from the chain; citations wait for it a while')
+    return false
+  }
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Clock, systemClock } from '../../kernel/clock.ts'
+import { silentLog } from '../../kernel/log.ts'
+import { silentMetrics } from '../../kernel/metrics.ts'
+import { systemRng } from '../../kernel/random.ts'
+import { createFixedKeyring, generateSigningKey } from '../../signing/index.ts'
+import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { parseCheckpoint } from './checkpoint.ts'
+import { collectCosignatures } from './collect-cosignatures.ts'
+import { openDemoWitnesses } from './demo-witnesses.ts'
+import { type LogProof, openLog } from './open-log.ts'
+import { appendToLog } from './store.ts'
+import { verifyConsistency, verifyInclusion } from './verify-proof.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+
+function holds(proof: LogProof | undefined): boolean {
+  const head = proof && parseCheckpoint(proof.checkpoint)?.checkpoint
+  if (!proof || !head || String(head.size) !== proof.tree_size) return false
+  const bytes = (text: string) => Buffer.from(text, 'base64')
+  const path = proof.inclusion_proof.map(bytes)
+  return verifyInclusion(bytes(proof.leaf_hash), Number(proof.leaf_index), head.size, path, head.root)
+}
+
+test('proofs hold while the log grows, from what is kept of it and from what is read anew', async () => {
+  let aheadMs = 0
+  const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs }
+  const { database } = db
+  const keyring = createFixedKeyring(generateSigningKey(systemRng), 0)
+  const deps = { database, clock, metrics: silentMetrics, keyring, origin: 'test.example/log' }
+  const log = openLog(deps)
+  const witnesses = await openDemoWitnesses({ database, clock, rng: systemRng }, log.origin, log.keys)
+  let size = 0
+  let earlier: { size: number; root: Buffer } | undefined
+  // Inside the first tile, onto its very end, and over the following ones.
+  for (const added of [1, 3, 252, 1, 300, 700]) {
+    const drafts = Array.from({ length: added }, (_, n) => ({
+      kind: 'test',
+      subject: `test:${size + n}`,
+      entry: Buffer.from(`entry ${size + n}`),
+    }))
+    await appendToLog(database, drafts)
+    await log.integrate()
+    const fresh = openLog(deps)
+    const sample = [0, size - 1, size, size + (added >> 1), size + added - 1].filter((n) => n >= 0)
+    for (const n of sample) {
+      const first = await log.proofOf(`test:${n}`, 'first')
+      expect(holds(first), `first ${n} of ${size + added}`).toBe(true)
+      expect(await fresh.proofOf(`test:${n}`, 'first'), 'however it is made').toEqual(first)
+      expect(holds(await log.proofOf(`test:${n}`, 'witnessed')), 'before a witness has signed').toBe(true)
+    }
+    await collectCosignatures({ database, log: silentLog, metrics: silentMetrics, tree: log }, witnesses)
+    aheadMs += 10_000
+    for (const n of sample) {
+      const proof = await log.proofOf(`test:${n}`, 'witnessed')
+      expect(holds(proof), `witnessed ${n} of ${size + added}`).toBe(true)
+      expect(proof?.witnesses.length).toBe(2)
+      expect(proof?.tree_size).toBe(String(size + added))
+    }
+    size += added
+    const head = parseCheckpoint((await log.checkpoint()) as string)?.checkpoint as { size: number; root: Buffer }
+    expect(head.size).toBe(size)
+    if (earlier)
+      for (const one of [log, fresh]) {
+        const proof = await one.consistency(earlier.size, size)
+        expect(verifyConsistency(earlier.size, size, proof, earlier.root, head.root)).toBe(true)
+      }
+    earlier = head
+  }
+  expect(await log.proofOf('test:never', 'witnessed')).toBeUndefined()
+}, 90_000)

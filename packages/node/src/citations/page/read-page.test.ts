@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { readPage } from './read-page.ts'
+
+const read = (head: string, body: string) => {
+  const html = `<html><head>${head}</head><body><article><p>${body}</p></article></body></html>`
+  const page = readPage(Buffer.from(html), 'https://a.test/', new Map())
+  if ('problem' in page) throw new Error(page.detail)
+  return page
+}
+// JSON shows half a character, and a NUL, as an escape; PostgreSQL refuses either in jsonb.
+const unstorable = /\\u(?:d[89a-f][0-9a-f]{2}|0000)/
+
+test('a title or text that is cut in the middle of a character can be stored', () => {
+  const page = read(`<title>${'t'.repeat(299)}\u{1f600}</title>`, `${'x'.repeat(399_999)}\u{1f600} y`)
+  expect(page.facts.title).toHaveLength(300)
+  expect(JSON.stringify([page.facts, page.text])).not.toMatch(unstorable)
+})
+
+test('escapes of JSON-LD that are no characters can be stored', () => {
+  const block = { '@type': 'NewsArticle', author: { name: 'A\u0000B \ud83d' }, publisher: { name: '\udc00' } }
+  const page = read(`<script type="application/ld+json">${JSON.stringify(block)}</script>`, 'Words.')
+  expect(page.facts.authors).toEqual(['AB \ufffd'])
+  expect(JSON.stringify(page.facts)).not.toMatch(unstorable)
+})

@@ -1,0 +1,35 @@
+import type { OpenShop, PrometheusMetrics } from '../http/index.ts'
+import type { Address } from '../kernel/address.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { assetRoute } from './asset-route.ts'
+import { type Assets, createAssetLoader } from './assets.ts'
+import { hasSources } from './build-console.ts'
+import { operatorRoutes } from './operator-routes.ts'
+import { consolePage, type PageOrigins, pageHeaders } from './page.ts'
+import { readAlarms } from './read-alarms.ts'
+import { walletRoutes } from './wallet-routes.ts'
+
+/** The node for people: a page at `/`, its files, and what only a wallet itself or the operator may see. */
+export function openConsoleShop(options: { operators: readonly Address[] }): OpenShop {
+  return (context) => {
+    const load = createAssetLoader()
+    const alarms = async () => readAlarms(await metricsText(context.metrics))
+    return {
+      routes: [
+        ...walletRoutes(context),
+        ...operatorRoutes({ ...context, operators: options.operators, alarms }),
+        ...(hasSources() ? [assetRoute(load)] : []),
+      ],
+      ...(hasSources()
+        ? { page: async () => pageOf(context, await load()), warm: async () => void (await load()) }
+        : {}),
+    }
+  }
+}
+
+const pageOf = (origins: PageOrigins, assets: Assets) => ({ body: consolePage(assets), headers: pageHeaders(origins) })
+
+/** Metrics of another kind than the node's own have no text, and so no alarms to show. */
+function metricsText(metrics: Metrics): Promise<string> {
+  return 'text' in metrics ? (metrics as PrometheusMetrics).text() : Promise.resolve('')
+}

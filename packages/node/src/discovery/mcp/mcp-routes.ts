@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { defineRoute, type RouteDeclaration } from '../../http/index.ts'
+import { Problem } from '../../kernel/problem.ts'
+import type { McpCatalogue, McpDeps } from './mcp-server.ts'
+
+const message = z.looseObject({ jsonrpc: z.literal('2.0') })
+
+/** The Model Context Protocol over HTTP: one request, one answer, no session, so that any process of the node can answer. */
+export function mcpRoutes(deps: McpDeps): RouteDeclaration[] {
+  const answer = answering(deps)
+  const route = {
+    area: 'core' as const,
+    path: '/mcp',
+    output: z.record(z.string(), z.unknown()),
+    next: '/llms.txt',
+  }
+  return [
+    defineRoute({
+      ...route,
+      id: 'mcp.post',
+      method: 'POST',
+      summary: 'The routes of this node as tools of the Model Context Protocol',
+      description:
+        'Streamable HTTP transport without sessions. Tools name their price; a paid one is paid through _meta["x402/payment"], and its receipt comes back in _meta["x402/payment-response"].',
+      body: z.union([message, z.array(message).min(1).max(20)]),
+      example: {
+        body: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+        output: { jsonrpc: '2.0', id: 1, result: { tools: [] } },
+      },
+      bodyBytesMax: 128 * 1024,
+      access: {
+        kind: 'free',
+        handle: (input, call) => answer(input.body, call),
+      },
+    }),
+    // Clients ask whether there is a stream or a session to end; there is neither, and they are told in their own terms.
+    ...(['GET', 'DELETE'] as const).map((method) =>
+      defineRoute({
+        ...route,
+        id: `mcp.${method.toLowerCase()}`,
+        method,
+        summary: 'Not offered: this transport has neither a standing stream nor sessions',
+        representations: ['application/json', 'text/event-stream'],
+        example: { output: {} },
+        hidden: true,
+        access: {
+          kind: 'free',
+          handle: async () => {
+            throw new Problem('method_not_allowed', { headers: { Allow: 'POST' } })
+          },
+        },
+      }),
+    ),
+  ]
+}
+
+type Call = Parameters<Extract<RouteDeclaration['access'], { kind: 'free' }>['handle']>[1]
+
+function answering(deps: McpDeps) {
+  let catalogue: McpCatalogue | undefined
+  return async (body: unknown, call: Call) => {
+    // Loaded when first asked: a node that nobody speaks MCP to starts without it.
+    const [{ createMcpServer, mcpCatalogue }, { WebStandardStreamableHTTPServerTransport }] = await Promise.all([
+      import('./mcp-server.ts'),
+      import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
+    ])
+    catalogue ??= mcpCatalogue(deps)
+    const caller = { address: call.remoteAddress, signal: call.signal, requestId: call.requestId }
+    const server = createMcpServer(deps, catalogue, caller)
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+    await server.connect(transport as never)
+    try {
+      const asked = new Request(call.resourceUrl, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          // Whatever a simple client accepts, the answer is JSON; the transport wants to hear both.
+          accept: 'application/json, text/event-stream',
+          ...protocolVersion(call),
+        },
+      })
+      const response = await transport.handleRequest(asked, { parsedBody: body })
+      return {
+        status: response.status,
+        contentType: 'application/json',
+        body: new Uint8Array(await response.arrayBuffer()),
+      }
+    } finally {
+      await server.close()
+    }
+  }
+}
+
+const protocolVersion = (call: Call): Record<string, string> => {
+  const version = call.headers.get('mcp-protocol-version')
+  return version === undefined ? {} : { 'mcp-protocol-version': version }
+}

@@ -1,0 +1,153 @@
+/** Events that go out together: encoded once, the same bytes for every reader with the same wish. */
+export type Chunk = { bytes: Buffer; first: number; last: number; count: number }
+
+/** An event as every reader gets it. */
+export type HubEvent = { seq: number; topic: string | null; bytes: Buffer }
+
+export type HubReader = {
+  /** Only these topics, beside events without one; all unless told. */
+  topics?: ReadonlySet<string>
+  /** Sent before anything else. */
+  greeting: Buffer
+  /** The last event it has seen: what came later is read from `older`, oldest first, until that gives nothing. */
+  after: number
+  older(after: number): Promise<readonly HubEvent[]>
+  /** Events `from` to `to` were left out. */
+  gap(from: number, to: number): Buffer
+  /** Says why it is over; the last thing sent. */
+  farewell(reason: string): Buffer
+  endsAtMs: number
+  onClose?(): void
+}
+
+export type Reader = AsyncIterable<Uint8Array> & {
+  topics: ReadonlySet<string> | undefined
+  topicsKey: string
+  endsAtMs: number
+  offer(chunk: Chunk | undefined): void
+  beat(bytes: Buffer): void
+  end(reason: string): void
+}
+
+type Step = IteratorResult<Uint8Array>
+const done: Step = { done: true, value: undefined }
+
+/** One open stream: what it missed from the store, then what is offered, never more in memory than its buffer. */
+export function createReader(given: HubReader, bufferMax: number, leave: () => void): Reader {
+  const backlog = createBacklog(given, bufferMax)
+  let greeted = false
+  let farewell: Buffer | undefined
+  let over = false
+  let waiting: ((step: Step) => void) | undefined
+
+  const give = (step: Step) => {
+    const resolve = waiting
+    waiting = undefined
+    resolve?.(step)
+  }
+  const close = () => {
+    if (over) return
+    over = true
+    leave()
+    given.onClose?.()
+    give(done)
+  }
+  const next = async (): Promise<Step> => {
+    if (over) return done
+    if (!greeted) {
+      greeted = true
+      return { done: false, value: given.greeting }
+    }
+    const ready = (backlog.replaying() && !farewell && (await backlog.replay())) || backlog.take()
+    if (ready) return { done: false, value: ready }
+    if (farewell) {
+      close()
+      return { done: false, value: farewell }
+    }
+    if (over) return done
+    return new Promise((resolve) => {
+      waiting = resolve
+    })
+  }
+  return {
+    topics: given.topics,
+    topicsKey: given.topics === undefined ? '' : [...given.topics].sort().join(' '),
+    endsAtMs: given.endsAtMs,
+    offer: (chunk) => {
+      if (!chunk || over || farewell || !backlog.add(chunk) || !waiting) return
+      const value = backlog.take()
+      if (value) give({ done: false, value })
+    },
+    beat: (value) => give({ done: false, value }),
+    end: (reason) => {
+      if (over || farewell) return
+      farewell = given.farewell(reason)
+      if (!waiting) return
+      give({ done: false, value: farewell })
+      close()
+    },
+    [Symbol.asyncIterator]: () => ({
+      next,
+      return: async () => {
+        close()
+        return done
+      },
+    }),
+  }
+}
+
+/** What lies between a reader and the present. */
+function createBacklog(given: HubReader, bufferMax: number) {
+  let queue: Chunk[] = []
+  let queued = 0
+  let position = given.after
+  let replaying = true
+  let gap: { from: number; to: number } | undefined
+  return {
+    replaying: () => replaying,
+    /** False for what the reader has already. */
+    add: (chunk: Chunk): boolean => {
+      if (chunk.last <= position) return false
+      queue.push(chunk)
+      queued += chunk.count
+      while (queued > bufferMax && queue.length > 1) {
+        const dropped = queue.shift() as Chunk
+        queued -= dropped.count
+        gap = { from: gap?.from ?? dropped.first, to: dropped.last }
+      }
+      return true
+    },
+    /** The next page of what is stored; undefined once the present is reached. */
+    replay: async (): Promise<Buffer | undefined> => {
+      for (;;) {
+        const events = await given.older(position)
+        const last = events.at(-1)
+        if (!last) break
+        position = last.seq
+        const wanted = events.filter(({ topic }) => topic === null || (given.topics?.has(topic) ?? true))
+        if (wanted.length > 0) return Buffer.concat(wanted.map(({ bytes }) => bytes))
+      }
+      replaying = false
+      // What was left out of the queue meanwhile has just been read.
+      if (gap && gap.to <= position) gap = undefined
+      return undefined
+    },
+    /** All that waits, or undefined. */
+    take: (): Buffer | undefined => {
+      const parts: Buffer[] = []
+      if (gap) {
+        parts.push(given.gap(gap.from, gap.to))
+        position = gap.to
+        gap = undefined
+      }
+      for (const chunk of queue) {
+        if (chunk.last <= position) continue
+        parts.push(chunk.bytes)
+        position = chunk.last
+      }
+      queue = []
+      queued = 0
+      return parts.length <= 1 ? parts[0] : Buffer.concat(parts)
+    },
+  }
+}

@@ -1,0 +1,24 @@
+import { sha256 } from '../kernel/bytes.ts'
+import type { JwsPort } from '../payments/index.ts'
+
+export type EventAttributes = { id: string; source: string; type: string; subject: string; time: string }
+
+/**
+ * A CloudEvent 1.0 in JSON that carries its own signature: a JWS over its attributes, which name the digest of `data`.
+ * `data` comes last and as it stands, so that a reader can check the digest without writing JSON anew.
+ */
+export function signedEvent(jws: Pick<JwsPort, 'sign'>, given: EventAttributes, data: string): string {
+  const attributes = {
+    specversion: '1.0',
+    ...given,
+    datacontenttype: 'application/json',
+    datasha256: sha256(data).toString('hex'),
+  }
+  const open = JSON.stringify({ ...attributes, signature: jws.sign(attributes) }).slice(0, -1)
+  return `${open},"data":${data}}`
+}
+
+/** One server-sent event. An id of null leaves the reader's place where it was. */
+export function eventText(id: string | null, event: string, json: string): string {
+  return `${id === null ? '' : `id: ${id}\n`}event: ${event}\ndata: ${json}\n\n`
+}

@@ -1,0 +1,181 @@
+import type { Address } from '../../kernel/address.ts'
+import { Problem } from '../../kernel/problem.ts'
+import type { Sql, Tx } from '../../store/database.ts'
+import { type Declaration, noDeclaration } from './declaration.ts'
+import { type AgentAddress, subjectsOf } from './subject.ts'
+
+export type Agent = {
+  subject: string
+  version: number
+  declaration: Declaration
+  declaredAt: Date | null
+  createdAt: Date
+  updatedAt: Date
+  deactivatedAt: Date | null
+}
+
+type Row = {
+  subject: string
+  version: number
+  document: Declaration | null
+  declared_at: Date | null
+  created_at: Date
+  updated_at: Date
+  deactivated_at: Date | null
+}
+
+/** Told to every process when something about a wallet changed, with the wallet as payload. */
+export const agentChangedChannel = 'agent_changed'
+
+const toAgent = (row: Row): Agent => ({
+  subject: row.subject,
+  version: row.version,
+  declaration: row.document ?? noDeclaration,
+  declaredAt: row.declared_at,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  deactivatedAt: row.deactivated_at,
+})
+
+/** What it declared last; the row of one chain goes before the row of the wallet. */
+export async function findAgent(sql: Sql, named: AgentAddress): Promise<Agent | undefined> {
+  const { rows } = await sql.query<Row>({
+    name: 'identity-agent',
+    text: `select a.*, v.document, v.declared_at from agent a left join agent_version v on v.subject = a.subject and v.version = a.version
+      where a.subject = any($1) order by length(a.subject) desc limit 1`,
+    values: [subjectsOf(named)],
+  })
+  return rows[0] && toAgent(rows[0])
+}
+
+/** The declaration as it was: by number, or the newest up to a time. */
+export async function findVersion(
+  sql: Sql,
+  subject: string,
+  asked: { version: number } | { atMs: number },
+): Promise<
+  { version: number; declaration: Declaration; declaredAt: Date; next?: { version: number; at: Date } } | undefined
+> {
+  const { rows } = await sql.query<{ version: number; document: Declaration; declared_at: Date }>(
+    'version' in asked
+      ? `select version, document, declared_at from agent_version where subject = $1 and version in ($2, $2 + 1) order by version`
+      : `(select version, document, declared_at from agent_version where subject = $1 and declared_at <= $2 order by version desc limit 1)
+         union all (select version, document, declared_at from agent_version where subject = $1 and declared_at > $2 order by version limit 1)`,
+    [subject, 'version' in asked ? asked.version : new Date(asked.atMs)],
+  )
+  const fits = (row: (typeof rows)[number]) =>
+    'version' in asked ? row.version === asked.version : row.declared_at.getTime() <= asked.atMs
+  const found = rows.find(fits)
+  const next = rows.find((row) => !fits(row))
+  if (found === undefined) return undefined
+  return {
+    version: found.version,
+    declaration: found.document,
+    declaredAt: found.declared_at,
+    ...(next === undefined ? {} : { next: { version: next.version, at: next.declared_at } }),
+  }
+}
+
+export type NewVersion = {
+  subject: string
+  wallet: Address
+  signer: string
+  declaration: Declaration
+  expectedVersion?: number | undefined
+  nowMs: number
+}
+
+/** Appends a version. Two at once follow each other; whoever named the version it changes loses to the other. */
+export async function appendVersion(tx: Tx, added: NewVersion): Promise<number> {
+  const now = new Date(added.nowMs)
+  await tx.query(
+    `insert into agent (subject, wallet, version, created_at, updated_at) values ($1, $2, 0, $3, $3) on conflict do nothing`,
+    [added.subject, added.wallet, now],
+  )
+  const { rows } = await tx.query<{ version: number; deactivated_at: Date | null }>(
+    'select version, deactivated_at from agent where subject = $1 for update',
+    [added.subject],
+  )
+  const before = rows[0]
+  if (before === undefined || before.deactivated_at !== null) throw new Problem('agent_deactivated')
+  if (added.expectedVersion !== undefined && added.expectedVersion !== before.version)
+    throw new Problem('agent_version_conflict', { extra: { version: before.version } })
+  const version = before.version + 1
+  await checkPace(tx, added.subject, version, added.nowMs)
+  await tx.query(
+    `insert into agent_version (subject, version, document, signer, declared_at) values ($1, $2, $3, $4, $5)`,
+    [added.subject, version, JSON.stringify(added.declaration), added.signer, now],
+  )
+  await tx.query('update agent set version = $2, updated_at = $3 where subject = $1', [added.subject, version, now])
+  await tx.query('delete from agent_capability where subject = $1', [added.subject])
+  await tx.query(`insert into agent_capability (subject, capability) select $1, unnest($2::text[])`, [
+    added.subject,
+    added.declaration.capabilities.map((one) => one.id),
+  ])
+  await agentChanged(tx, added.wallet)
+  return version
+}
+
+export const versionsPerDayMax = 100
+const dayMs = 86_400_000
+
+/** Every version is kept for good, so there is a limit to how many may come in a day. */
+async function checkPace(tx: Tx, subject: string, version: number, nowMs: number): Promise<void> {
+  const { rows } = await tx.query<{ declared_at: Date }>(
+    'select declared_at from agent_version where subject = $1 and version = $2',
+    [subject, version - versionsPerDayMax],
+  )
+  const freeAtMs = rows[0] ? rows[0].declared_at.getTime() + dayMs : 0
+  if (freeAtMs > nowMs)
+    throw new Problem('rate_limited', {
+      detail: `An agent declares at most ${versionsPerDayMax} versions a day.`,
+      retryAfterSeconds: Math.ceil((freeAtMs - nowMs) / 1000),
+    })
+}
+
+/** For good: a DID that was given up must not come back under somebody who found its key. */
+export async function deactivate(tx: Tx, ended: { subject: string; wallet: Address; nowMs: number }): Promise<void> {
+  const now = new Date(ended.nowMs)
+  await tx.query(
+    `insert into agent (subject, wallet, version, created_at, updated_at, deactivated_at) values ($1, $2, 0, $3, $3, $3)
+     on conflict (subject) do update set deactivated_at = coalesce(agent.deactivated_at, excluded.deactivated_at),
+       updated_at = case when agent.deactivated_at is null then excluded.updated_at else agent.updated_at end`,
+    [ended.subject, ended.wallet, now],
+  )
+  await tx.query('delete from agent_capability where subject = $1', [ended.subject])
+  await agentChanged(tx, ended.wallet)
+}
+
+/** For whoever changes what a DID document of this wallet shows; kept documents of it are dropped everywhere. */
+export async function agentChanged(sql: Sql, wallet: Address): Promise<void> {
+  await sql.query('select pg_notify($1, $2)', [agentChangedChannel, wallet])
+}
+
+export async function readHistory(
+  sql: Sql,
+  subject: string,
+  page: { beforeVersion?: number | undefined; limit: number },
+): Promise<{ version: number; document: Declaration; signer: string; declared_at: Date }[]> {
+  const { rows } = await sql.query<{ version: number; document: Declaration; signer: string; declared_at: Date }>(
+    `select version, document, signer, declared_at from agent_version
+     where subject = $1 and ($2::integer is null or version < $2) order by version desc limit $3`,
+    [subject, page.beforeVersion ?? null, page.limit],
+  )
+  return rows
+}
+
+/** Scores for lists, as they were last computed. */
+export async function saveScores(sql: Sql, scores: ReadonlyMap<Address, number | null>): Promise<void> {
+  await sql.query(
+    `update agent a set score = s.score from unnest($1::text[], $2::smallint[]) as s(wallet, score)
+     where a.wallet = s.wallet and a.score is distinct from s.score`,
+    [[...scores.keys()], [...scores.values()]],
+  )
+}
+
+export async function walletsWithAgents(sql: Sql, wallets: readonly Address[]): Promise<Address[]> {
+  const { rows } = await sql.query<{ wallet: Address }>('select distinct wallet from agent where wallet = any($1)', [
+    wallets,
+  ])
+  return rows.map((row) => row.wallet)
+}

@@ -1,0 +1,168 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Address } from '../../kernel/address.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { createIds } from '../../kernel/ids.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { systemRng } from '../../kernel/random.ts'
+import { accounts, balanceDifferences, owedTo, trialBalance } from '../../ledger/index.ts'
+import {
+  base,
+  insertTestMandate,
+  mandateCounters,
+  openCreditDesk,
+  randomWallet,
+} from '../../payments/credit.fixture.ts'
+import { refundCredit } from '../../payments/index.ts'
+import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { lockBondOf } from './lock-bond.ts'
+import { askRelease, releaseDue } from './release-bond.ts'
+import { slashBond } from './slash-bond.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase({ poolSize: 12 })
+})
+afterAll(() => db.close())
+
+const ids = createIds(systemClock, systemRng)
+const later = { ...systemClock, nowMs: () => systemClock.nowMs() + 3 * 86_400_000 }
+const caps = { call: 400n, day: 900n, total: 1_200n }
+
+type Command =
+  | { kind: 'topup' | 'refund' | 'bond'; micro: bigint }
+  | { kind: 'draw' | 'mandated'; micro: bigint; end: 'capture' | 'void' | 'leave' }
+  | { kind: 'slash'; micro: bigint }
+  | { kind: 'release' | 'due' | 'revoke' }
+
+const micro = fc.bigInt({ min: 1n, max: 600n })
+const anyCommand: fc.Arbitrary<Command> = fc.oneof(
+  fc.record({ kind: fc.constantFrom('topup' as const, 'refund' as const, 'bond' as const), micro }),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('draw' as const, 'mandated' as const),
+      micro,
+      end: fc.constantFrom('capture' as const, 'void' as const, 'leave' as const),
+    }),
+  },
+  fc.record({ kind: fc.constant('slash' as const), micro }),
+  fc.record({ kind: fc.constantFrom('release' as const, 'due' as const, 'revoke' as const) }),
+)
+
+/** One wallet, one mandate of it, and what is known to have gone in and out. */
+function openWallet(owner: Address, delegate: Address, mandate: string) {
+  const desk = openCreditDesk(db)
+  const sums = { inMicro: 0n, takenMicro: 0n, refundedMicro: 0n, slashedMicro: 0n }
+  const bonds: string[] = []
+  let revoked = false
+  let rulings = 0
+
+  async function draw(command: Extract<Command, { kind: 'draw' | 'mandated' }>): Promise<void> {
+    const asked =
+      command.kind === 'draw' ? { by: owner, micro: command.micro } : { by: delegate, micro: command.micro, mandate }
+    const wasRevoked = revoked
+    const held = await desk.hold(asked)
+    if (held.status !== 'held') return
+    expect(command.kind === 'mandated' && wasRevoked, 'drawn under a revoked mandate').toBe(false)
+    if (command.end === 'void') await desk.port.release(held.holdId)
+    if (command.end !== 'capture') return
+    await desk.capture(held, asked)
+    sums.takenMicro += command.micro
+  }
+
+  async function refund(amountMicro: bigint): Promise<void> {
+    const done = await db.database.transaction((tx) =>
+      refundCredit(tx, {
+        payoutId: ids.next('po'),
+        wallet: owner,
+        network: base,
+        amountMicro,
+        costMicro: 5n,
+        approvalMicro: 1_000_000n,
+        nowMs: systemClock.nowMs(),
+      }),
+    )
+    if (done) sums.refundedMicro += done.refundedMicro
+  }
+
+  const run: { [K in Command['kind']]: (command: Extract<Command, { kind: K }>) => Promise<void> } = {
+    topup: async ({ micro }) => {
+      await desk.topUp(owner, micro)
+      sums.inMicro += micro
+    },
+    draw,
+    mandated: draw,
+    refund: ({ micro }) => refund(micro),
+    bond: async ({ micro }) => {
+      const deps = { database: db.database, clock: systemClock, ids, releaseDelaySeconds: 3_600 }
+      bonds.push((await lockBondOf(deps, { wallet: owner, network: base, micro, days: 1 })).id)
+    },
+    slash: async ({ micro }) => {
+      rulings += 1
+      const order = { ruling: `r${rulings}`, reason: 'test', by: 'test', micro, nowMs: systemClock.nowMs() }
+      const outcome = await slashBond(db.database, { ...order, bondId: bonds.at(-1) ?? 'none' })
+      if (outcome.status === 'slashed') sums.slashedMicro += outcome.micro
+    },
+    release: async () => {
+      const id = bonds.at(0)
+      const asker = { address: owner, onlyNetwork: undefined }
+      if (id !== undefined) await askRelease({ database: db.database, clock: systemClock }, asker, id)
+    },
+    due: async () => {
+      await releaseDue({ database: db.database, clock: later })
+    },
+    revoke: async () => {
+      await db.database.query('update mandate set revoked_at = now() where id = $1', [mandate])
+      revoked = true
+    },
+  }
+  return {
+    sums,
+    run: (command: Command) =>
+      run[command.kind](command as never).catch((error: unknown) => {
+        // Refusals are part of the game; anything else is not.
+        if (!(error instanceof Problem)) throw error
+      }),
+  }
+}
+
+async function checkWallet(
+  owner: Address,
+  mandate: string,
+  sums: ReturnType<typeof openWallet>['sums'],
+): Promise<void> {
+  const owed = (of: keyof Pick<typeof accounts, 'credit' | 'creditHeld' | 'creditBonded'>) =>
+    owedTo(db.database, accounts[of](base, owner))
+  const inside = (await owed('credit')) + (await owed('creditHeld')) + (await owed('creditBonded'))
+  expect(inside + sums.takenMicro + sums.refundedMicro + sums.slashedMicro).toBe(sums.inMicro)
+  const counters = await mandateCounters(db, mandate)
+  const { rows } = await db.database.query<{ micro: bigint }>(
+    `select coalesce(sum(amount), 0)::bigint as micro from entitled_call where mandate_id = $1 and state <> 'released'`,
+    [mandate],
+  )
+  expect(counters?.total_micro).toBe(rows[0]?.micro)
+  expect(counters?.total_micro).toBeLessThanOrEqual(caps.total)
+  expect(counters?.day_micro).toBeLessThanOrEqual(caps.day)
+}
+
+test('whatever happens at once, no money is made or lost and no cap is passed', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(anyCommand, { minLength: 2, maxLength: 10 }), { minLength: 1, maxLength: 4 }),
+      async (waves) => {
+        const [owner, delegate] = [randomWallet(), randomWallet()]
+        const mandate = await insertTestMandate(db, { owner, delegate, ...caps })
+        const wallet = openWallet(owner, delegate, mandate)
+        await wallet.run({ kind: 'topup', micro: 1_500n })
+        for (const wave of waves) {
+          await Promise.all(wave.map(wallet.run))
+          await checkWallet(owner, mandate, wallet.sums)
+        }
+      },
+    ),
+    { numRuns: 20 },
+  )
+  expect(await balanceDifferences(db.database)).toEqual([])
+  for (const sum of Object.values((await trialBalance(db.database)).sumByUnit)) expect(sum).toBe(0n)
+}, 60_000)

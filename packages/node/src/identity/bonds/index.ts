@@ -1,0 +1,16 @@
+import type { OpenShop } from '../../http/index.ts'
+import { parseCreditPolicy } from '../../payments/index.ts'
+import { releaseDue } from './release-bond.ts'
+import { bondRoutes } from './routes.ts'
+
+export { type SlashOrder, type SlashOutcome, slashBond } from './slash-bond.ts'
+export { type ActiveBond, activeBonds, type Bond, type BondState } from './store.ts'
+
+/** Credit at stake. `policy` is the JSON of CREDIT. */
+export function openBondsShop(options: { policy?: unknown } = {}): OpenShop {
+  const { bondReleaseSeconds: releaseDelaySeconds } = parseCreditPolicy(options.policy)
+  return (context) => ({
+    routes: bondRoutes({ ...context, releaseDelaySeconds }),
+    jobs: [{ name: 'bonds.release', intervalMs: 10_000, work: () => releaseDue(context) }],
+  })
+}

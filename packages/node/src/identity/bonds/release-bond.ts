@@ -1,0 +1,61 @@
+import type { Address } from '../../kernel/address.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { accounts, post } from '../../ledger/index.ts'
+import { creditLines } from '../../payments/index.ts'
+import type { Database, Tx } from '../../store/database.ts'
+import { type Bond, dueBonds, lockBond } from './store.ts'
+
+export type ReleaseDeps = { database: Database; clock: Clock }
+
+/** Puts the wish down; the money follows after the delay and never before the time it was locked for. */
+export async function askRelease(
+  { database, clock }: ReleaseDeps,
+  owner: { address: Address; onlyNetwork: string | undefined },
+  id: string,
+): Promise<Bond> {
+  return database.transaction(async (tx) => {
+    const bond = await lockBond(tx, id)
+    const isOwn =
+      bond?.wallet === owner.address && (owner.onlyNetwork === undefined || owner.onlyNetwork === bond.network)
+    if (!bond || !isOwn) throw new Problem('bond_unknown')
+    if (bond.state === 'releasing') return bond
+    if (bond.state !== 'locked') throw new Problem('bond_ended')
+    const nowMs = clock.nowMs()
+    const releaseAtMs = Math.max(bond.lockedUntilMs, nowMs + bond.releaseDelaySeconds * 1_000)
+    await tx.query(`update agent_bond set state = 'releasing', release_asked_at = $2, release_at = $3 where id = $1`, [
+      id,
+      new Date(nowMs),
+      new Date(releaseAtMs),
+    ])
+    return { ...bond, state: 'releasing', releaseAtMs }
+  })
+}
+
+const perRunMax = 200
+
+/** What is due goes back to the credit it came from. Safe to repeat. */
+export async function releaseDue({ database, clock }: ReleaseDeps): Promise<number> {
+  const nowMs = clock.nowMs()
+  const due = await dueBonds(database, nowMs, perRunMax)
+  for (const id of due) await database.transaction((tx) => giveBack(tx, id, nowMs))
+  return due.length
+}
+
+async function giveBack(tx: Tx, id: string, nowMs: number): Promise<void> {
+  const bond = await lockBond(tx, id)
+  if (bond?.state !== 'releasing' || bond.releaseAtMs === null || bond.releaseAtMs > nowMs) return
+  const { wallet, network } = bond
+  const leftMicro = bond.micro - bond.slashedMicro
+  await tx.query(`update agent_bond set state = 'released', ended_at = $2 where id = $1`, [id, new Date(nowMs)])
+  await post(tx, [
+    {
+      reference: `bond_release:${id}`,
+      kind: 'bond_release',
+      lines: [
+        { account: accounts.creditBonded(network, wallet), amount: leftMicro },
+        ...(await creditLines(tx, network, wallet, leftMicro)),
+      ],
+    },
+  ])
+}

@@ -1,0 +1,166 @@
+import type { Address } from '../../kernel/address.ts'
+import { checksumAddress } from '../../kernel/address.ts'
+import { fromHex, type Hex, toHex } from '../../kernel/bytes.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import type { Sql, Tx } from '../../store/database.ts'
+import type { Mandate } from './mandate-statement.ts'
+
+export type MandateState = 'open' | 'expired' | 'revoked'
+
+/** A mandate as its parties, and the DID document of its owner, show it. */
+export type MandateView = {
+  id: string
+  owner: string
+  delegate: string
+  chain_id: number
+  routes: string[]
+  cap_per_call_micro: string
+  cap_per_day_micro: string
+  cap_total_micro: string
+  drawn_today_micro: string
+  drawn_total_micro: string
+  expires_at: string
+  nonce: string
+  state: MandateState
+  created_at: string
+  revoked_at: string | null
+}
+
+type Row = {
+  id: string
+  owner: Address
+  delegate: Address
+  chain_id: bigint
+  routes: string[]
+  cap_call_micro: bigint
+  cap_day_micro: bigint
+  cap_total_micro: bigint
+  valid_until: Date
+  nonce: Buffer
+  created_at: Date
+  revoked_at: Date | null
+  day: string
+  day_micro: bigint
+  total_micro: bigint
+}
+
+const columns = `id, owner, delegate, chain_id, routes, cap_call_micro, cap_day_micro, cap_total_micro, valid_until, nonce,
+  created_at, revoked_at, day::text as day, day_micro, total_micro`
+
+function toView(row: Row, nowMs: number): MandateView {
+  const today = new Date(nowMs).toISOString().slice(0, 10)
+  const expired = row.valid_until.getTime() <= nowMs
+  return {
+    id: row.id,
+    owner: checksumAddress(row.owner),
+    delegate: checksumAddress(row.delegate),
+    chain_id: Number(row.chain_id),
+    routes: row.routes,
+    cap_per_call_micro: row.cap_call_micro.toString(),
+    cap_per_day_micro: row.cap_day_micro.toString(),
+    cap_total_micro: row.cap_total_micro.toString(),
+    drawn_today_micro: (row.day >= today ? row.day_micro : 0n).toString(),
+    drawn_total_micro: row.total_micro.toString(),
+    expires_at: toRfc3339(row.valid_until.getTime()),
+    nonce: toHex(row.nonce),
+    state: row.revoked_at !== null ? 'revoked' : expired ? 'expired' : 'open',
+    created_at: toRfc3339(row.created_at.getTime()),
+    revoked_at: row.revoked_at === null ? null : toRfc3339(row.revoked_at.getTime()),
+  }
+}
+
+/** Open, unexpired ones of an owner, newest first. */
+export async function mandatesOf(sql: Sql, wallet: Address, nowMs: number): Promise<MandateView[]> {
+  const { rows } = await sql.query<Row>({
+    name: 'mandates_of_owner',
+    text: `select ${columns} from mandate where owner = $1 and revoked_at is null and valid_until > $2
+      order by created_at desc, id desc limit 100`,
+    values: [wallet, new Date(nowMs)],
+  })
+  return rows.map((row) => toView(row, nowMs))
+}
+
+export type MandatePage = { wallet: Address; ended: boolean; before: { createdAtMs: number; id: string } | undefined }
+
+/** Those a wallet gave or was given, newest first. */
+export async function listMandates(sql: Sql, page: MandatePage, limit: number, nowMs: number): Promise<MandateView[]> {
+  const { rows } = await sql.query<Row>(
+    `select ${columns} from mandate where (owner = $1 or delegate = $1)
+       and ($2 or (revoked_at is null and valid_until > $3))
+       and ($4::timestamptz is null or (created_at, id) < ($4, $5)) order by created_at desc, id desc limit $6`,
+    [
+      page.wallet,
+      page.ended,
+      new Date(nowMs),
+      page.before === undefined ? null : new Date(page.before.createdAtMs),
+      page.before?.id ?? '',
+      limit,
+    ],
+  )
+  return rows.map((row) => toView(row, nowMs))
+}
+
+export async function findMandate(
+  sql: Sql,
+  id: string,
+  nowMs: number,
+): Promise<{ owner: Address; view: MandateView } | undefined> {
+  const { rows } = await sql.query<Row>(`select ${columns} from mandate where id = $1`, [id])
+  const row = rows[0]
+  return row && { owner: row.owner, view: toView(row, nowMs) }
+}
+
+export type NewMandate = {
+  id: string
+  mandate: Mandate
+  chainId: number
+  ownerKind: 'key' | 'contract'
+  signature: Hex
+}
+
+export type InsertOutcome = 'new' | 'known' | 'nonce_used'
+
+/** The same text again is no second mandate; another text under the same nonce is refused. */
+export async function insertMandate(
+  tx: Tx,
+  { id, mandate, chainId, ownerKind, signature }: NewMandate,
+  nowMs: number,
+): Promise<InsertOutcome> {
+  const { rowCount } = await tx.query(
+    `insert into mandate (id, owner, delegate, chain_id, owner_kind, routes, cap_call_micro, cap_day_micro, cap_total_micro,
+       valid_until, nonce, signature, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict do nothing`,
+    [
+      id,
+      mandate.owner,
+      mandate.delegate,
+      chainId,
+      ownerKind,
+      mandate.routes,
+      mandate.capPerCallMicro,
+      mandate.capPerDayMicro,
+      mandate.capTotalMicro,
+      new Date(mandate.expiresAt * 1_000),
+      fromHex(mandate.nonce),
+      fromHex(signature),
+      new Date(nowMs),
+    ],
+  )
+  if (rowCount > 0) return 'new'
+  const { rows } = await tx.query(`select from mandate where id = $1`, [id])
+  return rows.length > 0 ? 'known' : 'nonce_used'
+}
+
+/** How many an owner has open; those that ended take no place. */
+export async function countOpen(sql: Sql, owner: Address, nowMs: number): Promise<number> {
+  const { rows } = await sql.query<{ open: number }>(
+    `select count(*)::integer as open from mandate where owner = $1 and revoked_at is null and valid_until > $2`,
+    [owner, new Date(nowMs)],
+  )
+  return rows[0]?.open ?? 0
+}
+
+/** At once and for good: the next draw looks at this very row. */
+export async function revokeMandate(sql: Sql, id: string, nowMs: number): Promise<void> {
+  await sql.query(`update mandate set revoked_at = $2 where id = $1 and revoked_at is null`, [id, new Date(nowMs)])
+}

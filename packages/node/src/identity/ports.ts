@@ -1,0 +1,30 @@
+import type { Address } from '../kernel/address.ts'
+import type { Sql } from '../store/database.ts'
+
+/** A node of the mesh as far as its DID document needs it. */
+export type MeshNodeView = {
+  did: string
+  /** Its base address. */
+  url: string
+  /** Ed25519 keys that may sign for it now: thumbprint and base64url `x`. */
+  keys: readonly { keyId: string; x: string }[]
+  seenAtMs: number
+}
+
+/** Filled by the mesh; without one only this node's own did:web is known. */
+export type MeshNodes = { find(sql: Sql, did: string, nowMs: number): Promise<MeshNodeView | undefined> }
+
+/** What other shops know of a wallet, given at composition so that none of them is needed. */
+export type IdentityPorts = {
+  meshNodes: MeshNodes
+  /** Open payment authorizations of a wallet, ready to be shown. */
+  mandatesOf(sql: Sql, wallet: Address, nowMs: number): Promise<readonly unknown[]>
+  /** Wallets with one purse share a cluster; a wallet never seen is its own. */
+  fundingClusters(sql: Sql, wallets: readonly Address[]): Promise<ReadonlyMap<Address, string>>
+}
+
+export const emptyPorts: IdentityPorts = {
+  meshNodes: { find: async () => undefined },
+  mandatesOf: async () => [],
+  fundingClusters: async () => new Map(),
+}

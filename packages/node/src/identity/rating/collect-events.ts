@@ -1,0 +1,88 @@
+import type { Address } from '../../kernel/address.ts'
+import type { RatingEvent } from './evidence.ts'
+
+/** A row of a payment, a draw of credit or a reversal, in the one shape that events are made from. */
+export type SeenRow = {
+  id: string
+  kind: 'payment' | 'draw' | 'reversal'
+  state: string
+  reason: string | null
+  wallet: Address
+  network: string
+  at: string
+  micro: string
+  whole: boolean
+  payee: Address | null
+  route: string
+  creators: (Address | null)[] | null
+  washed: boolean | null
+  referrers: (string | null)[]
+}
+
+/** Creators that earn from a call, and whether its citation was found to be washed. */
+const sharesSql = (id: string) =>
+  `(select array_agg(distinct a.wallet) from creator_accrual a where a.payment_id = ${id}) as creators,
+   (select cardinality(t.wash) > 0 from attestation t where t.payment_id = ${id}) as washed`
+
+/** `where` may name the columns ended_at, payer and id of `p`. */
+export const paymentsSql = (where: string) =>
+  `select p.id, 'payment' as kind, p.state, p.reason, p.payer as wallet, p.network, p.ended_at as at, p.amount_micro::text as micro,
+     true as whole, p.pay_to as payee, p.route_id as route, ${sharesSql('p.id')}, array[p.ref, p.aff] as referrers
+   from payment p where p.ended_at is not null and ${where}`
+
+export const drawsSql = (where: string) =>
+  `select p.id, 'draw' as kind, p.state, null as reason, p.account as wallet, p.subject as network, p.ended_at as at,
+     p.amount::text as micro, true as whole, null as payee, p.route_id as route, ${sharesSql('p.id')}, '{}'::text[] as referrers
+   from entitled_call p where p.port = 'credit' and p.state = 'captured' and ${where}`
+
+export const reversalsSql = (where: string) =>
+  `select r.id::text, 'reversal' as kind, 'undone' as state, r.reason, r.wallet, r.network, r.reversed_at as at, r.micro::text as micro,
+     r.whole, p.pay_to as payee, coalesce(p.route_id, '') as route, ${sharesSql('r.payment_id')}, array[p.ref, p.aff] as referrers
+   from rating_reversal r left join payment p on p.id = r.payment_id where r.counted and ${where}`
+
+/** Money that stays the payer's own after such a call, so that paying it proves nothing. */
+const ownMoney = /^credit\./
+/** Ends of a payment that are nobody's fault: its time ran out before it was carried to the chain. */
+const blameless: ReadonlySet<string> = new Set(['authorization_expired', 'reorged', 'owner_gone'])
+
+/** All wallets that rows name; their houses decide what the rows are worth. */
+export function walletsIn(rows: readonly SeenRow[]): Set<Address> {
+  const named = new Set<Address>()
+  for (const row of rows) for (const wallet of [row.wallet, ...related(row)]) named.add(wallet)
+  return named
+}
+
+/** The operator earns where nobody else does. */
+export function toEvents(
+  operator: Address,
+  clusters: ReadonlyMap<Address, string>,
+  rows: readonly SeenRow[],
+): RatingEvent[] {
+  return rows.flatMap((row) => toEvent(operator, clusters, row) ?? []).sort((one, other) => one.atMs - other.atMs)
+}
+
+const related = (row: SeenRow): Address[] =>
+  [...(row.creators ?? []), ...row.referrers, row.payee].flatMap((one) => (one === null ? [] : [one as Address]))
+
+function toEvent(operator: Address, clusters: ReadonlyMap<Address, string>, row: SeenRow): RatingEvent | undefined {
+  const { wallet, network } = row
+  const atMs = new Date(row.at).getTime()
+  if (row.kind === 'payment' && row.state === 'failed')
+    return blameless.has(row.reason ?? '') ? undefined : { kind: 'failed', wallet, network, atMs }
+  if ((row.kind === 'payment' && row.state !== 'served') || ownMoney.test(row.route)) return undefined
+  const houseOf = (one: Address) => clusters.get(one) ?? one
+  const creators = row.creators ?? []
+  const parties = creators.length > 0 ? creators.flatMap((one) => one ?? []) : [row.payee ?? operator]
+  const own = houseOf(wallet)
+  const kickback = row.referrers.some((one) => one !== null && houseOf(one as Address) === own)
+  const standing =
+    row.washed === true || kickback || parties.some((one) => houseOf(one) === own)
+      ? 'self_dealt'
+      : creators.includes(null)
+        ? 'unattributed'
+        : 'counts'
+  const common = { wallet, network, atMs, micro: BigInt(row.micro), parties, standing } as const
+  return row.kind === 'reversal'
+    ? { kind: 'undone', ...common, reason: row.reason === 'reorg' ? 'reorg' : 'refund', whole: row.whole }
+    : { kind: 'settled', ...common }
+}

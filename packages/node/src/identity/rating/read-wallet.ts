@@ -1,0 +1,66 @@
+import type { Address } from '../../kernel/address.ts'
+import type { Sql } from '../../store/database.ts'
+import type { IdentityPorts } from '../ports.ts'
+import { drawsSql, paymentsSql, reversalsSql, type SeenRow, toEvents, walletsIn } from './collect-events.ts'
+import { takeIn, type WalletEvidence } from './evidence.ts'
+import { gatherEvidence, type PartyRow, partyColumns, type TallyRow, tallyColumns } from './evidence-store.ts'
+import { evidenceOf } from './fold-ratings.ts'
+
+/** Everything known of one wallet at one moment: what was folded, and what has happened since. */
+export type WalletStanding = {
+  /** By network. */
+  evidence: ReadonlyMap<string, WalletEvidence>
+  clusters: ReadonlyMap<Address, string>
+  upheldDisputes: number
+}
+
+type Row = {
+  tallies: TallyRow[] | null
+  parties: PartyRow[] | null
+  payments: SeenRow[] | null
+  draws: SeenRow[] | null
+  reversals: SeenRow[] | null
+  disputes: bigint
+}
+
+const list = (query: string) => `(select json_agg(t) from (${query}) t)`
+
+/**
+ * One statement, so that no fold can pass between what is read from the books and what is read behind them. The limit
+ * tells the planner that there is one cursor; without it, it plans for hundreds.
+ */
+const standingSql = `select
+  ${list(`select ${tallyColumns} from agent_rating where wallet = $1`)} as tallies,
+  ${list(`select ${partyColumns} from agent_rating_party where wallet = $1`)} as parties,
+  ${list(paymentsSql('(p.ended_at, p.payer, p.id) > (c.payment_at, c.payment_payer, c.payment_id) and p.payer = $1'))} as payments,
+  ${list(drawsSql('(p.ended_at, p.account, p.id) > (c.draw_at, c.draw_account, c.draw_id) and p.account = $1'))} as draws,
+  ${list(reversalsSql('r.id > c.reversal_id and r.wallet = $1'))} as reversals,
+  (select count(distinct d.id) from source_claim s join source_dispute d on d.domain = s.domain
+   where s.wallet = $1 and s.proven_at <= d.opened_at and d.state = 'upheld' and d.kind <> 'score'
+     and d.claim_id is distinct from s.id) as disputes
+  from (select * from rating_cursor limit 1) c`
+
+export async function readStanding(
+  deps: { ports: Pick<IdentityPorts, 'fundingClusters'>; operator: Address },
+  sql: Sql,
+  wallet: Address,
+): Promise<WalletStanding> {
+  const { rows } = await sql.query<Row>({ name: 'identity-standing', text: standingSql, values: [wallet] })
+  const row = rows[0]
+  if (row === undefined) throw new Error('the cursor of ratings is missing')
+  const seen = [...(row.payments ?? []), ...(row.draws ?? []), ...(row.reversals ?? [])]
+  const known = gatherEvidence(row.tallies ?? [], row.parties ?? [])
+  const upheldDisputes = Number(row.disputes)
+  // Most wallets that are asked about were never seen: no second question for them.
+  if (seen.length === 0 && known.size === 0) return { evidence: new Map(), clusters: new Map(), upheldDisputes }
+  const named = walletsIn(seen)
+  named.add(wallet)
+  for (const party of row.parties ?? []) named.add(party.party)
+  const clusters = await deps.ports.fundingClusters(sql, [...named])
+  for (const event of toEvents(deps.operator, clusters, seen)) takeIn(evidenceOf(known, event), event)
+  return {
+    evidence: new Map([...known].map(([key, evidence]) => [key.slice(key.indexOf(' ') + 1), evidence])),
+    clusters,
+    upheldDisputes,
+  }
+}

@@ -1,0 +1,41 @@
+import { fundingClusters } from '../citations/index.ts'
+import type { OpenShop, Shop } from '../http/index.ts'
+import { activeBonds } from '../identity/bonds/index.ts'
+import { openIntents } from './intents/index.ts'
+import { openOptions } from './options/index.ts'
+
+export type MarketOptions = {
+  /** The JSON of `INTENTS` and of `SUBSCRIPTIONS`. */
+  intents?: unknown
+  subscriptions?: unknown
+  natsUrl?: string | undefined
+  /** The JSON of `OPTIONS`. */
+  options?: unknown
+}
+
+/** Area C: what agents look for, as a stream, and options on it. */
+export function openMarketShop(options: MarketOptions = {}): OpenShop {
+  return async (context) => {
+    const intents = await openIntents(context, {
+      settings: options.intents,
+      subscriptions: options.subscriptions,
+      natsUrl: options.natsUrl,
+      standing: { fundingClusters, activeBonds },
+    })
+    const exchange = await openOptions(context, { settings: options.options, demand: intents.demand })
+    return exchange ? joinShops(intents.shop, exchange) : intents.shop
+  }
+}
+
+function joinShops(first: Shop, second: Shop): Shop {
+  return {
+    ...first,
+    routes: [...first.routes, ...second.routes],
+    reversalHooks: [...(first.reversalHooks ?? []), ...(second.reversalHooks ?? [])],
+    jobs: [...(first.jobs ?? []), ...(second.jobs ?? [])],
+    stop: async () => {
+      await second.stop?.()
+      await first.stop?.()
+    },
+  }
+}

@@ -1,0 +1,202 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Address } from '../../kernel/address.ts'
+import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { closeBuckets, graceMs } from './close-bucket.ts'
+import { seedPast } from './demo/seed-past.ts'
+import { type Counted, insertSearches, intentDeps, standingClock } from './intents.fixture.ts'
+import { readBudget } from './privacy.ts'
+import { eventsAfter, newestSeq, publishedBuckets, seqBefore } from './store.ts'
+
+let db: TestDatabase
+beforeEach(async () => {
+  db = await openTestDatabase()
+})
+afterEach(() => db.close())
+
+const hour = 3_600_000
+const noon = Date.UTC(2026, 5, 1, 12)
+const afterHour = (n: number) => noon + n * hour + graceMs
+const buckets = async () =>
+  (
+    await db.database.query<{ starts_at: Date; ends_at: Date }>(
+      'select starts_at, ends_at from intent_bucket order by starts_at',
+    )
+  ).rows.map((row) => [row.starts_at.getTime(), row.ends_at.getTime()])
+
+test('a bucket is closed when it is over and the sales on their way have arrived, and then once', async () => {
+  const clock = standingClock(noon + graceMs - 1)
+  const deps = intentDeps(db.database, clock)
+  expect(await closeBuckets(deps)).toBe(1)
+  expect(await buckets()).toEqual([[noon - 2 * hour, noon - hour]])
+  clock.set(afterHour(0))
+  expect(await closeBuckets(deps)).toBe(1)
+  expect(await closeBuckets(deps)).toBe(0)
+  expect(await buckets()).toHaveLength(2)
+})
+
+test('demand is published for a topic and what it lies below, bonds of purses apart, and the day is charged', async () => {
+  const clock = standingClock(afterHour(0))
+  const deps = intentDeps(db.database, clock)
+  await closeBuckets(deps)
+  await insertSearches(deps, 60, 'stocks and bonds', noon + 5)
+  // Half of them are one purse: they count as one.
+  await db.database.query(
+    `insert into citing_agent (agent, cluster, first_seen_at, bond_micro)
+     select '0x' || lpad(to_hex(n), 40, '0'), '0x' || lpad(to_hex(case when n <= 30 then 1 else n end), 40, '0'), now(),
+       case when n = 1 or n > 30 then 20000000 else 0 end
+     from generate_series(1, 60) n`,
+  )
+  clock.set(afterHour(1))
+  expect(await closeBuckets(deps)).toBe(1)
+  const cells = await publishedBuckets(db.database, { fromMs: noon, toMs: noon + hour })
+  expect(cells.map(({ cluster }) => cluster).sort()).toEqual(['391', '410', '414'])
+  for (const { demand, bonded, synthetic } of cells) {
+    expect(Math.abs((demand ?? 0) - 31)).toBeLessThan(12)
+    expect(Math.abs((bonded ?? 0) - 31)).toBeLessThan(12)
+    expect(synthetic).toBe(false)
+  }
+  const budget = await readBudget(db.database, noon)
+  expect(budget?.spentMicro).toBe(((budget?.capMicro ?? 0n) / 24n) * 2n)
+  const named = await publishedBuckets(db.database, { cluster: '52', fromMs: noon - hour, toMs: noon + hour })
+  expect(named.map(({ demand }) => demand)).toEqual([null, null])
+})
+
+test('eight processes that close at once close every bucket once, with numbers that have no holes', async () => {
+  const clock = standingClock(afterHour(0))
+  const deps = intentDeps(db.database, clock, { bucket_seconds: 60 })
+  await closeBuckets(deps)
+  for (let minute = 0; minute < 5; minute += 1)
+    await insertSearches(deps, 20, 'stocks and bonds', noon + minute * 60_000)
+  clock.set(noon + 5 * 60_000 + graceMs)
+  const closed = await Promise.all(Array.from({ length: 8 }, () => closeBuckets(deps)))
+  expect(closed.reduce((sum, count) => sum + count, 0)).toBe(5)
+  const events = await eventsAfter(db.database, 0, 1_000)
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+  expect(await buckets()).toHaveLength(6)
+})
+
+test('a process that dies while closing leaves nothing, and the next one closes the same bucket', async () => {
+  const clock = standingClock(afterHour(0))
+  const deps = intentDeps(db.database, clock)
+  await closeBuckets(deps)
+  await insertSearches(deps, 30, 'stocks and bonds', noon + 5)
+  clock.set(afterHour(1))
+  const before = await newestSeq(db.database)
+  const dying = {
+    ...deps,
+    jws: {
+      ...deps.jws,
+      sign: (payload: Parameters<typeof deps.jws.sign>[0]) => {
+        if ((payload as { type?: string }).type === 'market.intent.bucket.v1') throw new Error('killed')
+        return deps.jws.sign(payload)
+      },
+    },
+  }
+  await expect(closeBuckets(dying)).rejects.toThrow('killed')
+  expect(await newestSeq(db.database)).toBe(before)
+  expect((await readBudget(db.database, noon))?.spentMicro).toBe(deps.settings.epsilonDailyMicro / 24n)
+  expect(await closeBuckets(deps)).toBe(1)
+  expect(await publishedBuckets(db.database, { fromMs: noon, toMs: noon + hour })).toHaveLength(3)
+})
+
+test('a day whose budget is spent publishes nothing more, and says so', async () => {
+  const clock = standingClock(noon - 11 * hour + graceMs)
+  const deps = intentDeps(db.database, clock)
+  await closeBuckets(deps)
+  await db.database.query('update intent_budget set cap_micro = spent_micro')
+  const at = noon - 11 * hour
+  await insertSearches(deps, 40, 'stocks and bonds', at + 5)
+  clock.set(at + hour + graceMs)
+  expect(await closeBuckets(deps)).toBe(1)
+  const [event] = await eventsAfter(db.database, 1, 10)
+  expect(JSON.parse(event?.event ?? '').data).toMatchObject({ withheld: 'privacy_budget', published_clusters: 0 })
+})
+
+test('a leap of the clock closes what was searched in between and passes over the rest, and says so', async () => {
+  const clock = standingClock(afterHour(0))
+  const deps = intentDeps(db.database, clock)
+  await closeBuckets(deps)
+  await insertSearches(deps, 30, 'stocks and bonds', noon + 50 * hour)
+  clock.set(afterHour(1_000))
+  expect(await closeBuckets(deps)).toBe(2)
+  expect((await buckets()).slice(1)).toEqual([
+    [noon + 50 * hour, noon + 51 * hour],
+    [noon + 999 * hour, noon + 1_000 * hour],
+  ])
+  const skips = (await eventsAfter(db.database, 1, 100))
+    .filter(({ cluster }) => cluster === null)
+    .map(({ event }) => JSON.parse(event).data.skipped_from_at)
+  expect(skips).toEqual([new Date(noon).toISOString(), new Date(noon + 51 * hour).toISOString()])
+})
+
+test('a clock that goes back closes nothing twice and raises an alarm', async () => {
+  const counted: Counted[] = []
+  const clock = standingClock(afterHour(0))
+  const deps = intentDeps(db.database, clock, {}, counted)
+  await closeBuckets(deps)
+  clock.set(noon - 90 * hour)
+  expect(await closeBuckets(deps)).toBe(0)
+  expect(await buckets()).toHaveLength(1)
+  expect(counted).toContainEqual({ name: 'alarms', labels: { alarm: 'intent_clock' } })
+})
+
+test('after a change of their length buckets still meet end to end', async () => {
+  const clock = standingClock(afterHour(0))
+  await closeBuckets(intentDeps(db.database, clock, { bucket_seconds: 600 }))
+  clock.set(noon + 20 * 60_000 + graceMs)
+  await insertSearches(intentDeps(db.database, clock), 1, 'stocks', noon + 1)
+  await insertSearches(intentDeps(db.database, clock), 1, 'stocks', noon + 11 * 60_000)
+  await closeBuckets(intentDeps(db.database, clock, { bucket_seconds: 600 }))
+  clock.set(afterHour(1))
+  await closeBuckets(intentDeps(db.database, clock, { bucket_seconds: 3_600 }))
+  const found = await buckets()
+  for (const [index, [startsAt]] of found.entries()) if (index > 0) expect(startsAt).toBe(found[index - 1]?.[1])
+  expect(found.at(-1)).toEqual([noon + 20 * 60_000, noon + hour])
+})
+
+test('a bond that ends too early or is too small does not count', async () => {
+  const clock = standingClock(afterHour(0))
+  const endsAtMs = noon + hour
+  const standing = {
+    fundingClusters: async () => new Map<Address, string>(),
+    activeBonds: async (_sql: unknown, wallets: readonly Address[] | 'all') =>
+      new Map(
+        (wallets === 'all' ? [] : wallets).map((wallet, index) => [
+          wallet,
+          index % 3 === 0
+            ? { micro: 10_000_000n, lockedUntilMs: endsAtMs + 8 * 86_400_000 }
+            : index % 3 === 1
+              ? { micro: 10_000_000n, lockedUntilMs: endsAtMs + 8 * 86_400_000 - 1 }
+              : { micro: 9_999_999n, lockedUntilMs: endsAtMs + 80 * 86_400_000 },
+        ]),
+      ),
+  }
+  const deps = { ...intentDeps(db.database, clock), standing }
+  await closeBuckets(deps)
+  await insertSearches(deps, 90, 'stocks and bonds', noon + 5)
+  clock.set(afterHour(1))
+  await closeBuckets(deps)
+  const cells = await publishedBuckets(db.database, { fromMs: noon, toMs: endsAtMs })
+  expect(cells).toHaveLength(3)
+  for (const { bonded } of cells) expect(Math.abs((bonded ?? 0) - 30)).toBeLessThan(12)
+})
+
+test('a demo begins with a day of invented demand, marked so, and fills what it slept through', async () => {
+  const clock = standingClock(afterHour(0))
+  const deps = { ...intentDeps(db.database, clock), demo: true }
+  await seedPast(deps)
+  const first = await publishedBuckets(db.database, { cluster: '414', fromMs: 0, toMs: noon })
+  expect(first.length).toBeGreaterThan(100)
+  expect(first.every(({ synthetic, demand }) => synthetic && (demand ?? 0) >= 10)).toBe(true)
+  expect((first[0]?.endsAtMs ?? 0) <= noon - 25 * hour).toBe(true)
+  expect(first.at(-1)?.endsAtMs).toBe(noon)
+  await seedPast(deps)
+  expect(await newestSeq(db.database)).toBeGreaterThan(1_000)
+  const kept = await newestSeq(db.database)
+  clock.set(afterHour(2))
+  await seedPast(deps)
+  const all = await publishedBuckets(db.database, { cluster: '414', fromMs: 0, toMs: noon + 2 * hour })
+  for (const [index, one] of all.entries()) if (index > 0) expect(one.startsAtMs).toBe(all[index - 1]?.endsAtMs)
+  expect(await newestSeq(db.database)).toBeGreaterThan(kept)
+  expect(await seqBefore(db.database, noon)).toBe(kept)
+})

@@ -1,0 +1,105 @@
+import { keccak256, stringToHex } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import type { Network } from '../../../chain/index.ts'
+import { sha256 } from '../../../kernel/bytes.ts'
+import type { Clock } from '../../../kernel/clock.ts'
+import { nowSeconds } from '../../../kernel/clock.ts'
+import type { Rng } from '../../../kernel/random.ts'
+
+/** A simulated agent: a wallet whose key is public knowledge, buying over HTTP as any other buyer does. */
+export type DemoAgent = { account: PrivateKeyAccount; ready: boolean }
+
+export type AgentPorts = { origin: string; base: Network; clock: Clock; rng: Rng }
+
+export function demoAgent(number: number): DemoAgent {
+  return { account: privateKeyToAccount(keccak256(stringToHex(`assay demo agent ${number}`))), ready: false }
+}
+
+const timeoutMs = 30_000
+
+/** A request signed by the wallet (ERC-8128): paid from its credit where it costs something. */
+export async function callSigned(
+  { origin, base, clock, rng }: AgentPorts,
+  { account }: DemoAgent,
+  path: string,
+  body: Record<string, unknown>,
+): Promise<number> {
+  const text = JSON.stringify(body)
+  const digest = `sha-256=:${sha256(text).toString('base64')}:`
+  const created = nowSeconds(clock)
+  const covered = [
+    ['@authority', new URL(origin).host],
+    ['@method', 'POST'],
+    ['@path', path],
+    ['content-digest', digest],
+  ] as const
+  const names = covered.map(([name]) => `"${name}"`).join(' ')
+  const keyId = `erc8128:${base.chainId}:${account.address.toLowerCase()}`
+  const nonce = Buffer.from(rng.bytes(16)).toString('hex')
+  const params = `(${names});created=${created};expires=${created + 60};nonce="${nonce}";keyid="${keyId}"`
+  const lines = [...covered.map(([name, value]) => `"${name}": ${value}`), `"@signature-params": ${params}`]
+  const signature = await account.signMessage({ message: lines.join('\n') })
+  const response = await fetch(`${origin}${path}`, {
+    method: 'POST',
+    body: text,
+    signal: AbortSignal.timeout(timeoutMs),
+    headers: {
+      'content-type': 'application/json',
+      'content-digest': digest,
+      'signature-input': `eth=${params}`,
+      signature: `eth=:${Buffer.from(signature.slice(2), 'hex').toString('base64')}:`,
+    },
+  })
+  await response.arrayBuffer()
+  return response.status
+}
+
+type Offer = { resource: unknown; accepts: Record<string, unknown>[] }
+
+/** Pays in once, by an ordinary x402 payment. */
+export async function topUp({ origin, base, clock, rng }: AgentPorts, { account }: DemoAgent, usd: string) {
+  const url = `${origin}/v1/credit/topup?usd=${usd}`
+  const first = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
+  await first.arrayBuffer()
+  const header = first.headers.get('payment-required')
+  if (first.status !== 402 || header === null) return first.status
+  const offer = JSON.parse(Buffer.from(header, 'base64').toString('utf8')) as Offer
+  const accepted = offer.accepts.find(({ network, scheme }) => network === base.caip2 && scheme === 'exact')
+  if (!accepted) return first.status
+  const message = {
+    from: account.address,
+    to: accepted['payTo'] as `0x${string}`,
+    value: BigInt(accepted['amount'] as string),
+    validAfter: 0n,
+    validBefore: BigInt(nowSeconds(clock) + 120),
+    nonce: `0x${Buffer.from(rng.bytes(32)).toString('hex')}` as const,
+  }
+  const signature = await account.signTypedData({
+    domain: {
+      name: base.usdc.name,
+      version: base.usdc.version,
+      chainId: base.chainId,
+      verifyingContract: base.usdc.address,
+    },
+    types: { TransferWithAuthorization: authorizationFields },
+    primaryType: 'TransferWithAuthorization',
+    message,
+  })
+  const authorization = Object.fromEntries(Object.entries(message).map(([name, value]) => [name, String(value)]))
+  const payment = { x402Version: 2, resource: offer.resource, accepted, payload: { signature, authorization } }
+  const paid = await fetch(url, {
+    headers: { 'payment-signature': Buffer.from(JSON.stringify(payment)).toString('base64') },
+    signal: AbortSignal.timeout(timeoutMs),
+  })
+  await paid.arrayBuffer()
+  return paid.status
+}
+
+const authorizationFields = [
+  { name: 'from', type: 'address' },
+  { name: 'to', type: 'address' },
+  { name: 'value', type: 'uint256' },
+  { name: 'validAfter', type: 'uint256' },
+  { name: 'validBefore', type: 'uint256' },
+  { name: 'nonce', type: 'bytes32' },
+] as const

@@ -1,0 +1,78 @@
+import type { Rpc } from '../../../chain/index.ts'
+import type { ShopContext, ShopJob } from '../../../http/index.ts'
+import type { IntentDeps } from '../deps.ts'
+import { uniformBelow } from '../discrete-laplace.ts'
+import { type AgentPorts, callSigned, type DemoAgent, demoAgent, topUp } from './agent-adapter.ts'
+import { popularity, type Theme, themes } from './themes.ts'
+
+const agentsCount = 32
+/** Fifteen thousand searches and a bond. */
+const topUpUsd = '25'
+const fundMicro = 100_000_000n
+const bondUsd = '10'
+/** One run of the job; another process may take over between two. */
+const runMs = 20_000
+
+/**
+ * Invented agents that really buy: each pays in once, puts a bond down and then searches from its credit. Their demand
+ * goes the way of everybody's, and is marked as synthetic because this is a demo.
+ */
+export function openPopulation(
+  deps: IntentDeps,
+  context: Pick<ShopContext, 'apiUrl' | 'base' | 'rpcs'>,
+  callsPerSecond: number,
+): { job: ShopJob; stop(): void } {
+  const { clock, rng, log } = deps
+  const ports: AgentPorts = { origin: context.apiUrl, base: context.base, clock, rng }
+  const rpc = context.rpcs.get(context.base.caip2)
+  const agents = Array.from({ length: agentsCount }, (_, number) => demoAgent(number + 1))
+  const stopping = new AbortController()
+  const turn = async () => {
+    const agent = agents[draw(rng, agents.length)] as DemoAgent
+    const status = await search(ports, agent, clock.nowMs())
+    if (status === 402) await payIn(ports, rpc, agent)
+    else if (status === 200 && !agent.ready) {
+      // Only final money can be locked, so the first tries may come too early.
+      const bonded = await callSigned(ports, agent, '/v1/credit/bond', { usd: bondUsd, days: 60 })
+      agent.ready = bonded === 200 || bonded === 404
+    }
+  }
+  const work = async () => {
+    const untilMs = clock.monotonicMs() + runMs
+    while (!stopping.signal.aborted && clock.monotonicMs() < untilMs) {
+      await turn().catch((error: unknown) => log.info({ error: String(error) }, 'a simulated agent could not buy'))
+      await clock.sleep(1000 / callsPerSecond, stopping.signal).catch(() => {})
+    }
+  }
+  return {
+    job: { name: 'market.intents.demo', intervalMs: 1_000, work },
+    stop: () => stopping.abort(new Error('the demo ends')),
+  }
+}
+
+const draw = (rng: IntentDeps['rng'], limit: number) => Number(uniformBelow(rng, BigInt(limit)))
+
+function search(ports: AgentPorts, agent: DemoAgent, atMs: number): Promise<number> {
+  const { queries } = pickTheme(ports, atMs)
+  return callSigned(ports, agent, '/v1/match', { query: queries[draw(ports.rng, queries.length)], limit: 3 })
+}
+
+/** What is popular now is asked for more. */
+function pickTheme({ rng }: AgentPorts, atMs: number): Theme {
+  const weights = themes.map((theme) => popularity(theme, atMs))
+  let at = (draw(rng, 1_000_000) / 1_000_000) * weights.reduce((sum, weight) => sum + weight, 0)
+  const chosen = themes.find((_, index) => {
+    at -= weights[index] ?? 0
+    return at < 0
+  })
+  return chosen ?? (themes[0] as Theme)
+}
+
+async function payIn(ports: AgentPorts, rpc: Rpc | undefined, agent: DemoAgent): Promise<void> {
+  const version = await rpc?.first('web3_clientVersion', [])
+  // Nobody's own chain is asked for gifts.
+  if (!String(version).startsWith('assay-devnet/')) return
+  const amounts = { wei: '0x0', microUsdc: `0x${fundMicro.toString(16)}` }
+  await rpc?.first('devnet_fund', [agent.account.address, amounts])
+  await topUp(ports, agent, topUpUsd)
+}

@@ -1,0 +1,2 @@
+export type { Standing } from './deps.ts'
+export { createIntentDeps, type IntentOptions, type OpenedIntents, openIntents } from './open-intents.ts'

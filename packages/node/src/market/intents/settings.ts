@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { type Micro, parseUsd } from '../../kernel/money.ts'
+import type { OwnCluster } from './clusters.ts'
+
+export type IntentSettings = {
+  bucketMs: number
+  /** Distinct agents a cell needs before anything is said about it. */
+  k: number
+  /** Clusters one agent can count for in a bucket. */
+  clustersPerAgent: number
+  /** What a day of published figures may tell about any one agent, in millionths of epsilon. */
+  epsilonDailyMicro: bigint
+  /** Streams one subscription may hold open in one process. */
+  connections: number
+  /** Events kept for a reader that is behind, before some are left out. */
+  bufferEvents: number
+  replayMs: number
+  trendMs: number
+  /** A bond counts when it is at least this large and stays locked this long after the bucket. */
+  bondMicro: Micro
+  bondMs: number
+  clusters: readonly OwnCluster[]
+  /** Simulated agents of a demo node: how many searches they buy in a second; undefined turns them off. */
+  demoCallsPerSecond: number | undefined
+}
+
+const dayMs = 86_400_000
+
+const usd = z.string().transform((text, context) => {
+  const micro = parseUsd(text)
+  if (micro === undefined || micro === 0n) context.addIssue({ code: 'custom', message: 'must be decimal USD above 0' })
+  return micro ?? 0n
+})
+
+const ownCluster = z.strictObject({
+  id: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, - or _'),
+  name: z.string().min(1).max(80),
+  parent: z.string().max(32).optional(),
+  terms: z.array(z.string().min(1).max(40)).max(50).optional(),
+})
+
+const schema = (demo: boolean) =>
+  z.strictObject({
+    bucket_seconds: z
+      .number()
+      .int()
+      .min(1)
+      .max(86_400)
+      .refine((seconds) => 86_400 % seconds === 0, 'must divide a day')
+      .default(demo ? 30 : 3_600),
+    k: z.number().int().min(10).max(10_000).default(10),
+    clusters_per_agent: z.number().int().min(1).max(5).default(5),
+    epsilon_daily: z.number().positive().max(1_000_000).optional(),
+    connections: z.number().int().min(1).max(20_000).default(5),
+    buffer_events: z.number().int().min(16).max(10_000).default(512),
+    replay_hours: z.number().min(24).max(8_760).default(48),
+    trend_hours: z.number().positive().max(8_760).default(6),
+    bond_usd: usd.default(10_000_000n),
+    bond_days: z
+      .number()
+      .min(0)
+      .max(365)
+      .default(demo ? 0 : 8),
+    clusters: z.array(ownCluster).max(200).default([]),
+    demo: z.enum(['on', 'off']).default('on'),
+    demo_calls_per_second: z.number().positive().max(20).default(3),
+  })
+
+/** A demo's buckets are short and its agents invented, so its default budget is one that lets their movement show. */
+const demoEpsilonPerBucket = 6
+
+/** From the JSON of `INTENTS`. */
+export function parseIntentSettings(given: unknown, demo: boolean): IntentSettings {
+  const parsed = schema(demo).safeParse(given ?? {})
+  if (!parsed.success)
+    throw new RangeError(
+      parsed.error.issues.map((issue) => `INTENTS: ${issue.path.join('.')} ${issue.message}`).join('; '),
+    )
+  const { data } = parsed
+  const bucketsPerDay = 86_400 / data.bucket_seconds
+  const epsilonDaily = data.epsilon_daily ?? (demo ? demoEpsilonPerBucket * bucketsPerDay : 1)
+  return {
+    bucketMs: data.bucket_seconds * 1000,
+    k: data.k,
+    clustersPerAgent: data.clusters_per_agent,
+    epsilonDailyMicro: BigInt(Math.max(1, Math.floor(epsilonDaily * 1_000_000))),
+    connections: data.connections,
+    bufferEvents: data.buffer_events,
+    replayMs: data.replay_hours * 3_600_000,
+    trendMs: data.trend_hours * 3_600_000,
+    bondMicro: data.bond_usd,
+    bondMs: data.bond_days * dayMs,
+    clusters: data.clusters,
+    demoCallsPerSecond: demo && data.demo === 'on' ? data.demo_calls_per_second : undefined,
+  }
+}
+
+export const bucketsPerDay = ({ bucketMs }: Pick<IntentSettings, 'bucketMs'>): bigint =>
+  BigInt(Math.round(dayMs / bucketMs))

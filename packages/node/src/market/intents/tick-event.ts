@@ -1,0 +1,113 @@
+import { signedEvent } from '../../http/index.ts'
+import type { Json } from '../../kernel/canonical-json.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import type { IntentDeps } from './deps.ts'
+import type { NoisyCell } from './privacy.ts'
+import { epsilonText, privacyStatement } from './privacy.ts'
+
+export const tickType = 'market.intent.tick.v1'
+export const bucketType = 'market.intent.bucket.v1'
+export const streamPath = '/v1/market/intent-stream'
+
+/** The stream is one log; a second one would count apart under another number in front. */
+const shard = '0'
+export const eventId = (seq: number): string => `${shard}-${seq}`
+
+/** The place an id stands for; undefined for a text that is no id of this stream. */
+export function parseEventId(text: string): number | undefined {
+  const [, digits] = /^0-(0|[1-9][0-9]{0,14})$/.exec(text) ?? []
+  return digits === undefined ? undefined : Number(digits)
+}
+
+export type Span = { startsAtMs: number; endsAtMs: number; synthetic: boolean }
+
+/** What the cluster's newest published event said before. */
+export type Before = { demand: number; ewma: number; endsAtMs: number; words: ReadonlyMap<string, number> }
+
+type EventDeps = Pick<IntentDeps, 'jws' | 'apiUrl' | 'settings' | 'book'>
+
+const rounded = (value: number, digits: number) => Math.round(value * 10 ** digits) / 10 ** digits
+
+/** Half of what was known counts again after the half-life, however long the buckets in between were. */
+export function smooth(before: Before | undefined, demand: number, endsAtMs: number, halfLifeMs: number): number {
+  if (!before) return demand
+  const kept = 0.5 ** (Math.max(0, endsAtMs - before.endsAtMs) / halfLifeMs)
+  return rounded(before.ewma * kept + demand * (1 - kept), 6)
+}
+
+const changePct = (now: number, before: number | undefined): number | null =>
+  before === undefined || before === 0 ? null : rounded((100 * (now - before)) / before, 1)
+
+export function tickEvent(
+  deps: EventDeps,
+  seq: number,
+  span: Span,
+  cell: NoisyCell,
+  before: Before | undefined,
+  publishedAtMs: number,
+): { event: string; ewma: number } {
+  const node = deps.book.byId.get(cell.cluster)
+  const ewma = smooth(before, cell.demand, span.endsAtMs, deps.settings.trendMs)
+  const { k, epsilon_bucket, noise_scale } = privacyStatement(deps.settings)
+  const data: Json = {
+    cluster: {
+      id: cell.cluster,
+      name: node?.name ?? cell.cluster,
+      tier: node?.tier ?? 1,
+      parent: node?.parentId ?? null,
+      source: node?.source ?? 'operator',
+    },
+    starts_at: toRfc3339(span.startsAtMs),
+    ends_at: toRfc3339(span.endsAtMs),
+    demand: cell.demand,
+    bonded: cell.bonded,
+    trend: { ewma: rounded(ewma, 3), change_pct: changePct(cell.demand, before?.demand) },
+    rising: cell.words.map(({ word, demand }) => ({
+      term: word,
+      demand,
+      change_pct: changePct(demand, before?.words.get(word)),
+    })),
+    privacy: { k, epsilon_bucket, noise_scale: noise_scale.demand },
+    synthetic: span.synthetic,
+  }
+  return { event: sign(deps, seq, tickType, cell.cluster, publishedAtMs, data), ewma }
+}
+
+export type BucketClosing = {
+  publishedCells: number
+  withheld: 'privacy_budget' | null
+  spentMicro: bigint
+  /** Time before this bucket that was passed over: no node was running, or the clock leapt. */
+  skippedFromMs: number | null
+}
+
+/** Says that the bucket is complete, so that silence about a cluster means: too few agents. */
+export function bucketEvent(
+  deps: EventDeps,
+  seq: number,
+  span: Span,
+  closing: BucketClosing,
+  publishedAtMs: number,
+): string {
+  const data: Json = {
+    starts_at: toRfc3339(span.startsAtMs),
+    ends_at: toRfc3339(span.endsAtMs),
+    published_clusters: closing.publishedCells,
+    withheld: closing.withheld,
+    skipped_from_at: closing.skippedFromMs === null ? null : toRfc3339(closing.skippedFromMs),
+    privacy: { ...privacyStatement(deps.settings), epsilon_spent_today: epsilonText(closing.spentMicro) } as Json,
+    synthetic: span.synthetic,
+  }
+  return sign(deps, seq, bucketType, 'all', publishedAtMs, data)
+}
+
+function sign(deps: EventDeps, seq: number, type: string, subject: string, timeMs: number, data: Json): string {
+  const attributes = {
+    id: eventId(seq),
+    source: `${deps.apiUrl}${streamPath}`,
+    type,
+    subject,
+    time: toRfc3339(timeMs),
+  }
+  return signedEvent(deps.jws, attributes, JSON.stringify(data))
+}

@@ -1,0 +1,46 @@
+import type { Micro } from '../../kernel/money.ts'
+import type { OptionDeps } from './deps.ts'
+import { finalValues, moneyIsFinal } from './final-money.ts'
+import { lockSeries, writeEvents } from './series-store.ts'
+
+type Pending = { id: string; symbol: string; quantity: number; price_micro: Micro }
+
+const perRunMax = 500
+
+/** Offers whose money can no longer be taken back enter the book, in the order in which they came. */
+export async function activateOffers(deps: OptionDeps): Promise<number> {
+  const { rows } = await deps.database.query<Pending>(
+    `select o.id, o.symbol, o.quantity, o.price_micro from option_order o
+     where o.state = 'pending' and ${moneyIsFinal('o.writer', 'o.created_at')}
+       -- Whoever spent money that a reorg took away owes it: nothing is sold on such an offer.
+       and not exists (select from ledger_account a join ledger_entry e on e.account_id = a.id
+         where a.name = 'receivable:credit:' || o.writer || '@' || $1 group by a.id having sum(e.amount_micro) > 0)
+     order by o.created_at, o.id limit $3`,
+    [...finalValues(deps), perRunMax],
+  )
+  if (rows.length === 0) return 0
+  await deps.database.transaction(async (tx) => {
+    await lockSeries(
+      tx,
+      rows.map(({ symbol }) => symbol),
+    )
+    for (const { id, symbol } of rows)
+      await tx.query(
+        `with moved as (update option_series set seq = seq + 1 where symbol = $2 returning seq)
+         update option_order set state = 'live', seq = (select seq from moved) where id = $1 and state = 'pending'`,
+        [id, symbol],
+      )
+    await writeEvents(
+      tx,
+      rows.map(({ id, symbol, quantity, price_micro }) => ({
+        symbol,
+        kind: 'offered' as const,
+        subject: id,
+        quantity,
+        priceMicro: price_micro,
+      })),
+      deps.clock.nowMs(),
+    )
+  })
+  return rows.length
+}

@@ -1,0 +1,113 @@
+import { type Micro, smallerOf } from '../../kernel/money.ts'
+import { Problem } from '../../kernel/problem.ts'
+import type { OptionDeps } from './deps.ts'
+import { type Book, createBook } from './domain/book.ts'
+import { vaultOffer } from './reserve-contracts.ts'
+import { isTraded, openSeries, type Series } from './series-store.ts'
+
+export type BoardEntry = { series: Series; book: Book }
+
+export type Ask = { totalMicro: Micro; vaultMicro?: Micro }
+
+export type Board = {
+  /** The open series and their offers, a moment old at most. */
+  read(): Promise<ReadonlyMap<string, BoardEntry>>
+  /** What so many contracts cost now. Throws a Problem when they cannot be had. */
+  ask(symbol: string, quantity: number): Promise<Ask>
+  /** The cheapest contract there is; undefined when none is. */
+  cheapest(): Promise<{ symbol: string; premiumMicro: Micro } | undefined>
+  askOf(entry: BoardEntry, quantity: number): Ask | undefined
+  /** Something changed here: the next look reads anew. */
+  changed(): void
+  vault(): { limitMicro: Micro; usedMicro: Micro }
+}
+
+/** Older than this it is read anew; after a change of our own, sooner. */
+const freshMs = 1_000
+const restMs = 50
+
+/** Prices are asked for far more often than they change, so they come from a copy that is read at most so often. */
+export function createBoard(deps: OptionDeps): Board {
+  let known: { entries: Map<string, BoardEntry>; vault: ReturnType<Board['vault']>; atMs: number } | undefined
+  let reading: Promise<void> | undefined
+  let dirty = false
+
+  const load = async () => {
+    dirty = false
+    const [series, offers, vault] = await Promise.all([
+      openSeries(deps.database),
+      readOffers(deps),
+      deps.database.query<{ limit_micro: Micro; used_micro: Micro }>(
+        `select limit_micro, used_micro from option_vault`,
+      ),
+    ])
+    const entries = new Map(series.map((one) => [one.symbol, { series: one, book: createBook() }]))
+    for (const offer of offers) entries.get(offer.symbol)?.book.place(offer)
+    const { limit_micro: limitMicro = 0n, used_micro: usedMicro = 0n } = vault.rows[0] ?? {}
+    known = { entries, vault: { limitMicro, usedMicro }, atMs: deps.clock.monotonicMs() }
+  }
+  const read = async () => {
+    const age = known === undefined ? Number.POSITIVE_INFINITY : deps.clock.monotonicMs() - known.atMs
+    if (age > freshMs || (dirty && age > restMs)) {
+      reading ??= load().finally(() => {
+        reading = undefined
+      })
+      await reading
+    }
+    return known?.entries ?? new Map<string, BoardEntry>()
+  }
+  const vault = () => known?.vault ?? { limitMicro: 0n, usedMicro: 0n }
+  const askOf = ({ series, book }: BoardEntry, quantity: number): Ask | undefined => {
+    const offer = vaultOffer(deps, { quantity }, series, { vault: vault() })
+    const { total, available } = book.cost(quantity, offer)
+    if (available < quantity) return undefined
+    return { totalMicro: BigInt(total), ...(offer ? { vaultMicro: BigInt(offer.price) } : {}) }
+  }
+  return {
+    read,
+    vault,
+    askOf,
+    changed: () => {
+      dirty = true
+    },
+    ask: async (symbol, quantity) => {
+      const entry = (await read()).get(symbol)
+      if (!entry) throw new Problem('series_unknown')
+      if (!isTraded(entry.series, deps.clock.nowMs())) throw new Problem('series_closed')
+      const ask = askOf(entry, quantity)
+      if (!ask) throw new Problem('options_sold_out', { extra: { symbol } })
+      return ask
+    },
+    cheapest: async () => {
+      const nowMs = deps.clock.nowMs()
+      let best: { symbol: string; premiumMicro: Micro } | undefined
+      for (const [symbol, entry] of await read()) {
+        const ask = isTraded(entry.series, nowMs) ? askOf(entry, 1) : undefined
+        if (ask && (!best || smallerOf(ask.totalMicro, best.premiumMicro) !== best.premiumMicro))
+          best = { symbol, premiumMicro: ask.totalMicro }
+      }
+      return best
+    },
+  }
+}
+
+async function readOffers({ database }: OptionDeps) {
+  const { rows } = await database.query<{
+    id: string
+    symbol: string
+    writer: string
+    price_micro: Micro
+    seq: bigint
+    open_quantity: number
+  }>(
+    `select id, symbol, writer, price_micro, seq, open_quantity from option_order where state = 'live' and open_quantity > 0`,
+  )
+  return rows.map(({ id, symbol, writer, price_micro, seq, open_quantity }) => ({
+    id,
+    symbol,
+    writer,
+    price: Number(price_micro),
+    seq: Number(seq),
+    quantity: open_quantity,
+  }))
+}

@@ -1,0 +1,36 @@
+import type { Address } from '../../kernel/address.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
+import type { Micro } from '../../kernel/money.ts'
+import type { JwsPort } from '../../payments/index.ts'
+import type { Database } from '../../store/database.ts'
+import type { PublishedDemand } from '../contract.ts'
+import type { OptionSettings } from './settings.ts'
+
+export type OptionDeps = {
+  database: Database
+  clock: Clock
+  ids: Ids
+  log: Log
+  metrics: Metrics
+  jws: JwsPort
+  settings: OptionSettings
+  demand: PublishedDemand
+  /** Where premiums and collateral are paid: the one chain of the exchange. */
+  network: string
+  usdc: Address
+  /** Stands for the operator's vault wherever a writer is named. */
+  vaultWallet: Address
+  /** What the custody wallet holds beyond everybody's money, so that the vault never promises what is not there. */
+  spareMicro?(): Promise<Micro>
+  /** Throws a Problem when the operator has stopped trading. */
+  requireTrading(): Promise<void>
+  /** Beside the allowlist: the operator's own rule. */
+  isEligible?(wallet: Address, action: 'buy' | 'write'): Promise<boolean>
+}
+
+/** Written as the symbol of its account: what the exchange signs says where it was signed. */
+export const indexMethodName = 'assay.options.index/v1'
+export const settlementMethodName = 'assay.options.settlement/v1'

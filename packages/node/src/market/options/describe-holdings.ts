@@ -1,0 +1,189 @@
+import { type Address, checksumAddress } from '../../kernel/address.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import type { Micro } from '../../kernel/money.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { accounts, owedTo } from '../../ledger/index.ts'
+import type { Sql } from '../../store/database.ts'
+import type { OptionDeps } from './deps.ts'
+import { finalValues, moneyIsFinal } from './final-money.ts'
+import { pointsText } from './follow-index.ts'
+import { payoutPurpose } from './withdraw-offer.ts'
+
+const shownMax = 200
+
+/** What a wallet holds, offers and is owed by the exchange, newest first. */
+export async function describeHoldings(deps: OptionDeps, wallet: Address) {
+  const [positions, offers, payouts, payableMicro] = await Promise.all([
+    readPositions(deps, wallet),
+    readOffers(deps.database, wallet),
+    deps.database.query<{ id: string; amount_micro: Micro; state: string; transaction: string | null }>(
+      `select id, amount_micro, state, transaction from payout where payee = $1 and purpose = $2
+       order by created_at desc limit 50`,
+      [wallet, payoutPurpose],
+    ),
+    owedTo(deps.database, accounts.payable(deps.network, wallet, payoutPurpose)),
+  ])
+  return {
+    wallet: checksumAddress(wallet),
+    positions,
+    offers,
+    payable_micro: payableMicro.toString(),
+    payouts: payouts.rows.map(({ id, amount_micro, state, transaction }) => ({
+      id,
+      amount_micro: amount_micro.toString(),
+      state,
+      transaction,
+    })),
+  }
+}
+
+async function readPositions(deps: OptionDeps, wallet: Address) {
+  const { rows } = await deps.database.query<{
+    id: string
+    symbol: string
+    quantity: number
+    premium_micro: Micro
+    cap_micro: Micro
+    state: string
+    final: boolean
+    expires_at: Date
+    payout_micro: Micro | null
+    synthetic: boolean
+  }>(
+    `select o.id, o.symbol, o.quantity, o.premium_micro, s.cap_micro, o.state, s.expires_at, o.payout_micro, s.synthetic,
+       o.state in ('settled', 'voided') or (o.state = 'open' and ${moneyIsFinal('o.holder', 'o.opened_at')}) as final
+     from option_position o join option_series s on s.symbol = o.symbol
+     where o.holder = $3 and o.state <> 'released' order by o.reserved_at desc, o.id desc limit $4`,
+    [...finalValues(deps), wallet, shownMax],
+  )
+  return rows.map((row) => ({
+    position_id: row.id,
+    symbol: row.symbol,
+    quantity: row.quantity,
+    premium_micro: row.premium_micro.toString(),
+    most_micro: (BigInt(row.quantity) * row.cap_micro).toString(),
+    state: row.state,
+    final: row.final,
+    expires_at: toRfc3339(row.expires_at.getTime()),
+    payout_micro: row.payout_micro?.toString() ?? null,
+    ...(row.synthetic ? { synthetic: true } : {}),
+  }))
+}
+
+async function readOffers(sql: Sql, wallet: Address) {
+  const { rows } = await sql.query<{
+    id: string
+    symbol: string
+    price_micro: Micro
+    quantity: number
+    open_quantity: number
+    sold: bigint
+    cap_micro: Micro
+    state: string
+  }>(
+    `select o.id, o.symbol, o.price_micro, o.quantity, o.open_quantity, s.cap_micro, o.state,
+       (select coalesce(sum(f.quantity), 0)::bigint from option_fill f join option_position p on p.id = f.position_id
+        where f.order_id = o.id and p.state in ('held', 'open')) as sold
+     from option_order o join option_series s on s.symbol = o.symbol
+     where o.writer = $1 order by o.created_at desc, o.id desc limit $2`,
+    [wallet, shownMax],
+  )
+  return rows.map((row) => ({
+    offer_id: row.id,
+    symbol: row.symbol,
+    premium_micro: row.price_micro.toString(),
+    quantity: row.quantity,
+    free_quantity: row.open_quantity,
+    sold_quantity: Number(row.sold),
+    collateral_micro: (BigInt(row.open_quantity) * (row.cap_micro - row.price_micro)).toString(),
+    state: row.state,
+  }))
+}
+
+type SettlementRow = {
+  symbol: string
+  outcome: 'fixed' | 'void'
+  value_e4: bigint | null
+  payoff_micro: Micro | null
+  reason: string | null
+  document: Record<string, unknown>
+  jws: string
+  decided_at: Date
+  contracts: bigint
+  paid: Micro
+}
+
+const settlementSql = `select t.symbol, t.outcome, t.value_e4, t.payoff_micro, t.reason, t.document, t.jws, t.decided_at,
+  (select coalesce(sum(p.quantity), 0)::bigint from option_position p where p.symbol = t.symbol and p.state in ('settled', 'voided')) as contracts,
+  (select coalesce(sum(p.payout_micro), 0)::bigint from option_position p where p.symbol = t.symbol and p.state in ('settled', 'voided')) as paid
+  from option_settlement t`
+
+function describeSettlement(row: SettlementRow) {
+  const { inputs_after, inputs_up_to } = row.document
+  return {
+    symbol: row.symbol,
+    outcome: row.outcome,
+    value: row.value_e4 === null ? null : pointsText(row.value_e4),
+    payoff_micro: row.payoff_micro?.toString() ?? null,
+    reason: row.reason,
+    decided_at: toRfc3339(row.decided_at.getTime()),
+    contracts: Number(row.contracts),
+    paid_micro: row.paid.toString(),
+    document: row.document,
+    jws: row.jws,
+    inputs_url: `/v1/options/inputs?after=${inputs_after}&up_to=${inputs_up_to}`,
+  }
+}
+
+export async function listSettlements(sql: Sql, page: { limit: number; after?: { at: Date; symbol: string } }) {
+  const { rows } = await sql.query<SettlementRow>(
+    `${settlementSql} where ($2::timestamptz is null or (t.decided_at, t.symbol) < ($2, $3))
+     order by t.decided_at desc, t.symbol desc limit $1`,
+    [page.limit + 1, page.after?.at ?? null, page.after?.symbol ?? null],
+  )
+  const shown = rows.slice(0, page.limit)
+  const last = shown.at(-1)
+  return {
+    data: shown.map(describeSettlement),
+    next_cursor: rows.length > shown.length && last ? `${last.decided_at.toISOString()} ${last.symbol}` : null,
+  }
+}
+
+export async function findSettlement(sql: Sql, symbol: string) {
+  const { rows } = await sql.query<SettlementRow>(`${settlementSql} where t.symbol = $1`, [symbol])
+  if (!rows[0]) throw new Problem('series_unknown', { detail: 'No settlement of such a series.' })
+  return describeSettlement(rows[0])
+}
+
+const inputsMax = 2_000
+
+/** The published figures behind an index, page by page, in the order in which they are added up. */
+export async function listInputs(sql: Sql, range: { after: Date; upTo: Date; cursor?: { at: Date; cluster: string } }) {
+  const { rows } = await sql.query<{
+    ends_at: Date
+    starts_at: Date
+    cluster: string
+    bonded: number | null
+    event_id: string
+    synthetic: boolean
+  }>(
+    `select ends_at, starts_at, cluster, bonded, event_id, synthetic from option_input
+     where ends_at > $1 and starts_at < $2
+       and ($3::timestamptz is null or ends_at > $3 or (ends_at = $3 and cluster collate "C" > $4))
+     order by ends_at, cluster collate "C" limit $5`,
+    [range.after, range.upTo, range.cursor?.at ?? null, range.cursor?.cluster ?? null, inputsMax + 1],
+  )
+  const shown = rows.slice(0, inputsMax)
+  const last = shown.at(-1)
+  return {
+    data: shown.map((row) => ({
+      ends_at: row.ends_at.toISOString(),
+      starts_at: row.starts_at.toISOString(),
+      cluster: row.cluster,
+      bonded: row.bonded,
+      event_id: row.event_id,
+      synthetic: row.synthetic,
+    })),
+    next_cursor: rows.length > shown.length && last ? `${last.ends_at.toISOString()} ${last.cluster}` : null,
+  }
+}

@@ -1,0 +1,151 @@
+import { toRfc3339 } from '../../kernel/clock.ts'
+import { formatUsd } from '../../kernel/money.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { accounts, owedTo } from '../../ledger/index.ts'
+import type { Board, BoardEntry } from './board.ts'
+import { indexMethodName, type OptionDeps, settlementMethodName } from './deps.ts'
+import { createBook } from './domain/book.ts'
+import { isListable, pointsText } from './follow-index.ts'
+import { valueSeries } from './price-series.ts'
+import { readIndex, volatilityOf } from './read-index.ts'
+import { vaultOffer } from './reserve-contracts.ts'
+import { findSeries, isTraded, type Series } from './series-store.ts'
+
+export type MarketDeps = OptionDeps & { board: Board }
+
+export function describeSeries(deps: MarketDeps, entry: BoardEntry) {
+  const { series } = entry
+  const traded = isTraded(series, deps.clock.nowMs())
+  const ask = traded ? deps.board.askOf(entry, 1) : undefined
+  return {
+    symbol: series.symbol,
+    cluster: series.cluster,
+    kind: series.kind === 'C' ? 'call' : 'put',
+    strike: series.strike,
+    pays_up_to: series.width,
+    size_micro: series.sizeMicro.toString(),
+    most_micro: series.capMicro.toString(),
+    last_trade_at: toRfc3339(series.lastTradeAtMs),
+    expires_at: toRfc3339(series.expiresAtMs),
+    state: series.state === 'trading' && !traded ? 'closed' : series.state,
+    premium_micro: ask ? ask.totalMicro.toString() : null,
+    premium_usd: ask ? formatUsd(ask.totalMicro) : null,
+    buyable: ask !== undefined,
+    ...(series.synthetic ? { synthetic: true } : {}),
+  }
+}
+
+export async function listMarket(
+  deps: MarketDeps,
+  filter: { cluster?: string; kind?: 'call' | 'put'; buyable?: boolean; limit: number; after?: string },
+) {
+  const rows = [...(await deps.board.read()).values()]
+    .filter(({ series }) => series.state === 'trading')
+    .filter(({ series }) => filter.cluster === undefined || series.cluster === filter.cluster)
+    .map((entry) => describeSeries(deps, entry))
+    .filter((row) => filter.kind === undefined || row.kind === filter.kind)
+    .filter((row) => filter.buyable !== true || row.buyable)
+  const keyOf = (row: { expires_at: string; symbol: string }) => `${row.expires_at} ${row.symbol}`
+  rows.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  const rest = filter.after === undefined ? rows : rows.filter((row) => keyOf(row) > (filter.after as string))
+  const page = rest.slice(0, filter.limit)
+  const last = page.at(-1)
+  return { data: page, next_cursor: rest.length > page.length && last ? keyOf(last) : null }
+}
+
+const historyTicks = 200
+
+export async function describeOneSeries(deps: MarketDeps, symbol: string) {
+  const entry = (await deps.board.read()).get(symbol) ?? (await endedEntry(deps, symbol))
+  const { series, book } = entry
+  const nowMs = deps.clock.nowMs()
+  const [index] = await readIndex(deps.database, historyTicks, series.cluster)
+  const ticks = index?.ticks ?? []
+  const newest = ticks.at(-1)
+  const { delta, gamma, vega, theta } = valueSeries(deps, series, { ticks }, series.volatility, nowMs)
+  const vault = isTraded(series, nowMs)
+    ? vaultOffer(deps, { quantity: deps.settings.quantityMax }, series, { vault: deps.board.vault() })
+    : undefined
+  const collateralMicro = await owedTo(deps.database, accounts.optionCollateral(deps.network, symbol))
+  return {
+    ...describeSeries(deps, entry),
+    index: newest ? pointsText(newest.valueE4) : null,
+    index_at: newest ? toRfc3339(newest.atMs) : null,
+    volatility: series.volatility,
+    model_micro: series.modelMicro?.toString() ?? null,
+    greeks: { delta: six(delta), gamma: six(gamma), vega: six(vega), theta: six(theta) },
+    book: book.depth(20).map(({ price, quantity, offers }) => ({ premium_micro: price.toString(), quantity, offers })),
+    vault: vault ? { premium_micro: vault.price.toString(), quantity: vault.quantity } : null,
+    open_interest: series.sold,
+    open_interest_limit_micro: series.interestLimitMicro.toString(),
+    collateral_micro: collateralMicro.toString(),
+    history: ticks.map(({ atMs, valueE4, agents }) => ({ at: toRfc3339(atMs), index: pointsText(valueE4), agents })),
+    settlement: series.state === 'trading' ? null : `/v1/options/settlements/${symbol}`,
+    method: methodOf(deps),
+  }
+}
+
+const six = (value: number): number => Math.round(value * 1e6) / 1e6
+
+function methodOf({ settings }: OptionDeps) {
+  return {
+    index: indexMethodName,
+    settlement: settlementMethodName,
+    pricing: 'Black-76, zero rate, call capped as a spread',
+    half_life_ms: settings.halfLifeMs,
+    window_ms: settings.windowMs,
+    agents_min: settings.agentsMin,
+    extensions_max: settings.extensionsMax,
+    time_scale: settings.timeScale,
+    documentation: 'docs/options.md',
+  }
+}
+
+async function endedEntry(deps: MarketDeps, symbol: string): Promise<BoardEntry> {
+  const series: Series | undefined = await findSeries(deps.database, symbol)
+  if (!series) throw new Problem('series_unknown')
+  return { series, book: createBook() }
+}
+
+export async function listClusters(deps: MarketDeps, page: { limit: number; after?: string }) {
+  const { rows: bases } = await deps.database.query<{ cluster: string; base_share_e12: bigint; base_at: Date }>(
+    `select cluster, base_share_e12, base_at from option_cluster`,
+  )
+  const baseOf = new Map(bases.map((row) => [row.cluster, row]))
+  const listed = new Map<string, number>()
+  let synthetic = false
+  for (const { series } of (await deps.board.read()).values()) {
+    if (series.state === 'trading') listed.set(series.cluster, (listed.get(series.cluster) ?? 0) + 1)
+    synthetic ||= series.synthetic
+  }
+  const all = deps.demand
+    .clusters()
+    .filter(isListable)
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .filter(({ id }) => page.after === undefined || id > page.after)
+  const shown = all.slice(0, page.limit)
+  const indexes = new Map(
+    (await readIndex(deps.database, deps.settings.volatilityTicks)).map((index) => [index.cluster, index]),
+  )
+  const data = shown.map(({ id, name, parentId, tier, source }) => {
+    const index = indexes.get(id)
+    const newest = index?.ticks.at(-1)
+    const base = baseOf.get(id)
+    return {
+      cluster: id,
+      name,
+      parent: parentId,
+      tier,
+      source,
+      index: newest ? pointsText(newest.valueE4) : null,
+      index_at: newest ? toRfc3339(newest.atMs) : null,
+      agents: newest?.agents ?? null,
+      base_at: base ? toRfc3339(base.base_at.getTime()) : null,
+      base_share_e12: base?.base_share_e12.toString() ?? null,
+      volatility: index ? volatilityOf(deps.settings, index) : null,
+      series: listed.get(id) ?? 0,
+      ...(synthetic && newest ? { synthetic: true } : {}),
+    }
+  })
+  return { data, next_cursor: all.length > shown.length ? (shown.at(-1)?.id ?? null) : null }
+}

@@ -1,0 +1,11 @@
+import type { Address } from '../../kernel/address.ts'
+import { Problem } from '../../kernel/problem.ts'
+import type { OptionDeps } from './deps.ts'
+
+/** Who may trade is the operator's to say: a list, a rule of its own, or in demo mode everybody. */
+export async function requireEligible(deps: OptionDeps, wallet: Address, action: 'buy' | 'write'): Promise<void> {
+  const { eligible } = deps.settings
+  if (eligible === 'anyone' || eligible.has(wallet)) return
+  if (await deps.isEligible?.(wallet, action)) return
+  throw new Problem('options_not_eligible')
+}

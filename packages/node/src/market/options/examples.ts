@@ -1,0 +1,146 @@
+/** Answers as the documents show them. */
+const at = '2026-12-04T08:00:00.000Z'
+const symbol = 'TC-52-20261204-100-C'
+const wallet = '0x1111111111111111111111111111111111111111'
+
+export const exampleSymbol = symbol
+export const exampleWallet = wallet
+export const exampleOfferId = 'ofr_06d1z8k4q2v7e9m3x5c0w8r2t4'
+
+export const exampleSeries = {
+  symbol,
+  cluster: '52',
+  kind: 'call',
+  strike: 100,
+  pays_up_to: 100,
+  size_micro: '7827788',
+  most_micro: '782778800',
+  last_trade_at: '2026-12-03T08:00:00.000Z',
+  expires_at: at,
+  state: 'trading',
+  premium_micro: '80000000',
+  premium_usd: '80',
+  buyable: true,
+}
+
+export const exampleDetail = {
+  ...exampleSeries,
+  index: '101.2500',
+  index_at: '2026-11-20T08:00:00.000Z',
+  volatility: 0.9,
+  model_micro: '80000000',
+  greeks: { delta: 0.553, gamma: 0.0151, vega: 11.4, theta: -62.1 },
+  book: [{ premium_micro: '79000000', quantity: 2, offers: 1 }],
+  vault: null,
+  open_interest: 3,
+  open_interest_limit_micro: '5000600000',
+  collateral_micro: '3756005240',
+  history: [{ at: '2026-11-20T08:00:00.000Z', index: '101.2500', agents: 41 }],
+  settlement: null,
+  method: { index: 'assay.options.index/v1', settlement: 'assay.options.settlement/v1' },
+}
+
+export const exampleCluster = {
+  cluster: '52',
+  name: 'Business and Finance',
+  parent: null,
+  tier: 1,
+  source: 'iab',
+  index: '101.2500',
+  index_at: '2026-11-20T08:00:00.000Z',
+  agents: 41,
+  base_at: '2026-11-01T08:00:00.000Z',
+  base_share_e12: '41000000000',
+  volatility: 0.9,
+  series: 12,
+}
+
+export const exampleQuote = {
+  quote_id: 'VEMtNTItMjAyNjEyMDQtMTAwLUN8MXw4MDAwMDAwMHw.AAAAAAAAAAAAAAAAAAAAAA',
+  symbol,
+  quantity: 1,
+  premium_micro: '80000000',
+  premium_usd: '80',
+  expires_at: '2026-11-20T08:01:00.000Z',
+  jws: 'eyJ…',
+}
+
+export const examplePurchase = {
+  position_id: 'opt_06d1z8k4q2v7e9m3x5c0w8r2t4',
+  symbol,
+  wallet,
+  quantity: 1,
+  premium_micro: '80000000',
+  premium_usd: '80',
+  credited_micro: '0',
+  most_micro: '782778800',
+  expires_at: at,
+  refundable: false,
+  position_url: `/v1/options/positions/${wallet}`,
+}
+
+export const exampleOffer = {
+  offer_id: exampleOfferId,
+  symbol,
+  wallet,
+  quantity: 1,
+  premium_micro: '80000000',
+  premium_usd: '80',
+  collateral_micro: '702778800',
+  most_micro: '782778800',
+  expires_at: at,
+  state: 'pending',
+  note: 'The offer enters the book once its money is final. Unsold contracts can be withdrawn.',
+}
+
+export const exampleWithdrawn = {
+  offer_id: exampleOfferId,
+  symbol,
+  quantity: 1,
+  left: 0,
+  returned_micro: '702778800',
+  note: 'It is sent to your wallet with the next payout.',
+}
+
+export const exampleHoldings = {
+  wallet,
+  positions: [
+    {
+      position_id: examplePurchase.position_id,
+      symbol,
+      quantity: 1,
+      premium_micro: '80000000',
+      most_micro: '782778800',
+      state: 'open',
+      final: true,
+      expires_at: at,
+      payout_micro: null,
+    },
+  ],
+  offers: [],
+  payable_micro: '0',
+  payouts: [],
+}
+
+export const exampleSettlement = {
+  symbol,
+  outcome: 'fixed',
+  value: '112.5000',
+  payoff_micro: '97847350',
+  reason: null,
+  decided_at: '2026-12-04T08:00:12.000Z',
+  contracts: 3,
+  paid_micro: '293542050',
+  document: { type: 'assay.options.settlement/v1', symbol, value: '112.5000' },
+  jws: 'eyJ…',
+  inputs_url: `/v1/options/inputs?after=2026-12-01T08:00:00.000Z&up_to=${at}`,
+}
+
+export const exampleInput = {
+  ends_at: at,
+  starts_at: '2026-12-04T07:00:00.000Z',
+  cluster: '52',
+  bonded: 41,
+  event_id: '1-481',
+  synthetic: false,
+}

@@ -1,0 +1,465 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { accounts, balanceOf, owedTo, trialBalance } from '../../ledger/index.ts'
+import { SaleImpossible } from '../../payments/index.ts'
+import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { activateOffers } from './activate-offers.ts'
+import { createExchange, type Exchange, listTestSeries, network, publishTicks, walletOf } from './exchange.fixture.ts'
+import { followIndex } from './follow-index.ts'
+import { listSeries } from './list-series.ts'
+import { priceSeries } from './price-series.ts'
+import { refundLost, refusePartRefunds } from './refund-lost.ts'
+import { releaseLapsed } from './return-contracts.ts'
+import { findSeries } from './series-store.ts'
+import { settleSeries } from './settle-series.ts'
+import { withdrawOffer } from './withdraw-offer.ts'
+
+let db: TestDatabase
+let exchange: Exchange
+let expiresAtMs: number
+let minute = 0
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+beforeEach(() => {
+  exchange = createExchange(db.database)
+  // Each test has an expiry, and so symbols, of its own.
+  minute += 1
+  expiresAtMs = exchange.clock.nowMs() + 600_000 + minute * 60_000
+})
+
+const usd = (dollars: number) => BigInt(Math.round(dollars * 1e6))
+// A contract of ten dollars a point pays at most a thousand dollars.
+const cap = usd(1_000)
+const writer = walletOf(0xa1)
+const holder = walletOf(0xb1)
+const locked = (symbol: string) => owedTo(db.database, accounts.optionCollateral(network, symbol))
+const payable = (wallet: `0x${string}`) => owedTo(db.database, accounts.payable(network, wallet, 'option'))
+const nextWallet = () => walletOf(0xc000 + minute)
+
+async function listed(given: Parameters<typeof listTestSeries>[1] = {}) {
+  return listTestSeries(exchange, { expiresAtMs, ...given })
+}
+
+async function offered(symbol: string, premium: string, quantity = 1, wallet = writer) {
+  const amount = (cap - usd(Number(premium))) * BigInt(quantity)
+  const sale = await exchange.write(wallet, { symbol, premium_usd: premium, quantity }, amount)
+  await activateOffers(exchange.deps)
+  return (sale.reservation as { order: string }).order
+}
+
+async function settledAt(symbol: string, points: number, cluster = '52') {
+  await publishTicks(exchange, cluster, expiresAtMs, BigInt(Math.round(points * 10_000)))
+  exchange.clock.set(expiresAtMs)
+  await settleSeries(exchange.deps)
+  return findSeries(db.database, symbol)
+}
+
+describe('a life of an option', () => {
+  test('premium and collateral lie together until the expiry, then everybody gets a part and nothing is left', async () => {
+    const me = nextWallet()
+    const before = await payable(writer)
+    const symbol = await listed()
+    await offered(symbol, '80')
+    expect(await locked(symbol)).toBe(cap - usd(80))
+    await exchange.buy(me, symbol, 1, usd(80))
+    expect(await locked(symbol)).toBe(cap)
+    const ended = await settledAt(symbol, 112.5)
+    expect(ended?.state).toBe('ended')
+    expect(await payable(me)).toBe(usd(125))
+    expect((await payable(writer)) - before).toBe(cap - usd(125))
+    expect(await locked(symbol)).toBe(0n)
+  })
+
+  test('out of the money the writer gets all of it, with the premium', async () => {
+    const before = await payable(writer)
+    const symbol = await listed({ kind: 'P', strike: 100 })
+    await offered(symbol, '60')
+    await exchange.buy(holder, symbol, 1, usd(60))
+    await settledAt(symbol, 100)
+    expect((await payable(writer)) - before).toBe(cap)
+  })
+
+  test('far in the money the payoff stops at the cap', async () => {
+    const me = nextWallet()
+    const symbol = await listed()
+    await offered(symbol, '60')
+    await exchange.buy(me, symbol, 1, usd(60))
+    await settledAt(symbol, 900)
+    expect(await payable(me)).toBe(cap)
+  })
+
+  test('a void series returns premium and collateral and says why', async () => {
+    const me = nextWallet()
+    const before = await payable(writer)
+    const symbol = await listed()
+    await offered(symbol, '80', 2)
+    await exchange.buy(me, symbol, 1, usd(80))
+    // Three windows without a crowd, then nothing can be said any more.
+    exchange.clock.set(expiresAtMs + 3 * exchange.deps.settings.windowMs + exchange.deps.settings.stallMs)
+    await settleSeries(exchange.deps)
+    const { rows } = await db.database.query<{ outcome: string; reason: string }>(
+      `select outcome, reason from option_settlement where symbol = $1`,
+      [symbol],
+    )
+    expect(rows[0]?.outcome).toBe('void')
+    expect(rows[0]?.reason).toContain('agents')
+    expect(await payable(me)).toBe(usd(80))
+    expect((await payable(writer)) - before).toBe(2n * (cap - usd(80)))
+    expect(await locked(symbol)).toBe(0n)
+  })
+
+  test('unsold contracts return to their writer at the end', async () => {
+    const before = await payable(writer)
+    const symbol = await listed()
+    await offered(symbol, '80', 3)
+    await settledAt(symbol, 100)
+    expect((await payable(writer)) - before).toBe(3n * (cap - usd(80)))
+  })
+})
+
+describe('the last contract', () => {
+  test('of many buyers at once exactly one gets it, and nobody else is charged', async () => {
+    const symbol = await listed()
+    await offered(symbol, '80')
+    const tries = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, n) => exchange.reserve(walletOf(0xd000 + n), symbol, 1, usd(80))),
+    )
+    const won = tries.filter((one) => one.status === 'fulfilled')
+    const lost = tries.filter((one) => one.status === 'rejected')
+    expect(won).toHaveLength(1)
+    for (const one of lost) expect(one.reason).toMatchObject({ code: 'options_sold_out' })
+  })
+
+  test('two processes cannot sell it twice', async () => {
+    const other = createExchange(db.database)
+    const symbol = await listed()
+    await offered(symbol, '80')
+    const tries = await Promise.allSettled([
+      exchange.reserve(walletOf(0xd101), symbol, 1, usd(80)),
+      other.reserve(walletOf(0xd102), symbol, 1, usd(80)),
+    ])
+    expect(tries.filter((one) => one.status === 'fulfilled')).toHaveLength(1)
+  })
+
+  test('a process sees what another one did to the book', async () => {
+    const other = createExchange(db.database)
+    const symbol = await listed()
+    await offered(symbol, '80', 2)
+    await exchange.reserve(walletOf(0xd201), symbol, 1, usd(80))
+    await other.reserve(walletOf(0xd202), symbol, 1, usd(80))
+    await expect(exchange.reserve(walletOf(0xd203), symbol, 1, usd(80))).rejects.toMatchObject({
+      code: 'options_sold_out',
+    })
+  })
+
+  test('the same payment asking again gets the same contracts', async () => {
+    const symbol = await listed()
+    await offered(symbol, '80', 2)
+    const first = await exchange.reserve(holder, symbol, 1, usd(80))
+    const again = await exchange.buying.reserving.reserve({ symbol, quantity: 1, holder, paymentId: first.paymentId })
+    expect(again.positionId).toBe((first.reservation as { position: string }).position)
+    expect((await findSeries(db.database, symbol))?.sold).toBe(1)
+  })
+
+  test('a reservation that lapsed goes back, and money that arrives then buys nothing', async () => {
+    const symbol = await listed()
+    await offered(symbol, '80')
+    const late = await exchange.reserve(walletOf(0xd301), symbol, 1, usd(80))
+    exchange.clock.advance(exchange.deps.settings.reservationMs)
+    await releaseLapsed(exchange.deps)
+    await exchange.buy(walletOf(0xd302), symbol, 1, usd(80))
+    await expect(exchange.commit([late])).rejects.toBeInstanceOf(SaleImpossible)
+    expect(await locked(symbol)).toBe(cap)
+  })
+
+  test('a buyer who lost it after paying is refunded without asking, once', async () => {
+    const symbol = await listed()
+    await offered(symbol, '80')
+    const late = await exchange.reserve(walletOf(0xd351), symbol, 1, usd(80))
+    exchange.clock.advance(exchange.deps.settings.reservationMs)
+    await releaseLapsed(exchange.deps)
+    await db.database.query(`update payment set state = 'credited' where id = $1`, [late.paymentId])
+    expect(await refundLost(exchange.deps)).toBe(1)
+    expect(await refundLost(exchange.deps)).toBe(0)
+    const { rows } = await db.database.query(`select amount_micro, state from refund where payment_id = $1`, [
+      late.paymentId,
+    ])
+    expect(rows).toEqual([{ amount_micro: usd(80), state: 'asked' }])
+  })
+
+  test('a part of a premium is never given back', async () => {
+    const sale = exchange.saleOf('pay_x', 'options.buy', holder, usd(80), null)
+    const refund = (micro: bigint) =>
+      db.database.transaction((tx) => refusePartRefunds(tx, sale, { reason: 'refund', micro }))
+    await expect(refund(usd(1))).rejects.toThrow('whole or not at all')
+    await refund(usd(80))
+  })
+
+  test('a payment that ended without money frees its contracts at once', async () => {
+    const symbol = await listed()
+    await offered(symbol, '80')
+    const sale = await exchange.reserve(walletOf(0xd401), symbol, 1, usd(80))
+    await db.database.query(`update payment set state = 'released' where id = $1`, [sale.paymentId])
+    await releaseLapsed(exchange.deps)
+    await exchange.reserve(walletOf(0xd402), symbol, 1, usd(80))
+  })
+})
+
+describe('prices', () => {
+  test('the cheapest and oldest offer is sold first, and what was paid too much is credit', async () => {
+    const me = nextWallet()
+    const symbol = await listed()
+    await offered(symbol, '90')
+    await offered(symbol, '70', 1, walletOf(0xa2))
+    await exchange.buy(me, symbol, 1, usd(90))
+    expect(await owedTo(db.database, accounts.credit(network, me))).toBe(usd(20))
+    const { rows } = await db.database.query<{ writer: string }>(
+      `select writer from option_fill f join option_position p on p.id = f.position_id where p.symbol = $1`,
+      [symbol],
+    )
+    expect(rows).toEqual([{ writer: walletOf(0xa2) }])
+  })
+
+  test('a premium that rose meanwhile is refused before any money is taken', async () => {
+    const symbol = await listed()
+    await offered(symbol, '90')
+    await expect(exchange.reserve(holder, symbol, 1, usd(80))).rejects.toMatchObject({ code: 'options_price_moved' })
+  })
+
+  test('a premium outside the band cannot be asked', async () => {
+    const symbol = await listed()
+    for (const premium of ['49.999999', '120.000001', '-60', 'sixty'])
+      await expect(exchange.write(writer, { symbol, premium_usd: premium }, usd(900))).rejects.toMatchObject({
+        code: 'premium_out_of_band',
+      })
+  })
+
+  test('less collateral than the contract needs writes nothing', async () => {
+    const symbol = await listed()
+    await expect(exchange.write(writer, { symbol, premium_usd: '80' }, cap - usd(81))).rejects.toBeInstanceOf(
+      SaleImpossible,
+    )
+    expect(await locked(symbol)).toBe(0n)
+  })
+})
+
+describe('time', () => {
+  test('at the last moment of trading one can buy, at the very end one cannot', async () => {
+    const symbol = await listed()
+    await offered(symbol, '80', 2)
+    const lastMs = expiresAtMs - exchange.deps.settings.cutoffMs
+    exchange.clock.set(lastMs - 1)
+    await exchange.reserve(holder, symbol, 1, usd(80))
+    exchange.clock.set(lastMs)
+    await expect(exchange.reserve(holder, symbol, 1, usd(80))).rejects.toMatchObject({ code: 'series_closed' })
+    await expect(exchange.write(writer, { symbol, premium_usd: '80' }, cap - usd(80))).rejects.toMatchObject({
+      code: 'series_closed',
+    })
+  })
+
+  test('a moment before the expiry nothing is settled, at the expiry it is', async () => {
+    const symbol = await listed()
+    await offered(symbol, '80')
+    await publishTicks(exchange, '52', expiresAtMs, 1_000_000n)
+    exchange.clock.set(expiresAtMs - 1)
+    await settleSeries(exchange.deps)
+    expect((await findSeries(db.database, symbol))?.state).toBe('trading')
+    exchange.clock.set(expiresAtMs)
+    await settleSeries(exchange.deps)
+    expect((await findSeries(db.database, symbol))?.state).toBe('ended')
+  })
+
+  test('missing oracle values: the series waits, and settles on a later window', async () => {
+    const me = nextWallet()
+    const symbol = await listed({ cluster: '53' })
+    await offered(symbol, '80')
+    await exchange.buy(me, symbol, 1, usd(80))
+    await publishTicks(exchange, '53', expiresAtMs, 1_200_000n, 3)
+    exchange.clock.set(expiresAtMs + 1_000)
+    await settleSeries(exchange.deps)
+    expect((await findSeries(db.database, symbol))?.state).toBe('trading')
+    const later = expiresAtMs + exchange.deps.settings.windowMs
+    await publishTicks(exchange, '53', later, 1_100_000n)
+    exchange.clock.set(later)
+    await settleSeries(exchange.deps)
+    expect(await payable(me)).toBe(usd(100))
+  })
+
+  test('a quote is good for a minute, for what it names', async () => {
+    const symbol = await listed()
+    await offered(symbol, '80', 2)
+    const { id } = exchange.quotes.issue({ symbol, quantity: 1, totalMicro: usd(80) })
+    await exchange.reserve(holder, symbol, 1, usd(80), { quote_id: id })
+    await expect(exchange.reserve(holder, symbol, 2, usd(160), { quote_id: id })).rejects.toMatchObject({
+      code: 'quote_stale',
+    })
+    exchange.clock.advance(60_000)
+    await expect(exchange.reserve(holder, symbol, 1, usd(80), { quote_id: id })).rejects.toMatchObject({
+      code: 'quote_stale',
+    })
+    await expect(
+      exchange.reserve(holder, symbol, 1, usd(80), { quote_id: `${id.slice(0, -2)}AA` }),
+    ).rejects.toMatchObject({ code: 'quote_stale' })
+  })
+})
+
+describe('money that is not final', () => {
+  test('nothing is sold on an offer before its money is final, and it cannot be withdrawn', async () => {
+    const symbol = await listed()
+    const me = nextWallet()
+    const sale = await exchange.write(me, { symbol, premium_usd: '80' }, cap - usd(80), { final: false })
+    await activateOffers(exchange.deps)
+    await expect(exchange.reserve(holder, symbol, 1, usd(80))).rejects.toMatchObject({ code: 'options_sold_out' })
+    const offerId = (sale.reservation as { order: string }).order
+    await expect(withdrawOffer(exchange.deps, { offerId, writer: me })).rejects.toMatchObject({
+      code: 'money_not_final',
+    })
+    await exchange.revoke(sale)
+    expect(await locked(symbol)).toBe(0n)
+  })
+
+  test('a position whose premium is not final waits at the settlement', async () => {
+    const me = nextWallet()
+    const symbol = await listed()
+    await offered(symbol, '80')
+    const sale = await exchange.buy(me, symbol, 1, usd(80), { final: false })
+    expect((await settledAt(symbol, 110))?.state).toBe('settling')
+    expect(await payable(me)).toBe(0n)
+    await db.database.query(`update payment set final = true where id = $1`, [sale.paymentId])
+    await settleSeries(exchange.deps)
+    expect(await payable(me)).toBe(usd(100))
+    expect((await findSeries(db.database, symbol))?.state).toBe('ended')
+  })
+
+  test('a reorg puts the contract back and leaves exactly its collateral', async () => {
+    const symbol = await listed()
+    await offered(symbol, '80')
+    const sale = await exchange.buy(walletOf(0xd501), symbol, 1, usd(80), { final: false })
+    await exchange.revoke(sale)
+    expect(await locked(symbol)).toBe(cap - usd(80))
+    await exchange.buy(walletOf(0xd502), symbol, 1, usd(80))
+    expect(await locked(symbol)).toBe(cap)
+  })
+
+  test('what was settled can no longer be revoked', async () => {
+    const symbol = await listed()
+    await offered(symbol, '80')
+    const sale = await exchange.buy(nextWallet(), symbol, 1, usd(80))
+    await settledAt(symbol, 110)
+    await expect(exchange.revoke(sale)).rejects.toThrow()
+  })
+})
+
+describe('collateral', () => {
+  test('what is free can be withdrawn, what is sold or reserved cannot', async () => {
+    const before = await payable(writer)
+    const symbol = await listed()
+    const offerId = await offered(symbol, '80', 3)
+    await exchange.buy(holder, symbol, 1, usd(80))
+    await exchange.reserve(walletOf(0xd601), symbol, 1, usd(80))
+    await expect(withdrawOffer(exchange.deps, { offerId, writer, quantity: 2 })).rejects.toMatchObject({
+      code: 'collateral_locked',
+      details: { extra: { free_quantity: 1 } },
+    })
+    await expect(withdrawOffer(exchange.deps, { offerId, writer: holder })).rejects.toMatchObject({
+      code: 'offer_unknown',
+    })
+    expect(await withdrawOffer(exchange.deps, { offerId, writer })).toMatchObject({ quantity: 1, left: 0 })
+    await expect(withdrawOffer(exchange.deps, { offerId, writer })).rejects.toMatchObject({ code: 'collateral_locked' })
+    expect((await payable(writer)) - before).toBe(cap - usd(80))
+    expect(await locked(symbol)).toBe(cap + (cap - usd(80)))
+  })
+
+  test('a contract withdrawn at the same moment as it is bought is one or the other', async () => {
+    const symbol = await listed()
+    const offerId = await offered(symbol, '80')
+    const [bought, withdrawn] = await Promise.allSettled([
+      exchange.buy(holder, symbol, 1, usd(80)),
+      withdrawOffer(exchange.deps, { offerId, writer }),
+    ])
+    expect([bought.status, withdrawn.status].sort()).toEqual(['fulfilled', 'rejected'])
+  })
+
+  test('the vault writes at the model price, within its hard limit, after all others', async () => {
+    const me = nextWallet()
+    const operator = accounts.operator(network, 'usdc')
+    const before = await balanceOf(db.database, operator)
+    const symbol = await listed({ modelMicro: usd(85) })
+    await offered(symbol, '85')
+    await db.database.query(`update option_vault set limit_micro = $1, used_micro = 0`, [(cap - usd(85)) * 2n])
+    await exchange.buy(me, symbol, 3, usd(255))
+    const vault = await db.database.query<{ used_micro: bigint }>(`select used_micro from option_vault`)
+    expect(vault.rows[0]?.used_micro).toBe((cap - usd(85)) * 2n)
+    await expect(exchange.reserve(me, symbol, 1, usd(85))).rejects.toMatchObject({ code: 'options_sold_out' })
+    await settledAt(symbol, 105)
+    expect(await payable(me)).toBe(usd(150))
+    const after = await db.database.query<{ used_micro: bigint }>(`select used_micro from option_vault`)
+    expect(after.rows[0]?.used_micro).toBe(0n)
+    // Two premiums of 85 came in, two payoffs of 50 went out.
+    expect(before - (await balanceOf(db.database, operator))).toBe(usd(70))
+    await db.database.query(`update option_vault set limit_micro = 0`)
+  })
+
+  test('open interest beyond its bound and too many contracts of one wallet are refused', async () => {
+    const symbol = await listed({ interestMicro: cap })
+    await offered(symbol, '80', 3)
+    await expect(exchange.reserve(holder, symbol, 2, usd(160))).rejects.toMatchObject({
+      code: 'options_limit',
+      details: { extra: { limit: 'open_interest' } },
+    })
+    const small = createExchange(db.database, { settings: { contractsPerWallet: 1 } })
+    await small.reserve(holder, symbol, 1, usd(80))
+    await expect(small.reserve(holder, symbol, 1, usd(80))).rejects.toMatchObject({
+      details: { extra: { limit: 'contracts_per_wallet' } },
+    })
+  })
+
+  test('who is not on the list cannot trade', async () => {
+    const closed = createExchange(db.database, { settings: { eligible: new Set([writer]) } })
+    const symbol = await listed()
+    await expect(closed.reserve(holder, symbol, 1, usd(80))).rejects.toMatchObject({ code: 'options_not_eligible' })
+    await expect(closed.write(holder, { symbol, premium_usd: '80' }, usd(920))).rejects.toMatchObject({
+      code: 'options_not_eligible',
+    })
+  })
+})
+
+test('two looks at the stream make one index, and list the same series once', async () => {
+  const endMs = Math.floor(exchange.clock.nowMs() / 30_000) * 30_000 - 86_400_000
+  const fresh = createExchange(db.database)
+  fresh.clock.set(endMs + 1_000)
+  // Long before what the other tests published, in a database where nothing is newer.
+  await db.database.query(`delete from option_tick`)
+  await db.database.query(`delete from option_tick_proof`)
+  await db.database.query(`delete from option_input`)
+  fresh.demand.publish(
+    Array.from({ length: 40 }, (_, age) =>
+      ['52', '53', '150', '464'].map((cluster, n) => ({
+        cluster,
+        startsAtMs: endMs - (age + 1) * 30_000,
+        endsAtMs: endMs - age * 30_000,
+        demand: 30,
+        bonded: 20 + n + (age % 3),
+        eventId: `t-${age}-${cluster}`,
+        synthetic: true,
+      })),
+    ).flat(),
+  )
+  const twin = { ...fresh.deps }
+  await Promise.all([followIndex(fresh.deps), followIndex(twin)])
+  expect(await followIndex(fresh.deps)).toBe(0)
+  const { rows } = await db.database.query<{ ticks: bigint; clusters: bigint }>(
+    `select count(*) as ticks, count(distinct cluster) as clusters from option_tick`,
+  )
+  expect(rows[0]).toEqual({ ticks: 160n, clusters: 4n })
+  expect(await listSeries(fresh.deps)).toBeGreaterThan(0)
+  expect(await listSeries(fresh.deps)).toBe(0)
+  expect(await priceSeries(fresh.deps)).toBeGreaterThan(0)
+})
+
+test('the books balance after all of it', async () => {
+  const { sumByUnit } = await trialBalance(db.database)
+  for (const sum of Object.values(sumByUnit)) expect(sum).toBe(0n)
+})

@@ -1,0 +1,3 @@
+export { type OptionsOpening, openOptions } from './open-options.ts'
+export { legalAcknowledgement } from './settings.ts'
+export { payoutPurpose } from './withdraw-offer.ts'

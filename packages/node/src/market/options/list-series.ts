@@ -1,0 +1,102 @@
+import type { OptionDeps } from './deps.ts'
+import { nextExpiries } from './domain/expiries.ts'
+import { openInterestLimit, pushCost } from './domain/open-interest.ts'
+import { planSeries, type SeriesPlan } from './domain/plan-series.ts'
+import { type ClusterIndex, readIndex, volatilityOf, yearsUntil } from './read-index.ts'
+import { writeEvents } from './series-store.ts'
+import type { OptionSettings } from './settings.ts'
+
+/** Lists what is missing for the next expiries, on the topics with the largest crowds. */
+export async function listSeries(deps: OptionDeps): Promise<number> {
+  const nowMs = deps.clock.nowMs()
+  const indexes = await readIndex(deps.database, deps.settings.volatilityTicks)
+  const plans = planListings(deps.settings, indexes, nowMs)
+  return insertSeries(deps, plans, nowMs)
+}
+
+/** Everything that could be listed now; pure, so that it can be measured and tested for hundreds of topics. */
+export function planListings(settings: OptionSettings, indexes: readonly ClusterIndex[], nowMs: number): SeriesPlan[] {
+  const wanted = Math.ceil(settings.windowMs / settings.tickMs)
+  const crowds = indexes
+    .map((index) => ({ index, agents: crowdOf(index, wanted, settings.agentsMin) }))
+    .filter(({ agents }) => agents > 0)
+    .sort((a, b) => b.agents - a.agents || (a.index.cluster < b.index.cluster ? -1 : 1))
+    .slice(0, settings.clustersMax)
+  const expiries = nextExpiries(settings.expiries, nowMs).filter((at) => at - settings.cutoffMs > nowMs)
+  const plans: SeriesPlan[] = []
+  for (const { index, agents } of crowds) {
+    const newest = index.ticks.at(-1)
+    if (!newest) continue
+    const volatility = volatilityOf(settings, index)
+    const openInterestMicro = interestLimit(settings, index, agents)
+    for (const expiresAtMs of expiries)
+      plans.push(
+        ...planSeries({
+          cluster: index.cluster,
+          indexE4: newest.valueE4,
+          volatility,
+          expiresAtMs,
+          years: yearsUntil(settings, expiresAtMs, nowMs),
+          strikesAround: settings.strikesAround,
+          targetMicro: settings.targetMicro,
+          openInterestMicro,
+        }),
+      )
+  }
+  return plans
+}
+
+/** The smaller half decides: agents behind the middle bucket of the last window, or none if too few were ever enough. */
+export function crowdOf({ ticks }: ClusterIndex, wanted: number, agentsMin: number): number {
+  const recent = ticks.slice(-wanted).map(({ agents }) => agents ?? 0)
+  const enough = recent.filter((agents) => agents >= agentsMin)
+  if (enough.length * 2 < wanted) return 0
+  return enough.sort((a, b) => a - b)[Math.floor((enough.length - 1) / 2)] ?? 0
+}
+
+export function interestLimit(settings: OptionSettings, { ticks }: ClusterIndex, agents: number): bigint {
+  const cost = pushCost({
+    agents,
+    share: (ticks.at(-1)?.shareE12 ?? 0) / 1e12,
+    buckets: Math.ceil(settings.windowMs / settings.tickMs / 2),
+    bondMicro: settings.bondMicro,
+    matchMicro: settings.matchMicro,
+  })
+  return openInterestLimit(cost, settings.manipulationFactor)
+}
+
+async function insertSeries(deps: OptionDeps, plans: readonly SeriesPlan[], nowMs: number): Promise<number> {
+  if (plans.length === 0) return 0
+  const { settings, database } = deps
+  return database.transaction(async (tx) => {
+    const { rows } = await tx.query<{ symbol: string }>(
+      `insert into option_series (symbol, cluster, kind, strike, width, size_micro, cap_micro, listed_at, last_trade_at, expires_at,
+         state, interest_limit_micro, volatility, priced_at, synthetic)
+       select symbol, cluster, kind, strike, width, size, cap, $1, expires - $2 * interval '1 millisecond', expires, 'trading', interest,
+         volatility, $1, coalesce((select synthetic from option_input i where i.cluster = d.cluster order by ends_at desc limit 1), false)
+       from unnest($3::text[], $4::text[], $5::text[], $6::integer[], $7::integer[], $8::bigint[], $9::bigint[], $10::timestamptz[],
+         $11::bigint[], $12::double precision[]) d (symbol, cluster, kind, strike, width, size, cap, expires, interest, volatility)
+       on conflict do nothing returning symbol`,
+      [
+        new Date(nowMs),
+        settings.cutoffMs,
+        plans.map(({ symbol }) => symbol),
+        plans.map(({ cluster }) => cluster),
+        plans.map(({ kind }) => kind),
+        plans.map(({ strike }) => strike),
+        plans.map(({ width }) => width),
+        plans.map(({ sizeMicro }) => sizeMicro),
+        plans.map(({ capMicro }) => capMicro),
+        plans.map(({ expiresAtMs }) => new Date(expiresAtMs)),
+        plans.map(({ openInterestMicro }) => openInterestMicro),
+        plans.map(({ volatility }) => volatility),
+      ],
+    )
+    await writeEvents(
+      tx,
+      rows.map(({ symbol }) => ({ symbol, kind: 'listed' as const, subject: symbol })),
+      nowMs,
+    )
+    return rows.length
+  })
+}

@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { balanceDifferences, trialBalance } from '../../ledger/index.ts'
+import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { runOptionLives } from './option-lives.fixture.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+
+test('two thousand random lives of options conserve money to the micro and never leave collateral short', async () => {
+  const report = await runOptionLives(db.database, 2_000, 7)
+  expect(report).toMatchObject({ lives: 2_000, differenceMicro: 0n, short: 0 })
+  expect(report.settled + report.voided).toBe(report.bought - report.revoked)
+  // The dice reached every way an option can go.
+  for (const count of [report.released, report.revoked, report.late, report.refused, report.settled, report.voided])
+    expect(count).toBeGreaterThan(0)
+  const { sumByUnit } = await trialBalance(db.database)
+  for (const sum of Object.values(sumByUnit)) expect(sum).toBe(0n)
+  expect(await balanceDifferences(db.database)).toEqual([])
+}, 120_000)

@@ -1,0 +1,85 @@
+import type { Micro } from '../../kernel/money.ts'
+import type { OptionDeps } from './deps.ts'
+import { cappedValue } from './domain/black76.ts'
+import { isInBand, premiumOf } from './domain/contract-terms.ts'
+import { crowdOf, interestLimit } from './list-series.ts'
+import { type ClusterIndex, readIndex, volatilityOf, yearsUntil } from './read-index.ts'
+import { isTraded, openSeries, type Series } from './series-store.ts'
+
+export type Priced = { symbol: string; modelMicro: Micro | null; volatility: number; interestMicro: Micro }
+
+/** Prices every open series anew and renews its limits; what left the premium band is written by nobody but a person. */
+export async function priceSeries(deps: OptionDeps): Promise<number> {
+  const { database, settings, clock } = deps
+  const nowMs = clock.nowMs()
+  const series = (await openSeries(database)).filter((one) => isTraded(one, nowMs))
+  if (series.length === 0) return 0
+  const indexes = new Map((await readIndex(database, settings.volatilityTicks)).map((one) => [one.cluster, one]))
+  const priced = series.flatMap((one) => {
+    const index = indexes.get(one.cluster)
+    return index ? [priceOne(deps, one, index, nowMs)] : []
+  })
+  await renewVault(deps)
+  if (priced.length === 0) return 0
+  await database.query(
+    `update option_series s set model_micro = d.model, volatility = d.volatility, interest_limit_micro = d.interest, priced_at = $1
+     from unnest($2::text[], $3::bigint[], $4::double precision[], $5::bigint[]) d (symbol, model, volatility, interest)
+     where s.symbol = d.symbol and s.state = 'trading'`,
+    [
+      new Date(nowMs),
+      priced.map(({ symbol }) => symbol),
+      priced.map(({ modelMicro }) => modelMicro),
+      priced.map(({ volatility }) => volatility),
+      priced.map(({ interestMicro }) => interestMicro),
+    ],
+  )
+  return priced.length
+}
+
+function priceOne(deps: OptionDeps, series: Series, index: ClusterIndex, nowMs: number): Priced {
+  const { settings } = deps
+  const volatility = volatilityOf(settings, index)
+  const agents = crowdOf(index, Math.ceil(settings.windowMs / settings.tickMs), settings.agentsMin)
+  const { price } = valueSeries(deps, series, index, volatility, nowMs)
+  const premiumMicro = premiumOf(price, series.sizeMicro)
+  // Without a crowd behind the index nothing new is promised on it.
+  const writable = agents > 0 && isInBand(premiumMicro) && premiumMicro < series.capMicro
+  return {
+    symbol: series.symbol,
+    modelMicro: writable ? premiumMicro : null,
+    volatility,
+    interestMicro: interestLimit(settings, index, agents),
+  }
+}
+
+export function valueSeries(
+  { settings }: Pick<OptionDeps, 'settings'>,
+  series: Pick<Series, 'kind' | 'strike' | 'width' | 'expiresAtMs'>,
+  index: Pick<ClusterIndex, 'ticks'>,
+  volatility: number,
+  nowMs: number,
+) {
+  return cappedValue({
+    kind: series.kind,
+    forward: Number(index.ticks.at(-1)?.valueE4 ?? 0n) / 10_000,
+    strike: series.strike,
+    width: series.width,
+    volatility,
+    years: yearsUntil(settings, series.expiresAtMs, nowMs),
+  })
+}
+
+/** The vault promises no more than its limit, and no more than the custody wallet holds beyond everybody's money. */
+export async function renewVault(deps: OptionDeps): Promise<void> {
+  const { settings, database } = deps
+  if (settings.vaultMicro === 0n) {
+    await database.query(`update option_vault set limit_micro = 0 where limit_micro <> 0`)
+    return
+  }
+  const spareMicro = (await deps.spareMicro?.()) ?? 0n
+  await database.query(
+    `update option_vault set limit_micro = least($1::bigint, greatest(0, $2::bigint + (
+       select coalesce(sum(vault_micro), 0)::bigint from option_position where state = 'open')))`,
+    [settings.vaultMicro, spareMicro],
+  )
+}

@@ -1,0 +1,55 @@
+import type { Sql } from '../../store/database.ts'
+import { estimateVolatility } from './domain/volatility.ts'
+import type { OptionSettings } from './settings.ts'
+
+export type ClusterIndex = {
+  cluster: string
+  /** Oldest first. */
+  ticks: { atMs: number; valueE4: bigint; shareE12: number; agents: number | null }[]
+}
+
+/** The newest ticks of every cluster, or of one. */
+export async function readIndex(sql: Sql, ticks: number, cluster?: string): Promise<ClusterIndex[]> {
+  const { rows } = await sql.query<{
+    cluster: string
+    at: Date
+    value_e4: bigint
+    share_e12: bigint
+    agents: number | null
+  }>(
+    `select cluster, at, value_e4, share_e12, agents from option_tick
+     where at >= (select min(at) from (select at from option_tick_proof order by at desc limit $1) newest)
+       and ($2::text is null or cluster = $2) order by cluster, at`,
+    [ticks, cluster ?? null],
+  )
+  const found = new Map<string, ClusterIndex>()
+  for (const row of rows) {
+    const index = found.get(row.cluster) ?? { cluster: row.cluster, ticks: [] }
+    found.set(row.cluster, index)
+    index.ticks.push({
+      atMs: row.at.getTime(),
+      valueE4: row.value_e4,
+      shareE12: Number(row.share_e12),
+      agents: row.agents,
+    })
+  }
+  return [...found.values()]
+}
+
+const yearMs = 365.25 * 86_400_000
+
+/** Time to an expiry as the model counts it. */
+export function yearsUntil(
+  { timeScale }: Pick<OptionSettings, 'timeScale'>,
+  expiresAtMs: number,
+  nowMs: number,
+): number {
+  return Math.max(0, ((expiresAtMs - nowMs) * timeScale) / yearMs)
+}
+
+export function volatilityOf({ timeScale, tickMs }: OptionSettings, { ticks }: ClusterIndex): number {
+  return estimateVolatility(
+    ticks.map(({ valueE4 }) => Number(valueE4)),
+    yearMs / (tickMs * timeScale),
+  )
+}

@@ -1,0 +1,195 @@
+import { z } from 'zod'
+import { quoteIdPattern } from './quotes.ts'
+
+export const symbolInput = z
+  .string()
+  .regex(/^TC-[A-Za-z0-9_-]{1,60}-[CP]$/, 'must be a symbol such as TC-52-20261204-100-C')
+export const walletInput = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address')
+export const quantityInput = z.number().int().min(1, 'must be 1 to 10').max(10, 'must be 1 to 10')
+const micro = z.string().describe('Micro-USDC.')
+const at = z.string()
+
+export const buyBody = z.strictObject({
+  symbol: symbolInput,
+  quantity: quantityInput.optional().describe('Contracts; 1 unless told.'),
+  quote_id: z.string().regex(quoteIdPattern, 'is not a quote of this node').optional(),
+  wallet: walletInput.optional().describe('Default and only allowed value: the wallet that pays.'),
+})
+
+export const writeBody = z.strictObject({
+  symbol: symbolInput,
+  premium_usd: z.string().max(20).describe('Asked per contract, from 50 to 120.'),
+  quantity: quantityInput.optional(),
+})
+
+export const withdrawBody = z.strictObject({
+  offer_id: z.string().regex(/^ofr_[0-9a-z]{26}$/, 'must be the id of an offer'),
+  quantity: z.number().int().min(1).max(10).optional().describe('All that is free, unless told.'),
+})
+
+export const quoteBody = z.strictObject({ symbol: symbolInput, quantity: quantityInput.optional() })
+
+const synthetic = z.boolean().optional()
+
+export const clusterView = z.strictObject({
+  cluster: z.string(),
+  name: z.string(),
+  parent: z.string().nullable(),
+  tier: z.number(),
+  source: z.enum(['iab', 'operator']),
+  index: z.string().nullable(),
+  index_at: at.nullable(),
+  agents: z.number().nullable(),
+  base_at: at.nullable(),
+  base_share_e12: z.string().nullable(),
+  volatility: z.number().nullable(),
+  series: z.number(),
+  synthetic,
+})
+
+export const seriesView = z.strictObject({
+  symbol: z.string(),
+  cluster: z.string(),
+  kind: z.enum(['call', 'put']),
+  strike: z.number(),
+  pays_up_to: z.number().describe('Points of the index beyond the strike at which it pays no more.'),
+  size_micro: micro,
+  most_micro: micro,
+  last_trade_at: at,
+  expires_at: at,
+  state: z.enum(['trading', 'closed', 'settling', 'ended']),
+  premium_micro: micro.nullable(),
+  premium_usd: z.string().nullable(),
+  buyable: z.boolean(),
+  synthetic,
+})
+
+export const seriesDetail = seriesView.extend({
+  index: z.string().nullable(),
+  index_at: at.nullable(),
+  volatility: z.number(),
+  model_micro: micro.nullable(),
+  greeks: z.strictObject({ delta: z.number(), gamma: z.number(), vega: z.number(), theta: z.number() }),
+  book: z.array(z.strictObject({ premium_micro: micro, quantity: z.number(), offers: z.number() })),
+  vault: z.strictObject({ premium_micro: micro, quantity: z.number() }).nullable(),
+  open_interest: z.number(),
+  open_interest_limit_micro: micro,
+  collateral_micro: micro,
+  history: z.array(z.strictObject({ at, index: z.string(), agents: z.number().nullable() })),
+  settlement: z.string().nullable(),
+  method: z.record(z.string(), z.unknown()),
+})
+
+export const purchaseView = z.strictObject({
+  position_id: z.string(),
+  symbol: z.string(),
+  wallet: z.string(),
+  quantity: z.number(),
+  premium_micro: micro,
+  premium_usd: z.string(),
+  credited_micro: micro,
+  most_micro: micro,
+  expires_at: at,
+  refundable: z.literal(false),
+  position_url: z.string(),
+  synthetic,
+})
+
+export const offerView = z.strictObject({
+  offer_id: z.string(),
+  symbol: z.string(),
+  wallet: z.string(),
+  quantity: z.number(),
+  premium_micro: micro,
+  premium_usd: z.string(),
+  collateral_micro: micro,
+  most_micro: micro,
+  expires_at: at,
+  state: z.literal('pending'),
+  note: z.string(),
+  synthetic,
+})
+
+export const withdrawnView = z.strictObject({
+  offer_id: z.string(),
+  symbol: z.string(),
+  quantity: z.number(),
+  left: z.number(),
+  returned_micro: micro,
+  note: z.string(),
+})
+
+export const quoteView = z.strictObject({
+  quote_id: z.string(),
+  symbol: z.string(),
+  quantity: z.number(),
+  premium_micro: micro,
+  premium_usd: z.string(),
+  expires_at: at,
+  jws: z.string(),
+  synthetic,
+})
+
+export const positionsView = z.strictObject({
+  wallet: z.string(),
+  positions: z.array(
+    z.strictObject({
+      position_id: z.string(),
+      symbol: z.string(),
+      quantity: z.number(),
+      premium_micro: micro,
+      most_micro: micro,
+      state: z.enum(['held', 'open', 'settled', 'voided', 'revoked']),
+      final: z.boolean(),
+      expires_at: at,
+      payout_micro: micro.nullable(),
+      synthetic,
+    }),
+  ),
+  offers: z.array(
+    z.strictObject({
+      offer_id: z.string(),
+      symbol: z.string(),
+      premium_micro: micro,
+      quantity: z.number(),
+      free_quantity: z.number(),
+      sold_quantity: z.number(),
+      collateral_micro: micro,
+      state: z.enum(['pending', 'live', 'closed', 'revoked']),
+    }),
+  ),
+  payable_micro: micro,
+  payouts: z.array(
+    z.strictObject({ id: z.string(), amount_micro: micro, state: z.string(), transaction: z.string().nullable() }),
+  ),
+})
+
+export const settlementView = z.strictObject({
+  symbol: z.string(),
+  outcome: z.enum(['fixed', 'void']),
+  value: z.string().nullable(),
+  payoff_micro: micro.nullable(),
+  reason: z.string().nullable(),
+  decided_at: at,
+  contracts: z.number(),
+  paid_micro: micro,
+  document: z.record(z.string(), z.unknown()),
+  jws: z.string(),
+  inputs_url: z.string(),
+})
+
+export const inputsView = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      ends_at: at,
+      starts_at: at,
+      cluster: z.string(),
+      bonded: z.number().nullable(),
+      event_id: z.string(),
+      synthetic: z.boolean(),
+    }),
+  ),
+  next_cursor: z.string().nullable(),
+})
+
+export const listOf = (item: z.ZodType) => z.strictObject({ data: z.array(item), next_cursor: z.string().nullable() })

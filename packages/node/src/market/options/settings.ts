@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { type Address, parseAddress } from '../../kernel/address.ts'
+import { type Micro, parseUsd } from '../../kernel/money.ts'
+import { premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
+import type { ExpiryRule } from './domain/expiries.ts'
+
+/** An operator writes this sentence into `OPTIONS` to say that the notice was read. */
+export const legalAcknowledgement =
+  'I have read the legal notice in docs/options.md and I am permitted to run this exchange'
+
+export type OptionSettings = {
+  /** Who may buy and write; `anyone` in demo mode only. */
+  eligible: ReadonlySet<Address> | 'anyone'
+  /** How much faster than the calendar the model's time runs: a demonstration plays a month in minutes. */
+  timeScale: number
+  halfLifeMs: number
+  /** Distance of the ticks of an index. */
+  tickMs: number
+  windowMs: number
+  /** Trading ends this long before the expiry, so that nobody buys what the window has already decided. */
+  cutoffMs: number
+  extensionsMax: number
+  agentsMin: number
+  /** After this long without a published bucket the missing ones count as not observed. */
+  stallMs: number
+  expiries: ExpiryRule
+  strikesAround: readonly number[]
+  targetMicro: Micro
+  clustersMax: number
+  /** Ticks that an estimate of volatility looks back on. */
+  volatilityTicks: number
+  bondMicro: Micro
+  matchMicro: Micro
+  manipulationFactor: number
+  quantityMax: number
+  contractsPerWallet: number
+  vaultMicro: Micro
+  reservationMs: number
+  quoteMs: number
+  keepMs: number
+}
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+const usd = z.string().transform((text, context) => {
+  const micro = parseUsd(text)
+  if (micro === undefined) context.addIssue({ code: 'custom', message: 'must be decimal USD' })
+  return micro ?? 0n
+})
+const wallet = z.string().transform((text, context) => {
+  const address = parseAddress(text)
+  if (!address) context.addIssue({ code: 'custom', message: 'must be an address' })
+  return address ?? ('0x' as Address)
+})
+const whole = (min: number, max: number) => z.number().int().min(min).max(max)
+
+const schema = (demo: boolean) =>
+  z.strictObject({
+    enabled: z.boolean().default(demo),
+    acknowledge: z.string().optional(),
+    allowlist: z.array(wallet).max(10_000).default([]),
+    vault_usd: usd.default(demo ? 100_000_000_000n : 0n),
+    premium_usd: usd
+      .refine((micro) => micro >= premiumLowestMicro && micro <= premiumHighestMicro, 'must be 50 to 120')
+      .default(demo ? 100_000_000n : 80_000_000n),
+    clusters_max: whole(1, 1_000).default(demo ? 6 : 50),
+    agents_min: whole(2, 10_000).default(demo ? 5 : 10),
+    bond_usd: usd.default(10_000_000n),
+    manipulation_factor: whole(1, 100_000).default(demo ? 2_000 : 50),
+    contracts_per_wallet: whole(1, 1_000_000).default(demo ? 100 : 20),
+    expiry_seconds: whole(60, 86_400)
+      .refine((seconds) => seconds % 60 === 0, 'must be whole minutes')
+      .optional(),
+    window_seconds: whole(1, 86_400).optional(),
+    tick_seconds: whole(1, 86_400).optional(),
+    half_life_seconds: whole(1, 86_400).optional(),
+    cutoff_seconds: whole(0, 604_800).optional(),
+  })
+
+/**
+ * From the JSON of `OPTIONS`; undefined when the exchange is off. In production it is off unless the operator turns it
+ * on, acknowledges the legal notice and says who may trade.
+ */
+export function parseOptionSettings(
+  given: unknown,
+  demo: boolean,
+  hasEligibilityHook = false,
+): OptionSettings | undefined {
+  const parsed = schema(demo).safeParse(given ?? {})
+  if (!parsed.success)
+    throw new RangeError(
+      parsed.error.issues.map((issue) => `OPTIONS: ${issue.path.join('.')} ${issue.message}`).join('; '),
+    )
+  const { data } = parsed
+  if (!data.enabled) return undefined
+  if (!demo) requireProduction(data, hasEligibilityHook)
+  const seconds = (value: number | undefined, fallback: number) => (value === undefined ? fallback : value * 1000)
+  const windowMs = seconds(data.window_seconds, demo ? minute : day)
+  const expiryMs = seconds(data.expiry_seconds, 2 * minute)
+  return {
+    eligible: demo && data.allowlist.length === 0 ? 'anyone' : new Set(data.allowlist),
+    // Five minutes play a month.
+    timeScale: demo ? (30 * day) / (5 * minute) : 1,
+    tickMs: seconds(data.tick_seconds, demo ? minute / 2 : hour),
+    halfLifeMs: seconds(data.half_life_seconds, demo ? 2 * minute : 6 * hour),
+    windowMs,
+    cutoffMs: seconds(data.cutoff_seconds, demo ? minute / 2 : windowMs),
+    extensionsMax: 2,
+    agentsMin: data.agents_min,
+    stallMs: demo ? 2 * minute : day,
+    expiries: demo ? { kind: 'every', everyMs: expiryMs, count: 3 } : { kind: 'fridays', count: 4 },
+    strikesAround: [-10, -5, 0, 5, 10],
+    targetMicro: data.premium_usd,
+    clustersMax: data.clusters_max,
+    volatilityTicks: 200,
+    bondMicro: data.bond_usd,
+    matchMicro: 1_000n,
+    manipulationFactor: data.manipulation_factor,
+    quantityMax: 10,
+    contractsPerWallet: data.contracts_per_wallet,
+    vaultMicro: data.vault_usd,
+    reservationMs: 2 * minute,
+    quoteMs: minute,
+    keepMs: demo ? 2 * day : 400 * day,
+  }
+}
+
+function requireProduction(data: { acknowledge?: string | undefined; allowlist: readonly unknown[] }, hook: boolean) {
+  const problems: string[] = []
+  if (data.acknowledge !== legalAcknowledgement)
+    problems.push(`OPTIONS: acknowledge must be the sentence "${legalAcknowledgement}"`)
+  if (data.allowlist.length === 0 && !hook) problems.push('OPTIONS: allowlist must name who may trade')
+  if (problems.length > 0) throw new RangeError(problems.join('; '))
+}

@@ -1,0 +1,198 @@
+import type { Address } from '../../kernel/address.ts'
+import type { Micro } from '../../kernel/money.ts'
+import { type Account, accounts, type LedgerLine, type LedgerTransaction, owedTo, post } from '../../ledger/index.ts'
+import type { Tx } from '../../store/database.ts'
+import type { OptionDeps } from './deps.ts'
+import { finalValues, moneyIsFinal } from './final-money.ts'
+import { type Fixing, fixSeries } from './fix-series.ts'
+import { returnContracts } from './return-contracts.ts'
+import { findSeries, lockSeries, type Series, writeEvents } from './series-store.ts'
+import { payoutPurpose } from './withdraw-offer.ts'
+
+const perStepMax = 200
+
+/**
+ * Brings series from their expiry to their end: the value is fixed and signed, then everybody's part becomes payable, a
+ * step at a time. Every step is one transaction that changes a row only once, so that whoever dies in between leaves
+ * the rest to the next run.
+ */
+export async function settleSeries(deps: OptionDeps): Promise<number> {
+  const { rows } = await deps.database.query<{ symbol: string }>(
+    `select symbol from option_series where state <> 'ended' and expires_at <= $1 order by expires_at, symbol`,
+    [new Date(deps.clock.nowMs())],
+  )
+  let ended = 0
+  for (const { symbol } of rows)
+    try {
+      if (await settleOne(deps, symbol)) ended += 1
+    } catch (error) {
+      deps.log.error({ symbol, error: String(error) }, 'a series could not be settled yet')
+    }
+  return ended
+}
+
+async function settleOne(deps: OptionDeps, symbol: string): Promise<boolean> {
+  const fixing = await fixSeries(deps, symbol)
+  if (!fixing) return false
+  const series = await findSeries(deps.database, symbol)
+  if (!series) return false
+  while ((await deps.database.transaction((tx) => endPositions(deps, tx, series, fixing))) > 0);
+  while ((await deps.database.transaction((tx) => returnOffers(deps, tx, series))) > 0);
+  return deps.database.transaction((tx) => endSeries(deps, tx, series))
+}
+
+type Position = { id: string; holder: Address; quantity: number; premium_micro: Micro; vault_micro: Micro }
+type Part = { position_id: string; writer: Address; order_id: string | null; quantity: number; price_micro: Micro }
+
+/** Positions whose money is final; what is not waits for the next run. */
+async function endPositions(deps: OptionDeps, tx: Tx, series: Series, fixing: Fixing): Promise<number> {
+  const { rows: positions } = await tx.query<Position>(
+    `select id, holder, quantity, premium_micro, vault_micro from option_position o
+     where symbol = $3 and state = 'open' and ${moneyIsFinal('o.holder', 'o.opened_at')}
+     order by id limit $4 for update`,
+    [...finalValues(deps), series.symbol, perStepMax],
+  )
+  if (positions.length === 0) return 0
+  const { rows: parts } = await tx.query<Part>(
+    `select position_id, writer, order_id, quantity, price_micro from option_fill where position_id = any($1) order by position_id, place`,
+    [positions.map(({ id }) => id)],
+  )
+  const ends = positions.map((position) => ({
+    position,
+    payoutMicro: payoutOf(position, fixing),
+    posting: endPosting(
+      deps,
+      series,
+      position,
+      parts.filter(({ position_id }) => position_id === position.id),
+      fixing,
+    ),
+  }))
+  await tx.query(
+    `update option_position p set state = $1, ended_at = $2, payout_micro = d.payout
+     from unnest($3::text[], $4::bigint[]) d (id, payout) where p.id = d.id`,
+    [
+      fixing.outcome === 'void' ? 'voided' : 'settled',
+      new Date(deps.clock.nowMs()),
+      ends.map(({ position }) => position.id),
+      ends.map(({ payoutMicro }) => payoutMicro),
+    ],
+  )
+  const vaultMicro = positions.reduce((sum, { vault_micro }) => sum + vault_micro, 0n)
+  if (vaultMicro > 0n) await tx.query(`update option_vault set used_micro = used_micro - $1`, [vaultMicro])
+  await post(
+    tx,
+    ends.map(({ posting }) => posting),
+  )
+  await writeEvents(
+    tx,
+    ends.map(({ position, payoutMicro }) => ({
+      symbol: series.symbol,
+      kind: 'settled' as const,
+      subject: position.id,
+      quantity: position.quantity,
+      priceMicro: payoutMicro,
+    })),
+    deps.clock.nowMs(),
+  )
+  return positions.length
+}
+
+/** A void series returns the premium; any other pays the payoff. */
+export function payoutOf(position: Pick<Position, 'quantity' | 'premium_micro'>, fixing: Fixing): Micro {
+  return fixing.outcome === 'void' ? position.premium_micro : BigInt(position.quantity) * fixing.payoffMicro
+}
+
+/** All that was locked for a position goes out, to the micro: the buyer's payout, and to each writer the rest of its part. */
+function endPosting(
+  deps: OptionDeps,
+  series: Series,
+  position: Position,
+  parts: readonly Part[],
+  fixing: Fixing,
+): LedgerTransaction {
+  const shares = new Map<string, { account: Account; micro: Micro }>()
+  const give = (account: Account, micro: Micro) => {
+    const share = shares.get(account.name) ?? { account, micro: 0n }
+    share.micro += micro
+    shares.set(account.name, share)
+  }
+  give(accounts.payable(deps.network, position.holder, payoutPurpose), payoutOf(position, fixing))
+  for (const { writer, order_id, quantity, price_micro } of parts) {
+    const keptMicro = series.capMicro - (fixing.outcome === 'void' ? price_micro : fixing.payoffMicro)
+    const account =
+      order_id === null
+        ? accounts.operator(deps.network, 'usdc')
+        : accounts.payable(deps.network, writer, payoutPurpose)
+    give(account, BigInt(quantity) * keptMicro)
+  }
+  const lockedMicro = BigInt(position.quantity) * series.capMicro
+  const lines: LedgerLine[] = [{ account: accounts.optionCollateral(deps.network, series.symbol), amount: lockedMicro }]
+  for (const { account, micro } of shares.values()) if (micro > 0n) lines.push({ account, amount: -micro })
+  return { reference: `option_end:${position.id}`, kind: 'option_end', memo: fixing.outcome, lines }
+}
+
+/** Collateral of contracts that were never sold. */
+async function returnOffers(deps: OptionDeps, tx: Tx, series: Series): Promise<number> {
+  const seq = (await lockSeries(tx, [series.symbol])).get(series.symbol)?.seq
+  const { rows } = await tx.query<{ id: string; writer: Address; open_quantity: number; price_micro: Micro }>(
+    `select id, writer, open_quantity, price_micro from option_order
+     where symbol = $1 and state = 'live' and open_quantity > 0 order by id limit $2 for update`,
+    [series.symbol, perStepMax],
+  )
+  if (rows.length === 0) return 0
+  await tx.query(`update option_order set open_quantity = 0, state = 'closed' where id = any($1)`, [
+    rows.map(({ id }) => id),
+  ])
+  await post(
+    tx,
+    rows.map(({ id, writer, open_quantity, price_micro }) => {
+      const micro = BigInt(open_quantity) * (series.capMicro - price_micro)
+      return {
+        // A reservation that fell through can fill an offer again: each return has the number of its change.
+        reference: `option_return:${id}:${seq}`,
+        kind: 'option_return',
+        lines: [
+          { account: accounts.optionCollateral(deps.network, series.symbol), amount: micro },
+          { account: accounts.payable(deps.network, writer, payoutPurpose), amount: -micro },
+        ],
+      }
+    }),
+  )
+  await tx.query(`update option_series set seq = seq + 1 where symbol = $1`, [series.symbol])
+  await writeEvents(
+    tx,
+    rows.map(({ id, open_quantity }) => ({
+      symbol: series.symbol,
+      kind: 'withdrawn' as const,
+      subject: id,
+      quantity: open_quantity,
+    })),
+    deps.clock.nowMs(),
+  )
+  return rows.length
+}
+
+/** The end, once nothing is open: then nothing may be left behind it either. */
+async function endSeries(deps: OptionDeps, tx: Tx, { symbol }: Series): Promise<boolean> {
+  await lockSeries(tx, [symbol])
+  const { rows: held } = await tx.query<{ id: string; symbol: string }>(
+    `select id, symbol from option_position where symbol = $1 and state = 'held' and held_until <= $2`,
+    [symbol, new Date(deps.clock.nowMs())],
+  )
+  await returnContracts(deps, tx, held, { from: 'held', to: 'released' })
+  const { rowCount: open } = await tx.query(
+    `select from option_position where symbol = $1 and state in ('held', 'open')
+     union all select from option_order where symbol = $1 and (state = 'pending' or open_quantity > 0)`,
+    [symbol],
+  )
+  if (open > 0) return false
+  const leftMicro = await owedTo(tx, accounts.optionCollateral(deps.network, symbol))
+  if (leftMicro !== 0n) {
+    deps.metrics.count('alarms', { alarm: 'option_collateral' })
+    throw new Error(`${leftMicro} is left behind ${symbol} after everybody was paid`)
+  }
+  await tx.query(`update option_series set state = 'ended' where symbol = $1`, [symbol])
+  await writeEvents(tx, [{ symbol, kind: 'ended', subject: symbol }], deps.clock.nowMs())
+  return true
+}

@@ -1,0 +1,27 @@
+import type { MeshDeps } from './deps.ts'
+import { announcePath, meshDocumentBytesMax } from './limits.ts'
+import type { OwnStatement } from './own-statement.ts'
+import { signNodeRequest } from './sign-request.ts'
+import { noteAnnounced, type PeerRow } from './store.ts'
+
+/** Tells a peer of this node. What it answers does not matter: whether it listened shows at the next visit. */
+export async function announceSelf(
+  deps: MeshDeps,
+  peer: Pick<PeerRow, 'did' | 'address'>,
+  own: OwnStatement,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  await noteAnnounced(deps.database, peer.did, deps.clock.nowMs())
+  const body = JSON.stringify({ address: deps.self.origin, statement: own.jws })
+  const authority = new URL(peer.address).host
+  const answer = await deps.fetcher.fetch(`${peer.address}${announcePath}`, {
+    method: 'POST',
+    body,
+    headers: signNodeRequest(deps, { authority, path: announcePath, body }),
+    maxBytes: meshDocumentBytesMax,
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const taken = answer.status === 'ok' && answer.httpStatus === 200
+  deps.metrics.count('mesh_announcements', { direction: 'out', outcome: taken ? 'ok' : 'refused' })
+  return taken
+}

@@ -1,0 +1,88 @@
+import type { MeshDeps } from './deps.ts'
+import { readPeerKeys } from './read-peer-keys.ts'
+import { claimedKeyId, type PeerKey, type Statement, verifyStatement } from './statement.ts'
+import { countPeers } from './store.ts'
+
+export type KnownKeys = {
+  did: string
+  address: string
+  sequence: number
+  keys: readonly PeerKey[]
+  keysReadAtMs: number
+  networkAddress: string | undefined
+}
+
+export type PeerCheck =
+  | {
+      ok: true
+      statement: Statement
+      keys: readonly PeerKey[]
+      keysReadAtMs: number
+      networkAddress: string | undefined
+    }
+  | { ok: false; problem: string }
+
+/** A key that was taken back must stop counting before long. */
+const keysFreshMs = 300_000
+
+/** Keys of the address, read again when they are old or do not hold the one that signed. */
+export async function keysOfPeer(
+  deps: MeshDeps,
+  known: KnownKeys,
+  keyId: string | undefined,
+  signal?: AbortSignal,
+): Promise<
+  | { ok: true; keys: readonly PeerKey[]; readAtMs: number; networkAddress: string | undefined }
+  | { ok: false; problem: string }
+> {
+  const nowMs = deps.clock.nowMs()
+  const fresh = nowMs - known.keysReadAtMs < keysFreshMs && known.keys.some((key) => key.kid === keyId)
+  if (fresh) return { ok: true, keys: known.keys, readAtMs: known.keysReadAtMs, networkAddress: known.networkAddress }
+  const read = await readPeerKeys(deps.fetcher, known.address, signal)
+  if (!read.ok) return { ok: false, problem: `keys: ${read.reason}` }
+  return { ok: true, keys: read.keys, readAtMs: nowMs, networkAddress: read.networkAddress }
+}
+
+/** Everything that must hold before a statement is kept: keys of the address, signature, time, order, no doubles. */
+export async function checkPeerStatement(
+  deps: MeshDeps,
+  known: KnownKeys,
+  jws: string,
+  signal?: AbortSignal,
+): Promise<PeerCheck> {
+  const found = await keysOfPeer(deps, known, claimedKeyId(jws), signal)
+  if (!found.ok) return found
+  const { keys, networkAddress } = found
+  if (keys.some((key) => deps.keyring.keys().some((own) => own.keyId === key.kid)))
+    return { ok: false, problem: 'self: this is the node itself under another name' }
+  const verdict = verifyStatement(jws, { address: known.address, keys, nowMs: deps.clock.nowMs() })
+  if (!verdict.ok) return { ok: false, problem: `statement: ${verdict.reason}` }
+  const { statement } = verdict
+  if (statement.sequence < known.sequence) return { ok: false, problem: 'statement: older than one seen before' }
+  const elsewhere = await basePublishesKey(deps, statement, verdict.keyId, known, signal)
+  if (elsewhere !== undefined) return { ok: false, problem: elsewhere }
+  const full = await refuseCrowd(deps, known.did, networkAddress)
+  if (full !== undefined) return { ok: false, problem: full }
+  return { ok: true, statement, keys, keysReadAtMs: found.readAtMs, networkAddress }
+}
+
+/** What is offered at a second address counts only if that address knows the same key. */
+async function basePublishesKey(
+  deps: MeshDeps,
+  statement: Statement,
+  keyId: string,
+  known: KnownKeys,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  if (statement.base_url === statement.address || statement.sequence === known.sequence) return undefined
+  const base = await readPeerKeys(deps.fetcher, statement.base_url, signal)
+  if (!base.ok) return `base_url keys: ${base.reason}`
+  return base.keys.some((key) => key.kid === keyId) ? undefined : 'base_url does not publish the key of the statement'
+}
+
+async function refuseCrowd(deps: MeshDeps, did: string, networkAddress: string | undefined) {
+  const { peersMax, peersPerAddressMax } = deps.settings
+  const count = await countPeers(deps.database, networkAddress, did)
+  if (count.all >= peersMax) return 'full: this node knows enough peers'
+  return count.here >= peersPerAddressMax ? 'full: too many nodes at one network address' : undefined
+}

@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import { toRfc3339 } from '../kernel/clock.ts'
+import type { MeshDeps } from './deps.ts'
+import { manifestBytesMax, manifestPath } from './limits.ts'
+import { fetchJson } from './peer-fetcher.ts'
+import { exampleUrlOf, type Offer, openStatement, type Statement } from './statement.ts'
+import { type PeerRow, type PriceMismatch, saveMismatches } from './store.ts'
+
+const samplesMax = 3
+const mismatchesMax = 16
+const probeBytesMax = 65_536
+const paymentHeaderCharsMax = 16_384
+
+/** Compares what a peer says it asks with what its manifest says and with what it really asks, a few offers at a time. */
+export async function checkPrices(deps: MeshDeps, peer: PeerRow, signal: AbortSignal): Promise<PriceMismatch[]> {
+  const statement = peer.statement === undefined ? undefined : openStatement(peer.statement)
+  if (statement === undefined) return []
+  const doubted = new Set(peer.priceMismatches.map(nameOf))
+  const sampled = sample(deps, statement.offers, doubted)
+  const found = new Map(
+    peer.priceMismatches
+      .filter((known) => statement.offers.some((offer) => nameOf(offer) === nameOf(known)))
+      .map((known) => [nameOf(known), known]),
+  )
+  for (const offer of sampled) {
+    const verdict = await probeOffer(deps, statement, offer, signal)
+    if (verdict === 'unknown') continue
+    found.delete(nameOf(offer))
+    if (verdict !== 'fits') found.set(nameOf(offer), mismatch(deps, offer, verdict))
+  }
+  for (const differing of await manifestMismatches(deps, statement, signal))
+    if (!found.has(nameOf(differing))) found.set(nameOf(differing), differing)
+  if (signal.aborted) return [...peer.priceMismatches]
+  const mismatches = [...found.values()].slice(0, mismatchesMax)
+  await saveMismatches(deps.database, peer.did, mismatches)
+  if (mismatches.length > 0) {
+    deps.metrics.count('mesh_price_mismatches')
+    deps.log.warn({ peer: peer.did, mismatches }, 'a peer of the mesh asks other prices than it states')
+  }
+  return mismatches
+}
+
+const nameOf = ({ capability, method }: { capability: string; method: string }) => `${method} ${capability}`
+
+/** What was found wrong before is looked at again; the rest is drawn, so that nobody knows what will be asked. */
+function sample(deps: MeshDeps, offers: readonly Offer[], doubted: ReadonlySet<string>): Offer[] {
+  const askable = offers.filter((offer) => offer.price_micro !== '0' || offer.method === 'GET')
+  const again = askable.filter((offer) => doubted.has(nameOf(offer))).slice(0, mismatchesMax)
+  const paid = askable.filter((offer) => offer.price_micro !== '0' && !doubted.has(nameOf(offer)))
+  const free = askable.filter((offer) => offer.price_micro === '0' && !doubted.has(nameOf(offer)))
+  return [...again, ...draw(deps, paid, samplesMax), ...draw(deps, free, 1)]
+}
+
+function draw<T>({ rng }: MeshDeps, items: readonly T[], count: number): T[] {
+  const left = [...items]
+  const drawn: T[] = []
+  while (drawn.length < count && left.length > 0) {
+    const place = Buffer.from(rng.bytes(4)).readUInt32BE() % left.length
+    drawn.push(...left.splice(place, 1))
+  }
+  return drawn
+}
+
+type Verdict = 'fits' | 'unknown' | { askedMicro: string | null; reason: PriceMismatch['reason'] }
+
+async function probeOffer(deps: MeshDeps, statement: Statement, offer: Offer, signal: AbortSignal): Promise<Verdict> {
+  if (offer.method !== 'GET' && offer.method !== 'POST') return 'unknown'
+  const answer = await deps.fetcher.fetch(exampleUrlOf(statement, offer), {
+    method: offer.method,
+    ...(offer.method === 'POST' ? { body: '' } : {}),
+    maxBytes: probeBytesMax,
+    onTooLarge: 'cut',
+    signal,
+  })
+  if (answer.status !== 'ok') return 'unknown'
+  if (answer.httpStatus !== 402) {
+    if (offer.price_micro === '0') return 'fits'
+    return [404, 405, 410].includes(answer.httpStatus) ? { askedMicro: null, reason: 'not_offered' } : 'unknown'
+  }
+  return judgeAsked(offer, askedMicro(answer.headers.get('payment-required')))
+}
+
+/** Exported for its tests: a stated range allows anything within it, a stated price only itself. */
+export function judgeAsked(offer: Offer, asked: readonly bigint[]): Verdict {
+  const lowest = BigInt(offer.price_micro)
+  const highest = BigInt(offer.price_micro_max ?? offer.price_micro)
+  const wrong = asked.find((amount) => amount < lowest || amount > highest)
+  if (asked.length === 0) return { askedMicro: null, reason: 'asks_another_price' }
+  return wrong === undefined ? 'fits' : { askedMicro: wrong.toString(), reason: 'asks_another_price' }
+}
+
+const required = z.object({
+  accepts: z.array(z.object({ scheme: z.string(), amount: z.string().regex(/^[0-9]{1,18}$/) })).max(32),
+})
+
+/** The amounts of the exact offers in a PAYMENT-REQUIRED header. */
+export function askedMicro(header: string | undefined): bigint[] {
+  if (header === undefined || header.length > paymentHeaderCharsMax) return []
+  try {
+    const parsed = required.safeParse(JSON.parse(Buffer.from(header, 'base64').toString('utf8')))
+    if (!parsed.success) return []
+    return parsed.data.accepts.filter(({ scheme }) => scheme === 'exact').map(({ amount }) => BigInt(amount))
+  } catch {
+    return []
+  }
+}
+
+const manifest = z.object({
+  offers: z
+    .array(z.object({ capability: z.string(), method: z.string(), price_micro: z.string().regex(/^[0-9]{1,18}$/) }))
+    .max(1_024),
+})
+
+async function manifestMismatches(deps: MeshDeps, statement: Statement, signal: AbortSignal): Promise<PriceMismatch[]> {
+  const answer = await fetchJson(deps.fetcher, `${statement.address}${manifestPath}`, manifestBytesMax, signal)
+  const parsed = answer.ok ? manifest.safeParse(answer.value) : undefined
+  if (!parsed?.success) return []
+  const stated = new Map(parsed.data.offers.map((offer) => [nameOf(offer), offer.price_micro]))
+  return statement.offers.flatMap((offer) => {
+    const written = stated.get(nameOf(offer))
+    if (written === undefined || written === offer.price_micro) return []
+    return [mismatch(deps, offer, { askedMicro: written, reason: 'manifest_differs' })]
+  })
+}
+
+function mismatch(
+  { clock }: MeshDeps,
+  offer: Offer,
+  { askedMicro, reason }: { askedMicro: string | null; reason: PriceMismatch['reason'] },
+): PriceMismatch {
+  return {
+    capability: offer.capability,
+    method: offer.method,
+    stated_micro: offer.price_micro,
+    asked_micro: askedMicro,
+    reason,
+    seen_at: toRfc3339(clock.nowMs()),
+  }
+}

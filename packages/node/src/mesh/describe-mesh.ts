@@ -1,0 +1,95 @@
+import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
+import { toRfc3339 } from '../kernel/clock.ts'
+import { formatUsd } from '../kernel/money.ts'
+import { didKeyUrl } from '../signing/index.ts'
+import type { MeshDeps } from './deps.ts'
+import { announcePath, meshPath, meshProtocol } from './limits.ts'
+import type { MeshView, SeenPeer } from './mesh-view.ts'
+import { exampleUrlOf, type Offer, offerUrl, type Statement } from './statement.ts'
+
+export type MeshQuery = { view?: 'full' | 'brief' | undefined; capability?: string | undefined }
+
+/** The mesh manifest: this node and the peers it has seen, each in its own signed words, signed as a whole. */
+export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery): string {
+  const { self, clock } = deps
+  const brief = query.view === 'brief'
+  const { own } = view
+  const peers = view.peers.filter((peer) => offersOf(peer.content, query).length > 0 || query.capability === undefined)
+  const document: Json = {
+    protocol: meshProtocol,
+    generated_at: toRfc3339(clock.nowMs()),
+    node: {
+      did: self.did,
+      address: self.origin,
+      base_url: self.baseUrl,
+      name: self.name,
+      sequence: own.statement.sequence,
+      statement: own.jws,
+      ...(brief ? {} : { resources: resourcesOf(own.statement, query) }),
+    },
+    peers: peers.map((peer) => (brief ? briefPeer(peer) : fullPeer(peer, query))),
+    links: {
+      manifest: `${self.origin}/.well-known/x402`,
+      mesh: `${self.origin}${meshPath}`,
+      announce: `${self.origin}${announcePath}`,
+    },
+  }
+  return signDocument(deps, document)
+}
+
+const briefPeer = ({ did, address, sequence }: SeenPeer): Json => ({ did, address, sequence })
+
+function fullPeer(peer: SeenPeer, query: MeshQuery): Json {
+  const { content } = peer
+  return {
+    did: peer.did,
+    address: peer.address,
+    base_url: content.base_url,
+    name: content.name,
+    state: peer.state,
+    health: round(peer.health, 3),
+    latency_ms: peer.latencyMs === undefined ? null : round(peer.latencyMs, 1),
+    last_seen_at: peer.lastSeenAtMs === undefined ? null : toRfc3339(peer.lastSeenAtMs),
+    sequence: peer.sequence,
+    expires_at: content.expires_at,
+    recommended: peer.recommended,
+    price_mismatch: peer.priceMismatches.length > 0,
+    price_mismatches: peer.priceMismatches as unknown as Json,
+    resources: resourcesOf(content, query),
+    statement: peer.statement,
+  }
+}
+
+const round = (value: number, digits: number) => Number(value.toFixed(digits))
+
+function offersOf({ offers }: Statement, { capability }: MeshQuery): readonly Offer[] {
+  return capability === undefined ? offers : offers.filter((offer) => offer.capability === capability)
+}
+
+/** By capability, as far as they are asked for. */
+function resourcesOf(statement: Statement, query: MeshQuery): Json {
+  const resources: Record<string, Json[]> = {}
+  for (const offer of offersOf(statement, query)) {
+    resources[offer.capability] ??= []
+    resources[offer.capability]?.push({
+      method: offer.method,
+      url: offerUrl(statement, offer),
+      example: exampleUrlOf(statement, offer),
+      price_micro: offer.price_micro,
+      price_usd: formatUsd(BigInt(offer.price_micro)),
+      ...(offer.price_micro_max === undefined ? {} : { price_micro_max: offer.price_micro_max }),
+      networks: offer.networks ?? [],
+    })
+  }
+  return resources
+}
+
+/** Ed25519 over the canonical JSON of everything but `signature`, so that the document can be kept and passed on. */
+function signDocument({ signer, self }: MeshDeps, document: { readonly [key: string]: Json | undefined }): string {
+  const { signature, keyId } = signer.signBytes(Buffer.from(canonicalJson(document)))
+  const kid = didKeyUrl(new URL(self.origin).host, keyId)
+  return canonicalJson({
+    ...document,
+    signature: { alg: 'EdDSA', kid, value: Buffer.from(signature).toString('base64url') },
+  })
+}

@@ -1,0 +1,60 @@
+import type { MeshDeps } from './deps.ts'
+import { relayedMax } from './limits.ts'
+import { type OwnStatement, ownStatement } from './own-statement.ts'
+import { openStatement, type Statement } from './statement.ts'
+import { type PeerRow, shownPeers } from './store.ts'
+
+export type SeenPeer = PeerRow & { statement: string; content: Statement; recommended: boolean }
+
+/** The mesh as this node sees it at a moment. */
+export type MeshView = { own: OwnStatement; peers: readonly SeenPeer[]; readAtMs: number }
+
+/** Below this share of answered visits a peer is shown, and not recommended. */
+export const healthyFrom = 0.6
+
+export type MeshViews = {
+  /** As of a second ago at most. */
+  current(): Promise<MeshView>
+  /** What was read last, without waiting; undefined before the first time. */
+  latest(): MeshView | undefined
+  refresh(): Promise<MeshView>
+}
+
+const freshMs = 500
+
+export function createMeshViews(deps: MeshDeps): MeshViews {
+  let view: MeshView | undefined
+  let reading: Promise<MeshView> | undefined
+  const refresh = () => {
+    reading ??= readView(deps)
+      .then((read) => {
+        view = read
+        return read
+      })
+      .finally(() => {
+        reading = undefined
+      })
+    return reading
+  }
+  return {
+    latest: () => view,
+    refresh,
+    current: () =>
+      view !== undefined && deps.clock.monotonicMs() - view.readAtMs < freshMs ? Promise.resolve(view) : refresh(),
+  }
+}
+
+async function readView(deps: MeshDeps): Promise<MeshView> {
+  const [own, rows] = await Promise.all([ownStatement(deps), shownPeers(deps.database, deps.clock.nowMs(), relayedMax)])
+  const peers = rows.flatMap((row): SeenPeer[] => {
+    const content = row.statement === undefined ? undefined : openStatement(row.statement)
+    if (row.statement === undefined || content === undefined) return []
+    return [{ ...row, statement: row.statement, content, recommended: isRecommended(row) }]
+  })
+  return { own, peers, readAtMs: deps.clock.monotonicMs() }
+}
+
+/** A peer that lied about one price is not sent any customers. */
+function isRecommended(row: PeerRow): boolean {
+  return row.state === 'alive' && row.health >= healthyFrom && row.priceMismatches.length === 0
+}

@@ -1,0 +1,354 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import type { MeshDeps } from './deps.ts'
+import { describeMesh } from './describe-mesh.ts'
+import { createElsewhere } from './elsewhere.ts'
+import { findMeshNode } from './find-node.ts'
+import {
+  announcementOf,
+  type FakeWorld,
+  fakeWorld,
+  fixedKeyring,
+  movableClock,
+  reportOffer,
+  testDeps,
+} from './mesh.fixture.ts'
+import { createMeshViews, type MeshViews } from './mesh-view.ts'
+import { ownStatement } from './own-statement.ts'
+import { receiveAnnouncement } from './receive-announcement.ts'
+import { createRounds, type Rounds } from './run-round.ts'
+import { addSeed, findPeer } from './store.ts'
+import { createStrangerLimit } from './stranger-limit.ts'
+
+const here = 'https://api.here.example.org'
+const other = 'https://other.example.net'
+
+let db: TestDatabase
+let clock: ReturnType<typeof movableClock>
+let world: FakeWorld
+let deps: MeshDeps
+let views: MeshViews
+let rounds: Rounds
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+beforeEach(async () => {
+  for (const table of ['mesh_peer', 'mesh_seed', 'nonce_claim']) await db.owner.query(`delete from ${table}`)
+  await db.owner.query('update mesh_self set sequence = 0, statement = null')
+  clock = movableClock()
+  world = fakeWorld(clock, db.database)
+  const { database } = db
+  deps = testDeps({ origin: here, database, clock, keyring: fixedKeyring(1), fetcher: world.fetcher, seeds: [other] })
+  views = createMeshViews(deps)
+  rounds = createRounds(deps, views)
+})
+afterEach(() => rounds.stop())
+
+const peers = async () => (await views.refresh()).peers
+const addresses = async () => (await peers()).map((peer) => peer.address)
+/** A round, and all that it began. */
+async function round() {
+  await rounds.run()
+  await rounds.idle()
+}
+/** As many rounds as it takes for everybody to be visited once more. */
+async function pass(times = 1) {
+  for (let i = 0; i < times; i += 1) {
+    clock.advance(deps.settings.visitEveryMs)
+    await round()
+  }
+}
+const unlimited = { admit: () => true }
+const announce = (peer: ReturnType<FakeWorld['add']>, body = { address: peer.origin, statement: peer.statement() }) =>
+  receiveAnnouncement(deps, unlimited, body, announcementOf(peer, here, body))
+
+test('a seed is visited, believed for what it signed, told of this node, and leads to whom it knows', async () => {
+  const seed = world.add(other)
+  const third = world.add('https://third.example.com')
+  seed.known = [{ did: third.did, address: third.origin, sequence: 1 }]
+  await round()
+  expect(await addresses()).toEqual([other])
+  expect(seed.announced).toHaveLength(1)
+  await pass()
+  expect((await addresses()).sort()).toEqual([other, third.origin])
+  const [node] = await peers()
+  expect(node).toMatchObject({ state: 'alive', health: 1, recommended: true })
+  expect(await findMeshNode(db.database, third.did, clock.nowMs())).toMatchObject({
+    url: third.origin,
+    keys: [{ keyId: third.keyring.active().keyId }],
+    capabilities: ['token.control.report'],
+  })
+})
+
+test('a seed of the command line is joined as one of the configuration', async () => {
+  const late = world.add('https://late.example.com')
+  await addSeed(db.database, late.origin, clock.nowMs())
+  await round()
+  expect(await addresses()).toEqual([late.origin])
+})
+
+test('the own sequence grows even when the clock goes back, and a statement is kept while it is good', async () => {
+  const one = await ownStatement(deps)
+  expect((await ownStatement(deps)).jws).toBe(one.jws)
+  clock.advance(-3_600_000)
+  const two = await ownStatement(deps)
+  expect(two.statement.sequence).toBeGreaterThan(one.statement.sequence)
+})
+
+test('a dead peer is doubted, then dropped, and comes back when it answers again', async () => {
+  const seed = world.add(other)
+  await round()
+  seed.up = false
+  await pass()
+  expect(await peers()).toMatchObject([{ state: 'suspect', recommended: false }])
+  clock.advance(deps.settings.deadAfterMs)
+  await pass()
+  expect(await addresses()).toEqual([])
+  seed.up = true
+  clock.advance(deps.settings.backoffMaxMs)
+  await round()
+  expect(await addresses()).toEqual([other])
+})
+
+test('two sides of a partition drop each other and find each other again', async () => {
+  const left = world.add(other)
+  const right = world.add('https://right.example.com')
+  left.known = [{ did: right.did, address: right.origin, sequence: 1 }]
+  await round()
+  await pass()
+  right.up = false
+  clock.advance(deps.settings.deadAfterMs)
+  await pass(3)
+  expect(await addresses()).toEqual([other])
+  right.up = true
+  clock.advance(deps.settings.visitEveryMs * 3)
+  // The other side has spoken since: its name is heard again, so nobody waits for the end of the pause.
+  left.known = [{ did: right.did, address: right.origin, sequence: clock.nowMs() + 1_000 }]
+  await pass(2)
+  expect((await addresses()).sort()).toEqual([other, right.origin])
+})
+
+test('a peer that stalls costs its own visit only', async () => {
+  const slow = world.add(other)
+  const quick = world.add('https://quick.example.com')
+  await addSeed(db.database, quick.origin, clock.nowMs())
+  let release = () => {}
+  slow.answer = async (path) => {
+    if (path === '/x402/mesh') await new Promise<void>((resolve) => (release = resolve))
+    return { status: 'failed', reason: 'timeout', detail: 'the time was up', url: path, retryable: true }
+  }
+  await rounds.run()
+  await expect.poll(addresses).toEqual([quick.origin])
+  release()
+})
+
+test.each([
+  [
+    'has run out',
+    (peer: ReturnType<FakeWorld['add']>) => {
+      const old = peer.statement()
+      clock.advance(3_600_000)
+      return old
+    },
+  ],
+  ['is of another node', () => world.add('https://victim.example.com').statement()],
+  ['is no statement', () => 'a.b.c'],
+])('a statement that %s is not believed', async (_, statement) => {
+  const seed = world.add(other)
+  const given = statement(seed)
+  seed.statement = () => given
+  await round()
+  expect(await addresses()).toEqual([])
+})
+
+test('an older statement than the last one is refused: nobody can bring back what a node once said', async () => {
+  const seed = world.add(other)
+  const first = seed.statement(5_000)
+  seed.statement = () => first
+  await round()
+  const older = world.add(other, { keyring: seed.keyring }).statement(4_999)
+  seed.statement = () => older
+  world.peers.set(other, seed)
+  await pass()
+  expect(await findPeer(db.database, seed.did)).toMatchObject({ sequence: 5_000, statement: first, failures: 1 })
+})
+
+test('an announcement is taken once, from the node itself, for this node, in its own words', async () => {
+  const peer = world.add('https://new.example.com')
+  const body = { address: peer.origin, statement: peer.statement() }
+  const call = announcementOf(peer, here, body)
+  const answer = await receiveAnnouncement(deps, unlimited, body, call)
+  expect(answer).toMatchObject({ did: peer.did, accepted: true })
+  expect(await addresses()).toEqual([peer.origin])
+  await expect(receiveAnnouncement(deps, unlimited, body, call)).rejects.toMatchObject({ code: 'proof_invalid' })
+})
+
+test('whoever impersonates another node fails: the keys are those of the address', async () => {
+  const victim = world.add('https://victim.example.com')
+  const thief = world.add('https://thief.example.com')
+  // In the victim's name, with the thief's key.
+  const lie = { address: victim.origin, statement: thief.statement() }
+  await expect(receiveAnnouncement(deps, unlimited, lie, announcementOf(thief, here, lie))).rejects.toMatchObject({
+    code: 'proof_invalid',
+  })
+  // In the thief's name, with the victim's words.
+  await expect(announce(thief, { address: thief.origin, statement: victim.statement() })).rejects.toMatchObject({
+    code: 'proof_invalid',
+  })
+  // The victim's announcement to somebody else, sent on to us.
+  const body = { address: victim.origin, statement: victim.statement() }
+  const elsewhere = announcementOf(victim, 'https://somewhere.example.com', body)
+  const received = { ...elsewhere.received, authority: new URL(here).host }
+  await expect(receiveAnnouncement(deps, unlimited, body, { ...elsewhere, received })).rejects.toMatchObject({
+    code: 'proof_invalid',
+  })
+  expect(await addresses()).toEqual([])
+})
+
+test('an unsigned, changed, stale or too long lived announcement is refused before anything is fetched', async () => {
+  const peer = world.add('https://new.example.com')
+  const body = { address: peer.origin, statement: peer.statement() }
+  const good = announcementOf(peer, here, body)
+  const refuse = (call: typeof good, given = body) =>
+    expect(receiveAnnouncement(deps, unlimited, given, call)).rejects.toMatchObject({
+      code: expect.stringMatching(/^(proof_required|proof_invalid|input_invalid)$/),
+    })
+  await refuse({ ...good, headers: new Map() })
+  await refuse({ ...good, rawBody: Buffer.from('{}') })
+  await refuse(good, { ...body, address: 'http://new.example.com' })
+  await refuse(good, { ...body, address: 'https://new.example.com/path' })
+  const bend = (from: RegExp, to: string) => {
+    const headers = new Map(good.headers)
+    headers.set('signature-input', String(headers.get('signature-input')).replace(from, to))
+    return { ...good, headers }
+  }
+  await refuse(bend(/ "content-digest"/, ''))
+  await refuse(bend(/tag="x402-mesh"/, 'tag="x402-response"'))
+  await refuse(bend(/expires=\d+/, 'expires=9999999999'))
+  expect(peer.asked).toEqual([])
+  clock.advance(600_000)
+  await refuse(good)
+  expect(peer.asked).toEqual([])
+})
+
+test('the node itself is no peer of its own, under whatever name', async () => {
+  const twin = world.add('https://twin.example.com', { keyring: deps.keyring })
+  await expect(announce(twin)).rejects.toMatchObject({ code: 'proof_invalid' })
+  const self = world.add(here)
+  await expect(announce(self)).rejects.toMatchObject({ code: 'proof_invalid' })
+  const seed = world.add(other)
+  seed.known = [
+    { did: deps.self.did, address: here, sequence: 1 },
+    { did: twin.did, address: twin.origin, sequence: 1 },
+  ]
+  await round()
+  await pass(2)
+  expect(await addresses()).toEqual([other])
+  expect(self.asked.filter((asked) => asked.startsWith('GET /x402/mesh'))).toEqual([])
+})
+
+test('a flood of strangers is held off before anything is fetched, and known nodes still get through', async () => {
+  const known = world.add('https://known.example.com')
+  await announce(known)
+  const limit = createStrangerLimit(clock, 8)
+  let refusals = 0
+  for (let i = 0; i < 40; i += 1) {
+    const stranger = world.add(`https://s${i}.example.com`)
+    const body = { address: stranger.origin, statement: stranger.statement() }
+    const call = announcementOf(stranger, here, body)
+    await receiveAnnouncement(deps, limit, body, call).catch((error: { code: string }) => {
+      expect(error.code).toBe('rate_limited')
+      expect(stranger.asked).toEqual([])
+      refusals += 1
+    })
+  }
+  expect(refusals).toBe(38)
+  const body = { address: known.origin, statement: known.statement() }
+  await expect(receiveAnnouncement(deps, limit, body, announcementOf(known, here, body))).resolves.toBeDefined()
+})
+
+test('a peer that lists thousands is heard to a limit, and names that do not fit their address are dropped', async () => {
+  const seed = world.add(other)
+  seed.known = Array.from({ length: 5_000 }, (_, i) => ({
+    did: `did:web:n${i}.example.com`,
+    address: `https://n${i}.example.com`,
+    sequence: 1,
+  }))
+  await round()
+  const count = async () =>
+    Number((await db.database.query<{ n: bigint }>('select count(*) as n from mesh_peer')).rows[0]?.n)
+  expect(await count()).toBe(1 + 16)
+  seed.known = [{ did: 'did:web:bank.example.com', address: 'https://evil.example.com', sequence: 1 }]
+  await pass()
+  expect(await findPeer(db.database, 'did:web:bank.example.com')).toBeUndefined()
+  // Those that never answered are forgotten.
+  for (let i = 0; i < 6; i += 1) await pass(i * 4)
+  expect(await count()).toBe(1)
+})
+
+test('one network address cannot fill the list with names', async () => {
+  for (let i = 0; i < deps.settings.peersPerAddressMax; i += 1) await announce(world.add(`https://p${i}.example.com`))
+  await expect(announce(world.add('https://toomany.example.com'))).rejects.toMatchObject({ code: 'proof_invalid' })
+  expect(await addresses()).toHaveLength(deps.settings.peersPerAddressMax)
+})
+
+test('a peer that asks another price than it states is marked, not recommended, and cleared when it is honest', async () => {
+  const seed = world.add(other)
+  seed.asksMicro = '90000'
+  await round()
+  clock.advance(deps.settings.priceCheckEveryMs)
+  await pass()
+  const [liar] = await peers()
+  expect(liar).toMatchObject({
+    recommended: false,
+    priceMismatches: [{ capability: 'token.control.report', stated_micro: '20000', asked_micro: '90000' }],
+  })
+  const elsewhere = createElsewhere(views.latest)
+  expect(elsewhere('GET', '/v1/report/0x5')).toBeUndefined()
+  const shown = JSON.parse(describeMesh(deps, await views.refresh(), {}))
+  expect(shown.peers[0]).toMatchObject({ price_mismatch: true, recommended: false })
+  seed.asksMicro = '20000'
+  clock.advance(deps.settings.priceCheckEveryMs)
+  await pass()
+  expect(await peers()).toMatchObject([{ recommended: true, priceMismatches: [] }])
+  expect(elsewhere('GET', '/v1/report/0x5')).toBe(`${other}/v1/report/0x5`)
+})
+
+test('a manifest that says another price than the statement counts as a lie too', async () => {
+  const seed = world.add(other)
+  const { capability, method } = reportOffer
+  seed.answer = (path) =>
+    path === '/.well-known/x402'
+      ? {
+          status: 'ok',
+          httpStatus: 200,
+          headers: new Map(),
+          bytes: Buffer.from(JSON.stringify({ offers: [{ capability, method, price_micro: '1' }] })),
+          cut: false,
+          url: path,
+          redirectedFrom: [],
+          address: '192.0.2.1',
+          secure: true,
+        }
+      : undefined
+  await round()
+  clock.advance(deps.settings.priceCheckEveryMs)
+  await pass()
+  expect((await peers())[0]?.priceMismatches).toMatchObject([{ reason: 'manifest_differs', asked_micro: '1' }])
+})
+
+test('the cheapest healthy peer is named for a path, and no template takes every path', async () => {
+  const greedy = { ...reportOffer, path: '/{anything}', price_micro: '1' }
+  world.add(other)
+  const cheap = world.add('https://cheap.example.com', { offers: [{ ...reportOffer, price_micro: '1000' }, greedy] })
+  cheap.asksMicro = '1000'
+  await addSeed(db.database, cheap.origin, clock.nowMs())
+  await round()
+  await views.refresh()
+  const elsewhere = createElsewhere(views.latest)
+  expect(elsewhere('GET', '/v1/report/0x5')).toBe(`${cheap.origin}/v1/report/0x5`)
+  expect(elsewhere('POST', '/v1/report/0x5')).toBeUndefined()
+  expect(elsewhere('GET', '/anything')).toBeUndefined()
+  expect(elsewhere('GET', '/v1/report/')).toBeUndefined()
+})

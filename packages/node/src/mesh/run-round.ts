@@ -1,0 +1,87 @@
+import { setMaxListeners } from 'node:events'
+import { checkPrices } from './check-prices.ts'
+import type { MeshDeps } from './deps.ts'
+import type { MeshViews } from './mesh-view.ts'
+import { parseNodeAddress } from './node-address.ts'
+import { ownStatement } from './own-statement.ts'
+import { forgetPeers, knowsAnybody, noteCandidate, readSeeds, takeDuePeers, takePriceCheck } from './store.ts'
+import { visitPeer } from './visit-peer.ts'
+
+export type Rounds = {
+  /** One turn of keeping up: renew the own statement, look after seeds, visit who is due, check somebody's prices. */
+  run(): Promise<void>
+  /** Resolves when no visit is under way. */
+  idle(): Promise<void>
+  /** Ends what is under way and waits for it. */
+  stop(): Promise<void>
+}
+
+const visitsAtOnceMax = 16
+
+export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
+  const { database, clock, settings } = deps
+  const stopping = new AbortController()
+  // Each visit listens to it in several places; that is no leak.
+  setMaxListeners(visitsAtOnceMax * 8, stopping.signal)
+  // Visits outlive their round: one peer that stalls must not keep the others waiting.
+  const underWay = new Set<Promise<void>>()
+  const start = (what: string, work: Promise<unknown>) => {
+    const visit = work
+      .then(() => {})
+      .catch((error: unknown) => {
+        if (!stopping.signal.aborted) deps.log.warn({ error: String(error) }, `${what} failed`)
+      })
+      .finally(() => underWay.delete(visit))
+    underWay.add(visit)
+  }
+  const idle = async () => {
+    await Promise.all(underWay)
+  }
+  return {
+    run: async () => {
+      if (stopping.signal.aborted) return
+      await noteSeeds(deps)
+      // A node that is alone has nothing to keep up with.
+      if (!(await knowsAnybody(database))) {
+        if (views.latest()?.peers.length) await views.refresh()
+        return
+      }
+      const own = await ownStatement(deps)
+      const room = visitsAtOnceMax - underWay.size
+      // As long as a visit with announcement may take; then another process may try.
+      const due = room > 0 ? await takeDuePeers(database, clock.nowMs(), settings.visitTimeoutMs * 4, room) : []
+      for (const peer of due) start('a visit to a peer', visitPeer(deps, peer, own, stopping.signal))
+      start('a look at prices', lookAtPrices(deps, stopping.signal))
+      await waitAtMost(deps, [...underWay], settings.visitEveryMs / 2)
+      await forgetPeers(database, clock.nowMs(), settings.forgetAfterMs)
+      const view = await views.refresh()
+      deps.metrics.gauge('mesh_peers', view.peers.length)
+    },
+    idle,
+    stop: async () => {
+      stopping.abort(new Error('the shop closes'))
+      await idle()
+    },
+  }
+}
+
+async function waitAtMost({ clock }: MeshDeps, work: readonly Promise<void>[], ms: number): Promise<void> {
+  const done = new AbortController()
+  const limit = clock.sleep(ms, done.signal).catch(() => {})
+  await Promise.race([Promise.all(work), limit])
+  done.abort()
+}
+
+async function noteSeeds(deps: MeshDeps): Promise<void> {
+  const { database, clock, settings } = deps
+  const named = (await readSeeds(database)).map(parseNodeAddress)
+  const limits = { nowMs: clock.nowMs(), retryMs: settings.visitEveryMs * 2, candidatesMax: settings.candidatesMax }
+  for (const seed of [...deps.seeds, ...named])
+    if (seed !== undefined && seed.did !== deps.self.did)
+      await noteCandidate(database, { ...seed, foundBy: 'seed', sequence: 0 }, limits)
+}
+
+async function lookAtPrices(deps: MeshDeps, signal: AbortSignal): Promise<void> {
+  const peer = await takePriceCheck(deps.database, deps.clock.nowMs(), deps.settings.priceCheckEveryMs)
+  if (peer !== undefined) await checkPrices(deps, peer, signal)
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+
+/** How eagerly this node keeps up with its peers. Short in a demo, where everything is on one machine. */
+export type MeshSettings = {
+  visitEveryMs: number
+  visitTimeoutMs: number
+  deadAfterMs: number
+  backoffMaxMs: number
+  forgetAfterMs: number
+  statementSeconds: number
+  priceCheckEveryMs: number
+  announceEveryMs: number
+  peersMax: number
+  candidatesMax: number
+  /** Nodes that answer from one network address; unlimited on one machine. */
+  peersPerAddressMax: number
+  /** Strangers whose keys are looked up on announcement. */
+  strangersPerMinute: number
+  loopbackPorts: { from: number; to: number } | undefined
+}
+
+const production: MeshSettings = {
+  visitEveryMs: 15_000,
+  visitTimeoutMs: 5_000,
+  deadAfterMs: 60_000,
+  backoffMaxMs: 600_000,
+  forgetAfterMs: 86_400_000,
+  statementSeconds: 900,
+  priceCheckEveryMs: 600_000,
+  announceEveryMs: 120_000,
+  peersMax: 256,
+  candidatesMax: 256,
+  peersPerAddressMax: 8,
+  strangersPerMinute: 60,
+  loopbackPorts: undefined,
+}
+
+const demo: MeshSettings = {
+  ...production,
+  visitEveryMs: 1_000,
+  visitTimeoutMs: 2_500,
+  deadAfterMs: 3_000,
+  backoffMaxMs: 2_000,
+  statementSeconds: 120,
+  priceCheckEveryMs: 10_000,
+  announceEveryMs: 2_000,
+  peersPerAddressMax: 1_000,
+  // All nodes of a demo send from one address, and a slow start makes them ask more than once.
+  strangersPerMinute: 2_000,
+  loopbackPorts: { from: 4020, to: 4059 },
+}
+
+const ms = z.int().min(50).max(86_400_000)
+const given = z.strictObject({
+  visit_ms: ms.optional(),
+  timeout_ms: ms.optional(),
+  dead_after_ms: ms.optional(),
+  price_check_ms: ms.optional(),
+  announce_ms: ms.optional(),
+  peers_max: z.int().min(1).max(1_024).optional(),
+  strangers_per_minute: z.int().min(1).max(10_000).optional(),
+  loopback_ports: z
+    .string()
+    .regex(/^\d{1,5}-\d{1,5}$/, 'must be a range such as 4020-4059')
+    .optional(),
+})
+
+export class MeshSettingsError extends Error {}
+
+/** The JSON of `MESH`; throws with all that is wrong with it. */
+export function meshSettings(json: Record<string, unknown>, mode: 'demo' | 'production'): MeshSettings {
+  const parsed = given.safeParse(json)
+  if (!parsed.success)
+    throw new MeshSettingsError(
+      parsed.error.issues.map((issue) => `MESH: ${issue.path.join('.')}: ${issue.message}`).join('\n'),
+    )
+  const { data } = parsed
+  if (mode === 'production' && data.loopback_ports !== undefined)
+    throw new MeshSettingsError('MESH: loopback_ports is for demo mode, a production node never asks its own machine')
+  const usual = mode === 'demo' ? demo : production
+  const [from, to] = (data.loopback_ports ?? '').split('-').map(Number)
+  return {
+    ...usual,
+    visitEveryMs: data.visit_ms ?? usual.visitEveryMs,
+    visitTimeoutMs: data.timeout_ms ?? usual.visitTimeoutMs,
+    deadAfterMs: data.dead_after_ms ?? usual.deadAfterMs,
+    priceCheckEveryMs: data.price_check_ms ?? usual.priceCheckEveryMs,
+    announceEveryMs: data.announce_ms ?? usual.announceEveryMs,
+    peersMax: data.peers_max ?? usual.peersMax,
+    strangersPerMinute: data.strangers_per_minute ?? usual.strangersPerMinute,
+    loopbackPorts: data.loopback_ports === undefined ? usual.loopbackPorts : { from: Number(from), to: Number(to) },
+  }
+}

@@ -1,0 +1,12 @@
+import type { Database } from '../store/database.ts'
+
+const unused = () => Promise.reject(new Error('no database here'))
+
+/** For what needs no database. */
+export const silentDatabase: Database = {
+  query: unused,
+  transaction: unused,
+  listen: unused,
+  holdLock: unused,
+  close: async () => {},
+}

@@ -1,0 +1,244 @@
+import type { Sql } from '../store/database.ts'
+import type { NodeAddress } from './node-address.ts'
+import type { PeerKey } from './statement.ts'
+
+export type PeerState = 'candidate' | 'alive' | 'suspect' | 'dead'
+
+/** Why a stated price is not believed. `asked_micro` is null where nothing was asked for. */
+export type PriceMismatch = {
+  capability: string
+  method: string
+  stated_micro: string
+  asked_micro: string | null
+  reason: 'asks_another_price' | 'manifest_differs' | 'not_offered'
+  seen_at: string
+}
+
+export type PeerRow = {
+  did: string
+  address: string
+  state: PeerState
+  foundBy: 'seed' | 'announce' | 'gossip'
+  sequence: number
+  statement: string | undefined
+  keys: readonly PeerKey[]
+  keysReadAtMs: number
+  networkAddress: string | undefined
+  lastSeenAtMs: number | undefined
+  failures: number
+  health: number
+  latencyMs: number | undefined
+  announcedAtMs: number
+  priceMismatches: readonly PriceMismatch[]
+}
+
+type RawPeer = {
+  did: string
+  address: string
+  state: PeerState
+  found_by: PeerRow['foundBy']
+  sequence: bigint
+  statement: string | null
+  keys: PeerKey[]
+  keys_read_at: Date | null
+  network_address: string | null
+  last_seen_at: Date | null
+  failures: number
+  health: number
+  latency_ms: number | null
+  announced_at: Date | null
+  price_mismatches: PriceMismatch[]
+}
+
+const columns = `did, address, state, found_by, sequence, statement, keys, keys_read_at, network_address, last_seen_at,
+  failures, health, latency_ms, announced_at, price_mismatches`
+
+function peerOf(raw: RawPeer): PeerRow {
+  return {
+    did: raw.did,
+    address: raw.address,
+    state: raw.state,
+    foundBy: raw.found_by,
+    sequence: Number(raw.sequence),
+    statement: raw.statement ?? undefined,
+    keys: raw.keys,
+    keysReadAtMs: raw.keys_read_at?.getTime() ?? 0,
+    networkAddress: raw.network_address ?? undefined,
+    lastSeenAtMs: raw.last_seen_at?.getTime(),
+    failures: raw.failures,
+    health: Number(raw.health),
+    latencyMs: raw.latency_ms === null ? undefined : Number(raw.latency_ms),
+    announcedAtMs: raw.announced_at?.getTime() ?? 0,
+    priceMismatches: raw.price_mismatches,
+  }
+}
+
+const at = (place: number) => `to_timestamp($${place}::float8 / 1000)`
+
+export async function findPeer(sql: Sql, did: string): Promise<PeerRow | undefined> {
+  const { rows } = await sql.query<RawPeer>(`select ${columns} from mesh_peer where did = $1`, [did])
+  return rows[0] && peerOf(rows[0])
+}
+
+/** Those that others are told of: seen by this very node, with a statement that has not run out. */
+export async function shownPeers(sql: Sql, nowMs: number, limit: number): Promise<PeerRow[]> {
+  const { rows } = await sql.query<RawPeer>(
+    `select ${columns} from mesh_peer where state in ('alive', 'suspect') and expires_at > ${at(1)}
+     order by health desc, did limit $2`,
+    [nowMs, limit],
+  )
+  return rows.map(peerOf)
+}
+
+/** Takes peers whose visit is due, those first that are told to others; whoever takes one has it for `leaseMs`, so that processes do not visit twice. */
+export async function takeDuePeers(sql: Sql, nowMs: number, leaseMs: number, limit: number): Promise<PeerRow[]> {
+  const { rows } = await sql.query<RawPeer>(
+    `update mesh_peer set next_visit_at = ${at(2)}, last_tried_at = ${at(1)}
+     where did in (select did from mesh_peer where next_visit_at <= ${at(1)}
+                   order by state not in ('alive', 'suspect'), next_visit_at limit $3 for update skip locked)
+     returning ${columns}`,
+    [nowMs, nowMs + leaseMs, limit],
+  )
+  return rows.map(peerOf)
+}
+
+export type Found = NodeAddress & { foundBy: PeerRow['foundBy']; sequence: number }
+
+/**
+ * Notes an address that is worth a visit. A dead one is only tried at once when it is said to have spoken since, and
+ * not more often than `retryMs`: whoever lists the dead again and again gains nothing.
+ */
+export async function noteCandidate(
+  sql: Sql,
+  found: Found,
+  { nowMs, retryMs, candidatesMax }: { nowMs: number; retryMs: number; candidatesMax: number },
+): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `insert into mesh_peer (did, address, state, found_by, found_at, next_visit_at)
+     select $1, $2, 'candidate', $3, ${at(4)}, ${at(4)}
+     where $3 = 'seed' or (select count(*) from mesh_peer where state = 'candidate') < $5
+        or exists (select 1 from mesh_peer where did = $1)
+     on conflict (did) do update set next_visit_at = least(mesh_peer.next_visit_at, excluded.next_visit_at)
+       where mesh_peer.state = 'dead' and $6 > mesh_peer.sequence
+         and coalesce(mesh_peer.last_tried_at, 'epoch') < ${at(7)}`,
+    [found.did, found.origin, found.foundBy, nowMs, candidatesMax, found.sequence, nowMs - retryMs],
+  )
+  return rowCount === 1
+}
+
+export type Seen = {
+  did: string
+  address: string
+  foundBy: PeerRow['foundBy']
+  sequence: number
+  statement: string
+  expiresAtMs: number
+  keys: readonly PeerKey[]
+  keysReadAtMs: number
+  networkAddress: string | undefined
+  latencyMs: number | undefined
+}
+
+const smoothing = 0.3
+
+/** A verified statement from the peer itself. False when a newer one arrived in the meantime. */
+export async function saveSeen(sql: Sql, seen: Seen, nowMs: number, nextVisitMs: number): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `insert into mesh_peer as p (did, address, state, found_by, found_at, sequence, statement, expires_at, keys,
+       keys_read_at, network_address, next_visit_at, last_seen_at, health, latency_ms)
+     values ($1, $2, 'alive', $3, ${at(4)}, $5, $6, ${at(7)}, $8, ${at(9)}, $10, ${at(11)}, ${at(4)}, 1, $12)
+     on conflict (did) do update set state = 'alive', address = excluded.address, sequence = excluded.sequence,
+       statement = excluded.statement, expires_at = excluded.expires_at, keys = excluded.keys,
+       keys_read_at = excluded.keys_read_at, network_address = coalesce(excluded.network_address, p.network_address),
+       next_visit_at = excluded.next_visit_at, last_seen_at = excluded.last_seen_at, failures = 0, problem = null,
+       health = case when p.last_seen_at is null then 1 else p.health + ${smoothing} * (1 - p.health) end,
+       latency_ms = case when p.latency_ms is null or excluded.latency_ms is null
+         then coalesce(excluded.latency_ms, p.latency_ms)
+         else p.latency_ms + ${smoothing} * (excluded.latency_ms - p.latency_ms) end
+     where p.sequence <= excluded.sequence`,
+    [
+      seen.did,
+      seen.address,
+      seen.foundBy,
+      nowMs,
+      seen.sequence,
+      seen.statement,
+      seen.expiresAtMs,
+      JSON.stringify(seen.keys),
+      seen.keysReadAtMs,
+      seen.networkAddress ?? null,
+      nextVisitMs,
+      seen.latencyMs ?? null,
+    ],
+  )
+  return rowCount === 1
+}
+
+export type Missed = { did: string; problem: string; state: PeerState; nextVisitMs: number }
+
+export async function saveMissed(sql: Sql, { did, problem, state, nextVisitMs }: Missed): Promise<void> {
+  await sql.query(
+    `update mesh_peer set failures = failures + 1, health = health * ${1 - smoothing}, problem = $2, state = $3,
+       next_visit_at = ${at(4)} where did = $1`,
+    [did, problem.slice(0, 200), state, nextVisitMs],
+  )
+}
+
+export async function noteAnnounced(sql: Sql, did: string, nowMs: number): Promise<void> {
+  await sql.query(`update mesh_peer set announced_at = ${at(2)} where did = $1`, [did, nowMs])
+}
+
+const deadMax = 1_024
+
+/** Candidates that never answered go, and the long dead and all too many dead; seeds stay: the operator wants them. */
+export async function forgetPeers(sql: Sql, nowMs: number, forgetAfterMs: number): Promise<void> {
+  await sql.query(
+    `delete from mesh_peer where (state = 'candidate' and failures >= 3 and found_by <> 'seed')
+       or (state = 'dead' and found_by <> 'seed' and (coalesce(last_seen_at, found_at) < ${at(1)}
+         or did in (select did from mesh_peer where state = 'dead' order by last_seen_at desc nulls last offset $2)))`,
+    [nowMs - forgetAfterMs, deadMax],
+  )
+}
+
+export async function knowsAnybody(sql: Sql): Promise<boolean> {
+  const { rows } = await sql.query<{ any: boolean }>('select exists (select from mesh_peer) as any')
+  return rows[0]?.any === true
+}
+
+export async function countPeers(sql: Sql, networkAddress: string | undefined, did: string) {
+  const { rows } = await sql.query<{ all: bigint; here: bigint }>(
+    `select count(*) as all, count(*) filter (where network_address = $1) as here
+     from mesh_peer where state in ('alive', 'suspect') and did <> $2`,
+    [networkAddress ?? null, did],
+  )
+  return { all: Number(rows[0]?.all ?? 0), here: Number(rows[0]?.here ?? 0) }
+}
+
+/** The peer whose prices were looked at longest ago, if that is long enough. */
+export async function takePriceCheck(sql: Sql, nowMs: number, everyMs: number): Promise<PeerRow | undefined> {
+  const { rows } = await sql.query<RawPeer>(
+    `update mesh_peer set prices_checked_at = ${at(1)}
+     where did = (select did from mesh_peer where state = 'alive' and coalesce(prices_checked_at, 'epoch') <= ${at(2)}
+                  order by prices_checked_at nulls first limit 1 for update skip locked)
+     returning ${columns}`,
+    [nowMs, nowMs - everyMs],
+  )
+  return rows[0] && peerOf(rows[0])
+}
+
+export async function saveMismatches(sql: Sql, did: string, mismatches: readonly PriceMismatch[]): Promise<void> {
+  await sql.query('update mesh_peer set price_mismatches = $2 where did = $1', [did, JSON.stringify(mismatches)])
+}
+
+export async function readSeeds(sql: Sql): Promise<string[]> {
+  const { rows } = await sql.query<{ address: string }>('select address from mesh_seed order by address limit 64')
+  return rows.map((row) => row.address)
+}
+
+export async function addSeed(sql: Sql, address: string, nowMs: number): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `insert into mesh_seed (address, added_at) values ($1, ${at(2)}) on conflict do nothing`,
+    [address, nowMs],
+  )
+  return rowCount === 1
+}

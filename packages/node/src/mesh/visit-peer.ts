@@ -1,0 +1,86 @@
+import { announceSelf } from './announce-self.ts'
+import { checkPeerStatement } from './check-peer.ts'
+import type { MeshDeps } from './deps.ts'
+import { meshDocumentBytesMax, meshPath, newPerVisitMax } from './limits.ts'
+import { type BriefDocument, readBrief } from './mesh-document.ts'
+import type { OwnStatement } from './own-statement.ts'
+import { fetchJson } from './peer-fetcher.ts'
+import { noteCandidate, type PeerRow, type PeerState, saveMissed, saveSeen } from './store.ts'
+
+/** Asks one peer how it is, believes what it signed, learns whom it knows, and tells it of this node if it has to. */
+export async function visitPeer(deps: MeshDeps, peer: PeerRow, own: OwnStatement, signal: AbortSignal): Promise<void> {
+  const { clock, database, settings } = deps
+  const startedMs = clock.monotonicMs()
+  const answer = await fetchJson(deps.fetcher, `${peer.address}${meshPath}?view=brief`, meshDocumentBytesMax, signal)
+  const latencyMs = clock.monotonicMs() - startedMs
+  if (signal.aborted) return
+  const document = answer.ok ? readBrief(answer.value) : undefined
+  if (document === undefined) return missed(deps, peer, answer.ok ? 'not a mesh document' : answer.reason)
+  const check = await checkPeerStatement(deps, peer, document.statement, signal)
+  if (signal.aborted) return
+  if (!check.ok) return missed(deps, peer, check.problem)
+  const nowMs = clock.nowMs()
+  await saveSeen(
+    database,
+    {
+      did: peer.did,
+      address: peer.address,
+      foundBy: peer.foundBy,
+      sequence: check.statement.sequence,
+      statement: document.statement,
+      expiresAtMs: Date.parse(check.statement.expires_at),
+      keys: check.keys,
+      keysReadAtMs: check.keysReadAtMs,
+      networkAddress: check.networkAddress ?? (answer.ok ? answer.networkAddress : undefined),
+      latencyMs,
+    },
+    nowMs,
+    nowMs + settings.visitEveryMs,
+  )
+  deps.metrics.count('mesh_visits', { outcome: 'ok' })
+  await learnPeers(deps, document)
+  const listed = document.peers.some((known) => known.did === deps.self.did)
+  if (!listed && nowMs - peer.announcedAtMs >= settings.announceEveryMs) await announceSelf(deps, peer, own, signal)
+}
+
+/** A name heard from others is a reason to go and ask, and nothing more. */
+async function learnPeers(deps: MeshDeps, { peers }: BriefDocument): Promise<void> {
+  const { settings, database } = deps
+  const limits = {
+    nowMs: deps.clock.nowMs(),
+    retryMs: settings.visitEveryMs * 2,
+    candidatesMax: settings.candidatesMax,
+  }
+  let fresh = 0
+  for (const peer of peers) {
+    if (peer.did === deps.self.did) continue
+    if (await noteCandidate(database, { ...peer, foundBy: 'gossip' }, limits)) fresh += 1
+    if (fresh >= newPerVisitMax) return
+  }
+}
+
+async function missed(deps: MeshDeps, peer: PeerRow, problem: string): Promise<void> {
+  const nowMs = deps.clock.nowMs()
+  const failures = peer.failures + 1
+  const state = stateAfterMiss(peer, nowMs, deps.settings.deadAfterMs)
+  const { visitEveryMs, backoffMaxMs } = deps.settings
+  // A doubt is settled soon: whoever asks for a node should not hear of one that is gone.
+  const pauseMs =
+    state === 'suspect' ? visitEveryMs / 4 : Math.min(backoffMaxMs, visitEveryMs * 2 ** Math.min(failures, 10))
+  await saveMissed(deps.database, { did: peer.did, problem, state, nextVisitMs: nowMs + pauseMs })
+  deps.metrics.count('mesh_visits', { outcome: 'missed' })
+  // An operator who named a peer that cannot be reached should hear of it, once.
+  const newsToOperator = state !== peer.state || (peer.foundBy === 'seed' && peer.failures === 0)
+  if (newsToOperator) deps.log.info({ peer: peer.did, state, problem }, 'a peer of the mesh did not answer well')
+}
+
+/** One missed visit is a doubt, several over some time are an end. */
+export function stateAfterMiss(
+  peer: Pick<PeerRow, 'state' | 'failures' | 'lastSeenAtMs'>,
+  nowMs: number,
+  deadAfterMs: number,
+): PeerState {
+  if (peer.state === 'candidate' || peer.state === 'dead') return peer.state
+  const silentMs = nowMs - (peer.lastSeenAtMs ?? 0)
+  return peer.failures >= 1 && silentMs > deadAfterMs ? 'dead' : 'suspect'
+}

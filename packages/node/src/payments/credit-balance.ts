@@ -1,0 +1,74 @@
+import type { Address } from '../kernel/address.ts'
+import { type Micro, smallerOf } from '../kernel/money.ts'
+import { accounts, balanceOf, type LedgerLine, owedTo } from '../ledger/index.ts'
+import type { Sql, Tx } from '../store/database.ts'
+
+/** Routes whose sale is credit. */
+export const topUpRoutes = ['credit.topup', 'credit.topup.post'] as const
+
+/** What a wallet has with us on one chain. */
+export type CreditBalance = {
+  network: string
+  /** Can be drawn on. */
+  creditMicro: Micro
+  /** Set aside for calls under way. */
+  heldMicro: Micro
+  /** Locked in bonds. */
+  bondedMicro: Micro
+  /** Paid in, and a reorg could still take it away: it can be drawn on, not moved. */
+  notFinalMicro: Micro
+  /** Can leave: refunded, or locked as a bond. */
+  movableMicro: Micro
+}
+
+/** Until the transaction ends, nothing else is posted to the wallet's credit on this chain. */
+export async function lockCredit(tx: Tx, network: string, wallet: Address): Promise<CreditBalance> {
+  const names = [accounts.credit, accounts.creditHeld, accounts.creditBonded].map((of) => of(network, wallet).name)
+  await tx.query('select from credit_lock($1)', [names])
+  return readCredit(tx, network, wallet)
+}
+
+export async function readCredit(sql: Sql, network: string, wallet: Address): Promise<CreditBalance> {
+  const creditMicro = await owedTo(sql, accounts.credit(network, wallet))
+  const notFinalMicro = await notFinal(sql, network, wallet)
+  // What a reorg took after it was used is owed to us: it is not paid out a second time.
+  const owesMicro = await balanceOf(sql, accounts.receivable(network, wallet, 'credit'))
+  const free = creditMicro - notFinalMicro - (owesMicro > 0n ? owesMicro : 0n)
+  return {
+    network,
+    creditMicro,
+    heldMicro: await owedTo(sql, accounts.creditHeld(network, wallet)),
+    bondedMicro: await owedTo(sql, accounts.creditBonded(network, wallet)),
+    notFinalMicro,
+    movableMicro: free > 0n ? free : 0n,
+  }
+}
+
+/**
+ * Lines that give a wallet credit. What it owes since a reorg took money that it had used is set off first: otherwise a
+ * payment that lands again would be used twice.
+ */
+export async function creditLines(tx: Tx, network: string, wallet: Address, micro: Micro): Promise<LedgerLine[]> {
+  const credit = accounts.credit(network, wallet)
+  const debt = accounts.receivable(network, wallet, 'credit')
+  if ((await balanceOf(tx, debt)) <= 0n) return [{ account: credit, amount: -micro }]
+  await lockCredit(tx, network, wallet)
+  const owesMicro = await balanceOf(tx, debt)
+  const setOffMicro = owesMicro > 0n ? smallerOf(owesMicro, micro) : 0n
+  return [
+    ...(setOffMicro > 0n ? [{ account: debt, amount: -setOffMicro }] : []),
+    ...(micro > setOffMicro ? [{ account: credit, amount: setOffMicro - micro }] : []),
+  ]
+}
+
+/** Draws are taken to have used what is final first, so that what may vanish is never sent away. */
+async function notFinal(sql: Sql, network: string, wallet: Address): Promise<Micro> {
+  const { rows } = await sql.query<{ micro: bigint }>({
+    name: 'credit_not_final',
+    text: `select coalesce(sum(amount_micro), 0)::bigint as micro from payment
+      where network = $1 and payer = $2 and not final
+        and (state = 'credited' or (state = 'served' and route_id = any($3::text[])))`,
+    values: [network, wallet, topUpRoutes],
+  })
+  return rows[0]?.micro ?? 0n
+}

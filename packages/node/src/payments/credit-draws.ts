@@ -1,0 +1,163 @@
+import type { Address } from '../kernel/address.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Micro } from '../kernel/money.ts'
+import { accounts, type LedgerTransaction, postValues } from '../ledger/index.ts'
+import type { Database, Tx } from '../store/database.ts'
+import { sqlStateOf } from '../store/errors.ts'
+import { createBatcher } from '../store/group-commit.ts'
+import { creditLines } from './credit-balance.ts'
+import { type EntitledCall, holdMs, paysIntoClearing } from './entitled-calls.ts'
+import type { HeldDraw, PaidRoute } from './paid-call.ts'
+
+export type DrawRequest = {
+  id: string
+  account: Address
+  /** Where its credit may lie, best first. */
+  networks: readonly string[]
+  amountMicro: Micro
+  route: PaidRoute
+  fingerprint: string
+  key: string | undefined
+  mandateId: string | undefined
+  /** Of the proof: claimed with the hold, so that a copy of the request draws nothing. */
+  nonce: { key: string; expiresAtMs: number }
+}
+
+export type DrawOutcome = {
+  /** `held`, or why not. */
+  outcome: string
+  network: string | null
+  leftMicro: Micro | null
+}
+
+const retryable = new Set(['40001', '40P01'])
+const attemptsMax = 4
+
+/** Holds of credit, group-committed: what arrives while a write runs shares the next one. */
+export function createDraws(database: Database, clock: Clock) {
+  const batcher = createBatcher<DrawRequest, DrawOutcome>({
+    maxItems: 128,
+    maxConcurrent: 2,
+    run: (items) => holdAll(database, items, clock.nowMs()),
+  })
+  return { hold: (request: DrawRequest) => batcher.submit(request) }
+}
+
+type Row = { place: number; outcome: string; network: string | null; left_micro: bigint | null }
+
+async function holdAll(database: Database, items: readonly DrawRequest[], nowMs: number): Promise<DrawOutcome[]> {
+  // One order for all processes: rows of the same wallet and name are met in the same sequence.
+  const order = items.map((_, index) => index).sort((a, b) => compare(items[a] as DrawRequest, items[b] as DrawRequest))
+  const sorted = order.map((index) => items[index] as DrawRequest)
+  const statement = { name: 'credit_hold', text: holdSql, values: holdValues(sorted, nowMs) }
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      const { rows } = await database.query<Row>(statement)
+      const outcomes = new Array<DrawOutcome>(items.length)
+      rows.forEach(({ outcome, network, left_micro }, index) => {
+        outcomes[order[index] as number] = { outcome, network, leftMicro: left_micro }
+      })
+      return outcomes
+    } catch (error) {
+      // Undone as a whole by the server, so it can be tried again.
+      if (attempt >= attemptsMax || !retryable.has(sqlStateOf(error) ?? '')) throw error
+    }
+}
+
+const compare = (a: DrawRequest, b: DrawRequest): number =>
+  a.account < b.account ? -1 : a.account > b.account ? 1 : (a.key ?? '') < (b.key ?? '') ? -1 : 1
+
+const holdSql = `select place, outcome, network, left_micro from credit_hold(${Array.from({ length: 17 }, (_, i) => `$${i + 1}`).join(', ')})`
+
+function holdValues(items: readonly DrawRequest[], nowMs: number): unknown[] {
+  const pool = new Map<string, number>()
+  const places: { account: Address; network: string }[] = []
+  const candidates = items.map(({ account, networks }) =>
+    networks
+      .map((network) => {
+        const key = `${account} ${network}`
+        const known = pool.get(key)
+        if (known !== undefined) return known
+        const place = places.push({ account, network })
+        pool.set(key, place)
+        return place
+      })
+      .join(' '),
+  )
+  const credits = places.map(({ account, network }) => accounts.credit(network, account))
+  return [
+    items.map(({ id }) => id),
+    items.map(({ account }) => account),
+    candidates,
+    items.map(({ amountMicro }) => amountMicro),
+    items.map(({ route }) => route.id),
+    items.map(({ fingerprint }) => fingerprint),
+    items.map(({ key }) => key ?? null),
+    items.map(({ route }) => paysIntoClearing(route)),
+    items.map(({ mandateId }) => mandateId ?? null),
+    items.map(({ nonce }) => nonce.key),
+    items.map(({ nonce }) => new Date(nonce.expiresAtMs)),
+    credits.map(({ name }) => name),
+    places.map(({ account, network }) => accounts.creditHeld(network, account).name),
+    places.map(({ network }) => network),
+    credits.map(({ unit }) => unit),
+    new Date(nowMs),
+    new Date(nowMs + holdMs),
+  ]
+}
+
+const captureSql = `with ended as (
+    update entitled_call set state = 'captured', ended_at = $2 where id = any($1::text[]) and state = 'held' returning id)
+  select (select count(*) from ended)::integer as ended,
+    (select count(*) from ledger_post(${Array.from({ length: 11 }, (_, i) => `$${i + 3}`).join(', ')}))`
+
+/** Ends many holds and posts what they move, in one statement. Throws when one of them is no longer held. */
+export async function captureDraws(tx: Tx, nowMs: number, held: readonly HeldDraw[]): Promise<void> {
+  const postings = held.map(({ holdId, account, route, draw }) =>
+    takePosting({
+      id: holdId,
+      subject: draw.network,
+      account,
+      amount: draw.amountMicro,
+      routeId: route.id,
+      toClearing: paysIntoClearing(route),
+    }),
+  )
+  const { rows } = await tx.query<{ ended: number }>({
+    name: 'credit_capture',
+    text: captureSql,
+    values: [held.map(({ holdId }) => holdId), new Date(nowMs), ...postValues(postings)],
+  })
+  if (rows[0]?.ended !== held.length) throw new Error('a credit hold is no longer held')
+}
+
+type Taken = Pick<EntitledCall, 'id' | 'subject' | 'account' | 'amount' | 'routeId' | 'toClearing'>
+
+export function takePosting({ id, subject: network, account, amount, routeId, toClearing }: Taken): LedgerTransaction {
+  return {
+    reference: `credit_take:${id}`,
+    kind: 'sale',
+    paymentId: id,
+    lines: [
+      { account: accounts.creditHeld(network, account), amount },
+      {
+        account: toClearing ? accounts.clearingPayments(network) : accounts.revenue(network, routeId),
+        amount: -amount,
+      },
+    ],
+  }
+}
+
+export async function givePosting(
+  tx: Tx,
+  { id, subject: network, account, amount }: Taken,
+): Promise<LedgerTransaction> {
+  return {
+    reference: `credit_release:${id}`,
+    kind: 'credit_release',
+    lines: [
+      { account: accounts.creditHeld(network, account), amount },
+      ...(await creditLines(tx, network, account, amount)),
+    ],
+  }
+}

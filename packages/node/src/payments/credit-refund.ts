@@ -1,0 +1,64 @@
+import type { Address } from '../kernel/address.ts'
+import type { Micro } from '../kernel/money.ts'
+import { Problem } from '../kernel/problem.ts'
+import { accounts } from '../ledger/index.ts'
+import { createPayout } from '../payouts/index.ts'
+import type { Tx } from '../store/database.ts'
+import { lockCredit } from './credit-balance.ts'
+
+export type CreditRefund = {
+  network: string
+  /** Off the credit. */
+  refundedMicro: Micro
+  costMicro: Micro
+  /** On its way. */
+  paidMicro: Micro
+  payoutId: string
+  /** Above the operator's limit a person looks at it first. */
+  approved: boolean
+}
+
+export type RefundTerms = {
+  payoutId: string
+  wallet: Address
+  network: string
+  /** All that can be moved unless told. */
+  amountMicro: Micro | undefined
+  costMicro: Micro
+  approvalMicro: Micro
+  nowMs: number
+}
+
+/**
+ * Credit goes back to whom it came from, on the chain it came from: balance less holds and bonds, final money only, less
+ * what the transfer costs. Undefined when nothing worth a transfer is there.
+ */
+export async function refundCredit(tx: Tx, terms: RefundTerms): Promise<CreditRefund | undefined> {
+  const { network, wallet, costMicro, payoutId } = terms
+  const { movableMicro } = await lockCredit(tx, network, wallet)
+  const refundedMicro = terms.amountMicro ?? movableMicro
+  if (refundedMicro > movableMicro)
+    throw new Problem('credit_unavailable', {
+      detail: 'Less than that can be refunded at the moment.',
+      extra: { network, available_micro: movableMicro.toString() },
+    })
+  const paidMicro = refundedMicro - costMicro
+  if (paidMicro <= 0n) return undefined
+  const approved = paidMicro <= terms.approvalMicro
+  await createPayout(tx, {
+    id: payoutId,
+    network,
+    payee: wallet,
+    amountMicro: paidMicro,
+    purpose: 'credit_refund',
+    subject: payoutId,
+    from: [
+      { account: accounts.credit(network, wallet), amount: refundedMicro },
+      ...(costMicro > 0n ? [{ account: accounts.revenue(network, 'credit.refund'), amount: -costMicro }] : []),
+    ],
+    source: accounts.credit(network, wallet),
+    approved,
+    nowMs: terms.nowMs,
+  })
+  return { network, refundedMicro, costMicro, paidMicro, payoutId, approved }
+}

@@ -1,0 +1,30 @@
+import type { PaidRoute } from './paid-call.ts'
+import type { Terms } from './terms.ts'
+
+/** Names the mandate under which a signed request draws on the credit of somebody else. */
+export const mandateHeader = 'assay-mandate'
+
+/** As long as a signed request may be valid. */
+const proofSeconds = 60
+
+/** Credit does not buy credit. */
+export function takesCredit(route: Pick<PaidRoute, 'id'>): boolean {
+  return !route.id.startsWith('credit.')
+}
+
+/**
+ * The entry of `accepts` behind the exact ones: the request itself is signed, and its price is drawn from what the
+ * wallet paid in before. Stock clients do not know the scheme and pass it over. Short, for the header is: no token is
+ * moved and nobody is paid on chain, so the unit and a role stand where addresses do.
+ */
+export function creditRequirements(terms: Terms): Record<string, unknown> {
+  return {
+    scheme: 'credit',
+    network: terms.network.caip2,
+    amount: terms.amountMicro.toString(),
+    asset: 'USDC',
+    payTo: 'node',
+    maxTimeoutSeconds: proofSeconds,
+    extra: { proof: 'erc8128' },
+  }
+}

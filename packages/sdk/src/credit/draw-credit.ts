@@ -1,0 +1,246 @@
+import { bytesToHex } from 'viem'
+import { decodeHeader, encodeHeader, isRecord } from '../bytes.ts'
+import { type AssayResult, type ClientContext, verifyExchange } from '../context.ts'
+import { AssayError } from '../errors.ts'
+import { type Exchange, exchange, type PreparedRequest, problemOf } from '../exchange.ts'
+import { formatUsd, parseAtomic } from '../money.ts'
+import type { PaymentOutcome } from '../payment-outcome.ts'
+import { type Offer, parsePaymentRequired } from '../payment-required.ts'
+import type { AgreedTerms, Quote } from '../quote.ts'
+import { signRequest } from '../sign-request.ts'
+import { requireAllowedHost, requireSameResource } from '../spending-policy.ts'
+import { type CreditState, rememberOffer, routeKey } from './credit-state.ts'
+
+/** A call of a route whose price is known is drawn at once. Undefined when there is none, or the price has moved. */
+export async function drawKnown(
+  context: ClientContext,
+  prepared: PreparedRequest,
+  agreed: AgreedTerms | undefined,
+): Promise<AssayResult | undefined> {
+  const { credit } = context
+  if (credit === undefined) return undefined
+  const offer = credit.offers.get(routeKey(prepared.method, prepared.url))
+  if (offer === undefined) return undefined
+  const drawn = await draw(context, credit, prepared, offer, '', agreed)
+  // Nothing was drawn: the node is asked what it costs now.
+  return drawn?.response.status === 402 ? undefined : drawn
+}
+
+/** Pays a 402 from credit. Undefined when the node does not take it or there is not enough: then it is paid on chain. */
+export async function drawCredit(
+  context: ClientContext,
+  prepared: PreparedRequest,
+  challenge: Exchange,
+  agreed: AgreedTerms | undefined,
+): Promise<AssayResult | undefined> {
+  const { credit } = context
+  if (credit === undefined) return undefined
+  const required = parsePaymentRequired(challenge.headers.get('payment-required'))
+  requireSameResource(required, prepared.url)
+  const offer = required.accepts.find(({ scheme, extra }) => scheme === 'credit' && extra.proof === 'erc8128')
+  if (offer === undefined) {
+    if (credit.mandate === undefined) return undefined
+    throw new AssayError('no_acceptable_offer', { detail: 'this route takes no credit', reasons: [] })
+  }
+  const { description } = required.resource
+  return draw(context, credit, prepared, offer, typeof description === 'string' ? description : '', agreed)
+}
+
+async function draw(
+  context: ClientContext,
+  credit: CreditState,
+  prepared: PreparedRequest,
+  offer: Offer,
+  description: string,
+  agreed: AgreedTerms | undefined,
+): Promise<AssayResult | undefined> {
+  requireAllowedHost(prepared.url, context.policy)
+  const amountMicro = parseAtomic(offer.amount)
+  if (amountMicro === undefined) return undefined
+  if (credit.mandate === undefined && (await ownBalance(context, credit, prepared.url)) < amountMicro) return undefined
+  const giveBack = await requireAllowed(
+    context,
+    quoteOf(prepared, offer, amountMicro, description),
+    amountMicro,
+    agreed,
+  )
+  context.onProgress({ kind: 'paying' })
+  const key = bytesToHex(context.platform.randomBytes(16)).slice(2)
+  const received = await sendUntilAnswered(context, credit, prepared, offer, key)
+  const payment = outcomeOf(received, offer, key)
+  const result = async (verified: AssayResult['verified']): Promise<AssayResult> => ({
+    response: received.response,
+    payment,
+    receipt: undefined,
+    verified,
+    purchase: undefined,
+  })
+  const verified = await verifyExchange(context, prepared, received, result)
+  learn(credit, prepared, offer, payment)
+  if (verified.status === 'verified' && nothingDrawn.has(received.status)) giveBack()
+  // A 402 says that nothing was drawn: the price moved, or the balance was used elsewhere meanwhile.
+  if (received.status === 402 && credit.mandate === undefined) return undefined
+  return result(verified)
+}
+
+/** Refusals that say that nothing was drawn. Whoever holds the credit is trusted with it, so its signed word counts. */
+const nothingDrawn = new Set([401, 402, 403])
+
+/** What the caller allowed for payments holds for draws as well. Returns what gives the budget its part back. */
+async function requireAllowed(
+  { policy, budget, confirm, onProgress }: ClientContext,
+  quote: Quote,
+  amountMicro: bigint,
+  agreed: AgreedTerms | undefined,
+): Promise<() => void> {
+  if (agreed !== undefined && amountMicro > BigInt(agreed.amountMicro))
+    throw new AssayError('terms_moved', { detail: `the price is now ${quote.priceUsd} USD`, quote, agreed })
+  if (amountMicro > policy.maxPerCallMicro)
+    throw new AssayError('price_above_maximum', {
+      detail: `${quote.priceUsd} USD asked, ${formatUsd(policy.maxPerCallMicro)} allowed`,
+      priceUsd: quote.priceUsd,
+    })
+  onProgress({ kind: 'quoted', quote })
+  if (confirm && !(await confirm(quote))) throw new AssayError('not_confirmed')
+  return budget.take(amountMicro)
+}
+
+const quoteOf = (prepared: PreparedRequest, offer: Offer, amountMicro: bigint, description: string): Quote => ({
+  resource: prepared.url,
+  description,
+  network: offer.network,
+  asset: offer.asset,
+  payTo: offer.payTo,
+  amountMicro: amountMicro.toString(),
+  priceUsd: formatUsd(amountMicro),
+  // The signature covers the request itself.
+  bound: true,
+})
+
+const undecided = new Set([429, 500, 502, 503, 504])
+const firstDelayMs = 250
+const longestDelayMs = 4_000
+
+/**
+ * Each try is signed anew, for a signature counts once; all of them carry one name, under which the call is drawn once
+ * and its answer given again.
+ */
+async function sendUntilAnswered(
+  context: ClientContext,
+  credit: CreditState,
+  prepared: PreparedRequest,
+  offer: Offer,
+  key: string,
+): Promise<Exchange> {
+  const { platform, limits } = context
+  const giveUpAtMs = platform.nowMs() + limits.deadlineMs
+  let cause: unknown
+  for (let attempt = 0; attempt < limits.attemptsMax; attempt += 1) {
+    const last = await exchange(platform, await signed(context, credit, prepared, offer, key)).catch(
+      (error: unknown) => {
+        cause = error
+        return undefined
+      },
+    )
+    if (last !== undefined && !undecided.has(last.status)) return last
+    const asked = last?.headers.get('retry-after') ?? ''
+    const delayMs = Math.max(
+      /^[0-9]{1,6}$/.test(asked) ? Number(asked) * 1_000 : 0,
+      Math.min(firstDelayMs * 2 ** attempt, longestDelayMs),
+    )
+    if (prepared.signal?.aborted || platform.nowMs() + delayMs > giveUpAtMs) {
+      if (last !== undefined) return last
+      break
+    }
+    const { code } = last === undefined ? {} : problemOf(last)
+    context.onProgress({
+      kind: 'waiting',
+      delayMs,
+      attempt: attempt + 1,
+      ...(last === undefined ? {} : { status: last.status }),
+      ...(code === undefined ? {} : { code }),
+    })
+    await platform.sleep(delayMs, prepared.signal).catch(() => {})
+  }
+  throw new AssayError('payment_outcome_unknown', { detail: 'a draw of credit was not answered', key }, cause)
+}
+
+async function signed(
+  { account, platform }: ClientContext,
+  { mandate }: CreditState,
+  prepared: PreparedRequest,
+  offer: Offer,
+  key: string,
+): Promise<PreparedRequest> {
+  const headers = new Headers(prepared.headers)
+  headers.set('Idempotency-Key', key)
+  headers.set('PAYMENT-SIGNATURE', encodeHeader({ x402Version: 2, accepted: offer.raw, payload: {} }))
+  if (mandate !== undefined) headers.set('Assay-Mandate', mandate)
+  const { method, body, url } = prepared
+  const request = await signRequest(
+    url,
+    { method, headers, ...(body.byteLength > 0 ? { body } : {}) },
+    { account, platform, chainId: Number(offer.network.split(':')[1]), cover: ['assay-mandate'] },
+  )
+  return { ...prepared, headers: request.headers }
+}
+
+function outcomeOf(received: Exchange, offer: Offer, key: string): PaymentOutcome {
+  if (received.status >= 400) return { status: 'refused', id: key }
+  const response = decodeHeader(received.headers.get('payment-response') ?? '', 16_384)
+  const extensions = isRecord(response?.extensions) ? response.extensions : {}
+  const info = isRecord(extensions.credit) ? extensions.credit.info : undefined
+  const left = isRecord(info) && typeof info.left === 'string' ? info.left : undefined
+  return {
+    status: 'drawn',
+    id: key,
+    network: typeof response?.network === 'string' ? response.network : offer.network,
+    amountMicro: offer.amount,
+    leftMicro: left,
+  }
+}
+
+function learn(credit: CreditState, prepared: PreparedRequest, offer: Offer, payment: PaymentOutcome): void {
+  const key = routeKey(prepared.method, prepared.url)
+  const { origin } = new URL(prepared.url)
+  if (payment.status !== 'drawn') {
+    credit.offers.delete(key)
+    credit.balances.delete(origin)
+    return
+  }
+  rememberOffer(credit, key, offer)
+  const left = parseAtomic(payment.leftMicro ?? '')
+  if (left === undefined) credit.balances.delete(origin)
+  else credit.balances.set(origin, left)
+}
+
+/** Asked for once, and again when it seems too little: a top-up may have come from elsewhere. */
+async function ownBalance(context: ClientContext, credit: CreditState, url: string): Promise<bigint> {
+  const { origin } = new URL(url)
+  const known = credit.balances.get(origin)
+  if (known !== undefined && known > 0n) return known
+  const { account, platform } = context
+  const read = await exchange(platform, {
+    url: `${origin}/v1/credit/${account.address}`,
+    method: 'GET',
+    headers: new Headers({ accept: 'application/json' }),
+    body: new Uint8Array(),
+    signal: null,
+  }).catch(() => undefined)
+  const largest = read?.status === 200 ? largestCredit(read.body) : 0n
+  credit.balances.set(origin, largest)
+  return largest
+}
+
+function largestCredit(body: Uint8Array | undefined): bigint {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(body))
+    const rows = isRecord(value) && Array.isArray(value.credit) ? value.credit : []
+    return rows.reduce((largest: bigint, row: unknown) => {
+      const micro = isRecord(row) && typeof row.credit_micro === 'string' ? parseAtomic(row.credit_micro) : undefined
+      return micro !== undefined && micro > largest ? micro : largest
+    }, 0n)
+  } catch {
+    return 0n
+  }
+}

@@ -1,0 +1,26 @@
+export {
+  type Bond,
+  type CreditAccount,
+  type CreditOn,
+  type CreditRefund,
+  lockBond,
+  readBonds,
+  readCredit,
+  refundCredit,
+  releaseBond,
+  type Signer,
+  type TopUp,
+  topUpCredit,
+} from './credit.ts'
+export type { CreditOptions } from './credit-state.ts'
+export {
+  createMandate,
+  listMandates,
+  type Mandate,
+  type MandateTerms,
+  mandateTypes,
+  presentMandate,
+  revokeMandate,
+  type SignedMandate,
+  signMandate,
+} from './mandates.ts'

@@ -1,0 +1,68 @@
+import type { AssayClient } from '../client.ts'
+import { readJson } from '../commerce/read-json.ts'
+import { type FollowOptions, followStream, type StreamedEvent } from './follow-stream.ts'
+import type { CloudEvent } from './verify-event.ts'
+
+export type IntentCluster = {
+  id: string
+  name: string
+  parent: string | null
+  tier: number
+  source: 'iab' | 'operator'
+}
+
+/** Demand of one topic in one bucket of time. */
+export type IntentTick = {
+  cluster: IntentCluster
+  starts_at: string
+  ends_at: string
+  /** Distinct agents, noisy. */
+  demand: number
+  /** Those of them with a bond, noisy; null where too few. */
+  bonded: number | null
+  trend: { ewma: number; change_pct: number | null }
+  rising: { term: string; demand: number; change_pct: number | null }[]
+  privacy: { k: number; epsilon_bucket: string; noise_scale: number }
+  synthetic: boolean
+}
+
+export type IntentSample = {
+  data: CloudEvent[]
+  next_cursor: string | null
+  from_at: string
+  to_at: string
+  note: string | null
+  synthetic: boolean
+}
+
+export type IntentStreamOptions = Omit<FollowOptions, 'node' | 'path'> & { clusters?: readonly string[] }
+
+export type Intents = {
+  /** Free: one hour, a day old. */
+  sample(): Promise<IntentSample>
+  clusters(): Promise<{ data: IntentCluster[]; attribution: string }>
+  /** Comes back by itself; never pays unless `buy` is set, and then once. */
+  stream(options?: IntentStreamOptions): AsyncGenerator<StreamedEvent>
+}
+
+/** The intent stream of a node, over a client that pays and verifies. */
+export function createIntents(
+  client: Pick<AssayClient, 'fetch' | 'quote' | 'pinnedKeys'>,
+  { node }: { node: string },
+): Intents {
+  const path = '/v1/market/intent-stream'
+  const get = async <T>(end: string): Promise<T> => readJson<T>(await client.fetch(new URL(`${path}${end}`, node)))
+  return {
+    sample: () => get('/sample?limit=500'),
+    clusters: () => get('/clusters'),
+    stream: ({ clusters, ...options } = {}) => {
+      const query = clusters === undefined ? '' : `?cluster=${clusters.map(encodeURIComponent).join(',')}`
+      return followStream(client, { ...options, node, path: `${path}${query}` })
+    },
+  }
+}
+
+/** The figures of an event that has them. */
+export function tickOf({ name, event }: StreamedEvent): IntentTick | undefined {
+  return name === 'tick' ? (event.data as unknown as IntentTick) : undefined
+}

@@ -1,0 +1,375 @@
+// Written by `npm run operations` from the OpenAPI document of a node; do not edit.
+
+/** Every operation of a node: what it takes and what it answers. */
+export type Operations = {
+  /** An attestation with its proofs, and what became of the payout. */
+  'attestations.show': {
+    input: { params: { id: string } }
+    answer: { id: string; url: string; record: { type: string; source_url?: string; agent_wallet: string }; attestation: { sig: { uid: string }; signer: string }; split: { price_micro: string; creator_micro: string; toll_micro: string }; payouts: ({ domain: string; wallet: string | null; micro: string; state: 'waiting' | 'held' | 'accrued' | 'committing' | 'committed' | 'settled' | 'reversed' | 'expired'; note: string })[]; weight: { counts: boolean; reasons: string[] }; log: { state: 'logged' | 'pending' } }
+  }
+  /** A sign-in-with-x challenge to sign with a wallet. */
+  'auth.challenge': {
+    input: { body: { address?: string; chain_id?: string } }
+    answer: { header: 'SIGN-IN-WITH-X'; expires_at: string; info: { domain: string; uri: string; version: '1'; nonce: string; issuedAt: string; expirationTime: string; statement: string }; supportedChains: { chainId: string; type: 'eip191' }[]; message?: string }
+  }
+  /** Check a request-bound signature (ERC-8128) and learn whose it is. */
+  'auth.check': {
+    input: { body: Record<string, unknown> }
+    answer: { did: string }
+  }
+  /** A 15-minute session for a signed challenge. */
+  'auth.session': {
+    input: Record<string, never>
+    answer: { token: string; token_type: 'Bearer'; did: string; expires_at: string }
+  }
+  /** The account behind a session token. */
+  'auth.whoami': {
+    input: Record<string, never>
+    answer: { did: string }
+  }
+  /** Ranked, citable pages for a question, with quotable snippets, CiteScore, licence and price (paid). */
+  'citations.match': {
+    input: { body: { query: string; limit?: number; min_score?: number; licence?: string; language?: string; max_age_days?: number; domains?: string[]; explain?: boolean } }
+    answer: { query_id: string; data: ({ url: string; title: string; snippet: string; snippet_sha256: string; text_sha256: string; domain: string; cite_score: number | null; licence: { name: string | null; url: string } | null; price: { attest_micro: string; attest_usd: string; creator_micro: string }; published_at: string | null; modified_at: string | null; fetched_at: string; relevance: number; synthetic: boolean; explain?: { relevance: number; trust: number; freshness: number; phrases: number } })[]; next_cursor: null; corrected: Record<string, string>; searched_at: string; synthetic: boolean }
+  }
+  /** Stamp a citation: signed, logged, and its creator gets 90 % of the price (paid). */
+  'cite.attest': {
+    input: { body: { source_url: string; agent_wallet: string; quote?: string; claim?: string; query_id?: string; agent_signature?: string } }
+    answer: { id: string; url: string; record: { type: string; source_url?: string; agent_wallet: string }; attestation: { sig: { uid: string }; signer: string }; split: { price_micro: string; creator_micro: string; toll_micro: string }; payouts: ({ domain: string; wallet: string | null; micro: string; state: 'waiting' | 'held' | 'accrued' | 'committing' | 'committed' | 'settled' | 'reversed' | 'expired'; note: string })[]; weight: { counts: boolean; reasons: string[] }; log: { state: 'logged' | 'pending' } }
+  }
+  /** Anchor a statement with the sources it rests on: signed, logged, its creators paid (paid). */
+  'claims.anchor': {
+    input: { body: { statement: string; sources: string[]; agent_wallet: string; agent_signature?: string } }
+    answer: { id: string; url: string; record: { type: string; source_url?: string; agent_wallet: string }; attestation: { sig: { uid: string }; signer: string }; split: { price_micro: string; creator_micro: string; toll_micro: string }; payouts: ({ domain: string; wallet: string | null; micro: string; state: 'waiting' | 'held' | 'accrued' | 'committing' | 'committed' | 'settled' | 'reversed' | 'expired'; note: string })[]; weight: { counts: boolean; reasons: string[] }; log: { state: 'logged' | 'pending' } }
+  }
+  /** What a creator has earned, what is on chain for it, and how to claim it without us. */
+  'creators.show': {
+    input: { params: { wallet: string } }
+    answer: { wallet: string; earned_micro: string; chains: { network: string; claimable_micro: string; distributor: string }[]; payouts: { transaction: string; amount_micro: string }[]; recent: { id: string; micro: string; state: string }[] }
+  }
+  /** Set from which amount on a creator is sent what it has on chain. */
+  'creators.threshold': {
+    input: { params: { wallet: string }; body: { threshold_usd: string } }
+    answer: { wallet: string; earned_micro: string; chains: { network: string; claimable_micro: string; distributor: string }[]; payouts: { transaction: string; amount_micro: string }[]; recent: { id: string; micro: string; state: string }[] }
+  }
+  /** What a wallet has paid in and not used. */
+  'credit.balance': {
+    input: { params: { wallet: string } }
+    answer: { wallet: string; credit: { network: string; credit_micro: string; credit_usd: string }[] }
+  }
+  /** Pay USDC in, to be drawn on by signed requests (paid). */
+  'credit.topup': {
+    input: { query?: { usd?: string } }
+    answer: { wallet: string; network: string; added_micro: string; credit_micro: string; provisional: boolean }
+  }
+  /** Links to the descriptions of this service (RFC 9727). */
+  'discovery.api_catalog': {
+    input: Record<string, never>
+    answer: string
+  }
+  /** The node as did:web, with the same keys. */
+  'discovery.did': {
+    input: Record<string, never>
+    answer: Record<string, unknown>
+  }
+  /** What this node sells, at what price, on which networks, and where everything is. */
+  'discovery.index': {
+    input: Record<string, never>
+    answer: Record<string, unknown>
+  }
+  /** The keys that sign responses, with their validity. */
+  'discovery.keys': {
+    input: Record<string, never>
+    answer: Record<string, unknown>
+  }
+  /** What may be done with the answers. */
+  'discovery.license': {
+    input: Record<string, never>
+    answer: string
+  }
+  /** The service as text for language models: routes, prices, how to pay. */
+  'discovery.llms': {
+    input: Record<string, never>
+    answer: string
+  }
+  /** OpenAPI 3.1 of every route, with prices, schemas and examples. */
+  'discovery.openapi': {
+    input: Record<string, never>
+    answer: Record<string, unknown>
+  }
+  /** Paid resources of this node, each a URL that answers 402. */
+  'discovery.x402': {
+    input: Record<string, never>
+    answer: Record<string, unknown>
+  }
+  /** What one problem code means and what to do about it. */
+  'errors.get': {
+    input: { params: { code: string } }
+    answer: { code: string; title: string; status: number; retryable: boolean; hint: string }
+  }
+  /** Every problem this node can answer with. */
+  'errors.list': {
+    input: Record<string, never>
+    answer: { data: { code: string; title: string; status: number; retryable: boolean; hint: string }[]; next_cursor: null }
+  }
+  /** The newest signed tree head, with the signatures of the witnesses. */
+  'log.checkpoint': {
+    input: Record<string, never>
+    answer: string
+  }
+  /** Proof that a later tree begins with an earlier one. */
+  'log.consistency': {
+    input: { query: { from: string; to: string } }
+    answer: { from: string; to: string; proof: string[] }
+  }
+  /** The transparency log: where its files are, which keys sign it, who watches it. */
+  'log.describe': {
+    input: Record<string, never>
+    answer: { origin: string; prefix: string; size: string; keys: string[]; witnesses: string[]; anchors: ({ network: string; size: string; contract: string; transaction: string | null; anchored_at: string | null })[] }
+  }
+  /** Hashes or entries of the log, 256 at a time. */
+  'log.tile1': {
+    input: { params: { level: string; a: string } }
+    answer: string
+  }
+  /** The newest snapshot that has been public for a while, free. */
+  'matrix.delayed': {
+    input: { params: { feed: string }; query?: { symbol?: string; limit?: string; min_score?: string; cursor?: string } }
+    answer: { feed: 'squeeze' | 'equities' | 'etf' | 'short-volume' | 'short-interest' | 'ftd' | 'threshold' | 'borrow' | 'halts' | 'institutional'; tier: 'live' | 'vip' | 'delayed'; as_of: string; available_at: string; data_vintage: string; sha256: string; method: string; coverage_pct: number; row_count: number; ranked_by: string; synthetic: boolean; stale: boolean; next_expected_at: string | null; sources: { source: string; as_of: string; available_at: string; licence: string; attribution: string }[]; left_out: { source: string; reason: string }[]; unranked: Record<string, string>; disclaimer: string; data: ({ rank: number; symbol: string; name: string | null; kind: string; values: Record<string, { value: number | string | boolean; source: string; as_of: string; available_at: string; licence: string } | null> })[]; next_cursor: string | null }
+  }
+  /** All feeds: columns, sources, licences, freshness, tiers and prices. */
+  'matrix.index': {
+    input: Record<string, never>
+    answer: { data: ({ id: 'squeeze' | 'equities' | 'etf' | 'short-volume' | 'short-interest' | 'ftd' | 'threshold' | 'borrow' | 'halts' | 'institutional'; title: string; cadence: string; columns: { name: string; unit: string; meaning: string; tier: string }[]; sources: { id: string; licence: string }[]; licence: { sold: boolean }; freshness: { stale: boolean }; tiers: string[]; prices: Record<string, { usd: string }> })[]; next_cursor: null }
+  }
+  /** The newest snapshot of a feed, ranked (paid). */
+  'matrix.live': {
+    input: { params: { feed: string }; query?: { symbol?: string; limit?: string; min_score?: string; cursor?: string } }
+    answer: { feed: 'squeeze' | 'equities' | 'etf' | 'short-volume' | 'short-interest' | 'ftd' | 'threshold' | 'borrow' | 'halts' | 'institutional'; tier: 'live' | 'vip' | 'delayed'; as_of: string; available_at: string; data_vintage: string; sha256: string; method: string; coverage_pct: number; row_count: number; ranked_by: string; synthetic: boolean; stale: boolean; next_expected_at: string | null; sources: { source: string; as_of: string; available_at: string; licence: string; attribution: string }[]; left_out: { source: string; reason: string }[]; unranked: Record<string, string>; disclaimer: string; data: ({ rank: number; symbol: string; name: string | null; kind: string; values: Record<string, { value: number | string | boolean; source: string; as_of: string; available_at: string; licence: string } | null> })[]; next_cursor: string | null }
+  }
+  /** How well a feed told what followed, on the data this node holds. */
+  'matrix.quality': {
+    input: { params: { feed: string } }
+    answer: { feed: string; status: 'measured' | 'not_measured' | 'pending'; test: Record<string, unknown> }
+  }
+  /** A feed with factor breakdown, history and point-in-time queries (paid). */
+  'matrix.vip': {
+    input: { params: { feed: string }; query?: { symbol?: string; limit?: string; min_score?: string; cursor?: string; as_of?: string; history?: string; stream?: '1' } }
+    answer: { feed: 'squeeze' | 'equities' | 'etf' | 'short-volume' | 'short-interest' | 'ftd' | 'threshold' | 'borrow' | 'halts' | 'institutional'; tier: 'live' | 'vip' | 'delayed'; as_of: string; available_at: string; data_vintage: string; sha256: string; method: string; coverage_pct: number; row_count: number; ranked_by: string; synthetic: boolean; stale: boolean; next_expected_at: string | null; sources: { source: string; as_of: string; available_at: string; licence: string; attribution: string }[]; left_out: { source: string; reason: string }[]; unranked: Record<string, string>; disclaimer: string; data: ({ rank: number; symbol: string; name: string | null; kind: string; values: Record<string, { value: number | string | boolean; source: string; as_of: string; available_at: string; licence: string } | null> })[]; next_cursor: string | null }
+  }
+  /** The process is up. */
+  'ops.livez': {
+    input: Record<string, never>
+    answer: { status: 'ok' }
+  }
+  /** The node can take payments and answer, check by check. */
+  'ops.readyz': {
+    input: Record<string, never>
+    answer: { status: 'ready'; checks: Record<string, 'ok' | 'failed'> }
+  }
+  /** Where a payment stands. */
+  'payments.status': {
+    input: { params: { id: string } }
+    answer: { id: string; state: 'claimed' | 'settling' | 'unknown' | 'settled' | 'served' | 'failed' | 'released' | 'credited' | 'refunded'; next: 'wait' | 'resend' | 'pay_again' | 'done'; network: string; amount_micro: string; transaction: string | null; final: boolean; provisional: boolean; claimed_at: string; settled_at: string | null }
+  }
+  /** What an affiliate earned, what is pending, payable and paid, with transactions. */
+  'rewards.affiliate': {
+    input: { params: { wallet: string } }
+    answer: { wallet: string; rate: number; earned_micro: string; pending_micro: string; payable_micro: string; paid_micro: string; owed_back_micro: string; earned_usd: string; sales: number; link: string; chains: { network: string; earned_micro: string; pending_micro: string; payable_micro: string; paid_micro: string }[]; payouts: ({ id: string; network: string; amount_micro: string; state: string; transaction: string | null; created_at: string; paid_at: string | null })[] }
+  }
+  /** Points, tier and referral link of a wallet, and what it can redeem. */
+  'rewards.loyalty': {
+    input: { params: { wallet: string } }
+    answer: { wallet: string; points: string; pending_points: string; tier: 'BRONZE' | 'SILVER' | 'GOLD' | 'PLATINUM'; points_per_usd: string; spent_usd: string; spent_micro: string; sales: number; next_tier: { name: string; needs_usd: string; points_per_usd: string } | null; referral: { link: string; referred: number; visits: number; referred_by: { wallet: string; status: string; reason: string | null } | null }; affiliate: { wallet: string | null; ignored_reason: string | null } | null; redeemable: { reward: string; what: string; points: string; calls: number }[]; history: { at: string; what: string; points: string }[] }
+  }
+  /** Burn points for a pass that paid routes accept in place of payment. */
+  'rewards.redeem': {
+    input: { body: { wallet: string; points: string; reward: string; nonce: string; issued_at: string; expires_at: string; signature: string; scheme?: 'eip712' | 'eip191'; chain_id?: string } }
+    answer: { pass: { id: string; token: string | null; reward: string; calls: number; max_price_usd: string; expires_at: string }; points: string; balance: string }
+  }
+  /** What points are worth, and what to sign to redeem them. */
+  'rewards.redeem_info': {
+    input: { query?: { wallet?: string; reward?: string; points?: string; chain_id?: string } }
+    answer: { rates: { tier: string; from_usd: string; points_per_usd: string }[]; rewards: { id: string; what: string; points: string; max_price_usd: string }[]; how: { post: string; domain: unknown; types: unknown; primary_type: string; schemes: string[]; chains: string[]; seconds: number }; balance?: string; pending?: string; sign?: { nonce: string; issued_at: string; expires_at: string; typed_data: unknown; message: string } }
+  }
+  /** The royalty declared on a sale of what is made from our answers, like royaltyInfo of EIP-2981. */
+  'royalties.info': {
+    input: { query: { sale_price: string } }
+    answer: { receiver: string; royalty_amount: string; bps: number; network: string; contract: string; remit: string }
+  }
+  /** Remit 2.5 % of a sale, linked to the attestation, remittance or payment it was made from (paid). */
+  'royalties.remit': {
+    input: { body: { parent: string; sale_price_micro: string } }
+    answer: { id: string; url: string; royalty_micro: string; record: { parent: string } }
+  }
+  /** One remittance: what it was made from, what was remitted for what was made from it. */
+  'royalties.show': {
+    input: { params: { id: string } }
+    answer: { id: string; url: string; royalty_micro: string; record: { parent: string } }
+  }
+  /** Echo a text, to try paying (paid). */
+  'sandbox.echo.get': {
+    input: { query?: { message?: string } }
+    answer: { echo: string; paid_by: string; payment_id: string; at: string }
+  }
+  /** Echo a JSON message, to try paying for a request with a body (paid). */
+  'sandbox.echo.post': {
+    input: { body: { message?: string } }
+    answer: { echo: string; paid_by: string; payment_id: string; at: string }
+  }
+  /** Contest a source, its score or its owner, with evidence. */
+  'sources.dispute': {
+    input: { params: { domain: string }; body: { kind: 'ownership' | 'content' | 'licence' | 'score' | 'other'; statement: string; evidence_url?: string; contact?: string } }
+    answer: { id: string; domain: string; kind: string; state: 'received'; opened_at: string; note: string }
+  }
+  /** Registered sources, best CiteScore first. */
+  'sources.list': {
+    input: { query?: { state?: 'registered' | 'proving' | 'proven' | 'disputed' | 'held' | 'refused'; score_min?: string; search?: string; limit?: string; cursor?: string } }
+    answer: { data: ({ domain: string; display: string; registrable_domain: string; origin: string; state: 'registered' | 'proving' | 'proven' | 'disputed' | 'held' | 'refused'; state_reason: string; cite_score: number | null; confidence: number | null; registered_at: string; updated_at: string; synthetic: boolean })[]; next_cursor: string | null }
+  }
+  /** Register a domain to be cited and paid for it, free of charge. */
+  'sources.register': {
+    input: { body: { domain: string; wallet: string; contact?: string; sitemap?: string } }
+    answer: { domain: string; display: string; registrable_domain: string; origin: string; state: 'registered' | 'proving' | 'proven' | 'disputed' | 'held' | 'refused'; state_reason: string; cite_score: number | null; confidence: number | null; registered_at: string; updated_at: string; synthetic: boolean; homograph?: { kind: string; looks_like: string | null }; next_steps: ({ step: string; state: 'done' | 'missing' | 'waiting'; fix: string })[]; proof: { method: string | null; proven_at: string | null; next_check_at: string | null; failures: number; evidence: Record<string, unknown> | null } | null; payout: { state: 'unproven' | 'awaiting_wallet_signature' | 'active' | 'held'; wallet: string | null }; claim: { id: string; state: string; wallet: string; token_expires_at: string | null; takes_over_at: string | null; prove: { dns: { record: 'TXT'; name: string; value: string }; file: { url: string; content_type: 'application/json'; content: Record<string, unknown> }; meta: { url: string; html: string } }; wallet_proven: boolean; wallet_statement: Record<string, unknown>; checked_at: string | null; report: Record<string, unknown> | null } | null; score: { value: number; confidence: number; model_version: string; computed_at: string; components: ({ id: string; value: number; weight: number; known: number; signals: ({ id: string; weight: number; value: number | null; prior: number; known: boolean })[]; evidence: ({ what: string; url: string; sha256: string | null; checked_at: string | null })[] })[]; gate: { value: number; reason: string }; evidence_count: number; advice: { component: string; signal: string; advice: string; points: number }[]; history: { seq: number; score: number; computed_at: string; model_version: string; jws: string }[] } | null; crawl: { pages_indexed: number; pages_known: number; finished_at: string | null; problem: string | null; robots: string; sitemap: string }; licence: { kind: string; name: string | null; url: string; permits: string[]; prohibits: string[]; payment: string[] } | null; earnings: { citations: number; earned_micro: string; paid_micro: string }; disputes: ({ id: string; kind: string; state: string; opened_at: string; notice_until: string | null })[]; links: { self: string; verify: string } }
+  }
+  /** One source: state, proof, CiteScore with its evidence, licence, earnings. */
+  'sources.show': {
+    input: { params: { domain: string }; query?: { wallet?: string } }
+    answer: { domain: string; display: string; registrable_domain: string; origin: string; state: 'registered' | 'proving' | 'proven' | 'disputed' | 'held' | 'refused'; state_reason: string; cite_score: number | null; confidence: number | null; registered_at: string; updated_at: string; synthetic: boolean; homograph?: { kind: string; looks_like: string | null }; next_steps: ({ step: string; state: 'done' | 'missing' | 'waiting'; fix: string })[]; proof: { method: string | null; proven_at: string | null; next_check_at: string | null; failures: number; evidence: Record<string, unknown> | null } | null; payout: { state: 'unproven' | 'awaiting_wallet_signature' | 'active' | 'held'; wallet: string | null }; claim: { id: string; state: string; wallet: string; token_expires_at: string | null; takes_over_at: string | null; prove: { dns: { record: 'TXT'; name: string; value: string }; file: { url: string; content_type: 'application/json'; content: Record<string, unknown> }; meta: { url: string; html: string } }; wallet_proven: boolean; wallet_statement: Record<string, unknown>; checked_at: string | null; report: Record<string, unknown> | null } | null; score: { value: number; confidence: number; model_version: string; computed_at: string; components: ({ id: string; value: number; weight: number; known: number; signals: ({ id: string; weight: number; value: number | null; prior: number; known: boolean })[]; evidence: ({ what: string; url: string; sha256: string | null; checked_at: string | null })[] })[]; gate: { value: number; reason: string }; evidence_count: number; advice: { component: string; signal: string; advice: string; points: number }[]; history: { seq: number; score: number; computed_at: string; model_version: string; jws: string }[] } | null; crawl: { pages_indexed: number; pages_known: number; finished_at: string | null; problem: string | null; robots: string; sitemap: string }; licence: { kind: string; name: string | null; url: string; permits: string[]; prohibits: string[]; payment: string[] } | null; earnings: { citations: number; earned_micro: string; paid_micro: string }; disputes: ({ id: string; kind: string; state: string; opened_at: string; notice_until: string | null })[]; links: { self: string; verify: string } }
+  }
+  /** Look at the domain now: proof, pages and score. */
+  'sources.verify': {
+    input: { params: { domain: string }; body: { wallet?: string; wallet_signature?: string } }
+    answer: { domain: string; display: string; registrable_domain: string; origin: string; state: 'registered' | 'proving' | 'proven' | 'disputed' | 'held' | 'refused'; state_reason: string; cite_score: number | null; confidence: number | null; registered_at: string; updated_at: string; synthetic: boolean; homograph?: { kind: string; looks_like: string | null }; next_steps: ({ step: string; state: 'done' | 'missing' | 'waiting'; fix: string })[]; proof: { method: string | null; proven_at: string | null; next_check_at: string | null; failures: number; evidence: Record<string, unknown> | null } | null; payout: { state: 'unproven' | 'awaiting_wallet_signature' | 'active' | 'held'; wallet: string | null }; claim: { id: string; state: string; wallet: string; token_expires_at: string | null; takes_over_at: string | null; prove: { dns: { record: 'TXT'; name: string; value: string }; file: { url: string; content_type: 'application/json'; content: Record<string, unknown> }; meta: { url: string; html: string } }; wallet_proven: boolean; wallet_statement: Record<string, unknown>; checked_at: string | null; report: Record<string, unknown> | null } | null; score: { value: number; confidence: number; model_version: string; computed_at: string; components: ({ id: string; value: number; weight: number; known: number; signals: ({ id: string; weight: number; value: number | null; prior: number; known: boolean })[]; evidence: ({ what: string; url: string; sha256: string | null; checked_at: string | null })[] })[]; gate: { value: number; reason: string }; evidence_count: number; advice: { component: string; signal: string; advice: string; points: number }[]; history: { seq: number; score: number; computed_at: string; model_version: string; jws: string }[] } | null; crawl: { pages_indexed: number; pages_known: number; finished_at: string | null; problem: string | null; robots: string; sitemap: string }; licence: { kind: string; name: string | null; url: string; permits: string[]; prohibits: string[]; payment: string[] } | null; earnings: { citations: number; earned_micro: string; paid_micro: string }; disputes: ({ id: string; kind: string; state: string; opened_at: string; notice_until: string | null })[]; links: { self: string; verify: string } }
+  }
+  /** Change the payout wallet of a proven domain. */
+  'sources.wallet': {
+    input: { params: { domain: string }; body: { wallet: string; contact?: string } }
+    answer: { domain: string; display: string; registrable_domain: string; origin: string; state: 'registered' | 'proving' | 'proven' | 'disputed' | 'held' | 'refused'; state_reason: string; cite_score: number | null; confidence: number | null; registered_at: string; updated_at: string; synthetic: boolean; homograph?: { kind: string; looks_like: string | null }; next_steps: ({ step: string; state: 'done' | 'missing' | 'waiting'; fix: string })[]; proof: { method: string | null; proven_at: string | null; next_check_at: string | null; failures: number; evidence: Record<string, unknown> | null } | null; payout: { state: 'unproven' | 'awaiting_wallet_signature' | 'active' | 'held'; wallet: string | null }; claim: { id: string; state: string; wallet: string; token_expires_at: string | null; takes_over_at: string | null; prove: { dns: { record: 'TXT'; name: string; value: string }; file: { url: string; content_type: 'application/json'; content: Record<string, unknown> }; meta: { url: string; html: string } }; wallet_proven: boolean; wallet_statement: Record<string, unknown>; checked_at: string | null; report: Record<string, unknown> | null } | null; score: { value: number; confidence: number; model_version: string; computed_at: string; components: ({ id: string; value: number; weight: number; known: number; signals: ({ id: string; weight: number; value: number | null; prior: number; known: boolean })[]; evidence: ({ what: string; url: string; sha256: string | null; checked_at: string | null })[] })[]; gate: { value: number; reason: string }; evidence_count: number; advice: { component: string; signal: string; advice: string; points: number }[]; history: { seq: number; score: number; computed_at: string; model_version: string; jws: string }[] } | null; crawl: { pages_indexed: number; pages_known: number; finished_at: string | null; problem: string | null; robots: string; sitemap: string }; licence: { kind: string; name: string | null; url: string; permits: string[]; prohibits: string[]; payment: string[] } | null; earnings: { citations: number; earned_micro: string; paid_micro: string }; disputes: ({ id: string; kind: string; state: string; opened_at: string; notice_until: string | null })[]; links: { self: string; verify: string } }
+  }
+  /** What subscriptions cost, what they open, and the fair-use limits. */
+  'subscriptions.plans': {
+    input: Record<string, never>
+    answer: { data: ({ tier: 'standard' | 'vip'; price_usd: string; price_micro: string; days: number; base: string; polygon: string; covers: string[] })[]; next_cursor: null; fair_use: { pulls_per_minute: number; pulls_per_day: number } }
+  }
+  /** End the token of the signing wallet; the subscription itself goes on. */
+  'subscriptions.revoke': {
+    input: Record<string, never>
+    answer: { subscription: { tier: 'standard' | 'vip'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: null }
+  }
+  /** A new token for the subscription of the signing wallet; the old one ends at once. */
+  'subscriptions.rotate': {
+    input: Record<string, never>
+    answer: { subscription: { tier: 'standard' | 'vip'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string }
+  }
+  /** Subscribe to the standard feeds for 30 days, paid on Base (paid). */
+  'subscriptions.standard.base': {
+    input: Record<string, never>
+    answer: { subscription: { tier: 'standard' | 'vip'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
+  }
+  /** Subscribe to the standard feeds for 30 days, paid on Polygon (paid). */
+  'subscriptions.standard.polygon': {
+    input: Record<string, never>
+    answer: { subscription: { tier: 'standard' | 'vip'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
+  }
+  /** The subscription behind a token or a signed challenge. */
+  'subscriptions.status': {
+    input: Record<string, never>
+    answer: { subscription: { tier: 'standard' | 'vip'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; active: boolean; used: { this_minute: number; today: number }; fair_use: { pulls_per_minute: number; pulls_per_day: number } }
+  }
+  /** Subscribe to the vip feeds for 30 days, paid on Base (paid). */
+  'subscriptions.vip.base': {
+    input: Record<string, never>
+    answer: { subscription: { tier: 'standard' | 'vip'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
+  }
+  /** Subscribe to the vip feeds for 30 days, paid on Polygon (paid). */
+  'subscriptions.vip.polygon': {
+    input: Record<string, never>
+    answer: { subscription: { tier: 'standard' | 'vip'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
+  }
+  /** What changes in the control of a B20 token, as it happens. */
+  'tokens.changes': {
+    input: { params: { address: string }; query?: { since?: string } }
+    answer: { data: { specversion: '1.0'; id: string; source: string; type: string; subject: string; datacontenttype: 'application/json'; data: Record<string, unknown>; signature: string }[]; next_cursor: string | null }
+  }
+  /** Who controls this B20 token: verdict, powers and flags. */
+  'tokens.check': {
+    input: { params: { address: string }; query?: { wallet?: string } }
+    answer: { address: string; network: string; synthetic?: true; verdict: 'LOCKED' | 'PARTIALLY_CONTROLLED' | 'ISSUER_CONTROLLED' | 'UNKNOWN'; summary: string; complete: boolean; token: { name: string | { unknown: string }; symbol: string | { unknown: string }; decimals: number | { unknown: string }; variant: string; total_supply: string | { unknown: string }; supply_cap: string | { unknown: string } }; powers: { admin: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; mint: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; seize: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; burn_blocked: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; freeze: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; pause: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; unpause: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; supply_cap: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; metadata: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; multiplier: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string } }; flags: ({ code: string; severity: 'info' | 'notice' | 'warning' | 'critical'; sentence: string; facts: string[] })[]; block: { number: string; hash: string; at: string }; fork: { name: string | { unknown: string }; told_by: { seize_role: string; inverted_policy_id: string }; scheduled: string | null; mismatch: boolean }; completeness: { complete: boolean; missing: { code: string; detail: string }[]; admin_set: 'proven' | 'unproven'; admin_count: string | { unknown: string }; logs: { from_block: string; to_block: string; count: number; gaps: { from_block: string; to_block: string; reason: string }[] } }; valid_until_at: string; reading: { providers: string[]; quorum: number; round_trips: Record<string, number> }; report: { url: string; price_usd: string }; wallet?: { wallet: string; balance: string | { unknown: string }; hold: { answer: 'yes' | 'later' | 'no' | 'unknown'; why: string }; send: { answer: 'yes' | 'later' | 'no' | 'unknown'; why: string }; receive: { answer: 'yes' | 'later' | 'no' | 'unknown'; why: string }; be_frozen: { answer: 'yes' | 'later' | 'no' | 'unknown'; why: string }; be_seized: { answer: 'yes' | 'later' | 'no' | 'unknown'; why: string } } }
+  }
+  /** Check up to 20 B20 tokens at once. */
+  'tokens.check_batch': {
+    input: { body: { addresses: string[]; wallet?: string } }
+    answer: { data: ({ address: string; network: string; synthetic?: true; verdict: 'LOCKED' | 'PARTIALLY_CONTROLLED' | 'ISSUER_CONTROLLED' | 'UNKNOWN'; summary: string; complete: boolean; token: { name: string | { unknown: string }; symbol: string | { unknown: string }; decimals: number | { unknown: string }; variant: string; total_supply: string | { unknown: string }; supply_cap: string | { unknown: string } }; powers: { admin: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; mint: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; seize: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; burn_blocked: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; freeze: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; pause: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; unpause: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; supply_cap: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; metadata: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; multiplier: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string } }; flags: ({ code: string; severity: 'info' | 'notice' | 'warning' | 'critical'; sentence: string; facts: string[] })[]; block: { number: string; hash: string; at: string }; fork: { name: string | { unknown: string }; told_by: { seize_role: string; inverted_policy_id: string }; scheduled: string | null; mismatch: boolean }; completeness: { complete: boolean; missing: { code: string; detail: string }[]; admin_set: 'proven' | 'unproven'; admin_count: string | { unknown: string }; logs: { from_block: string; to_block: string; count: number; gaps: { from_block: string; to_block: string; reason: string }[] } }; valid_until_at: string; reading: { providers: string[]; quorum: number; round_trips: Record<string, number> }; report: { url: string; price_usd: string }; wallet?: { wallet: string; balance: string | { unknown: string }; hold: { answer: 'yes' | 'later' | 'no' | 'unknown'; why: string }; send: { answer: 'yes' | 'later' | 'no' | 'unknown'; why: string }; receive: { answer: 'yes' | 'later' | 'no' | 'unknown'; why: string }; be_frozen: { answer: 'yes' | 'later' | 'no' | 'unknown'; why: string }; be_seized: { answer: 'yes' | 'later' | 'no' | 'unknown'; why: string } } } | { address: string; problem: Record<string, unknown> })[]; next_cursor: null }
+  }
+  /** Full report on who controls a B20 token, with evidence and an attestation (paid). */
+  'tokens.report': {
+    input: { params: { address: string }; query?: { proof?: '0' | '1' } }
+    answer: { format: 'assay-b20-report'; version: 1; address: string; chain_id: number; network: string; verdict: 'LOCKED' | 'PARTIALLY_CONTROLLED' | 'ISSUER_CONTROLLED' | 'UNKNOWN'; summary: string; complete: boolean; block: { number: string; hash: string; at: string; state_root: string }; fork: { name: string | { unknown: string }; told_by: { seize_role: string; inverted_policy_id: string }; scheduled: string | null; mismatch: boolean }; valid_until_at: string; supply: Record<string, unknown>; powers: { admin: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; mint: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; seize: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; burn_blocked: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; freeze: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; pause: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; unpause: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; supply_cap: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; metadata: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; multiplier: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string } }; flags: ({ code: string; severity: 'info' | 'notice' | 'warning' | 'critical'; sentence: string; facts: string[] })[]; roles: Record<string, unknown>[]; scopes: Record<string, unknown>[]; policies: Record<string, unknown>[]; seize_paths: Record<string, unknown>[]; genesis: Record<string, unknown> | null; history: Record<string, unknown>[]; questions: string[]; completeness: { complete: boolean; missing: { code: string; detail: string }[]; admin_set: 'proven' | 'unproven'; admin_count: string | { unknown: string }; logs: { from_block: string; to_block: string; count: number; gaps: { from_block: string; to_block: string; reason: string }[] } }; attestation: Record<string, unknown>; proof?: Record<string, unknown> }
+  }
+}
+
+/** How each is reached. */
+export const operations = {
+  'attestations.show': { method: 'GET', path: '/v1/attestations/{id}', paid: false },
+  'auth.challenge': { method: 'POST', path: '/v1/auth/challenge', paid: false },
+  'auth.check': { method: 'POST', path: '/v1/auth/check', paid: false },
+  'auth.session': { method: 'POST', path: '/v1/auth/session', paid: false },
+  'auth.whoami': { method: 'GET', path: '/v1/auth/session', paid: false },
+  'citations.match': { method: 'POST', path: '/v1/match', paid: true },
+  'cite.attest': { method: 'POST', path: '/v1/cite/attest', paid: true },
+  'claims.anchor': { method: 'POST', path: '/v1/claims/anchor', paid: true },
+  'creators.show': { method: 'GET', path: '/v1/creators/{wallet}', paid: false },
+  'creators.threshold': { method: 'POST', path: '/v1/creators/{wallet}/threshold', paid: false },
+  'credit.balance': { method: 'GET', path: '/v1/credit/{wallet}', paid: false },
+  'credit.topup': { method: 'GET', path: '/v1/credit/topup', paid: true },
+  'discovery.api_catalog': { method: 'GET', path: '/.well-known/api-catalog', paid: false },
+  'discovery.did': { method: 'GET', path: '/.well-known/did.json', paid: false },
+  'discovery.index': { method: 'GET', path: '/', paid: false },
+  'discovery.keys': { method: 'GET', path: '/.well-known/http-message-signatures-directory', paid: false },
+  'discovery.license': { method: 'GET', path: '/license', paid: false },
+  'discovery.llms': { method: 'GET', path: '/llms.txt', paid: false },
+  'discovery.openapi': { method: 'GET', path: '/openapi.json', paid: false },
+  'discovery.x402': { method: 'GET', path: '/.well-known/x402', paid: false },
+  'errors.get': { method: 'GET', path: '/errors/{code}', paid: false },
+  'errors.list': { method: 'GET', path: '/errors', paid: false },
+  'log.checkpoint': { method: 'GET', path: '/v1/log/checkpoint', paid: false },
+  'log.consistency': { method: 'GET', path: '/v1/log/consistency', paid: false },
+  'log.describe': { method: 'GET', path: '/v1/log', paid: false },
+  'log.tile1': { method: 'GET', path: '/v1/log/tile/{level}/{a}', paid: false },
+  'matrix.delayed': { method: 'GET', path: '/matrix/{feed}/delayed', paid: false },
+  'matrix.index': { method: 'GET', path: '/matrix', paid: false },
+  'matrix.live': { method: 'GET', path: '/matrix/{feed}/live', paid: true },
+  'matrix.quality': { method: 'GET', path: '/matrix/{feed}/quality', paid: false },
+  'matrix.vip': { method: 'GET', path: '/matrix/{feed}/vip', paid: true },
+  'ops.livez': { method: 'GET', path: '/livez', paid: false },
+  'ops.readyz': { method: 'GET', path: '/readyz', paid: false },
+  'payments.status': { method: 'GET', path: '/v1/payments/{id}', paid: false },
+  'rewards.affiliate': { method: 'GET', path: '/affiliate/{wallet}', paid: false },
+  'rewards.loyalty': { method: 'GET', path: '/loyalty/{wallet}', paid: false },
+  'rewards.redeem': { method: 'POST', path: '/redeem', paid: false },
+  'rewards.redeem_info': { method: 'GET', path: '/redeem/info', paid: false },
+  'royalties.info': { method: 'GET', path: '/v1/royalties/info', paid: false },
+  'royalties.remit': { method: 'POST', path: '/v1/royalties/remit', paid: true },
+  'royalties.show': { method: 'GET', path: '/v1/royalties/{id}', paid: false },
+  'sandbox.echo.get': { method: 'GET', path: '/v1/sandbox/echo', paid: true },
+  'sandbox.echo.post': { method: 'POST', path: '/v1/sandbox/echo', paid: true },
+  'sources.dispute': { method: 'POST', path: '/v1/sources/{domain}/dispute', paid: false },
+  'sources.list': { method: 'GET', path: '/v1/sources', paid: false },
+  'sources.register': { method: 'POST', path: '/v1/sources/register', paid: false },
+  'sources.show': { method: 'GET', path: '/v1/sources/{domain}', paid: false },
+  'sources.verify': { method: 'POST', path: '/v1/sources/{domain}/verify', paid: false },
+  'sources.wallet': { method: 'POST', path: '/v1/sources/{domain}/wallet', paid: false },
+  'subscriptions.plans': { method: 'GET', path: '/v1/subscriptions/plans', paid: false },
+  'subscriptions.revoke': { method: 'POST', path: '/v1/subscriptions/revoke', paid: false },
+  'subscriptions.rotate': { method: 'POST', path: '/v1/subscriptions/rotate', paid: false },
+  'subscriptions.standard.base': { method: 'GET', path: '/matrix/subscribe/standard', paid: true },
+  'subscriptions.standard.polygon': { method: 'GET', path: '/poly/matrix/subscribe/standard', paid: true },
+  'subscriptions.status': { method: 'GET', path: '/v1/subscriptions', paid: false },
+  'subscriptions.vip.base': { method: 'GET', path: '/matrix/subscribe/vip', paid: true },
+  'subscriptions.vip.polygon': { method: 'GET', path: '/poly/matrix/subscribe/vip', paid: true },
+  'tokens.changes': { method: 'GET', path: '/v1/tokens/{address}/changes', paid: false },
+  'tokens.check': { method: 'GET', path: '/v1/check/{address}', paid: false },
+  'tokens.check_batch': { method: 'POST', path: '/v1/check/batch', paid: false },
+  'tokens.report': { method: 'GET', path: '/v1/report/{address}', paid: true },
+} as const satisfies Record<keyof Operations, { method: string; path: string; paid: boolean }>

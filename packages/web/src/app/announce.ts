@@ -1,0 +1,8 @@
+import { createStore } from './store.ts'
+
+/** What a screen reader is told; the shell holds the live region. */
+export const announcement = createStore('')
+
+export function announce(text: string): void {
+  announcement.set(text)
+}

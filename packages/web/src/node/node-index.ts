@@ -1,0 +1,50 @@
+/** What `GET /` says of the node, as far as the console shows it. */
+export type NodeIndex = {
+  service: string
+  version: string
+  description: string
+  base_url: string
+  api_url: string
+  networks: {
+    network: string
+    name: string
+    testnet: boolean
+    asset: string
+    asset_name: string
+    asset_version: string
+  }[]
+  sold: SoldItem[]
+  free: { method: string; path: string; summary: string }[]
+  keys: { key_id: string; public_key: string }
+  contact: string
+  demo?: DemoObject
+}
+
+export type SoldItem = {
+  id: string
+  method: string
+  path: string
+  url: string
+  summary: string
+  price_usd: string
+  price_usd_max?: string
+  networks: string[]
+}
+
+export type DemoObject = {
+  accounts: { role: string; address: string; private_key: string }[]
+  chains: { network: string; rpc: string | null; usdc: string }[]
+  tokens: { key?: string; address: string; what: string }[]
+  sources: { domain: string; url: string }[]
+  matrix?: { feeds?: string[]; loading?: { state: string; files?: number; of?: number } }
+}
+
+export const networkName = (index: NodeIndex, network: string): string => {
+  const name = index.networks.find((known) => known.network === network)?.name
+  return name === undefined ? network : name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** Whether this node has a route at all: shops can be left out of a node. */
+export function offers(index: NodeIndex, path: string): boolean {
+  return [...index.sold, ...index.free].some((route) => route.path === path)
+}

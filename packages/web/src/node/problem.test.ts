@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { asProblem, problemFrom } from './problem.ts'
+
+test('a problem document is told in its own words', () => {
+  const problem = problemFrom(409, { title: 'T', detail: 'D', hint: 'H', code: 'c', request_id: 'r' })
+  expect(problem).toMatchObject({ message: 'D', hint: 'H', status: 409, code: 'c', requestId: 'r' })
+})
+
+test('an answer that is no problem document still says something', () => {
+  for (const body of [undefined, null, 'text', 7, { title: 9 }])
+    expect(problemFrom(502, body).message).toBe('The node answered 502.')
+})
+
+test('a wallet that says no is no failure of the node', () => {
+  expect(asProblem({ code: 4001, message: 'User rejected' })).toMatchObject({ hint: 'Nothing was signed.' })
+})
+
+test('errors of the sdk keep the hint, or what the node said', () => {
+  expect(asProblem(Object.assign(new Error('E'), { hint: 'do this' }))).toMatchObject({ message: 'E', hint: 'do this' })
+  const refused = Object.assign(new Error('E'), { details: { status: 403, problem: { title: 'No', hint: 'sign' } } })
+  expect(asProblem(refused)).toMatchObject({ message: 'No', hint: 'sign', status: 403 })
+})
+
+test('a node that is gone is named as such', () => {
+  expect(asProblem(new TypeError('Failed to fetch')).message).toBe('The node cannot be reached.')
+})

@@ -1,0 +1,61 @@
+/** What went wrong, in the node's own words where it had some. */
+export class ProblemError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly hint: string
+  readonly requestId: string | undefined
+
+  constructor(problem: {
+    title: string
+    detail?: string
+    hint?: string
+    status?: number
+    code?: string
+    requestId?: string
+  }) {
+    super(problem.detail ?? problem.title)
+    this.name = 'ProblemError'
+    this.status = problem.status ?? 0
+    this.code = problem.code ?? ''
+    this.hint = problem.hint ?? ''
+    this.requestId = problem.requestId
+  }
+}
+
+type ProblemBody = { title?: unknown; detail?: unknown; hint?: unknown; code?: unknown; request_id?: unknown }
+
+/** An RFC 9457 body, or what is left of it. */
+export function problemFrom(status: number, body: unknown): ProblemError {
+  const { title, detail, hint, code, request_id } = (
+    typeof body === 'object' && body !== null ? body : {}
+  ) as ProblemBody
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+  const [detailText, hintText, codeText, id] = [detail, hint, code, request_id].map(text)
+  return new ProblemError({
+    title: text(title) ?? `The node answered ${status}.`,
+    status,
+    ...(detailText === undefined ? {} : { detail: detailText }),
+    ...(hintText === undefined ? {} : { hint: hintText }),
+    ...(codeText === undefined ? {} : { code: codeText }),
+    ...(id === undefined ? {} : { requestId: id }),
+  })
+}
+
+/** Anything thrown, as something that can be shown: errors of the sdk carry a hint of their own. */
+export function asProblem(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error
+  if (error instanceof Error) {
+    const { hint, details } = error as Error & { hint?: unknown; details?: { problem?: unknown; status?: unknown } }
+    if (details?.problem !== undefined) return problemFrom(Number(details.status ?? 0), details.problem)
+    if (error instanceof TypeError && /fetch|network|load/i.test(error.message))
+      return new ProblemError({ title: 'The node cannot be reached.', hint: 'Is it still running? Try again.' })
+    return new ProblemError({ title: error.message, ...(typeof hint === 'string' ? { hint } : {}) })
+  }
+  const { message, code } = (typeof error === 'object' && error !== null ? error : {}) as {
+    message?: unknown
+    code?: unknown
+  }
+  if (code === 4001)
+    return new ProblemError({ title: 'The wallet was asked and said no.', hint: 'Nothing was signed.' })
+  return new ProblemError({ title: typeof message === 'string' ? message : 'Something unexpected happened.' })
+}

@@ -1,0 +1,30 @@
+import uPlot from 'uplot'
+import type { Series } from './series.ts'
+
+/** Gives back how to take the drawing down. */
+export function drawChart(host: HTMLElement, { name, times, values }: Series): () => void {
+  const colour = (token: string) => getComputedStyle(host).getPropertyValue(token).trim()
+  const axis = {
+    stroke: colour('--soft'),
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { stroke: colour('--line'), width: 1 },
+  }
+  const plot = new uPlot(
+    {
+      width: host.clientWidth,
+      height: 200,
+      legend: { show: false },
+      cursor: { y: false },
+      axes: [axis, { ...axis, size: 60 }],
+      series: [{}, { label: name, stroke: colour('--accent'), width: 1.6, points: { show: values.length < 15 } }],
+    },
+    [times, values],
+    host,
+  )
+  const watch = new ResizeObserver(() => plot.setSize({ width: host.clientWidth, height: 200 }))
+  watch.observe(host)
+  return () => {
+    watch.disconnect()
+    plot.destroy()
+  }
+}

@@ -1,0 +1,100 @@
+import type { SubscriptionPurchase } from '@assay/sdk'
+import { useState } from 'preact/hooks'
+import { useStore } from '../../app/store.ts'
+import { ask } from '../../node/ask.ts'
+import { useNode } from '../../node/context.ts'
+import { offers } from '../../node/node-index.ts'
+import { useAnswer } from '../../node/use-answer.ts'
+import { sentence, timeText, usd } from '../../ui/format.ts'
+import { Await, Badge, CopyButton } from '../../ui/parts.tsx'
+import { BuyButton } from '../../wallet/buy-button.tsx'
+import { Hallmarks } from '../../wallet/hallmarks.tsx'
+import type { Bought } from '../../wallet/order.ts'
+import { keepToken } from '../../wallet/tokens.ts'
+import { wallet as walletStore } from '../../wallet/wallet-store.ts'
+
+type Plan = { tier: 'standard' | 'vip'; price_usd: string; days: number; base: string; polygon: string }
+type PlansAnswer = { data: Plan[]; fair_use: { pulls_per_minute: number; pulls_per_day: number } }
+
+const opens = {
+  standard: 'Live pulls of every feed.',
+  vip: 'Live and vip pulls: factors, history and what was known at any past time.',
+}
+
+export function Plans() {
+  const index = useNode()
+  const wallet = useStore(walletStore)
+  const [bought, setBought] = useState<Bought>()
+  const [plans] = useAnswer(offers(index, '/v1/subscriptions/plans') ? 'plans' : null, (signal) =>
+    ask<PlansAnswer>(`${index.base_url}/v1/subscriptions/plans`, { signal }),
+  )
+  const take = (value: Bought) => {
+    const { token } = value.body as SubscriptionPurchase
+    if (token !== null && wallet !== undefined) keepToken(wallet.address, 'matrix', token)
+    setBought(value)
+  }
+  return (
+    <section class="sheet" aria-labelledby="plans">
+      <h2 id="plans">Subscriptions</h2>
+      {bought === undefined ? null : <Subscribed bought={bought} />}
+      <Await of={plans} what="Reading the plans">
+        {({ body }) => (
+          <>
+            <div class="columns">
+              {body.data.map((plan) => (
+                <div key={plan.tier} class="stack tight">
+                  <h3>{sentence(plan.tier)}</h3>
+                  <p class="price">
+                    {usd(plan.price_usd)}
+                    <small>for {plan.days} days</small>
+                  </p>
+                  <p class="soft">{opens[plan.tier]}</p>
+                  <div class="row">
+                    {(['base', 'polygon'] as const).map((chain) => (
+                      <BuyButton
+                        key={chain}
+                        small
+                        quiet={chain === 'polygon'}
+                        order={{
+                          what: `${sentence(plan.tier)} subscription, ${plan.days} days`,
+                          url: `${index.base_url}${plan[chain]}`,
+                        }}
+                        label={`Subscribe ${plan.tier} on ${chain === 'base' ? 'Base' : 'Polygon'}`}
+                        onBought={take}
+                      />
+                    ))}
+                  </div>
+                </div>
+              ))}
+            </div>
+            <p class="small soft">
+              One subscription per wallet. Fair use: {body.fair_use.pulls_per_minute} pulls a minute,{' '}
+              {body.fair_use.pulls_per_day.toLocaleString('en-US')} a day.
+            </p>
+          </>
+        )}
+      </Await>
+    </section>
+  )
+}
+
+function Subscribed({ bought }: { bought: Bought }) {
+  const { subscription, token } = bought.body as SubscriptionPurchase
+  return (
+    <div class="stack">
+      <div class="notice good" role="status">
+        <strong>
+          {sentence(subscription.tier)} until {timeText(subscription.until_at)}{' '}
+          {subscription.provisional ? <Badge>provisional until the payment is final</Badge> : null}
+        </strong>
+        {token === null ? null : (
+          <p class="row">
+            Token <code>{token.slice(0, 12)}…</code> <CopyButton text={token} what="token" />
+            <span class="small soft">This tab uses it from now on. Programs send it as Authorization: Bearer.</span>
+          </p>
+        )}
+      </div>
+      <Hallmarks bought={bought} fileName="evidence-subscription.json" />
+    </div>
+  )
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { attentionOf } from './attention.ts'
+import type { Overview } from './types.ts'
+
+const calm: Overview = {
+  at: '2026-01-01T00:00:00Z',
+  books: { balanced: true, accounts: [], differences: 0, open_clearing: [] },
+  payments: [{ state: 'served', payments: 3, amount_micro: '60000', oldest_at: '2026-01-01T00:00:00Z' }],
+  review_open: 0,
+  payouts: [],
+  alarms: [],
+  switches: [{ name: 'paid', on: false, reason: '', changed_by: '', changed_at: '' }],
+  audit: [],
+}
+
+test('a node that is well wants nobody', () => {
+  expect(attentionOf(calm)).toEqual([])
+})
+
+test('books that do not balance come before everything else', () => {
+  const wants = attentionOf({
+    ...calm,
+    review_open: 2,
+    books: { ...calm.books, balanced: false },
+    switches: [{ name: 'paid', on: true, reason: 'drill', changed_by: '', changed_at: '' }],
+  })
+  expect(wants.map(({ tone }) => tone)).toEqual(['bad', 'warn', 'warn'])
+  expect(wants[2]?.text).toContain('drill')
+})
+
+test('alarms and unknown outcomes are told', () => {
+  const wants = attentionOf({
+    ...calm,
+    alarms: [{ alarm: 'books_differ', rung: 1 }],
+    payments: [{ state: 'unknown', payments: 1, amount_micro: '250000000', oldest_at: '' }],
+  })
+  expect(wants.map(({ text }) => text).join(' ')).toMatch(/books differ.*\$250\.00/)
+})

@@ -1,0 +1,22 @@
+import { usdOfMicro, words } from '../../ui/format.ts'
+import type { Overview } from './types.ts'
+
+export type Want = { tone: 'bad' | 'warn'; text: string }
+
+/** What a person should look at, most serious first. */
+export function attentionOf({ books, alarms, payments, payouts, review_open, switches }: Overview): Want[] {
+  const wants: Want[] = []
+  const say = (tone: Want['tone'], text: string) => wants.push({ tone, text })
+  if (!books.balanced) say('bad', 'The books do not balance. Stop sales and payouts, then run assay ledger verify.')
+  if (books.differences > 0) say('bad', `${books.differences} kept balances differ from their entries.`)
+  for (const { alarm, rung } of alarms)
+    say('bad', `${words(alarm)}, rung ${rung} times since this process started; docs/operations.md says what to do.`)
+  const unknown = payments.find(({ state }) => state === 'unknown')
+  if (unknown !== undefined)
+    say('warn', `${unknown.payments} payments over ${usdOfMicro(unknown.amount_micro)} have an unknown outcome.`)
+  if (review_open > 0) say('warn', `${review_open} transfers came in that no payment explains: assay ledger review.`)
+  const held = payouts.filter(({ state }) => state === 'parked' || state === 'waiting')
+  if (held.length > 0) say('warn', `${held.length} payouts wait: assay payouts list.`)
+  for (const { name, on, reason } of switches) if (on) say('warn', `The switch “${name}” is on: ${reason}`)
+  return wants
+}

@@ -1,0 +1,98 @@
+import { useState } from 'preact/hooks'
+import { useStore } from '../../app/store.ts'
+import { ask } from '../../node/ask.ts'
+import { useNode } from '../../node/context.ts'
+import { offers } from '../../node/node-index.ts'
+import { useAnswer } from '../../node/use-answer.ts'
+import { timeText } from '../../ui/format.ts'
+import { Await, Badge, Notice, PageHead } from '../../ui/parts.tsx'
+import { ConnectWallet } from '../../wallet/connect-wallet.tsx'
+import { walletName, wallet as walletStore } from '../../wallet/wallet-store.ts'
+import { Attention, Audit, Books, Payments, Payouts } from './overview-parts.tsx'
+import { Switches } from './switches.tsx'
+import type { Overview } from './types.ts'
+
+/** Books, payouts, health and alarms, for a wallet that proves to be the operator's. */
+export function OperatorPage() {
+  const index = useNode()
+  const wallet = useStore(walletStore)
+  const [asked, setAsked] = useState(false)
+  const url = `${index.base_url}/v1/operator/overview`
+  const [overview, again] = useAnswer(asked && wallet !== undefined ? wallet.address : null, async () => {
+    const { askSigned } = await import('../../wallet/purse.ts')
+    if (wallet === undefined) throw new Error('no wallet is connected')
+    return askSigned<Overview>(index, wallet, url)
+  })
+  if (!offers(index, '/v1/operator/overview'))
+    return (
+      <PageHead title="Operator">
+        <Notice>The operator’s routes are not open on this node.</Notice>
+      </PageHead>
+    )
+  return (
+    <>
+      <PageHead title="Operator">
+        <p class="lead">
+          The books of this node. Your wallet signs the request itself; there is no password and no session.
+        </p>
+      </PageHead>
+      <section class="sheet" aria-label="Proof">
+        <div class="row">
+          {wallet === undefined ? null : (
+            <span>
+              Signing as <b>{walletName(wallet)}</b>
+            </span>
+          )}
+          <button
+            type="button"
+            class="button main"
+            disabled={wallet === undefined}
+            onClick={() => (asked ? again() : setAsked(true))}
+          >
+            {overview.state === 'done' ? 'Sign and look again' : 'Sign and show'}
+          </button>
+          {overview.state === 'done' ? <span class="small soft">as of {timeText(overview.value.at)}</span> : null}
+        </div>
+        <ConnectWallet />
+      </section>
+      <Health />
+      <Await of={overview} what="Reading the books">
+        {(shown) => (
+          <div class="stack wide-gap">
+            <Attention overview={shown} />
+            <div class="columns even">
+              <Payments payments={shown.payments} />
+              <Switches switches={shown.switches} onChanged={again} />
+            </div>
+            <Books books={shown.books} />
+            <Payouts payouts={shown.payouts} />
+            <Audit audit={shown.audit} />
+          </div>
+        )}
+      </Await>
+    </>
+  )
+}
+
+function Health() {
+  const index = useNode()
+  const [ready] = useAnswer('ready', (signal) =>
+    ask<{ checks: Record<string, string> }>(`${index.base_url}/readyz`, { signal }),
+  )
+  return (
+    <section class="sheet" aria-labelledby="health">
+      <h2 id="health">Health</h2>
+      <Await of={ready} what="Asking the node how it is">
+        {({ body }) => (
+          <div class="row">
+            {Object.entries(body.checks).map(([name, state]) => (
+              <Badge key={name} tone={state === 'ok' ? 'good' : 'bad'}>
+                {name}: {state}
+              </Badge>
+            ))}
+          </div>
+        )}
+      </Await>
+    </section>
+  )
+}

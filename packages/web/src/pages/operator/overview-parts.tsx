@@ -1,0 +1,168 @@
+import { useNode } from '../../node/context.ts'
+import { networkName } from '../../node/node-index.ts'
+import { count, sentence, usdOfMicro, words } from '../../ui/format.ts'
+import { Age, Badge, Hex, Notice, Scroll, type Tone } from '../../ui/parts.tsx'
+import { attentionOf } from './attention.ts'
+import type { Overview } from './types.ts'
+
+export function Attention({ overview }: { overview: Overview }) {
+  const wants = attentionOf(overview)
+  return (
+    <section class="sheet" aria-labelledby="attention">
+      <h2 id="attention">What wants a person</h2>
+      {wants.length === 0 ? (
+        <Notice tone="good">
+          <strong>Nothing.</strong>
+          <p>The books balance, no alarm rang since this process started, no payment hangs.</p>
+        </Notice>
+      ) : (
+        <ul class="flag-list">
+          {wants.map(({ tone, text }) => (
+            <li key={text}>
+              <Badge tone={tone}>{tone === 'bad' ? 'alarm' : 'look'}</Badge>
+              <span>{text}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+/** Shown from the operator's side: what is owned and earned reads positive, whatever the sign in the books. */
+export function Books({ books }: { books: Overview['books'] }) {
+  return (
+    <section class="sheet" aria-labelledby="books">
+      <header>
+        <h2 id="books">Books</h2>
+        <Badge tone={books.balanced ? 'good' : 'bad'}>{books.balanced ? 'balanced' : 'not balanced'}</Badge>
+      </header>
+      {books.accounts.length === 0 ? <p class="soft">No entries yet.</p> : null}
+      <Scroll label="Balances">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Account</th>
+              <th scope="col">Kind</th>
+              <th scope="col">Unit</th>
+              <th scope="col" class="right">
+                Balance
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {books.accounts.map((row) => (
+              <tr key={`${row.group} ${row.kind} ${row.unit}`}>
+                <th scope="row">
+                  {sentence(row.group)}{' '}
+                  {row.accounts > 1 ? <span class="soft small">{count(row.accounts)} accounts</span> : null}
+                </th>
+                <td>{row.kind}</td>
+                <td class="small soft">{row.unit}</td>
+                <td class="right">{balanceText(row)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </section>
+  )
+}
+
+function balanceText({ kind, unit, balance }: Overview['books']['accounts'][number]): string {
+  const value = kind === 'liability' || kind === 'income' ? -BigInt(balance) : BigInt(balance)
+  return unit.endsWith('/usdc') ? usdOfMicro(value) : `${count(Number(value))}${unit.endsWith('/gas') ? ' gwei' : ''}`
+}
+
+export function Payments({ payments }: { payments: Overview['payments'] }) {
+  return (
+    <section class="sheet" aria-labelledby="payments">
+      <h2 id="payments">Payments</h2>
+      {payments.length === 0 ? <p class="soft">None yet.</p> : null}
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">State</th>
+            <th scope="col" class="right">
+              How many
+            </th>
+            <th scope="col" class="right">
+              Amount
+            </th>
+            <th scope="col">Oldest</th>
+          </tr>
+        </thead>
+        <tbody>
+          {payments.map((row) => (
+            <tr key={row.state}>
+              <th scope="row">{row.state}</th>
+              <td class="right">{count(row.payments)}</td>
+              <td class="right">{usdOfMicro(row.amount_micro)}</td>
+              <td>
+                <Age at={row.oldest_at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+const payoutTones: Record<string, Tone> = { paid: 'good', parked: 'warn', waiting: 'warn', returned: 'bad' }
+
+export function Payouts({ payouts }: { payouts: Overview['payouts'] }) {
+  const index = useNode()
+  return (
+    <section class="sheet" aria-labelledby="payouts">
+      <h2 id="payouts">Payouts</h2>
+      {payouts.length === 0 ? (
+        <p class="soft">None yet. They appear when creators, affiliates or refunds are due.</p>
+      ) : null}
+      <Scroll label="Newest payouts">
+        <table>
+          <tbody>
+            {payouts.map((row) => (
+              <tr key={row.id}>
+                <td>
+                  <Badge tone={payoutTones[row.state] ?? 'calm'}>{row.state}</Badge>
+                </td>
+                <th scope="row" class="right">
+                  {usdOfMicro(row.amount_micro)}
+                </th>
+                <td>{words(row.purpose)}</td>
+                <td>
+                  <Hex value={row.payee} />
+                </td>
+                <td>{networkName(index, row.network)}</td>
+                <td>
+                  <Age at={row.created_at} />
+                </td>
+                <td class="small">{row.reason}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </section>
+  )
+}
+
+export function Audit({ audit }: { audit: Overview['audit'] }) {
+  return (
+    <section class="sheet" aria-labelledby="audit">
+      <h2 id="audit">Audit log</h2>
+      {audit.length === 0 ? <p class="soft">Nothing was changed by hand.</p> : null}
+      <ul class="plain-list">
+        {audit.map((row) => (
+          <li key={`${row.at} ${row.action} ${row.subject}`}>
+            <Age at={row.at} />
+            <span>
+              <b>{words(row.action)}</b> {row.subject} <span class="soft">by {row.actor}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,27 @@
+export type Overview = {
+  at: string
+  books: {
+    balanced: boolean
+    accounts: { group: string; kind: string; unit: string; balance: string; accounts: number }[]
+    differences: number
+    open_clearing: { account: string; balance: string; payment_id: string | null; since_at: string }[]
+  }
+  payments: { state: string; payments: number; amount_micro: string; oldest_at: string }[]
+  review_open: number
+  payouts: {
+    id: string
+    network: string
+    payee: string
+    amount_micro: string
+    purpose: string
+    state: string
+    reason: string | null
+    transaction: string | null
+    created_at: string
+  }[]
+  alarms: { alarm: string; rung: number }[]
+  switches: Switch[]
+  audit: { at: string; actor: string; action: string; subject: string }[]
+}
+
+export type Switch = { name: string; on: boolean; reason: string; changed_by: string; changed_at: string }

@@ -1,0 +1,95 @@
+import { useEffect } from 'preact/hooks'
+import { useStore } from '../../app/store.ts'
+import { ask } from '../../node/ask.ts'
+import { useNode } from '../../node/context.ts'
+import { useAnswer } from '../../node/use-answer.ts'
+import { useEvery } from '../../node/use-every.ts'
+import { centsOfMicro } from '../../ui/format.ts'
+import { Age, Await, Badge, Scroll, Synthetic, type Tone } from '../../ui/parts.tsx'
+import { purchases } from '../../wallet/purchases.ts'
+import { wallet as walletStore } from '../../wallet/wallet-store.ts'
+
+type PositionsAnswer = {
+  positions: {
+    position_id: string
+    symbol: string
+    quantity: number
+    premium_micro: string
+    most_micro: string
+    state: string
+    expires_at: string
+    payout_micro: string | null
+    synthetic?: boolean
+  }[]
+  payable_micro: string
+}
+
+const tones: Record<string, Tone> = { open: 'calm', held: 'calm', settled: 'good', voided: 'warn', revoked: 'bad' }
+
+/** What the connected wallet holds. */
+export function Positions() {
+  const index = useNode()
+  const wallet = useStore(walletStore)
+  const bought = useStore(purchases).length
+  const [answer, again] = useAnswer(wallet?.address ?? null, (signal) =>
+    ask<PositionsAnswer>(`${index.api_url}/v1/options/positions/${wallet?.address}`, { signal }),
+  )
+  useEvery(10_000, again)
+  // Something was bought, maybe one of these.
+  useEffect(again, [bought, again])
+  return (
+    <section class="sheet" aria-labelledby="positions">
+      <h2 id="positions">Your positions</h2>
+      <Await of={answer} what="Reading the positions" idle={<p class="soft">Connect a wallet to see what it holds.</p>}>
+        {({ body }) =>
+          body.positions.length === 0 ? (
+            <p class="soft">
+              None. {body.payable_micro === '0' ? null : `${centsOfMicro(body.payable_micro)} are on their way to you.`}
+            </p>
+          ) : (
+            <Scroll label="Positions">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">Series</th>
+                    <th scope="col">State</th>
+                    <th scope="col" class="right">
+                      Paid
+                    </th>
+                    <th scope="col" class="right">
+                      Pays at most
+                    </th>
+                    <th scope="col" class="right">
+                      Paid out
+                    </th>
+                    <th scope="col">Ends</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {body.positions.map((position) => (
+                    <tr key={position.position_id}>
+                      <th scope="row" class="mono">
+                        {position.symbol} <Synthetic of={position.synthetic} />
+                      </th>
+                      <td>
+                        <Badge tone={tones[position.state] ?? 'plain'}>{position.state}</Badge>
+                      </td>
+                      <td class="right">{centsOfMicro(position.premium_micro)}</td>
+                      <td class="right">{centsOfMicro(position.most_micro)}</td>
+                      <td class="right">
+                        {position.payout_micro === null ? '–' : centsOfMicro(position.payout_micro)}
+                      </td>
+                      <td>
+                        <Age at={position.expires_at} />
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Scroll>
+          )
+        }
+      </Await>
+    </section>
+  )
+}

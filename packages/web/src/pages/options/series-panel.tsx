@@ -1,0 +1,122 @@
+import { useState } from 'preact/hooks'
+import { ask } from '../../node/ask.ts'
+import { useNode } from '../../node/context.ts'
+import { useAnswer } from '../../node/use-answer.ts'
+import { centsOfMicro, timeText } from '../../ui/format.ts'
+import { Age, Await, Badge, Notice, Synthetic } from '../../ui/parts.tsx'
+import { Signed } from '../../ui/signed.tsx'
+import { Sparkline } from '../../ui/sparkline.tsx'
+import { BuyButton } from '../../wallet/buy-button.tsx'
+import { Hallmarks } from '../../wallet/hallmarks.tsx'
+import type { Bought } from '../../wallet/order.ts'
+import type { Series } from './chain.ts'
+import { PayoffPicture } from './payoff-picture.tsx'
+
+type Detail = Series & {
+  index: string | null
+  index_at: string | null
+  volatility: number
+  model_micro: string | null
+  greeks: Record<'delta' | 'gamma' | 'vega' | 'theta', number>
+  open_interest: number
+  collateral_micro: string
+  history: { at: string; index: string }[]
+}
+
+/** One series: what it pays, what it costs, and what that rests on. */
+export function SeriesPanel({ series, name }: { series: Series; name: string }) {
+  const index = useNode()
+  const [bought, setBought] = useState<Bought>()
+  const [detail, again] = useAnswer(series.symbol, (signal) =>
+    ask<Detail>(`${index.api_url}/v1/options/series/${encodeURIComponent(series.symbol)}`, { signal }),
+  )
+  return (
+    <section class="sheet" aria-labelledby="series">
+      <header>
+        <h2 id="series">
+          {series.kind === 'call' ? 'Call' : 'Put'} on {name} at {series.strike}
+        </h2>
+        <Synthetic of={series.synthetic} />
+        {detail.state === 'done' ? <Signed exchange={detail.value.exchange} /> : null}
+      </header>
+      {bought === undefined ? null : (
+        <>
+          <Notice tone="good">
+            <strong>Yours: {(bought.body as { position_id: string }).position_id}</strong>
+          </Notice>
+          <Hallmarks bought={bought} fileName={`evidence-${series.symbol}.json`} />
+        </>
+      )}
+      <Await of={detail} what="Reading the series" again={again}>
+        {({ body }) => {
+          const premium = body.premium_micro ?? body.model_micro
+          const now = body.index === null ? undefined : Number(body.index)
+          return (
+            <div class="columns even">
+              {premium === null ? null : (
+                <PayoffPicture
+                  terms={{
+                    kind: body.kind,
+                    strike: body.strike,
+                    paysUpTo: body.pays_up_to,
+                    sizeMicro: BigInt(body.size_micro),
+                    premiumMicro: BigInt(premium),
+                  }}
+                  now={now}
+                />
+              )}
+              <div class="stack">
+                <dl class="facts">
+                  <dt>Pays at most</dt>
+                  <dd>{centsOfMicro(body.most_micro)}</dd>
+                  <dt>Last trade</dt>
+                  <dd>
+                    <Age at={body.last_trade_at} /> <span class="soft small">{timeText(body.last_trade_at)}</span>
+                  </dd>
+                  <dt>Ends</dt>
+                  <dd>
+                    <Age at={body.expires_at} />
+                  </dd>
+                  <dt>Index</dt>
+                  <dd class="row">
+                    {body.index ?? 'none yet'}
+                    <Sparkline
+                      values={body.history.map(({ index: value }) => Number(value))}
+                      what={`index of ${name}`}
+                    />
+                  </dd>
+                  <dt>Sold so far</dt>
+                  <dd>
+                    {body.open_interest}, {centsOfMicro(body.collateral_micro)} collateral
+                  </dd>
+                  <dt>Greeks</dt>
+                  <dd class="small">
+                    {Object.entries(body.greeks)
+                      .map(([greek, value]) => `${greek} ${Math.round(value * 1000) / 1000}`)
+                      .join(', ')}
+                  </dd>
+                </dl>
+                <div class="row">
+                  <BuyButton
+                    order={{
+                      what: `${series.kind === 'call' ? 'Call' : 'Put'} on ${name} at ${series.strike}`,
+                      method: 'POST',
+                      url: `${index.api_url}/v1/options/buy`,
+                      body: { symbol: series.symbol, quantity: 1 },
+                    }}
+                    label={
+                      body.premium_micro === null ? 'None offered' : `Buy one for ${centsOfMicro(body.premium_micro)}`
+                    }
+                    disabled={!body.buyable}
+                    onBought={setBought}
+                  />
+                  <Badge tone="warn">the premium is not refundable</Badge>
+                </div>
+              </div>
+            </div>
+          )
+        }}
+      </Await>
+    </section>
+  )
+}

@@ -1,0 +1,174 @@
+import type { Match, MatchedPage } from '@assay/sdk'
+import { useState } from 'preact/hooks'
+import type { PageProps } from '../../app/pages.ts'
+import { linkTo } from '../../app/route.ts'
+import { useNode } from '../../node/context.ts'
+import { offers } from '../../node/node-index.ts'
+import { usd } from '../../ui/format.ts'
+import { Age, Badge, Hex, Notice, PageHead, Synthetic } from '../../ui/parts.tsx'
+import { BuyButton } from '../../wallet/buy-button.tsx'
+import { Hallmarks } from '../../wallet/hallmarks.tsx'
+import type { Bought } from '../../wallet/order.ts'
+import { ScoreRing } from '../sources/score-ring.tsx'
+
+const questions = [
+  'who can seize a token',
+  'days to cover and short squeezes',
+  'how agents pay per request',
+  'custody of keys',
+]
+
+/** Ranked, citable pages for a question. */
+export function SearchPage({ route }: PageProps) {
+  const index = useNode()
+  const [query, setQuery] = useState(route.query.get('q') ?? '')
+  const [minScore, setMinScore] = useState('0')
+  const [bought, setBought] = useState<Bought>()
+  const price = index.sold.find(({ id }) => id === 'citations.match')?.price_usd
+  if (price === undefined || !offers(index, '/v1/match'))
+    return (
+      <PageHead title="Find sources to cite">
+        <Notice>The search shop is not open on this node.</Notice>
+      </PageHead>
+    )
+  const text = query.trim()
+  return (
+    <>
+      <PageHead title="Find sources to cite">
+        <p class="lead">
+          Pages of registered sources, best first: by how well they fit, how citable their source is, and how fresh they
+          are. What you quote can be stamped, and its creator is paid.
+        </p>
+      </PageHead>
+      <section class="sheet hero" aria-label="Your question">
+        <label class="field">
+          <span>Question</span>
+          <input value={query} onInput={(event) => setQuery(event.currentTarget.value)} placeholder={questions[0]} />
+        </label>
+        {index.demo === undefined ? null : (
+          <ul class="chips" aria-label="Questions the demo sources answer">
+            {questions.map((example) => (
+              <li key={example}>
+                <button type="button" class="chip" onClick={() => setQuery(example)}>
+                  {example}
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+        <div class="row">
+          <BuyButton
+            order={{
+              what: `Search: ${text}`,
+              method: 'POST',
+              url: `${index.api_url}/v1/match`,
+              body: {
+                query: text,
+                limit: 10,
+                explain: true,
+                ...(minScore === '0' ? {} : { min_score: Number(minScore) }),
+              },
+            }}
+            label={`Search for ${usd(price)}`}
+            disabled={text.length < 2}
+            onBought={setBought}
+          />
+          <label class="row small">
+            CiteScore at least
+            <select class="series-select" value={minScore} onChange={(event) => setMinScore(event.currentTarget.value)}>
+              {['0', '30', '50', '60'].map((score) => (
+                <option key={score} value={score}>
+                  {score === '0' ? 'any' : score}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
+      </section>
+      {bought === undefined ? null : <Results bought={bought} />}
+    </>
+  )
+}
+
+function Results({ bought }: { bought: Bought }) {
+  const match = bought.body as Match
+  const corrected = Object.entries(match.corrected)
+  return (
+    <section class="stack" aria-labelledby="results">
+      <div class="row">
+        <h2 id="results">
+          {match.data.length} {match.data.length === 1 ? 'page' : 'pages'}
+        </h2>
+        <Synthetic of={match.synthetic} />
+      </div>
+      <Hallmarks bought={bought} fileName={`evidence-${match.query_id}.json`} />
+      {corrected.length === 0 ? null : (
+        <p class="soft">Read as: {corrected.map(([from, to]) => `${from} → ${to}`).join(', ')}</p>
+      )}
+      {match.data.length === 0 ? (
+        <Notice>No registered source has a page on this. The question was answered, so it was charged.</Notice>
+      ) : null}
+      <ol class="results">
+        {match.data.map((page) => (
+          <Result key={page.url} page={page} />
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function Result({ page }: { page: MatchedPage }) {
+  return (
+    <li class="sheet result">
+      <a
+        class="ring-link"
+        href={linkTo('sources', [page.domain])}
+        aria-label={`CiteScore of ${page.domain}: ${page.cite_score ?? 'none yet'}; open its evidence`}
+      >
+        <ScoreRing score={page.cite_score} />
+      </a>
+      <div class="stack tight">
+        <h3>{page.title}</h3>
+        <p class="small soft mono">{page.url}</p>
+        <blockquote>{page.snippet}</blockquote>
+        <div class="row small">
+          <Badge tone="calm">fit {Math.round(page.relevance * 100) / 100}</Badge>
+          {page.licence === null ? (
+            <Badge tone="warn">no licence stated</Badge>
+          ) : (
+            <Badge tone="good">{page.licence.name ?? page.licence.url}</Badge>
+          )}
+          <Badge tone="gold">stamp {usd(page.price.attest_usd)}</Badge>
+          <Synthetic of={page.synthetic} />
+          <span class="soft">
+            {page.modified_at === null ? null : (
+              <>
+                changed <Age at={page.modified_at} />,{' '}
+              </>
+            )}
+            read <Age at={page.fetched_at} />
+          </span>
+        </div>
+        <details class="small">
+          <summary>Why here, and how to check the quote</summary>
+          <dl class="facts">
+            {page.explain === undefined
+              ? null
+              : Object.entries(page.explain).map(([name, value]) => [
+                  <dt key={name}>{name}</dt>,
+                  <dd key={`${name} value`}>{Math.round(value * 1000) / 1000}</dd>,
+                ])}
+            <dt>Quote</dt>
+            <dd>
+              <Hex value={page.snippet_sha256} what="hash of the quote" />
+            </dd>
+            <dt>Whole text</dt>
+            <dd>
+              <Hex value={page.text_sha256} what="hash of the text" />
+            </dd>
+          </dl>
+        </details>
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,25 @@
+import { type CloudEvent, createAssayClient, followStream } from '@assay/sdk'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import type { NodeIndex } from '../../node/node-index.ts'
+
+/** Reads the stream until told to stop. The token opens it; the client behind it may spend nothing. */
+export async function follow(
+  index: NodeIndex,
+  token: string,
+  signal: AbortSignal,
+  heard: (event: CloudEvent) => void,
+): Promise<void> {
+  const client = createAssayClient({
+    account: privateKeyToAccount(generatePrivateKey()),
+    baseUrl: index.api_url,
+    maxPerCallUsd: '0.000001',
+    maxTotalUsd: '0',
+  })
+  for await (const { event } of followStream(client, {
+    node: index.api_url,
+    path: '/v1/market/intent-stream',
+    token,
+    signal,
+  }))
+    heard(event)
+}

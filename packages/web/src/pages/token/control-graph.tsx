@@ -1,0 +1,66 @@
+import type { TokenPower } from '@assay/sdk'
+import { sentence, shortHex } from '../../ui/format.ts'
+import { layoutControl } from './graph-layout.ts'
+
+const width = 720
+const [accountEnd, powerStart] = [230, 520]
+
+/** Accounts and powers with lines between. The table above says the same in words. */
+export function ControlGraph({ powers }: { powers: Record<string, TokenPower> }) {
+  const { accounts, powers: placed, edges, height, leftOut } = layoutControl(powers)
+  return (
+    <figure class="stack tight">
+      <div class="graph-box">
+        <svg
+          class="graph"
+          viewBox={`0 0 ${width} ${height}`}
+          role="img"
+          aria-label={`${accounts.length} accounts hold or could get ${edges.length} powers in all; the table of powers names them.`}
+        >
+          {edges.map((edge) => {
+            const [from, to] = [accounts[edge.from]?.y ?? 0, placed[edge.to]?.y ?? 0]
+            return (
+              <path
+                key={`${edge.from} ${edge.to} ${edge.now} ${edge.how}`}
+                class={edge.now ? 'edge now' : 'edge'}
+                d={`M${accountEnd} ${from}C${accountEnd + 130} ${from} ${powerStart - 130} ${to} ${powerStart} ${to}`}
+              >
+                <title>{edge.how}</title>
+              </path>
+            )
+          })}
+          {accounts.length === 0 ? (
+            <text x="12" y={height / 2} class="nobody">
+              Nobody
+            </text>
+          ) : null}
+          {accounts.map((account) => (
+            <g key={account.id} transform={`translate(0 ${account.y})`}>
+              <title>{account.id}</title>
+              <rect x="1" y="-14" width={accountEnd - 1} height="28" rx="4" class="account" />
+              <text x="12" y="4" class="hex-text">
+                {shortHex(account.label)}
+              </text>
+              <text x={accountEnd - 10} y="4" class="kind" text-anchor="end">
+                {account.kind}
+              </text>
+            </g>
+          ))}
+          {placed.map((power) => (
+            <g key={power.id} transform={`translate(${powerStart} ${power.y})`}>
+              <rect y="-13" width={width - powerStart - 1} height="26" rx="13" class={`power ${power.state}`} />
+              <text x="14" y="4">
+                {sentence(power.label)}
+              </text>
+            </g>
+          ))}
+        </svg>
+      </div>
+      <figcaption class="small soft row">
+        <span class="key now">can do it now</span>
+        <span class="key">can bring it about</span>
+        {leftOut === 0 ? null : <span>{leftOut} more accounts are in the full report</span>}
+      </figcaption>
+    </figure>
+  )
+}

@@ -1,0 +1,67 @@
+import type { TokenParty, TokenPower } from '@assay/sdk'
+import { sentence, shortHex } from '../../ui/format.ts'
+import { Scroll } from '../../ui/parts.tsx'
+
+export const stateWords: Record<TokenPower['state'], string> = {
+  impossible: 'impossible',
+  latent: 'can be brought about',
+  armed: 'possible now',
+  exercised: 'used before',
+  unknown: 'not known',
+}
+
+/** Each power in a row: whether it exists, who has it, who could get it. */
+export function PowersTable({ powers }: { powers: Record<string, TokenPower> }) {
+  return (
+    <Scroll label="Powers over the token">
+      <table class="powers">
+        <thead>
+          <tr>
+            <th scope="col">Power</th>
+            <th scope="col">Now</th>
+            <th scope="col">Who has it</th>
+            <th scope="col">Who could get it</th>
+          </tr>
+        </thead>
+        <tbody>
+          {Object.entries(powers).map(([name, power]) => (
+            <tr key={name}>
+              <th scope="row">
+                {sentence(name)}
+                <span class="why">{power.why}</span>
+              </th>
+              <td>
+                <span class={`power-state ${power.now}`}>{stateWords[power.now]}</span>
+                {power.exercised === 0 ? null : (
+                  <span class="source">{power.exercised === 1 ? 'used once' : `used ${power.exercised} times`}</span>
+                )}
+              </td>
+              <td>
+                <Parties parties={power.who} />
+              </td>
+              <td>
+                <Parties parties={power.could_become} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+const shownMax = 4
+
+function Parties({ parties }: { parties: readonly TokenParty[] }) {
+  if (parties.length === 0) return <span class="soft">nobody</span>
+  return (
+    <ul class="parties">
+      {parties.slice(0, shownMax).map((party) => (
+        <li key={`${party.account} ${party.how}`} title={party.account}>
+          <span class="mono">{shortHex(party.account)}</span> <span class="soft small">{party.how}</span>
+        </li>
+      ))}
+      {parties.length > shownMax ? <li class="soft small">and {parties.length - shownMax} more</li> : null}
+    </ul>
+  )
+}

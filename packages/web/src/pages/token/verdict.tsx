@@ -1,0 +1,75 @@
+import type { TokenCheck, TokenVerdict } from '@assay/sdk'
+import type { ComponentChildren } from 'preact'
+import { timeText } from '../../ui/format.ts'
+import { Badge, Hex, Notice, Synthetic, type Tone } from '../../ui/parts.tsx'
+
+const verdicts: Record<TokenVerdict, { text: string; tone: Tone }> = {
+  LOCKED: { text: 'Locked', tone: 'good' },
+  PARTIALLY_CONTROLLED: { text: 'Partially controlled', tone: 'warn' },
+  ISSUER_CONTROLLED: { text: 'Issuer controlled', tone: 'bad' },
+  UNKNOWN: { text: 'Unknown', tone: 'calm' },
+}
+
+/** The verdict as it is struck: one word, one sentence, and the block it holds for. */
+export function Verdict({ check, signed }: { check: TokenCheck; signed: ComponentChildren }) {
+  const { text, tone } = verdicts[check.verdict]
+  return (
+    <section class={`verdict ${tone}`} aria-labelledby="verdict">
+      <div class="stack tight">
+        <p class="row small">
+          <b>{shown(check.token.name)}</b>
+          <span class="soft">{shown(check.token.symbol)}</span>
+          <Synthetic of={check.synthetic} />
+          {signed}
+        </p>
+        <h2 id="verdict">{text}</h2>
+        <p class="lead">{check.summary}</p>
+      </div>
+      {check.complete ? null : (
+        <Notice tone="warn">
+          <strong>Not everything could be read.</strong>
+          {check.completeness.missing.map(({ code, detail }) => (
+            <p key={code}>{detail}</p>
+          ))}
+        </Notice>
+      )}
+      <dl class="facts">
+        <dt>Address</dt>
+        <dd>
+          <Hex value={check.address} />
+        </dd>
+        <dt>Supply</dt>
+        <dd>
+          {amount(check.token.total_supply, check.token.decimals)}
+          <span class="soft">
+            {' '}
+            of {check.token.supply_cap === 'none' ? 'no cap' : amount(check.token.supply_cap, check.token.decimals)}
+          </span>
+        </dd>
+        <dt>Read at</dt>
+        <dd>
+          block {check.block.number} <span class="soft">{timeText(check.block.at)}</span>
+        </dd>
+        <dt>Holds until</dt>
+        <dd>
+          {timeText(check.valid_until_at)} <Badge>a verdict ages</Badge>
+        </dd>
+      </dl>
+    </section>
+  )
+}
+
+/** A fact that could not be read says so instead of looking empty. */
+export function shown(value: unknown): string {
+  if (typeof value === 'object' && value !== null && 'unknown' in value) return `unknown (${String(value.unknown)})`
+  return String(value ?? '–')
+}
+
+export function amount(units: unknown, decimals: unknown): string {
+  if (typeof units !== 'string' || !/^\d+$/.test(units)) return shown(units)
+  const places = typeof decimals === 'number' ? decimals : 0
+  const digits = units.padStart(places + 1, '0')
+  const whole = digits.slice(0, digits.length - places).replace(/\B(?=(\d{3})+$)/g, ',')
+  const part = places === 0 ? '' : digits.slice(-places).replace(/0+$/, '')
+  return part === '' ? whole : `${whole}.${part}`
+}

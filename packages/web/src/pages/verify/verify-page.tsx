@@ -1,0 +1,135 @@
+import { useRef, useState } from 'preact/hooks'
+import { announce } from '../../app/announce.ts'
+import { useNode } from '../../node/context.ts'
+import { asProblem, type ProblemError } from '../../node/problem.ts'
+import { sentence } from '../../ui/format.ts'
+import { Notice, PageHead, Problem } from '../../ui/parts.tsx'
+import type { Verified } from './verify-text.ts'
+
+/** Checks signatures, reports, attestations and receipts here in the browser; nothing is sent anywhere. */
+export function VerifyPage() {
+  const index = useNode()
+  const [text, setText] = useState('')
+  const [online, setOnline] = useState(true)
+  const [verified, setVerified] = useState<Verified>()
+  const [problem, setProblem] = useState<ProblemError>()
+  const check = async (given: string) => {
+    setVerified(undefined)
+    setProblem(undefined)
+    try {
+      const { verifyText } = await import('./verify-text.ts')
+      const found = await verifyText(given, { online, node: index.base_url })
+      setVerified(found)
+      announce(found.report.ok ? 'It verifies.' : 'It does not verify.')
+    } catch (error) {
+      setProblem(asProblem(error))
+    }
+  }
+  return (
+    <>
+      <PageHead title="Verify an answer">
+        <p class="lead">
+          Evidence saved here or by <code>assay buy --save</code>, reports on tokens, attestations of citations, and
+          receipts. The check runs in this browser; the file goes nowhere.
+        </p>
+      </PageHead>
+      <section class="sheet" aria-label="What to verify">
+        <DropArea
+          onText={(dropped) => {
+            setText(dropped)
+            check(dropped)
+          }}
+        />
+        <label class="field">
+          <span>Or paste it</span>
+          <textarea
+            class="mono"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+            spellcheck={false}
+            placeholder='{ "format": "assay-evidence", … } or a receipt: eyJ…'
+          />
+        </label>
+        <label class="row small">
+          <input type="checkbox" checked={online} onChange={(event) => setOnline(event.currentTarget.checked)} />
+          Compare with the keys that this node publishes today
+        </label>
+        <div class="row">
+          <button type="button" class="button main" disabled={text.trim() === ''} onClick={() => check(text)}>
+            Verify
+          </button>
+        </div>
+      </section>
+      <div aria-live="polite">
+        {problem === undefined ? null : <Problem problem={problem} />}
+        {verified === undefined ? null : <Result verified={verified} />}
+      </div>
+    </>
+  )
+}
+
+const bytesMax = 20 * 1024 * 1024
+
+function DropArea({ onText }: { onText: (text: string) => void }) {
+  const [over, setOver] = useState(false)
+  const input = useRef<HTMLInputElement>(null)
+  const take = (file: File | undefined) => {
+    if (file !== undefined && file.size <= bytesMax) file.text().then(onText)
+  }
+  return (
+    <section
+      class={over ? 'drop over' : 'drop'}
+      aria-label="Drop a file here"
+      onDragOver={(event) => {
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault()
+        setOver(false)
+        take(event.dataTransfer?.files[0])
+      }}
+    >
+      <p>Drop a file here</p>
+      <button type="button" class="button small" onClick={() => input.current?.click()}>
+        Choose a file
+      </button>
+      <input
+        ref={input}
+        type="file"
+        class="visually-hidden"
+        tabIndex={-1}
+        aria-label="File to verify"
+        accept=".json,.txt,.jws"
+        onChange={(event) => take(event.currentTarget.files?.[0])}
+      />
+    </section>
+  )
+}
+
+const marks = { passed: 'ok', failed: 'no', not_checked: 'not checked' } as const
+
+function Result({ verified }: { verified: Verified }) {
+  const { report, what, node, note } = verified
+  return (
+    <section class={`verdict ${report.ok ? 'good' : 'bad'} single`} aria-labelledby="verified">
+      <div class="stack tight">
+        <h2 id="verified">{report.ok ? 'It verifies' : 'It does not verify'}</h2>
+        <p class="lead">
+          {what} of {node}
+        </p>
+        {note === undefined ? null : <Notice tone="warn">{note}</Notice>}
+      </div>
+      <ul class="checks">
+        {report.checks.map((check) => (
+          <li key={`${check.name} ${check.detail}`} class={check.status}>
+            <b>{sentence(check.name)}</b>
+            <span class="mark-word">{marks[check.status]}</span>
+            <span>{check.detail}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,44 @@
+import type { AffiliateStatus } from '@assay/sdk'
+import { ask } from '../../node/ask.ts'
+import { useNode } from '../../node/context.ts'
+import { offers } from '../../node/node-index.ts'
+import { useAnswer } from '../../node/use-answer.ts'
+import { usdOfMicro } from '../../ui/format.ts'
+import { Await, CopyButton } from '../../ui/parts.tsx'
+import type { Wallet } from '../../wallet/wallet-store.ts'
+
+export function Affiliate({ wallet }: { wallet: Wallet }) {
+  const index = useNode()
+  const [status, again] = useAnswer(offers(index, '/affiliate/{wallet}') ? wallet.address : null, (signal) =>
+    ask<AffiliateStatus>(`${index.base_url}/affiliate/${wallet.address}`, { signal }),
+  )
+  if (status.state === 'idle') return null
+  return (
+    <section class="sheet" aria-labelledby="affiliate">
+      <h2 id="affiliate">Affiliate</h2>
+      <Await of={status} what="Reading what was earned" again={again}>
+        {({ body }) => (
+          <>
+            <p class="price">
+              {usdOfMicro(body.earned_micro)}
+              <small>earned, {Math.round(body.rate * 100)} % of each sale you bring</small>
+            </p>
+            <dl class="facts">
+              <dt>Payable</dt>
+              <dd>{usdOfMicro(body.payable_micro)}</dd>
+              <dt>Pending</dt>
+              <dd>{usdOfMicro(body.pending_micro)}</dd>
+              <dt>Paid</dt>
+              <dd>{usdOfMicro(body.paid_micro)}</dd>
+              <dt>Link</dt>
+              <dd class="row">
+                <code>{body.link.replace(/^https?:\/\//, '').slice(0, 34)}…</code>
+                <CopyButton text={body.link} what="affiliate link" />
+              </dd>
+            </dl>
+          </>
+        )}
+      </Await>
+    </section>
+  )
+}

@@ -1,0 +1,122 @@
+import { useStore } from '../../app/store.ts'
+import { useNode } from '../../node/context.ts'
+import { networkName, offers } from '../../node/node-index.ts'
+import { usdOfMicro } from '../../ui/format.ts'
+import { Age, Badge, Hex, Scroll, type Tone } from '../../ui/parts.tsx'
+import { purchases } from '../../wallet/purchases.ts'
+import type { Wallet } from '../../wallet/wallet-store.ts'
+import { SignedPanel } from './signed-panel.tsx'
+
+type Payment = {
+  id: string
+  state: string
+  route: string
+  network: string
+  amount_micro: string
+  transaction: string | null
+  final: boolean
+  claimed_at: string
+}
+
+const tones: Record<string, Tone> = {
+  served: 'good',
+  settled: 'good',
+  unknown: 'warn',
+  failed: 'bad',
+  credited: 'gold',
+  refunded: 'gold',
+}
+
+/** What the node's own books say this wallet paid. */
+export function NodePayments({ wallet }: { wallet: Wallet }) {
+  const index = useNode()
+  if (!offers(index, '/v1/wallet/payments')) return null
+  const read = async () => {
+    const { askSigned } = await import('../../wallet/purse.ts')
+    return askSigned<{ data: Payment[] }>(index, wallet, `${index.base_url}/v1/wallet/payments`)
+  }
+  return (
+    <SignedPanel
+      id="payments"
+      title="Payments in the node’s books"
+      wallet={wallet}
+      why="Only you may see what you bought, so your wallet signs the question."
+      read={read}
+    >
+      {({ data }) =>
+        data.length === 0 ? (
+          <p class="soft">This wallet has paid nothing here yet.</p>
+        ) : (
+          <Scroll label="Payments">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">State</th>
+                  <th scope="col" class="right">
+                    Amount
+                  </th>
+                  <th scope="col">For</th>
+                  <th scope="col">Network</th>
+                  <th scope="col">When</th>
+                  <th scope="col">Transaction</th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.map((payment) => (
+                  <tr key={payment.id}>
+                    <td>
+                      <Badge tone={tones[payment.state] ?? 'calm'}>{payment.state}</Badge>{' '}
+                      {payment.final ? null : <span class="small soft">not final</span>}
+                    </td>
+                    <td class="right">{usdOfMicro(payment.amount_micro)}</td>
+                    <td class="mono">{payment.route}</td>
+                    <td>{networkName(index, payment.network)}</td>
+                    <td>
+                      <Age at={payment.claimed_at} />
+                    </td>
+                    <td>
+                      {payment.transaction === null ? (
+                        <span class="soft">none</span>
+                      ) : (
+                        <Hex value={payment.transaction} what="transaction" />
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Scroll>
+        )
+      }
+    </SignedPanel>
+  )
+}
+
+/** The buyer's own note, kept by this browser. */
+export function BrowserPurchases() {
+  const index = useNode()
+  const notes = useStore(purchases)
+  return (
+    <section class="sheet" aria-labelledby="bought-here">
+      <h2 id="bought-here">Bought with this browser</h2>
+      {notes.length === 0 ? (
+        <p class="soft">Nothing yet. Start with a report on a token.</p>
+      ) : (
+        <ul class="prices">
+          {notes.slice(0, 20).map((note) => (
+            <li key={note.transaction}>
+              <div>
+                <span>{note.what}</span>
+                <span class="small soft">
+                  <Age at={note.at} /> on {networkName(index, note.network)}, transaction{' '}
+                  <Hex value={note.transaction} what="transaction" />
+                </span>
+              </div>
+              <b>{usdOfMicro(note.amountMicro)}</b>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}

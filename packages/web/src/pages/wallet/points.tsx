@@ -1,0 +1,112 @@
+import type { Loyalty, Redemption } from '@assay/sdk'
+import { useState } from 'preact/hooks'
+import { ask } from '../../node/ask.ts'
+import { useNode } from '../../node/context.ts'
+import { offers } from '../../node/node-index.ts'
+import { asProblem, type ProblemError } from '../../node/problem.ts'
+import { useAnswer } from '../../node/use-answer.ts'
+import { capital, count, sentence, timeText, usd } from '../../ui/format.ts'
+import { Await, Badge, CopyButton, Notice, Problem } from '../../ui/parts.tsx'
+import type { Wallet } from '../../wallet/wallet-store.ts'
+
+export function Points({ wallet }: { wallet: Wallet }) {
+  const index = useNode()
+  const [loyalty, again] = useAnswer(offers(index, '/loyalty/{wallet}') ? wallet.address : null, (signal) =>
+    ask<Loyalty>(`${index.base_url}/loyalty/${wallet.address}`, { signal }),
+  )
+  if (loyalty.state === 'idle') return null
+  return (
+    <section class="sheet" aria-labelledby="points">
+      <h2 id="points">Points</h2>
+      <Await of={loyalty} what="Reading the points" again={again}>
+        {({ body }) => (
+          <>
+            <p class="price">
+              {count(Number(body.points))}
+              <small>
+                {Number(body.pending_points) > 0 ? `and ${count(Number(body.pending_points))} pending` : 'points'}
+              </small>
+            </p>
+            <dl class="facts">
+              <dt>Tier</dt>
+              <dd>
+                <Badge tone="gold">{sentence(body.tier.toLowerCase())}</Badge>{' '}
+                <span class="soft small">{usd(body.spent_usd)} spent</span>
+              </dd>
+              {body.next_tier === null ? null : (
+                <>
+                  <dt>Next tier</dt>
+                  <dd>
+                    {sentence(body.next_tier.name.toLowerCase())} after {usd(body.next_tier.needs_usd)} more
+                  </dd>
+                </>
+              )}
+              <dt>Invite</dt>
+              <dd class="row">
+                <span class="small">
+                  {body.referral.referred} bought, {body.referral.visits} visited
+                </span>
+                <CopyButton text={body.referral.link} what="invitation link" />
+              </dd>
+            </dl>
+            <Rewards loyalty={body} wallet={wallet} onRedeemed={again} />
+          </>
+        )}
+      </Await>
+    </section>
+  )
+}
+
+function Rewards({ loyalty, wallet, onRedeemed }: { loyalty: Loyalty; wallet: Wallet; onRedeemed: () => void }) {
+  const index = useNode()
+  const [busy, setBusy] = useState(false)
+  const [redeemed, setRedeemed] = useState<Redemption>()
+  const [problem, setProblem] = useState<ProblemError>()
+  const take = async (reward: string) => {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      const { redeem } = await import('../../wallet/purse.ts')
+      setRedeemed(await redeem(index, wallet, reward))
+      onRedeemed()
+    } catch (error) {
+      setProblem(asProblem(error))
+    }
+    setBusy(false)
+  }
+  return (
+    <div class="stack tight">
+      <h3>Redeem</h3>
+      <ul class="switches">
+        {loyalty.redeemable.map(({ reward, what, points }) => (
+          <li key={reward}>
+            <span>
+              {capital(what)} <span class="source">{count(Number(points))} points</span>
+            </span>
+            <button
+              type="button"
+              class="button small"
+              disabled={busy || Number(loyalty.points) < Number(points)}
+              onClick={() => take(reward)}
+            >
+              Redeem {reward.replace('_', ' ')}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {redeemed === undefined ? null : (
+        <Notice tone="good">
+          <strong>
+            A pass for {redeemed.pass.calls} call, until {timeText(redeemed.pass.expires_at)}
+          </strong>
+          {redeemed.pass.token === null ? null : (
+            <p class="row">
+              <code>{redeemed.pass.token.slice(0, 14)}…</code> <CopyButton text={redeemed.pass.token} what="pass" />
+            </p>
+          )}
+        </Notice>
+      )}
+      {problem === undefined ? null : <Problem problem={problem} />}
+    </div>
+  )
+}

@@ -1,0 +1,55 @@
+import { useStore } from '../../app/store.ts'
+import { useNode } from '../../node/context.ts'
+import { Hex, Notice, PageHead, Synthetic } from '../../ui/parts.tsx'
+import { ConnectWallet } from '../../wallet/connect-wallet.tsx'
+import { walletName, wallet as walletStore } from '../../wallet/wallet-store.ts'
+import { Affiliate } from './affiliate.tsx'
+import { Credit } from './credit.tsx'
+import { Identity } from './identity.tsx'
+import { Mandates } from './mandates.tsx'
+import { BrowserPurchases, NodePayments } from './payments.tsx'
+import { Points } from './points.tsx'
+import { SubscriptionPanel } from './subscription-panel.tsx'
+
+/** Everything that belongs to one wallet. */
+export function WalletPage() {
+  const index = useNode()
+  const wallet = useStore(walletStore)
+  return (
+    <>
+      <PageHead title="Wallet">
+        <p class="lead">Who you are here is the wallet you sign with. There is no account beside it.</p>
+      </PageHead>
+      <section class="sheet" aria-labelledby="connected">
+        <header>
+          <h2 id="connected">{wallet === undefined ? 'No wallet connected' : walletName(wallet)}</h2>
+          <Synthetic of={index.demo !== undefined} />
+        </header>
+        {wallet === undefined ? null : <Hex value={wallet.address} whole />}
+        <ConnectWallet />
+        {index.demo === undefined ? (
+          <p class="small soft">The console asks your wallet for signatures only, and never to send a transaction.</p>
+        ) : (
+          <Notice tone="warn">
+            <p class="small">
+              These wallets are lent by the demo node and their keys are public. A wallet of your own is never asked for
+              anything here.
+            </p>
+          </Notice>
+        )}
+      </section>
+      {wallet === undefined ? null : (
+        <div class="masonry" key={wallet.address}>
+          <SubscriptionPanel wallet={wallet} />
+          <Points wallet={wallet} />
+          <Affiliate wallet={wallet} />
+          <Credit wallet={wallet} />
+          <Mandates wallet={wallet} />
+          <Identity wallet={wallet} />
+        </div>
+      )}
+      {wallet === undefined ? null : <NodePayments key={wallet.address} wallet={wallet} />}
+      <BrowserPurchases />
+    </>
+  )
+}

@@ -1,0 +1,169 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ProblemError } from '../node/problem.ts'
+import type { Loading } from '../node/use-answer.ts'
+import { ageText, shortHex, timeText } from './format.ts'
+import { CopyIcon, DoneIcon } from './icons.tsx'
+
+export type Tone = 'good' | 'bad' | 'warn' | 'calm' | 'gold' | 'plain'
+
+export function Badge({
+  tone = 'plain',
+  title,
+  children,
+}: {
+  tone?: Tone
+  title?: string
+  children: ComponentChildren
+}) {
+  return (
+    <span class={`badge ${tone}`} title={title}>
+      {children}
+    </span>
+  )
+}
+
+/** Nothing invented is presented as real: shown wherever the answer says so itself. */
+export function Synthetic({ of }: { of: unknown }) {
+  return of === true ? (
+    <span class="badge synthetic" title="Made-up demo data, marked synthetic by the node itself">
+      synthetic
+    </span>
+  ) : null
+}
+
+export function CopyButton({ text, what }: { text: string; what: string }) {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), 1500)
+    return () => clearTimeout(timer)
+  }, [copied])
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={copied ? `${what} copied` : `Copy ${what}`}
+      onClick={() => navigator.clipboard?.writeText(text).then(() => setCopied(true))}
+    >
+      {copied ? <DoneIcon /> : <CopyIcon />}
+    </button>
+  )
+}
+
+export function Hex({ value, what = 'address', whole = false }: { value: string; what?: string; whole?: boolean }) {
+  return (
+    <span class="hex" title={value}>
+      <span>{whole ? value : shortHex(value)}</span>
+      <CopyButton text={value} what={what} />
+    </span>
+  )
+}
+
+export function Age({ at, prefix = '' }: { at: string; prefix?: string }) {
+  return (
+    <time dateTime={at} title={timeText(at)}>
+      {prefix}
+      {ageText(at, Date.now())}
+    </time>
+  )
+}
+
+export function Notice({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) {
+  return <div class={`notice ${tone}`}>{children}</div>
+}
+
+/** An honest error: what the node said, what to do, and how to name it when asking for help. */
+export function Problem({ problem, again }: { problem: ProblemError; again?: () => void }) {
+  return (
+    <div class="notice bad" role="alert">
+      <strong>{problem.message}</strong>
+      {problem.hint === '' ? null : <p>{problem.hint}</p>}
+      <p class="small soft">
+        {problem.status > 0 ? `Status ${problem.status}` : null}
+        {problem.code === '' ? null : (
+          <>
+            {' · '}
+            <a href={`/errors/${problem.code}`}>{problem.code}</a>
+          </>
+        )}
+        {problem.requestId === undefined ? null : ` · request ${problem.requestId}`}
+      </p>
+      {again === undefined ? null : (
+        <div>
+          <button type="button" class="button small" onClick={again}>
+            Try again
+          </button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+export function Waiting({ what }: { what: string }) {
+  return (
+    <div class="waiting" role="status">
+      <span class="visually-hidden">{what}</span>
+    </div>
+  )
+}
+
+/** Waiting, failed or done, in the same place so that nothing jumps more than it must. */
+export function Await<T>(props: {
+  of: Loading<T>
+  what: string
+  again?: () => void
+  idle?: ComponentChildren
+  children: (value: T) => ComponentChildren
+}) {
+  const { of, what, again, idle = null, children } = props
+  if (of.state === 'idle') return <>{idle}</>
+  if (of.state === 'waiting') return <Waiting what={what} />
+  if (of.state === 'failed') return <Problem problem={of.problem} {...(again === undefined ? {} : { again })} />
+  return <>{children(of.value)}</>
+}
+
+// The page that was opened first leaves the focus where the browser put it: the skip link comes first then.
+let isFirstPage = true
+
+export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = title === 'Assay' ? title : `${title} · Assay`
+    if (!isFirstPage) heading.current?.focus({ preventScroll: true })
+    isFirstPage = false
+  }, [title])
+  return (
+    <header class="page-head">
+      <h1 ref={heading} tabIndex={-1}>
+        {title}
+      </h1>
+      {children}
+    </header>
+  )
+}
+
+/** A wide thing that scrolls by itself, reachable by keyboard. */
+export function Scroll({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section class="scroll" aria-label={label} tabIndex={0}>
+      {children}
+    </section>
+  )
+}
+
+export function Json({ value, wrap = false }: { value: unknown; wrap?: boolean }) {
+  return (
+    <pre class={wrap ? 'json wrap' : 'json'}>{typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</pre>
+  )
+}
+
+export function saveFile(name: string, text: string, type = 'application/json'): void {
+  const url = URL.createObjectURL(new Blob([text], { type }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(url)
+}

@@ -1,0 +1,80 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runCli } from '../packages/cli/src/run-cli.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { expectSoundBooks } from './support/invariants.ts'
+import { echoPath, openTill, type TillFixture } from './support/till-fixture.ts'
+
+let till: TillFixture
+let careless: Server
+
+beforeAll(async () => {
+  till = await openTill({ ownShops: 'till' })
+  careless = createServer(carelessSeller)
+  await new Promise<void>((resolve) => careless.listen(0, '127.0.0.1', resolve))
+})
+afterAll(async () => {
+  careless.closeAllConnections()
+  await new Promise((resolve) => careless.close(resolve))
+  await till.close()
+})
+
+/** Sells to whoever sends something that looks like a payment, and takes its own name from the caller. */
+const carelessSeller: Parameters<typeof createServer>[1] = (request, response) => {
+  if (!URL.canParse(request.url ?? '', 'http://seller')) return response.writeHead(400).end()
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://seller')
+  if (request.method === 'HEAD' || (request.headers['payment-signature'] && pathname.startsWith('/v1')))
+    return response.end(JSON.stringify({ answer: searchParams.get('message') }))
+  const required = {
+    x402Version: 2,
+    resource: { url: `http://${request.headers.host}${request.url}` },
+    accepts: [
+      {
+        scheme: 'exact',
+        network: 'eip155:8453',
+        amount: '1000',
+        asset: '0x00000000000000000000000000000000000000a1',
+        payTo: '0x00000000000000000000000000000000000000b2',
+        maxTimeoutSeconds: 60,
+        extra: { name: 'USD Coin', version: '2' },
+      },
+    ],
+  }
+  response.writeHead(402, { 'payment-required': Buffer.from(JSON.stringify(required)).toString('base64') })
+  response.end('{}')
+}
+
+type Report = { held: number; broken: number; attacks: { id: string; verdict: string; detail: string }[] }
+
+async function attack(...args: string[]): Promise<{ code: number; report: Report; err: string }> {
+  const terminal = createTestTerminal({ env: { ASSAY_KEY: `0x${'11'.repeat(32)}` } })
+  const code = await runCli(['attack', ...args, '--json'], terminal)
+  const out = terminal.stdout()
+  return { code, report: code === 2 ? ({} as Report) : (JSON.parse(out) as Report), err: terminal.stderr() }
+}
+
+test('the whole catalogue against a node of ours: nothing served, charged or leaked', async () => {
+  const { code, report } = await attack(`${till.node.url}${echoPath}?message=hi`, '--demo')
+  expect(report.attacks.filter(({ verdict }) => verdict !== 'held')).toEqual([])
+  expect(report.held).toBeGreaterThan(18)
+  expect(code).toBe(0)
+  await expectSoundBooks(till)
+}, 180_000)
+
+test('a careless seller is shown where it leaks', async () => {
+  const { port } = careless.address() as AddressInfo
+  const { code, report } = await attack(`http://127.0.0.1:${port}/v1/thing?message=hi`)
+  const broken = report.attacks.filter(({ verdict }) => verdict === 'broken').map(({ id }) => id)
+  for (const id of ['head', 'host', 'underpay', 'other-payee', 'signature', 'no-funds', 'storm', 'replay', 'malformed'])
+    expect(broken).toContain(id)
+  expect(code).toBe(1)
+})
+
+test('other machines are left alone unless their owner says so, and what is no seller is told', async () => {
+  const remote = await attack('https://seller.example/v1/thing')
+  expect(remote.code).toBe(2)
+  expect(remote.err).toContain('--this-seller-is-mine')
+  expect((await attack(`${till.node.url}/livez`)).code).toBe(2)
+  expect((await attack(`${till.node.url}${echoPath}`, '--only', 'nothing')).code).toBe(2)
+})

@@ -1,0 +1,294 @@
+import { readFileSync } from 'node:fs'
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { chromiumPath, openBrowser, openPage, screenshotPath } from './support/browser.ts'
+import { type LocalSite, openLocalSite } from './support/local-site.ts'
+import { faintTexts, focused, loadedBytes, namelessControls, overflowPx, strangeWallet } from './support/page-checks.ts'
+import { openTill, type TillFixture } from './support/till-fixture.ts'
+
+const required = process.env['CI'] === 'true'
+const leftOut = chromiumPath === undefined && !required
+if (leftOut)
+  process.stderr.write('left out: the console in a real browser. No Chromium was found; install one or set CHROMIUM.\n')
+
+const pages = [
+  ['start', '#/', 'Answers you can check, paid by the call'],
+  ['token', '#/token', 'Who controls a token?'],
+  ['matrix', '#/matrix', 'Squeeze matrix'],
+  ['search', '#/search', 'Find sources to cite'],
+  ['sources', '#/sources', 'Sources'],
+  ['source', '#/sources/token-control.test', 'token-control.test'],
+  ['register', '#/sources/register', 'Register your site'],
+  ['stream', '#/stream', 'Intent stream'],
+  ['options', '#/options', 'Topic options'],
+  ['wallet', '#/wallet', 'Wallet'],
+  ['verify', '#/verify', 'Verify an answer'],
+  ['reference', '#/reference/tokens.report', 'Reference'],
+  ['operator', '#/operator', 'Operator'],
+] as const
+
+describe.skipIf(leftOut)('the console in a real browser', () => {
+  let till: TillFixture
+  let site: LocalSite
+  let browser: Browser
+  let token: string
+
+  beforeAll(async () => {
+    const words = 'Running text about how short interest is collected and published. '.repeat(12)
+    site = await openLocalSite({ '/': `<title>Mine</title><p>${words}</p>` })
+    const env = { MATRIX: '{"demo":"small"}', DEMO_HOSTS: `mine.test=127.0.0.1:${site.port}` }
+    ;[till, browser] = await Promise.all([openTill({ env }), openBrowser()])
+    const index = (await (await fetch(till.node.url)).json()) as {
+      demo: { tokens: { key: string; address: string }[] }
+    }
+    // The first visitor waits for the build, and on a busy machine is told to come back.
+    const page = () => fetch(till.node.url, { headers: { accept: 'text/html' } })
+    await vi.waitFor(async () => expect((await page()).status).toBe(200), { timeout: 60_000, interval: 200 })
+    token = index.demo.tokens.find(({ key }) => key === 'seizable')?.address ?? ''
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await till?.close()
+    await site?.close()
+  }, 60_000)
+
+  type Look = { theme?: 'light' | 'dark'; width?: number }
+  const within = async (look: Look, work: (context: BrowserContext) => Promise<void>) => {
+    const { theme = 'light', width = 1280 } = look
+    const context = await browser.newContext({
+      colorScheme: theme,
+      viewport: { width, height: 900 },
+      reducedMotion: 'reduce',
+    })
+    await work(context).finally(() => context.close())
+  }
+  const go = (page: Page, hash: string) => page.goto(`${till.node.url}/${hash}`)
+  const settled = (page: Page) =>
+    expect
+      .poll(() => page.locator('.waiting:not(li), .badge:text-is("checking signature")').count(), { timeout: 30_000 })
+      .toBe(0)
+  const pay = async (page: Page, button: Locator) => {
+    await button.click()
+    const dialog = page.getByRole('dialog').last()
+    await dialog.getByRole('button', { name: /^Pay / }).click()
+    await page.getByText('Signature verified').first().waitFor()
+  }
+
+  test('programs still get the index, people the page, and both may be asked for with HEAD', async () => {
+    const asked = (accept?: string, method = 'GET') =>
+      fetch(till.node.url, { method, headers: accept === undefined ? {} : { accept } })
+    const [plain, json, html, head] = await Promise.all([
+      asked(),
+      asked('application/json'),
+      asked('text/html,application/xhtml+xml,*/*;q=0.8'),
+      asked('text/html', 'HEAD'),
+    ])
+    for (const answer of [plain, json]) expect(answer.headers.get('content-type')).toBe('application/json')
+    expect(((await plain.json()) as { service: string }).service).toBe('Assay')
+    expect(html.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(html.headers.get('content-security-policy')).toMatch(/script-src 'self';.*frame-ancestors 'none'/)
+    expect(html.headers.get('vary')).toBe('Accept')
+    expect(html.headers.has('signature')).toBe(true)
+    expect(head.status).toBe(200)
+    const script = /src="(\/console\/console-[^"]+\.js)"/.exec(await html.text())?.[1]
+    const asset = await fetch(`${till.node.url}${script}`, { headers: { 'accept-encoding': 'br' } })
+    expect(asset.headers.get('content-encoding')).toBe('br')
+    expect(asset.headers.get('cache-control')).toContain('immutable')
+    expect((await fetch(`${till.node.url}/console/console-missing.js`)).status).toBe(404)
+  })
+
+  test('the first view takes less than 150 kB', async () => {
+    await within({}, async (context) => {
+      const { page } = await openPage(context)
+      await go(page, '')
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await settled(page)
+      const bytes = await loadedBytes(page)
+      expect(bytes).toBeGreaterThan(10_000)
+      expect(bytes).toBeLessThan(150_000)
+    })
+  }, 60_000)
+
+  test('every page opens by day, by night and on a phone, without errors, nameless controls or faint text', async () => {
+    await within({}, async (context) => {
+      const { page, complaints } = await openPage(context)
+      for (const [name, hash, title] of pages) {
+        await page.setViewportSize({ width: 1280, height: 900 })
+        await page.emulateMedia({ colorScheme: 'light' })
+        await go(page, hash)
+        await page.getByRole('heading', { level: 1, name: title }).waitFor()
+        await settled(page)
+        await page.screenshot({ path: screenshotPath(`${name}-light`), fullPage: true })
+        const seen = { name, complaints, nameless: await namelessControls(page), faint: await faintTexts(page) }
+        await page.emulateMedia({ colorScheme: 'dark' })
+        const byNight = await faintTexts(page)
+        await page.screenshot({ path: screenshotPath(`${name}-dark`) })
+        await page.setViewportSize({ width: 360, height: 780 })
+        await page.screenshot({ path: screenshotPath(`${name}-phone`) })
+        expect({ ...seen, byNight, overflow: await overflowPx(page) }).toEqual({
+          name,
+          complaints: [],
+          nameless: [],
+          faint: [],
+          byNight: [],
+          overflow: 0,
+        })
+      }
+      await page.getByRole('button', { name: 'Open the menu' }).click()
+      await page.getByRole('link', { name: 'Verifier' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Verify an answer' }).waitFor()
+      await page.getByRole('button', { name: 'Open the menu' }).waitFor()
+    })
+  }, 120_000)
+
+  test('a report is bought, and its evidence verifies in the browser until a byte of it is changed', async () => {
+    await within({}, async (context) => {
+      const { page, complaints } = await openPage(context)
+      await go(page, `#/token/${token}`)
+      await page.getByRole('heading', { name: 'Issuer controlled' }).waitFor()
+      await page.getByText('signature verified').waitFor()
+      await page.getByRole('button', { name: /Buy the report/ }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('test USDC, worth nothing').waitFor()
+      for (const shown of ['Network', 'To', 'good for this request only'])
+        expect(await dialog.getByText(shown, { exact: true }).count()).toBe(1)
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+      await pay(page, page.getByRole('button', { name: /Buy the report/ }))
+      await page.getByText('$0.02 settled on Base').waitFor()
+      await page.getByText('Receipt verified').waitFor()
+      await page.screenshot({ path: screenshotPath('report'), fullPage: true })
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Save the evidence' }).click(),
+      ])
+      const evidence = readFileSync(await download.path(), 'utf8')
+
+      await go(page, '#/verify')
+      const [chooser] = await Promise.all([
+        page.waitForEvent('filechooser'),
+        page.getByRole('button', { name: 'Choose a file' }).click(),
+      ])
+      await chooser.setFiles(await download.path())
+      await page.getByRole('heading', { name: 'It verifies' }).waitFor()
+      await page.screenshot({ path: screenshotPath('verified'), fullPage: true })
+      await page.getByLabel('Or paste it').fill(evidence.replace('"body_base64": "ey', '"body_base64": "fy'))
+      await page.getByRole('button', { name: 'Verify', exact: true }).click()
+      await page.getByRole('heading', { name: 'It does not verify' }).waitFor()
+
+      await go(page, '#/wallet')
+      await page.getByText('Full report on dSEIZE').waitFor()
+      await page.getByRole('cell', { name: 'tokens.report' }).first().waitFor()
+      expect(complaints).toEqual([])
+    })
+  }, 90_000)
+
+  test('a subscription opens the live feed, which is shown beside the delayed one and charges nothing more', async () => {
+    await within({ width: 1500 }, async (context) => {
+      const { page, complaints } = await openPage(context)
+      await go(page, '#/matrix')
+      await page.getByRole('region', { name: 'Delayed, free', exact: true }).waitFor()
+      await pay(page, page.getByRole('button', { name: 'Subscribe standard on Polygon' }))
+      await page.getByText('$250.00 settled on Polygon').waitFor()
+      await page.getByRole('button', { name: 'Pull live with the subscription' }).click()
+      const live = page.getByRole('region', { name: 'Live', exact: true })
+      await live.getByText('Nothing was charged').waitFor()
+      await page.screenshot({ path: screenshotPath('matrix-live'), fullPage: true })
+      await live.locator('.symbol').first().click()
+      await page
+        .getByRole('dialog')
+        .getByText(/as of \d{4}-/)
+        .first()
+        .waitFor()
+      await page.keyboard.press('Escape')
+      await go(page, '#/wallet')
+      await page.getByText('Used today').waitFor()
+      expect(complaints).toEqual([])
+    })
+  }, 90_000)
+
+  test('a site is registered step by step, proven by its file and signed for by its wallet', async () => {
+    await within({}, async (context) => {
+      const { page, complaints } = await openPage(context)
+      await go(page, '#/sources/register')
+      await page.getByLabel('Domain').fill('mine.test')
+      await page.getByRole('button', { name: 'Register', exact: true }).click()
+      await page.getByRole('heading', { name: '2. Show that it is yours' }).waitFor()
+      await page.getByRole('button', { name: 'File', exact: true }).click()
+      const proof = (await page.locator('pre.json').textContent()) ?? ''
+      site.files.set('/.well-known/citation-market.json', proof)
+      await page.getByRole('button', { name: 'Sign and look now' }).click()
+      await page.getByText('The payout wallet has signed.').waitFor()
+      await page.screenshot({ path: screenshotPath('registered'), fullPage: true })
+      expect(complaints).toEqual([])
+    })
+  }, 60_000)
+
+  test('the books are shown to the operator alone, who can stop and start payouts', async () => {
+    await within({}, async (context) => {
+      const { page, complaints } = await openPage(context)
+      await go(page, '#/operator')
+      await page.getByRole('button', { name: 'Sign and show' }).click()
+      await page.getByText('This wallet does not operate the node.').waitFor()
+      await page.getByRole('button', { name: 'operator', exact: true }).click()
+      await page.getByRole('heading', { name: 'Books' }).waitFor()
+      await page.getByText('balanced', { exact: true }).waitFor()
+      await page.getByLabel('Reason, kept in the audit log').fill('drill of the console')
+      await page.getByRole('button', { name: 'Stop payouts' }).click()
+      await page.getByRole('button', { name: 'Let payouts run' }).click()
+      await page.getByRole('button', { name: 'Stop payouts' }).waitFor()
+      await page.getByText('kill switch.off').or(page.getByText('kill switch off')).first().waitFor()
+      await page.screenshot({ path: screenshotPath('operator-books'), fullPage: true })
+      expect(complaints).toEqual([])
+    })
+  }, 60_000)
+
+  test('a search is paid for and shows quotes with the score of their source', async () => {
+    await within({}, async (context) => {
+      const { page, complaints } = await openPage(context)
+      await go(page, '#/search?q=who%20can%20seize%20a%20token')
+      await pay(page, page.getByRole('button', { name: /^Search for/ }))
+      await page
+        .getByRole('link', { name: /CiteScore of/ })
+        .first()
+        .waitFor()
+      await page.screenshot({ path: screenshotPath('results'), fullPage: true })
+      expect(complaints).toEqual([])
+    })
+  }, 60_000)
+
+  test('the keyboard reaches the content first, and a chosen theme stays chosen', async () => {
+    await within({}, async (context) => {
+      const { page } = await openPage(context)
+      await go(page, '')
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.locator('body').press('Tab')
+      expect(await focused(page)).toBe('Skip to the content')
+      await page.keyboard.press('Enter')
+      expect(await focused(page)).toBe('main')
+      await page.getByRole('button', { name: 'Switch to the dark theme' }).click()
+      await page.reload()
+      await page.getByRole('button', { name: 'Switch to the light theme' }).waitFor()
+      expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
+    })
+  }, 60_000)
+
+  test('outside demo mode a wallet is asked for accounts only, and an unknown asset is never paid', async () => {
+    await within({}, async (context) => {
+      const { page } = await openPage(context)
+      await page.route(`${till.node.url}/`, async (route) => {
+        if (route.request().headers()['accept'] !== 'application/json') return route.continue()
+        const answer = await route.fetch()
+        const { demo, ...index } = (await answer.json()) as Record<string, unknown>
+        void demo
+        await route.fulfill({ response: answer, json: index })
+      })
+      await page.addInitScript({ content: strangeWallet })
+      await go(page, `#/token/${token}`)
+      await page.getByRole('button', { name: /Buy the report/ }).click()
+      await page.getByRole('button', { name: 'Connect Browser wallet' }).click()
+      await page.getByRole('dialog').getByText('No offer fits the policy').waitFor()
+      expect(await page.evaluate('asked')).toEqual(['eth_requestAccounts'])
+    })
+  }, 60_000)
+})

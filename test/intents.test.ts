@@ -1,0 +1,332 @@
+import {
+  createAssayClient,
+  createIntents,
+  type PayableNetwork,
+  readDemo,
+  requestChallenge,
+  type StreamedEvent,
+  signIn,
+  signRequest,
+  tickOf,
+  verifyEvent,
+} from '@assay/sdk'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runCli } from '../packages/cli/src/run-cli.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+
+const price = 5_000_000_000n
+let till: TillFixture
+let url: string
+let networks: PayableNetwork[]
+let buyer: PrivateKeyAccount
+let token: string
+
+beforeAll(async () => {
+  till = await openTill({
+    env: { INTENTS: JSON.stringify({ demo: 'off', bucket_seconds: 1, connections: 2, epsilon_daily: 864_000 }) },
+  })
+  url = `${till.node.url}/v1/market/intent-stream`
+  networks = (await readDemo(till.node.url)).networks
+  buyer = await till.newBuyer(price * 4n)
+}, 120_000)
+afterAll(() => till?.close())
+
+/** Searches of distinct wallets, as a sale writes them. */
+async function search(agents: number, query: string): Promise<void> {
+  await till.db.database.query(
+    `insert into match_query (id, payer, query, pages, synthetic, asked_at)
+     select 'qry_' || gen_random_uuid(), '0x' || lpad(to_hex(n), 40, '0'), $2, '[]', false, now()
+     from generate_series(1, $1::int) n`,
+    [agents, query],
+  )
+}
+
+type Received = { id: string | undefined; name: string; data: Record<string, unknown>; json: string }
+
+/** Reads a stream as a plain client does. */
+function readEvents(response: Response) {
+  const state = { events: [] as Received[], text: '', done: false, stop: () => {} }
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  state.stop = () => void reader.cancel().catch(() => {})
+  void (async () => {
+    let rest = ''
+    for (;;) {
+      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }))
+      if (done) break
+      rest += Buffer.from(value ?? []).toString('utf8')
+      const parts = rest.split('\n\n')
+      rest = parts.pop() ?? ''
+      for (const part of parts) {
+        state.text += `${part}\n\n`
+        const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(part)?.[1]
+        const json = field('data')
+        if (json !== undefined)
+          state.events.push({ id: field('id'), name: field('event') ?? '', data: JSON.parse(json).data, json })
+      }
+    }
+    state.done = true
+  })()
+  return state
+}
+
+const streaming = { accept: 'text/event-stream' }
+const open = (headers: Record<string, string> = {}, query = '') =>
+  fetch(`${url}${query}`, { headers: { ...streaming, authorization: `Bearer ${token}`, ...headers } })
+const patience = { timeout: 30_000, interval: 50 }
+
+test('unpaid it is a 402 of 5000 USD on Base that fits into its header, whatever is asked for', async () => {
+  for (const query of ['', '?cluster=52', '?cluster=nonsense']) {
+    const response = await fetch(`${url}${query}`, { headers: streaming })
+    expect(response.status).toBe(402)
+    expect((response.headers.get('payment-required') ?? '').length).toBeLessThan(3_072)
+  }
+  const offer = await quote(url)
+  expect(offer.accepts.filter(({ scheme }) => scheme === 'exact')).toMatchObject([
+    { network: 'eip155:8453', amount: price.toString() },
+  ])
+  expect(await (await fetch(`${url}?cluster=nonsense`)).json()).toMatchObject({
+    input_problem: { code: 'input_invalid' },
+  })
+})
+
+test('a paid request that accepts events goes on as the stream, and its first event has subscription and token', async () => {
+  const response = await buy(buyer, url, {}, { headers: streaming })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  expect(response.headers.get('x-accel-buffering')).toBe('no')
+  expect(response.headers.get('signature-input')).toContain('tag="x402-stream"')
+  const stream = readEvents(response)
+  await expect.poll(() => stream.events[0]?.name, patience).toBe('subscription')
+  const { subscription, token: given } = (stream.events[0] as Received).data as {
+    subscription: Record<string, string>
+    token: string
+  }
+  token = given
+  expect(token).toMatch(/^asub_/)
+  expect(subscription).toMatchObject({ tier: 'stream', price_usd: '5000', wallet: buyer.address })
+  expect(Date.parse(subscription['until_at'] as string) - Date.parse(subscription['from_at'] as string)).toBe(
+    30 * 86_400_000,
+  )
+  stream.stop()
+})
+
+test('the same wallet that pays again extends its subscription instead of being given the first answer again', async () => {
+  const response = await buy(buyer, url)
+  const body = (await response.json()) as { subscription: Record<string, string>; token: string; stream: unknown }
+  expect(response.status, JSON.stringify(body)).toBe(200)
+  expect(body.token).toBe(token)
+  expect(body.stream).toMatchObject({ connections: 2, heartbeat_seconds: 15, replay_hours: 48 })
+  expect(Date.parse(body.subscription['until_at'] as string)).toBeGreaterThan(Date.now() + 59 * 86_400_000)
+})
+
+test('demand of thirty agents is published as signed events in order; that of nine is not', async () => {
+  const stream = readEvents(await open())
+  await expect.poll(() => stream.events.some(({ name }) => name === 'bucket'), patience).toBe(true)
+  await search(30, 'stocks and bonds')
+  await search(9, 'amusement and theme parks')
+  await expect.poll(() => stream.events.filter(({ name }) => name === 'tick').length, patience).toBeGreaterThan(2)
+  const ticks = stream.events.filter(({ name }) => name === 'tick')
+  expect(new Set(ticks.map(({ data }) => (data['cluster'] as { id: string }).id))).toEqual(
+    new Set(['414', '410', '391']),
+  )
+  for (const { data } of ticks) {
+    expect(Math.abs((data['demand'] as number) - 30)).toBeLessThan(30)
+    expect(data).toMatchObject({ bonded: null, synthetic: true, privacy: { k: 10 } })
+  }
+  const seqs = stream.events.flatMap(({ id }) => (id === undefined ? [] : [Number(id.split('-')[1])]))
+  expect(seqs).toEqual(seqs.map((_, index) => (seqs[0] as number) + index))
+  expect(stream.text).not.toMatch(/0x0{38}/)
+  const { keys } = await directory()
+  for (const { json } of stream.events) expect(await verifyEvent(json, keys)).toMatchObject({ status: 'verified' })
+  const [first] = ticks
+  const bent = (first?.json ?? '').replace(/"demand":\d+/, '"demand":999')
+  expect(await verifyEvent(bent, keys)).toEqual({ status: 'invalid', reason: 'data was changed' })
+  stream.stop()
+}, 60_000)
+
+async function directory() {
+  const document = (await (await fetch(`${till.node.url}/.well-known/http-message-signatures-directory`)).json()) as {
+    keys: { kid: string; x: string; nbf: number }[]
+  }
+  return {
+    keys: new Map(
+      document.keys.map((key) => [key.kid, { keyId: key.kid, x: key.x, notBefore: 0, notAfter: undefined }]),
+    ),
+  }
+}
+
+test('what is published is in the transparency log and can never be changed', async () => {
+  const { rows } = await till.db.database.query<{ seq: bigint; event: string; entry: Buffer }>(
+    `select e.seq, e.event, l.entry from intent_event e join log_entry l on l.subject = 'intent:0-' || e.seq
+     where e.cluster is not null order by e.seq limit 1`,
+  )
+  expect(JSON.parse(rows[0]?.entry.toString() ?? '')).toMatchObject({
+    type: 'assay.intent/v1',
+    cluster: expect.any(String),
+  })
+  const counted = await till.db.database.query<{ events: bigint; entries: bigint }>(
+    `select (select count(*) from intent_event) as events, (select count(*) from log_entry where kind = 'intent') as entries`,
+  )
+  expect(counted.rows[0]?.events).toBe(counted.rows[0]?.entries)
+  for (const change of ['update intent_event set demand = 1', 'delete from intent_event', 'delete from intent_bucket'])
+    await expect(till.db.owner.query(change)).rejects.toThrow()
+})
+
+test('a reader comes back where it was, within filters, and is told of what it can no longer have', async () => {
+  await expect.poll(async () => newest(), patience).toBeGreaterThan(3)
+  const stream = readEvents(await open({ 'last-event-id': '0-1' }, '?cluster=391'))
+  await expect.poll(() => stream.events.some(({ name }) => name === 'tick'), patience).toBe(true)
+  const seen = stream.events.filter(({ id }) => id !== undefined)
+  expect(Number(seen[0]?.id?.split('-')[1])).toBeGreaterThan(1)
+  for (const { name, data } of seen) if (name === 'tick') expect(data['cluster']).toMatchObject({ id: '391' })
+  stream.stop()
+  const ahead = readEvents(await open({}, '?after=0-99999999'))
+  await expect
+    .poll(() => ahead.events.find(({ name }) => name === 'gap')?.data, patience)
+    .toMatchObject({
+      reason: 'unknown_position',
+      to: '0-99999999',
+    })
+  await expect.poll(() => ahead.events.some(({ name }) => name === 'bucket'), patience).toBe(true)
+  ahead.stop()
+})
+
+async function newest(): Promise<number> {
+  const { rows } = await till.db.database.query<{ seq: bigint | null }>('select max(seq) as seq from intent_event')
+  return Number(rows[0]?.seq ?? 0)
+}
+
+test.each([
+  ['an unknown cluster', {}, '?cluster=52,nonsense', 'input_invalid'],
+  ['an id of another stream', { 'last-event-id': 'abc' }, '', 'bad_request'],
+  ['a place that is none', {}, '?after=12', 'input_invalid'],
+  ['an unknown word', {}, '?clusters=52', 'input_invalid'],
+])('%s is 400', async (_what, headers, query, code) => {
+  const response = await open(headers as Record<string, string>, query)
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({ code })
+})
+
+test('nothing is taken for a wrong place in the stream', async () => {
+  const offer = await quote(url, { headers: streaming })
+  const response = await send(url, await signPayment(buyer, offer), {
+    headers: { ...streaming, 'last-event-id': 'zzz' },
+  })
+  expect(response.status).toBe(400)
+  expect(
+    await (await fetch(`${till.node.url}/v1/subscriptions`, { headers: { authorization: `Bearer ${token}` } })).json(),
+  ).toMatchObject({
+    subscription: { tier: 'stream' },
+    active: true,
+  })
+})
+
+test('one subscription holds so many streams and no more; a wallet proof opens it as the token does', async () => {
+  const challenge = await requestChallenge(till.node.url)
+  const proof = await signIn(challenge, { account: buyer, origin: till.node.url })
+  const first = await fetch(url, { headers: { ...streaming, 'sign-in-with-x': proof } })
+  expect(first.status).toBe(200)
+  const second = await open()
+  await expect
+    .poll(async () => {
+      const third = await open()
+      await third.body?.cancel()
+      return third.status
+    }, patience)
+    .toBe(429)
+  await first.body?.cancel()
+  await second.body?.cancel()
+  await expect
+    .poll(async () => {
+      const again = await open()
+      await again.body?.cancel()
+      return again.status
+    }, patience)
+    .toBe(200)
+})
+
+test('a token of the feeds, an ended one and a made-up one open nothing', async () => {
+  expect((await open({ authorization: `Bearer asub_${'0'.repeat(52)}` })).status).toBe(401)
+  const stranger = await till.newBuyer(300_000_000n)
+  const bought = (await (await buy(stranger, `${till.node.url}/matrix/subscribe/standard`)).json()) as { token: string }
+  const refused = await open({ authorization: `Bearer ${bought.token}` })
+  expect(refused.status).toBe(402)
+  expect(await refused.json()).toMatchObject({ renewal: [{ tier: 'stream', price_usd: '5000' }] })
+})
+
+test('a stream whose token was rotated or whose time is over ends and says so', async () => {
+  const stream = readEvents(await open())
+  await expect.poll(() => stream.events.length, patience).toBeGreaterThan(0)
+  const rotated = await rotate()
+  await expect.poll(() => stream.done, patience).toBe(true)
+  expect(stream.events.at(-1)).toMatchObject({ name: 'end', data: { reason: 'token_ended' } })
+  token = rotated
+  const last = readEvents(await open())
+  await expect.poll(() => last.events.length, patience).toBeGreaterThan(0)
+  await till.db.database.query(
+    `update subscription set until_at = now() + interval '1 second' where product = 'stream'`,
+  )
+  await expect.poll(() => last.done, patience).toBe(true)
+  expect(last.events.at(-1)).toMatchObject({ name: 'end', data: { reason: 'expired' } })
+  expect((await open()).status).toBe(402)
+  await till.db.database.query(`update subscription set until_at = now() + interval '9 days' where product = 'stream'`)
+}, 90_000)
+
+async function rotate(): Promise<string> {
+  const request = await signRequest(
+    `${till.node.url}/v1/subscriptions/rotate?product=stream`,
+    { method: 'POST' },
+    { account: buyer },
+  )
+  const response = await fetch(request)
+  const body = (await response.json()) as { token: string }
+  expect(response.status, JSON.stringify(body)).toBe(200)
+  return body.token
+}
+
+test('the sample is free and says that its hour is empty when it is', async () => {
+  const response = await fetch(`${url}/sample`)
+  expect(response.status).toBe(200)
+  expect(await response.json()).toMatchObject({
+    data: [],
+    next_cursor: null,
+    note: expect.stringContaining('too few'),
+    attribution: expect.stringContaining('CC BY 3.0'),
+    privacy: { k: 10, mechanism: 'discrete_laplace' },
+  })
+  const clusters = (await (await fetch(`${url}/clusters`)).json()) as { data: { id: string; tier: number }[] }
+  expect(clusters.data.find(({ id }) => id === '52')).toMatchObject({ tier: 1 })
+  expect((await fetch(`${url}/sample?limit=0`)).status).toBe(400)
+})
+
+test('the sdk follows and verifies, and pays only when told', async () => {
+  const client = createAssayClient({ account: buyer, baseUrl: till.node.url, maxPerCallUsd: '5000', networks })
+  const intents = createIntents(client, { node: till.node.url })
+  await expect(intents.stream().next()).rejects.toMatchObject({ details: { status: 402 } })
+  const stop = new AbortController()
+  const seen: StreamedEvent[] = []
+  for await (const received of intents.stream({ token, lastEventId: '0-1', signal: stop.signal })) {
+    seen.push(received)
+    if (seen.some((one) => tickOf(one) !== undefined) && seen.some(({ name }) => name === 'bucket')) break
+  }
+  expect(seen[0]?.name).toBe('subscription')
+  expect(seen.every(({ verified }) => verified.status === 'verified')).toBe(true)
+})
+
+test('assay stream shows a table, or the signed events line by line', async () => {
+  const terminal = createTestTerminal()
+  const args = ['stream', '--url', till.node.url, '--token', token, '--after', '0-1', '--buckets', '2']
+  expect(await runCli([...args, '--json'], terminal)).toBe(0)
+  const lines = terminal
+    .stdout()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string })
+  expect(lines[0]).toMatchObject({ type: 'market.intent.subscription.v1' })
+  expect(lines.filter(({ type }) => type === 'market.intent.bucket.v1')).toHaveLength(2)
+  const human = createTestTerminal()
+  expect(await runCli(['stream', '--url', till.node.url, '--sample'], human)).toBe(0)
+  expect(human.stdout()).toContain('too few agents')
+})

@@ -1,0 +1,253 @@
+import {
+  type AssayClient,
+  buyOption,
+  createAssayClient,
+  listOptionClusters,
+  listOptionSeries,
+  listOptionSettlements,
+  quoteOption,
+  readDemo,
+  readOptionHoldings,
+  readOptionSeries,
+  replayOptionSettlement,
+  withdrawOption,
+  writeOption,
+} from '@assay/sdk'
+import { createPublicClient, erc20Abi, http } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createProgram } from '../packages/cli/src/program.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { demoUsdcAddress } from '../packages/node/src/devnet/accounts.ts'
+import { type Clock, systemClock } from '../packages/node/src/kernel/clock.ts'
+import { trialBalance } from '../packages/node/src/ledger/index.ts'
+import type { PublishedBucket } from '../packages/node/src/market/contract.ts'
+import { createTestDemand, testClusters } from '../packages/node/src/market/options/exchange.fixture.ts'
+import { openOptions } from '../packages/node/src/market/options/index.ts'
+import { setSwitch } from '../packages/node/src/store/kill-switches.ts'
+import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+
+/** Runs with the machine's clock and can be moved ahead: nobody waits for an expiry. */
+let aheadMs = 0
+const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs }
+const demand = createTestDemand(testClusters)
+const bucketMs = 30_000
+
+let till: TillFixture
+let buyer: PrivateKeyAccount
+let writer: PrivateKeyAccount
+let publishedMs = 0
+
+/** Demand for the first topic grows, the others stay: its index rises. */
+function publishUntil(untilMs: number): void {
+  const last = Math.floor(untilMs / bucketMs) * bucketMs
+  const buckets: PublishedBucket[] = []
+  for (let end = publishedMs === 0 ? last - 300 * bucketMs : publishedMs + bucketMs; end <= last; end += bucketMs)
+    for (const { id } of testClusters)
+      buckets.push({
+        cluster: id,
+        startsAtMs: end - bucketMs,
+        endsAtMs: end,
+        demand: 40,
+        bonded: id === '52' && publishedMs !== 0 ? 36 : 30 + ((end / bucketMs) % 3),
+        eventId: `test-${end}-${id}`,
+        synthetic: true,
+      })
+  demand.publish(buckets)
+  publishedMs = last
+}
+
+const client = async (account: PrivateKeyAccount, maxPerCallUsd = '8000'): Promise<AssayClient> => {
+  const { networks } = await readDemo(till.node.url)
+  return createAssayClient({
+    account,
+    baseUrl: till.node.url,
+    networks,
+    maxPerCallUsd,
+    platform: { nowMs: clock.nowMs },
+  })
+}
+const json = (body: unknown): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+const at = (path: string) => `${till.node.url}${path}`
+const usdcOf = (account: PrivateKeyAccount) =>
+  createPublicClient({ transport: http(till.base.url as string) }).readContract({
+    address: demoUsdcAddress(8453),
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [account.address],
+  })
+
+beforeAll(async () => {
+  publishUntil(clock.nowMs())
+  till = await openTill({
+    ownShops: 'till',
+    clock,
+    shops: [
+      async (context) => {
+        const shop = await openOptions(context, { settings: { expiry_seconds: 600, agents_min: 10 }, demand })
+        if (!shop) throw new Error('the exchange is off')
+        return shop
+      },
+    ],
+  })
+  buyer = await till.newBuyer(2_000_000_000n)
+  writer = await till.newBuyer(20_000_000_000n)
+}, 120_000)
+afterAll(() => till?.close())
+
+const nearest = async () => {
+  const all = await listOptionSeries(await client(buyer), till.node.url, { cluster: '52', kind: 'call', buyable: true })
+  // One that is not about to close while the test runs.
+  const open = all.filter(({ last_trade_at }) => Date.parse(last_trade_at) - clock.nowMs() > 120_000)
+  return open[0] as (typeof open)[number]
+}
+
+test('at the start series are listed and can be bought, in the premium band, marked as synthetic', async () => {
+  const series = await listOptionSeries(await client(buyer), till.node.url, { buyable: true })
+  expect(series.length).toBeGreaterThan(0)
+  for (const one of series) {
+    expect(Number(one.premium_usd)).toBeGreaterThanOrEqual(50)
+    expect(Number(one.premium_usd)).toBeLessThanOrEqual(120)
+    expect(BigInt(one.most_micro) <= 30n * 120_000_000n).toBe(true)
+    expect(one.synthetic).toBe(true)
+  }
+  const clusters = await listOptionClusters(await client(buyer), till.node.url)
+  expect(clusters.find(({ cluster }) => cluster === '52')?.index).toMatch(/^\d+\.\d{4}$/)
+  const detail = await readOptionSeries(await client(buyer), till.node.url, series[0]?.symbol as string)
+  expect(detail.history.length).toBeGreaterThan(10)
+  expect(Math.abs(detail.greeks.delta)).toBeLessThanOrEqual(1)
+})
+
+test('a bare probe is quoted the cheapest listed premium, and the challenge stays small', async () => {
+  const response = await fetch(at('/v1/options/buy'), { method: 'POST' })
+  expect(response.status).toBe(402)
+  expect((response.headers.get('payment-required') ?? '').length).toBeLessThan(3_000)
+  const offer = await quote(at('/v1/options/buy'), { method: 'POST' })
+  const amount = BigInt(offer.accepts[0]?.amount ?? 0)
+  expect(amount >= 50_000_000n && amount <= 120_000_000n).toBe(true)
+  const write = await fetch(at('/v1/options/write'), { method: 'POST' })
+  expect(write.status).toBe(402)
+  expect((write.headers.get('payment-required') ?? '').length).toBeLessThan(3_000)
+})
+
+test('wrong input is said with the 402, and takes no money when it is paid', async () => {
+  const { symbol } = await nearest()
+  for (const [body, code] of [
+    [{ symbol: 'TC-52-20200103-100-C' }, 'series_unknown'],
+    [{ symbol, quantity: 0 }, 'input_invalid'],
+    [{ symbol, quantity: 11 }, 'input_invalid'],
+    [{ symbol, strike: 5 }, 'input_invalid'],
+    [{ symbol, quote_id: `${'A'.repeat(40)}.${'A'.repeat(22)}` }, 'quote_stale'],
+  ] as const) {
+    const unpaid = await fetch(at('/v1/options/buy'), json(body))
+    expect(unpaid.status).toBe(402)
+    expect(await unpaid.json()).toMatchObject({ input_problem: { code } })
+    const paid = await buy(buyer, at('/v1/options/buy'), {}, json(body))
+    expect(await paid.json()).toMatchObject({ code })
+  }
+  const other = await buy(buyer, at('/v1/options/buy'), {}, json({ symbol, wallet: writer.address }))
+  expect(await other.json()).toMatchObject({ code: 'input_invalid' })
+  const empty = await buy(buyer, at('/v1/options/buy'), {}, { method: 'POST' })
+  expect(await empty.json()).toMatchObject({ code: 'input_invalid' })
+  const dear = await buy(writer, at('/v1/options/write'), {}, json({ symbol, premium_usd: '121' }))
+  expect(await dear.json()).toMatchObject({ code: 'premium_out_of_band' })
+  expect(await usdcOf(buyer)).toBe(2_000_000_000n)
+})
+
+let held: string
+
+test('a quote is bought at its price, once', async () => {
+  const mine = await client(buyer)
+  held = (await nearest()).symbol
+  const quoted = await quoteOption(mine, till.node.url, { symbol: held })
+  const body = { symbol: held, quote_id: quoted.quote_id }
+  const offer = await quote(at('/v1/options/buy'), json(body))
+  expect(offer.accepts[0]?.amount).toBe(quoted.premium_micro)
+  const payload = await signPayment(buyer, offer)
+  const first = await send(at('/v1/options/buy'), payload, json(body))
+  expect(first.status).toBe(200)
+  expect(await first.json()).toMatchObject({ symbol: held, quantity: 1, refundable: false, synthetic: true })
+  const copy = await send(at('/v1/options/buy'), payload, json(body))
+  expect(copy.status).toBe(409)
+  const { positions } = await readOptionHoldings(mine, till.node.url, buyer.address)
+  expect(positions.filter(({ state }) => state === 'open')).toHaveLength(1)
+})
+
+test('a writer offers for less than the vault, is bought from first, and takes back what is left', async () => {
+  const mine = await client(writer)
+  const offer = await writeOption(mine, till.node.url, { symbol: held, premium_usd: '55', quantity: 2 })
+  await expect
+    .poll(async () => (await readOptionSeries(mine, till.node.url, held)).book, { timeout: 60_000, interval: 500 })
+    .toEqual([{ premium_micro: '55000000', quantity: 2, offers: 1 }])
+  const bought = await buyOption(await client(buyer), till.node.url, { symbol: held })
+  expect(bought.premium_usd).toBe('55')
+  const withdrawn = await withdrawOption(mine, till.node.url, writer, { offer_id: offer.offer_id })
+  expect(withdrawn).toMatchObject({ quantity: 1, left: 0 })
+  await expect(withdrawOption(mine, till.node.url, writer, { offer_id: offer.offer_id })).rejects.toMatchObject({
+    details: { problem: { code: 'collateral_locked' } },
+  })
+  await expect(
+    withdrawOption(await client(buyer), till.node.url, buyer, { offer_id: offer.offer_id }),
+  ).rejects.toMatchObject({ details: { problem: { code: 'offer_unknown' } } })
+}, 180_000)
+
+test('the kill switch stops trading, not looking', async () => {
+  await setSwitch(till.db.database, { name: 'options', on: true, reason: 'drill', by: 'test' })
+  try {
+    await expect
+      .poll(async () => (await fetch(at('/v1/options/quote'), json({ symbol: held }))).status, { timeout: 10_000 })
+      .toBe(503)
+    const refused = await buy(buyer, at('/v1/options/buy'), {}, json({ symbol: held }))
+    expect(await refused.json()).toMatchObject({ code: 'switched_off' })
+    expect((await fetch(at('/v1/options/series'))).status).toBe(200)
+  } finally {
+    await setSwitch(till.db.database, { name: 'options', on: false, reason: 'over', by: 'test' })
+  }
+})
+
+test('at the expiry the series settles, pays out on the chain, and anybody can replay it', async () => {
+  const mine = await client(buyer)
+  const { expires_at } = await readOptionSeries(mine, till.node.url, held)
+  const before = await usdcOf(buyer)
+  publishUntil(Date.parse(expires_at))
+  aheadMs += Math.max(0, Date.parse(expires_at) - clock.nowMs()) + 5_000
+  const holdings = () => readOptionHoldings(mine, till.node.url, buyer.address)
+  await expect
+    .poll(async () => (await holdings()).positions.map(({ state }) => state), { timeout: 90_000, interval: 500 })
+    .toEqual(['settled', 'settled'])
+  const { positions } = await holdings()
+  const payout = positions.reduce((sum, { payout_micro }) => sum + BigInt(payout_micro ?? 0), 0n)
+  expect(payout).toBeGreaterThan(0n)
+  await expect.poll(async () => (await usdcOf(buyer)) - before, { timeout: 90_000, interval: 500 }).toBe(payout)
+  const replay = await replayOptionSettlement(mine, till.node.url, held)
+  expect(replay).toMatchObject({ outcome: 'fixed', differences: [] })
+  expect(BigInt(replay.payoff_micro ?? 0) * 2n).toBe(payout)
+  const { data } = await listOptionSettlements(mine, till.node.url, { limit: 500 })
+  expect(data.map(({ symbol }) => symbol)).toContain(held)
+  const { sumByUnit } = await trialBalance(till.db.database)
+  for (const sum of Object.values(sumByUnit)) expect(sum).toBe(0n)
+}, 240_000)
+
+test('the command line shows and replays the same', async () => {
+  // It believes no signature from the future.
+  aheadMs = 0
+  const run = async (...words: string[]) => {
+    const terminal = createTestTerminal()
+    const ends: number[] = []
+    const program = createProgram({ terminal, endWith: (code) => ends.push(code) })
+    await program.parseAsync(['node', 'assay', 'options', ...words, '--node', till.node.url])
+    return { out: terminal.stdout(), ends }
+  }
+  expect((await run('clusters')).out).toContain('Topic 52')
+  expect((await run('series', '--all')).out).toContain('TC-')
+  expect((await run('series', held)).out).toContain('greeks')
+  expect((await run('positions', buyer.address)).out).toContain(held)
+  expect((await run('settlements')).out).toContain(held)
+  const replayed = await run('replay', held)
+  expect(replayed.out).toContain('the node settled it so')
+  expect(replayed.ends).toEqual([])
+})

@@ -1,0 +1,51 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+const usualPlaces = [
+  process.env['CHROMIUM'],
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+]
+
+/** A Chromium of this machine, or undefined; `CHROMIUM` names another one. */
+export const chromiumPath = usualPlaces.find((path) => path !== undefined && existsSync(path))
+
+const folder = join(dirname(fileURLToPath(import.meta.url)), '..', '.screenshots')
+
+export type Visit = { page: Page /** What the browser complained about. */; complaints: string[] }
+
+export async function openBrowser(): Promise<Browser> {
+  if (chromiumPath === undefined) throw new Error('no Chromium was found; install one or set CHROMIUM to its path')
+  mkdirSync(folder, { recursive: true })
+  return chromium.launch({
+    executablePath: chromiumPath,
+    // Containers give no user namespace and little shared memory.
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+  })
+}
+
+/** A page that notes every error, except the refusals a purchase begins with. */
+export async function openPage(context: BrowserContext): Promise<Visit> {
+  const page = await context.newPage()
+  page.setDefaultTimeout(30_000)
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return
+    const text = message.text()
+    // The browser reports every answer above 399; those that are part of the way are none to complain about.
+    const expected =
+      /status of (?:402|403)/.test(text) ||
+      (/status of 404/.test(text) && /\/v1\/subscriptions$/.test(message.location().url))
+    if (!expected) complaints.push(`${message.type()}: ${text} (${message.location().url})`)
+  })
+  return { page, complaints }
+}
+
+export const screenshotPath = (name: string): string => join(folder, `${name}.png`)

@@ -1,0 +1,141 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { getAddress } from 'viem'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { parseConfig } from '../../packages/node/src/config.ts'
+import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
+import type { Address } from '../../packages/node/src/kernel/address.ts'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { type MeshShopOptions, openMeshShop } from '../../packages/node/src/mesh/index.ts'
+import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
+import { openTestDatabase, type TestDatabase } from '../../packages/node/src/store/testing.ts'
+
+/** Short times, and every port of this machine: test nodes pick theirs freely. */
+export const quickMesh = {
+  visit_ms: 150,
+  // Long for a busy machine; one that is gone refuses at once.
+  timeout_ms: 8_000,
+  dead_after_ms: 1_500,
+  announce_ms: 200,
+  price_check_ms: 300,
+  loopback_ports: '1024-65535',
+}
+
+export type MeshMember = { node: RunningNode; db: TestDatabase; stop(): Promise<void> }
+
+export type MeshFixture = {
+  base: Devnet
+  polygon: Devnet
+  start(options?: StartOptions): Promise<MeshMember>
+  newBuyer(microUsdc?: bigint): Promise<PrivateKeyAccount>
+  close(): Promise<void>
+}
+
+export type StartOptions = {
+  peers?: readonly string[]
+  ownShops?: 'all' | 'till'
+  env?: Record<string, string>
+  settings?: Record<string, unknown>
+  intercept?: NonNullable<MeshShopOptions['intercept']>
+}
+
+/** Nodes of different operators in one process: a database, a payee and a settling wallet each, one pair of chains. */
+export async function openMesh(): Promise<MeshFixture> {
+  const ports = { clock: systemClock, log: silentLog }
+  const base = await startDevnet({ chainId: 8453, port: 0, ...ports })
+  const polygon = await startDevnet({ chainId: 137, port: 0, ...ports })
+  const members: MeshMember[] = []
+  const fund = async (address: string, amount: { microUsdc: bigint; wei: bigint }) => {
+    for (const devnet of [base, polygon]) await devnet.control.fund(address.toLowerCase() as Address, amount)
+  }
+  return {
+    base,
+    polygon,
+    start: async (options = {}) => {
+      const db = await openTestDatabase()
+      const home = await mkdtemp(join(tmpdir(), 'assay-mesh-'))
+      const settler = generatePrivateKey()
+      await fund(privateKeyToAccount(settler).address, { microUsdc: 0n, wei: 10n ** 18n })
+      const config = parseConfig({
+        PORT: '0',
+        ASSAY_HOME: home,
+        DATABASE_URL: db.databaseUrl,
+        BASE_RPC_URLS: base.url ?? '',
+        POLYGON_RPC_URLS: polygon.url ?? '',
+        LOG_LEVEL: 'silent',
+        MATRIX: '{"demo":"off"}',
+        INTENTS: '{"demo":"off"}',
+        SETTLER_KEYS: settler,
+        PAY_TO: newAddress(),
+        MESH: JSON.stringify({ ...quickMesh, ...options.settings }),
+        MESH_PEERS: (options.peers ?? []).join(','),
+        ...options.env,
+      })
+      const own = options.ownShops ?? 'till'
+      const mesh = openMeshShop({
+        peers: config.meshPeers,
+        settings: config.mesh,
+        demoHosts: config.demoHosts,
+        dnsServers: config.dnsServers,
+        contactEmail: config.contactEmail,
+        ...(options.intercept === undefined ? {} : { intercept: options.intercept }),
+      })
+      const node = await startNode(config, {
+        devnets: [base, polygon],
+        log: silentLog,
+        ownShops: own,
+        // A whole node has the mesh among its own shops.
+        ...(own === 'till' ? { shops: [mesh] } : {}),
+      })
+      let stopped: Promise<void> | undefined
+      const stop = () => {
+        stopped ??= (async () => {
+          await node.stop()
+          await db.close()
+          await rm(home, { recursive: true, force: true })
+        })()
+        return stopped
+      }
+      const member = { node, db, stop }
+      members.push(member)
+      return member
+    },
+    newBuyer: async (microUsdc = 10_000_000n) => {
+      const account = privateKeyToAccount(generatePrivateKey())
+      await fund(account.address, { microUsdc, wei: 0n })
+      return account
+    },
+    close: async () => {
+      await Promise.all(members.map((member) => member.stop()))
+      await Promise.all([base.stop(), polygon.stop()])
+    },
+  }
+}
+
+const newAddress = () => getAddress(privateKeyToAccount(generatePrivateKey()).address)
+
+export type MeshDocument = {
+  node: { did: string; statement: string; sequence: number }
+  peers: {
+    did: string
+    address: string
+    state: string
+    health: number
+    recommended: boolean
+    price_mismatch: boolean
+    price_mismatches: { capability: string; reason: string }[]
+    statement: string
+    resources: Record<string, { url: string; price_micro: string }[]>
+  }[]
+  signature: { kid: string; value: string }
+}
+
+export async function readMesh(url: string): Promise<MeshDocument> {
+  const response = await fetch(`${url}/x402/mesh`)
+  if (response.status !== 200) throw new Error(`status ${response.status}: ${await response.text()}`)
+  return (await response.json()) as MeshDocument
+}
+
+export const peerUrls = async (url: string) => (await readMesh(url)).peers.map((peer) => peer.address).sort()

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+
+const source = readFileSync(new URL('./in-page.js', import.meta.url), 'utf8')
+
+const inPage = <T>(page: Page, call: string): Promise<T> => page.evaluate<T>(`${source}\nassayChecks.${call}()`)
+
+export const namelessControls = (page: Page) => inPage<string[]>(page, 'namelessControls')
+export const faintTexts = (page: Page) => inPage<string[]>(page, 'faintTexts')
+export const overflowPx = (page: Page) => inPage<number>(page, 'overflowPx')
+export const loadedBytes = (page: Page) => inPage<number>(page, 'loadedBytes')
+/** Id of what has the focus, or its text. */
+export const focused = (page: Page) => inPage<string>(page, 'focused')
+
+/** A wallet as browsers have them, that names an account and signs nothing; what it was asked is in `asked`. */
+export const strangeWallet = `
+  globalThis.asked = []
+  globalThis.ethereum = {
+    request: async ({ method }) => {
+      asked.push(method)
+      return method === 'eth_requestAccounts' ? ['0x1111111111111111111111111111111111111111'] : null
+    },
+  }
+`
