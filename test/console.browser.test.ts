@@ -45,12 +45,12 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     const page = () => fetch(till.node.url, { headers: { accept: 'text/html' } })
     await vi.waitFor(async () => expect((await page()).status).toBe(200), { timeout: 60_000, interval: 200 })
     token = index.demo.tokens.find(({ key }) => key === 'seizable')?.address ?? ''
-  }, 120_000)
+  }, 240_000)
   afterAll(async () => {
     await browser?.close()
     await till?.close()
     await site?.close()
-  }, 60_000)
+  }, 120_000)
 
   type Look = { theme?: 'light' | 'dark'; width?: number }
   const within = async (look: Look, work: (context: BrowserContext) => Promise<void>) => {
@@ -107,7 +107,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       expect(bytes).toBeGreaterThan(10_000)
       expect(bytes).toBeLessThan(150_000)
     })
-  }, 60_000)
+  }, 120_000)
 
   test('every page opens by day, by night and on a phone, without errors, nameless controls or faint text', async () => {
     await within({}, async (context) => {
@@ -139,7 +139,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.getByRole('heading', { level: 1, name: 'Verify an answer' }).waitFor()
       await page.getByRole('button', { name: 'Open the menu' }).waitFor()
     })
-  }, 120_000)
+  }, 240_000)
 
   test('a report is bought, and its evidence verifies in the browser until a byte of it is changed', async () => {
     await within({}, async (context) => {
@@ -181,7 +181,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.getByRole('cell', { name: 'tokens.report' }).first().waitFor()
       expect(complaints).toEqual([])
     })
-  }, 90_000)
+  }, 180_000)
 
   test('a subscription opens the live feed, which is shown beside the delayed one and charges nothing more', async () => {
     await within({ width: 1500 }, async (context) => {
@@ -205,7 +205,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.getByText('Used today').waitFor()
       expect(complaints).toEqual([])
     })
-  }, 90_000)
+  }, 180_000)
 
   test('a site is registered step by step, proven by its file and signed for by its wallet', async () => {
     await within({}, async (context) => {
@@ -222,7 +222,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.screenshot({ path: screenshotPath('registered'), fullPage: true })
       expect(complaints).toEqual([])
     })
-  }, 60_000)
+  }, 120_000)
 
   test('the books are shown to the operator alone, who can stop and start payouts', async () => {
     await within({}, async (context) => {
@@ -241,7 +241,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.screenshot({ path: screenshotPath('operator-books'), fullPage: true })
       expect(complaints).toEqual([])
     })
-  }, 60_000)
+  }, 120_000)
 
   test('a search is paid for and shows quotes with the score of their source', async () => {
     await within({}, async (context) => {
@@ -255,7 +255,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.screenshot({ path: screenshotPath('results'), fullPage: true })
       expect(complaints).toEqual([])
     })
-  }, 60_000)
+  }, 120_000)
 
   test('the keyboard reaches the content first, and a chosen theme stays chosen', async () => {
     await within({}, async (context) => {
@@ -271,7 +271,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.getByRole('button', { name: 'Switch to the light theme' }).waitFor()
       expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
     })
-  }, 60_000)
+  }, 120_000)
 
   test('outside demo mode a wallet is asked for accounts only, and an unknown asset is never paid', async () => {
     await within({}, async (context) => {
@@ -290,5 +290,5 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.getByRole('dialog').getByText('No offer fits the policy').waitFor()
       expect(await page.evaluate('asked')).toEqual(['eth_requestAccounts'])
     })
-  }, 60_000)
+  }, 120_000)
 })

@@ -8,9 +8,10 @@ import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { type Devnet, demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
 import { activeBonds, openBondsShop } from '../packages/node/src/identity/bonds/index.ts'
+import { insertTestRuling } from '../packages/node/src/identity/bonds/ruling.fixture.ts'
 import { mandatesOf, openMandatesShop } from '../packages/node/src/identity/mandates/index.ts'
 import type { Address } from '../packages/node/src/kernel/address.ts'
-import { accounts, balanceDifferences, balanceOf } from '../packages/node/src/ledger/index.ts'
+import { accounts, balanceDifferences, balanceOf, post } from '../packages/node/src/ledger/index.ts'
 import { openRewardsShop } from '../packages/node/src/rewards/index.ts'
 import { openSubscriptionsShop } from '../packages/node/src/subscriptions/index.ts'
 import {
@@ -74,9 +75,10 @@ const creditOf = async (wallet: string, network = 'eip155:8453') => {
 }
 const code = async (response: Response) => ((await response.json()) as { code: string }).code
 const withCredit = async (usd: string, on: 'base' | 'polygon' = 'base') => {
-  const account = await till.newBuyer(100_000_000n)
+  const account = await till.newBuyer(Number(usd) > 100 ? 1_000_000_000n : 100_000_000n)
   const [network] = networks.filter((one) => one.network === (on === 'base' ? 'eip155:8453' : 'eip155:137'))
-  await topUpCredit(clientOf(account, network ? { networks: [network] } : {}), { node: till.node.url, usd })
+  const paying = clientOf(account, { maxPerCallUsd: '1000', ...(network ? { networks: [network] } : {}) })
+  await topUpCredit(paying, { node: till.node.url, usd })
   return account
 }
 const termsFor = (delegate: string, given: Partial<MandateTerms> = {}): MandateTerms => ({
@@ -334,6 +336,81 @@ test('a refund sends final money back on its chain, less the cost; draws beside 
   await expect.poll(received, { timeout: 60_000, interval: 500 }).toBe(3_000_000n - outMicro)
 }, 120_000)
 
+test('a subscription bought with credit gives its token, and the same one when its named call is asked for again', async () => {
+  const owner = await withCredit('300')
+  const ask = async () =>
+    fetch(
+      await signRequest(
+        at('/matrix/subscribe/standard'),
+        { headers: { 'idempotency-key': 'subscribe' } },
+        { account: owner },
+      ),
+    )
+  const [first, second] = [await ask(), await ask()]
+  expect([first.status, second.status]).toEqual([200, 200])
+  const bought = (await first.json()) as { token: string; subscription: unknown }
+  expect(bought).toMatchObject({
+    token: expect.stringMatching(/^asub_/),
+    subscription: { tier: 'standard', price_usd: '250', wallet: owner.address },
+  })
+  expect(await second.json()).toEqual(bought)
+  expect(await creditOf(owner.address)).toBe(50_000_000n)
+  const pulled = await fetch(at('/test/feed/live'), { headers: { authorization: `Bearer ${bought.token}` } })
+  expect(pulled.status).toBe(200)
+})
+
+test('a draw that was refused leaves the budget whole, also when the call is then paid on chain', async () => {
+  const account = await withCredit('1')
+  const client = clientOf(account, { credit: 'prefer', maxTotalUsd: '0.003' })
+  expect((await client.fetch(echo('first'))).payment.status).toBe('drawn')
+  // Its credit is locked elsewhere meanwhile: the client still believes that there is enough.
+  const wallet = account.address.toLowerCase() as Address
+  await post(till.db.database, [
+    {
+      reference: `test_gone:${wallet}`,
+      kind: 'test',
+      lines: [
+        { account: accounts.credit('eip155:8453', wallet), amount: 999_000n },
+        { account: accounts.creditBonded('eip155:8453', wallet), amount: -999_000n },
+      ],
+    },
+  ])
+  expect((await client.fetch(echo('second'))).payment.status).toBe('settled')
+  expect((await client.fetch(echo('third'))).payment.status).toBe('settled')
+  await expect(client.fetch(echo('fourth'))).rejects.toMatchObject({ code: 'budget_exhausted' })
+})
+
+test('a top-up that a reorg takes away after it was drawn is owed, and the next one pays that first', async () => {
+  const { control } = till.base
+  control.setFinalityLag(40)
+  await control.mine(1)
+  const owner = await withCredit('2')
+  const wallet = owner.address.toLowerCase() as Address
+  const client = clientOf(owner, { credit: 'prefer' })
+  expect((await client.fetch(echo('early'))).payment.status).toBe('drawn')
+  // Not final: it cannot be put at stake either.
+  await expect(lockBond(client, { node: till.node.url, account: owner, usd: '1', days: 1 })).rejects.toMatchObject({
+    details: { problem: { code: 'credit_unavailable' } },
+  })
+  const { rows } = await till.db.database.query<{ transaction: Hex; block: bigint }>(
+    `select transaction, block_number as block from payment where payer = $1`,
+    [wallet],
+  )
+  await control.holdMining()
+  const depth = control.head().number - Number(rows[0]?.block) + 1
+  await control.reorg(depth, { drop: [rows[0]?.transaction as Hex] })
+  control.setFinalityLag(0)
+  const debt = () => balanceOf(till.db.database, accounts.receivable('eip155:8453', wallet, 'credit'))
+  await expect.poll(debt, { timeout: 60_000, interval: 250 }).toBe(1_000n)
+  expect(await creditOf(wallet)).toBe(0n)
+  expect((await fetch(await signRequest(at(echo('free')), {}, { account: owner }))).status).toBe(402)
+  await control.releaseMining()
+  await topUpCredit(clientOf(owner), { node: till.node.url, usd: '1' })
+  expect(await debt()).toBe(0n)
+  // Whole dollars less what was drawn, whether or not the first payment has landed again by now.
+  expect((await creditOf(wallet)) % 1_000_000n).toBe(999_000n)
+}, 120_000)
+
 test('a bond is locked from final money, comes back on request, and is taken by a ruling once', async () => {
   const owner = await withCredit('5')
   const free = clientOf(owner)
@@ -361,6 +438,7 @@ test('a bond is locked from final money, comes back on request, and is taken by 
   expect(await releaseBond(free, { ...signer, bond: bond.id })).toMatchObject({ state: 'releasing' })
   expect(await active()).toBe(1_000_000n)
   const env = operatorEnv()
+  await insertTestRuling(till.db.database, 'wash-7', { wallet })
   const slash = (...more: string[]) =>
     assay(['bond', 'slash', kept.id, '--ruling', 'wash-7', '--reason', 'rings of its own', '--json', ...more], env)
   expect(JSON.parse((await slash('--usd', '0.4')).out)).toMatchObject({ taken_micro: '400000', left_micro: '600000' })

@@ -88,7 +88,11 @@ beforeAll(async () => {
     clock,
     shops: [
       async (context) => {
-        const shop = await openOptions(context, { settings: { expiry_seconds: 600, agents_min: 10 }, demand })
+        const shop = await openOptions(context, {
+          settings: { expiry_seconds: 600, agents_min: 10 },
+          demand,
+          bondMs: 86_400_000,
+        })
         if (!shop) throw new Error('the exchange is off')
         return shop
       },

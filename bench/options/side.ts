@@ -19,7 +19,11 @@ const node = await startStubbedNode({
   shops: [
     async (context) => {
       const demand = createTestDemand(testClusters)
-      const shop = await openOptions(context, { settings: { contracts_per_wallet: 1_000_000, vault_usd: '0' }, demand })
+      const shop = await openOptions(context, {
+        settings: { contracts_per_wallet: 1_000_000, vault_usd: '0' },
+        demand,
+        bondMs: 31 * 86_400_000,
+      })
       if (!shop) throw new Error('the exchange is off')
       return shop
     },

@@ -199,6 +199,7 @@ function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
       subscriptions: config.subscriptions,
       natsUrl: config.natsUrl,
       options: config.options,
+      outbound: config,
     }),
     openMeshShop({
       peers: config.meshPeers,

@@ -2,15 +2,16 @@ import { fundingClusters } from '../citations/index.ts'
 import type { OpenShop, Shop } from '../http/index.ts'
 import { activeBonds } from '../identity/bonds/index.ts'
 import { openIntents } from './intents/index.ts'
-import { openOptions } from './options/index.ts'
+import { type OutboundSetup, openOptions } from './options/index.ts'
 
 export type MarketOptions = {
   /** The JSON of `INTENTS` and of `SUBSCRIPTIONS`. */
   intents?: unknown
   subscriptions?: unknown
   natsUrl?: string | undefined
-  /** The JSON of `OPTIONS`. */
+  /** The JSON of `OPTIONS`, and what an eligibility hook in it is asked through. */
   options?: unknown
+  outbound?: OutboundSetup
 }
 
 /** Area C: what agents look for, as a stream, and options on it. */
@@ -22,7 +23,12 @@ export function openMarketShop(options: MarketOptions = {}): OpenShop {
       natsUrl: options.natsUrl,
       standing: { fundingClusters, activeBonds },
     })
-    const exchange = await openOptions(context, { settings: options.options, demand: intents.demand })
+    const exchange = await openOptions(context, {
+      settings: options.options,
+      demand: intents.demand,
+      bondMs: intents.bondMs,
+      ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
+    })
     return exchange ? joinShops(intents.shop, exchange) : intents.shop
   }
 }

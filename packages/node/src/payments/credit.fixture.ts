@@ -50,6 +50,7 @@ export function openCreditDesk(db: Pick<TestDatabase, 'database'>, given: { cloc
   return {
     port,
     clock,
+    callOf,
     hold,
     /** Held or thrown. */
     held: async (asked: Asked) => {

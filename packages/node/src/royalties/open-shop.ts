@@ -27,7 +27,7 @@ export function openRoyaltiesShop({ recipient, market }: RoyaltiesShopOptions): 
       recipient,
       bps: royaltyBps,
       ownAddresses: new Set([payees.pay_to, ...Object.values(payees.custody)]),
-      waitMs: parseMarketSettings(market, context.mode === 'demo').attest.waitMs,
+      windows: parseMarketSettings(market, context.mode === 'demo').attest,
       network: base.caip2,
       contract: checksumAddress(terms.address),
     })

@@ -29,7 +29,8 @@ export type RoyaltyDeps = {
   bps: number
   /** Addresses of the node itself: a royalty to one of them is revenue. */
   ownAddresses: ReadonlySet<Address>
-  waitMs: number
+  /** How long shares of unproven sources wait, and when they are released. */
+  windows: { waitMs: number; releaseMs: number }
 }
 
 export const remitRouteId = 'royalties.remit'
@@ -40,21 +41,22 @@ export function royaltyOn(salePrice: bigint, bps: number): bigint {
   return (salePrice * BigInt(bps)) / 10_000n
 }
 
-type Facts = { id: string; parent: string; salePriceMicro: string }
+type Facts = { id: string; parent: string; salePriceMicro: string; found?: Parent }
 
 export async function prepareRemittance(
   deps: RoyaltyDeps,
   body: { parent: string; sale_price_micro: string },
 ): Promise<PreparedAnswer> {
-  await findParent(deps.database, body.parent)
-  const facts: Facts = { id: deps.ids.next('roy'), parent: body.parent, salePriceMicro: body.sale_price_micro }
+  // Kept, for by the time this is paid a parent may have been refunded or lie in a block that went away.
+  const found = await findParent(deps.database, body.parent)
+  const facts: Facts = { id: deps.ids.next('roy'), parent: body.parent, salePriceMicro: body.sale_price_micro, found }
   return { answer: jsonAnswer({ id: facts.id }), reservation: facts as unknown as Json }
 }
 
 /** Books, logs and links the remittance: to the creators of the attestation it goes back to, otherwise to the recipient. */
 export async function commitRemittance(deps: RoyaltyDeps, tx: Tx, sale: Sale): Promise<AnswerContent> {
   const facts = sale.reservation as unknown as Facts
-  const parent = await findParent(tx, facts.parent)
+  const parent = facts.found ?? (await findParent(tx, facts.parent))
   const row = (await findRemittance(tx, { paymentId: sale.paymentId })) ?? (await keep(deps, tx, sale, facts, parent))
   const lines = parent.pages.length > 0 ? await creatorLines(tx, sale, row.id, parent) : recipientLines(deps, sale)
   if (sale.amountMicro > 0n)
@@ -129,7 +131,7 @@ export async function describeRemittance(deps: RoyaltyDeps, sql: Sql, row: Remit
     url: `${deps.apiUrl}/v1/royalties/${row.id}`,
     record: JSON.parse(row.record) as Json,
     royalty_micro: row.royaltyMicro.toString(),
-    payouts: await readPayouts(sql, row.id, { nowMs: deps.clock.nowMs(), waitMs: deps.waitMs, apiUrl: deps.apiUrl }),
+    payouts: await readPayouts(sql, row.id, { ...deps.windows, nowMs: deps.clock.nowMs(), apiUrl: deps.apiUrl }),
     log: (await deps.tree.proofOf(row.id, 'witnessed')) ?? null,
   }
 }

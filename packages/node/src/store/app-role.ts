@@ -8,17 +8,24 @@ export const appRole = 'assay_app'
  * belong to it in the ordinary way. False when it does not exist and this login may not create it.
  */
 export async function ensureAppRole(client: pg.ClientBase): Promise<boolean> {
-  try {
-    await client.query(createSql)
-    return true
-  } catch (error) {
-    if (sqlStateOf(error) === '42501') return false
-    throw error
-  }
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      await client.query(createSql)
+      return true
+    } catch (error) {
+      const state = sqlStateOf(error)
+      if (state === '42501') return false
+      if (attempt === attemptsMax || !state || !concurrent.has(state)) throw error
+    }
 }
+
+// The role belongs to the whole server: a start in another of its databases may write the same rows at the same moment.
+const concurrent = new Set(['XX000', '23505', '40001', '40P01'])
+const attemptsMax = 10
 
 const createSql = `do $$
 begin
+  perform pg_advisory_xact_lock(1634952033, 6);
   begin
     if not exists (select from pg_roles where rolname = '${appRole}') then
       create role ${appRole} nologin;

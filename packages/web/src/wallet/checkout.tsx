@@ -1,21 +1,14 @@
-import type { Purchase, Quote } from '@assay/sdk'
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { announce } from '../app/announce.ts'
+import type { Quote } from '@assay/sdk'
+import { useEffect, useRef } from 'preact/hooks'
 import { useStore } from '../app/store.ts'
 import { useNode } from '../node/context.ts'
 import { networkName } from '../node/node-index.ts'
-import { asProblem, type ProblemError } from '../node/problem.ts'
 import { usd } from '../ui/format.ts'
 import { Badge, Hex, Notice, Problem, Synthetic, Waiting } from '../ui/parts.tsx'
 import { ConnectWallet } from './connect-wallet.tsx'
 import type { Bought, Order } from './order.ts'
+import { useCheckout } from './use-checkout.ts'
 import { walletName, wallet as walletStore } from './wallet-store.ts'
-
-type Step =
-  | { step: 'asking' }
-  | { step: 'priced'; quote: Quote }
-  | { step: 'paying'; quote: Quote; text: string }
-  | { step: 'failed'; problem: ProblemError; quote?: Quote; purchase?: Purchase }
 
 type Props = { order: Order; onBought: (bought: Bought) => void; onClose: () => void }
 
@@ -24,55 +17,10 @@ export function Checkout({ order, onBought, onClose }: Props) {
   const index = useNode()
   const wallet = useStore(walletStore)
   const dialog = useRef<HTMLDialogElement>(null)
-  const [step, setStep] = useState<Step>({ step: 'asking' })
+  const { step, pay } = useCheckout(order, onBought)
   useEffect(() => {
     dialog.current?.showModal()
   }, [])
-  // The order does not change while the dialog is open.
-  useEffect(() => {
-    if (wallet === undefined) return
-    let stale = false
-    setStep({ step: 'asking' })
-    import('./purse.ts')
-      .then(({ quoteOrder }) => quoteOrder(index, wallet, order))
-      .then(
-        (outcome) => {
-          if (stale) return
-          if (outcome.status === 'answered') onBought(outcome.bought)
-          else setStep({ step: 'priced', quote: outcome.quote })
-        },
-        (error: unknown) => stale || setStep({ step: 'failed', problem: asProblem(error) }),
-      )
-    return () => {
-      stale = true
-    }
-  }, [wallet])
-
-  const pay = async (quote: Quote, purchase?: Purchase) => {
-    if (wallet === undefined) return
-    const tell = (text: string) => {
-      setStep({ step: 'paying', quote, text })
-      announce(text)
-    }
-    tell(wallet.kind === 'demo' ? 'Signing with the demo wallet' : 'Waiting for your wallet')
-    const { payOrder, openPurchase } = await import('./purse.ts')
-    try {
-      const bought = await payOrder(index, wallet, order, {
-        quote,
-        onProgress: ({ kind }) => {
-          if (kind === 'paying') tell('Paying: the node prepares the answer, then settles')
-          if (kind === 'waiting') tell('The node is still settling; the same payment is asked about again')
-        },
-        ...(purchase === undefined ? {} : { purchase }),
-      })
-      announce(`Bought: ${order.what}`)
-      onBought(bought)
-    } catch (error) {
-      const open = openPurchase(error)
-      setStep({ step: 'failed', problem: asProblem(error), quote, ...(open === undefined ? {} : { purchase: open }) })
-    }
-  }
-
   const busy = step.step === 'paying'
   return (
     <dialog

@@ -53,6 +53,7 @@ export async function describeAttestation(
 export const payoutOptions = (deps: Pick<DescribeDeps, 'clock' | 'settings' | 'apiUrl'>) => ({
   nowMs: deps.clock.nowMs(),
   waitMs: deps.settings.waitMs,
+  releaseMs: deps.settings.releaseMs,
   apiUrl: deps.apiUrl,
 })
 

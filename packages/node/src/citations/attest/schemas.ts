@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isStorable } from '../page/storable.ts'
 
 export const walletText = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address')
 export const signatureText = z.string().regex(/^0x(?:[0-9a-fA-F]{2}){65,4096}$/, 'must be a signature in hex')
@@ -10,10 +11,7 @@ const words = (max: number) =>
     .string()
     .min(1)
     .max(max)
-    .refine(
-      (text) => text.trim() !== '' && Buffer.from(text).toString() === text && !text.includes('\u0000'),
-      'must be text',
-    )
+    .refine((text) => text.trim() !== '' && isStorable(text), 'must be text')
 
 export const attestBody = z.strictObject({
   source_url: z.string().min(1).max(2_048).describe('The page that is cited.'),

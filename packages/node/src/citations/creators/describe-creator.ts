@@ -4,8 +4,9 @@ import { toHex } from '../../kernel/bytes.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { Micro } from '../../kernel/money.ts'
 import type { Sql } from '../../store/database.ts'
+import { claimTree, cumulativeSql, currentRootSql } from './claim-tree.ts'
 import { distributorFor } from './contracts.ts'
-import { claimCall, committedTree } from './push-claims.ts'
+import { claimCall } from './push-claims.ts'
 
 export type DescribeCreatorDeps = {
   database: Sql
@@ -19,6 +20,8 @@ type Sums = {
   held: Micro
   committing: Micro
   committed: Micro
+  /** In the root that the contract has now, final or not. */
+  cumulative: Micro
   claimed: Micro
   threshold: Micro | null
   epoch: bigint | null
@@ -75,13 +78,12 @@ export async function describeCreator(deps: DescribeCreatorDeps, wallet: Address
 async function describeChain(deps: DescribeCreatorDeps, wallet: Address, network: Network, custody: Address) {
   const sums = await readSums(deps, wallet, network.caip2)
   const contract = distributorFor(network, custody).address
-  const claimable = sums.committed - sums.claimed
+  const claimable = sums.cumulative - sums.claimed
   const available = sums.accrued - sums.held
-  const tree =
-    claimable > 0n
-      ? await committedTree(deps.database, network.caip2, { chainId: network.chainId, contract })
-      : undefined
+  const place = { chainId: network.chainId, contract }
+  const tree = claimable > 0n ? (await claimTree(deps.database, network.caip2, place)).tree : undefined
   const proof = tree?.proofOf(wallet)
+  const cumulative = tree?.cumulativeOf(wallet) ?? 0n
   return {
     network: network.caip2,
     earned_micro: String(sums.accrued + sums.committing + sums.committed),
@@ -104,25 +106,24 @@ async function describeChain(deps: DescribeCreatorDeps, wallet: Address, network
             how: 'Anyone may send this transaction; the USDC goes to the creator, whoever pays the gas.',
             to: checksumAddress(contract),
             function: 'claimFor(address creator, uint256 cumulative, bytes32[] proof)',
-            cumulative_micro: String(sums.committed),
+            cumulative_micro: String(cumulative),
             proof,
-            data: claimCall(wallet, sums.committed, proof),
+            data: claimCall(wallet, cumulative, proof),
           },
   }
 }
 
 async function readSums({ database, nowMs }: DescribeCreatorDeps, wallet: Address, network: string): Promise<Sums> {
   const { rows } = await database.query<Sums>(
-    `select coalesce(sum(a.micro) filter (where a.state = 'accrued'), 0)::bigint as accrued,
-       coalesce(sum(a.micro) filter (where a.state = 'accrued' and a.held_until > $3), 0)::bigint as held,
-       coalesce(sum(a.micro) filter (where a.state = 'committing'), 0)::bigint as committing,
-       coalesce((select committed_micro from creator_balance where network = $2 and wallet = $1), 0)::bigint as committed,
-       coalesce((select claimed_micro from creator_balance where network = $2 and wallet = $1), 0)::bigint as claimed,
-       (select threshold_micro from creator_setting where wallet = $1) as threshold,
-       (select epoch from creator_root where network = $2 and state = 'committed' order by epoch desc limit 1) as epoch,
-       (select root from creator_root where network = $2 and state = 'committed' order by epoch desc limit 1) as root,
-       (select transaction from creator_root where network = $2 and state = 'committed' order by epoch desc limit 1) as transaction
-     from creator_accrual a where a.wallet = $1 and a.network = $2 and a.state in ('accrued', 'committing')`,
+    `select open.*, coalesce(b.committed_micro, 0) as committed, coalesce(b.claimed_micro, 0) as claimed,
+       coalesce(${cumulativeSql('r.landed')}, 0) as cumulative, r.epoch, r.root, r.transaction,
+       (select threshold_micro from creator_setting where wallet = $1) as threshold
+     from (select coalesce(sum(a.micro) filter (where a.state = 'accrued'), 0)::bigint as accrued,
+         coalesce(sum(a.micro) filter (where a.state = 'accrued' and a.held_until > $3), 0)::bigint as held,
+         coalesce(sum(a.micro) filter (where a.state = 'committing'), 0)::bigint as committing
+       from creator_accrual a where a.wallet = $1 and a.network = $2 and a.state in ('accrued', 'committing')) open
+     left join creator_balance b on b.network = $2 and b.wallet = $1
+     left join (${currentRootSql('$2')}) r on true`,
     [wallet, network, new Date(nowMs())],
   )
   return rows[0] as Sums

@@ -1,4 +1,5 @@
 import { type Address, checksumAddress } from '../../kernel/address.ts'
+import { toHex } from '../../kernel/bytes.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { Sql } from '../../store/database.ts'
 import type { Share } from './accrue.ts'
@@ -27,6 +28,8 @@ export type PayoutView = {
   epoch: string | null
   commit_transaction: string | null
   settle_transaction: string | null
+  /** Leads from what this creator had earned in all to the root that the commit transaction set. */
+  merkle_proof: { distributor: string; cumulative_micro: string; proof: string[] } | null
   follow: string | null
 }
 
@@ -44,17 +47,18 @@ type Row = {
   epoch: bigint | null
   commit_transaction: string | null
   settle_transaction: string | null
+  contract: Address | null
+  cumulative_micro: bigint | null
+  proof: Buffer | null
 }
 
-export async function readPayouts(
-  sql: Sql,
-  subject: string,
-  options: { nowMs: number; waitMs: number; apiUrl: string },
-): Promise<PayoutView[]> {
+export type PayoutOptions = { nowMs: number; waitMs: number; releaseMs: number; apiUrl: string }
+
+export async function readPayouts(sql: Sql, subject: string, options: PayoutOptions): Promise<PayoutView[]> {
   const { rows } = await sql.query<Row>({
     name: 'creator_payouts_of',
     text: `select a.domain, a.registrable, a.wallet, a.micro, a.network, a.state, a.held_until, a.held_reason, a.created_at,
-        r.root, r.epoch, case when r.state = 'committed' then r.transaction end as commit_transaction,
+        r.root, r.epoch, r.contract, l.cumulative_micro, l.proof, case when r.state = 'committed' then r.transaction end as commit_transaction,
         (select c.transaction from creator_claim c where c.network = a.network and c.wallet = a.wallet
            and c.cumulative_micro >= l.cumulative_micro order by c.block_number limit 1) as settle_transaction
       from creator_accrual a
@@ -71,7 +75,7 @@ export async function readPayouts(
 export function newPayouts(
   shares: readonly Share[],
   sale: { network: string; settledAtMs: number },
-  options: { nowMs: number; waitMs: number; apiUrl: string },
+  options: PayoutOptions,
 ): PayoutView[] {
   return shares
     .filter(({ micro }) => micro > 0n)
@@ -91,13 +95,17 @@ export function newPayouts(
           epoch: null,
           commit_transaction: null,
           settle_transaction: null,
+          contract: null,
+          cumulative_micro: null,
+          proof: null,
         },
         options,
       ),
     )
 }
 
-function toView(row: Row, { nowMs, waitMs, apiUrl }: { nowMs: number; waitMs: number; apiUrl: string }): PayoutView {
+function toView(row: Row, options: PayoutOptions): PayoutView {
+  const { nowMs, waitMs, apiUrl } = options
   const isHeld = row.state === 'accrued' && row.held_until !== null && row.held_until.getTime() > nowMs
   const state = row.settle_transaction !== null ? 'settled' : isHeld ? 'held' : row.state
   return {
@@ -106,21 +114,34 @@ function toView(row: Row, { nowMs, waitMs, apiUrl }: { nowMs: number; waitMs: nu
     micro: String(row.micro),
     network: row.network,
     state,
-    note: noteOf(state, row),
+    note: noteOf(state, row, options),
     held_until_at: isHeld && row.held_until ? toRfc3339(row.held_until.getTime()) : null,
     waits_until_at: row.state === 'waiting' ? toRfc3339(row.created_at.getTime() + waitMs) : null,
     root: row.root && `0x${row.root.toString('hex')}`,
     epoch: row.epoch === null ? null : String(row.epoch),
     commit_transaction: row.commit_transaction,
     settle_transaction: row.settle_transaction,
+    merkle_proof: merkleProofOf(row),
     follow: row.wallet && `${apiUrl}/v1/creators/${checksumAddress(row.wallet)}`,
   }
 }
 
-function noteOf(state: PayoutState, row: Row): string {
+const hashBytes = 32
+
+function merkleProofOf({ state, contract, cumulative_micro, proof }: Row): PayoutView['merkle_proof'] {
+  if (state !== 'committed' || contract === null || cumulative_micro === null || proof === null) return null
+  const steps = Array.from({ length: proof.length / hashBytes }, (_, step) =>
+    toHex(proof.subarray(step * hashBytes, (step + 1) * hashBytes)),
+  )
+  return { distributor: checksumAddress(contract), cumulative_micro: String(cumulative_micro), proof: steps }
+}
+
+const days = (ms: number) => `${Math.round(ms / 8_640_000) / 10} days`
+
+function noteOf(state: PayoutState, row: Row, { waitMs, releaseMs }: PayoutOptions): string {
   switch (state) {
     case 'waiting':
-      return `Nobody has proven ${row.registrable} yet. The share waits for 180 days, is released 7 days after a proof, and otherwise returns to the credit of whoever paid.`
+      return `Nobody has proven ${row.registrable} yet. The share waits for ${days(waitMs)}, is released ${days(releaseMs)} after a proof, and otherwise returns to the credit of whoever paid.`
     case 'held':
       return `Held in a challenge window: ${row.held_reason}.`
     case 'accrued':

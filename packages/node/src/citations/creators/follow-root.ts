@@ -21,12 +21,13 @@ export type SignedRoot = {
   validBefore: bigint
   headBlock: bigint
   signature: Buffer
+  landed: boolean
 }
 
 export async function findSignedRoot({ database }: CreatorDeps, network: string): Promise<SignedRoot | undefined> {
   const { rows } = await database.query<SignedRoot>(
     `select id, network, epoch, root, total_micro as "totalMicro", increase_micro as "increaseMicro",
-       valid_before as "validBefore", head_block as "headBlock", signature
+       valid_before as "validBefore", head_block as "headBlock", signature, landed
      from creator_root where network = $1 and state = 'signed'`,
     [network],
   )
@@ -46,9 +47,26 @@ export async function followRoot(
     await commitRoot(deps, signed, await findAdvance(place, signed, final))
     return undefined
   }
-  if (BigInt(final.timestamp) <= signed.validBefore) return signed
+  if (BigInt(final.timestamp) <= signed.validBefore) {
+    await noteLanded(deps, place, signed)
+    return signed
+  }
   await abandonRoot(deps, signed)
   return undefined
+}
+
+/** Not final yet, but the contract knows this root and no other: claims need its proofs from now on. A reorg undoes it. */
+async function noteLanded(deps: CreatorDeps, place: CreatorChain, signed: SignedRoot): Promise<void> {
+  const data = encodeFunctionData({ abi: distributorAbi, functionName: 'root' })
+  const root = await place.rpc
+    .first('eth_call', [{ to: place.distributor.address, data }, 'latest'])
+    .catch(() => undefined)
+  const landed = root === toHex(signed.root)
+  if (root === undefined || landed === signed.landed) return
+  await deps.database.query(`update creator_root set landed = $2 where id = $1 and state = 'signed'`, [
+    signed.id,
+    landed,
+  ])
 }
 
 /** Sends the root, unless a transaction that may still land carries it already. Anybody could: the signature is all it takes. */
@@ -89,16 +107,15 @@ const advanceCall = (signed: SignedRoot): Hex =>
 const advancedTopic = toEventSelector('Advanced(uint64,bytes32,uint256,uint256)')
 
 async function findAdvance(place: CreatorChain, signed: SignedRoot, final: BlockRef) {
-  const logs = (await place.rpc
-    .first('eth_getLogs', [
-      {
-        address: place.distributor.address,
-        topics: [advancedTopic, pad(numberToHex(signed.epoch))],
-        fromBlock: numberToHex(signed.headBlock),
-        toBlock: numberToHex(final.number),
-      },
-    ])
-    .catch(() => [])) as { transactionHash: Hex; blockNumber: Hex }[]
+  // Asked once and kept for ever: an endpoint that does not answer is asked again in the next round.
+  const logs = (await place.rpc.first('eth_getLogs', [
+    {
+      address: place.distributor.address,
+      topics: [advancedTopic, pad(numberToHex(signed.epoch))],
+      fromBlock: numberToHex(signed.headBlock),
+      toBlock: numberToHex(final.number),
+    },
+  ])) as { transactionHash: Hex; blockNumber: Hex }[]
   const [log] = logs
   return log && { transaction: log.transactionHash, blockNumber: BigInt(log.blockNumber) }
 }

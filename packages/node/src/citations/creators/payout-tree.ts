@@ -21,7 +21,12 @@ export function payoutLeafHash({ chainId, contract }: PayoutPlace, leaf: PayoutL
 
 const joined = (a: Buffer, b: Buffer) => keccak256(Buffer.concat(a.compare(b) < 0 ? [a, b] : [b, a]))
 
-export type PayoutTree = { root: Buffer; totalMicro: Micro; proofOf(wallet: Address): Hex[] | undefined }
+export type PayoutTree = {
+  root: Buffer
+  totalMicro: Micro
+  cumulativeOf(wallet: Address): Micro | undefined
+  proofOf(wallet: Address): Hex[] | undefined
+}
 
 /** Leaves in the order of their wallets; a node without sibling goes up as it is. */
 export function payoutTree(place: PayoutPlace, leaves: readonly PayoutLeaf[]): PayoutTree {
@@ -40,6 +45,7 @@ export function payoutTree(place: PayoutPlace, leaves: readonly PayoutLeaf[]): P
   return {
     root: rows.at(-1)?.[0] ?? Buffer.alloc(32),
     totalMicro: ordered.reduce((sum, leaf) => sum + leaf.cumulativeMicro, 0n),
+    cumulativeOf: (wallet) => ordered[places.get(wallet) ?? -1]?.cumulativeMicro,
     proofOf: (wallet) => {
       let at = places.get(wallet)
       if (at === undefined) return undefined

@@ -11,21 +11,32 @@ const rowsAtOnce = 1_000
 
 /** Gives what waited for a proof to whoever proved the domain, some days after the proof so that it can be contested. */
 export async function releaseWaiting(deps: CreatorDeps): Promise<number> {
+  let released = 0
+  // All of them in every round: hosts that nobody proved must not stand before those that somebody did.
+  for (let after = ''; ; ) {
+    const domains = await readDue(deps, after)
+    for (const { domain, registrable } of domains)
+      released += await deps.database.transaction(async (tx) => {
+        const payee = await findPayee(tx, domain, registrable)
+        if (payee.wallet === undefined || !(await isSettled(deps, tx, payee))) return 0
+        return moveTo(deps, tx, domain, payee.wallet)
+      })
+    if (domains.length < domainsAtOnce) return released
+    after = domains.at(-1)?.domain ?? ''
+  }
+}
+
+/** Domains with waiting shares under a name that was proven, on that host or another one. */
+async function readDue(deps: CreatorDeps, after: string): Promise<{ domain: string; registrable: string }[]> {
   const { rows } = await deps.database.query<{ domain: string; registrable: string }>(
     `select distinct a.domain, a.registrable from creator_accrual a
-     where a.state = 'waiting' and exists (select from source s join source_claim c on c.id = s.proven_claim
+     where a.state = 'waiting' and a.domain > $3 and exists (select from source s join source_claim c on c.id = s.proven_claim
        where s.registrable = a.registrable and s.state = 'proven' and c.wallet_proven_at is not null
-         and greatest(c.proven_at, c.wallet_proven_at) <= $1) limit $2`,
-    [new Date(deps.clock.nowMs() - deps.settings.releaseMs), domainsAtOnce],
+         and greatest(c.proven_at, c.wallet_proven_at) <= $1
+         and (s.domain = a.domain or (c.method = 'dns' and a.domain like '%.' || s.domain))) order by a.domain limit $2`,
+    [new Date(deps.clock.nowMs() - deps.settings.releaseMs), domainsAtOnce, after],
   )
-  let released = 0
-  for (const { domain, registrable } of rows)
-    released += await deps.database.transaction(async (tx) => {
-      const payee = await findPayee(tx, domain, registrable)
-      if (payee.wallet === undefined || !(await isSettled(deps, tx, payee))) return 0
-      return moveTo(deps, tx, domain, payee.wallet)
-    })
-  return released
+  return rows
 }
 
 async function isSettled(deps: CreatorDeps, tx: Tx, payee: Payee): Promise<boolean> {
@@ -36,30 +47,52 @@ async function isSettled(deps: CreatorDeps, tx: Tx, payee: Payee): Promise<boole
   return rows[0]?.settled === true
 }
 
-type Waiting = { id: bigint; network: string; registrable: string; shard: number; micro: Micro; payer: Address }
+type Waiting = {
+  id: bigint
+  subject: string
+  network: string
+  registrable: string
+  shard: number
+  micro: Micro
+  payer: Address
+}
 
 async function moveTo(deps: CreatorDeps, tx: Tx, domain: string, wallet: Address): Promise<number> {
   const { rows } = await tx.query<Waiting>(
-    `select id, network, registrable, shard, micro, payer from creator_accrual where state = 'waiting' and domain = $1
+    `select id, subject, network, registrable, shard, micro, payer from creator_accrual where state = 'waiting' and domain = $1
      order by id limit $2 for update`,
     [domain, rowsAtOnce],
   )
   await tx.query(
-    `update creator_accrual set state = 'accrued', wallet = $2, released_at = $3,
-       held_until = case when payer = $2 then $4 else held_until end,
-       held_reason = case when payer = $2 then 'payer_is_creator' else held_reason end
-     where id = any($1::bigint[])`,
+    `update creator_accrual c set state = 'accrued', wallet = $2, released_at = $3,
+       held_until = case when s.own = '' then c.held_until else greatest(c.held_until, $4) end,
+       held_reason = case when s.own = '' then c.held_reason else concat_ws(', ', c.held_reason, s.own) end
+     from (select a.id, concat_ws(', ', case when a.payer = $2 then 'payer_is_creator' end,
+         case when t.agent = $2 then 'agent_is_creator' end) as own
+       from creator_accrual a left join attestation t on t.id = a.subject where a.id = any($1::bigint[])) s
+     where c.id = s.id`,
     [rows.map(({ id }) => id), wallet, new Date(deps.clock.nowMs()), new Date(deps.clock.nowMs() + deps.challengeMs)],
   )
+  await judgeAgain(tx, rows, wallet)
   await postByNetwork(tx, 'creator_release', rows, (row) => accruedAccount(row.network, wallet, row.shard))
   return rows.length
+}
+
+/** Nobody could say that somebody cited himself while it was not known who is paid. */
+async function judgeAgain(tx: Tx, rows: readonly Waiting[], wallet: Address): Promise<void> {
+  await tx.query(
+    `update attestation t set judged_at = null, wash = array(select distinct w from unnest(t.wash || array_remove(array[
+       case when t.payer = $2 then 'payer_is_creator' end, case when t.agent = $2 then 'agent_is_creator' end], null)) w
+       order by w) where t.id = any($1)`,
+    [rows.map(({ subject }) => subject), wallet],
+  )
 }
 
 /** Published rule: what nobody proved in time goes back to whoever paid it, as credit. */
 export async function expireWaiting(deps: CreatorDeps): Promise<number> {
   return deps.database.transaction(async (tx) => {
     const { rows } = await tx.query<Waiting>(
-      `select id, network, registrable, shard, micro, payer from creator_accrual
+      `select id, subject, network, registrable, shard, micro, payer from creator_accrual
        where state = 'waiting' and created_at <= $1 order by id limit $2 for update skip locked`,
       [new Date(deps.clock.nowMs() - deps.settings.waitMs), rowsAtOnce],
     )

@@ -42,15 +42,15 @@ export async function followAllChains(deps: CreatorDeps): Promise<void> {
 async function payOut(deps: CreatorDeps, place: CreatorChain): Promise<void> {
   const final = await place.chain.finalizedBlock()
   const read = () => readDistributor(place.rpc, place.distributor.address, place.network.usdc.address, final.number)
+  // Before the next root: it will make every proof of this one worthless.
+  if (await read()) await pushClaims(deps, place)
   let signed = await findSignedRoot(deps, place.network.caip2)
   if (!signed && (await signNextRoot(deps, place, final, await read())))
     signed = await findSignedRoot(deps, place.network.caip2)
-  if (signed) {
-    // Deployed when it is first needed, so that a node without creators costs no gas.
-    if (await ensureDeployed(deps, place, place.distributor)) await sendRoot(deps, place, signed)
-    else deps.log.warn({ network: place.network.caip2 }, 'the distributor of creators could not be deployed')
-  }
-  if (await read()) await pushClaims(deps, place)
+  if (!signed) return
+  // Deployed when it is first needed, so that a node without creators costs no gas.
+  if (await ensureDeployed(deps, place, place.distributor)) await sendRoot(deps, place, signed)
+  else deps.log.warn({ network: place.network.caip2 }, 'the distributor of creators could not be deployed')
 }
 
 /** One chain that cannot be read must not keep the other waiting. */

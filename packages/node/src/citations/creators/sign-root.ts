@@ -8,7 +8,7 @@ import type { Micro } from '../../kernel/money.ts'
 import { freeCustody } from '../../payouts/index.ts'
 import type { Sql, Tx } from '../../store/database.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
-import { type PayoutLeaf, payoutTree } from './payout-tree.ts'
+import { type PayoutLeaf, type PayoutTree, payoutTree } from './payout-tree.ts'
 import type { DistributorState } from './read-distributor.ts'
 
 const accrualsMax = 20_000
@@ -81,7 +81,7 @@ export async function signNextRoot(
       ],
     )
     const rootId = rows[0]?.id as bigint
-    await keepLeaves(tx, caip2, rootId, leaves, chosen)
+    await keepLeaves(tx, caip2, rootId, tree, leaves, chosen)
     await tx.query(`update creator_accrual set state = 'committing', root_id = $2 where id = any($1::bigint[])`, [
       open.filter(({ wallet }) => chosen.has(wallet)).map(({ id }) => id),
       rootId,
@@ -174,6 +174,7 @@ async function keepLeaves(
   tx: Tx,
   network: string,
   rootId: bigint,
+  tree: PayoutTree,
   leaves: readonly PayoutLeaf[],
   gained: ReadonlyMap<Address, Micro>,
 ): Promise<void> {
@@ -186,8 +187,8 @@ async function keepLeaves(
     [network, ...columns],
   )
   await tx.query(
-    `insert into creator_leaf (root_id, wallet, cumulative_micro) select $1, t.wallet, t.micro
-     from unnest($2::text[], $3::bigint[]) t (wallet, micro)`,
-    [rootId, ...columns],
+    `insert into creator_leaf (root_id, wallet, cumulative_micro, proof) select $1, t.wallet, t.micro, t.proof
+     from unnest($2::text[], $3::bigint[], $4::bytea[]) t (wallet, micro, proof)`,
+    [rootId, ...columns, changed.map(({ wallet }) => Buffer.concat((tree.proofOf(wallet) ?? []).map(fromHex)))],
   )
 }

@@ -22,7 +22,7 @@ const day = 86_400_000
 let lastAddress = 0
 const newWallet = (): Address => {
   lastAddress += 1
-  return `0x${lastAddress.toString(16).padStart(40, 'a')}` as Address
+  return `0xa${lastAddress.toString(16).padStart(39, '0')}` as Address
 }
 const word = (address: string) => `0x${address.slice(2).padStart(64, '0')}`
 
@@ -195,6 +195,19 @@ test('transfers are counted once however often the chain is read, and money that
     `select agent, citations from citation_edge where domain = 'joined.com'`,
   )
   expect(rows).toEqual([{ agent: clusters.get(first), citations: 2 }])
+})
+
+test('a share that waited for a proof is looked at again once it is known who is paid, and held from its release on', async () => {
+  const chain = createTransfers()
+  const [creator, agent] = [newWallet(), newWallet()]
+  chain.send(zeroAddress, creator, 100)
+  chain.send(creator, agent, 5)
+  const id = await cite(agent, creator, 'proven-late.com', 30 * day)
+  // Nobody had proven the domain when it was stamped.
+  await world.db.owner.query('update attestation set creator = null where id = $1', [id])
+  await world.db.owner.query('update creator_accrual set released_at = now() where subject = $1', [id])
+  await createFundingWork(fundingOf(chain))()
+  expect(await verdictOf(id)).toEqual(washed)
 })
 
 test('a chain that cannot be read keeps citations waiting for a while, not for ever', async () => {

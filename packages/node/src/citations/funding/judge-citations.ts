@@ -152,11 +152,12 @@ async function store({ database, clock, settings }: FundingDeps, cited: readonly
         [one.id, signs],
       )
       await tx.query(
-        `update creator_accrual set held_until = greatest(held_until, $3),
+        `update creator_accrual
+         set held_until = greatest(held_until, coalesce(released_at, $3) + $5::bigint * interval '1 millisecond'),
            held_reason = concat_ws(', ', held_reason, nullif(array_to_string(array(
              select s from unnest($4::text[]) s where coalesce(held_reason, '') not like '%' || s || '%'), ', '), ''))
          where subject = $1 and wallet is not distinct from $2 and state = 'accrued'`,
-        [one.id, wallet ?? null, new Date(one.created_at.getTime() + settings.challengeMs), signs],
+        [one.id, wallet ?? null, one.created_at, signs, settings.challengeMs],
       )
     }
     await tx.query('update attestation set judged_at = $2 where id = any($1)', [

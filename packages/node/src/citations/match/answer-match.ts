@@ -34,31 +34,61 @@ const dayMs = 86_400_000
 /** Finds, confirms against the database, ranks and quotes. */
 export async function answerMatch(deps: MatchDeps, request: MatchRequest, payer: Address): Promise<PreparedAnswer> {
   const nowMs = deps.clock.nowMs()
-  const found = await deps.engine.search(request.query, filtersOf(request, nowMs), candidatesMax)
-  const pages = await confirmedPages(
-    deps.database,
-    found.candidates.map(({ pageId }) => pageId),
-  )
+  const limit = request.limit ?? 10
+  const { candidates, corrected } = await gatherCandidates(deps, request.query, filtersOf(request, nowMs), limit)
   const query = readQuery(request.query)
-  const candidates = found.candidates.flatMap(({ pageId, score }) => {
-    const page = pages.get(pageId)
-    return page ? [{ page, score }] : []
-  })
-  const ranked = rankPages(candidates, query, { limit: request.limit ?? 10, perDomainMax, nowMs })
+  const ranked = rankPages(candidates, query, { limit, perDomainMax, nowMs })
   if (ranked.length === 0) throw new Problem('no_match')
   const terms = await readSourceTerms(deps.database, [...new Set(ranked.map(({ page }) => page.domain))])
-  const words = lookedFor(query.terms.keys(), found.corrected)
+  const words = lookedFor(query.terms.keys(), corrected)
   const answer: MatchAnswer = {
     query_id: deps.ids.next('qry'),
     data: ranked.map((one) => matchedPage(deps, one, terms.get(one.page.domain), words, request.explain === true)),
     next_cursor: null,
-    corrected: found.corrected,
+    corrected,
     searched_at: toRfc3339(nowMs),
     synthetic: ranked.some(({ page }) => page.synthetic),
   }
   return {
     answer: { status: 200, contentType: 'application/json', body: JSON.stringify(answer) },
     reservation: reservationOf(answer, request.query, payer),
+  }
+}
+
+type ConfirmedCandidate = { page: IndexedPage; score: number }
+
+const roundsMax = 4
+
+/**
+ * The best candidates, confirmed. One owner of many pages may fill a whole round with them, of which only a few are shown:
+ * then the next round looks past it, so that the others are found.
+ */
+async function gatherCandidates(
+  deps: Pick<MatchDeps, 'database' | 'engine'>,
+  query: string,
+  filters: Filters,
+  limit: number,
+): Promise<{ candidates: ConfirmedCandidate[]; corrected: Record<string, string> }> {
+  const candidates: ConfirmedCandidate[] = []
+  const crowds = new Map<string, number>()
+  for (let round = 1; ; round += 1) {
+    const notUnder = [...crowds].flatMap(([name, count]) => (count >= perDomainMax ? [name] : []))
+    const found = await deps.engine.search(
+      query,
+      notUnder.length === 0 ? filters : { ...filters, notUnder },
+      candidatesMax,
+    )
+    const ids = found.candidates.map(({ pageId }) => pageId)
+    const pages = await confirmedPages(deps.database, ids)
+    for (const { pageId, score } of found.candidates) {
+      const page = pages.get(pageId)
+      if (!page) continue
+      candidates.push({ page, score })
+      crowds.set(page.registrable, (crowds.get(page.registrable) ?? 0) + 1)
+    }
+    const shown = [...crowds.values()].reduce((sum, count) => sum + Math.min(count, perDomainMax), 0)
+    if (shown >= limit || ids.length < candidatesMax || round === roundsMax)
+      return { candidates, corrected: found.corrected }
   }
 }
 
@@ -150,11 +180,12 @@ function reservationOf(answer: MatchAnswer, query: string, payer: Address): Json
   } satisfies Reservation as unknown as Json
 }
 
-/** In the transaction of the sale: only what was paid for is demand. */
+/** In the transaction of the sale: only what was paid for is demand. After a reorg the same sale ends a second time. */
 export async function recordMatch(tx: Tx, reservation: Json, askedAtMs: number): Promise<void> {
   const { id, payer, query, pages, synthetic } = reservation as unknown as Reservation
   await tx.query(
-    'insert into match_query (id, payer, query, pages, synthetic, asked_at) values ($1, $2, $3, $4, $5, $6)',
+    `insert into match_query (id, payer, query, pages, synthetic, asked_at) values ($1, $2, $3, $4, $5, $6)
+     on conflict (id) do nothing`,
     [id, payer, query, JSON.stringify(pages), synthetic, new Date(askedAtMs)],
   )
 }

@@ -9,6 +9,8 @@ import { createTopHits, type Hit } from './top-hits.ts'
 /** What a page must be to be a candidate; absent means any. */
 export type Filters = {
   domains?: readonly string[]
+  /** Registrable domains that are left out, with everything below them. */
+  notUnder?: readonly string[]
   language?: string
   licences?: readonly string[]
   /** Days since 1970. */
@@ -147,14 +149,19 @@ const acceptsAll: Accepts = () => true
 
 /** Names are compared once per segment, documents by number. */
 function createFilter(segment: Segment, filters: Filters, scores: ReadonlyMap<string, number>): Accepts {
-  const { domains, language, licences, sinceDay, minScore } = filters
-  if (domains === undefined && language === undefined && licences === undefined && (sinceDay ?? minScore) === undefined)
+  const { domains, notUnder, language, licences, sinceDay, minScore } = filters
+  if ([domains, notUnder, language, licences, sinceDay, minScore].every((filter) => filter === undefined))
     return acceptsAll
   const wanted = domains === undefined ? undefined : new Set(domains)
   const byDomain =
-    wanted === undefined && minScore === undefined
+    (domains ?? notUnder ?? minScore) === undefined
       ? undefined
-      : segment.domains.map((name) => (wanted?.has(name) ?? true) && (scores.get(name) ?? 0) >= (minScore ?? 0))
+      : segment.domains.map(
+          (name) =>
+            (wanted?.has(name) ?? true) &&
+            (scores.get(name) ?? 0) >= (minScore ?? 0) &&
+            notUnder?.some((above) => name === above || name.endsWith(`.${above}`)) !== true,
+        )
   const languageId = language === undefined ? undefined : segment.languages.indexOf(language)
   const byLicence = licences === undefined ? undefined : segment.licences.map((name) => licences.includes(name))
   return (doc) =>

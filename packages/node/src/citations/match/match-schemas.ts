@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isStorable } from '../page/storable.ts'
 import { domainInput } from '../schemas.ts'
 import { tokenize } from './tokenize.ts'
 
@@ -8,6 +9,7 @@ export const matchRequest = z.strictObject({
   query: z
     .string()
     .max(queryCharsMax)
+    .refine(isStorable, 'must be text')
     .refine((text) => tokenize(text).length > 0, 'must contain a word to look for')
     .describe('What the sources should be about; "quoted phrases" count more.'),
   limit: z.int().min(1).max(50).optional().describe('10 unless told.'),

@@ -25,6 +25,7 @@ export function openPostgresEngine(database: Database): MatchEngine {
              select from jsonb_array_elements(p.facts->'licences') l where l->>'name' = any($5)))
            and ($6::int is null or coalesce(
              (p.facts->>'modifiedAt')::timestamptz, (p.facts->>'publishedAt')::timestamptz, p.fetched_at) >= to_timestamp($6::float8 * 86400))
+           and ($8::text[] is null or s.registrable <> all($8))
          order by rank desc, p.change_seq limit $7`,
         [
           words.map((word) => `'${word.replaceAll("'", "''")}':*`).join(' | '),
@@ -34,6 +35,7 @@ export function openPostgresEngine(database: Database): MatchEngine {
           filters.licences ?? null,
           filters.sinceDay ?? null,
           limit,
+          filters.notUnder ?? null,
         ],
       )
       return {

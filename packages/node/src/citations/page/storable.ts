@@ -8,3 +8,5 @@ export function storable<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, storable(member)])) as T
 }
+
+export const isStorable = (text: string): boolean => storable(text) === text

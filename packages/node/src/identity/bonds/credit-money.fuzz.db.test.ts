@@ -17,6 +17,7 @@ import { refundCredit } from '../../payments/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { lockBondOf } from './lock-bond.ts'
 import { askRelease, releaseDue } from './release-bond.ts'
+import { insertTestRuling } from './ruling.fixture.ts'
 import { slashBond } from './slash-bond.ts'
 
 let db: TestDatabase
@@ -100,7 +101,9 @@ function openWallet(owner: Address, delegate: Address, mandate: string) {
     },
     slash: async ({ micro }) => {
       rulings += 1
-      const order = { ruling: `r${rulings}`, reason: 'test', by: 'test', micro, nowMs: systemClock.nowMs() }
+      const ruling = `${owner} ${rulings}`
+      await insertTestRuling(db.database, ruling, { wallet: owner })
+      const order = { ruling, reason: 'test', by: 'test', micro, nowMs: systemClock.nowMs() }
       const outcome = await slashBond(db.database, { ...order, bondId: bonds.at(-1) ?? 'none' })
       if (outcome.status === 'slashed') sums.slashedMicro += outcome.micro
     },

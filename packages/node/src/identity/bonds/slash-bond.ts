@@ -2,11 +2,11 @@ import { type Micro, smallerOf } from '../../kernel/money.ts'
 import { accounts, post } from '../../ledger/index.ts'
 import { writeAudit } from '../../store/audit-log.ts'
 import type { Database } from '../../store/database.ts'
-import { type Bond, lockBond } from './store.ts'
+import { type Bond, isUpheldAgainst, lockBond } from './store.ts'
 
 export type SlashOrder = {
   bondId: string
-  /** The upheld ruling; it can take from this bond once. */
+  /** The citation that was found to be washed, by its attestation; it can take from this bond once. */
   ruling: string
   reason: string
   by: string
@@ -17,7 +17,7 @@ export type SlashOrder = {
 
 export type SlashOutcome =
   | { status: 'slashed'; bond: Bond; micro: Micro }
-  | { status: 'refused'; why: 'no_such_bond' | 'ended' | 'more_than_left' | 'slashed_before' }
+  | { status: 'refused'; why: 'no_such_bond' | 'ended' | 'not_upheld' | 'more_than_left' | 'slashed_before' }
 
 /** Takes a bond, or a part of it, for an upheld ruling: posted as income of the node, and in the audit log. */
 export async function slashBond(database: Database, order: SlashOrder): Promise<SlashOutcome> {
@@ -26,6 +26,7 @@ export async function slashBond(database: Database, order: SlashOrder): Promise<
     const bond = await lockBond(tx, bondId)
     if (!bond) return { status: 'refused', why: 'no_such_bond' }
     if (bond.state === 'released' || bond.state === 'slashed') return { status: 'refused', why: 'ended' }
+    if (!(await isUpheldAgainst(tx, ruling, bond.wallet))) return { status: 'refused', why: 'not_upheld' }
     const leftMicro = bond.micro - bond.slashedMicro
     const micro = order.micro ?? leftMicro
     if (micro <= 0n || smallerOf(micro, leftMicro) !== micro) return { status: 'refused', why: 'more_than_left' }

@@ -24,6 +24,9 @@ const sharesSql = (id: string) =>
   `(select array_agg(distinct a.wallet) from creator_accrual a where a.payment_id = ${id}) as creators,
    (select cardinality(t.wash) > 0 from attestation t where t.payment_id = ${id}) as washed`
 
+/** A draw does not keep who brought it; who earned from it is in the books of rewards. */
+const earnersSql = `coalesce((select array[s.affiliate, s.referrer] from reward_sale s where s.payment_id = p.id and s.round = 0), '{}')`
+
 /** `where` may name the columns ended_at, payer and id of `p`. */
 export const paymentsSql = (where: string) =>
   `select p.id, 'payment' as kind, p.state, p.reason, p.payer as wallet, p.network, p.ended_at as at, p.amount_micro::text as micro,
@@ -32,7 +35,7 @@ export const paymentsSql = (where: string) =>
 
 export const drawsSql = (where: string) =>
   `select p.id, 'draw' as kind, p.state, null as reason, p.account as wallet, p.subject as network, p.ended_at as at,
-     p.amount::text as micro, true as whole, null as payee, p.route_id as route, ${sharesSql('p.id')}, '{}'::text[] as referrers
+     p.amount::text as micro, true as whole, null as payee, p.route_id as route, ${sharesSql('p.id')}, ${earnersSql} as referrers
    from entitled_call p where p.port = 'credit' and p.state = 'captured' and ${where}`
 
 export const reversalsSql = (where: string) =>

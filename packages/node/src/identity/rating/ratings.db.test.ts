@@ -166,6 +166,27 @@ test('draws of credit count like payments', async () => {
   expect(await rated(deps, wallet)).toEqual(before)
 })
 
+test('a draw that pays an affiliate share back to the own purse is dealt with oneself', async () => {
+  const deps = open()
+  const [wallet, pocket] = [addressOf('left pocket'), addressOf('right pocket')]
+  for (const one of [wallet, pocket]) houses.set(one, 'one purse')
+  const draw = async (id: string, affiliate: Address) => {
+    await db.database.query(
+      `insert into entitled_call (id, port, account, subject, amount, route_id, fingerprint, to_clearing, state, held_at, expires_at, ended_at)
+       values ($1, 'credit', $2, 'eip155:8453', 20000, 'tokens.report', 'f', false, 'captured', $3, $3, $3)`,
+      [id, wallet, new Date(startMs)],
+    )
+    await db.database.query(
+      `insert into reward_sale (payment_id, payer, network, route_id, take_micro, points, affiliate, sold_at)
+       values ($1, $2, 'eip155:8453', 'tokens.report', 20000, 0, $3, $4)`,
+      [id, wallet, affiliate, new Date(startMs)],
+    )
+  }
+  await draw('call_own', pocket)
+  await draw('call_other', addressOf('stranger'))
+  expect((await rated(deps, wallet))?.evidence).toMatchObject({ settled_payments: 2, independent_payments: 1 })
+})
+
 const saleOf = (id: string, payer: Address, atMs: number) =>
   ({ paymentId: id, payer, network: 'eip155:8453', amountMicro: 20_000n, settledAtMs: atMs }) as Sale
 

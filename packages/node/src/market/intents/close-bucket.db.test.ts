@@ -164,9 +164,9 @@ test('a bond that ends too early or is too small does not count', async () => {
         (wallets === 'all' ? [] : wallets).map((wallet, index) => [
           wallet,
           index % 3 === 0
-            ? { micro: 10_000_000n, lockedUntilMs: endsAtMs + 8 * 86_400_000 }
+            ? { micro: 10_000_000n, lockedUntilMs: endsAtMs + 31 * 86_400_000 }
             : index % 3 === 1
-              ? { micro: 10_000_000n, lockedUntilMs: endsAtMs + 8 * 86_400_000 - 1 }
+              ? { micro: 10_000_000n, lockedUntilMs: endsAtMs + 31 * 86_400_000 - 1 }
               : { micro: 9_999_999n, lockedUntilMs: endsAtMs + 80 * 86_400_000 },
         ]),
       ),

@@ -35,6 +35,7 @@ const privacy = z.strictObject({
   epsilon_bucket: z.string(),
   epsilon_daily: z.string(),
   noise_scale: z.strictObject({ demand: z.number(), bonded: z.number(), terms: z.number() }),
+  threshold: z.string(),
 })
 
 /** The hour that ended a day ago: what subscribers read then. */

@@ -26,7 +26,12 @@ export type IntentOptions = {
   standing: Standing
 }
 
-export type OpenedIntents = { shop: Shop & { jobs: NonNullable<Shop['jobs']> }; demand: PublishedDemand }
+export type OpenedIntents = {
+  shop: Shop & { jobs: NonNullable<Shop['jobs']> }
+  demand: PublishedDemand
+  /** How long after a bucket the bonds that count in it stay locked. */
+  bondMs: number
+}
 
 export function createIntentDeps(context: ShopContext, options: IntentOptions): IntentDeps {
   const demo = context.mode === 'demo'
@@ -76,6 +81,7 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
 
   return {
     demand: demandOf(deps, feed),
+    bondMs: settings.bondMs,
     shop: {
       routes: [
         streamRoute({ ...deps, feed, subscriptions, streams, network: context.base.caip2 }),

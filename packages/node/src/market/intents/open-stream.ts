@@ -34,7 +34,11 @@ const gapText = (deps: StreamDeps, from: number, to: number, reason: string) =>
     to: eventId(to),
     count: to - from + 1,
     reason,
-    resume: `Reconnect with Last-Event-ID: ${eventId(Math.max(0, from - 1))}`,
+    // Only what was left out for a slow reader is still there to be asked for.
+    resume:
+      reason === 'slow_reader'
+        ? `Reconnect with Last-Event-ID: ${eventId(Math.max(0, from - 1))}`
+        : 'These events cannot be had; the stream goes on with what comes next.',
   })
 
 const endText = (deps: StreamDeps, reason: string) =>

@@ -109,5 +109,6 @@ function makeStatement(settings: IntentSettings) {
     epsilon_bucket: epsilonText(bucketEpsilonMicro(settings)),
     epsilon_daily: epsilonText(settings.epsilonDailyMicro),
     noise_scale: { demand: scaleOf('demand'), bonded: scaleOf('bonded'), terms: scaleOf('words') },
+    threshold: `a figure with fewer than ${settings.k} agents is left out before noise is added: that it is left out is not covered by epsilon`,
   }
 }

@@ -60,7 +60,7 @@ const schema = (demo: boolean) =>
       .number()
       .min(0)
       .max(365)
-      .default(demo ? 0 : 8),
+      .default(demo ? 5 : 31),
     clusters: z.array(ownCluster).max(200).default([]),
     demo: z.enum(['on', 'off']).default('on'),
     demo_calls_per_second: z.number().positive().max(20).default(3),

@@ -27,7 +27,7 @@ export type OptionDeps = {
   spareMicro?(): Promise<Micro>
   /** Throws a Problem when the operator has stopped trading. */
   requireTrading(): Promise<void>
-  /** Beside the allowlist: the operator's own rule. */
+  /** Beside the allowlist: the operator's own rule. Throws a Problem when it cannot be asked. */
   isEligible?(wallet: Address, action: 'buy' | 'write'): Promise<boolean>
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { accounts, balanceOf, owedTo, trialBalance } from '../../ledger/index.ts'
+import { accounts, balanceOf, owedTo, post, trialBalance } from '../../ledger/index.ts'
 import { SaleImpossible } from '../../payments/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { activateOffers } from './activate-offers.ts'
@@ -47,6 +47,15 @@ async function offered(symbol: string, premium: string, quantity = 1, wallet = w
   const sale = await exchange.write(wallet, { symbol, premium_usd: premium, quantity }, amount)
   await activateOffers(exchange.deps)
   return (sale.reservation as { order: string }).order
+}
+
+/** As the till leaves it when a reorg took credit that was used. */
+async function owes(wallet: `0x${string}`, micro: bigint) {
+  const lines = [
+    { account: accounts.receivable(network, wallet, 'credit'), amount: micro },
+    { account: accounts.onchain(network, 'custody'), amount: -micro },
+  ]
+  await db.database.transaction((tx) => post(tx, [{ reference: `reorg:${wallet}`, kind: 'reorg', lines }]))
 }
 
 async function settledAt(symbol: string, points: number, cluster = '52') {
@@ -189,6 +198,18 @@ describe('the last contract', () => {
     expect(rows).toEqual([{ amount_micro: usd(80), state: 'asked' }])
   })
 
+  test('a premium that landed again after a reorg, and collateral that came too late, are refunded without asking', async () => {
+    const symbol = await listed()
+    await offered(symbol, '80')
+    const again = await exchange.buy(walletOf(0xd361), symbol, 1, usd(80), { final: false })
+    await exchange.revoke(again)
+    await expect(exchange.commit([again])).rejects.toBeInstanceOf(SaleImpossible)
+    const late = await exchange.payment(walletOf(0xd362), cap - usd(80), true, 'options.write')
+    await db.database.query(`update payment set state = 'credited' where id = any($1)`, [[again.paymentId, late]])
+    expect(await refundLost(exchange.deps)).toBe(2)
+    expect(await refundLost(exchange.deps)).toBe(0)
+  })
+
   test('a part of a premium is never given back', async () => {
     const sale = exchange.saleOf('pay_x', 'options.buy', holder, usd(80), null)
     const refund = (micro: bigint) =>
@@ -287,6 +308,23 @@ describe('time', () => {
     expect(await payable(me)).toBe(usd(100))
   })
 
+  test('rules that the operator changes after the listing do not change how a series is settled', async () => {
+    const me = nextWallet()
+    const symbol = await listed()
+    await offered(symbol, '80')
+    await exchange.buy(me, symbol, 1, usd(80))
+    const { windowMs, agentsMin } = exchange.deps.settings
+    await db.database.query(
+      `update option_series set window_ms = $2, agents_min = $3, extensions_max = 2 where symbol = $1`,
+      [symbol, windowMs, agentsMin],
+    )
+    await publishTicks(exchange, '52', expiresAtMs, 1_100_000n)
+    const changed = createExchange(db.database, { settings: { windowMs: 10 * windowMs, agentsMin: 1_000 } })
+    changed.clock.set(expiresAtMs)
+    await settleSeries(changed.deps)
+    expect(await payable(me)).toBe(usd(100))
+  })
+
   test('a quote is good for a minute, for what it names', async () => {
     const symbol = await listed()
     await offered(symbol, '80', 2)
@@ -341,6 +379,30 @@ describe('money that is not final', () => {
     expect(await locked(symbol)).toBe(cap - usd(80))
     await exchange.buy(walletOf(0xd502), symbol, 1, usd(80))
     expect(await locked(symbol)).toBe(cap)
+  })
+
+  test('credit that a reorg took away after it bought a contract is set off against the payout', async () => {
+    const me = nextWallet()
+    const symbol = await listed()
+    await offered(symbol, '80', 2)
+    await exchange.buy(me, symbol, 1, usd(80))
+    await exchange.buy(me, symbol, 1, usd(80))
+    await owes(me, usd(130))
+    await settledAt(symbol, 110)
+    expect(await payable(me)).toBe(usd(70))
+    expect(await balanceOf(db.database, accounts.receivable(network, me, 'credit'))).toBe(0n)
+    expect(await locked(symbol)).toBe(0n)
+  })
+
+  test('an offer whose writer owes what a reorg took does not keep its series from ending', async () => {
+    const me = nextWallet()
+    const symbol = await listed()
+    await owes(me, usd(900))
+    await exchange.write(me, { symbol, premium_usd: '80' }, cap - usd(80))
+    await activateOffers(exchange.deps)
+    await expect(exchange.reserve(holder, symbol, 1, usd(80))).rejects.toMatchObject({ code: 'options_sold_out' })
+    expect((await settledAt(symbol, 110))?.state).toBe('ended')
+    expect(await payable(me)).toBe(usd(20))
   })
 
   test('what was settled can no longer be revoked', async () => {
@@ -416,6 +478,22 @@ describe('collateral', () => {
     })
   })
 
+  test('open interest counts every strike that the same push of the index would move', async () => {
+    const other = createExchange(db.database)
+    const call = await listed({ strike: 100, interestMicro: 2n * cap })
+    const higher = await listed({ strike: 105, interestMicro: 2n * cap })
+    const put = await listed({ strike: 100, kind: 'P', interestMicro: 2n * cap })
+    for (const symbol of [call, higher, put]) await offered(symbol, '80', 3)
+    await exchange.reserve(holder, call, 1, usd(80))
+    await other.reserve(holder, higher, 1, usd(80))
+    for (const symbol of [call, higher])
+      await expect(exchange.reserve(holder, symbol, 1, usd(80))).rejects.toMatchObject({
+        code: 'options_limit',
+        details: { extra: { limit: 'open_interest' } },
+      })
+    await exchange.reserve(holder, put, 2, usd(160))
+  })
+
   test('who is not on the list cannot trade', async () => {
     const closed = createExchange(db.database, { settings: { eligible: new Set([writer]) } })
     const symbol = await listed()
@@ -455,6 +533,12 @@ test('two looks at the stream make one index, and list the same series once', as
   )
   expect(rows[0]).toEqual({ ticks: 160n, clusters: 4n })
   expect(await listSeries(fresh.deps)).toBeGreaterThan(0)
+  const { windowMs, agentsMin, extensionsMax } = fresh.deps.settings
+  const { rows: rules } = await db.database.query(
+    `select distinct window_ms, agents_min, extensions_max from option_series where window_ms is not null and listed_at < $1`,
+    [new Date(endMs + 2_000)],
+  )
+  expect(rules).toEqual([{ window_ms: BigInt(windowMs), agents_min: agentsMin, extensions_max: extensionsMax }])
   expect(await listSeries(fresh.deps)).toBe(0)
   expect(await priceSeries(fresh.deps)).toBeGreaterThan(0)
 })

@@ -108,10 +108,15 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
   const buying = { ...deps, reserving, quotes }
   let payments = 0
 
-  const payment = async (payer: Address, amountMicro: Micro, final = true): Promise<string> => {
+  const payment = async (
+    payer: Address,
+    amountMicro: Micro,
+    final = true,
+    routeId = 'options.buy',
+  ): Promise<string> => {
     payments += 1
     const id = deps.ids.next('pay')
-    await insertPayments(database, [{ id, payer, amountMicro, final, atMs: clock.nowMs() }])
+    await insertPayments(database, [{ id, payer, amountMicro, final, atMs: clock.nowMs(), routeId }])
     return id
   }
   const saleOf = (id: string, routeId: string, payer: Address, amountMicro: Micro, reservation: Json): Sale => ({
@@ -174,7 +179,7 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
       return sale
     },
     write: async (payer: Address, body: WriteBody, amountMicro: Micro, more: { final?: boolean } = {}) => {
-      const id = await payment(payer, amountMicro, more.final ?? true)
+      const id = await payment(payer, amountMicro, more.final ?? true, 'options.write')
       const prepared = await prepareWrite(deps, body, { payer })
       const sale = saleOf(id, 'options.write', payer, amountMicro, prepared.reservation ?? null)
       await database.transaction(async (tx) => {
@@ -206,15 +211,23 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
 
 export type Exchange = ReturnType<typeof createExchange>
 
-export type TestPayment = { id: string; payer: Address; amountMicro: Micro; final: boolean; atMs: number }
+export type TestPayment = {
+  id: string
+  payer: Address
+  amountMicro: Micro
+  final: boolean
+  atMs: number
+  routeId?: string
+}
 
 /** Rows as the till leaves them when a call is prepared; `final` says whether the chain can still take them back. */
 export async function insertPayments(database: Database, rows: readonly TestPayment[]): Promise<void> {
   await database.query(
     `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
        fingerprint, revocable, owner, lease_until, claimed_at, head_block, final)
-     select id, 'served', $6, $7, payer, sha256(id::bytea), $7, 'custody', amount, 0, 'options', '', sha256(id::bytea), true, 0, at, at, 1, final
-     from unnest($1::text[], $2::text[], $3::bigint[], $4::boolean[], $5::timestamptz[]) p (id, payer, amount, final, at)`,
+     select id, 'served', $6, $7, payer, sha256(id::bytea), $7, 'custody', amount, 0, route, '', sha256(id::bytea), true, 0, at, at, 1, final
+     from unnest($1::text[], $2::text[], $3::bigint[], $4::boolean[], $5::timestamptz[], $8::text[])
+       p (id, payer, amount, final, at, route)`,
     [
       rows.map(({ id }) => id),
       rows.map(({ payer }) => payer),
@@ -223,6 +236,7 @@ export async function insertPayments(database: Database, rows: readonly TestPaym
       rows.map(({ atMs }) => new Date(atMs)),
       network,
       usdc,
+      rows.map(({ routeId }) => routeId ?? 'options.buy'),
     ],
   )
 }

@@ -70,14 +70,9 @@ async function decide(
 ): Promise<{ fixing: Fixing; document: { [key: string]: Json } } | undefined> {
   const { settings, clock } = deps
   const method = methodOf(deps)
-  const rules: SettlementRules = {
-    windowMs: settings.windowMs,
-    tickMs: method.tickMs,
-    agentsMin: settings.agentsMin,
-    extensionsMax: settings.extensionsMax,
-  }
-  const fromMs = series.expiresAtMs - settings.windowMs
-  const upToMs = series.expiresAtMs + settings.extensionsMax * settings.windowMs
+  const rules = await rulesOf(deps, tx, series.symbol)
+  const fromMs = series.expiresAtMs - rules.windowMs
+  const upToMs = series.expiresAtMs + rules.extensionsMax * rules.windowMs
   const ticks = await readTicks(tx, series.cluster, fromMs, upToMs)
   const published = await publishedUpTo(tx)
   const value = settlementValue(rules, ticks, series.expiresAtMs, Math.max(published, clock.nowMs() - settings.stallMs))
@@ -87,6 +82,22 @@ async function decide(
   return {
     fixing: { outcome: 'fixed', valueE4: value.valueE4, payoffMicro: payoffOf(series, value.valueE4) },
     document,
+  }
+}
+
+/** As they stood when the series was listed: what is set later is for series listed later. */
+async function rulesOf({ settings }: OptionDeps, sql: Sql, symbol: string): Promise<SettlementRules> {
+  const { rows } = await sql.query<{
+    window_ms: bigint | null
+    agents_min: number | null
+    extensions_max: number | null
+  }>(`select window_ms, agents_min, extensions_max from option_series where symbol = $1`, [symbol])
+  const listed = rows[0]
+  return {
+    windowMs: Number(listed?.window_ms ?? settings.windowMs),
+    tickMs: settings.tickMs,
+    agentsMin: listed?.agents_min ?? settings.agentsMin,
+    extensionsMax: listed?.extensions_max ?? settings.extensionsMax,
   }
 }
 

@@ -71,9 +71,10 @@ async function insertSeries(deps: OptionDeps, plans: readonly SeriesPlan[], nowM
   return database.transaction(async (tx) => {
     const { rows } = await tx.query<{ symbol: string }>(
       `insert into option_series (symbol, cluster, kind, strike, width, size_micro, cap_micro, listed_at, last_trade_at, expires_at,
-         state, interest_limit_micro, volatility, priced_at, synthetic)
+         state, interest_limit_micro, volatility, priced_at, synthetic, window_ms, agents_min, extensions_max)
        select symbol, cluster, kind, strike, width, size, cap, $1, expires - $2 * interval '1 millisecond', expires, 'trading', interest,
-         volatility, $1, coalesce((select synthetic from option_input i where i.cluster = d.cluster order by ends_at desc limit 1), false)
+         volatility, $1, coalesce((select synthetic from option_input i where i.cluster = d.cluster order by ends_at desc limit 1), false),
+         $13::bigint, $14::integer, $15::integer
        from unnest($3::text[], $4::text[], $5::text[], $6::integer[], $7::integer[], $8::bigint[], $9::bigint[], $10::timestamptz[],
          $11::bigint[], $12::double precision[]) d (symbol, cluster, kind, strike, width, size, cap, expires, interest, volatility)
        on conflict do nothing returning symbol`,
@@ -90,6 +91,9 @@ async function insertSeries(deps: OptionDeps, plans: readonly SeriesPlan[], nowM
         plans.map(({ expiresAtMs }) => new Date(expiresAtMs)),
         plans.map(({ openInterestMicro }) => openInterestMicro),
         plans.map(({ volatility }) => volatility),
+        settings.windowMs,
+        settings.agentsMin,
+        settings.extensionsMax,
       ],
     )
     await writeEvents(

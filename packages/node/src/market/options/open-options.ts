@@ -5,6 +5,7 @@ import { loadSharedSecret } from '../../proofs/index.ts'
 import { createSwitchReader } from '../../store/kill-switches.ts'
 import type { PublishedDemand } from '../contract.ts'
 import { activateOffers } from './activate-offers.ts'
+import { createAskEligibility, type OutboundSetup, openHookOutbound } from './ask-eligibility.ts'
 import { createBoard } from './board.ts'
 import type { OptionDeps } from './deps.ts'
 import { followIndex } from './follow-index.ts'
@@ -16,7 +17,7 @@ import { createQuotes } from './quotes.ts'
 import { refundLost, refusePartRefunds } from './refund-lost.ts'
 import { createReserveContracts } from './reserve-contracts.ts'
 import { releaseLapsed } from './return-contracts.ts'
-import { parseOptionSettings } from './settings.ts'
+import { longestLifeMs, type OptionSettings, parseOptionSettings } from './settings.ts'
 import { settleSeries } from './settle-series.ts'
 import { spareCustody } from './spare-custody.ts'
 import { tradeRoutes } from './trade-routes.ts'
@@ -25,15 +26,17 @@ export type OptionsOpening = {
   /** The JSON of `OPTIONS`. */
   settings?: unknown
   demand: PublishedDemand
-  /** The operator's own rule beside the allowlist. */
-  isEligible?: OptionDeps['isEligible']
+  /** How long after a bucket the bonds that count in it stay locked. */
+  bondMs: number
+  outbound?: OutboundSetup
 }
 
 /** The options exchange; undefined where it is off, as it is in production until the operator turns it on. */
 export async function openOptions(context: ShopContext, opening: OptionsOpening): Promise<Shop | undefined> {
   const demo = context.mode === 'demo'
-  const settings = parseOptionSettings(opening.settings, demo, opening.isEligible !== undefined)
+  const settings = parseOptionSettings(opening.settings, demo)
   if (!settings) return undefined
+  requireBondsPastExpiry(settings, opening.bondMs)
   const { database, clock, rng } = context
   const switches = await createSwitchReader(database, clock)
   const deps: OptionDeps = {
@@ -44,7 +47,7 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
       const { options } = await switches.read()
       if (options.on) throw new Problem('switched_off', { detail: options.reason, retryAfterSeconds: 60 })
     },
-    ...(opening.isEligible === undefined ? {} : { isEligible: opening.isEligible }),
+    ...eligibilityOf(context, settings, opening.outbound),
   }
   const board = createBoard(deps)
   const reserving = createReserveContracts(deps)
@@ -63,6 +66,23 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
       await switches.stop()
     },
   }
+}
+
+/** Whoever could take the bond away before a series ends could move its value for nothing. */
+export function requireBondsPastExpiry(settings: OptionSettings, bondMs: number): void {
+  const days = Math.ceil(longestLifeMs(settings) / 86_400_000)
+  if (bondMs < longestLifeMs(settings))
+    throw new RangeError(`INTENTS: bond_days must be at least ${days}, so that bonds outlast every listed option`)
+}
+
+function eligibilityOf(
+  context: ShopContext,
+  { eligibilityUrl }: OptionSettings,
+  setup: OutboundSetup | undefined,
+): Pick<OptionDeps, 'isEligible'> {
+  if (eligibilityUrl === undefined) return {}
+  if (!setup) throw new RangeError('OPTIONS: eligibility_url needs a way out of the node')
+  return { isEligible: createAskEligibility(openHookOutbound(context, setup), context.log, eligibilityUrl) }
 }
 
 function portsOf(context: ShopContext) {

@@ -1,20 +1,22 @@
 import { type ReversalHook, requestRefund } from '../../payments/index.ts'
 import type { OptionDeps } from './deps.ts'
 
-/** Buyers whose money arrived after their contracts had gone back to the book get it back, without asking. */
+/**
+ * Whoever paid for contracts and could not be given them gets the money back, without asking: a buyer whose reservation
+ * had lapsed or whose payment landed again after a reorg, a writer whose series had closed.
+ */
 export async function refundLost({ database, log }: OptionDeps): Promise<number> {
   const { rows } = await database.query<{ id: string }>(
-    `select p.id from option_position o join payment p on p.id = o.payment_id
-     where o.state = 'released' and p.state = 'credited'
+    `select p.id from payment p where p.state = 'credited' and p.route_id in ('options.buy', 'options.write')
        and not exists (select from refund r where r.payment_id = p.id) limit 100`,
   )
   for (const { id } of rows) {
     const outcome = await requestRefund(database, {
       paymentId: id,
-      reason: 'the contracts were gone when the money arrived',
+      reason: 'the contracts could not be had when the money arrived',
       by: 'options',
     })
-    log.warn({ paymentId: id, outcome: outcome.status }, 'a buyer of options came too late and is refunded')
+    log.warn({ paymentId: id, outcome: outcome.status }, 'money for options came too late and is refunded')
   }
   return rows.length
 }

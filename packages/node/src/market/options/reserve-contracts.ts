@@ -6,7 +6,14 @@ import { createBatcher } from '../../store/group-commit.ts'
 import type { OptionDeps } from './deps.ts'
 import type { Book, Fill } from './domain/book.ts'
 import { isInBand } from './domain/contract-terms.ts'
-import { loadBook, type ReservationDraft, readWanted, type Wanted, writeReservations } from './reserve-store.ts'
+import {
+  loadBook,
+  pushKey,
+  type ReservationDraft,
+  readWanted,
+  type Wanted,
+  writeReservations,
+} from './reserve-store.ts'
 import { isTraded, lockSeries, type Series } from './series-store.ts'
 
 export type ReserveRequest = {
@@ -137,6 +144,8 @@ function reserveOne(deps: OptionDeps, { request, series, book, wanted, nowMs }: 
   for (const fill of taken.fills)
     if (fill.offerId === null) wanted.vault.usedMicro += BigInt(fill.quantity) * (series.capMicro - BigInt(fill.price))
   series.sold += request.quantity
+  const pushed = pushKey(series)
+  wanted.interest.set(pushed, (wanted.interest.get(pushed) ?? 0n) + BigInt(request.quantity) * series.capMicro)
   const key = `${request.symbol} ${request.holder}`
   wanted.held.set(key, (wanted.held.get(key) ?? 0) + request.quantity)
   return {
@@ -156,7 +165,7 @@ function limitProblem(
   const mine = (wanted.held.get(`${symbol} ${holder}`) ?? 0) + quantity
   if (mine > settings.contractsPerWallet)
     return new Problem('options_limit', { extra: { limit: 'contracts_per_wallet', most: settings.contractsPerWallet } })
-  const interestMicro = BigInt(series.sold + quantity) * series.capMicro
+  const interestMicro = (wanted.interest.get(pushKey(series)) ?? 0n) + BigInt(quantity) * series.capMicro
   if (interestMicro > series.interestLimitMicro)
     return new Problem('options_limit', {
       detail: 'More open interest would make it worth while to push the index.',

@@ -4,7 +4,7 @@ import type { Tx } from '../../store/database.ts'
 import type { OptionDeps } from './deps.ts'
 import { type Book, createBook, type Fill } from './domain/book.ts'
 import type { Reserved, ReserveRequest } from './reserve-contracts.ts'
-import { writeEvents } from './series-store.ts'
+import { type Series, writeEvents } from './series-store.ts'
 
 /** Everything besides the books that decides about a batch of reservations. */
 export type Wanted = {
@@ -12,8 +12,14 @@ export type Wanted = {
   /** Contracts of a wallet in a series, by `symbol holder`. */
   held: Map<string, number>
   earlier: Map<string, { symbol: string; quantity: number; reserved: Omit<Reserved, 'series'> }>
+  /** The most that all series which one push of the index would move can pay, by `pushKey`. */
+  interest: Map<string, Micro>
   vault: { limitMicro: Micro; usedMicro: Micro }
 }
+
+/** One push moves every strike of a topic and expiry, calls one way and puts the other. */
+export const pushKey = ({ cluster, expiresAtMs, kind }: Pick<Series, 'cluster' | 'expiresAtMs' | 'kind'>): string =>
+  `${cluster} ${expiresAtMs} ${kind}`
 
 export async function loadBook(tx: Tx, symbol: string): Promise<Book> {
   const { rows } = await tx.query<{ id: string; writer: string; price_micro: Micro; seq: bigint; open: number }>({
@@ -47,10 +53,24 @@ export async function readWanted(tx: Tx, requests: readonly ReserveRequest[]): P
     name: 'option-vault',
     text: `select limit_micro, used_micro from option_vault for update`,
   })
+  // After the lock above, so that what other processes have just sold of the neighbouring strikes is in it.
+  const interest = await tx.query<{ cluster: string; expires_at: Date; kind: Series['kind']; micro: Micro }>({
+    name: 'option-interest',
+    text: `select cluster, expires_at, kind, sum(sold * cap_micro)::bigint as micro from option_series
+      where (cluster, expires_at, kind) in (select cluster, expires_at, kind from option_series where symbol = any($1))
+      group by cluster, expires_at, kind`,
+    values: [requests.map(({ symbol }) => symbol)],
+  })
   return {
     agreed: new Map(agreed.rows.map(({ id, micro }) => [id, micro])),
     held: new Map(held.rows.map(({ symbol, holder, quantity }) => [`${symbol} ${holder}`, Number(quantity)])),
     earlier: await readEarlier(tx, ids),
+    interest: new Map(
+      interest.rows.map(({ cluster, expires_at, kind, micro }) => [
+        pushKey({ cluster, expiresAtMs: expires_at.getTime(), kind }),
+        micro,
+      ]),
+    ),
     vault: { limitMicro: vault.rows[0]?.limit_micro ?? 0n, usedMicro: vault.rows[0]?.used_micro ?? 0n },
   }
 }

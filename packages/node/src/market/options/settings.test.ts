@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { systemRng } from '../../kernel/random.ts'
+import { parseIntentSettings } from '../intents/settings.ts'
 import { createTestClock } from './exchange.fixture.ts'
+import { requireBondsPastExpiry } from './open-options.ts'
 import { createQuotes } from './quotes.ts'
-import { legalAcknowledgement, parseOptionSettings } from './settings.ts'
+import { legalAcknowledgement, longestLifeMs, type OptionSettings, parseOptionSettings } from './settings.ts'
 
 const wallet = '0x1111111111111111111111111111111111111111'
 
@@ -21,7 +23,13 @@ test('production needs the acknowledgement and somebody who may trade, and has n
   )
   const acknowledge = legalAcknowledgement
   expect(() => parseOptionSettings({ enabled: true, acknowledge }, false)).toThrow(/allowlist/)
-  expect(parseOptionSettings({ enabled: true, acknowledge }, false, true)).toBeDefined()
+  const eligibility_url = 'https://desk.example/eligible'
+  expect(parseOptionSettings({ enabled: true, acknowledge, eligibility_url }, false)).toMatchObject({
+    eligible: new Set(),
+    eligibilityUrl: eligibility_url,
+  })
+  expect(() => parseOptionSettings({ eligibility_url: 'http://desk.example/eligible' }, false)).toThrow(/https/)
+  expect(parseOptionSettings({ eligibility_url }, true)?.eligible).toEqual(new Set())
   const settings = parseOptionSettings({ enabled: true, acknowledge, allowlist: [wallet] }, false)
   expect(settings).toMatchObject({ vaultMicro: 0n, timeScale: 1, cutoffMs: 86_400_000, halfLifeMs: 21_600_000 })
   expect(settings?.eligible).toEqual(new Set([wallet]))
@@ -34,10 +42,25 @@ test('unknown members and values out of range are refused with their names', () 
     { clusters: 3 },
     { allowlist: ['nobody'] },
     { expiry_seconds: 90 },
+    { eligibility_url: 'ftp://desk.example/eligible' },
     { manipulation_factor: 0 },
     'on',
   ])
     expect(() => parseOptionSettings(wrong, true)).toThrow(/OPTIONS/)
+})
+
+test('bonds that count in the index outlast every series that production and a demo list', () => {
+  for (const demo of [true, false]) {
+    const given = { enabled: true, acknowledge: legalAcknowledgement, allowlist: [wallet] }
+    const settings = parseOptionSettings(given, demo) as OptionSettings
+    requireBondsPastExpiry(settings, parseIntentSettings({}, demo).bondMs)
+    expect(() => requireBondsPastExpiry(settings, longestLifeMs(settings) - 1)).toThrow(/bond_days/)
+  }
+  const production = parseOptionSettings(
+    { enabled: true, acknowledge: legalAcknowledgement, allowlist: [wallet] },
+    false,
+  ) as OptionSettings
+  expect(longestLifeMs(production)).toBe(30 * 86_400_000)
 })
 
 test('a quote opens with its own terms, and with nothing else', () => {

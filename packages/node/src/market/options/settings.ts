@@ -11,6 +11,8 @@ export const legalAcknowledgement =
 export type OptionSettings = {
   /** Who may buy and write; `anyone` in demo mode only. */
   eligible: ReadonlySet<Address> | 'anyone'
+  /** Asked about wallets that are not on the list. */
+  eligibilityUrl: string | undefined
   /** How much faster than the calendar the model's time runs: a demonstration plays a month in minutes. */
   timeScale: number
   halfLifeMs: number
@@ -61,6 +63,10 @@ const schema = (demo: boolean) =>
     enabled: z.boolean().default(demo),
     acknowledge: z.string().optional(),
     allowlist: z.array(wallet).max(10_000).default([]),
+    eligibility_url: z
+      .url({ protocol: demo ? /^https?$/ : /^https$/, error: 'must be an https URL' })
+      .max(1_000)
+      .optional(),
     vault_usd: usd.default(demo ? 100_000_000_000n : 0n),
     premium_usd: usd
       .refine((micro) => micro >= premiumLowestMicro && micro <= premiumHighestMicro, 'must be 50 to 120')
@@ -83,11 +89,7 @@ const schema = (demo: boolean) =>
  * From the JSON of `OPTIONS`; undefined when the exchange is off. In production it is off unless the operator turns it
  * on, acknowledges the legal notice and says who may trade.
  */
-export function parseOptionSettings(
-  given: unknown,
-  demo: boolean,
-  hasEligibilityHook = false,
-): OptionSettings | undefined {
+export function parseOptionSettings(given: unknown, demo: boolean): OptionSettings | undefined {
   const parsed = schema(demo).safeParse(given ?? {})
   if (!parsed.success)
     throw new RangeError(
@@ -95,12 +97,14 @@ export function parseOptionSettings(
     )
   const { data } = parsed
   if (!data.enabled) return undefined
-  if (!demo) requireProduction(data, hasEligibilityHook)
+  if (!demo) requireProduction(data)
   const seconds = (value: number | undefined, fallback: number) => (value === undefined ? fallback : value * 1000)
   const windowMs = seconds(data.window_seconds, demo ? minute : day)
   const expiryMs = seconds(data.expiry_seconds, 2 * minute)
   return {
-    eligible: demo && data.allowlist.length === 0 ? 'anyone' : new Set(data.allowlist),
+    eligible:
+      demo && data.allowlist.length === 0 && data.eligibility_url === undefined ? 'anyone' : new Set(data.allowlist),
+    eligibilityUrl: data.eligibility_url,
     // Five minutes play a month.
     timeScale: demo ? (30 * day) / (5 * minute) : 1,
     tickMs: seconds(data.tick_seconds, demo ? minute / 2 : hour),
@@ -127,10 +131,23 @@ export function parseOptionSettings(
   }
 }
 
-function requireProduction(data: { acknowledge?: string | undefined; allowlist: readonly unknown[] }, hook: boolean) {
+/** When the last listed series is settled at the latest, counted from its listing. */
+export function longestLifeMs({ expiries, extensionsMax, windowMs }: OptionSettings): number {
+  const stepMs = expiries.kind === 'fridays' ? 7 * day : expiries.everyMs
+  return expiries.count * stepMs + extensionsMax * windowMs
+}
+
+type Production = {
+  acknowledge?: string | undefined
+  allowlist: readonly unknown[]
+  eligibility_url?: string | undefined
+}
+
+function requireProduction(data: Production) {
   const problems: string[] = []
   if (data.acknowledge !== legalAcknowledgement)
     problems.push(`OPTIONS: acknowledge must be the sentence "${legalAcknowledgement}"`)
-  if (data.allowlist.length === 0 && !hook) problems.push('OPTIONS: allowlist must name who may trade')
+  if (data.allowlist.length === 0 && data.eligibility_url === undefined)
+    problems.push('OPTIONS: allowlist or eligibility_url must say who may trade')
   if (problems.length > 0) throw new RangeError(problems.join('; '))
 }

@@ -1,6 +1,15 @@
 import type { Address } from '../../kernel/address.ts'
-import type { Micro } from '../../kernel/money.ts'
-import { type Account, accounts, type LedgerLine, type LedgerTransaction, owedTo, post } from '../../ledger/index.ts'
+import { type Micro, smallerOf } from '../../kernel/money.ts'
+import {
+  type Account,
+  accounts,
+  balanceOf,
+  type LedgerLine,
+  type LedgerTransaction,
+  owedTo,
+  post,
+} from '../../ledger/index.ts'
+import { lockCredit } from '../../payments/index.ts'
 import type { Tx } from '../../store/database.ts'
 import type { OptionDeps } from './deps.ts'
 import { finalValues, moneyIsFinal } from './final-money.ts'
@@ -57,6 +66,11 @@ async function endPositions(deps: OptionDeps, tx: Tx, series: Series, fixing: Fi
     `select position_id, writer, order_id, quantity, price_micro from option_fill where position_id = any($1) order by position_id, place`,
     [positions.map(({ id }) => id)],
   )
+  const debts = await debtsOf(
+    deps,
+    tx,
+    positions.map(({ holder }) => holder),
+  )
   const ends = positions.map((position) => ({
     position,
     payoutMicro: payoutOf(position, fixing),
@@ -66,6 +80,7 @@ async function endPositions(deps: OptionDeps, tx: Tx, series: Series, fixing: Fi
       position,
       parts.filter(({ position_id }) => position_id === position.id),
       fixing,
+      debts,
     ),
   }))
   await tx.query(
@@ -98,6 +113,36 @@ async function endPositions(deps: OptionDeps, tx: Tx, series: Series, fixing: Fi
   return positions.length
 }
 
+type Debts = Map<Address, Micro>
+
+/** Whoever bought from credit that a reorg then took away owes it: a payout settles that debt before it leaves. */
+async function debtsOf({ network }: OptionDeps, tx: Tx, holders: readonly Address[]): Promise<Debts> {
+  const accountOf = (holder: Address) => accounts.receivable(network, holder, 'credit')
+  const { rows } = await tx.query<{ name: string }>(`select name from ledger_account where name = any($1)`, [
+    holders.map((holder) => accountOf(holder).name),
+  ])
+  const known = new Set(rows.map(({ name }) => name))
+  const debts: Debts = new Map()
+  for (const holder of new Set(holders)) {
+    if (!known.has(accountOf(holder).name)) continue
+    await lockCredit(tx, network, holder)
+    const owesMicro = await balanceOf(tx, accountOf(holder))
+    if (owesMicro > 0n) debts.set(holder, owesMicro)
+  }
+  return debts
+}
+
+function payoutLines({ network }: OptionDeps, debts: Debts, wallet: Address, micro: Micro): LedgerLine[] {
+  const owesMicro = debts.get(wallet) ?? 0n
+  const setOffMicro = smallerOf(owesMicro, micro)
+  if (setOffMicro > 0n) debts.set(wallet, owesMicro - setOffMicro)
+  const lines = [
+    { account: accounts.receivable(network, wallet, 'credit'), amount: -setOffMicro },
+    { account: accounts.payable(network, wallet, payoutPurpose), amount: setOffMicro - micro },
+  ]
+  return lines.filter(({ amount }) => amount < 0n)
+}
+
 /** A void series returns the premium; any other pays the payoff. */
 export function payoutOf(position: Pick<Position, 'quantity' | 'premium_micro'>, fixing: Fixing): Micro {
   return fixing.outcome === 'void' ? position.premium_micro : BigInt(position.quantity) * fixing.payoffMicro
@@ -110,6 +155,7 @@ function endPosting(
   position: Position,
   parts: readonly Part[],
   fixing: Fixing,
+  debts: Debts,
 ): LedgerTransaction {
   const shares = new Map<string, { account: Account; micro: Micro }>()
   const give = (account: Account, micro: Micro) => {
@@ -117,7 +163,8 @@ function endPosting(
     share.micro += micro
     shares.set(account.name, share)
   }
-  give(accounts.payable(deps.network, position.holder, payoutPurpose), payoutOf(position, fixing))
+  const payoutMicro = payoutOf(position, fixing)
+  for (const { account, amount } of payoutLines(deps, debts, position.holder, payoutMicro)) give(account, -amount)
   for (const { writer, order_id, quantity, price_micro } of parts) {
     const keptMicro = series.capMicro - (fixing.outcome === 'void' ? price_micro : fixing.payoffMicro)
     const account =
@@ -132,15 +179,22 @@ function endPosting(
   return { reference: `option_end:${position.id}`, kind: 'option_end', memo: fixing.outcome, lines }
 }
 
-/** Collateral of contracts that were never sold. */
+/** Collateral of contracts that were never sold, also of offers that a debt of their writer kept out of the book. */
 async function returnOffers(deps: OptionDeps, tx: Tx, series: Series): Promise<number> {
   const seq = (await lockSeries(tx, [series.symbol])).get(series.symbol)?.seq
   const { rows } = await tx.query<{ id: string; writer: Address; open_quantity: number; price_micro: Micro }>(
-    `select id, writer, open_quantity, price_micro from option_order
-     where symbol = $1 and state = 'live' and open_quantity > 0 order by id limit $2 for update`,
-    [series.symbol, perStepMax],
+    `select id, writer, open_quantity, price_micro from option_order o
+     where symbol = $3 and open_quantity > 0
+       and (state = 'live' or (state = 'pending' and ${moneyIsFinal('o.writer', 'o.created_at')}))
+     order by id limit $4 for update`,
+    [...finalValues(deps), series.symbol, perStepMax],
   )
   if (rows.length === 0) return 0
+  const debts = await debtsOf(
+    deps,
+    tx,
+    rows.map(({ writer }) => writer),
+  )
   await tx.query(`update option_order set open_quantity = 0, state = 'closed' where id = any($1)`, [
     rows.map(({ id }) => id),
   ])
@@ -154,7 +208,7 @@ async function returnOffers(deps: OptionDeps, tx: Tx, series: Series): Promise<n
         kind: 'option_return',
         lines: [
           { account: accounts.optionCollateral(deps.network, series.symbol), amount: micro },
-          { account: accounts.payable(deps.network, writer, payoutPurpose), amount: -micro },
+          ...payoutLines(deps, debts, writer, micro),
         ],
       }
     }),

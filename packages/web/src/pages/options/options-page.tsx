@@ -8,7 +8,7 @@ import { useAnswer } from '../../node/use-answer.ts'
 import { useEvery } from '../../node/use-every.ts'
 import { ageText, centsOfMicro, timeText } from '../../ui/format.ts'
 import { Await, Notice, PageHead, Scroll, Synthetic } from '../../ui/parts.tsx'
-import { chainOf, expiriesOf, firstBuyable, type Series } from './chain.ts'
+import { type ChainRow, chainOf, expiriesOf, firstBuyable, type Series } from './chain.ts'
 import { Positions } from './positions.tsx'
 import { SeriesPanel } from './series-panel.tsx'
 
@@ -96,36 +96,7 @@ function Chain({
             </select>
           </label>
         </div>
-        <Scroll label="Option chain">
-          <table class="option-chain">
-            <thead>
-              <tr>
-                <th scope="col" class="right">
-                  Call
-                </th>
-                <th scope="col" class="strike">
-                  Strike
-                </th>
-                <th scope="col">Put</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(({ strike, call, put }) => (
-                <tr key={strike}>
-                  <td class="right">
-                    <Premium series={call} chosen={chosen} />
-                  </td>
-                  <th scope="row" class="strike">
-                    {strike}
-                  </th>
-                  <td>
-                    <Premium series={put} chosen={chosen} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <ChainTable rows={rows} chosen={chosen} />
       </section>
       {picked === undefined ? (
         <p class="soft">Choose a premium to see what it pays.</p>
@@ -133,6 +104,41 @@ function Chain({
         <SeriesPanel key={picked.symbol} series={picked} name={names.get(picked.cluster) ?? picked.cluster} />
       )}
     </>
+  )
+}
+
+function ChainTable({ rows, chosen }: { rows: readonly ChainRow[]; chosen: string | undefined }) {
+  return (
+    <Scroll label="Option chain">
+      <table class="option-chain">
+        <thead>
+          <tr>
+            <th scope="col" class="right">
+              Call
+            </th>
+            <th scope="col" class="strike">
+              Strike
+            </th>
+            <th scope="col">Put</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ strike, call, put }) => (
+            <tr key={strike}>
+              <td class="right">
+                <Premium series={call} chosen={chosen} />
+              </td>
+              <th scope="row" class="strike">
+                {strike}
+              </th>
+              <td>
+                <Premium series={put} chosen={chosen} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
   )
 }
 

@@ -66,36 +66,7 @@ export function SeriesPanel({ series, name }: { series: Series; name: string }) 
                 />
               )}
               <div class="stack">
-                <dl class="facts">
-                  <dt>Pays at most</dt>
-                  <dd>{centsOfMicro(body.most_micro)}</dd>
-                  <dt>Last trade</dt>
-                  <dd>
-                    <Age at={body.last_trade_at} /> <span class="soft small">{timeText(body.last_trade_at)}</span>
-                  </dd>
-                  <dt>Ends</dt>
-                  <dd>
-                    <Age at={body.expires_at} />
-                  </dd>
-                  <dt>Index</dt>
-                  <dd class="row">
-                    {body.index ?? 'none yet'}
-                    <Sparkline
-                      values={body.history.map(({ index: value }) => Number(value))}
-                      what={`index of ${name}`}
-                    />
-                  </dd>
-                  <dt>Sold so far</dt>
-                  <dd>
-                    {body.open_interest}, {centsOfMicro(body.collateral_micro)} collateral
-                  </dd>
-                  <dt>Greeks</dt>
-                  <dd class="small">
-                    {Object.entries(body.greeks)
-                      .map(([greek, value]) => `${greek} ${Math.round(value * 1000) / 1000}`)
-                      .join(', ')}
-                  </dd>
-                </dl>
+                <SeriesFacts detail={body} name={name} />
                 <div class="row">
                   <BuyButton
                     order={{
@@ -118,5 +89,37 @@ export function SeriesPanel({ series, name }: { series: Series; name: string }) 
         }}
       </Await>
     </section>
+  )
+}
+
+function SeriesFacts({ detail, name }: { detail: Detail; name: string }) {
+  return (
+    <dl class="facts">
+      <dt>Pays at most</dt>
+      <dd>{centsOfMicro(detail.most_micro)}</dd>
+      <dt>Last trade</dt>
+      <dd>
+        <Age at={detail.last_trade_at} /> <span class="soft small">{timeText(detail.last_trade_at)}</span>
+      </dd>
+      <dt>Ends</dt>
+      <dd>
+        <Age at={detail.expires_at} />
+      </dd>
+      <dt>Index</dt>
+      <dd class="row">
+        {detail.index ?? 'none yet'}
+        <Sparkline values={detail.history.map(({ index: value }) => Number(value))} what={`index of ${name}`} />
+      </dd>
+      <dt>Sold so far</dt>
+      <dd>
+        {detail.open_interest}, {centsOfMicro(detail.collateral_micro)} collateral
+      </dd>
+      <dt>Greeks</dt>
+      <dd class="small">
+        {Object.entries(detail.greeks)
+          .map(([greek, value]) => `${greek} ${Math.round(value * 1000) / 1000}`)
+          .join(', ')}
+      </dd>
+    </dl>
   )
 }

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Address } from '../../kernel/address.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { accounts, post } from '../../ledger/index.ts'
+import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { type Accrual, accrueAll, mergeLines } from './accrue.ts'
+import { readCreatorBooks } from './check-books.ts'
+import type { CreatorDeps } from './deps.ts'
+import { releaseWaiting } from './release-waiting.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+
+const network = 'eip155:8453'
+const wallet: Address = `0x${'42'.repeat(20)}`
+const payer: Address = `0x${'43'.repeat(20)}`
+
+const deps = () =>
+  ({
+    database: db.database,
+    clock: systemClock,
+    settings: { releaseMs: 7 * 86_400_000 },
+    challengeMs: 7 * 86_400_000,
+  }) as unknown as CreatorDeps
+
+async function prove(domain: string, method: 'dns' | 'file'): Promise<void> {
+  await db.owner.query(
+    `insert into source (domain, registrable, display, origin, state, registered_at, updated_at)
+     values ($1, $1, $1, 'http://' || $1, 'proven', now(), now())`,
+    [domain],
+  )
+  await db.owner.query(
+    `insert into source_claim (id, domain, wallet, kind, token, token_expires_at, state, method, proven_at, wallet_proven_at,
+       created_at, next_check_at)
+     values ('clm_' || $1, $1, $2, 'claim', repeat('a', 43), now(), 'proven', $3, now() - interval '8 days',
+       now() - interval '8 days', now(), now() + interval '9 years')`,
+    [domain, wallet, method],
+  )
+  await db.owner.query(`update source set proven_claim = 'clm_' || $1 where domain = $1`, [domain])
+}
+
+async function cite(hosts: readonly { domain: string; registrable: string }[]): Promise<void> {
+  const accruals = hosts.map(
+    ({ domain, registrable }): Accrual => ({
+      sale: { paymentId: `pay_${domain}`, network, payer, round: 0, source: 'credit', settledAtMs: 0 },
+      subject: `att_${domain}`,
+      shares: [
+        {
+          payee: {
+            domain,
+            registrable,
+            wallet: undefined,
+            claimId: undefined,
+            citeScore: null,
+            synthetic: false,
+            reason: 'not_proven',
+          },
+          micro: 4_500n,
+          held: undefined,
+        },
+      ],
+    }),
+  )
+  await db.database.transaction(async (tx) => {
+    const lines = mergeLines((await accrueAll(tx, accruals)).flat())
+    const taken = { account: accounts.onchain(network, 'custody'), amount: 4_500n * BigInt(hosts.length) }
+    await post(tx, [{ reference: `split:${hosts[0]?.domain}`, kind: 'split', lines: [taken, ...lines] }])
+  })
+}
+
+test('hosts that nobody proved do not keep others from being released, however many they are', async () => {
+  await prove('crowded.test', 'file')
+  await prove('zone.test', 'dns')
+  const below = Array.from({ length: 210 }, (_, n) => ({ domain: `h${n}.crowded.test`, registrable: 'crowded.test' }))
+  const proven = Array.from({ length: 205 }, (_, n) => ({ domain: `h${n}.zone.test`, registrable: 'zone.test' }))
+  await cite(below)
+  await cite([...proven, { domain: 'crowded.test', registrable: 'crowded.test' }])
+  expect(await releaseWaiting(deps())).toBe(206)
+  const books = await readCreatorBooks(db.database, network)
+  expect(books).toMatchObject({ waitingRows: 210n * 4_500n, waitingLedger: 210n * 4_500n })
+  expect(books).toMatchObject({ accruedRows: 206n * 4_500n, accruedLedger: 206n * 4_500n })
+  expect(await releaseWaiting(deps())).toBe(0)
+})
+
+test('whoever proves a domain that he cited himself before is held, and the citation is judged again', async () => {
+  await prove('own.test', 'file')
+  await cite([{ domain: 'own.test', registrable: 'own.test' }])
+  await db.owner.query(
+    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, record, signed,
+       price_micro, judged_at, created_at)
+     values ('att_own.test', 'citation', 'pay_own.test', $1, $2, $3, 'http://own.test/', 'own.test', 'own.test', '{}', '{}',
+       5000, now(), now())`,
+    [network, wallet, payer],
+  )
+  expect(await releaseWaiting(deps())).toBe(1)
+  const { rows } = await db.database.query(
+    `select c.held_reason as reason, c.held_until > now() + interval '6 days' as held, t.wash, t.judged_at
+     from creator_accrual c join attestation t on t.id = c.subject where c.subject = 'att_own.test'`,
+  )
+  expect(rows).toEqual([{ reason: 'agent_is_creator', held: true, wash: ['agent_is_creator'], judged_at: null }])
+})

@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { recordMatch } from './answer-match.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+
+test('a search whose payment a reorg took away is recorded once when it is paid again, and not given for nothing', async () => {
+  const reservation = {
+    id: 'qry_06gxx4a938ytvgjv1yj39fr9ag',
+    payer: `0x${'42'.repeat(20)}`,
+    query: 'short squeeze',
+    pages: [{ url: 'http://a.test/', text_sha256: `0x${'11'.repeat(32)}` }],
+    synthetic: false,
+  }
+  for (const askedAtMs of [1_000, 2_000]) await db.database.transaction((tx) => recordMatch(tx, reservation, askedAtMs))
+  const { rows } = await db.database.query('select id, asked_at from match_query')
+  expect(rows).toEqual([{ id: reservation.id, asked_at: new Date(1_000) }])
+})

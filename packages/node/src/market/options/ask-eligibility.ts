@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import type { ShopContext } from '../../http/index.ts'
+import { checksumAddress } from '../../kernel/address.ts'
+import type { Log } from '../../kernel/log.ts'
+import { Problem } from '../../kernel/problem.ts'
+import {
+  createBotAuth,
+  createDnsResolver,
+  createOutbound,
+  type LoopbackTarget,
+  type Outbound,
+  publicAddresses,
+} from '../../outbound/index.ts'
+import type { OptionDeps } from './deps.ts'
+
+/** What the node's configuration says about the way out. */
+export type OutboundSetup = {
+  dnsServers: readonly string[]
+  demoHosts: ReadonlyMap<string, LoopbackTarget>
+  contactEmail: string
+}
+
+/** Well within the time in which an answer is prepared, so that a slow hook costs a refusal and no payment. */
+const totalMs = 5_000
+const maxBytes = 4_096
+
+const verdict = z.object({ eligible: z.boolean() })
+
+/**
+ * The operator's own rule, asked anew for every purchase and every offer, so that a wallet it takes off is off at once.
+ * An answer that is not a clear yes or no lets nobody in.
+ */
+export function createAskEligibility(outbound: Outbound, log: Log, url: string): NonNullable<OptionDeps['isEligible']> {
+  return async (wallet, action) => {
+    const answer = await outbound.fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ wallet: checksumAddress(wallet), action }),
+      accept: ['application/json'],
+      maxBytes,
+      totalMs,
+      redirectsMax: 0,
+    })
+    const said = answer.status === 'ok' && answer.httpStatus === 200 ? read(answer.bytes) : undefined
+    if (said !== undefined) return said
+    const reason = answer.status === 'ok' ? `http_${answer.httpStatus}` : answer.reason
+    log.warn({ reason }, 'the eligibility hook of the options exchange gave no verdict: nobody is let in')
+    throw new Problem('upstream_unavailable', {
+      detail: 'Whether this wallet may trade could not be found out.',
+      retryAfterSeconds: 30,
+    })
+  }
+}
+
+function read(bytes: Uint8Array): boolean | undefined {
+  try {
+    return verdict.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8'))).data?.eligible
+  } catch {
+    return undefined
+  }
+}
+
+/** The safe fetcher, with requests signed by the node's key, so that the hook can tell who asks. */
+export function openHookOutbound(context: ShopContext, setup: OutboundSetup): Outbound {
+  const { clock, rng, log, metrics, mode, apiUrl, baseUrl, keyring } = context
+  return createOutbound({
+    resolvers: setup.dnsServers.map((server) => createDnsResolver({ server, clock, rng })),
+    clock,
+    log,
+    metrics,
+    userAgent: `AssayOptions/1.0 (+${apiUrl}; ${setup.contactEmail})`,
+    sign: createBotAuth({ keyring, clock, rng, directoryOrigin: apiUrl }),
+    ownHosts: [baseUrl, apiUrl].map((url) => new URL(url).hostname),
+    ownAddresses: publicAddresses(),
+    mode,
+    ...(mode === 'demo' ? { loopbackHosts: setup.demoHosts } : {}),
+  })
+}

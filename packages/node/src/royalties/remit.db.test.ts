@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Address } from '../kernel/address.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { accounts, post } from '../ledger/index.ts'
+import type { Sale } from '../payments/index.ts'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { commitRemittance, prepareRemittance, type RoyaltyDeps } from './remit.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+
+const network = 'eip155:8453'
+const payer: Address = `0x${'42'.repeat(20)}`
+const attestation = 'att_06gxx4e2sd948sg215f4hwthng'
+
+const remitDeps = () =>
+  ({
+    database: db.database,
+    clock: systemClock,
+    ids: { next: (prefix: string) => `${prefix}_06gxx6w1wv63xg71pat54yt9f0` },
+    tree: { proofOf: async () => undefined },
+    apiUrl: 'http://node.test',
+    recipient: `0x${'43'.repeat(20)}`,
+    bps: 250,
+    ownAddresses: new Set(),
+    windows: { waitMs: 1, releaseMs: 1 },
+  }) as unknown as RoyaltyDeps
+
+test('a parent that is gone by the time the remittance is paid does not undo it', async () => {
+  await db.owner.query(
+    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, record, signed,
+       price_micro, created_at)
+     values ($1, 'citation', 'pay_parent', $2, $3, $3, 'http://a.test/', 'a.test', 'a.test', '{}', '{}', 5000, now())`,
+    [attestation, network, payer],
+  )
+  const prepared = await prepareRemittance(remitDeps(), { parent: attestation, sale_price_micro: '1000000' })
+  await db.owner.query('delete from attestation where id = $1', [attestation])
+  const sale = {
+    paymentId: 'pay_remittance',
+    routeId: 'royalties.remit',
+    network,
+    payer,
+    amountMicro: 25_000n,
+    round: 0,
+    source: 'payment',
+    transaction: `0x${'11'.repeat(32)}`,
+    settledAtMs: 1_800_000_000_000,
+    // As it is read back from the database.
+    reservation: JSON.parse(JSON.stringify(prepared.reservation)),
+  } as unknown as Sale
+  const answer = await db.database.transaction(async (tx) => {
+    await post(tx, [
+      {
+        reference: 'sale:pay_remittance',
+        kind: 'sale',
+        lines: [
+          { account: accounts.onchain(network, 'custody'), amount: 25_000n },
+          { account: accounts.clearingPayments(network), amount: -25_000n },
+        ],
+      },
+    ])
+    return commitRemittance(remitDeps(), tx, sale)
+  })
+  expect(JSON.parse(String(answer.body))).toMatchObject({
+    royalty_micro: '25000',
+    record: { parent: attestation, derived_from: [{ id: attestation, kind: 'attestation' }] },
+    payouts: [{ domain: 'a.test', micro: '22500', state: 'waiting' }],
+  })
+})
