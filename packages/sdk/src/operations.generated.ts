@@ -2,6 +2,41 @@
 
 /** Every operation of a node: what it takes and what it answers. */
 export type Operations = {
+  /** Declare what an agent can do; signed by its wallet. */
+  'agents.capabilities.declare': {
+    input: { params: { did: string }; body: { name?: string; description?: string; capabilities: { id: string; name?: string; description?: string; tags?: string[]; url?: string; price_usd?: string }[]; services?: ({ type: 'x402' | 'agent_card' | 'mcp' | 'a2a' | 'web'; url: string })[]; erc8004?: { network: string; agent_id: string }; expected_version?: number } }
+    answer: { did: string; wallet: string; name: string | null; description: string | null; version: number; capabilities: Record<string, unknown>[]; services: ({ type: 'x402' | 'agent_card' | 'mcp' | 'a2a' | 'web'; url: string })[]; erc8004: { network: string; agent_id: string } | null; credit_rating: Record<string, unknown> | null; payment_authorizations: unknown[]; declared_at: string | null }
+  }
+  /** Every declaration of an agent, newest first, with who signed it. */
+  'agents.capabilities.history': {
+    input: { params: { did: string }; query?: { limit?: string; cursor?: string } }
+    answer: { data: { version: number; declaration: Record<string, unknown>; signer: string; declared_at: string }[]; next_cursor: string | null }
+  }
+  /** Revoke everything an agent declared; history stays. */
+  'agents.capabilities.revoke': {
+    input: { params: { did: string } }
+    answer: { did: string; wallet: string; name: string | null; description: string | null; version: number; capabilities: Record<string, unknown>[]; services: ({ type: 'x402' | 'agent_card' | 'mcp' | 'a2a' | 'web'; url: string })[]; erc8004: { network: string; agent_id: string } | null; credit_rating: Record<string, unknown> | null; payment_authorizations: unknown[]; declared_at: string | null }
+  }
+  /** What an agent declared here, as an A2A agent card. */
+  'agents.card': {
+    input: { params: { did: string } }
+    answer: { name: string; version: string; skills: Record<string, unknown>[] }
+  }
+  /** Deactivate a DID at this node, for good; signed by its wallet. */
+  'agents.deactivate': {
+    input: { params: { did: string } }
+    answer: { did: string; deactivated: true; deactivated_at: string }
+  }
+  /** Agents by what they can do, best rated first. */
+  'agents.search': {
+    input: { query?: { capability?: string; service?: 'x402' | 'agent_card' | 'mcp' | 'a2a' | 'web'; score_min?: string; limit?: string; cursor?: string } }
+    answer: { data: ({ did: string; name: string | null; version: number; credit_score: number | null; capabilities: Record<string, unknown>[]; services: ({ type: 'x402' | 'agent_card' | 'mcp' | 'a2a' | 'web'; url: string })[]; updated_at: string })[]; next_cursor: string | null }
+  }
+  /** One agent: rating with its evidence, capabilities, services, payment authorizations. */
+  'agents.show': {
+    input: { params: { did: string } }
+    answer: { did: string; wallet: string; name: string | null; description: string | null; version: number; capabilities: Record<string, unknown>[]; services: ({ type: 'x402' | 'agent_card' | 'mcp' | 'a2a' | 'web'; url: string })[]; erc8004: { network: string; agent_id: string } | null; credit_rating: Record<string, unknown> | null; payment_authorizations: unknown[]; declared_at: string | null }
+  }
   /** An attestation with its proofs, and what became of the payout. */
   'attestations.show': {
     input: { params: { id: string } }
@@ -52,15 +87,55 @@ export type Operations = {
     input: { params: { wallet: string }; body: { threshold_usd: string } }
     answer: { wallet: string; earned_micro: string; chains: { network: string; claimable_micro: string; distributor: string }[]; payouts: { transaction: string; amount_micro: string }[]; recent: { id: string; micro: string; state: string }[] }
   }
-  /** What a wallet has paid in and not used. */
+  /** What a wallet has paid in and not used, and its refunds. */
   'credit.balance': {
     input: { params: { wallet: string } }
-    answer: { wallet: string; credit: { network: string; credit_micro: string; credit_usd: string }[] }
+    answer: { wallet: string; credit: { network: string; credit_micro: string; credit_usd: string; held_micro: string; bonded_micro: string; not_final_micro: string; refundable_micro: string }[]; refunds: ({ id: string; network: string; amount_micro: string; state: string; transaction: string | null; created_at: string; paid_at: string | null })[] }
+  }
+  /** Lock a part of your credit, so that your word counts for more. */
+  'credit.bond': {
+    input: { body: { usd: string; days: number; network?: 'eip155:8453' | 'eip155:137' } }
+    answer: { id: string; wallet: string; network: string; bonded_micro: string; slashed_micro: string; state: 'locked' | 'releasing' | 'released' | 'slashed'; locked_at: string; locked_until_at: string; release_delay_seconds: number; release_at: string | null; ended_at: string | null }
+  }
+  /** Ask for a bond back; it follows after a delay, and can be taken by a ruling until then. */
+  'credit.bond.release': {
+    input: { body: { bond_id: string } }
+    answer: { id: string; wallet: string; network: string; bonded_micro: string; slashed_micro: string; state: 'locked' | 'releasing' | 'released' | 'slashed'; locked_at: string; locked_until_at: string; release_delay_seconds: number; release_at: string | null; ended_at: string | null }
+  }
+  /** What a wallet has at stake, newest first. */
+  'credit.bonds': {
+    input: { params: { wallet: string } }
+    answer: { data: ({ id: string; wallet: string; network: string; bonded_micro: string; slashed_micro: string; state: 'locked' | 'releasing' | 'released' | 'slashed'; locked_at: string; locked_until_at: string; release_delay_seconds: number; release_at: string | null; ended_at: string | null })[]; next_cursor: null }
+  }
+  /** Credit goes back to the wallet that paid it in, on the chain where it did. */
+  'credit.refund': {
+    input: { body: { usd?: string; network?: 'eip155:8453' | 'eip155:137' } }
+    answer: { wallet: string; refunds: ({ network: string; refunded_micro: string; cost_micro: string; paid_micro: string; payout: string; state: 'queued' | 'waiting' })[] }
   }
   /** Pay USDC in, to be drawn on by signed requests (paid). */
   'credit.topup': {
     input: { query?: { usd?: string } }
     answer: { wallet: string; network: string; added_micro: string; credit_micro: string; provisional: boolean }
+  }
+  /** Pay USDC in; the amount is in the body (paid). */
+  'credit.topup.post': {
+    input: { body: { usd?: string } }
+    answer: { wallet: string; network: string; added_micro: string; credit_micro: string; provisional: boolean }
+  }
+  /** Resolve the DID of an agent or node: keys, services, rating, capabilities, payment authorizations. */
+  'did.identifiers': {
+    input: { params: { did: string }; query?: { versionId?: string; versionTime?: string; expandRelativeUrls?: string; service?: string; serviceType?: string; verificationRelationship?: string } }
+    answer: { didDocument: { id: string } | null; didResolutionMetadata: Record<string, unknown>; didDocumentMetadata: Record<string, unknown> }
+  }
+  /** Resolve the DID of an agent or node: keys, services, rating, capabilities, payment authorizations. */
+  'did.resolve': {
+    input: { params: { did: string }; query?: { versionId?: string; versionTime?: string; expandRelativeUrls?: string; service?: string; serviceType?: string; verificationRelationship?: string } }
+    answer: { didDocument: { id: string } | null; didResolutionMetadata: Record<string, unknown>; didDocumentMetadata: Record<string, unknown> }
+  }
+  /** The node as an A2A agent card: one skill for each thing it sells. */
+  'discovery.agent_card': {
+    input: Record<string, never>
+    answer: Record<string, unknown>
   }
   /** Links to the descriptions of this service (RFC 9727). */
   'discovery.api_catalog': {
@@ -97,8 +172,13 @@ export type Operations = {
     input: Record<string, never>
     answer: Record<string, unknown>
   }
-  /** Paid resources of this node, each a URL that answers 402. */
+  /** Root manifest of this node: keys, networks, every resource with price and schemas, the mesh. */
   'discovery.x402': {
+    input: Record<string, never>
+    answer: Record<string, unknown>
+  }
+  /** Paid resources in the shape of the draft for well-known discovery. */
+  'discovery.x402_draft': {
     input: Record<string, never>
     answer: Record<string, unknown>
   }
@@ -111,6 +191,11 @@ export type Operations = {
   'errors.list': {
     input: Record<string, never>
     answer: { data: { code: string; title: string; status: number; retryable: boolean; hint: string }[]; next_cursor: null }
+  }
+  /** The ERC-8004 registration file of this node. */
+  'identity.registration': {
+    input: Record<string, never>
+    answer: { type: string; name: string; registrations: unknown[] }
   }
   /** The newest signed tree head, with the signatures of the witnesses. */
   'log.checkpoint': {
@@ -131,6 +216,36 @@ export type Operations = {
   'log.tile1': {
     input: { params: { level: string; a: string } }
     answer: string
+  }
+  /** Let another wallet draw on your credit, within limits that you sign. */
+  'mandates.create': {
+    input: { body: { owner: string; delegate: string; routes: string[]; cap_per_call_micro: string; cap_per_day_micro: string; cap_total_micro: string; expires_at: string; nonce: string; chain_id?: number; signature: string } }
+    answer: { id: string; owner: string; delegate: string; chain_id: number; routes: string[]; cap_per_call_micro: string; cap_per_day_micro: string; cap_total_micro: string; drawn_today_micro: string; drawn_total_micro: string; expires_at: string; nonce: string; state: 'open' | 'expired' | 'revoked'; created_at: string; revoked_at: string | null }
+  }
+  /** Mandates that the signing wallet gave or was given, newest first. */
+  'mandates.list': {
+    input: { query?: { state?: 'open' | 'all'; cursor?: string } }
+    answer: { data: ({ id: string; owner: string; delegate: string; chain_id: number; routes: string[]; cap_per_call_micro: string; cap_per_day_micro: string; cap_total_micro: string; drawn_today_micro: string; drawn_total_micro: string; expires_at: string; nonce: string; state: 'open' | 'expired' | 'revoked'; created_at: string; revoked_at: string | null })[]; next_cursor: string | null }
+  }
+  /** Revoke a mandate; the next draw under it is refused. */
+  'mandates.revoke': {
+    input: { params: { id: string } }
+    answer: { id: string; owner: string; delegate: string; chain_id: number; routes: string[]; cap_per_call_micro: string; cap_per_day_micro: string; cap_total_micro: string; drawn_today_micro: string; drawn_total_micro: string; expires_at: string; nonce: string; state: 'open' | 'expired' | 'revoked'; created_at: string; revoked_at: string | null }
+  }
+  /** The topics that demand is counted for. */
+  'market.intents.clusters': {
+    input: Record<string, never>
+    answer: { data: ({ id: string; name: string; parent: string | null; tier: number; source: 'iab' | 'operator' })[]; next_cursor: null; attribution: string }
+  }
+  /** One hour of the intent stream, a day old, free. */
+  'market.intents.sample': {
+    input: { query?: { limit?: string; cursor?: string } }
+    answer: { data: { specversion: '1.0'; id: string; source: string; type: string; subject: string; time: string; datacontenttype: 'application/json'; datasha256: string; signature: string; data: Record<string, unknown> }[]; next_cursor: string | null; from_at: string; to_at: string; note: string | null; privacy: { k: number; unit: string; contribution: { per_cluster: number; clusters: number }; mechanism: string; epsilon_bucket: string; epsilon_daily: string; noise_scale: { demand: number; bonded: number; terms: number }; threshold: string }; attribution: string; synthetic: boolean }
+  }
+  /** What agents search for, by topic and time: noisy counts, trend and rising terms, as a live stream (paid). */
+  'market.intents.stream': {
+    input: { query?: { cluster?: string; after?: string } }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean } | null; token: string | null; receipt: string | null; stream: { url: string; heartbeat_seconds: number; bucket_seconds: number; replay_hours: number; connections: number; clusters: string; attribution: string } }
   }
   /** The newest snapshot that has been public for a while, free. */
   'matrix.delayed': {
@@ -157,6 +272,31 @@ export type Operations = {
     input: { params: { feed: string }; query?: { symbol?: string; limit?: string; min_score?: string; cursor?: string; as_of?: string; history?: string; stream?: '1' } }
     answer: { feed: 'squeeze' | 'equities' | 'etf' | 'short-volume' | 'short-interest' | 'ftd' | 'threshold' | 'borrow' | 'halts' | 'institutional'; tier: 'live' | 'vip' | 'delayed'; as_of: string; available_at: string; data_vintage: string; sha256: string; method: string; coverage_pct: number; row_count: number; ranked_by: string; synthetic: boolean; stale: boolean; next_expected_at: string | null; sources: { source: string; as_of: string; available_at: string; licence: string; attribution: string }[]; left_out: { source: string; reason: string }[]; unranked: Record<string, string>; disclaimer: string; data: ({ rank: number; symbol: string; name: string | null; kind: string; values: Record<string, { value: number | string | boolean; source: string; as_of: string; available_at: string; licence: string } | null> })[]; next_cursor: string | null }
   }
+  /** The routes of this node as tools of the Model Context Protocol. */
+  'mcp.post': {
+    input: { body: { jsonrpc: '2.0' } | { jsonrpc: '2.0' }[] }
+    answer: Record<string, unknown>
+  }
+  /** Join the mesh: a node announces itself, signed with its own key (RFC 9421, tag x402-mesh). */
+  'mesh.announce': {
+    input: { body: { address: string; statement: string } }
+    answer: { did: string; address: string; accepted: true; sequence: number }
+  }
+  /** This node and the peers it has seen, with prices, health and latency, each in its own signed words. */
+  'mesh.manifest': {
+    input: { query?: { view?: 'full' | 'brief'; capability?: string } }
+    answer: { protocol: string; generated_at: string; node: { did: string; address: string; base_url: string; name: string; sequence: number; statement: string; resources?: Record<string, { method: string; url: string; example: string; price_micro: string; price_usd: string; price_micro_max?: string; networks: string[] }[]> }; peers: ({ did: string; address: string; sequence: number; state?: 'alive' | 'suspect'; health?: number; latency_ms?: number | null; last_seen_at?: string | null; recommended?: boolean; price_mismatch?: boolean; resources?: Record<string, { method: string; url: string; example: string; price_micro: string; price_usd: string; price_micro_max?: string; networks: string[] }[]>; statement?: string })[]; links: { manifest: string; mesh: string; announce: string }; signature: { alg: 'EdDSA'; kid: string; value: string } }
+  }
+  /** Books, payments, payouts, alarms and switches, for the operator. */
+  'operator.overview': {
+    input: Record<string, never>
+    answer: { at: string; books: { balanced: boolean; accounts: { group: string; kind: string; unit: string; balance: string; accounts: number }[]; differences: number; open_clearing: ({ account: string; balance: string; payment_id: string | null; since_at: string })[] }; payments: { state: string; payments: number; amount_micro: string; oldest_at: string }[]; review_open: number; payouts: ({ id: string; network: string; payee: string; amount_micro: string; purpose: string; state: string; reason: string | null; transaction: string | null; created_at: string })[]; alarms: { alarm: string; rung: number }[]; switches: { name: string; on: boolean; reason: string; changed_by: string; changed_at: string }[]; audit: { at: string; actor: string; action: string; subject: string }[] }
+  }
+  /** Turn a kill switch on or off, for the operator. */
+  'operator.switch': {
+    input: { body: { name: 'paid' | 'payouts' | 'facilitator' | 'options'; on: boolean; reason: string } }
+    answer: { name: string; on: boolean; reason: string }
+  }
   /** The process is up. */
   'ops.livez': {
     input: Record<string, never>
@@ -166,6 +306,61 @@ export type Operations = {
   'ops.readyz': {
     input: Record<string, never>
     answer: { status: 'ready'; checks: Record<string, 'ok' | 'failed'> }
+  }
+  /** Buy a call or a put on a topic cluster; the premium is paid up front and not refundable (paid). */
+  'options.buy': {
+    input: { body: { symbol: string; quantity?: number; quote_id?: string; wallet?: string } }
+    answer: { position_id: string; symbol: string; wallet: string; quantity: number; premium_micro: string; premium_usd: string; credited_micro: string; most_micro: string; expires_at: string; refundable: false; position_url: string; synthetic?: boolean }
+  }
+  /** Topic clusters with their demand index and how many option series are listed on each. */
+  'options.clusters': {
+    input: { query?: { limit?: string; cursor?: string } }
+    answer: { data: ({ cluster: string; name: string; parent: string | null; tier: number; source: 'iab' | 'operator'; index: string | null; index_at: string | null; agents: number | null; base_at: string | null; base_share_e12: string | null; volatility: number | null; series: number; synthetic?: boolean })[]; next_cursor: string | null }
+  }
+  /** The published figures that moved the indexes, in the order in which they are added up. */
+  'options.inputs': {
+    input: { query: { after: string; up_to: string; cursor?: string } }
+    answer: { data: ({ ends_at: string; starts_at: string; cluster: string; bonded: number | null; event_id: string; synthetic: boolean })[]; next_cursor: string | null }
+  }
+  /** What a wallet holds, offers and is owed on the options exchange. */
+  'options.positions': {
+    input: { params: { wallet: string } }
+    answer: { wallet: string; positions: ({ position_id: string; symbol: string; quantity: number; premium_micro: string; most_micro: string; state: 'held' | 'open' | 'settled' | 'voided' | 'revoked'; final: boolean; expires_at: string; payout_micro: string | null; synthetic?: boolean })[]; offers: ({ offer_id: string; symbol: string; premium_micro: string; quantity: number; free_quantity: number; sold_quantity: number; collateral_micro: string; state: 'pending' | 'live' | 'closed' | 'revoked' })[]; payable_micro: string; payouts: ({ id: string; amount_micro: string; state: string; transaction: string | null })[] }
+  }
+  /** A signed quote for option contracts, valid for 60 seconds. */
+  'options.quote': {
+    input: { body: { symbol: string; quantity?: number } }
+    answer: { quote_id: string; symbol: string; quantity: number; premium_micro: string; premium_usd: string; expires_at: string; jws: string; synthetic?: boolean }
+  }
+  /** Option series that are listed, nearest expiry first, with the premium of one contract now. */
+  'options.series': {
+    input: { query?: { cluster?: string; kind?: 'call' | 'put'; buyable?: 'true' | 'false'; limit?: string; cursor?: string } }
+    answer: { data: ({ symbol: string; cluster: string; kind: 'call' | 'put'; strike: number; pays_up_to: number; size_micro: string; most_micro: string; last_trade_at: string; expires_at: string; state: 'trading' | 'closed' | 'settling' | 'ended'; premium_micro: string | null; premium_usd: string | null; buyable: boolean; synthetic?: boolean })[]; next_cursor: string | null }
+  }
+  /** One option series: greeks, order book, vault, collateral and the history of its index. */
+  'options.series.show': {
+    input: { params: { symbol: string } }
+    answer: { symbol: string; cluster: string; kind: 'call' | 'put'; strike: number; pays_up_to: number; size_micro: string; most_micro: string; last_trade_at: string; expires_at: string; state: 'trading' | 'closed' | 'settling' | 'ended'; premium_micro: string | null; premium_usd: string | null; buyable: boolean; synthetic?: boolean; index: string | null; index_at: string | null; volatility: number; model_micro: string | null; greeks: { delta: number; gamma: number; vega: number; theta: number }; book: { premium_micro: string; quantity: number; offers: number }[]; vault: { premium_micro: string; quantity: number } | null; open_interest: number; open_interest_limit_micro: string; collateral_micro: string; history: ({ at: string; index: string; agents: number | null })[]; settlement: string | null; method: Record<string, unknown> }
+  }
+  /** Settled and voided option series, newest first, each with all that is needed to replay it. */
+  'options.settlements': {
+    input: { query?: { limit?: string; cursor?: string } }
+    answer: { data: ({ symbol: string; outcome: 'fixed' | 'void'; value: string | null; payoff_micro: string | null; reason: string | null; decided_at: string; contracts: number; paid_micro: string; document: Record<string, unknown>; jws: string; inputs_url: string })[]; next_cursor: string | null }
+  }
+  /** How one series was settled: value, payoff, signed document and where its inputs are. */
+  'options.settlements.show': {
+    input: { params: { symbol: string } }
+    answer: { symbol: string; outcome: 'fixed' | 'void'; value: string | null; payoff_micro: string | null; reason: string | null; decided_at: string; contracts: number; paid_micro: string; document: Record<string, unknown>; jws: string; inputs_url: string }
+  }
+  /** Take back the collateral of contracts that nobody bought. */
+  'options.withdraw': {
+    input: { body: { offer_id: string; quantity?: number } }
+    answer: { offer_id: string; symbol: string; quantity: number; left: number; returned_micro: string; note: string }
+  }
+  /** Write option contracts: post their full collateral and offer them at your premium (paid). */
+  'options.write': {
+    input: { body: { symbol: string; premium_usd: string; quantity?: number } }
+    answer: { offer_id: string; symbol: string; wallet: string; quantity: number; premium_micro: string; premium_usd: string; collateral_micro: string; most_micro: string; expires_at: string; state: 'pending'; note: string; synthetic?: boolean }
   }
   /** Where a payment stands. */
   'payments.status': {
@@ -254,38 +449,38 @@ export type Operations = {
   }
   /** End the token of the signing wallet; the subscription itself goes on. */
   'subscriptions.revoke': {
-    input: Record<string, never>
-    answer: { subscription: { tier: 'standard' | 'vip'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: null }
+    input: { query?: { product?: 'feeds' | 'stream' } }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: null }
   }
   /** A new token for the subscription of the signing wallet; the old one ends at once. */
   'subscriptions.rotate': {
-    input: Record<string, never>
-    answer: { subscription: { tier: 'standard' | 'vip'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string }
+    input: { query?: { product?: 'feeds' | 'stream' } }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string }
   }
   /** Subscribe to the standard feeds for 30 days, paid on Base (paid). */
   'subscriptions.standard.base': {
     input: Record<string, never>
-    answer: { subscription: { tier: 'standard' | 'vip'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
   }
   /** Subscribe to the standard feeds for 30 days, paid on Polygon (paid). */
   'subscriptions.standard.polygon': {
     input: Record<string, never>
-    answer: { subscription: { tier: 'standard' | 'vip'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
   }
   /** The subscription behind a token or a signed challenge. */
   'subscriptions.status': {
-    input: Record<string, never>
-    answer: { subscription: { tier: 'standard' | 'vip'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; active: boolean; used: { this_minute: number; today: number }; fair_use: { pulls_per_minute: number; pulls_per_day: number } }
+    input: { query?: { product?: 'feeds' | 'stream' } }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; active: boolean; used: { this_minute: number; today: number }; fair_use: { pulls_per_minute: number; pulls_per_day: number } }
   }
   /** Subscribe to the vip feeds for 30 days, paid on Base (paid). */
   'subscriptions.vip.base': {
     input: Record<string, never>
-    answer: { subscription: { tier: 'standard' | 'vip'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
   }
   /** Subscribe to the vip feeds for 30 days, paid on Polygon (paid). */
   'subscriptions.vip.polygon': {
     input: Record<string, never>
-    answer: { subscription: { tier: 'standard' | 'vip'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: 'base' | 'polygon'; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
   }
   /** What changes in the control of a B20 token, as it happens. */
   'tokens.changes': {
@@ -307,10 +502,22 @@ export type Operations = {
     input: { params: { address: string }; query?: { proof?: '0' | '1' } }
     answer: { format: 'assay-b20-report'; version: 1; address: string; chain_id: number; network: string; verdict: 'LOCKED' | 'PARTIALLY_CONTROLLED' | 'ISSUER_CONTROLLED' | 'UNKNOWN'; summary: string; complete: boolean; block: { number: string; hash: string; at: string; state_root: string }; fork: { name: string | { unknown: string }; told_by: { seize_role: string; inverted_policy_id: string }; scheduled: string | null; mismatch: boolean }; valid_until_at: string; supply: Record<string, unknown>; powers: { admin: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; mint: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; seize: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; burn_blocked: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; freeze: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; pause: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; unpause: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; supply_cap: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; metadata: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string }; multiplier: { state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'; now: 'impossible' | 'latent' | 'armed' | 'unknown'; exercised: number; who: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; could_become: { account: string; how: string; alone?: boolean; label: Record<string, unknown> }[]; why: string } }; flags: ({ code: string; severity: 'info' | 'notice' | 'warning' | 'critical'; sentence: string; facts: string[] })[]; roles: Record<string, unknown>[]; scopes: Record<string, unknown>[]; policies: Record<string, unknown>[]; seize_paths: Record<string, unknown>[]; genesis: Record<string, unknown> | null; history: Record<string, unknown>[]; questions: string[]; completeness: { complete: boolean; missing: { code: string; detail: string }[]; admin_set: 'proven' | 'unproven'; admin_count: string | { unknown: string }; logs: { from_block: string; to_block: string; count: number; gaps: { from_block: string; to_block: string; reason: string }[] } }; attestation: Record<string, unknown>; proof?: Record<string, unknown> }
   }
+  /** The newest payments of the wallet that signed the request. */
+  'wallet.payments': {
+    input: Record<string, never>
+    answer: { data: ({ id: string; state: string; route: string; network: string; amount_micro: string; transaction: string | null; final: boolean; claimed_at: string })[]; next_cursor: null }
+  }
 }
 
 /** How each is reached. */
 export const operations = {
+  'agents.capabilities.declare': { method: 'PUT', path: '/v1/agents/{did}/capabilities', paid: false },
+  'agents.capabilities.history': { method: 'GET', path: '/v1/agents/{did}/capabilities', paid: false },
+  'agents.capabilities.revoke': { method: 'DELETE', path: '/v1/agents/{did}/capabilities', paid: false },
+  'agents.card': { method: 'GET', path: '/v1/agents/{did}/agent-card.json', paid: false },
+  'agents.deactivate': { method: 'DELETE', path: '/v1/agents/{did}', paid: false },
+  'agents.search': { method: 'GET', path: '/v1/agents', paid: false },
+  'agents.show': { method: 'GET', path: '/v1/agents/{did}', paid: false },
   'attestations.show': { method: 'GET', path: '/v1/attestations/{id}', paid: false },
   'auth.challenge': { method: 'POST', path: '/v1/auth/challenge', paid: false },
   'auth.check': { method: 'POST', path: '/v1/auth/check', paid: false },
@@ -322,7 +529,15 @@ export const operations = {
   'creators.show': { method: 'GET', path: '/v1/creators/{wallet}', paid: false },
   'creators.threshold': { method: 'POST', path: '/v1/creators/{wallet}/threshold', paid: false },
   'credit.balance': { method: 'GET', path: '/v1/credit/{wallet}', paid: false },
+  'credit.bond': { method: 'POST', path: '/v1/credit/bond', paid: false },
+  'credit.bond.release': { method: 'POST', path: '/v1/credit/bond/release', paid: false },
+  'credit.bonds': { method: 'GET', path: '/v1/credit/{wallet}/bonds', paid: false },
+  'credit.refund': { method: 'POST', path: '/v1/credit/refund', paid: false },
   'credit.topup': { method: 'GET', path: '/v1/credit/topup', paid: true },
+  'credit.topup.post': { method: 'POST', path: '/v1/credit/topup', paid: true },
+  'did.identifiers': { method: 'GET', path: '/1.0/identifiers/{did}', paid: false },
+  'did.resolve': { method: 'GET', path: '/v1/did/resolve/{did}', paid: false },
+  'discovery.agent_card': { method: 'GET', path: '/.well-known/agent-card.json', paid: false },
   'discovery.api_catalog': { method: 'GET', path: '/.well-known/api-catalog', paid: false },
   'discovery.did': { method: 'GET', path: '/.well-known/did.json', paid: false },
   'discovery.index': { method: 'GET', path: '/', paid: false },
@@ -331,19 +546,43 @@ export const operations = {
   'discovery.llms': { method: 'GET', path: '/llms.txt', paid: false },
   'discovery.openapi': { method: 'GET', path: '/openapi.json', paid: false },
   'discovery.x402': { method: 'GET', path: '/.well-known/x402', paid: false },
+  'discovery.x402_draft': { method: 'GET', path: '/.well-known/x402.json', paid: false },
   'errors.get': { method: 'GET', path: '/errors/{code}', paid: false },
   'errors.list': { method: 'GET', path: '/errors', paid: false },
+  'identity.registration': { method: 'GET', path: '/.well-known/agent-registration.json', paid: false },
   'log.checkpoint': { method: 'GET', path: '/v1/log/checkpoint', paid: false },
   'log.consistency': { method: 'GET', path: '/v1/log/consistency', paid: false },
   'log.describe': { method: 'GET', path: '/v1/log', paid: false },
   'log.tile1': { method: 'GET', path: '/v1/log/tile/{level}/{a}', paid: false },
+  'mandates.create': { method: 'POST', path: '/v1/mandates', paid: false },
+  'mandates.list': { method: 'GET', path: '/v1/mandates', paid: false },
+  'mandates.revoke': { method: 'DELETE', path: '/v1/mandates/{id}', paid: false },
+  'market.intents.clusters': { method: 'GET', path: '/v1/market/intent-stream/clusters', paid: false },
+  'market.intents.sample': { method: 'GET', path: '/v1/market/intent-stream/sample', paid: false },
+  'market.intents.stream': { method: 'GET', path: '/v1/market/intent-stream', paid: true },
   'matrix.delayed': { method: 'GET', path: '/matrix/{feed}/delayed', paid: false },
   'matrix.index': { method: 'GET', path: '/matrix', paid: false },
   'matrix.live': { method: 'GET', path: '/matrix/{feed}/live', paid: true },
   'matrix.quality': { method: 'GET', path: '/matrix/{feed}/quality', paid: false },
   'matrix.vip': { method: 'GET', path: '/matrix/{feed}/vip', paid: true },
+  'mcp.post': { method: 'POST', path: '/mcp', paid: false },
+  'mesh.announce': { method: 'POST', path: '/x402/mesh/announce', paid: false },
+  'mesh.manifest': { method: 'GET', path: '/x402/mesh', paid: false },
+  'operator.overview': { method: 'GET', path: '/v1/operator/overview', paid: false },
+  'operator.switch': { method: 'POST', path: '/v1/operator/switches', paid: false },
   'ops.livez': { method: 'GET', path: '/livez', paid: false },
   'ops.readyz': { method: 'GET', path: '/readyz', paid: false },
+  'options.buy': { method: 'POST', path: '/v1/options/buy', paid: true },
+  'options.clusters': { method: 'GET', path: '/v1/options/clusters', paid: false },
+  'options.inputs': { method: 'GET', path: '/v1/options/inputs', paid: false },
+  'options.positions': { method: 'GET', path: '/v1/options/positions/{wallet}', paid: false },
+  'options.quote': { method: 'POST', path: '/v1/options/quote', paid: false },
+  'options.series': { method: 'GET', path: '/v1/options/series', paid: false },
+  'options.series.show': { method: 'GET', path: '/v1/options/series/{symbol}', paid: false },
+  'options.settlements': { method: 'GET', path: '/v1/options/settlements', paid: false },
+  'options.settlements.show': { method: 'GET', path: '/v1/options/settlements/{symbol}', paid: false },
+  'options.withdraw': { method: 'POST', path: '/v1/options/withdraw', paid: false },
+  'options.write': { method: 'POST', path: '/v1/options/write', paid: true },
   'payments.status': { method: 'GET', path: '/v1/payments/{id}', paid: false },
   'rewards.affiliate': { method: 'GET', path: '/affiliate/{wallet}', paid: false },
   'rewards.loyalty': { method: 'GET', path: '/loyalty/{wallet}', paid: false },
@@ -372,4 +611,5 @@ export const operations = {
   'tokens.check': { method: 'GET', path: '/v1/check/{address}', paid: false },
   'tokens.check_batch': { method: 'POST', path: '/v1/check/batch', paid: false },
   'tokens.report': { method: 'GET', path: '/v1/report/{address}', paid: true },
+  'wallet.payments': { method: 'GET', path: '/v1/wallet/payments', paid: false },
 } as const satisfies Record<keyof Operations, { method: string; path: string; paid: boolean }>
