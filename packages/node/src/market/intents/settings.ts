@@ -63,7 +63,7 @@ const schema = (demo: boolean) =>
       .default(demo ? 5 : 31),
     clusters: z.array(ownCluster).max(200).default([]),
     demo: z.enum(['on', 'off']).default('on'),
-    demo_calls_per_second: z.number().positive().max(20).default(3),
+    demo_calls_per_second: z.number().positive().max(20).default(6),
   })
 
 /** A demo's buckets are short and its agents invented, so its default budget is one that lets their movement show. */

@@ -27,8 +27,11 @@ export function openPopulation(
   const rpc = context.rpcs.get(context.base.caip2)
   const agents = Array.from({ length: agentsCount }, (_, number) => demoAgent(number + 1))
   const stopping = new AbortController()
+  // In turn, so that as many different agents as can be ask in every bucket.
+  let next = draw(rng, agents.length)
   const turn = async () => {
-    const agent = agents[draw(rng, agents.length)] as DemoAgent
+    next = (next + 1) % agents.length
+    const agent = agents[next] as DemoAgent
     const status = await search(ports, agent, clock.nowMs())
     if (status === 402) await payIn(ports, rpc, agent)
     else if (status === 200 && !agent.ready) {
@@ -40,8 +43,9 @@ export function openPopulation(
   const work = async () => {
     const untilMs = clock.monotonicMs() + runMs
     while (!stopping.signal.aborted && clock.monotonicMs() < untilMs) {
+      const dueMs = clock.monotonicMs() + 1000 / callsPerSecond
       await turn().catch((error: unknown) => log.info({ error: String(error) }, 'a simulated agent could not buy'))
-      await clock.sleep(1000 / callsPerSecond, stopping.signal).catch(() => {})
+      await clock.sleep(Math.max(1, dueMs - clock.monotonicMs()), stopping.signal).catch(() => {})
     }
   }
   return {

@@ -46,8 +46,11 @@ export const themes: readonly Theme[] = [
   },
 ]
 
-/** Between 0.2 and 1.8: interest comes and goes, for each theme in its own rhythm, with a slower swell below it. */
+/**
+ * Between 0.55 and 1.45: interest comes and goes, for each theme in its own rhythm, with a slower swell below it. Never so
+ * little that too few agents ask for a theme to publish it: what is listed on it must be able to settle.
+ */
 export function popularity({ periodMs }: Theme, atMs: number): number {
   const wave = (period: number) => Math.sin((2 * Math.PI * atMs) / period)
-  return 1 + 0.5 * wave(periodMs) + 0.3 * wave(periodMs * 37)
+  return 1 + 0.3 * wave(periodMs) + 0.15 * wave(periodMs * 37)
 }
