@@ -63,7 +63,7 @@ async function run(): Promise<boolean> {
   await Promise.all(members.map((member) => member.start()))
   process.stdout.write(`${size} nodes are up\n`)
   up = members
-  customers = await sendCustomers(() => up.flatMap((member) => member.direct() ?? []), base)
+  customers = await sendCustomers(() => up.map(({ origin }) => origin), base)
   await untilSeen('six nodes, each told of one other', [members])
 
   const [first, second, third, fourth, fifth, sixth] = members as [Member, Member, Member, Member, Member, Member]

@@ -203,8 +203,11 @@ function capPerAddress(server: Server, max: number): void {
 function drain(server: Server, draining: AbortController): Promise<void> {
   return new Promise((resolve) => {
     const force = setTimeout(() => server.closeAllConnections(), drainMsMax)
+    // A connection whose last answer was under way becomes idle only now, and would stay open for seconds.
+    const idle = setInterval(() => server.closeIdleConnections(), 50)
     server.close(() => {
       clearTimeout(force)
+      clearInterval(idle)
       resolve()
     })
     draining.abort()
