@@ -3,8 +3,8 @@ import type { Range } from './merkle.ts'
 import { readTiles } from './store.ts'
 import { hashBytes, hashRanges, type TileId, type Tiles, tileKey, tilesFor, tileWidth, widthAt } from './tiles.ts'
 
-/** With what is computed inside them, 16 kB each. */
-const fullMax = 2_048
+/** With what is computed inside them, 16 kB each: enough for all of a log of two million leaves. */
+const fullMax = 8_192
 /** The edges of the last tree heads: proofs of a second are for one and the same. */
 const partialMax = 64
 
