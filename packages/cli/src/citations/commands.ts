@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { payable } from '../buy/payable.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { nodeOption, nodeUrl, walletArgument } from '../commerce/node-url.ts'
 import { usageError } from '../exit-codes.ts'
@@ -15,20 +16,11 @@ export const addCitations: AddCommand = (program, context) => {
   addWitness(program, context)
 }
 
-const payable = (command: Command): Command =>
-  command
-    .option(...nodeOption)
-    .option('--demo', 'pay with the buyer wallet that a demo node on this machine lends')
-    .option('--key-file <path>', 'file with the private key of the wallet that pays')
-    .option('--key-env <name>', 'environment variable with that key', undefined)
-    .option('--max-amount <usd>', 'the most it may cost; required unless somebody can be asked, or --demo')
-    .option('--dry-run', 'show the price and sign nothing')
-    .option('-y, --yes', 'do not ask; needs --max-amount')
-    .option('--out <file>', 'write the answer there, for `assay verify`')
-    .option(...jsonOption)
+const payableToFile = (command: Command): Command =>
+  payable(command).option('--out <file>', 'write the answer there, for `assay verify`')
 
 const addCite: AddCommand = (program, context) => {
-  payable(
+  payableToFile(
     program
       .command('cite')
       .summary('stamp a citation and pay its creator')
@@ -46,7 +38,7 @@ const addCite: AddCommand = (program, context) => {
 }
 
 const addClaim: AddCommand = (program, context) => {
-  payable(
+  payableToFile(
     program
       .command('claim')
       .summary('anchor a statement with the pages it rests on')
@@ -100,7 +92,7 @@ const addRoyalty: AddCommand = (program, context) => {
       const { showRoyalty } = await import('./run-citations.ts')
       await showRoyalty(context, nodeUrl(options.node), BigInt(price), options.json)
     })
-  payable(
+  payableToFile(
     royalty
       .command('remit')
       .description('Pays 2.5 % of a sale, linked to the attestation, remittance or payment it was made from.')

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { payable } from '../buy/payable.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { nodeOption, nodeUrl, walletArgument } from '../commerce/node-url.ts'
 
@@ -58,17 +59,6 @@ const addReads: AddCommand = (options, context) => {
     (await import('./run-options.ts')).runReplay(context, nodeUrl(given.node), symbol, given.json),
   )
 }
-
-const payable = (command: Command): Command =>
-  command
-    .option(...nodeOption)
-    .option('--demo', 'pay with the buyer wallet that a demo node on this machine lends')
-    .option('--key-file <path>', 'file with the private key of the wallet that pays')
-    .option('--key-env <name>', 'environment variable with that key', undefined)
-    .option('--max-amount <usd>', 'the most it may cost; required unless somebody can be asked, or --demo')
-    .option('--dry-run', 'show the price and sign nothing')
-    .option('-y, --yes', 'do not ask; needs --max-amount')
-    .option(...jsonOption)
 
 const addTrades: AddCommand = (options, context) => {
   payable(

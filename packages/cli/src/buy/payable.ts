@@ -1,0 +1,15 @@
+import type { Command } from 'commander'
+import { jsonOption } from '../command-context.ts'
+import { nodeOption } from '../commerce/node-url.ts'
+
+/** The options of every command that pays a node for one answer. */
+export const payable = (command: Command): Command =>
+  command
+    .option(...nodeOption)
+    .option('--demo', 'pay with the buyer wallet that a demo node on this machine lends')
+    .option('--key-file <path>', 'file with the private key of the wallet that pays')
+    .option('--key-env <name>', 'environment variable with that key', undefined)
+    .option('--max-amount <usd>', 'the most it may cost; required unless somebody can be asked, or --demo')
+    .option('--dry-run', 'show the price and sign nothing')
+    .option('-y, --yes', 'do not ask; needs --max-amount')
+    .option(...jsonOption)
