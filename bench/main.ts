@@ -7,7 +7,8 @@ import { measurePaid } from './figures/paid.ts'
 import { type Effort, openSetting } from './figures/setting.ts'
 import { measureSettling } from './figures/settling.ts'
 import { measureUnpaid } from './figures/unpaid.ts'
-import { jsonOf, tableOf } from './report.ts'
+import { handOut } from './hand-out.ts'
+import { jsonOf, rowOf, tableOf } from './report.ts'
 
 const usual: Effort = {
   starts: 3,
@@ -31,6 +32,7 @@ const quick: Effort = {
 const usage = `npm run bench [-- --quick] [-- --json]
   --quick  a short run that shows whether everything works; its ratios say little
   --json   the result as JSON on standard output
+  --all    every bench there is, see npm run bench:all -- --help
 `
 
 /** Gives the exit code: 1 when a required ratio was missed. */
@@ -48,6 +50,7 @@ export async function runBench(args: readonly string[]): Promise<number> {
   await chmod(home, 0o711)
   try {
     const figures = await measureAll(home, effort, say)
+    handOut(...figures.map(rowOf))
     process.stdout.write(`${args.includes('--json') ? jsonOf(figures) : tableOf(figures)}\n`)
     return figures.every(isReached) ? 0 : 1
   } finally {

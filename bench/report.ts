@@ -1,4 +1,5 @@
 import { type Figure, isReached } from './figures/figure.ts'
+import type { FigureRow } from './hand-out.ts'
 
 /** A share below one is required of bare servers, a multiple of the other peers. */
 const shown = (ratio: number, required: number | null) =>
@@ -32,4 +33,16 @@ export function tableOf(figures: readonly Figure[]): string {
 
 export function jsonOf(figures: readonly Figure[]): string {
   return JSON.stringify({ figures: figures.map((figure) => ({ ...figure, reached: isReached(figure) })) }, null, 2)
+}
+
+export function rowOf(figure: Figure): FigureRow {
+  const { name, peer, required, ratio, ours, theirs } = figure
+  return {
+    figure: name,
+    asked: required === null ? null : shown(required, required),
+    measured: `${shown(ratio, required)}: ${ours} beside ${theirs}`,
+    reached: required === null ? null : isReached(figure),
+    peer,
+    ratio: Number(ratio.toFixed(2)),
+  }
 }

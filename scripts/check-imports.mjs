@@ -44,11 +44,6 @@ const height = new Map([
 const compositionFiles = new Set(['main.ts', 'node.ts', 'config.ts', 'index.ts', 'start-summary.ts'])
 const compositionFolders = new Set(['compose', 'configuration'])
 
-// Raw clocks, randomness and network calls live in adapters only.
-const rawCalls =
-  /\b(Date\.now\(|Math\.random\(|setTimeout\(|setInterval\(|randomUUID\(|(?<![.\w])fetch\((?!url: string))/
-const adapters = new Set(['kernel/clock.ts', 'chain/http-endpoint.ts', 'http/write-response.ts', 'http/server.ts'])
-
 function* filesBelow(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
@@ -63,12 +58,6 @@ const problems = []
 for (const path of filesBelow(source)) {
   const name = relative(source, path).split(sep).join('/')
   const text = readFileSync(path, 'utf8')
-  const lines = text.split('\n')
-  if (!isTest(name) && !adapters.has(name) && !name.includes('adapter'))
-    lines.forEach((line, index) => {
-      if (rawCalls.test(line) && !/^\s*(\/\/|\*|\/\*)/.test(line))
-        problems.push(`${name}:${index + 1}: raw call, use the port: ${line.trim().slice(0, 80)}`)
-    })
   if (!name.includes('/') || isTest(name)) continue
   const folder = name.split('/')[0]
   if (compositionFolders.has(folder)) continue

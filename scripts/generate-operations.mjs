@@ -107,7 +107,7 @@ export function operationsSource(openapi) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const url = process.argv[2] ?? 'http://127.0.0.1:4020/openapi.json'
+  const url = process.argv[2] ?? 'http://127.0.0.1:4020/openapi/full.json'
   const openapi = url.startsWith('http') ? await (await fetch(url)).json() : JSON.parse(readFileSync(url, 'utf8'))
   writeFileSync(operationsFile, operationsSource(openapi))
   process.stdout.write(`${Object.keys(openapi.paths).length} paths written to ${operationsFile}\n`)

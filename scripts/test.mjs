@@ -14,6 +14,7 @@ const checks = [
   ['types', bin('tsc'), ['--noEmit', '-p', 'tsconfig.json']],
   ['types of the console', bin('tsc'), ['--noEmit', '-p', 'packages/web/tsconfig.json']],
   ['direction of imports', process.execPath, ['scripts/check-imports.mjs']],
+  ['nothing raw outside adapters', process.execPath, ['scripts/check-ports.mjs']],
   ['compiled contracts', process.execPath, ['scripts/compile-contracts.mjs', '--check']],
 ]
 

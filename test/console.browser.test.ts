@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { chromiumPath, openBrowser, openPage, screenshotPath } from './support/browser.ts'
+import { injectWallet, serveAt } from './support/browser-wallet.ts'
 import { type LocalSite, openLocalSite } from './support/local-site.ts'
 import { faintTexts, focused, loadedBytes, namelessControls, overflowPx, strangeWallet } from './support/page-checks.ts'
+import { type ProductionNode, productionOrigin, startProductionNode } from './support/production-node.ts'
 import { openTill, type TillFixture } from './support/till-fixture.ts'
 
 const required = process.env['CI'] === 'true'
@@ -32,11 +35,12 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
   let site: LocalSite
   let browser: Browser
   let token: string
+  let production: ProductionNode
 
   beforeAll(async () => {
     const words = 'Running text about how short interest is collected and published. '.repeat(12)
     site = await openLocalSite({ '/': `<title>Mine</title><p>${words}</p>` })
-    const env = { MATRIX: '{"demo":"small"}', DEMO_HOSTS: `mine.test=127.0.0.1:${site.port}` }
+    const env = { MATRIX: '{"demo":"small"}', INTENTS: '{}', DEMO_HOSTS: `mine.test=127.0.0.1:${site.port}` }
     ;[till, browser] = await Promise.all([openTill({ env }), openBrowser()])
     const index = (await (await fetch(till.node.url)).json()) as {
       demo: { tokens: { key: string; address: string }[] }
@@ -44,10 +48,12 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     // The first visitor waits for the build, and on a busy machine is told to come back.
     const page = () => fetch(till.node.url, { headers: { accept: 'text/html' } })
     await vi.waitFor(async () => expect((await page()).status).toBe(200), { timeout: 60_000, interval: 200 })
+    production = await startProductionNode([till.base, till.polygon])
     token = index.demo.tokens.find(({ key }) => key === 'seizable')?.address ?? ''
   }, 240_000)
   afterAll(async () => {
     await browser?.close()
+    await production?.stop()
     await till?.close()
     await site?.close()
   }, 120_000)
@@ -71,7 +77,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     await button.click()
     const dialog = page.getByRole('dialog').last()
     await dialog.getByRole('button', { name: /^Pay / }).click()
-    await page.getByText('Signature verified').first().waitFor()
+    await page.getByText('Signature verified', { exact: true }).first().waitFor()
   }
 
   test('programs still get the index, people the page, and both may be asked for with HEAD', async () => {
@@ -140,6 +146,37 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.getByRole('button', { name: 'Open the menu' }).waitFor()
     })
   }, 240_000)
+
+  test('a contract is written into the book, credit paid in and a mandate given; a demo node asks no outside wallet', async () => {
+    await within({}, async (context) => {
+      const { page, complaints } = await openPage(context)
+      const wallet = await injectWallet(page, privateKeyToAccount(generatePrivateKey()))
+      await go(page, '#/options')
+      // The first series of a new node are listed once its index has been published; the last of them stay longest.
+      const ends = page.getByLabel('Ends')
+      await ends.waitFor({ timeout: 60_000 })
+      await ends.selectOption({ index: (await ends.locator('option').count()) - 1 })
+      await page
+        .getByRole('link', { name: /^(call|put) at/ })
+        .first()
+        .click()
+      await page.getByText('Write one and earn the premium').click()
+      await page.getByLabel(/^Premium/).fill('90')
+      await pay(page, page.getByRole('button', { name: 'Offer one for $90' }))
+      await page.getByText(/^Offered: /).waitFor()
+      await page.getByText('Written by you').waitFor()
+      await page.screenshot({ path: screenshotPath('option-written'), fullPage: true })
+
+      await go(page, '#/wallet')
+      const credit = page.getByRole('region', { name: 'Credit' })
+      await credit.getByRole('button', { name: 'Top up $5' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: /^Pay / }).click()
+      await credit.getByText('$5.00', { exact: true }).waitFor()
+      await giveAndRevokeMandate(page)
+      expect(wallet.asked).toEqual([])
+      expect(complaints).toEqual([])
+    })
+  }, 180_000)
 
   test('a report is bought, and its evidence verifies in the browser until a byte of it is changed', async () => {
     await within({}, async (context) => {
@@ -291,4 +328,80 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       expect(await page.evaluate('asked')).toEqual(['eth_requestAccounts'])
     })
   }, 120_000)
+
+  test('on a production node a report is bought with the wallet of the browser, which signs and sends nothing', async () => {
+    const account = privateKeyToAccount(generatePrivateKey())
+    await production.fund(account.address, 5_000_000n)
+    await within({}, async (context) => {
+      await serveAt(context, productionOrigin, production.address)
+      const { page, complaints } = await openPage(context)
+      const wallet = await injectWallet(page, account)
+      await page.goto(`${productionOrigin}/#/token/${token}`)
+      await page.getByText('Production node').waitFor()
+      expect(wallet.asked).toEqual([])
+      await page.getByRole('button', { name: /Buy the report/ }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('button', { name: 'Connect Test wallet' }).click()
+      await dialog.getByText('good for this request only').waitFor()
+      expect(await dialog.getByText('test USDC').count()).toBe(0)
+
+      wallet.refuse(true)
+      await dialog.getByRole('button', { name: /^Pay / }).click()
+      await dialog.getByText('Nothing was signed.').waitFor()
+      await dialog.getByRole('button', { name: 'Close' }).click()
+      wallet.refuse(false)
+
+      await pay(page, page.getByRole('button', { name: /Buy the report/ }))
+      await page.getByText('$0.02 settled on Base').waitFor()
+      await page.getByText('Receipt verified').waitFor()
+      expect(wallet.signed).toMatchObject([
+        {
+          domain: { chainId: 8453, verifyingContract: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913' },
+          primaryType: 'TransferWithAuthorization',
+          message: { from: account.address.toLowerCase(), to: production.payTo.toLowerCase(), value: '20000' },
+        },
+      ])
+
+      await page.goto(`${productionOrigin}/#/wallet`)
+      await giveAndRevokeMandate(page)
+      expect(wallet.signed[1]).toMatchObject({
+        primaryType: 'Mandate',
+        message: {
+          owner: account.address.toLowerCase(),
+          node: productionOrigin,
+          capPerCall: '50000',
+          capTotal: '5000000',
+        },
+      })
+      const signatures = ['eth_signTypedData_v4', 'personal_sign']
+      const harmless = new Set(['eth_requestAccounts', 'eth_chainId', 'wallet_switchEthereumChain', ...signatures])
+      expect(wallet.asked.filter((method) => !harmless.has(method))).toEqual([])
+      expect(complaints).toEqual([])
+    })
+  }, 120_000)
+
+  test('what was written and nobody bought is withdrawn, once its payment is final', async () => {
+    await within({}, async (context) => {
+      const { page, complaints } = await openPage(context)
+      await go(page, '#/options')
+      const withdraw = page.getByRole('button', { name: 'Withdraw' })
+      await withdraw.waitFor({ timeout: 90_000 })
+      await withdraw.click()
+      await withdraw.waitFor({ state: 'detached' })
+      await page.getByText('closed', { exact: true }).waitFor()
+      expect(complaints).toEqual([])
+    })
+  }, 180_000)
+
+  const delegate = `0x${'12'.repeat(20)}`
+  const giveAndRevokeMandate = async (page: Page) => {
+    await page.getByText('Let an agent spend your credit').click()
+    await page.getByLabel('Wallet of the agent').fill(delegate)
+    await page.getByRole('button', { name: 'Sign the mandate' }).click()
+    const revoke = page.getByRole('button', { name: /^Revoke the mandate/ })
+    await revoke.waitFor()
+    await page.screenshot({ path: screenshotPath('mandate'), fullPage: true })
+    await revoke.click()
+    await revoke.waitFor({ state: 'detached' })
+  }
 })

@@ -305,6 +305,26 @@ test('a named call is answered again with the same bytes and drawn once', async 
   expect(await creditOf(owner.address)).toBe(999_000n)
 })
 
+test('a paid call that is asked for again after its price moved is answered, not asked to pay again', async () => {
+  const owner = await withCredit('1')
+  const offer = await quote(at(echo('moved')))
+  const accepted = offer.accepts.at(-1) as (typeof offer.accepts)[number]
+  const signed = (amount: string, key?: string) => {
+    const payload = { x402Version: 2, resource: offer.resource, accepted: { ...accepted, amount }, payload: {} }
+    const headers = { 'payment-signature': encodePayload(payload), ...(key ? { 'idempotency-key': key } : {}) }
+    return signRequest(at(echo('moved')), { headers }, { account: owner })
+  }
+  const first = await fetch(await signed('1000', 'moved'))
+  // As if the price had been another one when the call was drawn.
+  const again = await fetch(await signed('999', 'moved'))
+  expect([again.status, await again.text()]).toEqual([200, await first.text()])
+  expect((await fetch(await signed('999', 'never-drawn'))).status).toBe(402)
+  const request = await signed('1000')
+  const copy = request.clone()
+  expect((await fetch(request)).status).toBe(200)
+  expect([(await fetch(copy)).status, await creditOf(owner.address)]).toEqual([401, 998_000n])
+})
+
 test('a refund sends final money back on its chain, less the cost; draws beside it never overdraw', async () => {
   const owner = await withCredit('3')
   const ask = () => refundCredit(clientOf(owner), { node: till.node.url, account: owner })
@@ -409,6 +429,12 @@ test('a top-up that a reorg takes away after it was drawn is owed, and the next 
   expect(await debt()).toBe(0n)
   // Whole dollars less what was drawn, whether or not the first payment has landed again by now.
   expect((await creditOf(wallet)) % 1_000_000n).toBe(999_000n)
+  // The dropped transaction is sent again by itself, although nobody uses its wallet.
+  const landed = async () => {
+    await control.mine(1)
+    return creditOf(wallet)
+  }
+  await expect.poll(landed, { timeout: 60_000, interval: 250 }).toBe(2_999_000n)
 }, 120_000)
 
 test('a bond is locked from final money, comes back on request, and is taken by a ruling once', async () => {

@@ -99,6 +99,23 @@ test('a tool with a body is bought as well, and the wrong arguments of a paid on
   expect(bought.structuredContent).toMatchObject({ query_id: expect.any(String), data: expect.any(Array) })
 })
 
+test('whatever stands in place of a payment, a tool and a resource refuse it in words and take nothing', async () => {
+  const before = (await paymentRows(till)).length
+  const [token] = ((await (await fetch(till.node.url)).json()) as Result).demo.tokens
+  const strange = [7, true, null, [], {}, { x402Version: 2 }, { x402Version: 2, payload: { signature: '0x' } }]
+  const large = { x402Version: 2, accepted: {}, payload: { signature: 'x'.repeat(20_000) } }
+  for (const payment of [...strange, large]) {
+    const meta = { 'x402/payment': payment }
+    const shown = JSON.stringify(payment)?.slice(0, 60)
+    const refused = await call('sandbox_echo_get', { message: 'x' }, meta)
+    expect(refused, shown).toMatchObject({ isError: true, structuredContent: { code: 'payment_malformed' } })
+    const uri = `${till.node.url}/v1/report/${token.address}`
+    const error: Result = await mcp.readResource({ uri, _meta: meta }).catch((thrown: unknown) => thrown)
+    expect(error.data, shown).toMatchObject({ code: 'payment_malformed' })
+  }
+  expect((await paymentRows(till)).length).toBe(before)
+})
+
 test('resources are read by address; a paid one asks for its price and is given for it', async () => {
   const { resources } = await mcp.listResources()
   const { resourceTemplates } = await mcp.listResourceTemplates()
@@ -163,7 +180,7 @@ test('`assay mcp` lends the tools over pipes and buys within its maximums', asyn
 }, 60_000)
 
 test('the typed operations of the SDK are those of the node, and can be called', async () => {
-  const openapi = await (await fetch(`${till.node.url}/openapi.json`)).json()
+  const openapi = await (await fetch(`${till.node.url}/openapi/full.json`)).json()
   // `npm run operations` against a running node writes the file anew.
   expect(readFileSync(operationsFile, 'utf8')).toBe(operationsSource(openapi))
   const client = createAssayClient({
@@ -176,6 +193,24 @@ test('the typed operations of the SDK are those of the node, and can be called',
   expect(data.echo).toBe('typed')
   const refused = callOperation(client, 'tokens.check', { params: { address: '0x12' } })
   await expect(refused).rejects.toMatchObject({ code: 'request_failed' })
+})
+
+test('the main OpenAPI document has room for an agent, spells out all that is sold, and leads to the rest', async () => {
+  const read = async (path: string) => (await (await fetch(`${till.node.url}${path}`)).json()) as Result
+  const [main, full] = await Promise.all([read('/openapi.json'), read('/openapi/full.json')])
+  const methods = (item: Result) => Object.keys(item).filter((name) => name !== '$ref')
+  const inline = Object.values(main.paths).flatMap((item) => methods(item as Result))
+  // More than this and `npx @agentcash/discovery` warns.
+  expect(inline.length).toBeLessThanOrEqual(40)
+  expect(Object.keys(main.paths).sort()).toEqual(Object.keys(full.paths).sort())
+  for (const [path, item] of Object.entries(main.paths) as [string, Result][]) {
+    if (item.$ref === undefined) expect(item, path).toEqual(full.paths[path])
+    else {
+      expect(item, path).toEqual({ $ref: `/openapi/full.json#/paths/${path.replaceAll('/', '~1')}` })
+      const operations = Object.values(full.paths[path]) as Result[]
+      expect(operations.filter((operation) => operation['x-payment-info'])).toEqual([])
+    }
+  }
 })
 
 test('PAYMENT-REQUIRED of every paid route fits in 3 kB', async () => {

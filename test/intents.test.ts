@@ -2,18 +2,21 @@ import {
   createAssayClient,
   createIntents,
   type PayableNetwork,
+  readCredit,
   readDemo,
   requestChallenge,
   type StreamedEvent,
   signIn,
   signRequest,
   tickOf,
+  topUpCredit,
   verifyEvent,
 } from '@assay/sdk'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { lockIntents, newestSeq, publishEvents } from '../packages/node/src/market/intents/store.ts'
 import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
 
 const price = 5_000_000_000n
@@ -329,4 +332,75 @@ test('assay stream shows a table, or the signed events line by line', async () =
   const human = createTestTerminal()
   expect(await runCli(['stream', '--url', till.node.url, '--sample'], human)).toBe(0)
   expect(human.stdout()).toContain('too few agents')
+})
+
+test('bought from credit it goes on as the stream, without a transaction of its own', async () => {
+  const rich = await till.newBuyer(price)
+  const paying = createAssayClient({ account: rich, baseUrl: till.node.url, maxPerCallUsd: '1000', networks })
+  for (let n = 0; n < 5; n += 1) await topUpCredit(paying, { node: till.node.url, usd: '1000' })
+  const { rows: before } = await till.db.database.query('select id from payment where payer = $1', [
+    rich.address.toLowerCase(),
+  ])
+  const response = await fetch(await signRequest(url, { headers: streaming }, { account: rich }))
+  expect(response.status).toBe(200)
+  const stream = readEvents(response)
+  await expect.poll(() => stream.events[0]?.name, patience).toBe('subscription')
+  expect((stream.events[0] as Received).data).toMatchObject({
+    subscription: { tier: 'stream', wallet: rich.address },
+    token: expect.stringMatching(/^asub_/),
+  })
+  stream.stop()
+  const { rows: after } = await till.db.database.query('select id from payment where payer = $1', [
+    rich.address.toLowerCase(),
+  ])
+  expect(after).toEqual(before)
+  const { credit } = await readCredit(paying, till.node.url, rich.address)
+  expect(credit.find(({ network }) => network === 'eip155:8453')?.credit_micro).toBe('0')
+}, 60_000)
+
+test('a reorg that takes the payment away ends the stream and the subscription', async () => {
+  const { control } = till.base
+  const unlucky = await till.newBuyer(price)
+  control.setFinalityLag(40)
+  await control.mine(1)
+  const stream = readEvents(await buy(unlucky, url, {}, { headers: streaming }))
+  await expect.poll(() => stream.events[0]?.name, patience).toBe('subscription')
+  const bought = (stream.events[0] as Received).data as { token: string; subscription: { provisional: boolean } }
+  expect(bought.subscription.provisional).toBe(true)
+  const { rows } = await till.db.database.query<{ transaction: `0x${string}`; block: bigint }>(
+    'select transaction, block_number as block from payment where payer = $1',
+    [unlucky.address.toLowerCase()],
+  )
+  // Nothing is mined until it was seen to be gone: our own transaction is sent again and would land at once.
+  await control.holdMining()
+  const depth = control.head().number - Number(rows[0]?.block) + 1
+  await control.reorg(depth, { drop: [rows[0]?.transaction as `0x${string}`] })
+  control.setFinalityLag(0)
+  await expect.poll(() => stream.events.at(-1)?.name, { timeout: 60_000, interval: 100 }).toBe('end')
+  await expect.poll(() => stream.done, patience).toBe(true)
+  const again = await fetch(url, { headers: { ...streaming, authorization: `Bearer ${bought.token}` } })
+  expect(again.status).toBe(402)
+  await control.releaseMining()
+}, 90_000)
+
+test('the sample has the signed events of its hour, page by page', async () => {
+  const toMs = Math.floor((Date.now() - 86_400_000) / 3_600_000) * 3_600_000
+  await till.db.database.transaction(async (tx) => {
+    await lockIntents(tx)
+    const first = (await newestSeq(tx)) + 1
+    const common = { startsAtMs: toMs - 3_600_000, endsAtMs: toMs - 1_000, bonded: null, ewma: null, synthetic: false }
+    await publishEvents(
+      tx,
+      [
+        { ...common, seq: first, cluster: '52', demand: 40, event: '{"id":"a"}' },
+        { ...common, seq: first + 1, cluster: null, demand: null, event: '{"id":"b"}' },
+      ],
+      Date.now(),
+    )
+  })
+  type Page = { data: { id: string }[]; next_cursor: string | null; note: string | null }
+  const page = async (query: string) => (await (await fetch(`${url}/sample?${query}`)).json()) as Page
+  const one = await page('limit=1')
+  expect(one).toMatchObject({ data: [{ id: 'a' }], note: null })
+  expect(await page(`limit=1&cursor=${one.next_cursor}`)).toMatchObject({ data: [{ id: 'b' }], next_cursor: null })
 })

@@ -6,10 +6,12 @@ import {
   listOptionSeries,
   listOptionSettlements,
   quoteOption,
+  readCredit,
   readDemo,
   readOptionHoldings,
   readOptionSeries,
   replayOptionSettlement,
+  topUpCredit,
   withdrawOption,
   writeOption,
 } from '@assay/sdk'
@@ -72,6 +74,7 @@ const json = (body: unknown): RequestInit => ({
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(body),
 })
+const patience = { timeout: 60_000, interval: 250 }
 const at = (path: string) => `${till.node.url}${path}`
 const usdcOf = (account: PrivateKeyAccount) =>
   createPublicClient({ transport: http(till.base.url as string) }).readContract({
@@ -197,6 +200,34 @@ test('a writer offers for less than the vault, is bought from first, and takes b
   await expect(
     withdrawOption(await client(buyer), till.node.url, buyer, { offer_id: offer.offer_id }),
   ).rejects.toMatchObject({ details: { problem: { code: 'offer_unknown' } } })
+}, 180_000)
+
+test('contracts are written and bought from credit, without a transaction of their own', async () => {
+  const { networks } = await readDemo(till.node.url)
+  const withCredit = async (account: PrivateKeyAccount, times: number) => {
+    const paying = await client(account)
+    for (let n = 0; n < times; n += 1) await topUpCredit(paying, { node: till.node.url, usd: '1000' })
+    const options = { account, baseUrl: till.node.url, networks, maxPerCallUsd: '8000', credit: 'prefer' as const }
+    return createAssayClient({ ...options, platform: { nowMs: clock.nowMs } })
+  }
+  const [author, holder] = [await till.newBuyer(5_000_000_000n), await till.newBuyer(1_000_000_000n)]
+  const writing = await withCredit(author, 4)
+  const buying = await withCredit(holder, 1)
+  const spent = async () => [await usdcOf(author), await usdcOf(holder)]
+  const before = await spent()
+  const { symbol } = await nearest()
+  await writeOption(writing, till.node.url, { symbol, premium_usd: '51' })
+  // What a reorg could still take is not sold: the draw counts once what it was paid in with is final.
+  await expect
+    .poll(async () => (await readOptionSeries(buying, till.node.url, symbol)).book[0]?.premium_micro, patience)
+    .toBe('51000000')
+  const bought = await buyOption(buying, till.node.url, { symbol })
+  expect(bought).toMatchObject({ premium_usd: '51', refundable: false })
+  const { positions } = await readOptionHoldings(buying, till.node.url, holder.address)
+  expect(positions).toMatchObject([{ symbol, state: 'open' }])
+  expect(await spent()).toEqual(before)
+  const { credit } = await readCredit(buying, till.node.url, holder.address)
+  expect(credit.find(({ network }) => network === 'eip155:8453')).toMatchObject({ credit_micro: '949000000' })
 }, 180_000)
 
 test('the kill switch stops trading, not looking', async () => {

@@ -12,6 +12,7 @@ import { openTill, type TillFixture } from './support/till-fixture.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const gettingStarted = readFileSync(join(root, 'docs/getting-started.md'), 'utf8')
 const run = promisify(execFile)
 
 let till: TillFixture
@@ -34,9 +35,9 @@ afterAll(async () => {
 const here = (text: string) => text.replaceAll('http://127.0.0.1:4020', till.node.url)
 
 /** A code block as the reader saves it: its first line names the file. */
-function saveScript(name: string): string {
-  const [, code] = readme.match(new RegExp(`\`\`\`js\\n(// ${name}\\n[\\s\\S]*?)\`\`\``)) ?? []
-  if (code === undefined) throw new Error(`README shows no ${name}`)
+function saveScript(name: string, document = readme): string {
+  const [, code] = document.match(new RegExp(`\`\`\`js\\n(// ${name}\\n[\\s\\S]*?)\`\`\``)) ?? []
+  if (code === undefined) throw new Error(`no document shows ${name}`)
   const path = join(scripts, name)
   writeFileSync(path, here(code))
   return path
@@ -58,6 +59,21 @@ test('the example with the unmodified x402 client buys', async () => {
   expect(stdout).toMatch(/^200 \{\s*echo: 'hello'/)
   const [header = ''] = stdout.trim().split('\n').slice(-1)
   expect(JSON.parse(Buffer.from(header, 'base64').toString())).toMatchObject({ success: true })
+})
+
+test('the script for curl signs a payment, and verifies what curl brought back', async () => {
+  const script = saveScript('curl-pay.mjs', gettingStarted)
+  const url = `${till.node.url}/v1/sandbox/echo?message=hello`
+  const tsx = (...args: string[]) => run(process.execPath, ['--import', 'tsx', script, ...args], { cwd: root })
+  const signed = (await tsx('sign', url)).stdout.trim()
+  // As curl -D and -o would: the answer and its headers, to the byte.
+  const response = await fetch(url, { headers: { 'payment-signature': signed } })
+  const [headers, body] = [join(folder, 'headers.txt'), join(folder, 'answer.txt')]
+  const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`)
+  writeFileSync(headers, [`HTTP/1.1 ${response.status} OK`, ...lines, '', ''].join('\r\n'))
+  writeFileSync(body, Buffer.from(await response.arrayBuffer()))
+  expect(readFileSync(body, 'utf8')).toContain('"echo":"hello"')
+  expect((await tsx('verify', url, headers, body)).stdout).toContain("status: 'verified'")
 })
 
 test('the program itself runs without a build, and the purchase a start prints works when pasted', async () => {

@@ -145,6 +145,43 @@ test('a nonce that was spent before our claim answers 409 and its money is the p
   )
 })
 
+test('an authorization too short for us, that somebody carried to the chain, is not answered with 402', async () => {
+  const buyer = await till.newBuyer()
+  const validBefore = BigInt(Math.floor(Date.now() / 1000) + 10)
+  const payload = await signPayment(buyer, await quote(at('/test/small')), { validBefore })
+  expect((await send(at('/test/small'), payload)).status).toBe(402)
+  await submitElsewhere(payload)
+  const response = await send(at('/test/small'), payload)
+  expect(response.status).toBe(409)
+  expect(await response.json()).toMatchObject({ code: 'payment_credited' })
+})
+
+test('a payment whose process died before sending it is settled when the same payment comes again', async () => {
+  const buyer = await till.newBuyer()
+  const dying = await till.startAnother({
+    shops: [createTestShop().open],
+    jobs: false,
+    env: { BASE_URL: till.node.url },
+    intercept: { facilitator: (real) => ({ ...real, settle: () => new Promise<never>(() => {}) }) },
+  })
+  const payload = await signPayment(buyer, await quote(at('/test/small')))
+  const hangUp = new AbortController()
+  const lost = send(`${dying.address}/test/small`, payload, { signal: hangUp.signal }).catch(() => undefined)
+  await vi.waitFor(async () => expect(await statesOf(buyer.address)).toEqual(['settling']), { timeout: 20_000 })
+  // Its process is gone: the database says so, and recovery takes the payment away from it.
+  await till.db.owner.query(
+    `update payment_owner set dead_at = now() where owner = (select owner from payment where payer = $1)`,
+    [buyer.address.toLowerCase()],
+  )
+  await vi.waitFor(async () => expect(await statesOf(buyer.address)).toEqual(['unknown']), { timeout: 20_000 })
+  const response = await send(at('/test/small'), payload)
+  expect([response.status, await response.text()]).toEqual([200, '{"ok":true}'])
+  expect(await statesOf(buyer.address)).toEqual(['served'])
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
+  hangUp.abort()
+  await lost
+})
+
 test('A35: a payer that cancels between check and settlement gets 402 and nothing else', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
@@ -262,9 +299,10 @@ test('A42: a reorg that drops the payment reverses it, revokes what it bought an
   const paymentId = shop.committed.at(-1)?.paymentId
   const transaction = shop.committed.at(-1)?.transaction as Hex
   await till.base.control.mine(2)
+  // Nothing is mined until it was seen to be gone: our own transaction is sent again and would land at once.
+  await till.base.control.holdMining()
   await till.base.control.reorg(3, { drop: [transaction] })
   till.base.control.setFinalityLag(0)
-  await till.base.control.mine(3)
   const postings = async () => {
     const { rows } = await till.db.owner.query<{ kind: string }>(
       `select kind from ledger_transaction where payment_id = $1 and kind in ('sale','reorg') order by kind`,
@@ -275,6 +313,7 @@ test('A42: a reorg that drops the payment reverses it, revokes what it bought an
   await waitFor(async () => (await postings()) === 'reorg,sale')
   expect(shop.revoked.some((sale) => sale.paymentId === paymentId)).toBe(true)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(0n)
+  await till.base.control.releaseMining()
 })
 
 test('a price we signed is honoured after it rose, until the offer runs out; without the offer it is not', async () => {

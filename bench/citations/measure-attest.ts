@@ -10,7 +10,7 @@ export async function measureAttest(home: string, count: number) {
       path: '/v1/cite/attest',
       connections: 64,
       payers: 500,
-      warmUp: 600,
+      warmUp: 3_000,
       count,
       bodyOf: (index, { address }) => ({ source_url: pages[index % pages.length], agent_wallet: address }),
     })

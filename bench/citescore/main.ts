@@ -1,3 +1,4 @@
+import { handOut } from '../hand-out.ts'
 import { simulate } from './simulate.ts'
 
 // npx tsx bench/citescore/main.ts
@@ -11,6 +12,14 @@ const attacks = [
   { name: 'bond 1,000, 10 wallets', wallets: 10, ownCitations: 1_000, camouflagePerWallet: 20, bondUsd: 1_000 },
 ]
 const result = simulate(world, attacks)
+handOut({
+  figure: 'rank correlation of trust with hidden quality',
+  asked: null,
+  measured: `${result.spearmanTrust.toFixed(3)}; plain counts ${result.spearmanCounts.toFixed(3)}`,
+  reached: null,
+  peer: 'plain counts',
+  ratio: Number((result.spearmanTrust / result.spearmanCounts).toFixed(2)),
+})
 const wider = simulate({ ...world, seeds: 500 }, [])
 console.log(
   `${world.agents} honest agents (${world.seeds} seeds, ${(100 * world.seeds) / world.agents} %), ${world.sources} sources, ${world.citations} citations`,

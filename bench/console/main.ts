@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { openBrowser } from '../../test/support/browser.ts'
 import { loadedBytes } from '../../test/support/page-checks.ts'
+import { handOut } from '../hand-out.ts'
 
 const visits = process.argv.includes('--quick') ? 5 : 20
 const callers = 16
@@ -77,6 +78,20 @@ try {
       `first view, under load   ${loaded.ms.toFixed(0)} ms beside ${perSecond.toFixed(0)} prices asked a second   ${(loaded.ms / alone.ms).toFixed(1)} x`,
       `bytes of the first view  ${(alone.bytes / 1000).toFixed(1)} kB compressed, ${bytesMax / 1000} kB at most`,
     ].join('\n')}\n`,
+  )
+  handOut(
+    {
+      figure: 'bytes of the first view, compressed',
+      asked: `${bytesMax / 1000} kB`,
+      measured: `${(alone.bytes / 1000).toFixed(1)} kB`,
+      reached: alone.bytes < bytesMax,
+    },
+    {
+      figure: 'first view, alone and under load',
+      asked: null,
+      measured: `${alone.ms.toFixed(0)} and ${loaded.ms.toFixed(0)} ms beside ${perSecond.toFixed(0)} prices asked a second`,
+      reached: null,
+    },
   )
   if (alone.bytes >= bytesMax) process.exitCode = 1
 } finally {

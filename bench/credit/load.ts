@@ -1,7 +1,5 @@
-import * as curve from 'tiny-secp256k1'
-import { fromHex, type Hex, toHex } from '../../packages/node/src/kernel/bytes.ts'
-import { personalMessageDigest } from '../../packages/node/src/proofs/index.ts'
 import { requestChallenge, signIn, signInHeader, signRequest } from '../../packages/sdk/src/index.ts'
+import { fastAccount } from '../load/fast-account.ts'
 import { requestText } from '../load/requests.ts'
 import { type LoadOptions, runLoad } from '../load/run-load.ts'
 import { type BenchTerms, benchPayer, signPayments } from '../load/sign-payments.ts'
@@ -11,21 +9,6 @@ export type CreditPlan = { host: string; target: string; count: number; wallets:
   | { kind: 'credit' | 'subscriber' }
   | { kind: 'exact'; terms: BenchTerms }
 )
-
-/** Signs as a wallet does, only with a faster curve. */
-function fastAccount(index: number) {
-  const { address, secret } = benchPayer(index)
-  return {
-    address,
-    signMessage: async ({ message }: { message: unknown }): Promise<Hex> => {
-      const { signature, recoveryId } = curve.signRecoverable(
-        personalMessageDigest(Buffer.from(String(message))),
-        secret,
-      )
-      return toHex(Buffer.concat([signature, fromHex(recoveryId === 0 ? '0x1b' : '0x1c')]))
-    },
-  }
-}
 
 const headersOf = (headers: Headers): string => [...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('')
 

@@ -10,6 +10,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createAssayClient, readDemoNetworks } from '../../packages/sdk/src/index.ts'
+import { handOut } from '../hand-out.ts'
 
 const rounds = process.argv.includes('--quick') ? 40 : 200
 const home = await mkdtemp(join(tmpdir(), 'assay-bench-'))
@@ -67,6 +68,17 @@ try {
   })
   const plain = await timed(async (n) => must((await fetch(echo(n))).status === 402))
   await mcp.close()
+  handOut(
+    {
+      figure: 'our client, every answer and receipt verified, CPU of a paid call',
+      asked: null,
+      measured: shown(mine),
+      reached: null,
+      peer: '@x402/fetch',
+      ratio: Number((mine.cpuMs / theirs.cpuMs).toFixed(2)),
+    },
+    { figure: 'MCP tool call, unpaid', asked: null, measured: shown(tool), reached: null },
+  )
   process.stdout.write(
     `${[
       `@x402/fetch, paid call            ${shown(theirs)}`,

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeHeader, exchange, type RawAnswer } from '../load/exchange.ts'
 import { requestText } from '../load/requests.ts'
 import type { BenchTerms } from '../load/sign-payments.ts'
 import { type Child, startChild } from '../process/child.ts'
+import { untilQuiet } from '../process/until-quiet.ts'
 import { alternate, type LoadShape, type Measured, measure, type Side } from '../rounds.ts'
 import type { FixedAnswer } from '../sides/bare.ts'
 import { assertSameBytes, ofConnection } from './compare.ts'
@@ -101,19 +101,4 @@ async function warm(load: Child, side: Side, shape: LoadShape, effort: Effort): 
   let requests = 0
   while (requests < effort.warmRequests && performance.now() - startedMs < effort.warmSeconds * 1000)
     requests += (await measure(load, side, shape)).requests
-}
-
-const quietShare = 0.05
-const quietWithinMs = 20_000
-
-/** What a node does once after its start is no part of what a request costs. */
-async function untilQuiet(server: Child): Promise<void> {
-  const startedMs = performance.now()
-  for (;;) {
-    const [before, beforeMs] = [await server.ask<number>('cpu'), performance.now()]
-    await sleep(500)
-    const micros = (await server.ask<number>('cpu')) - before
-    if (micros < quietShare * (performance.now() - beforeMs) * 1000) return
-    if (performance.now() - startedMs > quietWithinMs) return
-  }
 }

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { handOut } from '../hand-out.ts'
 import { type Child, startChild } from '../process/child.ts'
 
 const quick = process.argv.includes('--quick')
@@ -64,6 +65,26 @@ try {
     server_cpu_ms_per_event: Math.round((usage.cpuMicros - before.cpuMicros) / 1000 / sent.length),
   }
   process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
+  handOut(
+    {
+      figure: `${streams} open streams, a tenth slow: lost for healthy readers`,
+      asked: '0',
+      measured: String(lost),
+      reached: lost === 0 && figures.streams.opened === streams,
+    },
+    {
+      figure: 'the same, delivery p99',
+      asked: `${required.p99_ms} ms`,
+      measured: `${figures.delivery_ms.p99} ms`,
+      reached: figures.delivery_ms.p99 < required.p99_ms,
+    },
+    {
+      figure: 'the same, memory',
+      asked: `${required.memory_mb} MB`,
+      measured: `${figures.memory_mb.measured} MB`,
+      reached: figures.memory_mb.measured <= required.memory_mb,
+    },
+  )
   const reached =
     figures.streams.opened === streams &&
     lost === 0 &&

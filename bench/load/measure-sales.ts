@@ -1,9 +1,8 @@
-import { Agent, request } from 'node:http'
 import type { startChild } from '../process/child.ts'
+import { runLoad } from './run-load.ts'
 import { type BenchTerms, benchPayer, paymentPayload, signPayment } from './sign-payments.ts'
 
 type Server = Awaited<ReturnType<typeof startChild>>
-type Prepared = { body: string; payment: string }
 
 export type SalesPlan = {
   path: string
@@ -18,34 +17,31 @@ export type SalesPlan = {
 
 /** Purchases of one paid route, many at once over HTTP, with the CPU that node and database spend on each. */
 export async function measureSales(server: Server, plan: SalesPlan) {
-  const agent = new Agent({ keepAlive: true, maxSockets: plan.connections })
-  try {
-    const port = await server.ask<number>('port')
-    const terms = await readTerms(port, plan)
-    const calls = (first: number, length: number) => Array.from({ length }, (_, n) => prepare(terms, plan, first + n))
-    const warm = calls(0, plan.warmUp)
-    const measured = calls(plan.warmUp, plan.count)
-    await run(agent, port, plan, warm)
-    const spent = async () => ({
-      cpu: await server.ask<number>('cpu'),
-      database: await server.ask<number>('database_cpu'),
-    })
-    const before = await spent()
-    const startedAt = performance.now()
-    const { statuses, latencies } = await run(agent, port, plan, measured)
-    const seconds = (performance.now() - startedAt) / 1000
-    const after = await spent()
-    latencies.sort((x, y) => x - y)
-    return {
-      statuses,
-      per_second: Math.round(plan.count / seconds),
-      p50_ms: Math.round(latencies[Math.floor(latencies.length / 2)] ?? 0),
-      p99_ms: Math.round(latencies[Math.floor(latencies.length * 0.99)] ?? 0),
-      node_cpu_micros: Math.round((after.cpu - before.cpu) / plan.count),
-      database_cpu_micros: Math.round((after.database - before.database) / plan.count),
-    }
-  } finally {
-    agent.destroy()
+  const port = await server.ask<number>('port')
+  const terms = await readTerms(port, plan)
+  await buyAll(port, terms, plan, { first: 0, count: plan.warmUp }, async () => {})
+  const spent = async () => ({
+    cpu: await server.ask<number>('cpu'),
+    database: await server.ask<number>('database_cpu'),
+  })
+  let before = { cpu: 0, database: 0 }
+  const { statuses, seconds, p50Ms, p99Ms } = await buyAll(
+    port,
+    terms,
+    plan,
+    { first: plan.warmUp, count: plan.count },
+    async () => {
+      before = await spent()
+    },
+  )
+  const after = await spent()
+  return {
+    statuses,
+    per_second: Math.round(plan.count / seconds),
+    p50_ms: Math.round(p50Ms),
+    p99_ms: Math.round(p99Ms),
+    node_cpu_micros: Math.round((after.cpu - before.cpu) / plan.count),
+    database_cpu_micros: Math.round((after.database - before.database) / plan.count),
   }
 }
 
@@ -62,51 +58,26 @@ async function readTerms(port: number, { path, bodyOf }: SalesPlan): Promise<Ben
   return { resourceUrl: required.resource.url, accepted: required.accepts[0] as BenchTerms['accepted'] }
 }
 
-function prepare(terms: BenchTerms, { payers, bodyOf }: SalesPlan, index: number): Prepared {
-  const payer = benchPayer(index % payers)
-  return {
-    body: JSON.stringify(bodyOf(index, payer)),
-    payment: Buffer.from(JSON.stringify(paymentPayload(terms, signPayment(payer, terms)))).toString('base64'),
-  }
-}
-
-async function run(agent: Agent, port: number, { path, connections }: SalesPlan, calls: readonly Prepared[]) {
-  const statuses: Record<string, number> = {}
-  const latencies: number[] = []
+/** Signed before the clock runs, as payments of many wallets would arrive signed. */
+async function buyAll(
+  port: number,
+  terms: BenchTerms,
+  plan: SalesPlan,
+  { first, count }: { first: number; count: number },
+  ready: () => Promise<void>,
+) {
+  const requests = Array.from({ length: count }, (_, n) => purchase(port, terms, plan, first + n))
+  await ready()
   let next = 0
-  const worker = async () => {
-    for (let call = calls[next++]; call !== undefined; call = calls[next++]) {
-      const startedAt = performance.now()
-      const status = await send(agent, port, path, call)
-      latencies.push(performance.now() - startedAt)
-      statuses[status] = (statuses[status] ?? 0) + 1
-    }
-  }
-  await Promise.all(Array.from({ length: connections }, worker))
-  return { statuses, latencies }
+  return runLoad({ port, connections: plan.connections, secondsMax: 80 }, () => requests[next++])
 }
 
-function send(agent: Agent, port: number, path: string, { body, payment }: Prepared): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      {
-        agent,
-        host: '127.0.0.1',
-        port,
-        path,
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-          'payment-signature': payment,
-        },
-      },
-      (response) => {
-        response.resume()
-        response.on('end', () => resolve(response.statusCode ?? 0))
-      },
-    )
-    sent.on('error', reject)
-    sent.end(body)
-  })
+function purchase(port: number, terms: BenchTerms, { path, payers, bodyOf }: SalesPlan, index: number): Buffer {
+  const payer = benchPayer(index % payers)
+  const body = JSON.stringify(bodyOf(index, payer))
+  const payment = Buffer.from(JSON.stringify(paymentPayload(terms, signPayment(payer, terms)))).toString('base64')
+  return Buffer.from(
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `PAYMENT-SIGNATURE: ${payment}\r\n\r\n${body}`,
+  )
 }

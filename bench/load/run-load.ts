@@ -7,6 +7,8 @@ export type LoadResult = {
   seconds: number
   /** How often each status came. */
   statuses: Record<string, number>
+  p50Ms: number
+  p99Ms: number
   /** The last answer, as it came. */
   sample: string
 }
@@ -26,6 +28,7 @@ export async function runLoad(options: LoadOptions, next: NextRequest): Promise<
 function drive(sockets: readonly Socket[], msMax: number, next: NextRequest): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
     const counts = new Map<number, number>()
+    const latencies: number[] = []
     let busy = sockets.length
     let last: Buffer = Buffer.alloc(0)
     let endedMs = 0
@@ -35,13 +38,18 @@ function drive(sockets: readonly Socket[], msMax: number, next: NextRequest): Pr
       if (busy > 0) return
       const statuses = Object.fromEntries([...counts].map(([status, count]) => [String(status), count]))
       const requests = [...counts.values()].reduce((sum, count) => sum + count, 0)
-      resolve({ requests, seconds: (endedMs - startedMs) / 1000, statuses, sample: last.toString('latin1') })
+      latencies.sort((x, y) => x - y)
+      const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0
+      const seconds = (endedMs - startedMs) / 1000
+      resolve({ requests, seconds, statuses, p50Ms: at(0.5), p99Ms: at(0.99), sample: last.toString('latin1') })
     }
     for (const socket of sockets) {
+      let sentMs = startedMs
       const send = () => {
         const request = endedMs - startedMs < msMax ? next() : undefined
-        if (request === undefined) finish()
-        else socket.write(request)
+        if (request === undefined) return finish()
+        sentMs = performance.now()
+        socket.write(request)
       }
       socket.on('error', reject)
       socket.on('close', () => reject(new Error('the server closed a connection')))
@@ -51,6 +59,7 @@ function drive(sockets: readonly Socket[], msMax: number, next: NextRequest): Pr
           counts.set(status, (counts.get(status) ?? 0) + 1)
           last = bytes
           endedMs = performance.now()
+          latencies.push(endedMs - sentMs)
           send()
         }),
       )

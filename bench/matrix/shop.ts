@@ -11,6 +11,7 @@ import { createSnapshotKeeper } from '../../packages/node/src/matrix/snapshots/k
 import { createSymbolBook } from '../../packages/node/src/matrix/store/symbol-book.ts'
 import { createFileShelf } from '../../packages/node/src/matrix/world/file-shelf.ts'
 import { openStore } from '../../packages/node/src/store/open-store.ts'
+import { handOut } from '../hand-out.ts'
 
 /** The market data shop on a database of its own, with the durability a node has: fsync on. */
 export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Promise<void> }> {
@@ -52,6 +53,7 @@ export async function timed<T>(work: () => Promise<T> | T): Promise<{ result: T;
 export const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] as number
 
 export function report(name: string, figure: string, required: string, reached: boolean): void {
+  handOut({ figure: name, asked: required, measured: figure, reached })
   process.stdout.write(
     `${reached ? 'reached    ' : 'NOT REACHED'}  ${name.padEnd(44)} ${figure.padEnd(44)} required ${required}\n`,
   )

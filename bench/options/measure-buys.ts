@@ -10,7 +10,7 @@ export async function measureBuys(home: string, count: number) {
       path: '/v1/options/buy',
       connections: 96,
       payers: 800,
-      warmUp: 300,
+      warmUp: 3_000,
       count,
       bodyOf: (index) => ({ symbol: symbols[index % symbols.length] }),
     })

@@ -10,9 +10,13 @@ export type Child = {
 type Waiting = { resolve(value: unknown): void; reject(error: Error): void }
 
 /** Starts a file of this folder in a process of its own; resolves when it is ready to be asked. */
-export async function startChild(file: string, env: Record<string, string> = {}): Promise<Child> {
+export async function startChild(
+  file: string,
+  env: Record<string, string> = {},
+  nodeOptions: readonly string[] = [],
+): Promise<Child> {
   const child = fork(join(import.meta.dirname, '..', file), {
-    execArgv: ['--import', 'tsx'],
+    execArgv: ['--import', 'tsx', ...nodeOptions],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'production', ...env },
   })

@@ -36,7 +36,7 @@ function stubSettlement(real: Facilitator): Facilitator {
 }
 
 export function startStubbedNode(
-  options: Pick<NodeOptions, 'shops' | 'ownShops' | 'intercept'> = {},
+  options: Pick<NodeOptions, 'shops' | 'ownShops' | 'intercept'> & { env?: Record<string, string> } = {},
 ): Promise<RunningNode> {
   return startNode(
     parseConfig({
@@ -46,6 +46,7 @@ export function startStubbedNode(
       INTENTS: '{"demo":"off"}',
       LOG_LEVEL: 'silent',
       ...withoutDemoData,
+      ...options.env,
     }),
     {
       ...options,

@@ -1,3 +1,4 @@
+import { handOut } from '../hand-out.ts'
 import { measureCrawl } from './crawl.ts'
 import { measureFold } from './fold.ts'
 
@@ -11,6 +12,13 @@ if (only === undefined || only === 'crawl') {
     )
   const [first, ...later] = rounds
   const last = later.at(-1)
+  const slowest = Math.min(...rounds.map(({ pagesPerSecond }) => pagesPerSecond))
+  handOut({
+    figure: `${sites} sites crawled, ${hostPauseMs} ms pause per host`,
+    asked: '300 pages/s',
+    measured: `${rounds.map(({ pagesPerSecond }) => pagesPerSecond.toFixed(0)).join(', ')} pages/s`,
+    reached: slowest >= 300,
+  })
   if (first && last)
     console.log(
       `memory rss ${rssStartMb} MB at the start; from round 2 on the peak moved by ${last.rssPeakMb - (later[0]?.rssPeakMb ?? 0)} MB and the heap by ${last.heapMb - first.heapMb} MB (wanted: flat)`,
@@ -18,6 +26,12 @@ if (only === undefined || only === 'crawl') {
 }
 if (only === undefined || only === 'fold') {
   const figures = await measureFold()
+  handOut({
+    figure: `${figures.batch} citations into ${figures.sources} sources with ${figures.citations}`,
+    asked: '2 s',
+    measured: `${figures.secondsMedian.toFixed(2)} s, worst ${figures.secondsWorst.toFixed(2)} s`,
+    reached: figures.secondsMedian < 2,
+  })
   console.log(
     `fold   ${figures.batch} new citations over ${figures.sources} sources, ${figures.citations} citations, ${figures.agents} agents: median ${figures.secondsMedian.toFixed(2)} s, worst ${figures.secondsWorst.toFixed(2)} s (wanted < 2), ${figures.touchedSources} sources touched, ${figures.rescored} scores changed at most`,
   )

@@ -45,6 +45,12 @@ export async function expectSoundBooks(till: Pick<TillFixture, 'db'>): Promise<v
      where f.in_flight <> coalesce(t.n, 0) or f.in_flight_micro <> coalesce(t.micro, 0)`,
   )
   expect(flights.rows, 'flight counters equal the rows of truth').toEqual([])
+  const indebted = await owner.query(
+    `select c.name from ledger_account c join ledger_balance b on b.account_id = c.id
+     join ledger_account d on d.name = 'receivable:' || c.name join ledger_balance o on o.account_id = d.id
+     where c.name like 'credit:%' and b.owed_micro > 0 and o.owed_micro < 0`,
+  )
+  expect(indebted.rows, 'nobody is given credit beside a debt of credit').toEqual([])
   expect(await verifySeals(owner)).toBeUndefined()
 }
 

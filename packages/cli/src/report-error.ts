@@ -23,6 +23,7 @@ const sdkExitCodes: Record<AssayErrorCode, ExitCode> = {
   ed25519_unsupported: failed,
   request_failed: failed,
   body_too_large: usage,
+  answer_too_large: failed,
   payment_not_taken: failed,
   payment_outcome_unknown: outcomeUnknown,
 }
@@ -43,7 +44,7 @@ export function toCliError(error: unknown): CliError {
   if (error instanceof CliError) return error
   if (isAssayError(error))
     return new CliError(sdkExitCodes[error.code], error.code, withCause(error), {
-      hint: hints[error.code] ?? error.hint,
+      hint: unreachableHint(error) ?? hints[error.code] ?? error.hint,
       cause: error,
     })
   const { name, message, problems, details } = (error ?? {}) as Record<string, unknown>
@@ -57,7 +58,8 @@ export function toCliError(error: unknown): CliError {
     return new CliError(failed, 'refused_by_node', String(message), hint === undefined ? {} : { hint })
   }
   const text = error instanceof Error ? withCause(error) : String(error)
-  return new CliError(failed, 'failed', text, { cause: error })
+  const hint = error instanceof Error ? unreachableHint(error) : undefined
+  return new CliError(failed, 'failed', text, { cause: error, ...(hint === undefined ? {} : { hint }) })
 }
 
 // By name: the class would bring the whole client with it, for commands that need none.
@@ -65,10 +67,33 @@ function isAssayError(error: unknown): error is AssayError {
   return error instanceof Error && error.name === 'AssayError' && 'code' in error
 }
 
+const unreachableHints: Record<string, string> = {
+  ECONNREFUSED:
+    'Nothing answers there. Start a node with `npx assay up` in another terminal, or name one with --url. Nothing was signed.',
+  ENOTFOUND: 'There is no such host: is the address spelled right? Nothing was signed.',
+  EAI_AGAIN: 'The name of the host cannot be looked up: is the network up? Nothing was signed.',
+  CERT_HAS_EXPIRED: 'The certificate of the host has run out; its operator must renew it. Nothing was signed.',
+}
+
+/** The commonest reason of all: no node is there. */
+function unreachableHint(error: Error): string | undefined {
+  // After a payment was sent, the hint of the purchase is the one that counts.
+  if ((error as { details?: { purchase?: unknown } }).details?.purchase !== undefined) return undefined
+  const { code } = deepestOf(error) as { code?: unknown }
+  return typeof code === 'string' ? unreachableHints[code] : undefined
+}
+
+function deepestOf(error: Error): Error {
+  let deepest = error
+  while (deepest.cause instanceof Error) deepest = deepest.cause
+  // A name with several addresses fails with all of their reasons.
+  const [first] = deepest instanceof AggregateError ? deepest.errors : []
+  return first instanceof Error ? first : deepest
+}
+
 /** `fetch failed` alone helps nobody: the reason below it does. */
 function withCause(error: Error): string {
-  let deepest: unknown = error
-  while (deepest instanceof Error && deepest.cause instanceof Error) deepest = deepest.cause
+  const deepest = deepestOf(error)
   const { code, message } = deepest as { code?: unknown; message: string }
   const why = typeof code === 'string' ? code : message
   return deepest === error || error.message.includes(why) ? error.message : `${error.message} (${why})`

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import { printable } from './printable.ts'
 
 /** Where a command speaks. Answers go to standard output, everything said beside them to standard error. */
 export type Terminal = {
@@ -28,29 +29,30 @@ export function processTerminal(): Terminal {
     interactive: stdin.isTTY === true && stderr.isTTY === true,
     out: (text) => {
       clear()
-      stdout.write(`${text}\n`)
+      stdout.write(`${printable(text)}\n`)
     },
     outBytes: (bytes) => {
       clear()
-      stdout.write(bytes)
+      if (stdout.isTTY !== true) return void stdout.write(bytes)
+      stdout.write(printable(Buffer.from(bytes).toString('utf8')))
       // A prompt after the last byte would look like a part of it.
-      if (stdout.isTTY && bytes.at(-1) !== 10) stdout.write('\n')
+      if (bytes.at(-1) !== 10) stdout.write('\n')
     },
     say: (text) => {
       clear()
-      stderr.write(`${text}\n`)
+      stderr.write(`${printable(text)}\n`)
     },
     status: (text) => {
       if (stderr.isTTY !== true) return
       clear()
-      stderr.write(text)
+      stderr.write(printable(text))
       statusShown = true
     },
     confirm: async (question) => {
       clear()
       const reader = createInterface({ input: stdin, output: stderr })
       try {
-        return /^y(es)?$/i.test((await reader.question(`${question} [y/N] `)).trim())
+        return /^y(es)?$/i.test((await reader.question(`${printable(question)} [y/N] `)).trim())
       } finally {
         reader.close()
       }

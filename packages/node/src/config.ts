@@ -60,6 +60,7 @@ function toConfig(env: Environment, problems: string[]): Config {
     port: env.PORT,
     home: resolve(env.ASSAY_HOME),
     databaseUrl: env.DATABASE_URL,
+    databaseUrlDirect: env.DATABASE_URL_DIRECT,
     databasePort: env.DATABASE_PORT,
     devnetPorts: env.DEVNET_PORTS,
     networks,

@@ -23,6 +23,7 @@ import {
   opsRoutes,
   type RouteDeclaration,
   type Shop,
+  sheddingLoad,
 } from './http/index.ts'
 import { activeBonds, openBondsShop } from './identity/bonds/index.ts'
 import { openIdentityShop } from './identity/index.ts'
@@ -32,10 +33,10 @@ import type { Json } from './kernel/canonical-json.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import { createIds } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
-import { systemRng } from './kernel/random.ts'
+import { type Rng, systemRng } from './kernel/random.ts'
 import { openMarketShop } from './market/index.ts'
 import { openMatrixShop } from './matrix/index.ts'
-import { findMeshNode, openMeshShop } from './mesh/index.ts'
+import { createPeerReader, findMeshNode, openMeshShop } from './mesh/index.ts'
 import type { Payees } from './payments/index.ts'
 import type { PayoutDeps } from './payouts/index.ts'
 import { openRewardsShop } from './rewards/index.ts'
@@ -60,6 +61,7 @@ export type RunningNode = {
 export type NodeOptions = {
   onProgress?(text: string): void
   clock?: Clock
+  rng?: Rng
   log?: Log
   /** Chains that already run in this process, instead of starting or joining some. */
   devnets?: readonly Devnet[]
@@ -171,6 +173,13 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
 function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
   const till = openTillShop({ sandbox: config.sandbox, credit: config.credit, payouts: config.payouts })
   if (which === 'till') return [till]
+  const mesh = {
+    peers: config.meshPeers,
+    settings: config.mesh,
+    demoHosts: config.demoHosts,
+    dnsServers: config.dnsServers,
+    contactEmail: config.contactEmail,
+  }
   return [
     till,
     openTokensShop({ settings: config.tokens }),
@@ -200,24 +209,20 @@ function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
       natsUrl: config.natsUrl,
       options: config.options,
       outbound: config,
+      peers: (context) => createPeerReader(context, mesh),
     }),
-    openMeshShop({
-      peers: config.meshPeers,
-      settings: config.mesh,
-      demoHosts: config.demoHosts,
-      dnsServers: config.dnsServers,
-      contactEmail: config.contactEmail,
-    }),
+    openMeshShop(mesh),
     openConsoleShop({ operators: config.operators }),
   ]
 }
 
 function openPorts(config: Config, options: NodeOptions): Ports {
   const clock = options.clock ?? systemClock
+  const rng = options.rng ?? systemRng
   return {
     clock,
-    rng: systemRng,
-    ids: createIds(clock, systemRng),
+    rng,
+    ids: createIds(clock, rng),
     log: options.log ?? createLog({ level: config.logLevel }),
     metrics: createMetrics(),
     progress: options.onProgress ?? (() => {}),
@@ -275,6 +280,7 @@ function openDoor(
       royaltyRecipient: checksumAddress(config.royaltyRecipient),
       contentLicense: config.contentLicense,
       trustProxy: config.trustProxy,
+      load: sheddingLoad,
     },
     clock,
     ids,
@@ -284,6 +290,7 @@ function openDoor(
       // Asked on every request, so it may not wait: the state of a moment ago answers, and the gate itself reads anew.
       refusal: () => (till.switches.latest()?.paid.on ? 'switched_off' : null),
     },
+    probe: () => ground.store.database.query('select'),
     discoveryBlock: (route) => bazaarExtension(route) as Json,
     attributed: (attribution) => {
       for (const shop of shops) shop.onAttribution?.(attribution)

@@ -33,7 +33,8 @@ export async function buy(
   return finish(second, again)(await verifyExchange(context, prepared, second, finish(second, again)))
 }
 
-async function signFor(
+/** The price is agreed to, taken from the budget and signed for; nothing is sent. */
+export async function signFor(
   context: ClientContext,
   prepared: PreparedRequest,
   { challenge, agreed }: { challenge: Exchange; agreed?: AgreedTerms },

@@ -1,7 +1,7 @@
 import type { AssayClient, BuyOptions } from './client.ts'
-import { readJson } from './commerce/read-json.ts'
 import type { AssayResult } from './context.ts'
 import { type Operations, operations } from './operations.generated.ts'
+import { readJson } from './read-json.ts'
 
 export type OperationId = keyof Operations
 

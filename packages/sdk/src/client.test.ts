@@ -362,3 +362,53 @@ test('whoever wants to be asked is asked with the quote, and a no signs nothing'
   expect(seller.payments.length).toBe(1)
   expect(asked).toEqual([`0.001 to ${honestOffer.payTo}`, `0.001 to ${honestOffer.payTo}`])
 })
+
+/** Sends for as long as it is read; says how much that was. */
+function endless(): { body: ReadableStream<Uint8Array>; sent: () => number } {
+  let sent = 0
+  const chunk = new Uint8Array(262_144).fill(32)
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      sent += chunk.byteLength
+      controller.enqueue(chunk)
+    },
+  })
+  return { body, sent: () => sent }
+}
+
+test('a 402 without end is left after a megabyte, and nothing is signed', async () => {
+  const { body, sent } = endless()
+  const seller = createTestSeller((request) => challenge(request.url), {
+    tamper: (response) => new Response(body, { status: 402, headers: response.headers }),
+  })
+  expect((await errorOf(clientOf(seller).fetch(url))).code).toBe('answer_too_large')
+  expect(sent()).toBeLessThan(4_000_000)
+  expect(seller.payments).toEqual([])
+})
+
+test('a refusal without end after paying stops the tries and keeps the purchase', async () => {
+  const seller = createTestSeller(
+    (request, payment) => (payment ? { status: 503, body: {} } : challenge(request.url)),
+    {
+      tamper: (response) => (response.status === 503 ? new Response(endless().body, { status: 503 }) : response),
+    },
+  )
+  const error = await errorOf(clientOf(seller).fetch(url))
+  expect(error.code).toBe('answer_too_large')
+  expect(error.details.purchase).toMatchObject({ amountMicro: '1000' })
+  expect(seller.payments.length).toBe(1)
+})
+
+test('a payment can be signed for a program that sends it itself, within the same policy', async () => {
+  const seller = createTestSeller(honest)
+  const client = clientOf(seller, { maxTotalUsd: '0.0015', hosts: ['node.example'] })
+  const { paymentHeader, amountMicro } = await client.sign(url)
+  expect(amountMicro).toBe('1000')
+  expect(seller.payments).toEqual([])
+  const sent = await seller.platform.fetch(new Request(url, { headers: { 'payment-signature': paymentHeader } }))
+  expect(sent.status).toBe(200)
+  expect((await errorOf(client.sign(url))).code).toBe('budget_exhausted')
+  expect((await errorOf(client.sign('https://node.example.evil/x'))).code).toBe('host_not_allowed')
+  const free = clientOf(createTestSeller(() => ({ status: 200, body: {} })))
+  expect((await errorOf(free.sign(url))).message).toContain('costs nothing')
+})

@@ -1,5 +1,5 @@
 import type { LocalAccount } from 'viem'
-import { buy } from './buy.ts'
+import { buy, signFor } from './buy.ts'
 import { type AssayResult, type Budget, type ClientContext, verifyExchange } from './context.ts'
 import { type CreditOptions, createCreditState } from './credit/credit-state.ts'
 import { drawCredit, drawKnown } from './credit/draw-credit.ts'
@@ -12,6 +12,7 @@ import { defaultPlatform, type Platform } from './platform.ts'
 import type { OnProgress } from './progress.ts'
 import { type AgreedTerms, type Quote, readOffer } from './quote.ts'
 import type { Purchase } from './sign-payment.ts'
+import { requireAllowedHost } from './spending-policy.ts'
 import type { KeySet } from './trusted-keys.ts'
 import type { Verification } from './verify-response.ts'
 
@@ -54,6 +55,11 @@ export type AssayClient = {
   fetch(url: string | URL, init?: RequestInit, options?: BuyOptions): Promise<AssayResult>
   /** What the request would cost, without signing anything. What costs nothing has been answered by then. */
   quote(url: string | URL, init?: RequestInit): Promise<QuoteOutcome>
+  /**
+   * Signs the payment for a request within the policy and sends nothing, for programs that send it themselves, such as
+   * curl: `paymentHeader` is the value of PAYMENT-SIGNATURE. What it signed for counts against the budget.
+   */
+  sign(url: string | URL, init?: RequestInit, options?: Pick<BuyOptions, 'agreed'>): Promise<Purchase>
   pinnedKeys(origin: string): KeySet | undefined
   /** The key directory the pinned keys came from, to keep with an answer. */
   keyDirectory(origin: string): unknown
@@ -81,6 +87,14 @@ export function createAssayClient(options: AssayClientOptions): AssayClient {
       if (probed.first.status !== 402) return { status: 'answered', result: unpaid(probed) }
       return { status: 'priced', quote: readOffer(context, prepared, probed.first, { anyPrice: true }).quote }
     },
+    sign: async (url, init, { agreed } = {}) => {
+      const prepared = await prepare(url, init)
+      requireAllowedHost(prepared.url, context.policy)
+      const { first } = await probe(context, prepared)
+      if (first.status !== 402)
+        throw new AssayError('request_failed', { detail: `it costs nothing: the node answered ${first.status}` })
+      return signFor(context, prepared, { challenge: first, ...(agreed === undefined ? {} : { agreed }) })
+    },
     fetch: async (url, init, { purchase, agreed } = {}) => {
       const prepared = await prepare(url, init)
       if (purchase !== undefined) return buy(context, prepared, { purchase })
@@ -104,6 +118,7 @@ function unpaid({ first, verified }: Probed): AssayResult {
 /** The request without a payment. */
 async function probe(context: ClientContext, prepared: PreparedRequest): Promise<Probed> {
   const first = await exchange(context.platform, prepared).catch((error: unknown) => {
+    if (error instanceof AssayError) throw error
     throw new AssayError('request_failed', { detail: prepared.url }, error)
   })
   return { first, verified: await verifyExchange(context, prepared, first) }

@@ -41,6 +41,10 @@ const table = {
   ],
   request_failed: ['The request failed', 'Try again; nothing was signed.'],
   body_too_large: ['The body is too large to pay for', 'Send at most 1 MiB.'],
+  answer_too_large: [
+    'The answer is too large to take in',
+    'If it was paid for, details.purchase asks for it again; ask for less at a time.',
+  ],
   payment_not_taken: [
     'The node does not take the payment at the moment',
     'Nothing was charged, says the node. Call fetch again later with details.purchase, or let it run out.',

@@ -1,5 +1,6 @@
 import { AssayError } from './errors.ts'
 import type { Platform } from './platform.ts'
+import { readLimited } from './read-limited.ts'
 import type { ReceivedResponse } from './verify-response.ts'
 
 /** A request whose bytes are known, so that it can be bound to a payment and sent again. */
@@ -14,6 +15,10 @@ export type PreparedRequest = {
 export type Exchange = ReceivedResponse & { response: Response }
 
 export const bodyBytesMax = 1_048_576
+
+/** A refusal says why in a few kilobytes; an answer may be a year of figures. */
+const refusalBytesMax = 1_048_576
+const answerBytesMax = 134_217_728
 
 /** Longer than a node may take to prepare and settle: whoever is silent for this long will not answer any more. */
 const attemptMsMax = 75_000
@@ -49,7 +54,10 @@ export async function exchange(
     const isStream =
       response.status === 200 && (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
     if (isStream) return { status: 200, headers: response.headers, body: undefined, response }
-    const bytes = new Uint8Array(await response.arrayBuffer())
+    const bytesMax = response.ok ? answerBytesMax : refusalBytesMax
+    const bytes = await readLimited(response, bytesMax)
+    if (bytes === 'too_large')
+      throw new AssayError('answer_too_large', { detail: `status ${response.status}, more than ${bytesMax} bytes` })
     return { status: response.status, headers: response.headers, body: bytes, response: rebuild(response, bytes) }
   } finally {
     limit.clear()

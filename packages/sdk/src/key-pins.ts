@@ -1,6 +1,7 @@
 import { AssayError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { defaultPlatform, type Platform } from './platform.ts'
+import { readLimited } from './read-limited.ts'
 import { followDirectory, type KeySet, readDirectory } from './trusted-keys.ts'
 import { type SentRequest, type Verification, verifyResponse } from './verify-response.ts'
 
@@ -64,9 +65,9 @@ export async function fetchDirectory(
 ): Promise<unknown> {
   try {
     const response = await platform.fetch(new Request(`${origin}${directoryPath}`, { redirect: 'error' }))
-    const text = await response.text()
-    if (response.status !== 200 || text.length > directoryBytesMax) throw new Error(`status ${response.status}`)
-    return JSON.parse(text)
+    const bytes = await readLimited(response, directoryBytesMax)
+    if (response.status !== 200 || bytes === 'too_large') throw new Error(`status ${response.status}`)
+    return JSON.parse(new TextDecoder().decode(bytes))
   } catch (error) {
     throw new AssayError('keys_unavailable', { detail: `${origin}${directoryPath}` }, error)
   }

@@ -1,5 +1,5 @@
 import type { AssayClient } from './client.ts'
-import { readJson } from './commerce/read-json.ts'
+import { readJson } from './read-json.ts'
 
 export type MatchRequest = {
   query: string

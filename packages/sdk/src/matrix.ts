@@ -1,6 +1,6 @@
 import type { AssayClient } from './client.ts'
-import { readJson } from './commerce/read-json.ts'
 import { type FollowOptions, followStream, type StreamedEvent } from './intents/follow-stream.ts'
+import { readJson } from './read-json.ts'
 
 export type MatrixValue = {
   value: number | string | boolean

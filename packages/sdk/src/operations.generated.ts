@@ -167,8 +167,13 @@ export type Operations = {
     input: Record<string, never>
     answer: string
   }
-  /** OpenAPI 3.1 of every route, with prices, schemas and examples. */
+  /** OpenAPI 3.1 of what buyers use, with prices, schemas and examples; the rest by reference. */
   'discovery.openapi': {
+    input: Record<string, never>
+    answer: Record<string, unknown>
+  }
+  /** OpenAPI 3.1 of every route in one document, for generators. */
+  'discovery.openapi_full': {
     input: Record<string, never>
     answer: Record<string, unknown>
   }
@@ -545,6 +550,7 @@ export const operations = {
   'discovery.license': { method: 'GET', path: '/license', paid: false },
   'discovery.llms': { method: 'GET', path: '/llms.txt', paid: false },
   'discovery.openapi': { method: 'GET', path: '/openapi.json', paid: false },
+  'discovery.openapi_full': { method: 'GET', path: '/openapi/full.json', paid: false },
   'discovery.x402': { method: 'GET', path: '/.well-known/x402', paid: false },
   'discovery.x402_draft': { method: 'GET', path: '/.well-known/x402.json', paid: false },
   'errors.get': { method: 'GET', path: '/errors/{code}', paid: false },

@@ -45,6 +45,8 @@ export async function sendUntilAnswered(
       last = await exchange(platform, prepared, purchase.paymentHeader)
       if (!undecided.has(last.status)) return last
     } catch (error) {
+      // It would come again as large as before.
+      if (error instanceof AssayError) throw new AssayError(error.code, { ...error.details, purchase }, error)
       cause = error
       last = undefined
     }

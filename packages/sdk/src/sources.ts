@@ -1,6 +1,6 @@
 import type { LocalAccount, TypedDataDefinition } from 'viem'
 import type { AssayClient } from './client.ts'
-import { readJson } from './commerce/read-json.ts'
+import { readJson } from './read-json.ts'
 import { signRequest } from './sign-request.ts'
 
 export type SourceState = 'registered' | 'proving' | 'proven' | 'disputed' | 'held' | 'refused'

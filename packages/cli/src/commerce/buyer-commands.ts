@@ -1,3 +1,4 @@
+import { payable } from '../buy/payable.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { nodeOption, nodeUrl, walletArgument } from './node-url.ts'
@@ -13,22 +14,16 @@ export const addCommerce: AddCommand = (program, context) => {
 type SubscribeOptions = { node: string; on: string; demo?: boolean; maxAmount?: string; json?: boolean; yes?: boolean }
 
 const addSubscribe: AddCommand = (program, context) => {
-  program
-    .command('subscribe')
-    .summary('buy 30 days of the feeds')
-    .description('Pays once and prints the subscription with its token. Paying again extends it.')
-    .argument('<tier>', 'standard or vip')
-    .option('--on <chain>', 'where to pay: base or polygon', 'base')
-    .option(...nodeOption)
-    .option('--demo', 'pay with the buyer wallet that a demo node on this machine lends')
-    .option('--key-file <path>', 'file with the private key of the wallet that pays')
-    .option('--key-env <name>', 'environment variable with that key', undefined)
-    .option('--max-amount <usd>', 'the most it may cost; required unless somebody can be asked, or --demo')
-    .option('--aff <wallet>', 'the affiliate that brought you')
-    .option('--ref <wallet>', 'who referred you; counts with your first purchase')
-    .option('--dry-run', 'show the price and sign nothing')
-    .option('-y, --yes', 'do not ask; needs --max-amount')
-    .option(...jsonOption)
+  payable(
+    program
+      .command('subscribe')
+      .summary('buy 30 days of the feeds')
+      .description('Pays once and prints the subscription with its token. Paying again extends it.')
+      .argument('<tier>', 'standard or vip')
+      .option('--on <chain>', 'where to pay: base or polygon', 'base')
+      .option('--aff <wallet>', 'the affiliate that brought you')
+      .option('--ref <wallet>', 'who referred you; counts with your first purchase'),
+  )
     .addHelpText(
       'after',
       '\nExample:\n  assay subscribe standard --demo\n  assay subscribe vip --on polygon --max-amount 1000',

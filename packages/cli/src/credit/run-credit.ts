@@ -11,6 +11,7 @@ import {
   releaseBond,
 } from '@assay/sdk'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { type AgreeOptions, agreeTo, unlessDryRun } from '../buy/agree.ts'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import { type BuyOptions, runBuy } from '../buy/run-buy.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -54,7 +55,7 @@ export async function runTopUp(
     method: 'POST',
     data: JSON.stringify({ usd: amount }),
     network: options.on,
-    maxAmount: amount,
+    maxAmount: options.maxAmount ?? amount,
   })
 }
 
@@ -86,7 +87,7 @@ export async function showBalance(
 export async function runCall(
   { terminal }: CommandContext,
   url: string,
-  options: SignerOptions & { mandate?: string; maxAmount: string },
+  options: SignerOptions & AgreeOptions & { mandate?: string; maxAmount: string },
 ): Promise<void> {
   const target = new URL(url, nodeUrl(options.node)).href
   const { account } = await chooseWallet(target, options, terminal)
@@ -95,9 +96,12 @@ export async function runCall(
     // Credit alone: this command never pays on chain.
     networks: [],
     maxPerCallUsd: amountArgument('--max-amount', options.maxAmount),
+    confirm: agreeTo(terminal, options),
     credit: options.mandate === undefined ? 'prefer' : { mandate: options.mandate },
   })
-  const { response, payment } = await client.fetch(target)
+  const result = await unlessDryRun(terminal, options, () => client.fetch(target))
+  if (result === undefined) return
+  const { response, payment } = result
   const text = await response.text()
   if (!response.ok) {
     const problem = problemOf(text)

@@ -14,10 +14,13 @@ export const addDoctor: AddCommand = (program, context) => {
         'With a URL: asks any x402 endpoint, ours or not, as a buyer, an indexer and a nosy stranger would, and pays nothing.\n' +
         'Exit code 1 when something must be mended.',
     )
-    .argument('[url]', 'a paid route, such as https://api.example.org/v1/report/0x…')
+    .argument('[url]', 'a paid route, such as https://api.example.org/v1/report/0x…, or the address of a seller')
     .option('-X, --method <method>', 'method of the paid route (GET, or POST where GET is not allowed)')
     .option(...jsonOption)
-    .addHelpText('after', '\nExamples:\n  assay doctor\n  assay doctor "http://127.0.0.1:4020/v1/sandbox/echo"')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assay doctor\n  assay doctor http://127.0.0.1:4020\n  assay doctor "https://api.example.org/v1/report/0x…"',
+    )
     .action((url: string | undefined, options: DoctorOptions) => runDoctor(context, url, options))
 }
 

@@ -18,6 +18,8 @@ function seen(status: number, header: string | undefined, body = '{}'): Seen {
     variants: [],
     directory: undefined,
     documents: [],
+    openapi: undefined,
+    manifest: undefined,
   }
 }
 

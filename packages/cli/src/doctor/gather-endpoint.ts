@@ -14,6 +14,8 @@ export type Seen = {
   variants: { what: string; answer: Answer }[]
   directory: unknown
   documents: { path: string; found: boolean }[]
+  openapi: unknown
+  manifest: unknown
 }
 
 const directoryPath = '/.well-known/http-message-signatures-directory'
@@ -40,6 +42,8 @@ export async function gatherEndpoint(url: string, givenMethod: string | undefine
     variants: await askVariants(url, method),
     directory: parseJson(directory),
     documents: documentPaths.map((path, index) => ({ path, found: rest[index]?.status === 200 })),
+    openapi: parseJson(rest[0]),
+    manifest: parseJson(rest[1]),
   }
 }
 
@@ -87,8 +91,21 @@ async function askVariants(url: string, method: string): Promise<Seen['variants'
 
 async function ask(url: string, init: RequestInit): Promise<Answer> {
   const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(10_000) })
-  const body = new Uint8Array(await response.arrayBuffer())
-  return { status: response.status, headers: response.headers, body: body.slice(0, bodyBytesMax) }
+  return { status: response.status, headers: response.headers, body: await readStart(response) }
+}
+
+/** What is longer is cut: the doctor is called to strangers, and one of them may send without end. */
+async function readStart(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const body = new Uint8Array(bodyBytesMax)
+  let length = 0
+  for await (const chunk of response.body ?? []) {
+    const fitting = (chunk as Uint8Array).subarray(0, bodyBytesMax - length)
+    body.set(fitting, length)
+    length += fitting.byteLength
+    // Leaving the loop ends the connection.
+    if (length === bodyBytesMax) break
+  }
+  return body.slice(0, length)
 }
 
 function parseJson(answer: Answer | undefined): unknown {

@@ -20,6 +20,8 @@ export const addStream: AddCommand = (program, context) => {
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key')
     .option('--max-amount <usd>', 'the most that 30 days may cost; without it nothing is bought')
+    .option('--dry-run', 'show the price and sign nothing')
+    .option('-y, --yes', 'do not ask')
     .option('--json', 'print every signed event as one line of JSON')
     .addHelpText('after', examples)
     .action(async (options: StreamOptions) => {

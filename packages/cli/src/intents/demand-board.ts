@@ -4,12 +4,26 @@ import { table } from '../output.ts'
 const rowsMax = 30
 const barWidth = 20
 
-/** The newest figures of every topic, the most wanted first. */
-export function createDemandBoard() {
+/**
+ * The figures of the newest bucket, the most wanted first: a topic of which it says nothing is not shown with old ones.
+ * Over a stretch of time, such as the sample, the newest of each topic.
+ */
+export function createDemandBoard(over: 'bucket' | 'stretch' = 'bucket') {
   const newest = new Map<string, IntentTick>()
+  let endsAt = ''
   return {
     add: (tick: IntentTick): void => {
-      newest.set(tick.cluster.id, tick)
+      if (tick.ends_at > endsAt) {
+        if (over === 'bucket') newest.clear()
+        endsAt = tick.ends_at
+      }
+      if (tick.ends_at === endsAt) newest.set(tick.cluster.id, tick)
+    },
+    /** The bucket that ends here is complete: without a tick of it there is nothing to show. */
+    close: (at: string): void => {
+      if (at <= endsAt) return
+      newest.clear()
+      endsAt = at
     },
     text: (): string => {
       const rows = [...newest.values()].sort((a, b) => b.demand - a.demand).slice(0, rowsMax)

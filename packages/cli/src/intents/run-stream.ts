@@ -1,5 +1,6 @@
 import { createAssayClient, createIntents, type Intents, type StreamedEvent, tickOf } from '@assay/sdk'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { type AgreeOptions, agreeTo, unlessDryRun } from '../buy/agree.ts'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import type { CommandContext } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
@@ -7,17 +8,17 @@ import { printResult, table, toJson } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { createDemandBoard } from './demand-board.ts'
 
-export type StreamOptions = WalletOptions & {
-  url: string
-  cluster?: string
-  clusters?: boolean
-  sample?: boolean
-  token?: string
-  after?: string
-  buckets?: string
-  maxAmount?: string
-  json?: boolean
-}
+export type StreamOptions = WalletOptions &
+  AgreeOptions & {
+    url: string
+    cluster?: string
+    clusters?: boolean
+    sample?: boolean
+    token?: string
+    after?: string
+    buckets?: string
+    maxAmount?: string
+  }
 
 export async function runStream({ terminal }: CommandContext, options: StreamOptions): Promise<void> {
   if (!URL.canParse(options.url)) throw usageError(`--url: not a URL: ${options.url}`)
@@ -26,16 +27,23 @@ export async function runStream({ terminal }: CommandContext, options: StreamOpt
   const intents = await openIntents(terminal, options)
   if (options.clusters) return showClusters(terminal, intents, options)
   if (options.sample) return showSample(terminal, intents, options)
-  await terminal.untilInterrupted((signal) => follow(terminal, intents, options, signal))
+  await unlessDryRun(terminal, options, () =>
+    terminal.untilInterrupted((signal) => follow(terminal, intents, options, signal)),
+  )
 }
+
+/** A dry run signs nothing, so that no price is too high to be shown. */
+const anyPriceUsd = '1000000'
 
 /** What is free needs no wallet, nor does a token: the one made here is never asked to sign. */
 async function openIntents(terminal: Terminal, options: StreamOptions): Promise<Intents> {
-  const wallet = options.maxAmount === undefined ? undefined : await chooseWallet(options.url, options, terminal)
+  const buys = options.maxAmount !== undefined || options.dryRun === true
+  const wallet = buys ? await chooseWallet(options.url, options, terminal) : undefined
   const client = createAssayClient({
     account: wallet?.account ?? privateKeyToAccount(generatePrivateKey()),
     baseUrl: options.url,
-    maxPerCallUsd: options.maxAmount ?? '0',
+    maxPerCallUsd: options.maxAmount ?? (options.dryRun ? anyPriceUsd : '0'),
+    confirm: agreeTo(terminal, options),
     ...(wallet ? { networks: wallet.networks } : {}),
   })
   return createIntents(client, { node: options.url })
@@ -58,7 +66,7 @@ async function showClusters(terminal: Terminal, intents: Intents, { json }: Stre
 async function showSample(terminal: Terminal, intents: Intents, { json }: StreamOptions): Promise<void> {
   const sample = await intents.sample()
   if (json) return terminal.out(toJson(sample))
-  const board = createDemandBoard()
+  const board = createDemandBoard('stretch')
   for (const event of sample.data)
     if (event.type === 'market.intent.tick.v1') board.add(event.data as unknown as Parameters<typeof board.add>[0])
   terminal.out(`${sample.from_at} to ${sample.to_at}${sample.note === null ? '' : `\n${sample.note}`}`)
@@ -76,7 +84,7 @@ async function follow(
   let left = options.buckets === undefined ? Number.POSITIVE_INFINITY : Number(options.buckets)
   const events = intents.stream({
     signal,
-    ...(token ? { token } : { buy: options.maxAmount !== undefined }),
+    ...(token ? { token } : { buy: options.maxAmount !== undefined || options.dryRun === true }),
     ...(options.after === undefined ? {} : { lastEventId: options.after }),
     ...(options.cluster === undefined ? {} : { clusters: options.cluster.split(',').map((id) => id.trim()) }),
     onReconnect: (reason) => terminal.say(`connecting again: ${reason}`),
@@ -94,8 +102,10 @@ function show(terminal: Terminal, board: ReturnType<typeof createDemandBoard>, r
   const tick = tickOf(received)
   const said = (field: string) => String(event.data[field])
   if (tick) board.add(tick)
-  else if (name === 'bucket') terminal.out(`\n${said('ends_at')}\n${board.text()}`)
-  else if (name === 'gap') terminal.say(`left out: ${said('from')} to ${said('to')}`)
+  else if (name === 'bucket') {
+    board.close(said('ends_at'))
+    terminal.out(`\n${said('ends_at')}\n${board.text()}`)
+  } else if (name === 'gap') terminal.say(`left out: ${said('from')} to ${said('to')}`)
   else if (name === 'end') terminal.say(`the stream ended: ${said('reason')}`)
   else if (name === 'subscription') sayTerms(terminal, event.data)
 }

@@ -19,6 +19,8 @@ export const addMatch: AddCommand = (program, context) => {
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key')
     .option('--max-amount <usd>', 'the most one search may cost', '0.01')
+    .option('--dry-run', 'show the price and sign nothing')
+    .option('-y, --yes', 'do not ask')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay match short squeeze --demo --explain')
     .action(async (query: string[], options: MatchOptions) => {

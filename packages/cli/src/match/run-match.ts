@@ -1,21 +1,22 @@
 import { createAssayClient, type Match, type MatchedPage, type MatchRequest, matchSources } from '@assay/sdk'
+import { type AgreeOptions, agreeTo, unlessDryRun } from '../buy/agree.ts'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import type { CommandContext } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { printResult } from '../output.ts'
 
-export type MatchOptions = WalletOptions & {
-  url: string
-  limit: string
-  minScore?: string
-  licence?: string
-  language?: string
-  maxAgeDays?: string
-  domains?: string
-  explain?: boolean
-  maxAmount: string
-  json?: boolean
-}
+export type MatchOptions = WalletOptions &
+  AgreeOptions & {
+    url: string
+    limit: string
+    minScore?: string
+    licence?: string
+    language?: string
+    maxAgeDays?: string
+    domains?: string
+    explain?: boolean
+    maxAmount: string
+  }
 
 const usualUrl = 'http://127.0.0.1:4020'
 
@@ -28,9 +29,10 @@ export async function runMatch({ terminal }: CommandContext, query: string, opti
     baseUrl: options.url,
     maxPerCallUsd: options.maxAmount,
     networks: wallet.networks,
+    confirm: agreeTo(terminal, options),
   })
-  const match = await matchSources(client, request)
-  printResult(terminal, options.json, match, () => matchText(match, options))
+  const match = await unlessDryRun(terminal, options, () => matchSources(client, request))
+  if (match !== undefined) printResult(terminal, options.json, match, () => matchText(match, options))
 }
 
 function requestOf(query: string, options: MatchOptions): MatchRequest {

@@ -26,6 +26,8 @@ export const addMatrix: AddCommand = (program, context) => {
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key')
     .option('--max-amount <usd>', 'the most one pull may cost', '0.30')
+    .option('--dry-run', 'show the price and sign nothing')
+    .option('-y, --yes', 'do not ask')
     .option(...jsonOption)
     .addHelpText('after', examples)
     .action(async (feed: string | undefined, options: MatrixOptions) => {

@@ -1,5 +1,6 @@
 import { createAssayClient, createMatrix, type Matrix, type MatrixAnswer, type MatrixIndexEntry } from '@assay/sdk'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { type AgreeOptions, agreeTo, unlessDryRun } from '../buy/agree.ts'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import type { CommandContext } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
@@ -7,19 +8,19 @@ import { printResult, table } from '../output.ts'
 import { feedTable } from './feed-table.ts'
 import { qualityText } from './quality-text.ts'
 
-export type MatrixOptions = WalletOptions & {
-  url: string
-  limit: string
-  symbol?: string
-  minScore?: string
-  live?: boolean
-  vip?: boolean
-  asOf?: string
-  history?: string
-  quality?: boolean
-  maxAmount: string
-  json?: boolean
-}
+export type MatrixOptions = WalletOptions &
+  AgreeOptions & {
+    url: string
+    limit: string
+    symbol?: string
+    minScore?: string
+    live?: boolean
+    vip?: boolean
+    asOf?: string
+    history?: string
+    quality?: boolean
+    maxAmount: string
+  }
 
 export async function runMatrix(
   context: CommandContext,
@@ -36,8 +37,8 @@ export async function runMatrix(
     const quality = await matrix.quality(feed)
     return printResult(terminal, options.json, quality, () => qualityText(quality))
   }
-  const answer = await pull(matrix, feed, options)
-  printResult(terminal, options.json, answer, () => feedTable(answer))
+  const answer = await unlessDryRun(terminal, options, () => pull(matrix, feed, options))
+  if (answer !== undefined) printResult(terminal, options.json, answer, () => feedTable(answer))
 }
 
 function pull(matrix: Matrix, feed: string, options: MatrixOptions): Promise<MatrixAnswer> {
@@ -66,6 +67,7 @@ async function openMatrix({ terminal }: CommandContext, options: MatrixOptions):
     account: wallet?.account ?? privateKeyToAccount(generatePrivateKey()),
     baseUrl: options.url,
     maxPerCallUsd: pays ? options.maxAmount : '0',
+    confirm: agreeTo(terminal, options),
     ...(wallet ? { networks: wallet.networks } : {}),
   })
   return createMatrix(client)

@@ -28,7 +28,7 @@ export async function withOperator<T>(terminal: Terminal, work: (operator: Opera
   const server =
     config.databaseUrl === undefined
       ? await embeddedServer(node, terminal, config.home)
-      : { url: config.databaseUrl, stopped: false, close: async () => {} }
+      : { url: config.databaseUrlDirect ?? config.databaseUrl, stopped: false, close: async () => {} }
   try {
     const { url, stopped } = server
     const role = await checkDatabase(node, url)

@@ -69,10 +69,10 @@ function operatorAccount({ node, config }: Operator, terminal: Terminal) {
 /** Statements name the node, so that they are worthless for any other. */
 function nodeName(config: Operator['config'], given: string | undefined): string {
   if (given !== undefined) {
-    if (!URL.canParse(given)) throw usageError(`--node: not a URL: ${given}`)
+    if (!URL.canParse(given)) throw usageError(`--url: not a URL: ${given}`)
     return new URL(given).origin
   }
   if (config.baseUrl !== undefined) return config.baseUrl
-  if (config.port === 0) throw usageError('which node is this? Its port is not fixed', 'Say it with --node <url>.')
+  if (config.port === 0) throw usageError('which node is this? Its port is not fixed', 'Say it with --url <origin>.')
   return `http://${config.host}:${config.port}`
 }

@@ -64,7 +64,7 @@ export const addScore: AddCommand = (program, { terminal }) => {
     .action(async (path: string, options: { json?: boolean }) => {
       const text = await fileOf(path)
       const loaded = await withOperator(terminal, ({ node, database, actor }) =>
-        node.loadSeeds(database, { text, actor }),
+        node.loadSeeds(database, { text, actor, nowMs: node.systemClock.nowMs() }),
       )
       printResult(
         terminal,

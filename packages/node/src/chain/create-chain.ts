@@ -29,8 +29,8 @@ export function createChain(options: ChainOptions): ChainPort {
 
   return {
     network,
-    head: rememberFor(clock, options.headAgeMsMax ?? 500, () => readBlock(rpc, 'latest')),
-    finalizedBlock: rememberFor(clock, options.headAgeMsMax ?? 500, () => readBlock(rpc, 'finalized')),
+    head: rememberFor(clock, options.headAgeMsMax ?? 500, () => readHeight(rpc, 'latest')),
+    finalizedBlock: rememberFor(clock, options.headAgeMsMax ?? 500, () => readFinalized(rpc)),
     async blockHash(number) {
       const answer = await rpc.agreed(
         'eth_getBlockByNumber',
@@ -63,7 +63,7 @@ export function createChain(options: ChainOptions): ChainPort {
     },
     settlementByTransaction: (transaction, expected) => readSettlement(sharedReads, network, transaction, expected),
     settlementByNonce: async (expected, fromBlock) => {
-      const head = await readBlock(rpc, 'latest').catch(() => undefined)
+      const head = await readHeight(rpc, 'latest').catch(() => undefined)
       if (!head) return { status: 'could_not_read', reason: 'the head could not be read' }
       return findByNonce(rpc, network, expected, fromBlock, head.number)
     },
@@ -110,12 +110,35 @@ function required(answer: unknown): bigint {
   return value
 }
 
-async function readBlock(rpc: Rpc, tag: string): Promise<BlockRef> {
-  const block = (await rpc.first('eth_getBlockByNumber', [tag, false])) as {
-    number: Hex
-    hash: Hex
-    timestamp: Hex
-  } | null
+type RpcBlock = { number: Hex; hash: Hex; timestamp: Hex }
+
+/**
+ * The highest block with enough endpoints behind it. One alone could call a block final that is not, or show one past
+ * the time of an authorization, and money would be paid out or given up on its word.
+ */
+async function readHeight(rpc: Rpc, tag: 'latest' | 'finalized'): Promise<BlockRef> {
+  if (rpc.quorum === 1)
+    return toBlockRef((await rpc.first('eth_getBlockByNumber', [tag, false])) as RpcBlock | null, tag)
+  const blocks = ((await rpc.each('eth_getBlockByNumber', [tag, false])) as (RpcBlock | null)[])
+    .flatMap((block) => (block ? [toBlockRef(block, tag)] : []))
+    .sort((one, other) => Number(other.number - one.number))
+  const block = blocks[rpc.quorum - 1]
+  if (!block) throw new ChainUnreadable(`too few endpoints know a ${tag} block`)
+  return block
+}
+
+/** Its hash and time are read once more, by number: those that are further on must show the same block there. */
+async function readFinalized(rpc: Rpc): Promise<BlockRef> {
+  const block = await readHeight(rpc, 'finalized')
+  if (rpc.quorum === 1) return block
+  const agreed = (await rpc.agreed('eth_getBlockByNumber', [blockTag(block.number), false], (answer) => {
+    const { hash, timestamp } = (answer ?? {}) as Partial<RpcBlock>
+    return [hash ?? null, timestamp ?? null]
+  })) as RpcBlock | null | undefined
+  return toBlockRef(agreed ?? null, 'finalized')
+}
+
+function toBlockRef(block: RpcBlock | null, tag: string): BlockRef {
   if (!block) throw new ChainUnreadable(`no ${tag} block`)
   return { number: BigInt(block.number), hash: block.hash, timestamp: Number(BigInt(block.timestamp)) }
 }

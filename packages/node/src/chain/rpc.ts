@@ -29,6 +29,10 @@ export type Rpc = {
   batch(calls: readonly RpcCall[]): Promise<unknown[]>
   /** An answer that enough endpoints give alike; undefined when they do not agree (yet). */
   agreed(method: string, params: readonly unknown[], relevant?: (answer: unknown) => Json): Promise<unknown>
+  /** What each endpoint says by itself, for what moves on while they are asked; those that are silent are left out. */
+  each(method: string, params: readonly unknown[]): Promise<unknown[]>
+  /** How many endpoints must stand behind an answer. */
+  readonly quorum: number
 }
 
 /** Two of three, both of two, the one of one. */
@@ -54,14 +58,18 @@ export function createRpc(endpoints: readonly RpcEndpoint[], quorum = quorumOf(e
     throw new ChainUnreadable(failures.join('; ').slice(0, 300))
   }
 
+  const askAll = (method: string, params: readonly unknown[]) =>
+    Promise.allSettled(endpoints.map(async (endpoint) => (await endpoint.send([{ method, params }]))[0]))
+
   return {
+    quorum,
     batch,
+    each: async (method, params) =>
+      (await askAll(method, params)).flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])),
     first: async (method, params) => (await batch([{ method, params }]))[0],
     async agreed(method, params, relevant = (answer) => answer as Json) {
       if (quorum === 1) return (await batch([{ method, params }]))[0]
-      const answers = await Promise.allSettled(
-        endpoints.map(async (endpoint) => (await endpoint.send([{ method, params }]))[0]),
-      )
+      const answers = await askAll(method, params)
       const votes = new Map<string, { count: number; answer: unknown }>()
       for (const answer of answers) {
         if (answer.status === 'rejected') continue

@@ -10,6 +10,7 @@ export { fundingClusters } from './funding/index.ts'
 export {
   appendToLog,
   createWitness,
+  entryBytesMax,
   type LogProof,
   logOrigin,
   logPath,

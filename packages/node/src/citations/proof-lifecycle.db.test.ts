@@ -2,6 +2,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseAddress } from '../kernel/address.ts'
 import { runCrawler } from './crawl/run-crawler.ts'
+import { foldCitations } from './score/fold-citations.ts'
 import { scoreSources } from './score/score-sources.ts'
 import { changeWallet } from './sources/change-wallet.ts'
 import { describeSource } from './sources/describe-source.ts'
@@ -348,4 +349,33 @@ test('score rows are chained and cannot be changed', async () => {
   expect(rows.length).toBeGreaterThan(3)
   await expect(world.db.owner.query('update source_score set score = 100')).rejects.toMatchObject({ code: '42501' })
   await expect(world.db.database.query('delete from source_score')).rejects.toMatchObject({ code: '42501' })
+})
+
+test('what an owner cited of its own before the proof stops counting with the proof, not later', async () => {
+  const domain = newDomain()
+  const { account, view, claimId } = await claimed(domain)
+  const other = walletOf(newAccount())
+  const wallet = walletOf(account)
+  for (const agent of [wallet, other])
+    await world.db.database.query(
+      'insert into citing_agent (agent, cluster, weight, first_seen_at) values ($1, $1, 1, now())',
+      [agent],
+    )
+  const citations = [wallet, other].map((agent) => ({ agent, source: domain }))
+  await foldCitations(world.deps, citations)
+  const trust = async () =>
+    (await world.db.database.query<{ mass: number }>('select mass from source_trust where domain = $1', [domain]))
+      .rows[0]?.mass
+  expect(await trust()).toBeCloseTo(2, 9)
+  await world.db.database.query(
+    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, record, signed,
+       price_micro, created_at)
+     values ('att_before_proof', 'citation', 'pay_before_proof', 'eip155:8453', $1, $1, 'http://a.test/', $2, $2, '{}', '{}', 5000, now())`,
+    [wallet, domain],
+  )
+  publishFile(view)
+  expect((await look(domain, claimId)).state).toBe('proven')
+  expect(await trust()).toBeCloseTo(1, 9)
+  const { rows } = await world.db.database.query(`select wash from attestation where id = 'att_before_proof'`)
+  expect(rows).toEqual([{ wash: ['payer_is_creator'] }])
 })

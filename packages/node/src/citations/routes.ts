@@ -60,6 +60,7 @@ function registerRoute(deps: SourceDeps): RouteDeclaration {
     output: sourceSchema,
     example: { body: { domain: 'example.com', wallet: exampleWallet }, output: exampleSource },
     next: '/v1/sources/example.com',
+    nextBefore: '/v1/sources',
     cost: 5,
     access: {
       kind: 'free',

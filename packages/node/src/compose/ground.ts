@@ -67,6 +67,7 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
   const opened = await openStore({
     home: config.home,
     ...(config.databaseUrl === undefined ? {} : { databaseUrl: config.databaseUrl }),
+    ...(config.databaseUrlDirect === undefined ? {} : { directUrl: config.databaseUrlDirect }),
     port: config.databasePort,
     clock,
     log,

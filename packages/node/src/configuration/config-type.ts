@@ -11,6 +11,8 @@ export type Config = {
   port: number
   home: string
   databaseUrl: string | undefined
+  /** Past the transaction pooler that `databaseUrl` names. */
+  databaseUrlDirect: string | undefined
   databasePort: number
   devnetPorts: readonly [number, number]
   /** Base first, then Polygon, main or test networks. Demo chains replace the assets. */

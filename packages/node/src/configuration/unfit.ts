@@ -6,6 +6,8 @@ import type { Environment } from './environment.ts'
 /** A demo node brings its own database and chains, or joins those of another: half of each cannot work. */
 export function halfJoined(config: Config): string[] {
   const joinsChains = config.rpcUrls.every((urls) => urls.length > 0)
+  if (config.databaseUrlDirect !== undefined && config.databaseUrl === undefined)
+    return ['DATABASE_URL_DIRECT: names the server behind the pooler that DATABASE_URL names, which is missing']
   const anyRpc = config.rpcUrls.some((urls) => urls.length > 0)
   if (config.databaseUrl !== undefined && !joinsChains)
     return [

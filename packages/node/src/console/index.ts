@@ -1,11 +1,13 @@
 import type { OpenShop, PrometheusMetrics } from '../http/index.ts'
 import type { Address } from '../kernel/address.ts'
 import type { Metrics } from '../kernel/metrics.ts'
+import { foldBooks } from '../ledger/index.ts'
 import { assetRoute } from './asset-route.ts'
 import { type Assets, createAssetLoader } from './assets.ts'
 import { hasSources } from './build-console.ts'
 import { operatorRoutes } from './operator-routes.ts'
 import { consolePage, type PageOrigins, pageHeaders } from './page.ts'
+import { foldPayments } from './payment-states.ts'
 import { readAlarms } from './read-alarms.ts'
 import { walletRoutes } from './wallet-routes.ts'
 
@@ -19,6 +21,10 @@ export function openConsoleShop(options: { operators: readonly Address[] }): Ope
         ...walletRoutes(context),
         ...operatorRoutes({ ...context, operators: options.operators, alarms }),
         ...(hasSources() ? [assetRoute(load)] : []),
+      ],
+      jobs: [
+        { name: 'console.books', intervalMs: 60_000, work: () => foldBooks(context.database) },
+        { name: 'console.payments', intervalMs: 600_000, work: () => foldPayments(context.database, context.clock) },
       ],
       ...(hasSources()
         ? { page: async () => pageOf(context, await load()), warm: async () => void (await load()) }

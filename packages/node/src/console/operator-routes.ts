@@ -94,7 +94,7 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
       },
     },
     next: '/readyz',
-    // It folds the whole ledger.
+    // Ten reads of the database at once.
     cost: 20,
     access: {
       kind: 'free',

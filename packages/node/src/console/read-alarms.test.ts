@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { createMetrics } from '../http/index.ts'
 import { readAlarms } from './read-alarms.ts'
-import { foldAccounts } from './read-overview.ts'
 
 test('alarms are read from the metrics, whatever else is counted', async () => {
   const metrics = createMetrics()
@@ -16,22 +15,4 @@ test('alarms are read from the metrics, whatever else is counted', async () => {
 
 test('a process in which nothing rang has no alarms', async () => {
   expect(readAlarms(await createMetrics().text())).toEqual([])
-})
-
-test('accounts of many holders become one line a kind and unit, and their sum stays', () => {
-  const row = (name: string, balanceMicro: bigint) => ({
-    name,
-    kind: 'liability' as const,
-    unit: 'eip155:8453/usdc',
-    balanceMicro,
-  })
-  const rows = [
-    row('credit:0xa@eip155:8453', -5n),
-    row('credit:0xb@eip155:8453', -7n),
-    row('revenue:match@eip155:8453', -1n),
-  ]
-  expect(foldAccounts({ rows })).toMatchObject([
-    { group: 'credit', balance: '-12', accounts: 2 },
-    { group: 'revenue', balance: '-1', accounts: 1 },
-  ])
 })

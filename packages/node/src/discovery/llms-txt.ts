@@ -1,5 +1,6 @@
 import type { RouteDeclaration } from '../http/index.ts'
 import { areaNames, exampleUrl, originOf, priceText, type Site, templateOf } from './describe-route.ts'
+import { fullDocumentPath } from './openapi.ts'
 
 const howToPay = `## How to pay
 
@@ -26,7 +27,7 @@ export function llmsTxt(site: Site, routes: readonly RouteDeclaration[]): string
     '> Verified, signed answers for people and software agents, paid per call in USDC with x402. No account, no key.',
     ...sections,
     howToPay,
-    `## Documents\n\n- [OpenAPI](${base}/openapi.json): every operation with schemas and examples\n- [Errors](${base}/errors): every problem code and what to do\n- [Keys](${base}/.well-known/http-message-signatures-directory): the keys that sign responses\n- [Licence](${base}/license): what may be done with the answers`,
+    `## Documents\n\n- [OpenAPI](${base}/openapi.json): what is sold and used most, with schemas and examples\n- [OpenAPI, all of it](${base}${fullDocumentPath}): every operation in one document\n- [Errors](${base}/errors): every problem code and what to do\n- [Keys](${base}/.well-known/http-message-signatures-directory): the keys that sign responses\n- [Licence](${base}/license): what may be done with the answers`,
     '',
   ].join('\n\n')
 }

@@ -1,6 +1,7 @@
 import type { RouteDeclaration } from '../http/index.ts'
 import { areaNames, type Site, serviceVersion, templateOf } from './describe-route.ts'
 import type { JsonSchema } from './json-schema.ts'
+import { isMainOperation, operationsInlineMax } from './main-operations.ts'
 import { openapiComponents } from './openapi-components.ts'
 import { operationOf } from './openapi-operation.ts'
 
@@ -12,13 +13,27 @@ const guidance = [
   'Every response is signed (RFC 9421, ed25519); keys are at /.well-known/http-message-signatures-directory.',
 ].join(' ')
 
-/** OpenAPI 3.1 of every route that is not hidden. */
-export function openapiDocument(site: Site, routes: readonly RouteDeclaration[]): JsonSchema {
+export const fullDocumentPath = '/openapi/full.json'
+
+/**
+ * OpenAPI 3.1 of every route that is not hidden. The `main` document spells out what buyers use and names the other
+ * paths by reference into the `full` one, where there are too many for one reading.
+ */
+export function openapiDocument(
+  site: Site,
+  routes: readonly RouteDeclaration[],
+  which: 'full' | 'main' = 'full',
+): JsonSchema {
   const shown = routes.filter((route) => !route.hidden)
+  const shortened = which === 'main' && shown.length > operationsInlineMax
+  const mainPaths = new Set(shown.filter(isMainOperation).map(templateOf))
   const paths: Record<string, JsonSchema> = {}
   for (const route of shown) {
     const template = templateOf(route)
-    paths[template] = { ...paths[template], [route.method.toLowerCase()]: operationOf(site, route) }
+    paths[template] =
+      shortened && !mainPaths.has(template)
+        ? { $ref: `${fullDocumentPath}#/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1')}` }
+        : { ...paths[template], [route.method.toLowerCase()]: operationOf(site, route) }
   }
   const areas = [...new Set(shown.map((route) => route.area))]
   return {
@@ -34,6 +49,14 @@ export function openapiDocument(site: Site, routes: readonly RouteDeclaration[])
       'x-guidance': guidance,
     },
     servers: [{ url: new URL(site.baseUrl).origin }],
+    ...(shortened
+      ? {
+          externalDocs: {
+            url: `${new URL(site.baseUrl).origin}${fullDocumentPath}`,
+            description: 'All operations in one document',
+          },
+        }
+      : {}),
     tags: areas.map((area) => ({ name: areaNames[area] })),
     paths,
     components: openapiComponents,

@@ -18,7 +18,7 @@ import { iconSvg } from './icon.ts'
 import { licenseText } from './license-text.ts'
 import { llmsTxt } from './llms-txt.ts'
 import { nodeServices } from './node-services.ts'
-import { openapiDocument } from './openapi.ts'
+import { fullDocumentPath, openapiDocument } from './openapi.ts'
 import { serviceIndex } from './service-index.ts'
 import { draftManifest, firstPurchase, legacyManifest, type NodeFacts, rootManifest } from './x402-manifest.ts'
 
@@ -38,6 +38,7 @@ export type DiscoveryDeps = {
 }
 
 const json = ['application/json'] as const
+const openapiTypes = ['application/json', 'application/openapi+json', 'application/vnd.oai.openapi+json'] as const
 const text = ['text/plain; charset=utf-8'] as const
 const svg = ['image/svg+xml'] as const
 
@@ -49,8 +50,17 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
     documentRoute({
       id: 'discovery.openapi',
       path: '/openapi.json',
-      summary: 'OpenAPI 3.1 of every route, with prices, schemas and examples',
-      mediaTypes: ['application/json', 'application/openapi+json', 'application/vnd.oai.openapi+json'],
+      summary: 'OpenAPI 3.1 of what buyers use, with prices, schemas and examples; the rest by reference',
+      mediaTypes: openapiTypes,
+      exampleOutput: { openapi: '3.1.0' },
+      write: once(() => JSON.stringify(openapiDocument(site, deps.routes(), 'main'))),
+    }),
+    documentRoute({
+      id: 'discovery.openapi_full',
+      path: fullDocumentPath,
+      summary: 'OpenAPI 3.1 of every route in one document, for generators',
+      mediaTypes: openapiTypes,
+      next: '/openapi.json',
       exampleOutput: { openapi: '3.1.0' },
       write: once(() => JSON.stringify(openapiDocument(site, deps.routes()))),
     }),

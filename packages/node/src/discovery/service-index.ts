@@ -37,6 +37,7 @@ export function serviceIndex({ site, routes, networks, keys, demo }: IndexParts)
     keys,
     documents: {
       openapi: '/openapi.json',
+      openapi_full: '/openapi/full.json',
       llms: '/llms.txt',
       errors: '/errors',
       license: '/license',

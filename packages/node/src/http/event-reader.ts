@@ -20,7 +20,21 @@ export type HubReader = {
   onClose?(): void
 }
 
-export type Reader = AsyncIterable<Uint8Array> & {
+export type Step = IteratorResult<Uint8Array>
+
+/**
+ * A body that can be read without a promise per piece: the callback is called once, at once when a piece is there. Meant
+ * for bodies of which thousands are open at the same time.
+ */
+export type PulledBody = AsyncIterable<Uint8Array> & {
+  pull(give: (step: Step) => void, fail: (error: unknown) => void): void
+}
+
+export function isPulled(body: unknown): body is PulledBody {
+  return typeof (body as Partial<PulledBody>).pull === 'function'
+}
+
+export type Reader = PulledBody & {
   topics: ReadonlySet<string> | undefined
   topicsKey: string
   endsAtMs: number
@@ -29,7 +43,6 @@ export type Reader = AsyncIterable<Uint8Array> & {
   end(reason: string): void
 }
 
-type Step = IteratorResult<Uint8Array>
 const done: Step = { done: true, value: undefined }
 
 /** One open stream: what it missed from the store, then what is offered, never more in memory than its buffer. */
@@ -69,12 +82,22 @@ export function createReader(given: HubReader, bufferMax: number, leave: () => v
       waiting = resolve
     })
   }
+  const pull: Reader['pull'] = (callback, fail) => {
+    const ready = greeted && !over && !farewell && !backlog.replaying()
+    if (!ready) return void next().then(callback, fail)
+    const value = backlog.take()
+    if (value) callback({ done: false, value })
+    else waiting = callback
+  }
   return {
+    pull,
     topics: given.topics,
     topicsKey: given.topics === undefined ? '' : [...given.topics].sort().join(' '),
     endsAtMs: given.endsAtMs,
     offer: (chunk) => {
-      if (!chunk || over || farewell || !backlog.add(chunk) || !waiting) return
+      if (!chunk || over || farewell) return
+      if (waiting && backlog.isPresent(chunk)) return give({ done: false, value: chunk.bytes })
+      if (!backlog.add(chunk) || !waiting) return
       const value = backlog.take()
       if (value) give({ done: false, value })
     },
@@ -105,6 +128,12 @@ function createBacklog(given: HubReader, bufferMax: number) {
   let gap: { from: number; to: number } | undefined
   return {
     replaying: () => replaying,
+    /** Nothing lies before this chunk, so it can go out as it is; then it counts as sent. */
+    isPresent: (chunk: Chunk): boolean => {
+      if (replaying || gap || queue.length > 0 || chunk.last <= position) return false
+      position = chunk.last
+      return true
+    },
     /** False for what the reader has already. */
     add: (chunk: Chunk): boolean => {
       if (chunk.last <= position) return false

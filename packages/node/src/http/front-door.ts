@@ -50,6 +50,8 @@ export type FrontDoorDeps = {
   log: Log
   metrics: Metrics
   readiness: Readiness
+  /** Answers as soon as the database has time for a request. */
+  probe?(): Promise<unknown>
   /** Bazaar block of a paid route's 402. */
   discoveryBlock?: (route: RouteDeclaration) => Json | undefined
   attributed?(attribution: Attribution): void
@@ -81,7 +83,7 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     https: authorities.baseOrigin.startsWith('https:'),
     rateLimitPolicy: limiter.policyHeader,
   })
-  const load = createLoad({ ...usualLoad, ...config.load })
+  const load = createLoad({ ...usualLoad, ...config.load }, { clock, ...(deps.probe ? { probe: deps.probe } : {}) })
   const timeLimit = createTimeLimit(clock)
   const steps = {
     gate: deps.gate,

@@ -5,6 +5,7 @@ export { createFrontDoor, type FrontDoor, type FrontDoorConfig, type FrontDoorDe
 export type { Readiness } from './handle.ts'
 export { jsonAnswer } from './json-answer.ts'
 export { demoLimits, type LimitConfig, productionLimits } from './limits.ts'
+export { sheddingLoad } from './load.ts'
 export { cleanText, createLog } from './log.ts'
 export { createMetrics, type PrometheusMetrics } from './metrics.ts'
 export { type OpsDeps, opsRoutes, type ReadinessCheck } from './ops-routes.ts'

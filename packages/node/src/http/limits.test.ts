@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createHotAnswers, hotBody } from './hot-answers.ts'
 import { createLimiter } from './limits.ts'
+import { createLoad, sheddingLoad, usualLoad } from './load.ts'
 
 const at = (nowMs: () => number) => ({ nowMs, monotonicMs: nowMs, sleep: async () => {} })
 
@@ -77,4 +78,40 @@ test('a shared body is text only where its bytes are ASCII', () => {
   expect(hotBody(Buffer.from('plain'))).toBe('plain')
   expect(hotBody('plain')).toBe('plain')
   expect(hotBody('grün')).toEqual(Buffer.from('grün'))
+})
+
+test('when waits last, callers who pay nothing are told to come back first, and a single stall tells nobody', async () => {
+  let now = 0
+  const waiting: { dueMs: number; wake(): void }[] = []
+  const clock = {
+    nowMs: () => now,
+    monotonicMs: () => now,
+    sleep: (ms: number) => new Promise<void>((wake) => waiting.push({ dueMs: now + ms, wake })),
+  }
+  const load = createLoad({ ...usualLoad, ...sheddingLoad }, { clock })
+  // The process comes to its timers only after so long.
+  const stall = async (ms: number) => {
+    isLetIn(true)
+    now += ms
+    for (const { wake } of waiting.splice(0)) wake()
+    for (let turn = 0; turn < 10; turn += 1) await Promise.resolve()
+  }
+  const isLetIn = (paying: boolean) => {
+    try {
+      load.enter(paying)
+      load.leave()
+      return true
+    } catch {
+      return false
+    }
+  }
+  expect(isLetIn(false)).toBe(true)
+  await stall(900)
+  expect(isLetIn(false)).toBe(true)
+  for (let look = 0; look < 4; look += 1) await stall(50 + 400)
+  expect([isLetIn(false), isLetIn(true)]).toEqual([false, true])
+  for (let look = 0; look < 4; look += 1) await stall(50 + 900)
+  expect([isLetIn(false), isLetIn(true)]).toEqual([false, false])
+  for (let look = 0; look < 4; look += 1) await stall(50)
+  expect([isLetIn(false), isLetIn(true)]).toEqual([true, true])
 })

@@ -21,11 +21,11 @@ export function madeHopOf(next: string, routes: readonly RouteDeclaration[]): Ma
   return undefined
 }
 
-const madeIdPattern = /^\{"id":"([A-Za-z0-9_-]{1,64})"/
+const madeIdPattern = /^\{"(?:id|domain)":"([A-Za-z0-9_.-]{1,253})"/
 
-/** The id with which a JSON answer begins. */
+/** The id, or the domain, with which a JSON answer begins. */
 export function madeId(body: Uint8Array | string): string | undefined {
-  const start = typeof body === 'string' ? body.slice(0, 80) : Buffer.from(body.subarray(0, 80)).toString('latin1')
+  const start = typeof body === 'string' ? body.slice(0, 300) : Buffer.from(body.subarray(0, 300)).toString('latin1')
   return madeIdPattern.exec(start)?.[1]
 }
 

@@ -89,6 +89,19 @@ describe('matching', () => {
   const registry = createRegistry(fixtureRoutes())
   const kind = (method: string, path: string) => registry.match(method, path).kind
 
+  test('a route that makes something names what it made, and never the example, in its next hop', () => {
+    const thing = free({
+      id: 'things.show',
+      path: '/things/:id',
+      params: z.strictObject({ id: z.string() }),
+      example: { params: { id: 'thing_1' }, output: { n: 1 } },
+    })
+    const make = free({ id: 'things.make', method: 'POST', path: '/things', next: '/things/thing_1', nextBefore: '/' })
+    const match = createRegistry([free({ path: '/' }), thing, make]).match('POST', '/things')
+    expect(match).toMatchObject({ kind: 'route', next: '/' })
+    expect(match.kind === 'route' && match.route.madeHop?.('thing_9')).toBe('/things/thing_9')
+  })
+
   test('fixed segments, parameters and the next hop', () => {
     const match = registry.match('GET', '/v1/thing/a%20b')
     expect(match).toMatchObject({ kind: 'route', params: { id: 'a b' }, next: '/v1/report/a%20b' })

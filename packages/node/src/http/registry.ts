@@ -47,7 +47,11 @@ export function createRegistry(
   const tree = createPathTree<RegisteredRoute>()
   const routes = declarations.map((declaration): RegisteredRoute => {
     const madeHop = madeHopOf(declaration.next, declarations)
-    return { ...register(declaration, discoveryBlock), ...(madeHop === undefined ? {} : { madeHop }) }
+    const registered = register(declaration, discoveryBlock)
+    if (madeHop === undefined) return registered
+    // The example itself leads nowhere, nor does a route of a shop that is not open.
+    const before = declarations.some(({ path }) => path === declaration.nextBefore) ? declaration.nextBefore : undefined
+    return { ...registered, madeHop, nextHop: () => before ?? '/' }
   })
   for (const route of routes) tree.add(route.declaration.path, route.declaration.method, route)
   return {

@@ -30,6 +30,8 @@ export type RouteDeclaration = {
   access: FreeAccess | PaidAccess
   /** Path of the route that helps the caller next (X-x402-Next). A template may name the input's params as `:name`. */
   next: string
+  /** In place of `next` where that is what the answer makes and nothing was made: with a price, with a refusal. */
+  nextBefore?: string
   /** Left out of documents and manifests. */
   hidden?: boolean
   /** Weight against the caller's rate limit; 1 unless told. */

@@ -259,13 +259,15 @@ describe('streams', () => {
   })
 
   test('draining ends streams with a hint to reconnect, lets requests end, and then closes', async () => {
+    let told = 0
     const slow = async () => {
       await new Promise((resolve) => setTimeout(resolve, 30))
+      told += 1
       return 'data: x\n\n'
     }
     const { listener } = await start({ routes: streaming(slow, () => {}) })
     const reading = talk(listener.port, get(listener.port, '/stream'))
-    await new Promise((resolve) => setTimeout(resolve, 60))
+    await expect.poll(() => told, { timeout: 10_000 }).toBeGreaterThan(1)
     await listener.drain()
     open.splice(0)
     expect(await reading).toContain('retry: 1000')

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isPulled } from './event-reader.ts'
 import { isStream, type PlainResponse } from './plain.ts'
 
 /** Bytes a slow reader may leave in our memory before its stream is cut. */
@@ -27,7 +28,7 @@ export function writeResponse(
   if (bodyLeft || options.close || options.draining.aborted) plain.headers.push('Connection', 'close')
   response.writeHead(plain.status, plain.headers)
   if (isStream(plain.body)) {
-    void writeStream(response, plain, options)
+    writeStream(response, plain, options)
     return
   }
   const { body, delivered } = plain
@@ -58,48 +59,71 @@ function endUnread(request: IncomingMessage): void {
   setTimeout(() => request.socket.destroy(), lingerMs).unref()
 }
 
-async function writeStream(response: ServerResponse, plain: PlainResponse, options: WriteOptions): Promise<void> {
-  const iterator = (plain.body as AsyncIterable<Uint8Array | string>)[Symbol.asyncIterator]()
+function writeStream(response: ServerResponse, plain: PlainResponse, options: WriteOptions): void {
+  const body = plain.body as AsyncIterable<Uint8Array | string>
+  const source = pieceSource(body)
   let over = false
   let begun = false
   const stop = () => {
     if (over) return
     over = true
-    iterator.return?.()?.then(
-      () => {},
-      () => {},
-    )
+    forgetDraining()
+    response.off('close', stop)
+    source.leave()
   }
   const onDrain = () => {
     // Tells an event source to reconnect, to whichever process answers then.
     if (!response.writableEnded) response.end('retry: 1000\n\n')
     stop()
   }
-  response.flushHeaders()
-  response.once('close', stop)
-  const forget = whenDraining(options.draining, onDrain)
-  try {
-    while (!over) {
-      const next = await iterator.next()
-      if (over || next.done) break
-      const room = begun ? writePiece(response, next.value) : response.write(next.value)
-      // What a stream was bought with comes in its first piece; the rest is read for as long as somebody wishes.
-      if (!begun && !response.socket?.destroyed) plain.delivered?.()
-      begun = true
-      if (!room) await untilDrained(response)
-    }
+  const finish = () => {
+    stop()
     if (!response.writableEnded) response.end(() => !begun && !response.socket?.destroyed && plain.delivered?.())
-  } catch {
+  }
+  const fail = () => {
+    stop()
     // A broken source ends the stream visibly: a clean end would look complete.
     response.destroy()
-  } finally {
-    over = true
-    forget()
-    response.off('close', stop)
   }
+  const take = (step: IteratorResult<Uint8Array | string>) => {
+    if (over) return
+    if (step.done) return finish()
+    const room = begun ? writePiece(response, step.value) : response.write(step.value)
+    // What a stream was bought with comes in its first piece; the rest is read for as long as somebody wishes.
+    if (!begun && !response.socket?.destroyed) plain.delivered?.()
+    begun = true
+    if (room) source.pull(take, fail)
+    else void untilDrained(response).then(() => !over && source.pull(take, fail))
+  }
+  response.flushHeaders()
+  response.once('close', stop)
+  const forgetDraining = whenDraining(options.draining, onDrain)
+  source.pull(take, fail)
+}
+
+type Piece = IteratorResult<Uint8Array | string>
+type PieceSource = {
+  pull(give: (step: Piece) => void, fail: (error: unknown) => void): void
+  /** Nobody reads any more. */
+  leave(): void
+}
+
+function pieceSource(body: AsyncIterable<Uint8Array | string>): PieceSource {
+  const iterator = body[Symbol.asyncIterator]()
+  const leave = () => {
+    iterator.return?.()?.then(
+      () => {},
+      () => {},
+    )
+  }
+  return isPulled(body)
+    ? { pull: body.pull, leave }
+    : { pull: (give, fail) => void iterator.next().then(give).catch(fail), leave }
 }
 
 const frames = new WeakMap<Uint8Array, Buffer>()
+/** Larger ones are a reader's own, read from the store: nobody else wants them framed, and they would lie twice in memory. */
+const framedBytesMax = 16_384
 
 /**
  * Below the response where that is safe: the same event goes to thousands of readers, and framing it anew for each costs
@@ -108,7 +132,8 @@ const frames = new WeakMap<Uint8Array, Buffer>()
 function writePiece(response: ServerResponse, piece: Uint8Array | string): boolean {
   const { socket } = response
   const direct = typeof piece !== 'string' && response.chunkedEncoding && socket && !socket.destroyed
-  if (!direct || piece.byteLength === 0 || response.writableEnded) return response.write(piece)
+  if (!direct || piece.byteLength === 0 || piece.byteLength > framedBytesMax || response.writableEnded)
+    return response.write(piece)
   let framed = frames.get(piece)
   if (!framed) {
     framed = Buffer.concat([Buffer.from(`${piece.byteLength.toString(16)}\r\n`), piece, Buffer.from('\r\n')])

@@ -1,11 +1,13 @@
 export { type Account, type AccountKind, accounts } from './accounts.ts'
 export { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
+export { type BooksGroup, booksByGroup, foldBooks, openClearingSinceFold } from './fold-books.ts'
 export { lockAccounts } from './lock-accounts.ts'
 export { type PostOutcome, post, postSql, postValues } from './post.ts'
 export {
   balanceDifferences,
   balanceOf,
   entriesOf,
+  heldOf,
   type LedgerEntryView,
   type OpenClearing,
   openClearing,

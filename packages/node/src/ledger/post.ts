@@ -73,7 +73,8 @@ function explain(error: unknown): unknown {
   const state = sqlStateOf(error)
   const { constraint, message } = error as { constraint?: string; message: string }
   if (state === 'LG001') return new LedgerConflict(message, { cause: error })
-  if (constraint === 'ledger_balance_not_negative') return new InsufficientBalance({ cause: error })
+  if (constraint === 'ledger_balance_not_negative' || constraint === 'ledger_balance_held')
+    return new InsufficientBalance({ cause: error })
   // check_violation of any other rule, and a balance beyond what a bigint holds.
   if (state === '23514' || state === '23503' || state === '22003') return new LedgerRefused(message, { cause: error })
   return error

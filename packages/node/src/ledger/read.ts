@@ -14,9 +14,28 @@ export async function balanceOf(sql: Sql, account: Pick<Account, 'name'>): Promi
   return BigInt(rows[0]?.balance ?? 0)
 }
 
-/** What is owed to the holder of a liability account. */
+/** What is owed to the holder of a liability account and not set aside for a call under way. */
 export async function owedTo(sql: Sql, account: Pick<Account, 'name'>): Promise<bigint> {
-  return -(await balanceOf(sql, account))
+  const { rows } = await sql.query<{ owed: string | null }>({
+    name: 'ledger_owed_to',
+    text: `select case when a.guarded
+        then (select b.owed_micro::numeric - b.held_micro from ledger_balance b where b.account_id = a.id)
+        else (select -coalesce(sum(e.amount_micro), 0) from ledger_entry e where e.account_id = a.id) end as owed
+      from ledger_account a where a.name = $1`,
+    values: [account.name],
+  })
+  return BigInt(rows[0]?.owed ?? 0)
+}
+
+/** What is set aside of a balance for calls under way: still owed to its holder, and nobody else can have it. */
+export async function heldOf(sql: Sql, account: Pick<Account, 'name'>): Promise<bigint> {
+  const { rows } = await sql.query<{ held_micro: bigint }>({
+    name: 'ledger_held_of',
+    text: `select b.held_micro from ledger_balance b
+      where b.account_id = (select a.id from ledger_account a where a.name = $1)`,
+    values: [account.name],
+  })
+  return rows[0]?.held_micro ?? 0n
 }
 
 export type TrialBalanceRow = { name: string; kind: AccountKind; unit: string; balanceMicro: bigint }

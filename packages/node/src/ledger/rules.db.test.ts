@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Sql } from '../store/database.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
-import { accounts, credit, debit, post } from './index.ts'
+import { accounts, credit, debit, post, postSql } from './index.ts'
 
 const base = 'eip155:8453'
 const wallet = '0x00000000000000000000000000000000000000aa'
@@ -37,45 +37,64 @@ const insertRaw = async (sql: Sql, reference: string, lines: readonly (readonly 
   )
 }
 
-test('L27: an unbalanced entry is refused by the database, through the application role and for the owner', async () => {
+test('L27: an unbalanced entry is refused by the database, for the owner too', async () => {
   const onchain = await idOf(accounts.onchain(base, 'custody').name)
   const owed = await idOf(accounts.credit(base, wallet).name)
-  for (const sql of [db.database, db.owner]) {
-    const attempt = (reference: string, lines: (readonly [bigint, bigint])[]) =>
-      sql.transaction((tx) => insertRaw(tx, reference, lines))
-    await expect(
-      attempt('l27:off', [
-        [onchain, 5n],
-        [owed, -4n],
-      ]),
-    ).rejects.toThrow(/does not balance.*off by 1/)
-    await expect(attempt('l27:half', [[onchain, 5n]])).rejects.toThrow(/does not balance/)
-    await expect(
-      attempt('l27:zero', [
-        [onchain, 0n],
-        [owed, 0n],
-      ]),
-    ).rejects.toThrow(/amount_micro_check/)
-    await expect(
-      attempt('l27:ghost', [
-        [onchain, 5n],
-        [987_654n, -5n],
-      ]),
-    ).rejects.toThrow(/does not exist|does not balance/)
-    await expect(
-      attempt('l27:below', [
-        [onchain, -101n],
-        [owed, 101n],
-      ]),
-    ).rejects.toThrow(/not_negative/)
-  }
+  const attempt = (reference: string, lines: (readonly [bigint, bigint])[]) =>
+    db.owner.transaction((tx) => insertRaw(tx, reference, lines))
+  await expect(
+    attempt('l27:off', [
+      [onchain, 5n],
+      [owed, -4n],
+    ]),
+  ).rejects.toThrow(/does not balance.*off by 1/)
+  await expect(attempt('l27:half', [[onchain, 5n]])).rejects.toThrow(/does not balance/)
+  await expect(
+    attempt('l27:zero', [
+      [onchain, 0n],
+      [owed, 0n],
+    ]),
+  ).rejects.toThrow(/amount_micro_check/)
+  await expect(
+    attempt('l27:ghost', [
+      [onchain, 5n],
+      [987_654n, -5n],
+    ]),
+  ).rejects.toThrow(/does not exist|does not balance/)
+  await expect(
+    attempt('l27:below', [
+      [onchain, -101n],
+      [owed, 101n],
+    ]),
+  ).rejects.toThrow(/not_negative/)
+})
+
+test('L27: the application posts through ledger_post alone, which refuses what does not balance or has no lines', async () => {
+  await expect(db.database.transaction((tx) => insertRaw(tx, 'l27:app', []))).rejects.toMatchObject({ code: '42501' })
+  const call = (owners: number[], amounts: bigint[]) =>
+    db.database.query(postSql, [
+      [accounts.onchain(base, 'custody').name, accounts.credit(base, wallet).name],
+      ['asset', 'liability'],
+      [`${base}/usdc`, `${base}/usdc`],
+      [false, true],
+      ['l27:one', 'l27:two'],
+      ['raw', 'raw'],
+      [null, null],
+      ['', ''],
+      owners,
+      owners.map((_, index) => (index % 2) + 1),
+      amounts,
+    ])
+  await expect(call([1, 1, 2, 2], [5n, -5n, 5n, -4n])).rejects.toThrow(/does not balance/)
+  await expect(call([1, 1], [5n, -5n])).rejects.toThrow(/has no entries/)
+  await expect(call([1, 1, 2, 2], [-60n, 60n, -41n, 41n])).rejects.toThrow(/not_negative/)
 })
 
 test('L27: a transaction without entries cannot be committed, and a closed one takes no more lines', async () => {
-  await expect(db.database.transaction((tx) => insertRaw(tx, 'l27:empty', []))).rejects.toThrow(/has no entries/)
+  await expect(db.owner.transaction((tx) => insertRaw(tx, 'l27:empty', []))).rejects.toThrow(/has no entries/)
   const onchain = await idOf(accounts.onchain(base, 'custody').name)
   const owed = await idOf(accounts.credit(base, wallet).name)
-  const addLater = db.database.query(
+  const addLater = db.owner.query(
     `insert into ledger_entry select t.id, n.line, n.account, n.amount from ledger_transaction t,
        unnest(array[7, 8], $1::bigint[], array[1, -1]) n (line, account, amount) where t.reference = 'seed'`,
     [[onchain, owed]],
@@ -95,6 +114,7 @@ test('L28: nothing posted can be changed or removed by the application, nor by t
     'update ledger_entry set amount_micro = amount_micro + 1',
     `update ledger_transaction set kind = 'x'`,
     'update ledger_balance set owed_micro = 0',
+    'update ledger_balance set held_micro = 0',
     `insert into ledger_balance values (1, 1, 1)`,
     'alter table ledger_entry disable trigger all',
     'create table x (y int)',

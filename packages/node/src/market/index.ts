@@ -1,7 +1,7 @@
 import { fundingClusters } from '../citations/index.ts'
-import type { OpenShop, Shop } from '../http/index.ts'
+import type { OpenShop, Shop, ShopContext } from '../http/index.ts'
 import { activeBonds } from '../identity/bonds/index.ts'
-import { openIntents } from './intents/index.ts'
+import { openIntents, type PeerReader } from './intents/index.ts'
 import { type OutboundSetup, openOptions } from './options/index.ts'
 
 export type MarketOptions = {
@@ -9,6 +9,8 @@ export type MarketOptions = {
   intents?: unknown
   subscriptions?: unknown
   natsUrl?: string | undefined
+  /** How nodes of the mesh are read whose demand the operator allows beside the own. */
+  peers?: (context: ShopContext) => PeerReader
   /** The JSON of `OPTIONS`, and what an eligibility hook in it is asked through. */
   options?: unknown
   outbound?: OutboundSetup
@@ -21,6 +23,7 @@ export function openMarketShop(options: MarketOptions = {}): OpenShop {
       settings: options.intents,
       subscriptions: options.subscriptions,
       natsUrl: options.natsUrl,
+      peers: options.peers,
       standing: { fundingClusters, activeBonds },
     })
     const exchange = await openOptions(context, {

@@ -88,6 +88,36 @@ test('a seed of the command line is joined as one of the configuration', async (
   expect(await addresses()).toEqual([late.origin])
 })
 
+test('a node whose peers do not answer for long raises an alarm, once, and again after they were there', async () => {
+  const peer = world.add(other)
+  peer.up = false
+  const alarms: string[] = []
+  const gauges: number[] = []
+  const seen = createRounds(
+    {
+      ...deps,
+      metrics: {
+        ...deps.metrics,
+        count: (name, labels) => void (name === 'alarms' && alarms.push(labels?.alarm ?? '')),
+        gauge: (name, value) => void (name === 'mesh_peers' && gauges.push(value)),
+      },
+    },
+    views,
+  )
+  const turns = async (times: number) => {
+    for (let turn = 0; turn < times; turn += 1) {
+      clock.advance(deps.settings.visitEveryMs)
+      await seen.run()
+      await seen.idle()
+    }
+  }
+  await turns(19)
+  expect([alarms, new Set(gauges)]).toEqual([[], new Set([0])])
+  await turns(30)
+  expect(alarms).toEqual(['mesh_alone'])
+  await seen.stop()
+})
+
 test('the own sequence grows even when the clock goes back, and a statement is kept while it is good', async () => {
   const one = await ownStatement(deps)
   expect((await ownStatement(deps)).jws).toBe(one.jws)

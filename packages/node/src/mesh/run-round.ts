@@ -17,6 +17,8 @@ export type Rounds = {
 }
 
 const visitsAtOnceMax = 16
+/** So many pauses between visits without any peer, five minutes as a node is set up, are worth an alarm. */
+const lonelyVisits = 20
 
 export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
   const { database, clock, settings } = deps
@@ -34,6 +36,7 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
       .finally(() => underWay.delete(visit))
     underWay.add(visit)
   }
+  const alone = createLonelyAlarm(deps)
   const idle = async () => {
     await Promise.all(underWay)
   }
@@ -44,6 +47,7 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
       // A node that is alone has nothing to keep up with.
       if (!(await knowsAnybody(database))) {
         if (views.latest()?.peers.length) await views.refresh()
+        deps.metrics.gauge('mesh_peers', 0)
         return
       }
       const own = await ownStatement(deps)
@@ -56,6 +60,7 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
       await forgetPeers(database, clock.nowMs(), settings.forgetAfterMs)
       const view = await views.refresh()
       deps.metrics.gauge('mesh_peers', view.peers.length)
+      alone(view.peers.length)
     },
     idle,
     stop: async () => {
@@ -84,4 +89,22 @@ async function noteSeeds(deps: MeshDeps): Promise<void> {
 async function lookAtPrices(deps: MeshDeps, signal: AbortSignal): Promise<void> {
   const peer = await takePriceCheck(deps.database, deps.clock.nowMs(), deps.settings.priceCheckEveryMs)
   if (peer !== undefined) await checkPrices(deps, peer, signal)
+}
+
+/** An operator who named peers wants to be found through them; a node that sees none of them for long is found by nobody. */
+function createLonelyAlarm({ clock, metrics, log, settings }: MeshDeps): (peers: number) => void {
+  let sinceMs: number | undefined
+  let told = false
+  return (peers) => {
+    if (peers > 0) {
+      sinceMs = undefined
+      told = false
+      return
+    }
+    sinceMs ??= clock.monotonicMs()
+    if (told || clock.monotonicMs() - sinceMs < lonelyVisits * settings.visitEveryMs) return
+    told = true
+    metrics.count('alarms', { alarm: 'mesh_alone' })
+    log.error({}, 'no peer of the mesh has answered for a while; nobody finds this node through others')
+  }
 }

@@ -1,6 +1,6 @@
 import type { Address } from '../kernel/address.ts'
 import { type Micro, smallerOf } from '../kernel/money.ts'
-import { accounts, balanceOf, type LedgerLine, owedTo } from '../ledger/index.ts'
+import { accounts, balanceOf, heldOf, type LedgerLine, owedTo } from '../ledger/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
 
 /** Routes whose sale is credit. */
@@ -37,11 +37,25 @@ export async function readCredit(sql: Sql, network: string, wallet: Address): Pr
   return {
     network,
     creditMicro,
-    heldMicro: await owedTo(sql, accounts.creditHeld(network, wallet)),
+    // Older holds were posted to an account of their own.
+    heldMicro:
+      (await heldOf(sql, accounts.credit(network, wallet))) + (await owedTo(sql, accounts.creditHeld(network, wallet))),
     bondedMicro: await owedTo(sql, accounts.creditBonded(network, wallet)),
     notFinalMicro,
     movableMicro: free > 0n ? free : 0n,
   }
+}
+
+/** Balances that keep more or less aside than their open holds do: always empty, or a hold was lost. */
+export async function heldDifferences(sql: Sql): Promise<{ name: string; kept: Micro; holds: Micro }[]> {
+  const { rows } = await sql.query<{ name: string; kept: bigint; holds: bigint }>(
+    `select a.name, b.held_micro as kept, coalesce(h.micro, 0) as holds
+     from ledger_balance b join ledger_account a on a.id = b.account_id
+     left join (select held_on, sum(amount)::bigint as micro from entitled_call where state = 'held' and held_on is not null
+                group by held_on) h on h.held_on = b.account_id
+     where b.held_micro <> coalesce(h.micro, 0)`,
+  )
+  return rows
 }
 
 /**

@@ -1,8 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
-import { accounts, balanceDifferences, balanceOf, owedTo } from '../ledger/index.ts'
+import {
+  accounts,
+  balanceDifferences,
+  balanceOf,
+  credit,
+  debit,
+  InsufficientBalance,
+  owedTo,
+  post,
+} from '../ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { base, insertTestMandate, mandateCounters, openCreditDesk, polygon, randomWallet } from './credit.fixture.ts'
+import { heldDifferences } from './credit-balance.ts'
 
 let db: TestDatabase
 let desk: ReturnType<typeof openCreditDesk>
@@ -161,6 +171,20 @@ test('a named call is drawn once, and its name under a mandate is not the ownerâ
   expect(await desk.heldMicro(owner)).toBe(20n)
 })
 
+test('a named call that was drawn is found again after its price moved over a cap of the mandate', async () => {
+  const [owner, delegate] = [randomWallet(), randomWallet()]
+  await desk.topUp(owner, 10_000n)
+  const mandate = await insertTestMandate(db, { owner, delegate, call: 500n })
+  const ask = { by: delegate, micro: 400n, key: 'moved', mandate }
+  const held = await desk.held(ask)
+  await desk.capture(held, ask)
+  const answer = { status: 200, contentType: 'text/plain', body: 'bought' }
+  await db.database.transaction(async (tx) => desk.port.keep?.(tx, held.holdId, answer))
+  expect(await desk.hold({ ...ask, micro: 600n })).toMatchObject({ status: 'served', answer: { status: 200 } })
+  expect(await refusal({ ...ask, micro: 600n, key: 'fresh' })).toBe('mandate_over_cap')
+  expect(await desk.balance(owner)).toBe(9_600n)
+})
+
 test('holds of a process that died are voided when their time is over', async () => {
   const wallet = randomWallet()
   const past = { ...systemClock, nowMs: () => systemClock.nowMs() - 200_000 }
@@ -170,7 +194,45 @@ test('holds of a process that died are voided when their time is over', async ()
   expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([500n, 0n])
 })
 
-test('the books agree with the kept balances after all of it', async () => {
+test('what is held cannot be posted away, and is free again when the hold ends', async () => {
+  const wallet = randomWallet()
+  await desk.topUp(wallet, 1_000n)
+  const { holdId } = await desk.held({ by: wallet, micro: 700n })
+  const spend = (reference: string) =>
+    post(db.database, [
+      {
+        reference: `${reference}:${wallet}`,
+        kind: 'test',
+        lines: [debit(accounts.credit(base, wallet), 301n), credit(accounts.revenue(base, 'test'), 301n)],
+      },
+    ])
+  await expect(spend('early')).rejects.toThrow(InsufficientBalance)
+  await desk.port.release(holdId)
+  await spend('late')
+  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([699n, 0n])
+})
+
+test('holds that were posted to an account of their own are still taken and given back from there', async () => {
+  const wallet = randomWallet()
+  await desk.topUp(wallet, 1_000n)
+  const holdBefore = async () => {
+    const { holdId } = await desk.held({ by: wallet, micro: 200n })
+    await db.owner.query(`update ledger_balance b set held_micro = 0 from ledger_account a
+      where a.id = b.account_id and a.name = '${accounts.credit(base, wallet).name}'`)
+    await db.owner.query('update entitled_call set held_on = null where id = $1', [holdId])
+    const lines = [debit(accounts.credit(base, wallet), 200n), credit(accounts.creditHeld(base, wallet), 200n)]
+    await post(db.database, [{ reference: `credit_hold:${holdId}`, kind: 'credit_hold', lines }])
+    return holdId
+  }
+  await desk.port.release(await holdBefore())
+  expect(await desk.balance(wallet)).toBe(1_000n)
+  const taken = await holdBefore()
+  await db.database.transaction((tx) => desk.port.capture(tx, taken))
+  expect(await desk.balance(wallet)).toBe(800n)
+  expect(await owedTo(db.database, accounts.creditHeld(base, wallet))).toBe(0n)
+})
+
+test('the books agree with the kept balances after all of it, and what is held with the holds', async () => {
   expect(await balanceDifferences(db.database)).toEqual([])
-  expect(await owedTo(db.database, accounts.creditHeld(base, randomWallet()))).toBe(0n)
+  expect(await heldDifferences(db.database)).toEqual([])
 })

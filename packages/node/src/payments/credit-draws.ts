@@ -2,7 +2,7 @@ import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Micro } from '../kernel/money.ts'
 import { accounts, type LedgerTransaction, postValues } from '../ledger/index.ts'
-import type { Database, Tx } from '../store/database.ts'
+import type { Database, Sql, Tx } from '../store/database.ts'
 import { sqlStateOf } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import { creditLines } from './credit-balance.ts'
@@ -49,7 +49,7 @@ async function holdAll(database: Database, items: readonly DrawRequest[], nowMs:
   // One order for all processes: rows of the same wallet and name are met in the same sequence.
   const order = items.map((_, index) => index).sort((a, b) => compare(items[a] as DrawRequest, items[b] as DrawRequest))
   const sorted = order.map((index) => items[index] as DrawRequest)
-  const statement = { name: 'credit_hold', text: holdSql, values: holdValues(sorted, nowMs) }
+  const statement = { name: 'credit_reserve', text: holdSql, values: holdValues(sorted, nowMs) }
   for (let attempt = 1; ; attempt += 1)
     try {
       const { rows } = await database.query<Row>(statement)
@@ -67,7 +67,7 @@ async function holdAll(database: Database, items: readonly DrawRequest[], nowMs:
 const compare = (a: DrawRequest, b: DrawRequest): number =>
   a.account < b.account ? -1 : a.account > b.account ? 1 : (a.key ?? '') < (b.key ?? '') ? -1 : 1
 
-const holdSql = `select place, outcome, network, left_micro from credit_hold(${Array.from({ length: 17 }, (_, i) => `$${i + 1}`).join(', ')})`
+const holdSql = `select place, outcome, network, left_micro from credit_reserve(${Array.from({ length: 15 }, (_, i) => `$${i + 1}`).join(', ')})`
 
 function holdValues(items: readonly DrawRequest[], nowMs: number): unknown[] {
   const pool = new Map<string, number>()
@@ -84,7 +84,6 @@ function holdValues(items: readonly DrawRequest[], nowMs: number): unknown[] {
       })
       .join(' '),
   )
-  const credits = places.map(({ account, network }) => accounts.credit(network, account))
   return [
     items.map(({ id }) => id),
     items.map(({ account }) => account),
@@ -97,19 +96,14 @@ function holdValues(items: readonly DrawRequest[], nowMs: number): unknown[] {
     items.map(({ mandateId }) => mandateId ?? null),
     items.map(({ nonce }) => nonce.key),
     items.map(({ nonce }) => new Date(nonce.expiresAtMs)),
-    credits.map(({ name }) => name),
-    places.map(({ account, network }) => accounts.creditHeld(network, account).name),
+    places.map(({ account, network }) => accounts.credit(network, account).name),
     places.map(({ network }) => network),
-    credits.map(({ unit }) => unit),
     new Date(nowMs),
     new Date(nowMs + holdMs),
   ]
 }
 
-const captureSql = `with ended as (
-    update entitled_call set state = 'captured', ended_at = $2 where id = any($1::text[]) and state = 'held' returning id)
-  select (select count(*) from ended)::integer as ended,
-    (select count(*) from ledger_post(${Array.from({ length: 11 }, (_, i) => `$${i + 3}`).join(', ')}))`
+const captureSql = `select credit_capture(${Array.from({ length: 13 }, (_, i) => `$${i + 1}`).join(', ')}) as ended`
 
 /** Ends many holds and posts what they move, in one statement. Throws when one of them is no longer held. */
 export async function captureDraws(tx: Tx, nowMs: number, held: readonly HeldDraw[]): Promise<void> {
@@ -121,6 +115,7 @@ export async function captureDraws(tx: Tx, nowMs: number, held: readonly HeldDra
       amount: draw.amountMicro,
       routeId: route.id,
       toClearing: paysIntoClearing(route),
+      isPosted: false,
     }),
   )
   const { rows } = await tx.query<{ ended: number }>({
@@ -131,15 +126,48 @@ export async function captureDraws(tx: Tx, nowMs: number, held: readonly HeldDra
   if (rows[0]?.ended !== held.length) throw new Error('a credit hold is no longer held')
 }
 
-type Taken = Pick<EntitledCall, 'id' | 'subject' | 'account' | 'amount' | 'routeId' | 'toClearing'>
+/** A hold of credit that just ended. */
+export type EndedDraw = Pick<
+  EntitledCall,
+  'id' | 'subject' | 'account' | 'amount' | 'routeId' | 'toClearing' | 'mandateId' | 'mandateDay'
+> & {
+  /** Older holds were posted to an account of their own, and are taken from there. */
+  isPosted: boolean
+}
 
-export function takePosting({ id, subject: network, account, amount, routeId, toClearing }: Taken): LedgerTransaction {
+/** Moves a hold to its end, once, and frees what it kept aside. Undefined when it had ended before. */
+export async function endDraw(
+  tx: Sql,
+  nowMs: number,
+  id: string,
+  state: 'captured' | 'released',
+): Promise<EndedDraw | undefined> {
+  const { rows } = await tx.query<EndedDraw>({
+    name: 'credit_end',
+    text: `select id, account, subject, amount, route_id as "routeId", to_clearing as "toClearing", mandate_id as "mandateId",
+        mandate_day::text as "mandateDay", is_posted as "isPosted" from credit_end(array[$1], $2, $3)`,
+    values: [id, state, new Date(nowMs)],
+  })
+  return rows[0]
+}
+
+type Taken = Omit<EndedDraw, 'mandateId' | 'mandateDay'>
+
+export function takePosting({
+  id,
+  subject: network,
+  account,
+  amount,
+  routeId,
+  toClearing,
+  isPosted,
+}: Taken): LedgerTransaction {
   return {
     reference: `credit_take:${id}`,
     kind: 'sale',
     paymentId: id,
     lines: [
-      { account: accounts.creditHeld(network, account), amount },
+      { account: isPosted ? accounts.creditHeld(network, account) : accounts.credit(network, account), amount },
       {
         account: toClearing ? accounts.clearingPayments(network) : accounts.revenue(network, routeId),
         amount: -amount,
@@ -148,16 +176,14 @@ export function takePosting({ id, subject: network, account, amount, routeId, to
   }
 }
 
-export async function givePosting(
+/** What a void gives back pays first what the wallet owes; where it owes nothing, nothing moves. */
+export async function givePostings(
   tx: Tx,
-  { id, subject: network, account, amount }: Taken,
-): Promise<LedgerTransaction> {
-  return {
-    reference: `credit_release:${id}`,
-    kind: 'credit_release',
-    lines: [
-      { account: accounts.creditHeld(network, account), amount },
-      ...(await creditLines(tx, network, account, amount)),
-    ],
-  }
+  { id, subject: network, account, amount, isPosted }: Taken,
+): Promise<LedgerTransaction[]> {
+  const from = isPosted ? accounts.creditHeld(network, account) : accounts.credit(network, account)
+  const given = (await creditLines(tx, network, account, amount)).filter((line) => line.account.name !== from.name)
+  const moved = given.reduce((sum, line) => sum - line.amount, 0n)
+  const lines = [{ account: from, amount: moved }, ...given]
+  return moved > 0n ? [{ reference: `credit_release:${id}`, kind: 'credit_release', lines }] : []
 }

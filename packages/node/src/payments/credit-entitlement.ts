@@ -6,24 +6,25 @@ import { formatUsd } from '../kernel/money.ts'
 import { Problem } from '../kernel/problem.ts'
 import { post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
-import { captureDraws, createDraws, type DrawOutcome, givePosting, takePosting } from './credit-draws.ts'
+import {
+  captureDraws,
+  createDraws,
+  type DrawOutcome,
+  type EndedDraw,
+  endDraw,
+  givePostings,
+  takePosting,
+} from './credit-draws.ts'
 import {
   createMandateReader,
   type MandateTerms,
   mandateProblem,
   namedMandate,
   requireCovered,
+  requireDelegate,
 } from './credit-mandate.ts'
 import { takesCredit } from './credit-terms.ts'
-import {
-  type EntitledCall,
-  earlierCall,
-  endHold,
-  expiredHolds,
-  idempotencyKey,
-  keepAnswer,
-  wasCaptured,
-} from './entitled-calls.ts'
+import { earlierCall, expiredHolds, idempotencyKey, keepAnswer, wasCaptured } from './entitled-calls.ts'
 import type { EntitlementPort, HoldOutcome, PaidCall } from './paid-call.ts'
 
 /** Who signed a request, and the number that makes the signature count once; not claimed yet. */
@@ -58,8 +59,9 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
     name,
     claims: (headers) => /\berc8128:/.test(headers.get('signature-input') ?? ''),
     hold: (call, fingerprint) => holdCredit(parts, call, fingerprint).catch(asRefusal),
+    earlier: (call, fingerprint) => earlierDraw(parts, call, fingerprint).catch(asRefusal),
     capture: async (tx, holdId) => {
-      const call = await endHold(tx, clock, holdId, 'captured')
+      const call = await endDraw(tx, clock.nowMs(), holdId, 'captured')
       if (!call) throw new Error(`the credit hold ${holdId} is no longer held`)
       await post(tx, [takePosting(call)])
       return { network: call.subject, amountMicro: call.amount }
@@ -91,9 +93,18 @@ async function holdCredit(parts: Parts, call: PaidCall, fingerprint: string): Pr
   if (!takesCredit(call.route)) return { status: 'not_covered', note: 'Credit does not buy credit.' }
   const mandateId = namedMandate(call.headers)
   const caller = await parts.provenCaller(call)
-  const mandate = mandateId === undefined ? undefined : await coveringMandate(parts, mandateId, call, caller)
+  const mandate = mandateId === undefined ? undefined : await delegatedMandate(parts, mandateId, caller)
   const account = mandate?.owner ?? caller.address
   const key = keyOf(mandate, idempotencyKey(call.headers))
+  if (mandate)
+    try {
+      requireCovered(mandate, call, parts.clock.nowMs())
+    } catch (error) {
+      // What was drawn while the terms still covered it is not refused now.
+      const earlier = await earlierOf(parts, { account, key, fingerprint, caller })
+      if (earlier) return earlier
+      throw error
+    }
   const id = parts.ids.next('call')
   const drawn = await parts.draws.hold({
     id,
@@ -118,17 +129,36 @@ async function holdCredit(parts: Parts, call: PaidCall, fingerprint: string): Pr
   return notHeld(parts, call, drawn, { mandate, account, key, fingerprint })
 }
 
-async function coveringMandate(
-  { mandateOf, clock }: Parts,
-  id: string,
-  call: PaidCall,
-  caller: CreditCaller,
-): Promise<MandateTerms> {
+async function delegatedMandate({ mandateOf }: Parts, id: string, caller: CreditCaller): Promise<MandateTerms> {
   const mandate = await mandateOf(id)
   if (!mandate) throw new Problem('mandate_unknown')
-  requireCovered(mandate, call, caller, clock.nowMs())
+  requireDelegate(mandate, caller)
   return mandate
 }
+
+/** Draws nothing: a price that moved, or a quote that ran out, does not undo a call that was paid for. */
+async function earlierDraw(parts: Parts, call: PaidCall, fingerprint: string): Promise<HoldOutcome | undefined> {
+  const mandateId = namedMandate(call.headers)
+  const caller = await parts.provenCaller(call)
+  const mandate = mandateId === undefined ? undefined : await delegatedMandate(parts, mandateId, caller)
+  const key = keyOf(mandate, idempotencyKey(call.headers))
+  return earlierOf(parts, { account: mandate?.owner ?? caller.address, key, fingerprint, caller })
+}
+
+type Before = { account: Address; key: string | undefined; fingerprint: string; caller: CreditCaller }
+
+/** A copy of a signature gets no answer, for it may be somebody else's copy; its own signer names the call and signs again. */
+async function earlierOf({ database }: Parts, { account, key, fingerprint, caller }: Before) {
+  const used = await database.query(`select from nonce_claim where scope = 'erc8128' and key = $1`, [caller.nonce.key])
+  if (used.rowCount > 0) throw replayed()
+  return earlierCall(database, name, account, key, fingerprint)
+}
+
+const replayed = () =>
+  new Problem('proof_invalid', {
+    detail: 'This signature has been used before; nothing was drawn for this copy of it.',
+    hint: 'Sign the request again with a fresh nonce. With the same Idempotency-Key a lost answer costs nothing.',
+  })
 
 type Asked = {
   mandate: MandateTerms | undefined
@@ -144,11 +174,7 @@ async function notHeld(
   { mandate, account, key, fingerprint }: Asked,
 ): Promise<HoldOutcome> {
   if (outcome === 'not_enough') return notEnough(call, mandate !== undefined)
-  if (outcome === 'replayed')
-    throw new Problem('proof_invalid', {
-      detail: 'This signature has been used before; nothing was drawn for this copy of it.',
-      hint: 'Sign the request again with a fresh nonce. With the same Idempotency-Key a lost answer costs nothing.',
-    })
+  if (outcome === 'replayed') throw replayed()
   if (mandate && outcome !== 'named') throw mandateProblem(outcome, mandate, call.priceMicro, leftMicro, clock.nowMs())
   const earlier = await earlierCall(database, name, account, key, fingerprint)
   return earlier ?? { status: 'refused', problem: new Problem('call_in_flight', { retryAfterSeconds: 1 }) }
@@ -182,15 +208,14 @@ function notEnough(call: PaidCall, mandated: boolean): HoldOutcome {
 /** Void: the money and what the mandate counted go back. What was counted for a day that is over stays with that day. */
 function releaseDraw(database: Database, clock: Clock, holdId: string): Promise<void> {
   return database.transaction(async (tx) => {
-    const call = await endHold(tx, clock, holdId, 'released')
+    const call = await endDraw(tx, clock.nowMs(), holdId, 'released')
     if (!call) return
-    // Mandates before balances, as a hold does, so that the two never wait for each other.
     await uncount(tx, call)
-    await post(tx, [await givePosting(tx, call)])
+    await post(tx, await givePostings(tx, call))
   })
 }
 
-async function uncount(tx: Tx, { mandateId, mandateDay, amount }: EntitledCall): Promise<void> {
+async function uncount(tx: Tx, { mandateId, mandateDay, amount }: EndedDraw): Promise<void> {
   if (mandateId === null) return
   await tx.query(
     `update mandate set total_micro = total_micro - $2,

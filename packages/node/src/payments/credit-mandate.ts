@@ -77,17 +77,23 @@ export function createMandateReader(sql: Sql): (id: string) => Promise<MandateTe
   }
 }
 
-/** Everything that can be judged from the signed terms alone. Throws: whatever is not clearly allowed is refused. */
-export function requireCovered(
+/** Nobody but the delegate learns anything about what was drawn under a mandate. */
+export function requireDelegate(
   terms: MandateTerms,
-  call: Pick<PaidCall, 'route' | 'priceMicro' | 'resourceUrl'>,
   caller: { address: Address; kind: 'key' | 'contract'; chainId: number },
-  nowMs: number,
 ): void {
   const isDelegate =
     caller.address === terms.delegate && (caller.kind === 'key' || BigInt(caller.chainId) === BigInt(terms.chainId))
   if (!isDelegate)
     throw new Problem('mandate_delegate', { detail: 'The request is not signed by the delegate of this mandate.' })
+}
+
+/** Everything that can be judged from the signed terms alone. Throws: whatever is not clearly allowed is refused. */
+export function requireCovered(
+  terms: MandateTerms,
+  call: Pick<PaidCall, 'route' | 'priceMicro' | 'resourceUrl'>,
+  nowMs: number,
+): void {
   if (terms.validUntilMs <= nowMs) throw mandateProblem('mandate_expired', terms, call.priceMicro, null, nowMs)
   const path = new URL(call.resourceUrl).pathname
   if (!terms.routes.some((pattern) => matchesRoute(pattern, call.route.id, path)))

@@ -3,7 +3,7 @@ import type { Address } from '../kernel/address.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { systemRng } from '../kernel/random.ts'
-import { accounts, credit, debit, owedTo, post } from '../ledger/index.ts'
+import { accounts, credit, debit, heldOf, owedTo, post } from '../ledger/index.ts'
 import type { TestDatabase } from '../store/testing.ts'
 import { type CreditCaller, createCreditEntitlement } from './credit-entitlement.ts'
 import { mandateHeader } from './credit-terms.ts'
@@ -73,7 +73,7 @@ export function openCreditDesk(db: Pick<TestDatabase, 'database'>, given: { cloc
         },
       ]),
     balance: (wallet: Address, network = base) => owedTo(database, accounts.credit(network, wallet)),
-    heldMicro: (wallet: Address, network = base) => owedTo(database, accounts.creditHeld(network, wallet)),
+    heldMicro: (wallet: Address, network = base) => heldOf(database, accounts.credit(network, wallet)),
   }
 }
 

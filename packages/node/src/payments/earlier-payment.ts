@@ -1,6 +1,7 @@
 import { equalBytes, type Hex } from '../kernel/bytes.ts'
+import { requestFingerprint } from './fingerprint.ts'
 import type { GateDeps } from './gate-deps.ts'
-import type { AnswerContent, GateOutcome, PaidCall } from './paid-call.ts'
+import type { AnswerContent, EntitlementPort, GateOutcome, PaidCall } from './paid-call.ts'
 import type { PaymentRecord } from './payment-record.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
 import { readAnswer } from './store-advance.ts'
@@ -118,4 +119,19 @@ export function withStatusLink(
   answer: AnswerContent,
 ): AnswerContent {
   return { ...answer, headers: { ...answer.headers, link: `<${deps.statusUrl(paymentId)}>; rel="status"` } }
+}
+
+/** What a call gets that was paid for from credit before, whatever it would cost now. */
+export async function answerEarlier(
+  call: PaidCall,
+  ports: readonly EntitlementPort[],
+): Promise<GateOutcome | undefined> {
+  const key = requestFingerprint(call).toString('hex')
+  for (const port of ports) {
+    const earlier = await port.earlier?.(call, key)
+    if (earlier?.status === 'refused') return { kind: 'refused', problem: earlier.problem }
+    if (earlier?.status === 'served')
+      return { kind: 'served', answer: await releasedAnswer(call, earlier.answer, ''), delivered: () => {} }
+  }
+  return undefined
 }

@@ -117,6 +117,8 @@ export type EntitlementPort = {
   /** True when the request carries this kind of credential; no I/O. */
   claims(headers: ReadonlyMap<string, string>): boolean
   hold(call: PaidCall, key: string): Promise<HoldOutcome>
+  /** What became of this very call when it came before. Asked before a 402 or a changed input would make its caller pay again. */
+  earlier?(call: PaidCall, key: string): Promise<HoldOutcome | undefined>
   /** In the transaction of the effect, before it. */
   capture(tx: Tx, holdId: string): Promise<Capture | undefined>
   /** The same for many held calls whose holds told what they move, in one statement. */

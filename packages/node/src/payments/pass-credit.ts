@@ -1,5 +1,6 @@
 import { acceptSignature } from '../proofs/index.ts'
 import { takesCredit } from './credit-terms.ts'
+import { answerEarlier } from './earlier-payment.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { EntitlementPort, GateOutcome, PaidCall } from './paid-call.ts'
 import { refuse, refuse402 } from './refuse.ts'
@@ -22,13 +23,17 @@ export async function passCredit(
   if (!takesCredit(call.route)) return invalid('unsupported_scheme', 'Credit does not buy credit.')
   if (payment.resourceUrl !== undefined && payment.resourceUrl !== call.resourceUrl)
     return refuse('payment_elsewhere', { detail: `The payment names ${payment.resourceUrl.slice(0, 200)}.` })
-  if (payment.amount !== call.priceMicro.toString())
-    return invalid('invalid_credit_amount', `The price is ${call.priceMicro}, in atomic units of USDC (6 decimals).`)
   const ports = deps.entitlements.filter((port) => port.name === 'credit' && port.claims(call.headers))
   if (ports.length === 0)
     return refuse('proof_required', {
       detail: 'Scheme credit needs the request itself to be signed.',
       headers: { 'accept-signature': acceptSignature },
     })
-  return passEntitled(ports)
+  if (payment.amount === call.priceMicro.toString()) return passEntitled(ports)
+  // A 402 asks to pay again, and this may be a call that was paid for before the price moved.
+  const earlier = await answerEarlier(call, ports)
+  return (
+    earlier ??
+    invalid('invalid_credit_amount', `The price is ${call.priceMicro}, in atomic units of USDC (6 decimals).`)
+  )
 }

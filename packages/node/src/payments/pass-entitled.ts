@@ -3,7 +3,7 @@ import { asProblem, Problem } from '../kernel/problem.ts'
 import type { Tx } from '../store/database.ts'
 import { CommitUnknown } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
-import { releasedAnswer } from './earlier-payment.ts'
+import { answerEarlier, releasedAnswer } from './earlier-payment.ts'
 import { requestFingerprint } from './fingerprint.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type {
@@ -58,7 +58,9 @@ export async function passEntitled(
   call: PaidCall,
   ports: readonly EntitlementPort[],
 ): Promise<GateOutcome> {
-  if (call.inputProblem) return { kind: 'refused', problem: call.inputProblem }
+  // What was right when it was paid for, a quote for instance, may have run out since.
+  if (call.inputProblem)
+    return (named(call) && (await answerEarlier(call, ports))) || { kind: 'refused', problem: call.inputProblem }
   const key = requestFingerprint(call).toString('hex')
   const notes: Extract<HoldOutcome, { status: 'not_covered' }>[] = []
   for (const port of ports) {
@@ -79,6 +81,8 @@ export async function passEntitled(
     paymentRequired: deps.challenges.header(call),
   }
 }
+
+const named = (call: PaidCall): boolean => call.headers.has('idempotency-key')
 
 /** Held, prepared, captured with the effect; released on any failure. */
 async function serveHeld(

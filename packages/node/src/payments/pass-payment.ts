@@ -107,7 +107,8 @@ async function unlessClaimed(
   if (asset === undefined) return refusal
   const { network } = payment
   const earlier = await findConflict(deps.database, { network, asset, payer: from, nonce, identifierHash: null })
-  if (!earlier || earlier.state === 'failed' || earlier.state === 'released') return refusal
+  if (!earlier || earlier.state === 'failed' || earlier.state === 'released')
+    return earlier?.final ? refusal : unlessCarried(deps, call, payment, refusal)
   // Whoever did not sign it has nothing to learn about it.
   const signature = await signatureOutcome(deps, payment)
   if (signature.status === 'could_not_check')
@@ -115,6 +116,40 @@ async function unlessClaimed(
   if (signature.status === 'invalid') return refusal
   const answer = await answerDuplicate(deps, call, presentedBy(call, payment), earlier)
   return answer.kind === 'reclaimable' ? refusal : answer
+}
+
+/** How far back an authorization may have been used that nobody claimed. */
+const carriedWithinBlocks = 5_000n
+
+/**
+ * No claim stands, but anyone may have carried the authorization to the chain: its money then becomes the payer's
+ * credit once it is final, and a 402 would ask for it a second time.
+ */
+async function unlessCarried(
+  deps: GateDeps,
+  call: PaidCall,
+  payment: DecodedPayment,
+  refusal: GateOutcome,
+): Promise<GateOutcome> {
+  const { from, to, value, nonce } = payment.authorization
+  const chain = deps.chains.get(payment.network)
+  if (!chain || !deps.termsOf(call).some((terms) => terms.payTo === to)) return refusal
+  const signature = await signatureOutcome(deps, payment)
+  if (signature.status === 'invalid') return refusal
+  if (signature.status === 'could_not_check')
+    return refuse('settlement_unavailable', { detail: signature.reason, retryAfterSeconds: 3 })
+  try {
+    if (!(await chain.authorizationUsed(from, nonce, 'latest'))) return refusal
+    const head = (await chain.head()).number
+    const searchFrom = head > carriedWithinBlocks ? head - carriedWithinBlocks : 0n
+    const found = await chain.settlementByNonce({ payer: from, payTo: to, amountMicro: value, nonce }, searchFrom)
+    if (found.status === 'canceled') return refusal
+    if (found.status !== 'confirmed') return refuse('settlement_unknown', { retryAfterSeconds: 10 })
+  } catch (error) {
+    if (!(error instanceof ChainUnreadable)) throw error
+    return refuse('settlement_unavailable', { detail: error.message, retryAfterSeconds: 3 })
+  }
+  return refuse('payment_credited', { detail: 'Its money becomes your credit once the transfer is final.' })
 }
 
 async function signatureOutcome(deps: GateDeps, payment: DecodedPayment): Promise<SignatureOutcome> {

@@ -4,6 +4,7 @@ import { answerDuplicate, answerLost } from './earlier-payment.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import type { GateOutcome, PaidCall } from './paid-call.ts'
 import { refuse, refuse402 } from './refuse.ts'
+import { resumeAbandoned } from './resume-abandoned.ts'
 import { findConflict, findPayment } from './store-advance.ts'
 import { type Claim, inFlightPerPayerMax } from './store-claim.ts'
 import { workOnClaim } from './work-on-claim.ts'
@@ -174,6 +175,8 @@ async function afterConflict(
   }
   // It ended between the claim and this read, for example a failed purchase with the same identifier.
   if (!earlier) return refuse('payment_in_flight', { retryAfterSeconds: 1 })
+  const resumed = await resumeAbandoned(deps, chain, call, verified, claim, earlier)
+  if (resumed) return resumed
   const answer = await answerDuplicate(deps, call, verified, earlier)
   if (answer.kind !== 'reclaimable') return answer
   const again = await deps.claims.reclaim(claim)

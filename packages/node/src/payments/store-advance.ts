@@ -64,6 +64,20 @@ export async function writeIntents(
   return intents.map((intent) => moved.has(intent.id))
 }
 
+/** An unknown payment becomes one that is being settled, by this process: true for whoever comes first. */
+export async function takeUpAgain(
+  sql: Sql,
+  id: string,
+  worker: { owner: bigint; nowMs: number; leaseUntilMs: number },
+): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `update payment set state = 'settling', reason = null, owner = $2, lease_until = $3, intent_at = $4, client_gone = false
+     where id = $1 and state = 'unknown' and reason = 'owner_gone'`,
+    [id, worker.owner, new Date(worker.leaseUntilMs), new Date(worker.nowMs)],
+  )
+  return rowCount > 0
+}
+
 export type Ending = {
   id: string
   /** Guard: only from one of these. */

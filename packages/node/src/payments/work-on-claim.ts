@@ -52,7 +52,7 @@ export async function workOnClaim(
 }
 
 /** From here on money may move: whatever goes wrong, the answer is never 402 and never forgets the payment. */
-async function settleAndFinish(
+export async function settleAndFinish(
   deps: GateDeps,
   chain: ChainPort,
   call: PaidCall,
@@ -129,7 +129,7 @@ async function prepareInTime(
 type Stop = { reason: string; outcome: GateOutcome }
 
 /** Last look before money may move: is there still a buyer, still time, still room under the cap? */
-async function reasonNotToSettle(deps: GateDeps, call: PaidCall, claim: Claim): Promise<Stop | undefined> {
+export async function reasonNotToSettle(deps: GateDeps, call: PaidCall, claim: Claim): Promise<Stop | undefined> {
   if (call.clientGone.aborted)
     return { reason: 'client_gone', outcome: refuse('payment_in_flight', { retryAfterSeconds: 1 }) }
   if (claim.validBefore < BigInt(nowSeconds(deps.clock) + settleMarginSeconds))

@@ -86,7 +86,7 @@ function infoRoute(deps: RedeemRouteDeps): RouteDeclaration {
     query,
     output: infoOutput,
     example: { output: { ...generalInfo(deps) } },
-    next: '/redeem/info',
+    next: '/redeem',
     access: { kind: 'free', handle: async (input) => jsonAnswer(await readInfo(deps, query.parse(input.query))) },
   })
 }

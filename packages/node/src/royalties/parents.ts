@@ -31,6 +31,11 @@ export async function findParent(sql: Sql, id: string): Promise<Parent> {
     const [first] = line
     return { id, kind: first?.kind ?? 'payment', pages: pages ?? [], line }
   }
+  if (line.length >= depthMax)
+    throw new Problem('parent_unknown', {
+      detail: `${id.slice(0, 64)} goes back over more than ${depthMax} remittances; a line is followed so far and no further.`,
+      hint: 'Name an earlier remittance of the line, or the attestation it began with.',
+    })
   throw new Problem('parent_unknown', {
     detail: `${id.slice(0, 64)} is no attestation, remittance or payment of this node.`,
   })

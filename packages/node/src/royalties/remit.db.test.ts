@@ -4,7 +4,10 @@ import { systemClock } from '../kernel/clock.ts'
 import { accounts, post } from '../ledger/index.ts'
 import type { Sale } from '../payments/index.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { findParent } from './parents.ts'
 import { commitRemittance, prepareRemittance, type RoyaltyDeps } from './remit.ts'
+import { withLeaf } from './routes.ts'
+import { insertRemittance } from './store.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -68,5 +71,37 @@ test('a parent that is gone by the time the remittance is paid does not undo it'
     royalty_micro: '25000',
     record: { parent: attestation, derived_from: [{ id: attestation, kind: 'attestation' }] },
     payouts: [{ domain: 'a.test', micro: '22500', state: 'waiting' }],
+  })
+})
+
+test('the released answer carries the leaf of the remittance, and stands without it', async () => {
+  const answer = { status: 200, contentType: 'application/json', body: JSON.stringify({ id: 'roy_1', log: null }) }
+  const leaf = { index: 7 }
+  const placed = withLeaf({ tree: { integrate: async () => {}, proofOf: async () => leaf } } as never)
+  expect(JSON.parse(String((await placed(answer, '')).body))).toEqual({ id: 'roy_1', log: leaf })
+  const broken = withLeaf({ tree: { integrate: async () => Promise.reject(new Error('away')) } } as never)
+  expect(JSON.parse(String((await broken(answer, '')).body))).toEqual({ id: 'roy_1', log: null })
+})
+
+test('a line of more remittances than are followed is called that, and not unknown', async () => {
+  const ids = Array.from({ length: 33 }, (_, n) => `roy_${n.toString().padStart(26, '0')}`)
+  for (const [n, id] of ids.entries())
+    await insertRemittance(db.database as never, {
+      id,
+      paymentId: `pay_line_${n}`,
+      parent: ids[n + 1] ?? 'pay_unknown',
+      parentKind: 'remittance',
+      payer,
+      network,
+      salePriceMicro: 1n,
+      royaltyMicro: 1n,
+      record: '{}',
+      createdAt: new Date(),
+    })
+  await expect(findParent(db.database, ids[0] as string)).rejects.toMatchObject({
+    details: { detail: expect.stringContaining('more than 32') },
+  })
+  await expect(findParent(db.database, ids[32] as string)).rejects.toMatchObject({
+    details: { detail: expect.stringContaining('is no attestation') },
   })
 })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../http/index.ts'
 import { checksumAddress } from '../kernel/address.ts'
 import { Problem } from '../kernel/problem.ts'
+import type { ReleaseAnswer } from '../payments/index.ts'
 import {
   commitRemittance,
   describeRemittance,
@@ -106,6 +107,7 @@ function remitRoute(deps: RoyaltyRouteDeps): RouteDeclaration {
       output: exampleRemittance,
     },
     next: `/v1/royalties/${exampleId}`,
+    nextBefore: '/v1/royalties/info',
     access: {
       kind: 'paid',
       price: {
@@ -119,8 +121,22 @@ function remitRoute(deps: RoyaltyRouteDeps): RouteDeclaration {
       revocable: false,
       prepare: ({ body }) => prepareRemittance(deps, body),
       commit: (tx, sale) => commitRemittance(deps, tx, sale),
+      release: withLeaf(deps),
     },
   })
+}
+
+/** The entry gets its place in the log right after the commit; the answer waits for it and carries the proof. */
+export function withLeaf({ tree }: Pick<RoyaltyRouteDeps, 'tree'>): ReleaseAnswer {
+  return async (answer) => {
+    const view = JSON.parse(Buffer.from(answer.body).toString('utf8')) as { id: string; log: unknown }
+    // A call that is answered again was logged before; without a proof its own address gives it a moment later.
+    const log = await tree
+      .integrate()
+      .then(() => tree.proofOf(view.id, 'first'))
+      .catch(() => undefined)
+    return { ...answer, body: JSON.stringify({ ...view, log: log ?? null }) }
+  }
 }
 
 function showRoute(deps: RoyaltyRouteDeps): RouteDeclaration {

@@ -75,6 +75,14 @@ function toQueryConfig(statement: string | Statement, values?: readonly unknown[
   }
 }
 
+export type RunQuery = typeof runQuery
+
+/** Behind a transaction pooler the next statement may meet another session, which knows no name we prepared. */
+export const runUnnamed: RunQuery = (client, statement, values) =>
+  typeof statement === 'string'
+    ? runQuery(client, statement, values)
+    : runQuery(client, statement.text, statement.values ?? values)
+
 export async function runQuery<Row>(
   client: pg.ClientBase,
   statement: string | Statement,

@@ -5,6 +5,8 @@ export type BatcherOptions<Item, Result> = {
   run(items: Item[]): Promise<Result[]>
   maxItems: number
   maxConcurrent: number
+  /** How long a lone item may wait for company; zero unless nobody waits for it. */
+  lingerMs?: number
   /** False: an error of a batch is the error of each of its items. */
   isolateFailures?: boolean
 }
@@ -19,6 +21,11 @@ export type Batcher<Item, Result> = {
 
 type Waiting<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void }
 
+/** What must wait before a batch starts beside one that is under way: two half-empty ones cost more than a full one. */
+const companyMin = 32
+/** A batch that takes longer than this may be stuck, and those who wait must not depend on it. */
+const stuckAfterMs = 25
+
 /**
  * Group commit: what arrives while batches are in flight forms the next one, so one durable write carries many items
  * under load. An idle batcher starts at the end of the current turn of the event loop, so a lone item does not wait.
@@ -29,14 +36,26 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   let inFlight = 0
   let underWay = 0
   let scheduled = false
+  let late: NodeJS.Timeout | undefined
 
+  const mayStart = () => inFlight === 0 || (inFlight < options.maxConcurrent && queue.length >= companyMin)
   const schedule = () => {
-    if (scheduled || inFlight >= options.maxConcurrent || queue.length === 0) return
+    if (scheduled || queue.length === 0) return
+    if (!mayStart()) return watchForStuck()
     scheduled = true
-    setImmediate(() => {
+    const begin = () => {
       scheduled = false
       start()
-    })
+    }
+    if (options.lingerMs === undefined) setImmediate(begin)
+    else setTimeout(begin, options.lingerMs)
+  }
+  const watchForStuck = () => {
+    if (late !== undefined || inFlight >= options.maxConcurrent) return
+    late = setTimeout(() => {
+      late = undefined
+      start()
+    }, stuckAfterMs)
   }
 
   const start = () => {
@@ -47,6 +66,8 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     void settleBatch(options, batch).then(() => {
       inFlight -= 1
       underWay -= batch.length
+      clearTimeout(late)
+      late = undefined
       if (queue.length > 0) schedule()
       else if (inFlight === 0) {
         for (const wake of idleWaiters) wake()

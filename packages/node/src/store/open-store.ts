@@ -8,13 +8,15 @@ import { runEmbedded } from './embedded/run-embedded.ts'
 import { StoreError } from './errors.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
 import { createDatabase } from './pool.ts'
-import { durabilityProblems, refuseOldServer } from './server-checks.ts'
+import { checkPooledSession, durabilityProblems, refuseOldServer } from './server-checks.ts'
 
 export type OpenStoreOptions = {
   /** The node's data folder; the embedded server keeps its cluster there. */
   home: string
   /** A PostgreSQL server to use instead of the embedded one. */
   databaseUrl?: string
+  /** The same server past the transaction pooler that `databaseUrl` names. */
+  directUrl?: string
   /** TCP port of the embedded server; a free one when 0 or absent. */
   port?: number
   poolSize?: number
@@ -67,16 +69,25 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 }
 
 async function openDatabase(options: OpenStoreOptions, target: ConnectionTarget, databaseUrl: string): Promise<Store> {
-  const { restricted, problems } = await prepareDatabase(target, await readMigrations())
+  const direct = options.directUrl === undefined ? undefined : { url: options.directUrl }
+  const prepared = await prepareDatabase(direct ?? target, await readMigrations())
   const database = createDatabase({
     target,
-    ...(restricted ? { role: appRole } : {}),
+    ...(direct ? { direct } : prepared.restricted ? { role: appRole } : {}),
     ...(options.poolSize === undefined ? {} : { poolSize: options.poolSize }),
     clock: options.clock,
     rng: options.rng,
     log: options.log,
   })
-  return { database, databaseUrl, embedded: false, restricted, problems, stop: () => database.close() }
+  const opened = { database, databaseUrl, embedded: false, stop: () => database.close() }
+  if (!direct) return { ...opened, ...prepared }
+  try {
+    const pooled = await checkPooledSession(database)
+    return { ...opened, ...pooled, problems: [...prepared.problems, ...pooled.problems] }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
 }
 
 /** As the owner: schema, then rights. */

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Rng } from '../kernel/random.ts'
-import { type ConnectionTarget, clientConfig, runQuery, type SessionSettings } from './connection.ts'
+import { type ConnectionTarget, clientConfig, runQuery, runUnnamed, type SessionSettings } from './connection.ts'
 import type { Database, Sql, Statement } from './database.ts'
 import { CommitUnknown, StoreUnavailable, wasRefusedByServer } from './errors.ts'
 import { holdLock } from './hold-lock.ts'
@@ -11,6 +11,11 @@ import { runTransaction } from './transaction.ts'
 
 export type PoolOptions = {
   target: ConnectionTarget
+  /**
+   * The same database past a pooler that lends a session for one transaction only. What lasts longer goes here:
+   * notifications and locks of a session. Role and limits of pooled sessions are then those of the login.
+   */
+  direct?: ConnectionTarget
   /** The role every session works as; the login itself when absent. */
   role?: string
   poolSize?: number
@@ -34,8 +39,10 @@ function sessionSettings(options: PoolOptions): SessionSettings {
 }
 
 export function createDatabase(options: PoolOptions): Database {
+  const lasting = options.direct ?? options.target
+  const run = options.direct === undefined ? runQuery : runUnnamed
   const pool = new pg.Pool({
-    ...clientConfig(options.target, sessionSettings(options)),
+    ...clientConfig(options.target, options.direct === undefined ? sessionSettings(options) : undefined),
     max: options.poolSize ?? poolSizeDefault,
     idleTimeoutMillis: 60_000,
   })
@@ -46,7 +53,7 @@ export function createDatabase(options: PoolOptions): Database {
   })
   // The pool listens only to idle connections; one that breaks while lent out would otherwise end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const listener = createListener(options)
+  const listener = createListener({ ...options, target: lasting })
 
   const connect = async (): Promise<pg.PoolClient> => {
     try {
@@ -59,7 +66,7 @@ export function createDatabase(options: PoolOptions): Database {
   const query: Sql['query'] = async <Row>(statement: string | Statement, values?: readonly unknown[]) => {
     const client = await connect()
     try {
-      const result = await runQuery<Row>(client, statement, values)
+      const result = await run<Row>(client, statement, values)
       client.release()
       return result
     } catch (error) {
@@ -71,9 +78,9 @@ export function createDatabase(options: PoolOptions): Database {
 
   return {
     query,
-    transaction: (work) => runTransaction({ connect, clock: options.clock, rng: options.rng }, work),
+    transaction: (work) => runTransaction({ connect, run, clock: options.clock, rng: options.rng }, work),
     listen: listener.listen,
-    holdLock: (key) => holdLock(options.target, key),
+    holdLock: (key) => holdLock(lasting, key),
     close: async () => {
       closing = true
       await listener.close()

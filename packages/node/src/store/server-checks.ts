@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Sql } from './database.ts'
 import { StoreError } from './errors.ts'
 
 /** Settings under which an acknowledged payment could vanish with a power cut. */
@@ -19,4 +20,31 @@ export async function refuseOldServer(client: pg.ClientBase): Promise<void> {
   if (!(major >= oldestMajor)) {
     throw new StoreError(`PostgreSQL ${oldestMajor} or newer is needed, the server is version ${major}`)
   }
+}
+
+type PooledSession = { login: string; writes: boolean; statement: string; lock: string; idle: string; zone: string }
+
+/** A pooler gives its sessions no role and no limits of ours: its login must have them. */
+export async function checkPooledSession(sql: Sql): Promise<{ restricted: boolean; problems: string[] }> {
+  const { rows } = await sql.query<PooledSession>(
+    `select current_user as login, has_table_privilege('ledger_entry', 'update, delete, truncate') as writes,
+       current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+       current_setting('idle_in_transaction_session_timeout') as idle, current_setting('TimeZone') as zone`,
+  )
+  const session = rows[0]
+  if (!session) throw new StoreError('the pooled session could not be looked at')
+  const problems = [
+    ['statement_timeout', session.statement],
+    ['lock_timeout', session.lock],
+    ['idle_in_transaction_session_timeout', session.idle],
+  ]
+    .filter(([, value]) => value === '0')
+    .map(([name]) => `${name} is not set for ${session.login}, the login of the pooler: ALTER ROLE … SET ${name} = …`)
+  if (session.zone !== 'UTC')
+    problems.push(`TimeZone is ${session.zone} for ${session.login}: ALTER ROLE … SET TimeZone = 'UTC'`)
+  if (session.writes)
+    problems.push(
+      `${session.login}, the login of the pooler, may change the books: give it the rights of assay_app only`,
+    )
+  return { restricted: !session.writes, problems }
 }

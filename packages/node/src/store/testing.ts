@@ -22,14 +22,21 @@ export const testServerVariable = 'ASSAY_TEST_DATABASE_URL'
 
 export type TestServer = { url: string; stop(): Promise<void> }
 
-/** A throw-away server. Its data live as long as the run, so syncing them to disk would only cost time. */
-export async function startTestServer(): Promise<TestServer> {
+/**
+ * A throw-away server. Its data live as long as the run, so syncing them to disk would only cost time; a node in
+ * production refuses a server that does not.
+ */
+export async function startTestServer({ durable = false } = {}): Promise<TestServer> {
   const home = await mkdtemp(join(tmpdir(), 'assay-test-'))
   // Root's stand-in must be able to pass through.
   await chmod(home, 0o711)
   const server = await runEmbedded({
     home,
-    settings: { fsync: 'off', full_page_writes: 'off', shared_buffers: '64MB', max_connections: '300' },
+    settings: {
+      ...(durable ? {} : { fsync: 'off', full_page_writes: 'off' }),
+      shared_buffers: '64MB',
+      max_connections: '300',
+    },
     clock: systemClock,
     log: silentLog,
     rng: systemRng,

@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import type { Rng } from '../kernel/random.ts'
-import { runQuery } from './connection.ts'
+import type { RunQuery } from './connection.ts'
 import type { Tx } from './database.ts'
 import { CommitUnknown, sqlStateOf, wasRefusedByServer } from './errors.ts'
 
-type TransactionPorts = { connect(): Promise<pg.PoolClient>; clock: Clock; rng: Rng }
+type TransactionPorts = { connect(): Promise<pg.PoolClient>; run: RunQuery; clock: Clock; rng: Rng }
 
 const attemptsMax = 8
 
@@ -15,7 +15,7 @@ const retryableStates = new Set(['40001', '40P01'])
 export async function runTransaction<T>(ports: TransactionPorts, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await tryOnce(await ports.connect(), work)
+      return await tryOnce(await ports.connect(), ports.run, work)
     } catch (error) {
       const state = sqlStateOf(error)
       if (state === undefined || !retryableStates.has(state) || attempt >= attemptsMax) throw error
@@ -26,13 +26,13 @@ export async function runTransaction<T>(ports: TransactionPorts, work: (tx: Tx) 
   }
 }
 
-async function tryOnce<T>(client: pg.PoolClient, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function tryOnce<T>(client: pg.PoolClient, run: RunQuery, work: (tx: Tx) => Promise<T>): Promise<T> {
   let open = true
   const tx: Tx = {
     transaction: true,
     query: (statement, values) => {
       if (!open) return Promise.reject(new Error('this transaction has ended'))
-      return runQuery(client, statement, values)
+      return run(client, statement, values)
     },
   }
   try {

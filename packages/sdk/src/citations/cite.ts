@@ -1,7 +1,7 @@
 import type { LocalAccount } from 'viem'
 import type { AssayClient } from '../client.ts'
-import { readJson } from '../commerce/read-json.ts'
 import { signedCall } from '../credit/signed-call.ts'
+import { readJson } from '../read-json.ts'
 import type { CitationAttestation } from './verify-attestation.ts'
 
 export type AttestCitation = {

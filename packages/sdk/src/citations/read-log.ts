@@ -1,6 +1,6 @@
 import type { AssayClient } from '../client.ts'
-import { readJson } from '../commerce/read-json.ts'
 import { AssayError } from '../errors.ts'
+import { readJson } from '../read-json.ts'
 import { cosignedAt, isSignedByLog, type NoteKey, parseCheckpoint, parseNoteKey } from './tlog.ts'
 
 export type TransparencyLog = {

@@ -1,7 +1,7 @@
 import type { LocalAccount } from 'viem'
 import type { AssayClient } from '../client.ts'
 import { AssayError } from '../errors.ts'
-import { readJson } from './read-json.ts'
+import { readJson } from '../read-json.ts'
 
 export type Loyalty = {
   wallet: string

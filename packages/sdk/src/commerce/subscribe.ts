@@ -1,7 +1,7 @@
 import type { LocalAccount } from 'viem'
 import type { AssayClient } from '../client.ts'
+import { readJson } from '../read-json.ts'
 import { signRequest } from '../sign-request.ts'
-import { readJson } from './read-json.ts'
 
 export type Subscription = {
   tier: 'standard' | 'vip'

@@ -1,6 +1,6 @@
 import type { LocalAccount } from 'viem'
 import type { AssayClient } from '../client.ts'
-import { readJson } from '../commerce/read-json.ts'
+import { readJson } from '../read-json.ts'
 import { signedCall } from './signed-call.ts'
 
 export type Signer = { node: string; account: Pick<LocalAccount, 'address' | 'signMessage'>; chainId?: number }

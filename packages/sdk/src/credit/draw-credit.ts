@@ -101,7 +101,7 @@ async function requireAllowed(
       priceUsd: quote.priceUsd,
     })
   onProgress({ kind: 'quoted', quote })
-  if (confirm && !(await confirm(quote))) throw new AssayError('not_confirmed')
+  if (confirm && !(await confirm(quote))) throw new AssayError('not_confirmed', { quote })
   return budget.take(amountMicro)
 }
 

@@ -1,6 +1,6 @@
 import type { LocalAccount } from 'viem'
 import type { AssayClient } from '../client.ts'
-import { readJson } from '../commerce/read-json.ts'
+import { readJson } from '../read-json.ts'
 import { signRequest } from '../sign-request.ts'
 import type { CreditRating } from './rating.ts'
 

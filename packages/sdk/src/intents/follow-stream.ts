@@ -1,8 +1,8 @@
 import type { AssayClient } from '../client.ts'
-import { readJson } from '../commerce/read-json.ts'
 import type { AssayResult } from '../context.ts'
 import { AssayError } from '../errors.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
+import { readJson } from '../read-json.ts'
 import { createEventParser } from './parse-events.ts'
 import { type CloudEvent, type EventVerification, verifyEvent } from './verify-event.ts'
 

@@ -204,7 +204,8 @@ async function wrongPrice(offer: MeshOffer, platform: Platform): Promise<string 
     const url = `${offer.origin}${offer.example}`
     const request = new Request(url, { method: offer.method, redirect: 'error', signal: limit.signal })
     const response = await platform.fetch(request)
-    await response.arrayBuffer()
+    // Only the header counts.
+    await response.body?.cancel()
     if (response.status !== 402) return `the example answers ${response.status} instead of 402`
     const exact = parsePaymentRequired(response.headers.get('payment-required')).accepts.filter(
       ({ scheme }) => scheme === 'exact',

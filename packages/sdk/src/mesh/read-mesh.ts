@@ -4,6 +4,7 @@ import { verifyEd25519 } from '../ed25519.ts'
 import { AssayError } from '../errors.ts'
 import { fetchDirectory } from '../key-pins.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
+import { readLimited } from '../read-limited.ts'
 import { readDirectory } from '../trusted-keys.ts'
 import { didOfAddress } from './statement.ts'
 
@@ -29,7 +30,7 @@ export type MeshDocument = {
 
 type MeshPlatform = Pick<Platform, 'fetch' | 'nowMs' | 'timeout'>
 
-const documentCharsMax = 4_194_304
+const documentBytesMax = 4_194_304
 const documentAgeMsMax = 300_000
 const answerMsMax = 10_000
 
@@ -68,9 +69,9 @@ export async function fetchMeshJson(url: string, platform: MeshPlatform): Promis
   const limit = platform.timeout(answerMsMax)
   try {
     const response = await platform.fetch(new Request(url, { redirect: 'error', signal: limit.signal }))
-    const text = await response.text()
-    if (response.status !== 200 || text.length > documentCharsMax) throw new Error(`status ${response.status}`)
-    return JSON.parse(text)
+    const bytes = await readLimited(response, documentBytesMax)
+    if (response.status !== 200 || bytes === 'too_large') throw new Error(`status ${response.status}`)
+    return JSON.parse(new TextDecoder().decode(bytes))
   } catch (error) {
     throw new AssayError('request_failed', { detail: url }, error)
   } finally {

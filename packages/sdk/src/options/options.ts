@@ -1,6 +1,7 @@
 import type { LocalAccount } from 'viem'
 import type { AssayClient, BuyOptions } from '../client.ts'
-import { readJson } from '../commerce/read-json.ts'
+import { AssayError } from '../errors.ts'
+import { readJson } from '../read-json.ts'
 import { signRequest } from '../sign-request.ts'
 
 export type OptionCluster = {
@@ -146,16 +147,20 @@ const posted = (body: unknown): RequestInit => ({
   body: JSON.stringify(body),
 })
 
+const pagesMax = 1_000
+
 /** All pages of a list. */
 export async function allPages<T>(read: (cursor: string | undefined) => Promise<Page<T>>): Promise<T[]> {
   const rows: T[] = []
   let cursor: string | undefined
-  do {
+  for (let pages = 0; pages < pagesMax; pages += 1) {
     const page = await read(cursor)
     rows.push(...page.data)
     cursor = page.next_cursor ?? undefined
-  } while (cursor !== undefined)
-  return rows
+    if (cursor === undefined) return rows
+  }
+  // Half a list would pass for a whole one.
+  throw new AssayError('answer_too_large', { detail: `more than ${pagesMax} pages` })
 }
 
 export async function listOptionClusters(client: Fetching, node: string): Promise<OptionCluster[]> {

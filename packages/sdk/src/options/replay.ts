@@ -1,7 +1,7 @@
 import { utf8 } from '../bytes.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { AssayClient } from '../client.ts'
-import { readJson } from '../commerce/read-json.ts'
+import { readJson } from '../read-json.ts'
 import { allPages } from './options.ts'
 
 export type SettlementDocument = {

@@ -8,7 +8,7 @@ import { walletName, wallet as walletStore } from '../wallet/wallet-store.ts'
 import { announcement } from './announce.ts'
 import { groups, pages } from './pages.ts'
 import { useStore } from './store.ts'
-import { chooseTheme, themeNow } from './theme-choice.ts'
+import { chooseTheme, onSystemTheme, themeNow } from './theme-choice.ts'
 
 type Props = { page: string; index: NodeIndex | undefined; children: ComponentChildren }
 
@@ -122,6 +122,7 @@ function WalletChip() {
 
 function ThemeButton() {
   const [theme, setTheme] = useState(themeNow)
+  useEffect(() => onSystemTheme(() => setTheme(themeNow())), [])
   const other = theme === 'dark' ? 'light' : 'dark'
   return (
     <button

@@ -12,7 +12,9 @@ test('an answer that is no problem document still says something', () => {
 })
 
 test('a wallet that says no is no failure of the node', () => {
-  expect(asProblem({ code: 4001, message: 'User rejected' })).toMatchObject({ hint: 'Nothing was signed.' })
+  const said = { code: 4001, message: 'User rejected' }
+  for (const thrown of [said, Object.assign(new Error(said.message), said)])
+    expect(asProblem(thrown)).toMatchObject({ hint: 'Nothing was signed.' })
 })
 
 test('errors of the sdk keep the hint, or what the node said', () => {

@@ -44,6 +44,8 @@ export function problemFrom(status: number, body: unknown): ProblemError {
 /** Anything thrown, as something that can be shown: errors of the sdk carry a hint of their own. */
 export function asProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
+  if (wasRefusedByOwner(error))
+    return new ProblemError({ title: 'The wallet was asked and said no.', hint: 'Nothing was signed.' })
   if (error instanceof Error) {
     const { hint, details } = error as Error & { hint?: unknown; details?: { problem?: unknown; status?: unknown } }
     if (details?.problem !== undefined) return problemFrom(Number(details.status ?? 0), details.problem)
@@ -51,11 +53,11 @@ export function asProblem(error: unknown): ProblemError {
       return new ProblemError({ title: 'The node cannot be reached.', hint: 'Is it still running? Try again.' })
     return new ProblemError({ title: error.message, ...(typeof hint === 'string' ? { hint } : {}) })
   }
-  const { message, code } = (typeof error === 'object' && error !== null ? error : {}) as {
-    message?: unknown
-    code?: unknown
-  }
-  if (code === 4001)
-    return new ProblemError({ title: 'The wallet was asked and said no.', hint: 'Nothing was signed.' })
+  const { message } = (typeof error === 'object' && error !== null ? error : {}) as { message?: unknown }
   return new ProblemError({ title: typeof message === 'string' ? message : 'Something unexpected happened.' })
+}
+
+/** EIP-1193 names it 4001; some wallets throw a plain object, most an Error. */
+function wasRefusedByOwner(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && (error as { code?: unknown }).code === 4001
 }

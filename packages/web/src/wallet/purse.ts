@@ -5,7 +5,10 @@ import {
   baseNetwork,
   baseSepoliaNetwork,
   createAssayClient,
+  createMandate,
   type Evidence,
+  type Mandate,
+  type MandateTerms,
   type OnProgress,
   type PayableNetwork,
   type Purchase,
@@ -205,6 +208,25 @@ export async function askSignedIn<T>(index: NodeIndex, wallet: Wallet, url: stri
       ...chainOf(index),
     })
     return (await ask<T>(url, { headers: { [signInHeader]: proof } })).body
+  } catch (error) {
+    throw asProblem(error)
+  }
+}
+
+export type GivenMandate = Omit<MandateTerms, 'node' | 'expiresAt' | 'chainId'> & { days: number }
+
+/** Signs limits within which somebody else may draw on this wallet's credit, and presents them to the node. */
+export async function giveMandate(index: NodeIndex, wallet: Wallet, given: GivenMandate): Promise<Mandate> {
+  const { days, ...terms } = given
+  try {
+    const client = await clientFor(index, wallet, '0.000001')
+    const expiresAt = new Date(Date.now() + days * 86_400_000)
+    return await createMandate(client, accountOf(index, wallet), {
+      ...terms,
+      node: index.base_url,
+      expiresAt,
+      ...chainOf(index),
+    })
   } catch (error) {
     throw asProblem(error)
   }

@@ -51,7 +51,7 @@ export function useCheckout(order: Order, onBought: (bought: Bought) => void) {
         quote,
         onProgress: ({ kind }) => {
           if (kind === 'paying') tell('Paying: the node prepares the answer, then settles')
-          if (kind === 'waiting') tell('The node is still settling; the same payment is asked about again')
+          if (kind === 'waiting') tell('The node has not decided yet; it is asked again with the same payment')
         },
         ...(purchase === undefined ? {} : { purchase }),
       })

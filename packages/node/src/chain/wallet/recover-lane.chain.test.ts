@@ -141,3 +141,24 @@ describe('after a crash', () => {
     expect((await rowsOf(next))[0]?.purpose).toBe('fill')
   })
 })
+
+describe('after a reorganisation', () => {
+  it('sends a dropped transaction of an idle wallet again, without anybody using the wallet', async () => {
+    world.keys = [await fundedWallet()]
+    const wallets = open()
+    const call = transfer()
+    expect(await outcomeOf(await wallets.send(call))).toMatchObject({ status: 'mined' })
+    await until(() => allEnded(wallets), 'noted')
+    const [row] = await rowsOf(wallets)
+    const { control } = world.devnet
+    await control.holdMining()
+    await control.reorg(1, { drop: [row?.hash as Hex] })
+    expect(await isUsed(call.nonce)).toBe(false)
+    await control.releaseMining()
+    await until(async () => {
+      await wallets.recoverLanes()
+      return isUsed(call.nonce)
+    }, 'landed again')
+    expect(await count(wallets)).toBe(1)
+  })
+})

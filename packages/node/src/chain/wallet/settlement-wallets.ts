@@ -3,6 +3,7 @@ import { createFeeSource } from './fees.ts'
 import { type Lane, openLane } from './lane.ts'
 import { type LaneHolder, wantLane } from './lane-lease.ts'
 import type { LaneDeps, OutgoingCall, SendResult, WalletLimits } from './lane-state.ts'
+import { walletsTakenBack } from './taken-back.ts'
 import { walletsWithUnfinished } from './transaction-store.ts'
 import type { WalletKey } from './wallet-key.ts'
 
@@ -59,6 +60,7 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
   const usedAtMs = new Map<Address, number>()
   const stop = new AbortController()
   const closing = new Set<Promise<void>>()
+  const addresses = keys.map((key) => key.address)
   let turn = 0
 
   const retire = (lane: Lane, force = false) => {
@@ -130,7 +132,7 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
 
   return {
     network: network.caip2,
-    addresses: keys.map((key) => key.address),
+    addresses,
     capacity: keys.length * limits.inFlightPerWallet,
     async send(call) {
       try {
@@ -149,11 +151,14 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
     },
     async recoverLanes() {
       const unfinished = await walletsWithUnfinished(database, network.caip2)
+      // What waits is taken over even when the chain cannot be asked for what it took back.
+      const takenBack = await walletsTakenBack(deps, addresses).catch(() => new Set<Address>())
       const taken: LaneRecovery[] = []
       for (const key of keys) {
-        const lane = unfinished.has(key.address)
-          ? (lanes.get(key.address) ?? (await open(key).catch(() => 'unavailable' as const)))
-          : 'clean'
+        const lane =
+          unfinished.has(key.address) || takenBack.has(key.address)
+            ? (lanes.get(key.address) ?? (await open(key).catch(() => 'unavailable' as const)))
+            : 'clean'
         const status = typeof lane === 'string' ? lane : lane ? 'taken_over' : 'held_elsewhere'
         taken.push({ wallet: key.address, status })
       }

@@ -209,3 +209,19 @@ export async function walletsWithUnfinished(sql: Sql, network: string): Promise<
   )
   return new Set(rows.map((row) => row.wallet))
 }
+
+/** The newest nonce of each wallet that a block took within the time in which a block may still be replaced. */
+export async function lastMinedNonces(
+  sql: Sql,
+  network: string,
+  wallets: readonly Address[],
+  sinceMs: number,
+): Promise<Map<Address, bigint>> {
+  const { rows } = await sql.query<{ wallet: Address; nonce: bigint }>(
+    `select w.wallet, t.nonce from unnest($2::text[]) w (wallet)
+     cross join lateral (select nonce, ended_at from settlement_transaction
+       where network = $1 and wallet = w.wallet and state = 'mined' order by nonce desc limit 1) t where t.ended_at >= $3`,
+    [network, wallets, new Date(sinceMs)],
+  )
+  return new Map(rows.map(({ wallet, nonce }) => [wallet, BigInt(nonce)]))
+}

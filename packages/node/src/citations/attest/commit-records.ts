@@ -8,7 +8,7 @@ import type { AnswerContent, Sale } from '../../payments/index.ts'
 import type { Tx } from '../../store/database.ts'
 import { accrueAll, mergeLines, type Share } from '../creators/accrue.ts'
 import { newPayouts } from '../creators/describe-payout.ts'
-import { findPayees } from '../creators/payee.ts'
+import { domainsAbove, findPayees } from '../creators/payee.ts'
 import { appendToLog } from '../log/index.ts'
 import type { AttestDeps } from './deps.ts'
 import { describeAttestation, payoutOptions } from './describe-attestation.ts'
@@ -82,6 +82,7 @@ async function judge(deps: AttestDeps, tx: Tx, stampings: readonly Stamping[]): 
       agent,
       payer: sale.payer,
       creator: payees[index]?.wallet,
+      names: domainsAbove(page.domain, page.registrable),
       registrable: page.registrable,
       nowMs: sale.settledAtMs,
     })),

@@ -41,6 +41,7 @@ function attestRoute(deps: AttestRouteDeps): RouteDeclaration {
       output: exampleAttestation,
     },
     next: '/v1/attestations/att_01jcxk6v3q8m5r7t9w2y4z6a8c',
+    nextBefore: '/v1/match',
     access: {
       kind: 'paid',
       price: { kind: 'fixed', micro: attestPriceMicro },
@@ -74,6 +75,7 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
       output: exampleAttestation,
     },
     next: '/v1/attestations/att_01jcxk6v3q8m5r7t9w2y4z6a8c',
+    nextBefore: '/v1/match',
     access: {
       kind: 'paid',
       price: { kind: 'fixed', micro: attestPriceMicro },

@@ -37,3 +37,25 @@ test('the pages of one claim are one citation, not many', async () => {
   expect((await findWashSigns(db.database, pages)).flat()).toEqual([])
   expect(await findWashSigns(db.database, [])).toEqual([])
 })
+
+test('whoever claimed a source that is not proven yet, or shares a purse with whom did, cites himself', async () => {
+  await db.owner.query(
+    `insert into source (domain, registrable, display, origin, state, registered_at, updated_at)
+     values ('mine.test', 'mine.test', 'mine.test', 'http://mine.test', 'registered', now(), now())`,
+  )
+  await db.owner.query(
+    `insert into source_claim (id, domain, wallet, kind, token, token_expires_at, state, created_at)
+     values ('clm_mine', 'mine.test', $1, 'claim', repeat('a', 43), now(), 'open', now())`,
+    [walletAt(70)],
+  )
+  await db.owner.query(
+    `insert into citing_agent (agent, cluster, first_seen_at) values ($1, $1, now()), ($2, $1, now())`,
+    [walletAt(70), walletAt(71)],
+  )
+  const cite = (subject: string, agent: number) => ({
+    ...parties(subject, agent, undefined, 'mine.test'),
+    names: ['www.mine.test', 'mine.test'],
+  })
+  const signs = await findWashSigns(db.database, [cite('att_m1', 70), cite('att_m2', 71), cite('att_m3', 72)])
+  expect(signs.map((own) => own.length > 0)).toEqual([true, true, false])
+})

@@ -10,6 +10,8 @@ export type WashParties = {
   agent: Address
   payer: Address
   creator: Address | undefined
+  /** Names under which somebody may have claimed a page that nobody has proven yet. */
+  names?: readonly string[]
   registrable: string
   nowMs: number
 }
@@ -42,16 +44,44 @@ export async function findWashSigns(sql: Sql, list: readonly WashParties[]): Pro
       burstCount,
     ],
   })
+  const claimed = await findClaimants(sql, list)
   return list.map((parties, index) => {
     const { clustered, reciprocal, recent } = rows[index] as Found
     const before = firstOfEach(list.slice(0, index)).filter(({ subject }) => subject !== parties.subject)
     const own = before.filter(({ agent }) => agent === parties.agent).map(({ registrable }) => registrable)
-    return signsOf(parties, {
-      clustered,
-      reciprocal: reciprocal || before.some((earlier) => isAnswerTo(parties, earlier)),
-      recent: [...own.reverse(), ...recent],
-    })
+    return signsOf(
+      { ...parties, creator: parties.creator ?? claimed.get(index) },
+      {
+        clustered,
+        reciprocal: reciprocal || before.some((earlier) => isAnswerTo(parties, earlier)),
+        recent: [...own.reverse(), ...recent],
+      },
+    )
   })
+}
+
+/** Whoever registered a source and cites it before it is proven cites himself all the same. By place in the list. */
+async function findClaimants(sql: Sql, list: readonly WashParties[]): Promise<Map<number, Address>> {
+  const open = list.flatMap(({ creator, names = [], agent, payer }, place) =>
+    creator === undefined ? names.map((name) => ({ place, name, agent, payer })) : [],
+  )
+  if (open.length === 0) return new Map()
+  const { rows } = await sql.query<{ place: number; wallet: Address }>({
+    name: 'attest_claimants',
+    text: `select distinct on (p.place) p.place, w.agent as wallet
+      from unnest($1::integer[], $2::text[], $3::text[], $4::text[]) p (place, name, agent, payer)
+      join source_claim c on c.domain = p.name and c.state in ('open', 'waiting', 'proven')
+      cross join lateral (select p.agent union select p.payer) w (agent)
+      where c.wallet = w.agent or exists (select from citing_agent a join citing_agent m on m.cluster = a.cluster
+        where a.agent = c.wallet and m.agent = w.agent) order by p.place, w.agent`,
+    values: [
+      open.map(({ place }) => place),
+      open.map(({ name }) => name),
+      open.map(({ agent }) => agent),
+      open.map(({ payer }) => payer),
+    ],
+  })
+  return new Map(rows.map(({ place, wallet }) => [place, wallet]))
 }
 
 /** A claim is kept with its first page, and counts as that one. */

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Address } from '../../kernel/address.ts'
 import { systemClock } from '../../kernel/clock.ts'
-import { accounts, post } from '../../ledger/index.ts'
+import { accounts, balanceOf, owedTo, post } from '../../ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { type Accrual, accrueAll, mergeLines } from './accrue.ts'
 import { readCreatorBooks } from './check-books.ts'
 import type { CreatorDeps } from './deps.ts'
-import { releaseWaiting } from './release-waiting.ts'
+import { expireWaiting, releaseWaiting } from './release-waiting.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const deps = () =>
   ({
     database: db.database,
     clock: systemClock,
-    settings: { releaseMs: 7 * 86_400_000 },
+    settings: { releaseMs: 7 * 86_400_000, waitMs: 180 * 86_400_000 },
     challengeMs: 7 * 86_400_000,
   }) as unknown as CreatorDeps
 
@@ -101,4 +101,18 @@ test('whoever proves a domain that he cited himself before is held, and the cita
      from creator_accrual c join attestation t on t.id = c.subject where c.subject = 'att_own.test'`,
   )
   expect(rows).toEqual([{ reason: 'agent_is_creator', held: true, wash: ['agent_is_creator'], judged_at: null }])
+})
+
+test('shares that expire pay what their payer owes since a reorg, once for all of them', async () => {
+  await cite(['a', 'b', 'c'].map((n) => ({ domain: `${n}.lost.test`, registrable: 'lost.test' })))
+  const debt = accounts.receivable(network, payer, 'credit')
+  const reorg = [
+    { account: debt, amount: 6_000n },
+    { account: accounts.onchain(network, 'custody'), amount: -6_000n },
+  ]
+  await db.database.transaction((tx) => post(tx, [{ reference: 'reorg:test', kind: 'reorg', lines: reorg }]))
+  const expired = await expireWaiting(deps())
+  expect(expired).toBeGreaterThanOrEqual(3)
+  expect(await balanceOf(db.database, debt)).toBe(0n)
+  expect(await owedTo(db.database, accounts.credit(network, payer))).toBe(BigInt(expired) * 4_500n - 6_000n)
 })

@@ -1,6 +1,7 @@
 import type { Address } from '../../kernel/address.ts'
 import type { Micro } from '../../kernel/money.ts'
 import { accounts, type LedgerLine, post } from '../../ledger/index.ts'
+import { creditLines } from '../../payments/index.ts'
 import type { Tx } from '../../store/database.ts'
 import { accruedAccount, mergeLines } from './accrue.ts'
 import type { CreatorDeps } from './deps.ts'
@@ -74,7 +75,9 @@ async function moveTo(deps: CreatorDeps, tx: Tx, domain: string, wallet: Address
     [rows.map(({ id }) => id), wallet, new Date(deps.clock.nowMs()), new Date(deps.clock.nowMs() + deps.challengeMs)],
   )
   await judgeAgain(tx, rows, wallet)
-  await postByNetwork(tx, 'creator_release', rows, (row) => accruedAccount(row.network, wallet, row.shard))
+  await postByNetwork(tx, 'creator_release', rows, (own, network) =>
+    own.map(({ shard, micro }) => ({ account: accruedAccount(network, wallet, shard), amount: -micro })),
+  )
   return rows.length
 }
 
@@ -101,9 +104,20 @@ export async function expireWaiting(deps: CreatorDeps): Promise<number> {
       rows.map(({ id }) => id),
       new Date(deps.clock.nowMs()),
     ])
-    await postByNetwork(tx, 'creator_expire', rows, (row) => accounts.credit(row.network, row.payer))
+    await postByNetwork(tx, 'creator_expire', rows, (own, network) => backAsCredit(tx, own, network))
     return rows.length
   })
+}
+
+/** What a payer owes since a reorg took money that it had used is set off first, once for all of its shares. */
+async function backAsCredit(tx: Tx, rows: readonly Waiting[], network: string): Promise<LedgerLine[]> {
+  const back = new Map<Address, bigint>()
+  for (const { payer, micro } of rows) back.set(payer, (back.get(payer) ?? 0n) + micro)
+  const lines: LedgerLine[] = []
+  // One order for everybody who locks several wallets.
+  for (const [payer, micro] of [...back].sort(([a], [b]) => (a < b ? -1 : 1)))
+    lines.push(...(await creditLines(tx, network, payer, micro)))
+  return lines
 }
 
 /** One posting a chain: nothing is netted between chains. */
@@ -111,22 +125,17 @@ async function postByNetwork(
   tx: Tx,
   kind: string,
   rows: readonly Waiting[],
-  target: (row: Waiting) => LedgerLine['account'],
+  targets: (own: readonly Waiting[], network: string) => LedgerLine[] | Promise<LedgerLine[]>,
 ): Promise<void> {
-  const networks = [...new Set(rows.map(({ network }) => network))]
-  await post(
-    tx,
-    networks.flatMap((network) => {
-      const own = rows.filter((row) => row.network === network)
-      const lines = mergeLines(
-        own.flatMap((row) => [
-          { account: accounts.creatorWaiting(network, row.registrable, row.shard), amount: row.micro },
-          { account: target(row), amount: -row.micro },
-        ]),
-      )
-      return lines.length === 0
-        ? []
-        : [{ reference: `${kind}:${network}:${own.map(({ id }) => id).at(-1)}`, kind, lines }]
-    }),
-  )
+  for (const network of new Set(rows.map((row) => row.network))) {
+    const own = rows.filter((row) => row.network === network)
+    const lines = mergeLines([
+      ...own.map(({ registrable, shard, micro }) => ({
+        account: accounts.creatorWaiting(network, registrable, shard),
+        amount: micro,
+      })),
+      ...(await targets(own, network)),
+    ])
+    if (lines.length > 0) await post(tx, [{ reference: `${kind}:${network}:${own.at(-1)?.id}`, kind, lines }])
+  }
 }

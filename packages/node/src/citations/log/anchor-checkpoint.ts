@@ -13,16 +13,19 @@ import { newestCheckpoint } from './store.ts'
 export type AnchorDeps = { database: Database; clock: Clock; log: Log; tree: TransparencyLog }
 export type AnchorPlace = { network: Network; chain: ChainPort; rpc: Rpc; wallets: SettlementWallets }
 
+/** So long a sent transaction may be on its way; one that was displaced or reorganised away is then sent again. */
+const patienceMs = 600_000
+
 /** Puts the newest tree head on chain, with all its signatures: from then on nobody can show another one of that size. */
 export async function anchorCheckpoint(deps: AnchorDeps, place: AnchorPlace): Promise<void> {
   const { database, clock, tree } = deps
   const network = place.network.caip2
   await finishAnchors(deps, place)
   const newest = await newestCheckpoint(database)
-  const { rowCount } = await database.query('select from log_anchor where network = $1 and size >= $2', [
-    network,
-    newest?.size ?? 0,
-  ])
+  const { rowCount } = await database.query(
+    `select from log_anchor where network = $1 and size >= $2 and (state = 'anchored' or sent_at > $3)`,
+    [network, newest?.size ?? 0, new Date(clock.nowMs() - patienceMs)],
+  )
   if (!newest || rowCount > 0) return
   if (!(await ensureDeployed(deps, place, logAnchorContract))) return
   const note = Buffer.from(await tree.withCosignatures(newest))
@@ -44,7 +47,8 @@ export async function anchorCheckpoint(deps: AnchorDeps, place: AnchorPlace): Pr
   }
   await database.query(
     `insert into log_anchor (network, size, root, contract, state, transaction, sent_at)
-     values ($1, $2, $3, $4, 'sent', $5, $6) on conflict do nothing`,
+     values ($1, $2, $3, $4, 'sent', $5, $6) on conflict (network, size) do update
+       set transaction = excluded.transaction, sent_at = excluded.sent_at where log_anchor.state = 'sent'`,
     [
       network,
       newest.size,
@@ -76,6 +80,12 @@ async function finishAnchors({ database, clock }: AnchorDeps, place: AnchorPlace
       blockNumber: string
       status: string
     } | null
+    // It can only fail for want of gas or by a fault of the chain: sent again at once, and not when the log next grows.
+    if (receipt && receipt.status !== '0x1' && BigInt(receipt.blockNumber) <= final.number)
+      await database.query(
+        `update log_anchor set sent_at = 'epoch' where network = $1 and size = $2 and state = 'sent'`,
+        [place.network.caip2, size],
+      )
     if (receipt?.status !== '0x1' || BigInt(receipt.blockNumber) > final.number) continue
     await database.query(
       `update log_anchor set state = 'anchored', block_number = $3, anchored_at = $4 where network = $1 and size = $2`,

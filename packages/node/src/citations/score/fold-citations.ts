@@ -23,7 +23,7 @@ export async function foldCitations(
     const agents = [...new Set(counted.map(({ agent }) => agent))].sort()
     // In one order everywhere, so that two batches wait for each other instead of locking crosswise.
     await tx.query('select agent from citing_agent where agent = any($1) order by agent for update', [agents])
-    const changed = await foldRows(tx, agents, counted, now)
+    const changed = await foldRows(tx, agents, now, () => addEdges(tx, counted))
     const rescored = await rescoreAuthority(deps, tx, changed)
     return { agents: agents.length, sources: changed.length, rescored }
   })
@@ -56,12 +56,45 @@ function countCitations(citations: readonly Citation[]): { agent: string; source
   return [...counts.values()]
 }
 
-/** Differences of what each touched agent gave before and gives now, summed by source. */
+/**
+ * What was cited in one's own house says nothing about a source: taken out again as soon as it is known whose it is, so
+ * that it weighs nothing from that moment on.
+ */
+export async function cutCitations(
+  deps: Pick<SourceDeps, 'clock' | 'jws'>,
+  tx: Tx,
+  domain: string,
+  agents: readonly string[],
+): Promise<void> {
+  const { rows } = await tx.query<{ agent: string }>(
+    `select a.agent from citing_agent a join citation_edge e on e.agent = a.agent
+     where e.domain = $1 and a.agent = any($2) order by a.agent for update of a`,
+    [domain, agents],
+  )
+  const touched = rows.map(({ agent }) => agent)
+  if (touched.length === 0) return
+  const changed = await foldRows(tx, touched, new Date(deps.clock.nowMs()), () =>
+    tx.query('delete from citation_edge where domain = $1 and agent = any($2)', [domain, touched]),
+  )
+  await rescoreAuthority(deps, tx, changed)
+}
+
+async function addEdges(tx: Tx, counted: readonly { agent: string; source: string; count: number }[]): Promise<void> {
+  await tx.query(
+    // A citation of what is no source yet has nowhere to go; it must not stop the others.
+    `insert into citation_edge (agent, domain, citations)
+     select t.* from unnest($1::text[], $2::text[], $3::integer[]) as t(agent, domain, citations) join source using (domain)
+     on conflict (agent, domain) do update set citations = citation_edge.citations + excluded.citations`,
+    [counted.map((one) => one.agent), counted.map((one) => one.source), counted.map((one) => one.count)],
+  )
+}
+
+/** Differences of what each touched agent gave before the change and gives after it, summed by source. */
 async function foldRows(
   tx: Tx,
   agents: readonly string[],
-  counted: readonly { agent: string; source: string; count: number }[],
   now: Date,
+  change: () => Promise<unknown>,
 ): Promise<string[]> {
   await tx.query(
     `create temporary table fold_before on commit drop as
@@ -70,17 +103,10 @@ async function foldRows(
      where e.agent = any($1) and a.weight > 0 and a.row_sum > 0`,
     [agents],
   )
+  await change()
   await tx.query(
-    // A citation of what is no source yet has nowhere to go; it must not stop the others.
-    `insert into citation_edge (agent, domain, citations)
-     select t.* from unnest($1::text[], $2::text[], $3::integer[]) as t(agent, domain, citations) join source using (domain)
-     on conflict (agent, domain) do update set citations = citation_edge.citations + excluded.citations`,
-    [counted.map((one) => one.agent), counted.map((one) => one.source), counted.map((one) => one.count)],
-  )
-  await tx.query(
-    `update citing_agent a set row_sum = s.total
-     from (select agent, sum(sqrt(citations)) as total from citation_edge where agent = any($1) group by agent) s
-     where a.agent = s.agent`,
+    `update citing_agent a set row_sum = coalesce(
+       (select sum(sqrt(citations)) from citation_edge e where e.agent = a.agent), 0) where a.agent = any($1)`,
     [agents],
   )
   const { rows } = await tx.query<{ domain: string }>(

@@ -61,7 +61,7 @@ export async function loadRanks(
 /** Agents trusted without a bond. Who is no longer on the list falls back to what a bond or its spending gives. */
 export async function loadSeeds(
   database: Database,
-  input: { text: string; actor: string },
+  input: { text: string; actor: string; nowMs: number },
 ): Promise<{ seeds: number; skipped: number }> {
   const lines = input.text
     .split(/\r?\n/)
@@ -75,8 +75,8 @@ export async function loadSeeds(
        on conflict (agent) do update set seed = true`,
       [seeds],
     )
-    await refreshWeights(tx, new Date())
-    await refoldTrust(tx, new Date())
+    await refreshWeights(tx, new Date(input.nowMs))
+    await refoldTrust(tx, new Date(input.nowMs))
     await scoreAgain(tx, input.actor, 'score.seeds', { seeds: seeds.length })
   })
   return { seeds: seeds.length, skipped: lines.length - seeds.length }

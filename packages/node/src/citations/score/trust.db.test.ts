@@ -148,9 +148,13 @@ test('an operator loads a rank list and seeds, and authority rests on them', asy
     actor: 'test',
   })
   expect(ranks).toEqual({ entries: 2, skipped: 1 })
-  expect(await loadSeeds(world.db.database, { text: `# trusted\n${wallet}\nnot an address\n`, actor: 'test' })).toEqual(
-    { seeds: 1, skipped: 1 },
-  )
+  expect(
+    await loadSeeds(world.db.database, {
+      text: `# trusted\n${wallet}\nnot an address\n`,
+      actor: 'test',
+      nowMs: Date.now(),
+    }),
+  ).toEqual({ seeds: 1, skipped: 1 })
   while ((await scoreSources(world.deps)) > 0);
   const { rows } = await world.db.database.query<{ domain: string; external: number | null }>(
     'select domain, external from score_parts where external is not null',

@@ -9,6 +9,7 @@ import { judgeClaim, type ProofVerdict } from '../proof/judge-claim.ts'
 import { walletStatement } from '../proof/wallet-statement.ts'
 import { wantCrawl, wantScore } from './ask-for-work.ts'
 import { type ClaimRow, findSource, liveClaims, lockSource, type SourceRow } from './records.ts'
+import { takeOutOwn } from './take-out-own.ts'
 
 export const termsOf = (claim: ClaimRow): ProofTerms => ({
   claimId: claim.id,
@@ -140,6 +141,7 @@ export async function installHolder(deps: SourceDeps, tx: Tx, source: SourceRow,
   )
   await tx.query(`update source_claim set state = 'proven', takes_over_at = null where id = $1`, [claim.id])
   await tx.query('update source set proven_claim = $2 where domain = $1', [source.domain, claim.id])
+  await takeOutOwn(deps, tx, source.domain, claim.wallet)
   await setState(deps, tx, source.domain, 'proven', `Proven by ${claim.method ?? 'proof'}.`)
   await wantCrawl(tx, source.domain, deps.clock)
 }

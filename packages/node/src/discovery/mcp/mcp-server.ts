@@ -80,7 +80,11 @@ export function createMcpServer(deps: McpDeps, catalogue: McpCatalogue, caller: 
     const found = routeOfUri(deps.site, deps.routes(), params.uri)
     if (!found) throw new McpError(ErrorCode.InvalidParams, 'There is no such resource here.', { uri: params.uri })
     const asked = { method: 'GET', target: found.target, accept: mimeTypeOf(found.route), body: undefined }
-    const answered = await ask(found.route, asked, params._meta)
+    const answered = await ask(found.route, asked, params._meta).catch((error: unknown) => {
+      const problem = asProblem(error)
+      const body = problemBody(problem, new URL(deps.site.baseUrl).origin)
+      throw new McpError(ErrorCode.InvalidParams, problem.message, body)
+    })
     const { status, text, contentType, paymentRequired, paymentResponse } = answered
     if (status === 402) throw new McpError(402, 'Payment required', paymentRequired)
     if (status !== 200) throw new McpError(ErrorCode.InvalidRequest, `Answered with ${status}.`, parsed(text))

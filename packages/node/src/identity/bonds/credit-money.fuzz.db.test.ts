@@ -5,7 +5,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { createIds } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { systemRng } from '../../kernel/random.ts'
-import { accounts, balanceDifferences, owedTo, trialBalance } from '../../ledger/index.ts'
+import { accounts, balanceDifferences, heldOf, owedTo, trialBalance } from '../../ledger/index.ts'
 import {
   base,
   insertTestMandate,
@@ -135,9 +135,11 @@ async function checkWallet(
   mandate: string,
   sums: ReturnType<typeof openWallet>['sums'],
 ): Promise<void> {
-  const owed = (of: keyof Pick<typeof accounts, 'credit' | 'creditHeld' | 'creditBonded'>) =>
-    owedTo(db.database, accounts[of](base, owner))
-  const inside = (await owed('credit')) + (await owed('creditHeld')) + (await owed('creditBonded'))
+  const credit = accounts.credit(base, owner)
+  const inside =
+    (await owedTo(db.database, credit)) +
+    (await heldOf(db.database, credit)) +
+    (await owedTo(db.database, accounts.creditBonded(base, owner)))
   expect(inside + sums.takenMicro + sums.refundedMicro + sums.slashedMicro).toBe(sums.inMicro)
   const counters = await mandateCounters(db, mandate)
   const { rows } = await db.database.query<{ micro: bigint }>(

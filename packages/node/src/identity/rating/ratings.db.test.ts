@@ -187,6 +187,19 @@ test('a draw that pays an affiliate share back to the own purse is dealt with on
   expect((await rated(deps, wallet))?.evidence).toMatchObject({ settled_payments: 2, independent_payments: 1 })
 })
 
+test('an affiliate of the own purse that was remembered from an earlier call is a kickback too', async () => {
+  const deps = open()
+  const [wallet, pocket] = [addressOf('long memory'), addressOf('its affiliate')]
+  for (const one of [wallet, pocket]) houses.set(one, 'remembering purse')
+  await insertPayment(db.database, { id: 'remembered', payer: wallet, atMs: startMs })
+  await db.database.query(
+    `insert into reward_sale (payment_id, payer, network, route_id, take_micro, points, affiliate, sold_at)
+     values ('remembered', $1, 'eip155:8453', 'tokens.report', 20000, 0, $2, $3)`,
+    [wallet, pocket, new Date(startMs)],
+  )
+  expect(await rated(deps, wallet)).toBeNull()
+})
+
 const saleOf = (id: string, payer: Address, atMs: number) =>
   ({ paymentId: id, payer, network: 'eip155:8453', amountMicro: 20_000n, settledAtMs: atMs }) as Sale
 

@@ -2,6 +2,7 @@ import type { Address } from '../../kernel/address.ts'
 import type { Sql, Tx } from '../../store/database.ts'
 import { countDemand, type PaidSearch } from './count-demand.ts'
 import type { IntentDeps } from './deps.ts'
+import { peersFor } from './peers/read-peers.ts'
 import { addNoise, bucketEpsilonMicro, readBudget, spendBudget } from './privacy.ts'
 import { type IntentEvent, lastBucketEndMs, lockIntents, newestOf, newestSeq, publishEvents } from './store.ts'
 import { bucketEvent, type Span, tickEvent } from './tick-event.ts'
@@ -40,11 +41,17 @@ async function closeNext(deps: IntentDeps): Promise<boolean> {
       tx,
       cells.map(({ cluster }) => cluster),
     )
+    const peers = await peersFor(
+      tx,
+      deps,
+      new Map(cells.map(({ cluster, demand }) => [cluster, demand])),
+      span.endsAtMs,
+    )
     const publishedAtMs = deps.clock.nowMs()
     let seq = await newestSeq(tx)
     const events: IntentEvent[] = cells.map((cell) => {
       seq += 1
-      const { event, ewma } = tickEvent(deps, seq, full, cell, before.get(cell.cluster), publishedAtMs)
+      const { event, ewma } = tickEvent(deps, seq, full, cell, before.get(cell.cluster), publishedAtMs, peers)
       return { ...full, seq, cluster: cell.cluster, demand: cell.demand, bonded: cell.bonded, ewma, event }
     })
     seq += 1
@@ -53,6 +60,8 @@ async function closeNext(deps: IntentDeps): Promise<boolean> {
       withheld: paidFor ? null : ('privacy_budget' as const),
       spentMicro,
       skippedFromMs,
+      peers,
+      ownClusters: new Set(cells.map(({ cluster }) => cluster)),
     }
     const event = bucketEvent(deps, seq, full, closing, publishedAtMs)
     await publishEvents(

@@ -12,8 +12,11 @@ import { type Feed, openFeed } from './feed.ts'
 import { freeRoutes } from './free-routes.ts'
 import { openNatsCarrier } from './nats-carrier-adapter.ts'
 import { createOpenStreams, recheckMs } from './open-stream.ts'
+import { type PeerReader, readPeers } from './peers/read-peers.ts'
+import { sharedRoute } from './peers/shared-route.ts'
 import { bucketEpsilonMicro } from './privacy.ts'
 import { parseIntentSettings } from './settings.ts'
+import { createSharedPlaces } from './shared-places.ts'
 import { publishedBuckets } from './store.ts'
 import { streamRoute } from './stream-route.ts'
 
@@ -24,6 +27,8 @@ export type IntentOptions = {
   /** `NATS_URL`. */
   natsUrl?: string | undefined
   standing: Standing
+  /** How peers of the mesh are read; without it `peers` in the settings cannot be followed. */
+  peers?: ((context: ShopContext) => PeerReader) | undefined
 }
 
 export type OpenedIntents = {
@@ -65,6 +70,13 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
   const feed = await openFeed(deps, carrier)
   const subscriptions = openStreamSubscriptions(context, options.subscriptions)
   const streams = createOpenStreams({ database, subscriptions })
+  const places = createSharedPlaces({
+    ...deps,
+    connections: settings.connections,
+    process: Buffer.from(deps.rng.bytes(12)).toString('hex'),
+  })
+  const reader = settings.peers.length > 0 ? options.peers?.(context) : undefined
+  const closeMs = Math.min(5_000, Math.max(1_000, settings.bucketMs / 10))
   const stopping = new AbortController()
   const rechecking = everySoOften(recheckMs)
   const population = simulated === undefined ? undefined : openPopulation(deps, context, simulated)
@@ -73,9 +85,9 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
     while (!stopping.signal.aborted) {
       await clock.sleep(ms, stopping.signal).catch(() => {})
       if (!stopping.signal.aborted)
-        await streams
-          .recheck()
-          .catch((error: unknown) => deps.log.warn({ error: String(error) }, 'streams not checked'))
+        await Promise.all([streams.recheck(), places.renew()]).catch((error: unknown) =>
+          deps.log.warn({ error: String(error) }, 'streams not checked'),
+        )
     }
   }
 
@@ -84,18 +96,20 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
     bondMs: settings.bondMs,
     shop: {
       routes: [
-        streamRoute({ ...deps, feed, subscriptions, streams, network: context.base.caip2 }),
+        streamRoute({ ...deps, feed, subscriptions, streams, places, network: context.base.caip2 }),
         ...freeRoutes(deps),
+        ...(settings.share ? [sharedRoute(deps)] : []),
       ],
       jobs: [
         {
           name: 'market.intents.close',
-          intervalMs: Math.min(5_000, Math.max(1_000, settings.bucketMs / 10)),
+          intervalMs: closeMs,
           work: async () => {
             await closeBuckets(deps, stopping.signal)
             await carrier.announce()
           },
         },
+        ...(reader ? [{ name: 'market.intents.peers', intervalMs: closeMs, work: () => readPeers(deps, reader) }] : []),
         ...(population ? [population.job] : []),
       ],
       stop: async () => {
@@ -104,6 +118,7 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
         await feed.stop()
         await carrier.stop()
         await rechecking
+        await places.stop()
       },
     },
   }

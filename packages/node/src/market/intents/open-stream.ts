@@ -10,7 +10,7 @@ import type { StreamDeps, Wish } from './stream-route.ts'
 import { eventId, streamPath } from './tick-event.ts'
 
 /** Small, for a reader that stops in the middle of it keeps one page in memory. */
-const pageSize = 50
+const pageSize = 20
 /** How soon a stream ends whose subscription was taken back or whose token was changed. */
 export const recheckMs = 5_000
 
@@ -60,6 +60,7 @@ export async function openStream(
   const place = await placeOf(deps, wish.after)
   if (place.gap) greeting.push(gapText(deps, place.gap.from, place.gap.to, place.gap.reason))
   const clusters = wish.clusters ?? undefined
+  const giveBack = await deps.places.take(wallet)
   const opened = deps.feed.hub.open({
     ...(clusters === undefined ? {} : { topics: new Set(clusters) }),
     greeting: Buffer.concat(greeting),
@@ -69,17 +70,20 @@ export async function openStream(
     farewell: (reason) => endText(deps, reason),
     endsAtMs: Date.parse(subscription.until_at),
     onClose: () => {
+      giveBack?.()
       release()
       deps.streams.forget(wallet, entry)
     },
   })
   const entry = { reader: opened, tokenSha256: wish.token_sha256 }
   const release = takeSlot(slots, wallet, opened)
+  // Two openings may have passed the check together: the second is told, in the stream it has already been promised.
+  if (giveBack === undefined) opened.end('connections')
   deps.streams.add(wallet, entry)
   return opened.body
 }
 
-/** Two openings may have passed the check together: the second is told, in the stream it has already been promised. */
+/** What one process can carry; whoever comes too late is told in the stream it has already been promised. */
 function takeSlot(slots: Slots, wallet: Address, opened: OpenReader): () => void {
   try {
     return slots.take(wallet)

@@ -10,7 +10,7 @@ export type IntentSettings = {
   clustersPerAgent: number
   /** What a day of published figures may tell about any one agent, in millionths of epsilon. */
   epsilonDailyMicro: bigint
-  /** Streams one subscription may hold open in one process. */
+  /** Streams one subscription may hold open, in all processes together. */
   connections: number
   /** Events kept for a reader that is behind, before some are left out. */
   bufferEvents: number
@@ -20,6 +20,12 @@ export type IntentSettings = {
   bondMicro: Micro
   bondMs: number
   clusters: readonly OwnCluster[]
+  /** Whether peers, and so anybody, may read what was published. */
+  share: boolean
+  /** Nodes of the mesh whose published demand is shown beside the own, by DID. */
+  peers: readonly string[]
+  /** One of them counts in a topic for at most so many times the own figure. */
+  peerCap: number
   /** Simulated agents of a demo node: how many searches they buy in a second; undefined turns them off. */
   demoCallsPerSecond: number | undefined
 }
@@ -62,6 +68,12 @@ const schema = (demo: boolean) =>
       .max(365)
       .default(demo ? 5 : 31),
     clusters: z.array(ownCluster).max(200).default([]),
+    share: z.boolean().default(false),
+    peers: z
+      .array(z.string().regex(/^did:web:[A-Za-z0-9.%-]{1,200}$/, 'must be the did:web of a node'))
+      .max(16)
+      .default([]),
+    peer_cap: z.number().min(0).max(10).default(1),
     demo: z.enum(['on', 'off']).default('on'),
     demo_calls_per_second: z.number().positive().max(20).default(6),
   })
@@ -91,6 +103,9 @@ export function parseIntentSettings(given: unknown, demo: boolean): IntentSettin
     bondMicro: data.bond_usd,
     bondMs: data.bond_days * dayMs,
     clusters: data.clusters,
+    share: data.share,
+    peers: [...new Set(data.peers)],
+    peerCap: data.peer_cap,
     demoCallsPerSecond: demo && data.demo === 'on' ? data.demo_calls_per_second : undefined,
   }
 }

@@ -23,12 +23,14 @@ import { taxonomyAttribution } from './clusters.ts'
 import type { IntentDeps } from './deps.ts'
 import type { Feed } from './feed.ts'
 import { type OpenStreams, openStream } from './open-stream.ts'
+import type { SharedPlaces } from './shared-places.ts'
 import { parseEventId, streamPath } from './tick-event.ts'
 
 export type StreamDeps = IntentDeps & {
   feed: Feed
   subscriptions: StreamSubscriptions
   streams: OpenStreams
+  places: SharedPlaces
   network: string
 }
 
@@ -118,7 +120,7 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
       networks: [deps.network],
       payee: 'pay_to',
       revocable: true,
-      prepare: async (input, call) => prepareStream(slots, input, call),
+      prepare: async (input, call) => prepareStream(deps, slots, input, call),
       commit: (tx, sale) => commitStream(deps, tx, sale),
       revoke: (tx, sale) => deps.subscriptions.takeBack(tx, sale.paymentId, deps.clock.nowMs()),
       release: async (answer, paymentResponse) => {
@@ -143,6 +145,7 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
 type Stored = StoredStreamSubscription & { wish: Wish }
 
 async function prepareStream(
+  deps: StreamDeps,
   slots: Slots,
   input: RouteInput,
   call: CallContext & { payer: Address },
@@ -155,7 +158,10 @@ async function prepareStream(
   const wantsStream = call.representation === streamType
   const subscribed = call.headers.has('authorization') || call.headers.has('sign-in-with-x')
   // A buyer is let in whatever else is open; the stream itself then says that there are too many.
-  if (wantsStream && subscribed && !call.headers.has('payment-signature')) slots.take(call.payer)()
+  if (wantsStream && subscribed && !call.headers.has('payment-signature')) {
+    slots.take(call.payer)()
+    await deps.places.requireFree(call.payer)
+  }
   const token = /^Bearer (asub_\S+)$/i.exec(call.headers.get('authorization') ?? '')?.[1]
   const wish: Wish = {
     clusters: cluster ?? null,

@@ -2,6 +2,7 @@ import { signedEvent } from '../../http/index.ts'
 import type { Json } from '../../kernel/canonical-json.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { IntentDeps } from './deps.ts'
+import type { Merged } from './peers/merge-peers.ts'
 import type { NoisyCell } from './privacy.ts'
 import { epsilonText, privacyStatement } from './privacy.ts'
 
@@ -45,6 +46,7 @@ export function tickEvent(
   cell: NoisyCell,
   before: Before | undefined,
   publishedAtMs: number,
+  peers?: Merged,
 ): { event: string; ewma: number } {
   const node = deps.book.byId.get(cell.cluster)
   const ewma = smooth(before, cell.demand, span.endsAtMs, deps.settings.trendMs)
@@ -67,6 +69,12 @@ export function tickEvent(
       demand,
       change_pct: changePct(demand, before?.words.get(word)),
     })),
+    ...(peers === undefined
+      ? {}
+      : {
+          own: { demand: cell.demand, bonded: cell.bonded },
+          peers: peers.clusters.get(cell.cluster) ?? { demand: 0, nodes: 0 },
+        }),
     privacy: { k, epsilon_bucket, noise_scale: noise_scale.demand },
     synthetic: span.synthetic,
   }
@@ -79,6 +87,9 @@ export type BucketClosing = {
   spentMicro: bigint
   /** Time before this bucket that was passed over: no node was running, or the clock leapt. */
   skippedFromMs: number | null
+  /** Topics of which peers alone had something to say, and who was asked. */
+  peers?: Merged | undefined
+  ownClusters?: ReadonlySet<string>
 }
 
 /** Says that the bucket is complete, so that silence about a cluster means: too few agents. */
@@ -95,10 +106,24 @@ export function bucketEvent(
     published_clusters: closing.publishedCells,
     withheld: closing.withheld,
     skipped_from_at: closing.skippedFromMs === null ? null : toRfc3339(closing.skippedFromMs),
+    ...(closing.peers === undefined ? {} : { peers: peersSaid(deps, closing.peers, closing.ownClusters) }),
     privacy: { ...privacyStatement(deps.settings), epsilon_spent_today: epsilonText(closing.spentMicro) } as Json,
     synthetic: span.synthetic,
   }
   return sign(deps, seq, bucketType, 'all', publishedAtMs, data)
+}
+
+function peersSaid({ settings }: EventDeps, merged: Merged, own: ReadonlySet<string> = new Set()): Json {
+  return {
+    nodes: merged.peers.map(({ did, endsAtMs, state }) => ({
+      did,
+      ends_at: endsAtMs === null ? null : toRfc3339(endsAtMs),
+      state,
+    })),
+    clusters: [...merged.clusters].filter(([id]) => !own.has(id)).map(([id, part]) => ({ id, ...part })),
+    left_out: merged.outliers,
+    bounds: `published by each peer and signed by it; a peer counts in a topic for at most ${settings.peerCap} times the own figure, or ${settings.k} where there is none; never part of an index`,
+  }
 }
 
 function sign(deps: EventDeps, seq: number, type: string, subject: string, timeMs: number, data: Json): string {

@@ -2,7 +2,8 @@ import { type Micro, smallerOf } from '../../kernel/money.ts'
 import { Problem } from '../../kernel/problem.ts'
 import type { OptionDeps } from './deps.ts'
 import { type Book, createBook } from './domain/book.ts'
-import { vaultOffer } from './reserve-contracts.ts'
+import { interestProblem, vaultOffer } from './reserve-contracts.ts'
+import { pushKey } from './reserve-store.ts'
 import { isTraded, openSeries, type Series } from './series-store.ts'
 
 export type BoardEntry = { series: Series; book: Book }
@@ -26,9 +27,17 @@ export type Board = {
 const freshMs = 1_000
 const restMs = 50
 
+type Known = {
+  entries: Map<string, BoardEntry>
+  /** The most that all series which one push of the index would move can pay, by `pushKey`. */
+  interest: Map<string, Micro>
+  vault: ReturnType<Board['vault']>
+  atMs: number
+}
+
 /** Prices are asked for far more often than they change, so they come from a copy that is read at most so often. */
 export function createBoard(deps: OptionDeps): Board {
-  let known: { entries: Map<string, BoardEntry>; vault: ReturnType<Board['vault']>; atMs: number } | undefined
+  let known: Known | undefined
   let reading: Promise<void> | undefined
   let dirty = false
 
@@ -44,7 +53,10 @@ export function createBoard(deps: OptionDeps): Board {
     const entries = new Map(series.map((one) => [one.symbol, { series: one, book: createBook() }]))
     for (const offer of offers) entries.get(offer.symbol)?.book.place(offer)
     const { limit_micro: limitMicro = 0n, used_micro: usedMicro = 0n } = vault.rows[0] ?? {}
-    known = { entries, vault: { limitMicro, usedMicro }, atMs: deps.clock.monotonicMs() }
+    const interest = new Map<string, Micro>()
+    for (const one of series)
+      interest.set(pushKey(one), (interest.get(pushKey(one)) ?? 0n) + BigInt(one.sold) * one.capMicro)
+    known = { entries, interest, vault: { limitMicro, usedMicro }, atMs: deps.clock.monotonicMs() }
   }
   const read = async () => {
     const age = known === undefined ? Number.POSITIVE_INFINITY : deps.clock.monotonicMs() - known.atMs
@@ -57,7 +69,12 @@ export function createBoard(deps: OptionDeps): Board {
     return known?.entries ?? new Map<string, BoardEntry>()
   }
   const vault = () => known?.vault ?? { limitMicro: 0n, usedMicro: 0n }
-  const askOf = ({ series, book }: BoardEntry, quantity: number): Ask | undefined => {
+  const isFull = ({ series }: BoardEntry, quantity: number): boolean =>
+    (known?.interest.get(pushKey(series)) ?? 0n) + BigInt(quantity) * series.capMicro > series.interestLimitMicro
+  const askOf = (entry: BoardEntry, quantity: number): Ask | undefined => {
+    // What a purchase would refuse is not offered.
+    if (isFull(entry, quantity)) return undefined
+    const { series, book } = entry
     const offer = vaultOffer(deps, { quantity }, series, { vault: vault() })
     const { total, available } = book.cost(quantity, offer)
     if (available < quantity) return undefined
@@ -74,6 +91,7 @@ export function createBoard(deps: OptionDeps): Board {
       const entry = (await read()).get(symbol)
       if (!entry) throw new Problem('series_unknown')
       if (!isTraded(entry.series, deps.clock.nowMs())) throw new Problem('series_closed')
+      if (isFull(entry, quantity)) throw interestProblem(entry.series)
       const ask = askOf(entry, quantity)
       if (!ask) throw new Problem('options_sold_out', { extra: { symbol } })
       return ask

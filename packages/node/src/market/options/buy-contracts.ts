@@ -5,7 +5,13 @@ import { toRfc3339 } from '../../kernel/clock.ts'
 import { formatUsd, type Micro } from '../../kernel/money.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { accounts, type LedgerTransaction, post } from '../../ledger/index.ts'
-import { type AnswerContent, type PreparedAnswer, type Sale, SaleImpossible } from '../../payments/index.ts'
+import {
+  type AnswerContent,
+  creditLines,
+  type PreparedAnswer,
+  type Sale,
+  SaleImpossible,
+} from '../../payments/index.ts'
 import type { Tx } from '../../store/database.ts'
 import type { OptionDeps } from './deps.ts'
 import { requireEligible } from './eligibility.ts'
@@ -96,11 +102,15 @@ export async function commitBuys(
   })
   const bought = new Map(rows.map((row) => [row.id, row]))
   const postings: LedgerTransaction[] = []
+  const repaid = new Set<string>()
   for (const sale of sales) {
     const row = bought.get(reservationOf(sale).position)
     if (!row || row.payment_id !== sale.paymentId || row.paid_micro !== sale.amountMicro)
       throw new SaleImpossible('the reservation had lapsed when the money arrived')
-    postings.push(...purchasePostings(deps, sale, row))
+    // What a wallet owes is set off against what is posted: two purchases of one batch must not both pay the same debt.
+    if (row.paid_micro > row.premium_micro && repaid.has(sale.payer)) await post(tx, postings.splice(0))
+    if (row.paid_micro > row.premium_micro) repaid.add(sale.payer)
+    postings.push(...(await purchasePostings(deps, tx, sale, row)))
   }
   await post(tx, postings)
   await writeEvents(
@@ -118,7 +128,7 @@ export async function commitBuys(
 }
 
 /** The premium under the payment's own name, so that a reorg takes back exactly it; the vault's part beside it. */
-function purchasePostings(deps: OptionDeps, sale: Sale, row: Bought): LedgerTransaction[] {
+async function purchasePostings(deps: OptionDeps, tx: Tx, sale: Sale, row: Bought): Promise<LedgerTransaction[]> {
   const { network } = deps
   const collateral = accounts.optionCollateral(network, row.symbol)
   const betterMicro = row.paid_micro - row.premium_micro
@@ -130,7 +140,7 @@ function purchasePostings(deps: OptionDeps, sale: Sale, row: Bought): LedgerTran
       lines: [
         { account: accounts.clearingPayments(network), amount: row.paid_micro },
         { account: collateral, amount: -row.premium_micro },
-        ...(betterMicro > 0n ? [{ account: accounts.credit(network, sale.payer), amount: -betterMicro }] : []),
+        ...(betterMicro > 0n ? await creditLines(tx, network, sale.payer, betterMicro) : []),
       ],
     },
   ]

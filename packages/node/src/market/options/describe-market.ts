@@ -6,6 +6,7 @@ import type { Board, BoardEntry } from './board.ts'
 import { indexMethodName, type OptionDeps, settlementMethodName } from './deps.ts'
 import { createBook } from './domain/book.ts'
 import { isListable, pointsText } from './follow-index.ts'
+import { methodKey, methodTerms } from './index-method.ts'
 import { valueSeries } from './price-series.ts'
 import { readIndex, volatilityOf } from './read-index.ts'
 import { vaultOffer } from './reserve-contracts.ts'
@@ -59,7 +60,7 @@ export async function describeOneSeries(deps: MarketDeps, symbol: string) {
   const entry = (await deps.board.read()).get(symbol) ?? (await endedEntry(deps, symbol))
   const { series, book } = entry
   const nowMs = deps.clock.nowMs()
-  const [index] = await readIndex(deps.database, historyTicks, series.cluster)
+  const [index] = await readIndex(deps.database, series.method, historyTicks, series.cluster)
   const ticks = index?.ticks ?? []
   const newest = ticks.at(-1)
   const { delta, gamma, vega, theta } = valueSeries(deps, series, { ticks }, series.volatility, nowMs)
@@ -81,18 +82,20 @@ export async function describeOneSeries(deps: MarketDeps, symbol: string) {
     collateral_micro: collateralMicro.toString(),
     history: ticks.map(({ atMs, valueE4, agents }) => ({ at: toRfc3339(atMs), index: pointsText(valueE4), agents })),
     settlement: series.state === 'trading' ? null : `/v1/options/settlements/${symbol}`,
-    method: methodOf(deps),
+    method: methodOf(deps, series),
   }
 }
 
 const six = (value: number): number => Math.round(value * 1e6) / 1e6
 
-function methodOf({ settings }: OptionDeps) {
+function methodOf({ settings }: OptionDeps, { method }: Series) {
+  const { tickMs, halfLifeMs } = methodTerms(settings, method)
   return {
     index: indexMethodName,
     settlement: settlementMethodName,
     pricing: 'Black-76, zero rate, call capped as a spread',
-    half_life_ms: settings.halfLifeMs,
+    tick_ms: tickMs,
+    half_life_ms: halfLifeMs,
     window_ms: settings.windowMs,
     agents_min: settings.agentsMin,
     extensions_max: settings.extensionsMax,
@@ -125,7 +128,10 @@ export async function listClusters(deps: MarketDeps, page: { limit: number; afte
     .filter(({ id }) => page.after === undefined || id > page.after)
   const shown = all.slice(0, page.limit)
   const indexes = new Map(
-    (await readIndex(deps.database, deps.settings.volatilityTicks)).map((index) => [index.cluster, index]),
+    (await readIndex(deps.database, methodKey(deps.settings), deps.settings.volatilityTicks)).map((index) => [
+      index.cluster,
+      index,
+    ]),
   )
   const data = shown.map(({ id, name, parentId, tier, source }) => {
     const index = indexes.get(id)

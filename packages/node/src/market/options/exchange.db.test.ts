@@ -3,6 +3,7 @@ import { accounts, balanceOf, owedTo, post, trialBalance } from '../../ledger/in
 import { SaleImpossible } from '../../payments/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { activateOffers } from './activate-offers.ts'
+import { listMarket } from './describe-market.ts'
 import { createExchange, type Exchange, listTestSeries, network, publishTicks, walletOf } from './exchange.fixture.ts'
 import { followIndex } from './follow-index.ts'
 import { listSeries } from './list-series.ts'
@@ -504,6 +505,17 @@ describe('collateral', () => {
   })
 })
 
+test('a better price than the one paid comes back as credit, less what the buyer owes, also twice in one batch', async () => {
+  const me = nextWallet()
+  const symbol = await listed()
+  await offered(symbol, '80', 2)
+  await owes(me, usd(15))
+  const sales = [await exchange.reserve(me, symbol, 1, usd(90)), await exchange.reserve(me, symbol, 1, usd(90))]
+  await exchange.commit(sales)
+  expect(await balanceOf(db.database, accounts.receivable(network, me, 'credit'))).toBe(0n)
+  expect(await owedTo(db.database, accounts.credit(network, me))).toBe(usd(5))
+})
+
 test('two looks at the stream make one index, and list the same series once', async () => {
   const endMs = Math.floor(exchange.clock.nowMs() / 30_000) * 30_000 - 86_400_000
   const fresh = createExchange(db.database)
@@ -529,7 +541,7 @@ test('two looks at the stream make one index, and list the same series once', as
   await Promise.all([followIndex(fresh.deps), followIndex(twin)])
   expect(await followIndex(fresh.deps)).toBe(0)
   const { rows } = await db.database.query<{ ticks: bigint; clusters: bigint }>(
-    `select count(*) as ticks, count(distinct cluster) as clusters from option_tick`,
+    `select count(*) as ticks, count(distinct cluster) as clusters from option_tick where method <> ''`,
   )
   expect(rows[0]).toEqual({ ticks: 160n, clusters: 4n })
   expect(await listSeries(fresh.deps)).toBeGreaterThan(0)
@@ -541,6 +553,86 @@ test('two looks at the stream make one index, and list the same series once', as
   expect(rules).toEqual([{ window_ms: BigInt(windowMs), agents_min: agentsMin, extensions_max: extensionsMax }])
   expect(await listSeries(fresh.deps)).toBe(0)
   expect(await priceSeries(fresh.deps)).toBeGreaterThan(0)
+})
+
+test('settings of the index that change do not change the index of a series that is listed', async () => {
+  const endMs = Math.floor(exchange.clock.nowMs() / 60_000) * 60_000 - 2 * 86_400_000
+  for (const table of ['option_tick', 'option_tick_proof', 'option_input'])
+    await db.database.query(`delete from ${table}`)
+  await db.database.query(`update option_series set state = 'ended'`)
+  const before = createExchange(db.database)
+  const buckets = (from: number, count: number) =>
+    Array.from({ length: count }, (_, n) =>
+      ['52', '53', '150', '464'].map((cluster, place) => ({
+        cluster,
+        startsAtMs: from + n * 30_000,
+        endsAtMs: from + (n + 1) * 30_000,
+        demand: 60,
+        bonded: 20 + place * 5 + ((n * (place + 3)) % 17),
+        eventId: `m-${from}-${n}-${cluster}`,
+        synthetic: true,
+      })),
+    ).flat()
+  before.demand.publish(buckets(endMs - 40 * 30_000, 40))
+  before.clock.set(endMs + 1_000)
+  await followIndex(before.deps)
+  expect(await listSeries(before.deps)).toBeGreaterThan(0)
+  const values = async (method: string) =>
+    (
+      await db.database.query<{ at: Date; value_e4: bigint }>(
+        `select at, value_e4 from option_tick where method = $1 and cluster = '150' order by at`,
+        [method],
+      )
+    ).rows.map(({ at, value_e4 }) => `${at.toISOString()} ${value_e4}`)
+  // The same stream goes on, once as it was and once under an operator who set something else.
+  const halfLifeMs = before.deps.settings.halfLifeMs * 4
+  const after = createExchange(db.database, { settings: { tickMs: 60_000, halfLifeMs } })
+  const all = [...buckets(endMs - 40 * 30_000, 40), ...buckets(endMs, 10)]
+  after.demand.publish(all)
+  after.clock.set(endMs + 300_000 + 1_000)
+  await followIndex(after.deps)
+  const listedBy = `30000:${before.deps.settings.halfLifeMs}`
+  const pinned = await values(listedBy)
+  expect(pinned).toHaveLength(50)
+  expect((await values(`60000:${halfLifeMs}`)).length).toBeGreaterThan(20)
+  const [series] = (await before.board.read()).values()
+  expect(series?.series.method).toBe(listedBy)
+  // Alone and undisturbed it comes to the same figures.
+  for (const table of ['option_tick', 'option_tick_proof']) await db.database.query(`delete from ${table}`)
+  before.demand.publish(buckets(endMs, 10))
+  before.clock.set(endMs + 300_000 + 1_000)
+  await followIndex(before.deps)
+  expect(await values(listedBy)).toEqual(pinned)
+})
+
+test('every tick of the index stands in the transparency log, once', async () => {
+  const { rows } = await db.database.query<{ entry: Buffer; subject: string }>(
+    `select l.entry, l.subject from log_entry l where l.kind = 'index'`,
+  )
+  const { rows: proofs } = await db.database.query<{ method: string; at: Date }>(
+    `select method, at from option_tick_proof where jws <> 'test'`,
+  )
+  const subjects = new Set(rows.map(({ subject }) => subject))
+  expect(proofs.length).toBeGreaterThan(0)
+  expect(subjects.size).toBe(rows.length)
+  for (const { method, at } of proofs) expect(subjects).toContain(`index:${method}:${at.toISOString()}`)
+  expect(JSON.parse(rows[0]?.entry.toString() ?? '')).toMatchObject({
+    type: 'assay.options.index/v1',
+    values: { '52': expect.any(String) },
+  })
+})
+
+test('a series at its limit of open interest is not offered: not in the list, not as a quote, not in the 402', async () => {
+  const symbol = await listed({ interestMicro: cap, modelMicro: usd(80) })
+  await offered(symbol, '80', 2)
+  exchange.board.changed()
+  expect((await exchange.board.ask(symbol, 1)).totalMicro).toBe(usd(80))
+  await expect(exchange.board.ask(symbol, 2)).rejects.toMatchObject({ code: 'options_limit' })
+  await exchange.buy(nextWallet(), symbol, 1, usd(80))
+  const later = createExchange(db.database)
+  await expect(later.board.ask(symbol, 1)).rejects.toMatchObject({ code: 'options_limit' })
+  const page = await listMarket({ ...later.deps, board: later.board }, { buyable: true, limit: 500 })
+  expect(page.data.map((row) => row.symbol)).not.toContain(symbol)
 })
 
 test('the books balance after all of it', async () => {

@@ -12,7 +12,8 @@ import {
   settlementValue,
   type ValuedTick,
 } from './domain/settlement-value.ts'
-import { methodDocument, methodOf, pointsText, readInputs } from './follow-index.ts'
+import { methodDocument, pointsText, readInputs } from './follow-index.ts'
+import { methodNamed } from './index-method.ts'
 import { lockSeries, type Series, writeEvents } from './series-store.ts'
 
 /** What a series ended at. `payoffMicro` is of one contract. */
@@ -69,12 +70,12 @@ async function decide(
   series: Series,
 ): Promise<{ fixing: Fixing; document: { [key: string]: Json } } | undefined> {
   const { settings, clock } = deps
-  const method = methodOf(deps)
-  const rules = await rulesOf(deps, tx, series.symbol)
+  const method = methodNamed(settings, series.method)
+  const rules = await rulesOf(deps, tx, series, method)
   const fromMs = series.expiresAtMs - rules.windowMs
   const upToMs = series.expiresAtMs + rules.extensionsMax * rules.windowMs
-  const ticks = await readTicks(tx, series.cluster, fromMs, upToMs)
-  const published = await publishedUpTo(tx)
+  const ticks = await readTicks(tx, series, fromMs, upToMs)
+  const published = await publishedUpTo(tx, series.method)
   const value = settlementValue(rules, ticks, series.expiresAtMs, Math.max(published, clock.nowMs() - settings.stallMs))
   if (value.status === 'wait') return undefined
   const document = await describe(tx, { series, value, method, rules })
@@ -86,7 +87,12 @@ async function decide(
 }
 
 /** As they stood when the series was listed: what is set later is for series listed later. */
-async function rulesOf({ settings }: OptionDeps, sql: Sql, symbol: string): Promise<SettlementRules> {
+async function rulesOf(
+  { settings }: OptionDeps,
+  sql: Sql,
+  { symbol }: Series,
+  { tickMs }: IndexMethod,
+): Promise<SettlementRules> {
   const { rows } = await sql.query<{
     window_ms: bigint | null
     agents_min: number | null
@@ -95,22 +101,30 @@ async function rulesOf({ settings }: OptionDeps, sql: Sql, symbol: string): Prom
   const listed = rows[0]
   return {
     windowMs: Number(listed?.window_ms ?? settings.windowMs),
-    tickMs: settings.tickMs,
+    tickMs,
     agentsMin: listed?.agents_min ?? settings.agentsMin,
     extensionsMax: listed?.extensions_max ?? settings.extensionsMax,
   }
 }
 
-async function readTicks(sql: Sql, cluster: string, afterMs: number, upToMs: number): Promise<ValuedTick[]> {
+async function readTicks(
+  sql: Sql,
+  { cluster, method }: Pick<Series, 'cluster' | 'method'>,
+  afterMs: number,
+  upToMs: number,
+): Promise<ValuedTick[]> {
   const { rows } = await sql.query<{ at: Date; value_e4: bigint; agents: number | null }>(
-    `select at, value_e4, agents from option_tick where cluster = $1 and at > $2 and at <= $3 order by at`,
-    [cluster, new Date(afterMs), new Date(upToMs)],
+    `select at, value_e4, agents from option_tick where method = $4 and cluster = $1 and at > $2 and at <= $3 order by at`,
+    [cluster, new Date(afterMs), new Date(upToMs), method],
   )
   return rows.map(({ at, value_e4, agents }) => ({ atMs: at.getTime(), valueE4: value_e4, agents }))
 }
 
-async function publishedUpTo(sql: Sql): Promise<number> {
-  const { rows } = await sql.query<{ at: Date | null }>(`select max(at) as at from option_tick_proof`)
+async function publishedUpTo(sql: Sql, method: string): Promise<number> {
+  const { rows } = await sql.query<{ at: Date | null }>(
+    `select max(at) as at from option_tick_proof where method = $1`,
+    [method],
+  )
   return rows[0]?.at?.getTime() ?? 0
 }
 

@@ -1,16 +1,12 @@
-import type { Json } from '../../kernel/canonical-json.ts'
+import { appendToLog, entryBytesMax } from '../../citations/index.ts'
+import { sha256 } from '../../kernel/bytes.ts'
+import { canonicalJson, type Json } from '../../kernel/canonical-json.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { Sql, Tx } from '../../store/database.ts'
 import type { Cluster, PublishedBucket } from '../contract.ts'
 import { indexMethodName, type OptionDeps } from './deps.ts'
-import {
-  type IndexInput,
-  type IndexMethod,
-  type IndexTick,
-  indexMethod,
-  indexValueE4,
-  sharesAt,
-} from './domain/demand-index.ts'
+import { type IndexInput, type IndexMethod, type IndexTick, indexValueE4, sharesAt } from './domain/demand-index.ts'
+import { methodNamed, methodsInUse } from './index-method.ts'
 
 /** Options are listed on broad topics only, and on the operator's own; the share of demand is taken among these. */
 export function isListable({ tier, source }: Pick<Cluster, 'tier' | 'source'>): boolean {
@@ -28,20 +24,25 @@ export async function followIndex(deps: OptionDeps): Promise<number> {
   return deps.database.transaction(async (tx) => {
     // One process at a time: a tick is made and signed once.
     await tx.query(`select pg_advisory_xact_lock(1634952033, 80)`)
-    const method = methodOf(deps)
-    const points = await newPoints(tx, method)
-    const [first, last] = [points[0], points.at(-1)]
-    if (first === undefined || last === undefined) return 0
-    const inputs = await readInputs(tx, first - method.lookback * method.tickMs, last)
-    const shares = points.map((atMs) => sharesAt(method, within(inputs, method, atMs), atMs))
-    const bases = await ensureBases(tx, shares)
-    for (const ticks of shares) if (ticks.length > 0) await writeTicks(deps, tx, { ticks, bases, method })
-    return points.length
+    let made = 0
+    // A series is settled by the index it was listed on, whatever was set since.
+    for (const key of await methodsInUse(tx, deps.settings)) made += await followMethod(deps, tx, key)
+    return made
   })
 }
 
-export const methodOf = ({ settings }: Pick<OptionDeps, 'settings'>): IndexMethod =>
-  indexMethod(settings.tickMs, settings.halfLifeMs)
+async function followMethod(deps: OptionDeps, tx: Tx, key: string): Promise<number> {
+  const method = methodNamed(deps.settings, key)
+  const points = await newPoints(tx, key, method)
+  const [first, last] = [points[0], points.at(-1)]
+  if (first === undefined || last === undefined) return 0
+  const inputs = await readInputs(tx, first - method.lookback * method.tickMs, last)
+  const shares = points.map((atMs) => sharesAt(method, within(inputs, method, atMs), atMs))
+  const bases = await ensureBases(tx, shares)
+  const made = shares.filter((ticks) => ticks.length > 0)
+  for (const ticks of made) await writeTicks(deps, tx, { ticks, bases, method, key })
+  return points.length
+}
 
 async function takeInputs(deps: OptionDeps): Promise<void> {
   const { rows } = await deps.database.query<{ last: Date | null }>(`select max(ends_at) as last from option_input`)
@@ -82,9 +83,10 @@ export async function storeInputs(sql: Sql, buckets: readonly PublishedBucket[])
 }
 
 /** Points of the grid that are published and have no tick yet, oldest first. */
-async function newPoints(tx: Tx, { tickMs }: IndexMethod): Promise<number[]> {
+async function newPoints(tx: Tx, key: string, { tickMs }: IndexMethod): Promise<number[]> {
   const { rows } = await tx.query<{ published: Date | null; ticked: Date | null }>(
-    `select (select max(ends_at) from option_input) as published, (select max(at) from option_tick_proof) as ticked`,
+    `select (select max(ends_at) from option_input) as published, (select max(at) from option_tick_proof where method = $1) as ticked`,
+    [key],
   )
   const publishedMs = rows[0]?.published?.getTime()
   if (publishedMs === undefined) return []
@@ -146,17 +148,22 @@ async function ensureBases(tx: Tx, shares: readonly IndexTick[][]): Promise<Map<
   return new Map(rows.map(({ cluster, base_share_e12 }) => [cluster, Number(base_share_e12)]))
 }
 
-type NewTicks = { ticks: readonly IndexTick[]; bases: ReadonlyMap<string, number>; method: IndexMethod }
+type NewTicks = {
+  ticks: readonly IndexTick[]
+  bases: ReadonlyMap<string, number>
+  method: IndexMethod
+  key: string
+}
 
-async function writeTicks(deps: OptionDeps, tx: Tx, { ticks, bases, method }: NewTicks): Promise<void> {
+async function writeTicks(deps: OptionDeps, tx: Tx, { ticks, bases, method, key }: NewTicks): Promise<void> {
   const atMs = (ticks[0] as IndexTick).atMs
   const valued = ticks.flatMap((tick) => {
     const base = bases.get(tick.cluster)
     return base === undefined ? [] : [{ ...tick, valueE4: indexValueE4(tick.shareE12, base) }]
   })
   await tx.query(
-    `insert into option_tick (cluster, at, share_e12, value_e4, agents)
-     select cluster, $1, share, value, agents from unnest($2::text[], $3::bigint[], $4::bigint[], $5::integer[])
+    `insert into option_tick (method, cluster, at, share_e12, value_e4, agents)
+     select $6, cluster, $1, share, value, agents from unnest($2::text[], $3::bigint[], $4::bigint[], $5::integer[])
        t (cluster, share, value, agents) on conflict do nothing`,
     [
       new Date(atMs),
@@ -164,17 +171,39 @@ async function writeTicks(deps: OptionDeps, tx: Tx, { ticks, bases, method }: Ne
       valued.map(({ shareE12 }) => BigInt(shareE12)),
       valued.map(({ valueE4 }) => valueE4),
       valued.map(({ agents }) => agents),
+      key,
     ],
   )
-  const signed = deps.jws.sign({
+  const statement = {
     type: indexMethodName,
     at: toRfc3339(atMs),
     method: methodDocument(method),
     values: Object.fromEntries(valued.map(({ cluster, valueE4 }) => [cluster, pointsText(valueE4)])),
-  })
-  await tx.query(`insert into option_tick_proof (at, jws) values ($1, $2) on conflict do nothing`, [
+  }
+  const signed = deps.jws.sign(statement)
+  await tx.query(`insert into option_tick_proof (method, at, jws) values ($1, $2, $3) on conflict do nothing`, [
+    key,
     new Date(atMs),
     signed,
+  ])
+  await logTick(tx, key, statement)
+}
+
+/** In the transparency log too, so that nobody can be shown another index than everybody else. */
+async function logTick(tx: Tx, key: string, statement: { at: string; [key: string]: Json }): Promise<void> {
+  const entry = Buffer.from(canonicalJson(statement))
+  const fits = entry.length <= entryBytesMax
+  const digest = {
+    ...statement,
+    values: null,
+    values_sha256: sha256(canonicalJson(statement.values ?? null)).toString('hex'),
+  }
+  await appendToLog(tx, [
+    {
+      kind: 'index',
+      subject: `index:${key}:${statement.at}`,
+      entry: fits ? entry : Buffer.from(canonicalJson(digest)),
+    },
   ])
 }
 

@@ -2,6 +2,7 @@ import type { OptionDeps } from './deps.ts'
 import { nextExpiries } from './domain/expiries.ts'
 import { openInterestLimit, pushCost } from './domain/open-interest.ts'
 import { planSeries, type SeriesPlan } from './domain/plan-series.ts'
+import { methodKey } from './index-method.ts'
 import { type ClusterIndex, readIndex, volatilityOf, yearsUntil } from './read-index.ts'
 import { writeEvents } from './series-store.ts'
 import type { OptionSettings } from './settings.ts'
@@ -9,7 +10,7 @@ import type { OptionSettings } from './settings.ts'
 /** Lists what is missing for the next expiries, on the topics with the largest crowds. */
 export async function listSeries(deps: OptionDeps): Promise<number> {
   const nowMs = deps.clock.nowMs()
-  const indexes = await readIndex(deps.database, deps.settings.volatilityTicks)
+  const indexes = await readIndex(deps.database, methodKey(deps.settings), deps.settings.volatilityTicks)
   const plans = planListings(deps.settings, indexes, nowMs)
   return insertSeries(deps, plans, nowMs)
 }
@@ -71,10 +72,10 @@ async function insertSeries(deps: OptionDeps, plans: readonly SeriesPlan[], nowM
   return database.transaction(async (tx) => {
     const { rows } = await tx.query<{ symbol: string }>(
       `insert into option_series (symbol, cluster, kind, strike, width, size_micro, cap_micro, listed_at, last_trade_at, expires_at,
-         state, interest_limit_micro, volatility, priced_at, synthetic, window_ms, agents_min, extensions_max)
+         state, interest_limit_micro, volatility, priced_at, synthetic, window_ms, agents_min, extensions_max, method)
        select symbol, cluster, kind, strike, width, size, cap, $1, expires - $2 * interval '1 millisecond', expires, 'trading', interest,
          volatility, $1, coalesce((select synthetic from option_input i where i.cluster = d.cluster order by ends_at desc limit 1), false),
-         $13::bigint, $14::integer, $15::integer
+         $13::bigint, $14::integer, $15::integer, $16
        from unnest($3::text[], $4::text[], $5::text[], $6::integer[], $7::integer[], $8::bigint[], $9::bigint[], $10::timestamptz[],
          $11::bigint[], $12::double precision[]) d (symbol, cluster, kind, strike, width, size, cap, expires, interest, volatility)
        on conflict do nothing returning symbol`,
@@ -94,6 +95,7 @@ async function insertSeries(deps: OptionDeps, plans: readonly SeriesPlan[], nowM
         settings.windowMs,
         settings.agentsMin,
         settings.extensionsMax,
+        methodKey(settings),
       ],
     )
     await writeEvents(

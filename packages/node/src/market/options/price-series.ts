@@ -2,6 +2,7 @@ import type { Micro } from '../../kernel/money.ts'
 import type { OptionDeps } from './deps.ts'
 import { cappedValue } from './domain/black76.ts'
 import { isInBand, premiumOf } from './domain/contract-terms.ts'
+import { methodTerms } from './index-method.ts'
 import { crowdOf, interestLimit } from './list-series.ts'
 import { type ClusterIndex, readIndex, volatilityOf, yearsUntil } from './read-index.ts'
 import { isTraded, openSeries, type Series } from './series-store.ts'
@@ -14,9 +15,12 @@ export async function priceSeries(deps: OptionDeps): Promise<number> {
   const nowMs = clock.nowMs()
   const series = (await openSeries(database)).filter((one) => isTraded(one, nowMs))
   if (series.length === 0) return 0
-  const indexes = new Map((await readIndex(database, settings.volatilityTicks)).map((one) => [one.cluster, one]))
+  const indexes = new Map<string, ClusterIndex>()
+  for (const method of new Set(series.map((one) => one.method)))
+    for (const index of await readIndex(database, method, settings.volatilityTicks))
+      indexes.set(`${method} ${index.cluster}`, index)
   const priced = series.flatMap((one) => {
-    const index = indexes.get(one.cluster)
+    const index = indexes.get(`${one.method} ${one.cluster}`)
     return index ? [priceOne(deps, one, index, nowMs)] : []
   })
   await renewVault(deps)
@@ -37,7 +41,7 @@ export async function priceSeries(deps: OptionDeps): Promise<number> {
 }
 
 function priceOne(deps: OptionDeps, series: Series, index: ClusterIndex, nowMs: number): Priced {
-  const { settings } = deps
+  const settings = { ...deps.settings, ...methodTerms(deps.settings, series.method) }
   const volatility = volatilityOf(settings, index)
   const agents = crowdOf(index, Math.ceil(settings.windowMs / settings.tickMs), settings.agentsMin)
   const { price } = valueSeries(deps, series, index, volatility, nowMs)

@@ -8,8 +8,8 @@ export type ClusterIndex = {
   ticks: { atMs: number; valueE4: bigint; shareE12: number; agents: number | null }[]
 }
 
-/** The newest ticks of every cluster, or of one. */
-export async function readIndex(sql: Sql, ticks: number, cluster?: string): Promise<ClusterIndex[]> {
+/** The newest ticks of every cluster, or of one, by one method. */
+export async function readIndex(sql: Sql, method: string, ticks: number, cluster?: string): Promise<ClusterIndex[]> {
   const { rows } = await sql.query<{
     cluster: string
     at: Date
@@ -18,9 +18,10 @@ export async function readIndex(sql: Sql, ticks: number, cluster?: string): Prom
     agents: number | null
   }>(
     `select cluster, at, value_e4, share_e12, agents from option_tick
-     where at >= (select min(at) from (select at from option_tick_proof order by at desc limit $1) newest)
+     where method = $3
+       and at >= (select min(at) from (select at from option_tick_proof where method = $3 order by at desc limit $1) newest)
        and ($2::text is null or cluster = $2) order by cluster, at`,
-    [ticks, cluster ?? null],
+    [ticks, cluster ?? null, method],
   )
   const found = new Map<string, ClusterIndex>()
   for (const row of rows) {
@@ -47,7 +48,10 @@ export function yearsUntil(
   return Math.max(0, ((expiresAtMs - nowMs) * timeScale) / yearMs)
 }
 
-export function volatilityOf({ timeScale, tickMs }: OptionSettings, { ticks }: ClusterIndex): number {
+export function volatilityOf(
+  { timeScale, tickMs }: Pick<OptionSettings, 'timeScale' | 'tickMs'>,
+  { ticks }: ClusterIndex,
+): number {
   return estimateVolatility(
     ticks.map(({ valueE4 }) => Number(valueE4)),
     yearMs / (tickMs * timeScale),

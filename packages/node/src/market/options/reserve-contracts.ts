@@ -166,13 +166,14 @@ function limitProblem(
   if (mine > settings.contractsPerWallet)
     return new Problem('options_limit', { extra: { limit: 'contracts_per_wallet', most: settings.contractsPerWallet } })
   const interestMicro = (wanted.interest.get(pushKey(series)) ?? 0n) + BigInt(quantity) * series.capMicro
-  if (interestMicro > series.interestLimitMicro)
-    return new Problem('options_limit', {
-      detail: 'More open interest would make it worth while to push the index.',
-      extra: { limit: 'open_interest', most_micro: series.interestLimitMicro.toString() },
-    })
-  return undefined
+  return interestMicro > series.interestLimitMicro ? interestProblem(series) : undefined
 }
+
+export const interestProblem = ({ interestLimitMicro }: Pick<Series, 'interestLimitMicro'>): Problem =>
+  new Problem('options_limit', {
+    detail: 'More open interest would make it worth while to push the index.',
+    extra: { limit: 'open_interest', most_micro: interestLimitMicro.toString() },
+  })
 
 /** The vault writes at the model's price, or at the one it quoted, as far as its capital goes. */
 export function vaultOffer(

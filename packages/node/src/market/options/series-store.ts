@@ -20,10 +20,12 @@ export type Series = ContractTerms & {
   modelMicro: Micro | null
   pricedAtMs: number
   synthetic: boolean
+  /** Of the index it was listed on. */
+  method: string
 }
 
 export const seriesColumns = `symbol, cluster, kind, strike, width, size_micro, cap_micro, listed_at, last_trade_at, expires_at, state,
-  seq, sold, interest_limit_micro, volatility, model_micro, priced_at, synthetic`
+  seq, sold, interest_limit_micro, volatility, model_micro, priced_at, synthetic, method`
 
 type Row = {
   symbol: string
@@ -44,6 +46,7 @@ type Row = {
   model_micro: Micro | null
   priced_at: Date
   synthetic: boolean
+  method: string
 }
 
 export function toSeries(row: Row): Series {
@@ -66,6 +69,7 @@ export function toSeries(row: Row): Series {
     modelMicro: row.model_micro,
     pricedAtMs: row.priced_at.getTime(),
     synthetic: row.synthetic,
+    method: row.method,
   }
 }
 

@@ -48,7 +48,7 @@ export function indexRoute(deps: MatrixDeps, loading: () => unknown): RouteDecla
         next_cursor: null,
       },
     },
-    next: '/matrix',
+    next: '/matrix/squeeze/delayed',
     cacheSeconds: 5,
     access: {
       kind: 'free',

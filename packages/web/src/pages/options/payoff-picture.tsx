@@ -33,7 +33,13 @@ export function PayoffPicture({ terms, now }: { terms: Terms; now: number | unde
         <text x={edge} y={y(0) - 6}>
           $0
         </text>
-        <text x={edge} y={y(bottom) - 6} class="loss">
+        {/* On the side where the loss is: below the strike of a call, above that of a put. */}
+        <text
+          x={terms.kind === 'call' ? edge : width - edge}
+          y={y(bottom) - 6}
+          text-anchor={terms.kind === 'call' ? 'start' : 'end'}
+          class="loss"
+        >
           {centsOfMicro(-terms.premiumMicro)}
         </text>
       </svg>

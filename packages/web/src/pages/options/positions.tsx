@@ -1,3 +1,4 @@
+import type { OptionHoldings } from '@assay/sdk'
 import { useEffect } from 'preact/hooks'
 import { useStore } from '../../app/store.ts'
 import { ask } from '../../node/ask.ts'
@@ -8,21 +9,7 @@ import { centsOfMicro } from '../../ui/format.ts'
 import { Age, Await, Badge, Scroll, Synthetic, type Tone } from '../../ui/parts.tsx'
 import { purchases } from '../../wallet/purchases.ts'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
-
-type PositionsAnswer = {
-  positions: {
-    position_id: string
-    symbol: string
-    quantity: number
-    premium_micro: string
-    most_micro: string
-    state: string
-    expires_at: string
-    payout_micro: string | null
-    synthetic?: boolean
-  }[]
-  payable_micro: string
-}
+import { OwnOffers } from './own-offers.tsx'
 
 const tones: Record<string, Tone> = { open: 'calm', held: 'calm', settled: 'good', voided: 'warn', revoked: 'bad' }
 
@@ -32,7 +19,7 @@ export function Positions() {
   const wallet = useStore(walletStore)
   const bought = useStore(purchases).length
   const [answer, again] = useAnswer(wallet?.address ?? null, (signal) =>
-    ask<PositionsAnswer>(`${index.api_url}/v1/options/positions/${wallet?.address}`, { signal }),
+    ask<OptionHoldings>(`${index.api_url}/v1/options/positions/${wallet?.address}`, { signal }),
   )
   useEvery(10_000, again)
   // Something was bought, maybe one of these.
@@ -41,55 +28,62 @@ export function Positions() {
     <section class="sheet" aria-labelledby="positions">
       <h2 id="positions">Your positions</h2>
       <Await of={answer} what="Reading the positions" idle={<p class="soft">Connect a wallet to see what it holds.</p>}>
-        {({ body }) =>
-          body.positions.length === 0 ? (
-            <p class="soft">
-              None. {body.payable_micro === '0' ? null : `${centsOfMicro(body.payable_micro)} are on their way to you.`}
-            </p>
-          ) : (
-            <Scroll label="Positions">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Series</th>
-                    <th scope="col">State</th>
-                    <th scope="col" class="right">
-                      Paid
-                    </th>
-                    <th scope="col" class="right">
-                      Pays at most
-                    </th>
-                    <th scope="col" class="right">
-                      Paid out
-                    </th>
-                    <th scope="col">Ends</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {body.positions.map((position) => (
-                    <tr key={position.position_id}>
-                      <th scope="row" class="mono">
-                        {position.symbol} <Synthetic of={position.synthetic} />
-                      </th>
-                      <td>
-                        <Badge tone={tones[position.state] ?? 'plain'}>{position.state}</Badge>
-                      </td>
-                      <td class="right">{centsOfMicro(position.premium_micro)}</td>
-                      <td class="right">{centsOfMicro(position.most_micro)}</td>
-                      <td class="right">
-                        {position.payout_micro === null ? '–' : centsOfMicro(position.payout_micro)}
-                      </td>
-                      <td>
-                        <Age at={position.expires_at} />
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
-          )
-        }
+        {({ body }) => (
+          <>
+            <Holdings holdings={body} />
+            {wallet === undefined ? null : <OwnOffers offers={body.offers} wallet={wallet} again={again} />}
+          </>
+        )}
       </Await>
     </section>
+  )
+}
+
+function Holdings({ holdings: { positions, payable_micro } }: { holdings: OptionHoldings }) {
+  if (positions.length === 0)
+    return (
+      <p class="soft">
+        None. {payable_micro === '0' ? null : `${centsOfMicro(payable_micro)} are on their way to you.`}
+      </p>
+    )
+  return (
+    <Scroll label="Positions">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Series</th>
+            <th scope="col">State</th>
+            <th scope="col" class="right">
+              Paid
+            </th>
+            <th scope="col" class="right">
+              Pays at most
+            </th>
+            <th scope="col" class="right">
+              Paid out
+            </th>
+            <th scope="col">Ends</th>
+          </tr>
+        </thead>
+        <tbody>
+          {positions.map((position) => (
+            <tr key={position.position_id}>
+              <th scope="row" class="mono">
+                {position.symbol} <Synthetic of={position.synthetic} />
+              </th>
+              <td>
+                <Badge tone={tones[position.state] ?? 'plain'}>{position.state}</Badge>
+              </td>
+              <td class="right">{centsOfMicro(position.premium_micro)}</td>
+              <td class="right">{centsOfMicro(position.most_micro)}</td>
+              <td class="right">{position.payout_micro === null ? '–' : centsOfMicro(position.payout_micro)}</td>
+              <td>
+                <Age at={position.expires_at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
   )
 }

@@ -11,6 +11,7 @@ import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
 import type { Series } from './chain.ts'
 import { PayoffPicture } from './payoff-picture.tsx'
+import { WriteForm } from './write-form.tsx'
 
 type Detail = Series & {
   index: string | null
@@ -42,7 +43,7 @@ export function SeriesPanel({ series, name }: { series: Series; name: string }) 
       {bought === undefined ? null : (
         <>
           <Notice tone="good">
-            <strong>Yours: {(bought.body as { position_id: string }).position_id}</strong>
+            <strong>{boughtText(bought.body as { position_id?: string; offer_id?: string })}</strong>
           </Notice>
           <Hallmarks bought={bought} fileName={`evidence-${series.symbol}.json`} />
         </>
@@ -83,6 +84,7 @@ export function SeriesPanel({ series, name }: { series: Series; name: string }) 
                   />
                   <Badge tone="warn">the premium is not refundable</Badge>
                 </div>
+                <WriteForm series={series} onBought={setBought} />
               </div>
             </div>
           )
@@ -91,6 +93,9 @@ export function SeriesPanel({ series, name }: { series: Series; name: string }) 
     </section>
   )
 }
+
+const boughtText = (body: { position_id?: string; offer_id?: string }) =>
+  body.offer_id === undefined ? `Yours: ${body.position_id}` : `Offered: ${body.offer_id}`
 
 function SeriesFacts({ detail, name }: { detail: Detail; name: string }) {
   return (

@@ -11,7 +11,9 @@ import { type OpenApi, type Operation, operationsOf, tagsOf } from './operations
 /** The OpenAPI document of this node, to read: nothing is loaded from elsewhere. */
 export function ReferencePage({ route }: PageProps) {
   const index = useNode()
-  const [document, again] = useAnswer('openapi', (signal) => ask<OpenApi>(`${index.base_url}/openapi.json`, { signal }))
+  const [document, again] = useAnswer('openapi', (signal) =>
+    ask<OpenApi>(`${index.base_url}/openapi/full.json`, { signal }),
+  )
   return (
     <>
       <PageHead title="Reference">

@@ -74,7 +74,7 @@ export function SearchPage({ route }: PageProps) {
             onBought={setBought}
           />
           <label class="row small">
-            CiteScore at least
+            <span>CiteScore at least</span>
             <select class="series-select" value={minScore} onChange={(event) => setMinScore(event.currentTarget.value)}>
               {['0', '30', '50', '60'].map((score) => (
                 <option key={score} value={score}>

@@ -4,7 +4,7 @@ import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { usdOfMicro } from '../../ui/format.ts'
-import { Await, CopyButton } from '../../ui/parts.tsx'
+import { Await, Hex } from '../../ui/parts.tsx'
 import type { Wallet } from '../../wallet/wallet-store.ts'
 
 export function Affiliate({ wallet }: { wallet: Wallet }) {
@@ -31,9 +31,8 @@ export function Affiliate({ wallet }: { wallet: Wallet }) {
               <dt>Paid</dt>
               <dd>{usdOfMicro(body.paid_micro)}</dd>
               <dt>Link</dt>
-              <dd class="row">
-                <code>{body.link.replace(/^https?:\/\//, '').slice(0, 34)}…</code>
-                <CopyButton text={body.link} what="affiliate link" />
+              <dd>
+                <Hex value={body.link} what="affiliate link" whole />
               </dd>
             </dl>
           </>

@@ -11,10 +11,12 @@ type Props<T> = {
   why: string
   read: () => Promise<T>
   children: (value: T, again: () => void) => ComponentChildren
+  /** Below, whether it was shown or not. */
+  footer?: (shown: boolean) => ComponentChildren
 }
 
 /** Something only the wallet itself may see. A demo wallet signs by itself; any other is asked when its owner says so. */
-export function SignedPanel<T>({ id, title, wallet, why, read, children }: Props<T>) {
+export function SignedPanel<T>({ id, title, wallet, why, read, children, footer }: Props<T>) {
   const [asked, setAsked] = useState(wallet.kind === 'demo')
   const [answer, again] = useAnswer(asked ? id : null, read)
   return (
@@ -37,6 +39,7 @@ export function SignedPanel<T>({ id, title, wallet, why, read, children }: Props
       >
         {(value) => children(value, again)}
       </Await>
+      {footer?.(answer.state === 'done')}
     </section>
   )
 }

@@ -1,5 +1,5 @@
-import type { AssayResult } from '../context.ts'
-import { AssayError } from '../errors.ts'
+import type { AssayResult } from './context.ts'
+import { AssayError } from './errors.ts'
 
 /** The answer's JSON; a refusal becomes an error that carries the node's own words. */
 export async function readJson<T>({ response }: AssayResult): Promise<T> {

@@ -1,0 +1,56 @@
+// npm run bench:all: every bench after the other, their figures gathered in docs/benchmarks.md. Exit code 1 when one asked
+// for was not reached.
+import { cpus, totalmem } from 'node:os'
+import { parseArgs } from 'node:util'
+import { benches } from './benches.ts'
+import { readResults, tableOf, writeResults } from './document.ts'
+import { runOne } from './run-one.ts'
+
+const names = benches.map(({ name }) => name)
+const usage = `npm run bench:all [-- --only tokens,faces] [-- --quick] [-- --no-write]
+  --only      some of: ${names.join(', ')}
+  --quick     shorter runs, whose figures say little and are never written
+  --no-write  prints the table and leaves docs/benchmarks.md as it is
+`
+
+export async function runAll(args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      all: { type: 'boolean' },
+      only: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      'no-write': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const only = values.only?.split(',').map((name) => name.trim())
+  const unknown = only?.filter((name) => !names.includes(name)) ?? []
+  if (values.help || unknown.length > 0) {
+    process.stderr.write(usage)
+    return values.help ? 0 : 2
+  }
+  const results = values.quick || values['no-write'] ? {} : await readResults()
+  const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() || process.arch}), ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${process.arch}, Node ${process.versions.node}`
+  let reached = true
+  for (const bench of benches.filter(({ name }) => only === undefined || only.includes(name))) {
+    process.stderr.write(`${bench.name} ... `)
+    const ran = await runOne(bench, values.quick)
+    const missed = ran.rows.filter((row) => row.reached === false).length
+    const trouble = ran.late
+      ? `stopped after ${bench.minutesMax} minutes`
+      : ran.exitCode !== 0 && missed === 0
+        ? `ended with ${ran.exitCode}`
+        : null
+    process.stderr.write(
+      `${ran.seconds} s, ${ran.rows.length} figures${missed > 0 ? `, ${missed} not reached` : ''}${trouble ? `, ${trouble}: see ${ran.log}` : ''}\n`,
+    )
+    reached &&= missed === 0 && trouble === null
+    const at = new Date().toISOString().slice(0, 10)
+    results[bench.name] = { command: bench.command, at, machine, seconds: ran.seconds, trouble, rows: ran.rows }
+    // After each: a run that is broken off keeps what it has.
+    if (!values.quick && !values['no-write']) await writeResults(results, names)
+  }
+  process.stdout.write(tableOf(results, names))
+  return reached ? 0 : 1
+}

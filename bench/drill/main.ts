@@ -1,0 +1,135 @@
+// npm run drill: a backup of a running node, everything lost, restored into a new server, compared with the chain.
+// Exit code 1 when the restored books are broken, differ from the chain, or a payment of the lost time is not found again.
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { systemRng } from '../../packages/node/src/kernel/random.ts'
+import { restoreBackup } from '../../packages/node/src/store/backup/restore-backup.ts'
+import { takeBackup } from '../../packages/node/src/store/backup/take-backup.ts'
+import { runEmbedded } from '../../packages/node/src/store/embedded/run-embedded.ts'
+import { createDatabase } from '../../packages/node/src/store/pool.ts'
+import { benchPayer, signPayment } from '../load/sign-payments.ts'
+import { faultsInBooks } from '../scale/books.ts'
+import { type Caller, openCaller } from '../scale/call.ts'
+import { type Cluster, openCluster } from '../scale/cluster.ts'
+import { createNodeProcess, type NodeProcess } from '../scale/node-process.ts'
+import { paidPath, paymentHeader, readTerms } from '../scale/terms.ts'
+import { tell } from '../scale/verdict.ts'
+
+const say = (text: string) => process.stderr.write(`${text}\n`)
+const payers = 60
+const ports = { clock: systemClock, log: silentLog, rng: systemRng }
+
+export async function runDrill(): Promise<number> {
+  const cluster = await openCluster({ payers, settlers: 2, install: false, say })
+  try {
+    return await drill(cluster)
+  } finally {
+    await cluster.close()
+  }
+}
+
+async function drill(cluster: Cluster): Promise<number> {
+  const caller = openCaller(16)
+  const backup = join(cluster.home, 'backup')
+  const node = await createNodeProcess(cluster)
+  try {
+    say('a node sells ...')
+    await node.start()
+    await buy(caller, node, 0, 20)
+    say('a backup is taken while it goes on selling ...')
+    const startedMs = performance.now()
+    const [taken] = await Promise.all([
+      takeBackup({ url: cluster.databaseUrl }, backup, new Date().toISOString()),
+      buy(caller, node, 20, 20),
+    ])
+    const backupSeconds = (performance.now() - startedMs) / 1000
+    say('more is sold, then machine and database are lost ...')
+    const lost = await buy(caller, node, 40, 20)
+    await node.end('SIGKILL')
+    return await restoreAndCompare(cluster, caller, { backup, bytes: taken.bytes, backupSeconds, lost })
+  } finally {
+    caller.close()
+    await node.end('SIGKILL')
+  }
+}
+
+/** Nonces of purchases, all answered. */
+async function buy(caller: Caller, node: NodeProcess, first: number, count: number): Promise<string[]> {
+  const terms = await readTerms(caller, node.port)
+  return Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const signed = signPayment(benchPayer((first + index) % payers), terms)
+      const headers = { 'payment-signature': paymentHeader(terms, signed) }
+      const { status, body } = await caller.get(node.port, paidPath, headers)
+      if (status !== 200) throw new Error(`a purchase was answered with ${status}: ${body.slice(0, 300)}`)
+      return signed.authorization.nonce
+    }),
+  )
+}
+
+type Taken = { backup: string; bytes: number; backupSeconds: number; lost: readonly string[] }
+
+async function restoreAndCompare(cluster: Cluster, caller: Caller, taken: Taken): Promise<number> {
+  const startedMs = performance.now()
+  const credentialsFile = join(cluster.home, 'database', 'postgres', 'credentials.json')
+  const home = join(cluster.home, 'restored')
+  await restoreBackup({ backup: taken.backup, home, credentialsFile, rng: systemRng })
+  const server = await runEmbedded({ home, ...ports, onProgress: () => {}, onLockLost: () => {} })
+  const database = createDatabase({ target: { url: server.databaseUrl }, poolSize: 2, ...ports })
+  const node = await createNodeProcess(cluster, { DATABASE_URL: server.databaseUrl })
+  try {
+    const faults = await faultsInBooks(database)
+    say('the node starts on what was restored and looks at the chain ...')
+    await node.start()
+    const seconds = (performance.now() - startedMs) / 1000
+    const found = await untilFound(database, taken.lost)
+    if (found < taken.lost.length)
+      faults.push(`${taken.lost.length - found} payments of the lost time were not found again`)
+    faults.push(...(await differences(caller, node)), ...(await faultsInBooks(database)))
+    await buy(caller, node, 0, 5)
+    tell({
+      name: 'backup of a running node restored into a new server',
+      asked: 'books whole and equal to the chain, ready within 15 minutes',
+      measured: `ready ${seconds.toFixed(1)} s after the loss; ${found} of ${taken.lost.length} payments made after the backup found on chain and credited; difference 0`,
+      notes: [
+        `backup: ${(taken.bytes / 1_048_576).toFixed(0)} MB in ${taken.backupSeconds.toFixed(1)} s, the node selling meanwhile`,
+      ],
+      faults: seconds > 900 ? [...faults, 'it took too long'] : faults,
+    })
+    return faults.length === 0 ? 0 : 1
+  } finally {
+    await node.end('SIGTERM')
+    await database.close()
+    await server.stop()
+  }
+}
+
+const foundWithinMs = 180_000
+
+/** Until every payment of the lost time is in the books again, as credit of whoever paid it. */
+async function untilFound(database: ReturnType<typeof createDatabase>, nonces: readonly string[]): Promise<number> {
+  const wanted = nonces.map((nonce) => Buffer.from(nonce.slice(2), 'hex'))
+  const startedMs = performance.now()
+  for (;;) {
+    const { rowCount } = await database.query(
+      `select from payment where nonce = any($1::bytea[]) and state in ('credited', 'served')`,
+      [wanted],
+    )
+    if (rowCount >= nonces.length || performance.now() - startedMs > foundWithinMs) return rowCount
+    await sleep(500)
+  }
+}
+
+/** What the node itself says about books and chain. */
+async function differences(caller: Caller, node: NodeProcess): Promise<string[]> {
+  for (let tries = 0; ; tries += 1) {
+    const { body } = await caller.get(node.port, '/metrics')
+    const lines = body.split('\n').filter((line) => line.startsWith('assay_reconcile_difference_micro{'))
+    const wrong = lines.filter((line) => !line.endsWith(' 0'))
+    if (lines.length > 0 && wrong.length === 0) return []
+    if (tries >= 150) return lines.length === 0 ? ['the node did not compare books and chain'] : wrong
+    await sleep(500)
+  }
+}

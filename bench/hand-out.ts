@@ -1,0 +1,25 @@
+import { appendFileSync } from 'node:fs'
+
+/** One line of the gathered table: what was asked for, what came out. */
+export type FigureRow = {
+  figure: string
+  /** As it stands in the document; null where nothing is asked and the figure is only counted. */
+  asked: string | null
+  measured: string
+  /** Null where nothing is asked. */
+  reached: boolean | null
+  /** Measured beside it, on the same machine in the same minute. */
+  peer?: string
+  /** How many times, or what share of, the peer's speed ours is. */
+  ratio?: number
+}
+
+/** Where `npm run bench:all` wants the rows of a bench, one JSON object a line. */
+export const figuresVariable = 'BENCH_FIGURES'
+
+/** Hands figures to whoever gathers them; alone, a bench prints what it always printed. */
+export function handOut(...rows: readonly FigureRow[]): void {
+  const file = process.env[figuresVariable]
+  if (!file) return
+  appendFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+}

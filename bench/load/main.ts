@@ -1,0 +1,274 @@
+// npm run load: mixed traffic of all shops on a whole node, closed and open loop, then several times what it can do.
+// Exit code 1 when an answer is wrong, a refusal is unclean, a paid request is lost, or memory grows in a soak.
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { handOut } from '../hand-out.ts'
+import { type Child, startChild } from '../process/child.ts'
+import { untilQuiet } from '../process/until-quiet.ts'
+import { growthPerHour, type Sample } from './memory.ts'
+import type { KindResult, Outcome } from './tally.ts'
+import type { Facts } from './traffic.ts'
+
+const usage = `npm run load [-- --quick] [-- --soak 15m] [-- --over 4]
+  --soak <time>  holds half of the capacity for so long (90s, 15m, 2h) and judges whether memory stays flat
+  --over <n>     how many times the capacity is offered at last (4)
+  --profile <f>  writes a CPU profile of the node into this folder
+  --quick        a few seconds of each, to see that everything works
+`
+const say = (text: string) => process.stderr.write(`${text}\n`)
+const print = (text: string) => process.stdout.write(`${text}\n`)
+const n = (value: number, digits = 0) => value.toLocaleString('en-US', { maximumFractionDigits: digits })
+
+const ports = { clock: systemClock, log: silentLog }
+
+type Usage = { cpu: number; database: number; rss: number; heap: number }
+type Stage = { server: Child; load: Child; faults: string[] }
+
+export async function runLoadProof(args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      quick: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+      soak: { type: 'string' },
+      over: { type: 'string', default: '4' },
+      profile: { type: 'string' },
+    },
+  })
+  const soakSeconds = values.soak === undefined ? 0 : secondsOf(values.soak)
+  if (values.help || Number.isNaN(soakSeconds)) {
+    process.stderr.write(usage)
+    return values.help ? 0 : 2
+  }
+  const home = await mkdtemp(join(tmpdir(), 'assay-load-'))
+  await chmod(home, 0o711)
+  const children: Child[] = []
+  const chains: Devnet[] = []
+  try {
+    say('starting a node with every shop ...')
+    const profile = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(values.profile)}`]
+    // The chains run here: in production they are somebody else's work, too.
+    chains.push(...(await Promise.all([8453, 137].map((chainId) => startDevnet({ chainId, port: 0, ...ports })))))
+    const [base, polygon] = chains.map(({ url }) => url ?? '')
+    const env = { ASSAY_HOME: home, BASE_RPC_URLS: base ?? '', POLYGON_RPC_URLS: polygon ?? '' }
+    const server = await startChild('load/mixed-node.ts', env, profile)
+    children.push(server)
+    const load = await startChild('load/mixed-load.ts')
+    children.push(load)
+    const stage = { server, load, faults: [] }
+    await prepare(stage)
+    const span = values.quick ? 3 : 12
+    const capacity = await closed(stage, span)
+    if (soakSeconds > 0) await soak(stage, capacity / 2, soakSeconds)
+    else await open(stage, capacity / 2, span)
+    await overload(stage, capacity * Number(values.over), values.quick ? 6 : 10)
+    for (const fault of stage.faults) print(`  ! ${fault}`)
+    print(stage.faults.length === 0 ? 'all as promised' : 'FAILED')
+    return stage.faults.length === 0 ? 0 : 1
+  } finally {
+    await Promise.all(children.map((child) => child.stop()))
+    await Promise.all(chains.map((chain) => chain.stop()))
+    await rm(home, { recursive: true, force: true })
+  }
+}
+
+function secondsOf(text: string): number {
+  const [, count, unit = 's'] = /^(\d+)([smh]?)$/.exec(text) ?? []
+  return Number(count) * ({ s: 1, m: 60, h: 3_600 }[unit] ?? 1)
+}
+
+async function prepare({ server, load }: Stage): Promise<void> {
+  const port = await server.ask<number>('port')
+  const read = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).json()
+  const until = async <T>(look: () => Promise<T[]>): Promise<T[]> => {
+    for (let tries = 0; tries < 300; tries += 1) {
+      const found = await look()
+      if (found.length > 0) return found
+      await sleep(200)
+    }
+    throw new Error('the demo data did not come')
+  }
+  type Index = { demo: { tokens: { address: string; what: string }[] } }
+  const tokens: string[] = []
+  for (const { address } of ((await read('/')) as Index).demo.tokens) {
+    // One of the demo tokens cannot be read on purpose: nobody can buy a report of it.
+    const { verdict } = (await read(`/v1/check/${address}`)) as { verdict?: string }
+    if (verdict !== undefined && verdict !== 'UNKNOWN') tokens.push(address)
+  }
+  const pages = await until(() => server.ask<{ url: string; title: string }[]>('pages'))
+  const facts: Facts = {
+    port,
+    pages: pages.map(({ url }) => url),
+    queries: pages.map(({ title }) => title.slice(0, 60)),
+    tokens,
+    symbols: await server.ask<string[]>('series'),
+  }
+  await server.ask('credit', await load.ask('wallets'))
+  await load.ask('open', facts)
+  say('waiting until the node has settled down ...')
+  await untilQuiet(server)
+  say('warming up ...')
+  await load.ask('closed', { connections: 32, seconds: 4 })
+}
+
+/** What node and database spent on each request, and how much memory the node has. */
+async function measured(stage: Stage, work: () => Promise<Outcome>): Promise<Outcome> {
+  const before = await stage.server.ask<Usage>('usage')
+  const outcome = await work()
+  const after = await stage.server.ask<Usage>('usage')
+  const each = (now: number, then: number) => `${n((now - then) / Math.max(1, outcome.requests))} µs`
+  print(
+    `  CPU of a request: node ${each(after.cpu, before.cpu)}, database ${each(after.database, before.database)}; memory ${n(after.rss / 1_048_576)} MB`,
+  )
+  return outcome
+}
+
+const lineOf = ({ kind, requests, good, p50, p90, p99, p999, max }: KindResult) =>
+  `  ${kind.padEnd(16)} ${String(requests).padStart(7)} ${String(good).padStart(7)} ${[p50, p90, p99, p999, max].map((ms) => n(ms, 1).padStart(9)).join('')}`
+
+function tableOf({ kinds, all }: Outcome): string {
+  const head = `  ${'ms'.padEnd(16)} ${'asked'.padStart(7)} ${'good'.padStart(7)} ${['p50', 'p90', 'p99', 'p99.9', 'max'].map((name) => name.padStart(9)).join('')}`
+  return [head, ...kinds.map(lineOf), lineOf(all)].join('\n')
+}
+
+async function closed(stage: Stage, seconds: number): Promise<number> {
+  print(`closed loop, 48 connections, ${seconds} s`)
+  const outcome = await measured(stage, () => stage.load.ask<Outcome>('closed', { connections: 48, seconds }))
+  const perSecond = outcome.all.good / outcome.seconds
+  print(`${tableOf(outcome)}\n  ${n(perSecond)} requests/s, two fifths of them paid`)
+  // As much as it can do: who does not pay may be told to come back.
+  stage.faults.push(...outcome.faults.map((fault) => `closed loop: ${fault}`))
+  await judgePaid(stage, 'closed loop', outcome)
+  handOut({
+    figure: 'mixed traffic of all shops, closed loop',
+    asked: null,
+    measured: `${n(perSecond)}/s, p50 ${outcome.all.p50} ms, p99 ${outcome.all.p99} ms`,
+    reached: null,
+  })
+  return perSecond
+}
+
+async function open(stage: Stage, perSecond: number, seconds: number): Promise<void> {
+  print(`open loop, ${n(perSecond)}/s offered for ${seconds} s`)
+  const plan = { perSecond, seconds, signBefore: false }
+  const outcome = await measured(stage, () => stage.load.ask<Outcome>('offered', plan))
+  tellOpen(outcome)
+  await judgeCalm(stage, 'open loop', outcome)
+}
+
+function tellOpen(outcome: Outcome): void {
+  const { lateMs, connectionsMax, all } = outcome
+  print(
+    `${tableOf(outcome)}\n  generator late p99 ${n(lateMs.p99, 1)} ms, at most ${n(lateMs.max)} ms; ${connectionsMax} connections`,
+  )
+  handOut({
+    figure: 'the same, open loop at half of that, time counted from when a request was due',
+    asked: null,
+    measured: `p50 ${all.p50}, p99 ${all.p99}, p99.9 ${all.p999} ms`,
+    reached: null,
+  })
+}
+
+const memoryGrowthMax = 32 * 1_048_576
+
+async function soak(stage: Stage, perSecond: number, seconds: number): Promise<void> {
+  print(`soak, ${n(perSecond)}/s offered for ${n(seconds / 60, 1)} min`)
+  const samples: Sample[] = []
+  let done = false
+  const watching = (async () => {
+    while (!done) {
+      const { rss, heap } = await stage.server.ask<Usage>('usage')
+      samples.push({ atMs: performance.now(), rss, heap })
+      await sleep(500)
+    }
+  })()
+  const plan = { perSecond, seconds, signBefore: false }
+  const outcome = await measured(stage, () => stage.load.ask<Outcome>('offered', plan))
+  done = true
+  await watching
+  tellOpen(outcome)
+  await judgeCalm(stage, 'soak', outcome)
+  // Growth of an hour, but a short run cannot say so much: what is judged is what was gained within the second half.
+  const gained = (of: 'rss' | 'heap') => (growthPerHour(samples, of) * (seconds / 2)) / 3_600
+  const [heap, rss] = [gained('heap'), gained('rss')]
+  const text = `heap ${n(heap / 1_048_576, 1)} MB, resident ${n(rss / 1_048_576, 1)} MB gained in the second half`
+  const flat = heap < memoryGrowthMax && rss < 2 * memoryGrowthMax
+  print(`  ${text} (asked: below 32 and 64 MB): ${flat ? 'flat' : 'GROWS'}`)
+  if (!flat) stage.faults.push(`memory grows: ${text}`)
+  handOut({ figure: `memory in a soak of ${n(seconds / 60, 1)} minutes`, asked: 'flat', measured: text, reached: flat })
+}
+
+/** Below its capacity a node refuses nobody. */
+async function judgeCalm(stage: Stage, name: string, outcome: Outcome): Promise<void> {
+  if (outcome.all.good !== outcome.requests)
+    stage.faults.push(`${name}: ${outcome.requests - outcome.all.good} of ${outcome.requests} not answered as asked`)
+  stage.faults.push(...[...outcome.faults, ...outcome.refused].map((fault) => `${name}: ${fault}`))
+  await judgePaid(stage, name, outcome)
+}
+
+async function overload(stage: Stage, perSecond: number, seconds: number): Promise<void> {
+  print(`overload, ${n(perSecond)}/s offered for ${seconds} s`)
+  const plan = { perSecond, seconds, signBefore: true }
+  const outcome = await measured(stage, () => stage.load.ask<Outcome>('offered', plan))
+  const share = (paying: boolean) => {
+    const of = outcome.kinds.filter((kind) => kind.paying === paying)
+    const sum = (field: 'good' | 'requests') => of.reduce((all, kind) => all + kind[field], 0)
+    return sum('good') / sum('requests')
+  }
+  print(tableOf(outcome))
+  print(
+    `  offered ${n(outcome.requests / outcome.seconds)}/s over ${outcome.connectionsMax} connections, answers ${JSON.stringify(outcome.statuses)}`,
+  )
+  const kept = `${n(share(true) * 100)} % of paid and ${n(share(false) * 100)} % of free requests answered`
+  print(`  ${kept}; ${outcome.broken} connections broken; generator late p99 ${n(outcome.lateMs.p99)} ms`)
+  const faults = [...outcome.faults.map((fault) => `overload: ${fault}`)]
+  if (outcome.broken > 0)
+    faults.push(`overload: ${outcome.broken} connections broke instead of being told to come back`)
+  if (share(true) < share(false)) faults.push(`overload: paid requests were shed before free ones: ${kept}`)
+  stage.faults.push(...faults)
+  await judgePaid(stage, 'overload', outcome)
+  await judgeAfter(stage)
+  handOut({
+    figure: 'overload is shed with 429 or 503 and Retry-After, paid requests last, none lost',
+    asked: 'clean',
+    measured: kept,
+    reached: stage.faults.length === 0,
+  })
+}
+
+const untouched = new Set(['released', 'failed'])
+
+/** Whoever has an answer has paid for it, and whoever has none has not. */
+async function judgePaid(stage: Stage, name: string, { paid }: Outcome): Promise<void> {
+  const states = new Map<string, string>()
+  for (let at = 0; at < paid.length; at += 2_000) {
+    const nonces = paid.slice(at, at + 2_000).map(({ nonce }) => nonce)
+    for (const row of await stage.server.ask<{ nonce: string; state: string }[]>('payments', nonces))
+      states.set(row.nonce, row.state)
+  }
+  const wrong = paid.filter(({ nonce, status }) => {
+    const state = states.get(nonce)
+    return status === 200 ? state !== 'served' : state !== undefined && !untouched.has(state)
+  })
+  print(
+    `  ${paid.length} payments: ${paid.filter(({ status }) => status === 200).length} answered and charged, ${wrong.length} lost`,
+  )
+  for (const { nonce, status } of wrong.slice(0, 5))
+    stage.faults.push(
+      `${name}: a payment was answered with ${status} and is ${states.get(nonce) ?? 'unknown to the books'}`,
+    )
+}
+
+/** When the flood is over the node serves as before. */
+async function judgeAfter(stage: Stage): Promise<void> {
+  await sleep(1_000)
+  const outcome = await stage.load.ask<Outcome>('closed', { connections: 8, seconds: 2 })
+  print(`  afterwards: ${outcome.all.good} of ${outcome.requests} answered, p99 ${n(outcome.all.p99, 1)} ms`)
+  if (outcome.all.good !== outcome.requests) stage.faults.push('the node did not recover after the overload')
+}

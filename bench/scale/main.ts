@@ -1,0 +1,76 @@
+// npm run scale: several processes of one node on one database, one JetStream and one pair of chains, all real.
+// Exit code 1 when a payment is served or charged more than once, or lost.
+import { parseArgs } from 'node:util'
+import { type ClusterOptions, openCluster } from './cluster.ts'
+import { sendOnePayment } from './one-payment.ts'
+import { restartUnderLoad } from './rolling-restart.ts'
+import { workThroughPooler } from './through-pooler.ts'
+import { measureThroughput } from './throughput.ts'
+import { migrateUnderLoad } from './upgrade.ts'
+import { tell, type Verdict } from './verdict.ts'
+
+const usage = `npm run scale [-- <part> ...] [-- --quick] [-- --restarts N] [-- --install]
+  parts     payment     one payment sent to four processes at once
+            restart     rolling restarts under load
+            throughput  1, 2 and 4 processes, and what bounds them
+            pooler      two processes through PgBouncer in transaction mode
+            upgrade     a newer version migrates while two processes sell
+  --quick   fewer copies, restarts and purchases
+  --install installs nats-server with apt-get when it is missing
+`
+
+const names = ['payment', 'restart', 'throughput', 'pooler', 'upgrade'] as const
+type Part = (typeof names)[number]
+
+const payers = 200
+const say = (text: string) => process.stderr.write(`${text}\n`)
+
+export async function runScale(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean', default: false },
+      install: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+      restarts: { type: 'string' },
+    },
+  })
+  const chosen: readonly string[] = positionals.length === 0 ? names : positionals
+  if (values.help || chosen.some((name) => !names.includes(name as Part))) {
+    process.stderr.write(usage)
+    return values.help ? 0 : 2
+  }
+  const restarts = Number(values.restarts ?? (values.quick ? 4 : 12))
+  const options = { payers, settlers: 4, install: values.install, say }
+  const parts: Record<Part, () => Promise<Verdict[]>> = {
+    payment: () => onCluster(options, (cluster) => sendOnePayment(cluster, 4, values.quick ? 1_000 : 10_000)),
+    restart: () => onCluster(options, (cluster) => restartUnderLoad(cluster, 4, restarts, payers, say)),
+    throughput: () =>
+      onCluster(options, (cluster) => measureThroughput(cluster, [1, 2, 4], values.quick ? 600 : 3_000, say)),
+    pooler: () => onCluster(options, (cluster) => workThroughPooler(cluster, values.quick ? 20 : 100)),
+    upgrade: () => onCluster(options, (cluster) => migrateUnderLoad(cluster, payers, values.quick ? 4 : 12)),
+  }
+  let fine = true
+  for (const name of names.filter((known) => chosen.includes(known))) {
+    say(`${name} ...`)
+    for (const verdict of await parts[name]()) {
+      tell(verdict)
+      fine &&= verdict.faults.length === 0
+    }
+  }
+  return fine ? 0 : 1
+}
+
+/** Each part on a database of its own: what one leaves behind does not colour the next. */
+async function onCluster(
+  options: ClusterOptions,
+  work: (cluster: Awaited<ReturnType<typeof openCluster>>) => Promise<Verdict>,
+): Promise<Verdict[]> {
+  const cluster = await openCluster(options)
+  try {
+    return [await work(cluster)]
+  } finally {
+    await cluster.close()
+  }
+}

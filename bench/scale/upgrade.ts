@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sha256 } from '../../packages/node/src/kernel/bytes.ts'
+import { readMigrations } from '../../packages/node/src/store/migrate.ts'
+import { prepareDatabase } from '../../packages/node/src/store/open-store.ts'
+import { judgePurchases, keepBuying, type Purchase } from './buyers.ts'
+import { openCaller } from './call.ts'
+import type { Cluster } from './cluster.ts'
+import { createNodeProcess } from './node-process.ts'
+import { readTerms } from './terms.ts'
+import type { Verdict } from './verdict.ts'
+
+/** What a later version may do to the busiest tables: add columns, an index, a table. */
+const expansion = `
+alter table payment add column later_note text, add column later_size int not null default 0;
+alter table ledger_entry add column later_tag text;
+alter table job_lease add column later_host text;
+create index payment_later on payment (later_size) where later_size > 0;
+create table later (id bigint primary key);
+`
+
+/** Two processes go on selling while a newer version migrates the database under them, as its first start does. */
+export async function migrateUnderLoad(cluster: Cluster, payers: number, seconds: number): Promise<Verdict> {
+  const nodes = await Promise.all([createNodeProcess(cluster), createNodeProcess(cluster)])
+  const caller = openCaller(64)
+  let stopBuying: (() => Promise<Purchase[]>) | undefined
+  try {
+    for (const node of nodes) await node.start()
+    const terms = await readTerms(caller, nodes[0]?.port ?? 0)
+    stopBuying = keepBuying(caller, terms, nodes, payers)
+    await sleep((seconds / 2) * 1000)
+    const newer = { name: '9001_later.sql', text: expansion, sha256: sha256(expansion).toString('hex') }
+    const startedMs = performance.now()
+    await prepareDatabase({ url: cluster.databaseUrl }, [...(await readMigrations()), newer])
+    const ms = Math.round(performance.now() - startedMs)
+    await sleep((seconds / 2) * 1000)
+    const purchases = await stopBuying()
+    stopBuying = undefined
+    const judged = await judgePurchases(cluster, terms, purchases, [])
+    return {
+      name: 'a newer version migrates under two processes that sell',
+      asked: 'no paid request lost, none refused',
+      ...judged,
+      notes: [...(judged.notes ?? []), `the migration took ${ms} ms`],
+      faults: [...judged.faults, ...purchases.filter(({ status }) => status === 402).map(({ lastWord }) => lastWord)],
+    }
+  } finally {
+    await stopBuying?.()
+    caller.close()
+    await Promise.all(nodes.map((node) => node.end('SIGTERM')))
+  }
+}

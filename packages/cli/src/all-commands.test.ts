@@ -1,0 +1,126 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { createProgram } from './program.ts'
+import { runCli } from './run-cli.ts'
+import { createTestTerminal } from './terminal.fixture.ts'
+
+const program = createProgram({ terminal: createTestTerminal(), endWith: () => {} })
+
+type Leaf = { path: string; options: Set<string> }
+
+function leavesOf(command: Command, path: string[] = []): Leaf[] {
+  return command.commands.flatMap((child) => {
+    const here = [...path, child.name()]
+    const options = new Set(
+      child.options.flatMap(({ long, short }) => [long, short]).filter((flag) => flag !== undefined),
+    )
+    const leaf = { path: here.join(' '), options: options as Set<string> }
+    return child.commands.length === 0 ? [leaf] : leavesOf(child as Command, here)
+  })
+}
+
+const leaves = leavesOf(program)
+
+describe('all commands speak alike', () => {
+  // They serve until they are stopped, or print what a shell reads.
+  const withoutResult = new Set(['up', 'mcp', 'witness', 'completion'])
+  test('every command with a result gives it as JSON', () => {
+    const silent = leaves.filter(({ path, options }) => !options.has('--json') && !withoutResult.has(path))
+    expect(silent.map(({ path }) => path)).toEqual([])
+  })
+
+  // `mcp` pays many times within two maximums, `attack` as often as its attacks need.
+  const payMany = new Set(['mcp', 'attack'])
+  test('every command that pays can be told a maximum, run dry and not ask', () => {
+    const paying = leaves.filter(({ path, options }) => options.has('--max-amount') && !payMany.has(path))
+    expect(paying.length).toBeGreaterThan(10)
+    const wanted = ['--max-amount', '--dry-run', '--yes', '--demo', '--key-file', '--key-env', '--json']
+    const missing = paying.map(({ path, options }) => [path, ...wanted.filter((flag) => !options.has(flag))])
+    expect(missing.filter((row) => row.length > 1)).toEqual([])
+  })
+
+  test('the node is named the same everywhere', () => {
+    const named = leaves.filter(({ options }) => options.has('--node'))
+    expect(named.filter(({ options }) => !options.has('--url')).map(({ path }) => path)).toEqual([])
+    const help = named.map(({ path }) => {
+      let at: Command = program
+      for (const word of path.split(' ')) at = at.commands.find((child) => child.name() === word) as Command
+      return at.helpInformation()
+    })
+    for (const text of help) expect(text).not.toContain('--node')
+  })
+})
+
+describe('commands that documents show', () => {
+  const root = new URL('../../../', import.meta.url)
+  const files = [
+    'README.md',
+    ...readdirSync(new URL('docs/', root)).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
+  ]
+  const shown = files.flatMap((file) => {
+    const text = readFileSync(new URL(file, root), 'utf8')
+    const lines = [
+      ...text.matchAll(/^\s*(?:npx )?assay ([a-z][^\n]*)$/gm),
+      ...text.matchAll(/`(?:npx )?assay ([^`\n]+)`/g),
+    ]
+    return lines.map(([, rest = '']) => ({ file, rest: rest.replace(/ #.*$/, '') }))
+  })
+
+  test('exist, with all their options', () => {
+    expect(shown.length).toBeGreaterThan(50)
+    const wrong = shown.flatMap(({ file, rest }) => {
+      const problem = problemOf(rest)
+      return problem === undefined ? [] : [`${file}: assay ${rest}: ${problem}`]
+    })
+    expect(wrong).toEqual([])
+  })
+
+  /** What a reader who types it would be told. */
+  function problemOf(line: string): string | undefined {
+    const words = line.split(/\s+/).filter((word) => word !== '')
+    let at: Command = program
+    for (const word of words) {
+      const next = at.commands.find((child) => child.name() === word)
+      if (next === undefined) {
+        const isGroup = at.commands.length > 0
+        if (isGroup && !/^[-<[….]/.test(word)) return `there is no ${word}`
+        break
+      }
+      at = next as Command
+    }
+    const known = new Set([
+      '--help',
+      ...[at, program].flatMap((one) => one.options.flatMap(({ long, short }) => [long, short])),
+    ])
+    // A pipe or a second command has options of its own.
+    const own = line.split(/ (?:\||&&|>) /)[0] ?? line
+    const unknown = own
+      .replace(/"[^"]*"|'[^']*'/g, '')
+      .split(/\s+/)
+      .filter((word) => /^--?[a-z]/.test(word))
+      .map((word) => word.replace(/[=\],.;:].*$/, ''))
+      .find((flag) => !known.has(flag))
+    return unknown === undefined ? undefined : `no option ${unknown}`
+  }
+})
+
+test('where nothing listens, a command says how to start a node', async () => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  const url = `http://127.0.0.1:${port}`
+  for (const args of [
+    ['check', `0x${'12'.repeat(20)}`, '--url', url],
+    ['loyalty', `0x${'12'.repeat(20)}`, '--url', url],
+    ['buy', `${url}/v1/sandbox/echo`, '--demo'],
+    ['mesh', 'peers', '--url', url],
+    ['mcp', '--url', url],
+  ]) {
+    const terminal = createTestTerminal()
+    expect(await runCli(args, terminal), args.join(' ')).toBe(1)
+    expect(terminal.stderr(), args.join(' ')).toContain('npx assay up')
+  }
+})

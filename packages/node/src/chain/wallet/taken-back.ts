@@ -1,0 +1,23 @@
+import type { Address } from '../../kernel/address.ts'
+import type { LaneDeps } from './lane-state.ts'
+import { lastMinedNonces } from './transaction-store.ts'
+
+/** No chain we know replaces blocks as old as this. */
+const replaceableMs = 3_600_000
+
+/**
+ * Wallets whose mined transactions a reorganisation took back: the chain counts fewer than we saw in blocks. Nobody else
+ * would notice while the wallet is idle, and what it carried would land with its next use, or too late.
+ */
+export async function walletsTakenBack(
+  { database, network, rpc, clock }: Pick<LaneDeps, 'database' | 'network' | 'rpc' | 'clock'>,
+  wallets: readonly Address[],
+): Promise<Set<Address>> {
+  const mined = await lastMinedNonces(database, network.caip2, wallets, clock.nowMs() - replaceableMs)
+  const asked = wallets.filter((wallet) => mined.has(wallet))
+  if (asked.length === 0) return new Set()
+  const counts = await rpc.batch(
+    asked.map((wallet) => ({ method: 'eth_getTransactionCount', params: [wallet, 'latest'] })),
+  )
+  return new Set(asked.filter((wallet, index) => BigInt(counts[index] as string) <= (mined.get(wallet) as bigint)))
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '../kernel/clock.ts'
+import { createIds } from '../kernel/ids.ts'
+import type { Database, Sql } from '../store/database.ts'
+
+export type PaymentState = { state: string; payments: number; amount_micro: string; oldest_at: string }
+
+type Row = { state: string; payments: string; amount_micro: string; oldest: Date }
+
+/** Younger payments are still on their way from state to state, and are counted one by one. */
+const settledAgeMs = 600_000
+
+/** Ids sort by time: all payments claimed before the moment have a lower one. */
+function firstIdAt(ms: number): string {
+  const clock: Clock = { nowMs: () => ms } as Clock
+  return createIds(clock, { bytes: (length) => new Uint8Array(length) }).next('pay')
+}
+
+/** Counts what is older once, so that nobody who looks has to wait for it. A refund of something old shows with the next count. */
+export async function foldPayments(database: Database, clock: Clock): Promise<void> {
+  const until = firstIdAt(clock.nowMs() - settledAgeMs)
+  await database.transaction(async (tx) => {
+    await tx.query('select pg_advisory_xact_lock(1634952033, 12)')
+    await tx.query('delete from books_fold_payment')
+    await tx.query(
+      `insert into books_fold_payment (state, payments, amount_micro, oldest)
+       select state, count(*), sum(amount_micro), min(claimed_at) from payment
+       where id < $1 and state not in ('claimed', 'settling', 'unknown', 'settled') group by state`,
+      [until],
+    )
+    await tx.query('update books_fold_head set until_payment = $1', [until])
+  })
+}
+
+/** Payments by state. Those without an end are always counted anew: they are what an operator looks for. */
+export async function readPaymentStates(sql: Sql): Promise<PaymentState[]> {
+  const { rows } = await sql.query<Row>(
+    `with unfinished as (
+       select state, amount_micro, claimed_at from payment where state in ('claimed', 'settling', 'unknown', 'settled')
+     ), young as (
+       select state, amount_micro, claimed_at from payment
+       where id >= (select until_payment from books_fold_head)
+         and state not in ('claimed', 'settling', 'unknown', 'settled')
+     )
+     select state, sum(payments)::text as payments, sum(amount_micro)::text as amount_micro, min(oldest) as oldest from (
+       select state, count(*) as payments, sum(amount_micro) as amount_micro, min(claimed_at) as oldest
+       from (select * from unfinished union all select * from young) counted group by state
+       union all
+       select state, payments, amount_micro, oldest from books_fold_payment
+     ) counted group by state order by state`,
+  )
+  return rows.map(({ state, payments, amount_micro, oldest }) => ({
+    state,
+    payments: Number(payments),
+    amount_micro,
+    oldest_at: oldest.toISOString(),
+  }))
+}

@@ -1,0 +1,63 @@
+import type { Clock } from '../kernel/clock.ts'
+
+export type PressureOptions = {
+  clock: Clock
+  /** Answers as soon as whatever requests wait for is free: a trivial query through the pool. */
+  probe?(): Promise<unknown>
+  /** Requests being worked on. With few of them nothing can be waiting. */
+  inFlight(): number
+}
+
+export type Pressure = {
+  /** A request came: watch for a while. */
+  noteRequest(): void
+  /** How long everything has had to wait lately, at least; a single hiccup does not show. */
+  lastingMs(): number
+  /** How long this process has not come to its timers now: it has been busy with requests that long, or stood still. */
+  overdueMs(): number
+}
+
+const lookEveryMs = 50
+const watchForMs = 1_000
+/** A wait counts when this many looks in a row saw it. */
+const looksInARow = 4
+const crowd = 32
+
+/**
+ * Counting requests in flight says little: ten that wait for a chain are no load, and a thousand that are answered at once
+ * never add up. What tells is how late this process and its database come to things.
+ */
+export function createPressure({ clock, probe, inFlight }: PressureOptions): Pressure {
+  const seen: number[] = []
+  let watching = false
+  let lastRequestMs = 0
+  let dueMs: number | undefined
+
+  const look = async () => {
+    dueMs = clock.monotonicMs() + lookEveryMs
+    await clock.sleep(lookEveryMs)
+    const probedMs = clock.monotonicMs()
+    const lateMs = probedMs - dueMs
+    dueMs = undefined
+    // A probe that fails is somebody else's trouble: requests find out by themselves.
+    if (probe && inFlight() >= crowd) await probe().catch(() => {})
+    seen.push(Math.max(lateMs, clock.monotonicMs() - probedMs))
+    if (seen.length > looksInARow) seen.shift()
+  }
+
+  const watch = async () => {
+    watching = true
+    while (clock.monotonicMs() - lastRequestMs < watchForMs) await look()
+    watching = false
+    seen.length = 0
+  }
+
+  return {
+    noteRequest: () => {
+      lastRequestMs = clock.monotonicMs()
+      if (!watching) void watch()
+    },
+    lastingMs: () => (seen.length < looksInARow ? 0 : Math.min(...seen)),
+    overdueMs: () => (dueMs === undefined ? 0 : clock.monotonicMs() - dueMs),
+  }
+}

@@ -1,0 +1,105 @@
+import type { Database, Sql, Tx } from '../store/database.ts'
+import type { AccountKind } from './accounts.ts'
+import type { OpenClearing } from './read.ts'
+
+/** Brings the fold of the books up to what is decided by now. Run from time to time; reading is right without it, and slower. */
+export async function foldBooks(database: Database): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx.query('select pg_advisory_xact_lock(1634952033, 11)')
+    const { rows } = await tx.query<{ from: string; until: string; restored: boolean }>(
+      `select until_xid::text as "from", pg_snapshot_xmin(pg_current_snapshot())::text as until,
+          pg_snapshot_xmin(pg_current_snapshot()) < until_xid as restored from books_fold_head`,
+    )
+    const [head] = rows
+    if (head === undefined) return
+    // Restored into another server, whose transaction numbers begin anew: what comes now would lie below the fold.
+    const from = head.restored ? '0' : head.from
+    if (head.restored) {
+      await tx.query('delete from books_fold_account')
+      await tx.query('delete from books_fold_clearing')
+    }
+    await foldAccounts(tx, from, head.until)
+    await foldClearing(tx, from, head.until)
+    await tx.query('update books_fold_head set until_xid = $1::text::xid8', [head.until])
+  })
+}
+
+async function foldAccounts(tx: Tx, from: string, until: string): Promise<void> {
+  await tx.query(
+    `insert into books_fold_account (account_id, balance_micro)
+     select e.account_id, sum(e.amount_micro)
+     from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
+     where t.xid >= $1::text::xid8 and t.xid < $2::text::xid8
+     group by e.account_id
+     on conflict (account_id) do update set balance_micro = books_fold_account.balance_micro + excluded.balance_micro`,
+    [from, until],
+  )
+}
+
+async function foldClearing(tx: Tx, from: string, until: string): Promise<void> {
+  await tx.query(
+    `insert into books_fold_clearing (account_id, payment_id, balance_micro, since)
+     select e.account_id, coalesce(t.payment_id, ''), sum(e.amount_micro), min(t.created_at)
+     from ledger_transaction t
+     join ledger_entry e on e.transaction_id = t.id
+     join ledger_account a on a.id = e.account_id and a.kind = 'clearing'
+     where t.xid >= $1::text::xid8 and t.xid < $2::text::xid8
+     group by e.account_id, coalesce(t.payment_id, '')
+     on conflict (account_id, payment_id) do update set
+       balance_micro = books_fold_clearing.balance_micro + excluded.balance_micro,
+       since = least(books_fold_clearing.since, excluded.since)`,
+    [from, until],
+  )
+  await tx.query('delete from books_fold_clearing where balance_micro = 0')
+}
+
+/** Entries that the fold does not have yet; one statement sees the fold and them at the same moment. */
+const entriesSince = `select e.account_id, e.amount_micro, coalesce(t.payment_id, '') as payment_id, t.created_at
+  from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
+  where t.xid >= (select until_xid from books_fold_head)`
+
+export type BooksGroup = {
+  group: string
+  kind: AccountKind
+  unit: string
+  balanceMicro: bigint
+  accounts: number
+  /** Guarded accounts whose kept balance differs from their entries: always 0, or the books are broken. */
+  differences: number
+}
+
+/** Accounts of one kind of holder, summed: ten thousand credits one by one tell an operator nothing. */
+export async function booksByGroup(sql: Sql): Promise<BooksGroup[]> {
+  const { rows } = await sql.query<Omit<BooksGroup, 'balanceMicro'> & { balance: string }>(
+    `with since as (select account_id, sum(amount_micro) as balance from (${entriesSince}) e group by account_id),
+       held as (
+         select a.name, a.kind, a.unit, coalesce(f.balance_micro, 0) + coalesce(s.balance, 0) as balance,
+           case when a.guarded then -coalesce(b.owed_micro, 0)::numeric end as kept
+         from ledger_account a
+         left join books_fold_account f on f.account_id = a.id
+         left join since s on s.account_id = a.id
+         left join ledger_balance b on b.account_id = a.id
+         where f.account_id is not null or s.account_id is not null or b.owed_micro <> 0)
+     select split_part(split_part(name, '@', 1), ':', 1) as "group", kind, unit, sum(balance) as balance,
+       count(*)::int as accounts, (count(*) filter (where kept <> balance))::int as differences
+     from held group by 1, 2, 3 order by 1, 3, 2`,
+  )
+  return rows.map(({ balance, ...row }) => ({ ...row, balanceMicro: BigInt(balance) }))
+}
+
+/** What clearing accounts still hold, per payment, oldest first: `openClearing` without reading all of the past. */
+export async function openClearingSinceFold(sql: Sql, limit: number): Promise<OpenClearing[]> {
+  const { rows } = await sql.query<Omit<OpenClearing, 'balanceMicro'> & { balance: string }>(
+    `select a.name, a.unit, nullif(x.payment_id, '') as "paymentId", sum(x.balance) as balance, min(x.since) as since
+     from (
+       select account_id, payment_id, balance_micro as balance, since from books_fold_clearing
+       union all
+       select account_id, payment_id, amount_micro, created_at from (${entriesSince}) e
+     ) x join ledger_account a on a.id = x.account_id and a.kind = 'clearing'
+     group by a.name, a.unit, x.payment_id
+     having sum(x.balance) <> 0
+     order by since limit $1`,
+    [limit],
+  )
+  return rows.map(({ balance, ...rest }) => ({ ...rest, balanceMicro: BigInt(balance) }))
+}

@@ -1,0 +1,98 @@
+import type { Sql } from '../../../store/database.ts'
+import type { IntentDeps } from '../deps.ts'
+import { type Merged, mergePeers, type PeerBucket } from './merge-peers.ts'
+import { type PeerKeys, readSharedEvent, sharedPath } from './shared-event.ts'
+
+/** Living nodes of the mesh, as far as the stream needs them. */
+export type PeerReader = {
+  /** Reads JSON at a path of a peer, with the keys that its address publishes; undefined when it is not known or does not answer. */
+  read(did: string, path: string): Promise<{ value: unknown; address: string; keys: PeerKeys } | undefined>
+}
+
+type Deps = Pick<IntentDeps, 'database' | 'clock' | 'log' | 'metrics' | 'settings' | 'book'>
+
+const eventsMax = 50
+const keptMs = 48 * 3_600_000
+/** Buckets of a peer that make its habit. */
+const historyBuckets = 24
+/** Figures older than so many buckets say nothing of now. */
+const staleBuckets = 3
+const skewMs = 5_000
+
+/** Asks every named peer for what it shared since the last time. One that fails is asked again next time. */
+export async function readPeers(deps: Deps, reader: PeerReader): Promise<void> {
+  const { settings, clock, database, metrics } = deps
+  for (const did of settings.peers) {
+    const outcome = await readPeer(deps, reader, did).catch((error: unknown) => {
+      deps.log.warn({ peer: did, error: String(error) }, 'the demand of a peer could not be read')
+      return 'failed'
+    })
+    metrics.count('intent_peer_reads', { outcome })
+  }
+  await database.query('delete from intent_peer_event where taken_at < $1', [new Date(clock.nowMs() - keptMs)])
+}
+
+async function readPeer(deps: Deps, reader: PeerReader, did: string): Promise<string> {
+  const answer = await reader.read(did, sharedPath)
+  if (answer === undefined) return 'unreachable'
+  const { data } = (answer.value ?? {}) as { data?: unknown }
+  if (!Array.isArray(data)) return 'malformed'
+  let outcome = 'ok'
+  for (const text of data.slice(0, eventsMax)) {
+    const bucket = typeof text === 'string' ? readSharedEvent(text, answer) : undefined
+    if (bucket === undefined) {
+      outcome = 'unsigned'
+      continue
+    }
+    const { startsAtMs, endsAtMs } = bucket
+    const { bucketMs } = deps.settings
+    // Other lengths cannot be laid over ours, and nobody has counted what is not over yet.
+    if (endsAtMs - startsAtMs !== bucketMs || endsAtMs % bucketMs !== 0) outcome = 'other_buckets'
+    else if (endsAtMs > deps.clock.nowMs() + skewMs) outcome = 'early'
+    else await keep(deps, did, { ...bucket, text: text as string })
+  }
+  return outcome
+}
+
+/** The first word about a bucket stands: a peer cannot change its mind when it has seen ours. */
+async function keep(
+  { database, clock, book }: Deps,
+  did: string,
+  given: { startsAtMs: number; endsAtMs: number; counts: ReadonlyMap<string, number>; text: string },
+): Promise<void> {
+  const counts = [...given.counts].filter(([cluster]) => book.byId.get(cluster)?.source === 'iab')
+  await database.query(
+    `insert into intent_peer_event (did, starts_at, ends_at, counts, event, taken_at) values ($1, $2, $3, $4, $5, $6)
+     on conflict do nothing`,
+    [
+      did,
+      new Date(given.startsAtMs),
+      new Date(given.endsAtMs),
+      JSON.stringify(Object.fromEntries(counts)),
+      given.text,
+      new Date(clock.nowMs()),
+    ],
+  )
+}
+
+/** What peers add to a bucket of this node; undefined where no peers are named. */
+export async function peersFor(
+  sql: Sql,
+  { settings }: Pick<IntentDeps, 'settings'>,
+  own: ReadonlyMap<string, number>,
+  endsAtMs: number,
+): Promise<Merged | undefined> {
+  if (settings.peers.length === 0) return undefined
+  const { rows } = await sql.query<{ did: string; ends_at: Date; counts: Record<string, number> }>(
+    'select did, ends_at, counts from intent_peer_event where did = any($1) and ends_at > $2 and ends_at <= $3',
+    [settings.peers, new Date(endsAtMs - historyBuckets * settings.bucketMs), new Date(endsAtMs)],
+  )
+  const histories = new Map<string, PeerBucket[]>(settings.peers.map((did) => [did, []]))
+  for (const { did, ends_at, counts } of rows)
+    histories.get(did)?.push({ did, endsAtMs: ends_at.getTime(), counts: new Map(Object.entries(counts)) })
+  return mergePeers(own, histories, endsAtMs, {
+    k: settings.k,
+    capTimes: settings.peerCap,
+    staleMs: staleBuckets * settings.bucketMs,
+  })
+}

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Address } from '../../kernel/address.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { silentLog } from '../../kernel/log.ts'
+import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { createSharedPlaces } from './shared-places.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+
+const wallet = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
+const open = (process: string, connections = 5) =>
+  createSharedPlaces({ database: db.database, clock: systemClock, log: silentLog, process, connections })
+const refusal = (error: { code?: string }) => error.code
+
+test('two processes together open no more streams of a subscription than it may have', async () => {
+  const [one, two] = [open('one'), open('two')]
+  const taken = await Promise.all(Array.from({ length: 24 }, (_, n) => (n % 2 ? one : two).take(wallet(1))))
+  const places = taken.flatMap((place) => place ?? [])
+  expect(places).toHaveLength(5)
+  for (const process of [one, two]) expect(await process.requireFree(wallet(1)).catch(refusal)).toBe('rate_limited')
+  await two.requireFree(wallet(2))
+  // Given back twice is given back once.
+  places[0]?.()
+  places[0]?.()
+  await expect.poll(() => one.requireFree(wallet(1)).then(() => 'free', refusal), { timeout: 20_000 }).toBe('free')
+  expect(await two.take(wallet(1))).toBeDefined()
+  expect(await one.take(wallet(1))).toBeUndefined()
+})
+
+test('what a process had open that died or stopped is free again', async () => {
+  const [dying, stopping, next] = [open('dying', 1), open('stopping', 1), open('next', 1)]
+  await dying.take(wallet(3))
+  expect(await next.take(wallet(3))).toBeUndefined()
+  await db.database.query(`update intent_process set until = clock_timestamp() where id = 'dying'`)
+  expect(await next.take(wallet(3))).toBeDefined()
+  await stopping.take(wallet(4))
+  await stopping.stop()
+  expect(await next.take(wallet(4))).toBeDefined()
+  await next.renew()
+  expect((await db.database.query(`select from intent_open where process = 'stopping'`)).rowCount).toBe(0)
+})

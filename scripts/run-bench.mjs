@@ -1,0 +1,21 @@
+// Runs one of the proofs under bench/ after installing what is missing: node scripts/run-bench.mjs <name> [options].
+import { installIfMissing } from './install-if-missing.mjs'
+
+installIfMissing()
+const { register } = await import('tsx/esm/api')
+register()
+const [name, ...args] = process.argv.slice(2)
+const runs = {
+  all: async () => (await import('../bench/all/main.ts')).runAll,
+  partitions: async () => (await import('../bench/partitions/main.ts')).runPartitions,
+  drill: async () => (await import('../bench/drill/main.ts')).runDrill,
+  load: async () => (await import('../bench/load/main.ts')).runLoadProof,
+  scale: async () => (await import('../bench/scale/main.ts')).runScale,
+}
+if (!Object.hasOwn(runs, name ?? '')) {
+  process.stderr.write(`known: ${Object.keys(runs).join(', ')}\n`)
+  process.exitCode = 2
+} else {
+  const run = await runs[name]()
+  process.exitCode = await run(args)
+}

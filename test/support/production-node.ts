@@ -1,0 +1,102 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Address, concat, getAddress, keccak256, numberToHex, pad } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { knownNetworks } from '../../packages/node/src/chain/network.ts'
+import { parseConfig } from '../../packages/node/src/config.ts'
+import { openConsoleShop } from '../../packages/node/src/console/index.ts'
+import { contractArtifacts } from '../../packages/node/src/devnet/artifacts.ts'
+import type { Devnet } from '../../packages/node/src/devnet/index.ts'
+import type { OpenShop } from '../../packages/node/src/http/index.ts'
+import { openMandatesShop } from '../../packages/node/src/identity/mandates/index.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { startNode } from '../../packages/node/src/node.ts'
+import { startTestServer } from '../../packages/node/src/store/testing.ts'
+import { openTokensShop } from '../../packages/node/src/tokens/index.ts'
+
+export const productionOrigin = 'https://node.test'
+
+export type ProductionNode = {
+  /** Where it listens; buyers know it as `productionOrigin`. */
+  address: string
+  payTo: Address
+  /** Gives an account dollars at the address of the real USDC. */
+  fund(account: Address, microUsdc: bigint): Promise<void>
+  stop(): Promise<void>
+}
+
+/**
+ * A node in production mode, checks and all: only the chains behind its RPC URLs are embedded ones, onto which the code
+ * of a USDC is put at the address of the real one.
+ */
+export async function startProductionNode(chains: readonly [Devnet, Devnet]): Promise<ProductionNode> {
+  const [base, polygon] = chains
+  for (const chain of chains)
+    await chain.request('hardhat_setCode', [usdcOf(chain), contractArtifacts.testUsdc.deployedBytecode])
+  const server = await startTestServer({ durable: true })
+  const folder = await mkdtemp(join(tmpdir(), 'assay-production-'))
+  const signingKey = join(folder, 'signing.pem')
+  const { privateKey } = generateKeyPairSync('ed25519')
+  await writeFile(signingKey, privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 })
+  const [payTo, custody, settler] = [newWallet(), newWallet(), newWallet()]
+  for (const chain of chains) await chain.control.fund(settler.address, { microUsdc: 0n, wei: 10n ** 18n })
+  const config = parseConfig({
+    ASSAY_MODE: 'production',
+    PORT: '0',
+    ASSAY_HOME: folder,
+    DATABASE_URL: server.url,
+    BASE_RPC_URLS: base.url ?? '',
+    POLYGON_RPC_URLS: polygon.url ?? '',
+    PAY_TO: getAddress(payTo.address),
+    CUSTODY: getAddress(custody.address),
+    CUSTODY_KEYS: custody.key,
+    SETTLER_KEYS: settler.key,
+    BASE_URL: productionOrigin,
+    API_URL: productionOrigin,
+    SIGNING_KEY_FILE: signingKey,
+    FACILITATOR: 'local',
+    CONTACT_EMAIL: 'ops@node.test',
+    LOG_LEVEL: 'silent',
+  })
+  const node = await startNode(config, {
+    log: silentLog,
+    ownShops: 'till',
+    shops: [tokensOnYoungChain(config.tokens), openMandatesShop(), openConsoleShop({ operators: [] })],
+  })
+  return {
+    address: node.address,
+    payTo: getAddress(payTo.address),
+    fund: async (account, microUsdc) => {
+      const slot = keccak256(concat([pad(account), pad(numberToHex(balancesSlot))]))
+      for (const chain of chains)
+        await chain.request('hardhat_setStorageAt', [usdcOf(chain), slot, pad(numberToHex(microUsdc))])
+    },
+    stop: async () => {
+      await node.stop()
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** In production the shop looks for tokens from the first B20 block of Base on, which an embedded chain never reaches. */
+const tokensOnYoungChain =
+  (settings: Record<string, unknown>): OpenShop =>
+  (context) =>
+    openTokensShop({ settings })({ ...context, mode: 'rehearsal' as never })
+
+/** Of contracts/TestUsdc.sol: owner and pause share the slot before. */
+const balancesSlot = 2
+
+const usdcOf = ({ chainId }: Devnet): Address => {
+  const network = knownNetworks.find((known) => known.chainId === chainId)
+  if (network === undefined) throw new Error(`no such network: ${chainId}`)
+  return network.usdc.address
+}
+
+function newWallet() {
+  const key = generatePrivateKey()
+  return { key, address: privateKeyToAccount(key).address.toLowerCase() as Address }
+}
