@@ -1,12 +1,28 @@
 import { defineConfig } from 'vitest/config'
 
+const whole = ['packages/*/src/**/*.chain.test.ts', 'test/**/*.test.ts']
+
 export default defineConfig({
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/support/global-postgres.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: 'forks',
     maxWorkers: 2,
+    projects: [
+      // These keep nothing outside themselves, so files may follow each other in one process: loading the same modules
+      // for each of them would take longer than most of the tests.
+      {
+        extends: true,
+        test: {
+          name: 'parts',
+          include: ['packages/*/src/**/*.test.ts'],
+          exclude: ['packages/*/src/**/*.chain.test.ts'],
+          isolate: false,
+        },
+      },
+      // A chain or a whole node: a process of its own for each file.
+      { extends: true, test: { name: 'whole', include: whole } },
+    ],
   },
 })

@@ -24,6 +24,9 @@ const exceptions = {
   'store/testing.ts': { environment: 'test support: the server that a test run shares' },
   'store/embedded/tools.ts': { environment: 'PATH for the tools of PostgreSQL, which get no other variable' },
   'store/embedded/free-port.ts': { network: 'asks the system for a free port of the embedded server' },
+  'store/group-commit.ts': {
+    timer: 'lets a batch gather for a moment: what is written together, never what is written',
+  },
   'chain/http-endpoint.ts': { network: 'the JSON-RPC adapter', timer: 'the limit of one call' },
   'http/server.ts': { network: 'the listener', timer: 'closes connections while draining' },
   'http/write-response.ts': { timer: 'cuts sockets that do not read' },

@@ -17,5 +17,9 @@ if (!Object.hasOwn(runs, name ?? '')) {
   process.exitCode = 2
 } else {
   const run = await runs[name]()
-  process.exitCode = await run(args)
+  // Not thrown on: after Ctrl-C whatever was running fails, while what it started is still being stopped in order.
+  process.exitCode = await run(args).catch((error) => {
+    process.stderr.write(`${error instanceof Error ? error.stack : error}\n`)
+    return 1
+  })
 }

@@ -40,7 +40,11 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
   beforeAll(async () => {
     const words = 'Running text about how short interest is collected and published. '.repeat(12)
     site = await openLocalSite({ '/': `<title>Mine</title><p>${words}</p>` })
-    const env = { MATRIX: '{"demo":"small"}', INTENTS: '{}', DEMO_HOSTS: `mine.test=127.0.0.1:${site.port}` }
+    const env = {
+      MATRIX: '{"demo":"small"}',
+      INTENTS: '{"demo_calls_per_second":0.05}',
+      DEMO_HOSTS: `mine.test=127.0.0.1:${site.port}`,
+    }
     ;[till, browser] = await Promise.all([openTill({ env }), openBrowser()])
     const index = (await (await fetch(till.node.url)).json()) as {
       demo: { tokens: { key: string; address: string }[] }
@@ -307,6 +311,27 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.reload()
       await page.getByRole('button', { name: 'Switch to the light theme' }).waitFor()
       expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
+    })
+  }, 120_000)
+
+  test('a hostile name is shown as text, changes nothing around it, and an answer changed on its way is called so', async () => {
+    const name = '<img src=x onerror="globalThis.hacked=1"><b>Locked</b>\u202e'
+    await within({}, async (context) => {
+      const { page, complaints } = await openPage(context)
+      await page.route(`${till.node.url}/v1/check/*`, async (route) => {
+        const answer = await route.fetch()
+        const check = (await answer.json()) as { token: Record<string, unknown> }
+        await route.fulfill({ response: answer, json: { ...check, token: { ...check.token, name } } })
+      })
+      await go(page, `#/token/${token}`)
+      await page.getByText('onerror="globalThis.hacked=1"').waitFor()
+      await page.getByText(/^not verified: /).waitFor()
+      expect(await page.locator('main img').count()).toBe(0)
+      expect(await page.evaluate('globalThis.hacked')).toBeUndefined()
+      await page.goto(`${till.node.url}/#/token/%3Cscript%3EglobalThis.hacked%3D1%3C%2Fscript%3E`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      expect(await page.evaluate('globalThis.hacked')).toBeUndefined()
+      expect(complaints.filter((text) => !/status of 400/.test(text))).toEqual([])
     })
   }, 120_000)
 

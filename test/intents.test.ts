@@ -16,7 +16,9 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { type PeerKeys, readSharedEvent } from '../packages/node/src/market/intents/peers/shared-event.ts'
 import { lockIntents, newestSeq, publishEvents } from '../packages/node/src/market/intents/store.ts'
+import { keyDirectoryPath } from '../packages/node/src/signing/index.ts'
 import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
 
 const price = 5_000_000_000n
@@ -28,7 +30,15 @@ let token: string
 
 beforeAll(async () => {
   till = await openTill({
-    env: { INTENTS: JSON.stringify({ demo: 'off', bucket_seconds: 1, connections: 2, epsilon_daily: 864_000 }) },
+    env: {
+      INTENTS: JSON.stringify({
+        demo: 'off',
+        bucket_seconds: 1,
+        connections: 2,
+        epsilon_daily: 864_000,
+        share: true,
+      }),
+    },
   })
   url = `${till.node.url}/v1/market/intent-stream`
   networks = (await readDemo(till.node.url)).networks
@@ -382,6 +392,26 @@ test('a reorg that takes the payment away ends the stream and the subscription',
   expect(again.status).toBe(402)
   await control.releaseMining()
 }, 90_000)
+
+test('what the operator shares with peers is signed by the key of this address, and nothing but published counts', async () => {
+  const directory = (await (await fetch(`${till.node.url}${keyDirectoryPath}`)).json()) as { keys: PeerKeys }
+  await search(40, 'stocks and bonds')
+  const told = async () => {
+    const { data } = (await (await fetch(`${url}/shared`)).json()) as { data: string[] }
+    return data.map((text) => readSharedEvent(text, { address: till.node.url, keys: directory.keys }))
+  }
+  await expect.poll(async () => (await told()).some((one) => (one?.counts.size ?? 0) > 0), patience).toBe(true)
+  const buckets = await told()
+  expect(buckets.every((one) => one !== undefined)).toBe(true)
+  for (const one of buckets)
+    for (const [cluster, demand] of one?.counts ?? []) {
+      const { rows } = await till.db.database.query(
+        'select demand from intent_event where cluster = $1 and ends_at = $2',
+        [cluster, new Date(one?.endsAtMs ?? 0)],
+      )
+      expect(rows).toEqual([{ demand }])
+    }
+})
 
 test('the sample has the signed events of its hour, page by page', async () => {
   const toMs = Math.floor((Date.now() - 86_400_000) / 3_600_000) * 3_600_000

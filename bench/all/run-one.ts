@@ -11,6 +11,8 @@ export const resultsFolder = join(root, 'bench', '.results')
 
 export type Ran = { rows: FigureRow[]; exitCode: number | null; seconds: number; late: boolean; log: string }
 
+const graceMs = 60_000
+
 /** One bench in a process group of its own: whatever it started ends with it. */
 export async function runOne(bench: Bench, quick: boolean): Promise<Ran> {
   await mkdir(resultsFolder, { recursive: true })
@@ -36,7 +38,9 @@ export async function runOne(bench: Bench, quick: boolean): Promise<Ran> {
   let late = false
   const limit = setTimeout(() => {
     late = true
-    end(child.pid)
+    // Its children notice that it has gone and stop their databases in order; what is left after that is not asked.
+    child.kill('SIGTERM')
+    setTimeout(() => end(child.pid), graceMs).unref()
   }, bench.minutesMax * 60_000)
   const exitCode = await new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
   clearTimeout(limit)

@@ -77,6 +77,7 @@ async function restoreAndCompare(cluster: Cluster, caller: Caller, taken: Taken)
   const home = join(cluster.home, 'restored')
   await restoreBackup({ backup: taken.backup, home, credentialsFile, rng: systemRng })
   const server = await runEmbedded({ home, ...ports, onProgress: () => {}, onLockLost: () => {} })
+  cluster.adopt(() => server.stop())
   const database = createDatabase({ target: { url: server.databaseUrl }, poolSize: 2, ...ports })
   const node = await createNodeProcess(cluster, { DATABASE_URL: server.databaseUrl })
   try {

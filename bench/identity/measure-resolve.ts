@@ -9,7 +9,9 @@ type Serving = { url: string; dids: string[] }
 const loadSeconds = 5
 const rounds = 3
 const connections = 16
-const coldReads = 2_000
+const coldReads = 3_500
+/** Cold is what was never asked for, not a process that has just started. */
+const warmUp = 1_500
 
 /** Resolving from what a process keeps, and resolving what it has never been asked. */
 export async function measureResolve(serverUrl: string) {
@@ -71,9 +73,9 @@ async function measureCold(port: number, host: string, dids: readonly string[]) 
     { length: coldReads },
     (_, index) => `did:x402:0x${(index + 1).toString(16).padStart(40, 'a')}`,
   )
-  for (const did of strangers.slice(0, 300)) await reader.read(requestFor(host, did))
+  for (const did of strangers.slice(0, warmUp)) await reader.read(requestFor(host, did))
   const took: number[] = []
-  for (let index = 300; index < coldReads; index += 1) {
+  for (let index = warmUp; index < coldReads; index += 1) {
     const known = index % 2 === 0 ? dids[200 + ((index / 2) % 300)] : undefined
     const did = known === undefined ? (strangers[index] as string) : onChain(known, index)
     took.push(await reader.read(requestFor(host, did)))

@@ -37,12 +37,16 @@ try {
       measured: `${index.median_ms} ms median, slowest ${index.slowest_ms} ms`,
       reached: index.median_ms < index.required_ms,
     },
-    {
-      figure: 'durable buys end to end, settlement stubbed',
-      asked: `${buys.required_per_second}/s`,
-      measured: `${buys.per_second}/s; CPU each: node ${buys.node_cpu_micros}, database ${buys.database_cpu_micros} µs`,
-      reached: buys.per_second >= buys.required_per_second && buys.statuses['200'] === buys.count,
-    },
+    ...(buys === undefined
+      ? []
+      : [
+          {
+            figure: 'durable buys end to end, settlement stubbed',
+            asked: `${buys.required_per_second}/s`,
+            measured: `${buys.per_second}/s; CPU each: node ${buys.node_cpu_micros}, database ${buys.database_cpu_micros} µs`,
+            reached: buys.per_second >= buys.required_per_second && buys.statuses['200'] === buys.count,
+          },
+        ]),
   )
   const reached =
     book.per_second >= book.required_per_second &&

@@ -12,6 +12,7 @@ import { freePort } from '../../packages/node/src/store/embedded/free-port.ts'
 import { runEmbedded } from '../../packages/node/src/store/embedded/run-embedded.ts'
 import { createDatabase } from '../../packages/node/src/store/pool.ts'
 import { benchPayer } from '../load/sign-payments.ts'
+import { closeOnSignal } from '../process/on-signal.ts'
 import { openNats } from './nats.ts'
 
 export type Env = Record<string, string>
@@ -26,6 +27,8 @@ export type Cluster = {
   home: string
   /** Configuration of one process that listens on `port`. */
   env(port: number, more?: Env): Env
+  /** Ends with the cluster, whatever happens before. */
+  adopt(end: () => Promise<unknown>): void
   close(): Promise<void>
 }
 
@@ -44,8 +47,10 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   await chmod(home, 0o711)
   const closing: (() => Promise<unknown>)[] = [() => rm(home, { recursive: true, force: true })]
   const close = async () => {
+    forget()
     for (const undo of closing.splice(0).reverse()) await undo()
   }
+  const forget = closeOnSignal(close)
   try {
     const ports = { clock: systemClock, log: silentLog }
     const quiet = { rng: systemRng, onProgress: () => {}, onLockLost: () => {} }
@@ -84,7 +89,16 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       ASSAY_HOME: join(home, 'nodes', String(port)),
       ...more,
     })
-    return { databaseUrl: server.databaseUrl, owner, base, polygon, home, env, close }
+    return {
+      databaseUrl: server.databaseUrl,
+      owner,
+      base,
+      polygon,
+      home,
+      env,
+      adopt: (end) => closing.push(end),
+      close,
+    }
   } catch (error) {
     await close()
     throw error

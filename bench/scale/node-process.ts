@@ -19,6 +19,13 @@ const readyWithinMs = 120_000
 export async function createNodeProcess(cluster: Cluster, more: Env = {}): Promise<NodeProcess> {
   const port = await freePort()
   let child: ChildProcess | undefined
+  const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null
+    const ended = new Promise<number | null>((resolve) => child?.once('exit', (code) => resolve(code)))
+    child.kill(signal)
+    return ended
+  }
+  cluster.adopt(() => end('SIGKILL'))
   return {
     port,
     url: `http://127.0.0.1:${port}`,
@@ -31,12 +38,7 @@ export async function createNodeProcess(cluster: Cluster, more: Env = {}): Promi
       })
       await ready(child)
     },
-    end: async (signal) => {
-      if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null
-      const ended = new Promise<number | null>((resolve) => child?.once('exit', (code) => resolve(code)))
-      child.kill(signal)
-      return ended
-    },
+    end,
   }
 }
 

@@ -29,16 +29,19 @@ export async function openBouncer(cluster: Cluster): Promise<Bouncer | undefined
   const child = spawn(binary, [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), file], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGKILL')
+    await ended
+  }
+  cluster.adopt(stop)
   await listening(child, port)
   const { stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8' })
   return {
     url: `postgresql://assay_pool@127.0.0.1:${port}/assay`,
     version: stdout.split('\n')[0] ?? '',
-    stop: async () => {
-      const ended = new Promise((resolve) => child.once('exit', resolve))
-      child.kill('SIGKILL')
-      await ended
-    },
+    stop,
   }
 }
 

@@ -15,6 +15,10 @@ type Step = {
   /** Cores in use on average: by the nodes, the database and the clients. */
   cores: { node: number; database: number; client: number }
   micros: { node: number; database: number; client: number }
+  /** Bytes of the database's log for one purchase. */
+  walBytes: number
+  /** Cores that programs of no concern to us took meanwhile. */
+  others: number
   working: number
   waits: [string, number][]
   statuses: Record<string, number>
@@ -68,9 +72,11 @@ async function runStep(cluster: Cluster, load: Child, nodes: readonly Child[], p
   const nodeCpu = async () =>
     (await Promise.all(nodes.map((node) => node.ask<number>('cpu')))).reduce((sum, micros) => sum + micros, 0)
   try {
-    const [nodesBefore, databaseBefore] = [await nodeCpu(), database.micros()]
+    const [nodesBefore, databaseBefore, busyBefore] = [await nodeCpu(), database.micros(), busyMs()]
+    const walBefore = await walBytes(cluster)
     const stopWatching = watchSessions(cluster.owner)
     const ran = await load.ask<Ran>('go', Math.ceil(connections / nodes.length))
+    const busySeconds = (busyMs() - busyBefore) / 1000
     const { running, waits } = await stopWatching()
     const spent = {
       node: (await nodeCpu()) - nodesBefore,
@@ -88,6 +94,8 @@ async function runStep(cluster: Cluster, load: Child, nodes: readonly Child[], p
       perSecond: done / ran.seconds,
       cores: each(ran.seconds * 1e6),
       micros: each(done),
+      walBytes: ((await walBytes(cluster)) - walBefore) / done,
+      others: Math.max(0, (busySeconds - (spent.node + spent.database + spent.client) / 1e6) / ran.seconds),
       working: running,
       waits,
       statuses: ran.statuses,
@@ -97,11 +105,19 @@ async function runStep(cluster: Cluster, load: Child, nodes: readonly Child[], p
   }
 }
 
+/** Of all cores together, since the machine started. */
+const busyMs = () => cpus().reduce((sum, { times }) => sum + times.user + times.sys + times.nice + times.irq, 0)
+
+async function walBytes({ owner }: Cluster): Promise<number> {
+  const { rows } = await owner.query<{ bytes: string }>(`select pg_current_wal_lsn() - '0/0' as bytes`)
+  return Number(rows[0]?.bytes)
+}
+
 const n = (value: number) => Math.round(value).toLocaleString('en-US')
 
-function lineOf({ processes, perSecond, cores, micros, working, waits }: Step): string {
+function lineOf({ processes, perSecond, cores, micros, walBytes: log, working, waits }: Step): string {
   const used = `${cores.node.toFixed(2)} node + ${cores.database.toFixed(2)} database + ${cores.client.toFixed(2)} clients`
-  const each = `${n(micros.node)} + ${n(micros.database)} + ${n(micros.client)} µs each`
+  const each = `${n(micros.node)} + ${n(micros.database)} + ${n(micros.client)} µs and ${n(log)} bytes of log each`
   const [wait] = waits
   const waiting = wait ? `, most waited for ${wait[0]} (${wait[1].toFixed(1)})` : ''
   return `${processes} processes: ${n(perSecond)}/s; cores ${used} (${each}); sessions working ${working.toFixed(1)}${waiting}`
@@ -113,10 +129,11 @@ function verdictOf(steps: readonly Step[], faults: readonly string[]): Verdict {
   const best = steps.reduce((a, b) => (b.perSecond > a.perSecond ? b : a))
   const last = steps.at(-1) as Step
   const used = last.cores.node + last.cores.database + last.cores.client
+  const cores = `${used.toFixed(2)} of ${total} in use by nodes, database and clients, ${last.others.toFixed(2)} by other programs`
   const bound =
-    used > 0.85 * total
-      ? `the ${total} cores of this machine: ${used.toFixed(2)} in use`
-      : `waiting, mostly for ${last.waits[0]?.[0] ?? 'nothing in particular'}: ${used.toFixed(2)} of ${total} cores in use`
+    used + last.others > 0.85 * total
+      ? `the cores of this machine: ${cores}`
+      : `waiting, mostly for ${last.waits[0]?.[0] ?? 'nothing in particular'}: ${cores}`
   const perDatabaseCore = 1e6 / best.micros.database
   const notes = [
     ...steps.map(lineOf),
@@ -127,7 +144,7 @@ function verdictOf(steps: readonly Step[], faults: readonly string[]): Verdict {
     handOut({
       figure: `purchases a second, ${step.processes} processes, settlement stubbed`,
       asked: null,
-      measured: `${n(step.perSecond)}/s; CPU each: node ${n(step.micros.node)}, database ${n(step.micros.database)} µs`,
+      measured: `${n(step.perSecond)}/s; CPU each: node ${n(step.micros.node)}, database ${n(step.micros.database)} µs; ${n(step.walBytes)} bytes of log`,
       reached: null,
     })
   return {

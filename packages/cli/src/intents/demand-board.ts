@@ -34,6 +34,9 @@ export function createDemandBoard(over: 'bucket' | 'stretch' = 'bucket') {
         { title: 'topic', of: (row) => row.cluster.name },
         { title: 'demand', of: (row) => String(row.demand), right: true },
         { title: 'bonded', of: (row) => (row.bonded === null ? '-' : String(row.bonded)), right: true },
+        ...(rows.some(({ peers }) => peers !== undefined)
+          ? [{ title: 'peers', of: (row: IntentTick) => String(row.peers?.demand ?? '-'), right: true }]
+          : []),
         { title: 'change', of: (row) => changeText(row.trend.change_pct), right: true },
         { title: 'trend', of: (row) => row.trend.ewma.toFixed(1), right: true },
         { title: '', of: (row) => '#'.repeat(Math.max(1, Math.round((barWidth * row.demand) / most))) },

@@ -80,7 +80,8 @@ test('a shared body is text only where its bytes are ASCII', () => {
   expect(hotBody('grün')).toEqual(Buffer.from('grün'))
 })
 
-test('when waits last, callers who pay nothing are told to come back first, and a single stall tells nobody', async () => {
+/** A node whose clock stands still until it is told how late it comes to its timers. */
+function lateNode() {
   let now = 0
   const waiting: { dueMs: number; wake(): void }[] = []
   const clock = {
@@ -105,12 +106,28 @@ test('when waits last, callers who pay nothing are told to come back first, and 
       return false
     }
   }
+  return { load, stall, isLetIn }
+}
+
+test('when waits last, callers who pay nothing are told to come back first, and a single stall tells nobody', async () => {
+  const { load, stall, isLetIn } = lateNode()
+  for (let open = 0; open < 40; open += 1) load.enter(true)
   expect(isLetIn(false)).toBe(true)
   await stall(900)
   expect(isLetIn(false)).toBe(true)
   for (let look = 0; look < 4; look += 1) await stall(50 + 400)
   expect([isLetIn(false), isLetIn(true)]).toEqual([false, true])
   for (let look = 0; look < 4; look += 1) await stall(50 + 900)
+  expect([isLetIn(false), isLetIn(true)]).toEqual([false, false])
+  // With few requests open, being late is no reason to refuse one more.
+  for (let open = 0; open < 10; open += 1) load.leave()
+  expect([isLetIn(false), isLetIn(true)]).toEqual([true, true])
+})
+
+test('a node that has caught up lets everybody in again', async () => {
+  const { load, stall, isLetIn } = lateNode()
+  for (let open = 0; open < 40; open += 1) load.enter(true)
+  for (let look = 0; look < 5; look += 1) await stall(50 + 900)
   expect([isLetIn(false), isLetIn(true)]).toEqual([false, false])
   for (let look = 0; look < 4; look += 1) await stall(50)
   expect([isLetIn(false), isLetIn(true)]).toEqual([true, true])

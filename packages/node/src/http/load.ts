@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 import { isPulled } from './event-reader.ts'
-import { createPressure } from './pressure.ts'
+import { createPressure, crowd } from './pressure.ts'
 
 export type LoadConfig = {
   inFlightMax: number
@@ -44,7 +44,8 @@ export function createLoad(config: LoadConfig, ports: { clock: Clock; probe?(): 
     enter: (paying) => {
       pressure.noteRequest()
       const waitMsMax = paying ? config.payingWaitMsMax : config.freeWaitMsMax
-      if (pressure.lastingMs() > waitMsMax || pressure.overdueMs() > waitMsMax + stallMs) throw crowded()
+      const late = pressure.lastingMs() > waitMsMax || pressure.overdueMs() > waitMsMax + stallMs
+      if (late && inFlight >= crowd) throw crowded()
       if (inFlight >= (paying ? config.inFlightMax : config.inFlightMax * 0.8)) throw crowded()
       inFlight += 1
     },

@@ -21,7 +21,8 @@ const lookEveryMs = 50
 const watchForMs = 1_000
 /** A wait counts when this many looks in a row saw it. */
 const looksInARow = 4
-const crowd = 32
+/** Fewer open requests than this are nobody's burden, however late we are. */
+export const crowd = 32
 
 /**
  * Counting requests in flight says little: ten that wait for a chain are no load, and a thousand that are answered at once

@@ -56,6 +56,21 @@ async function expectSameAsEntries(): Promise<void> {
   expect(await openClearingSinceFold(db.database, 100)).toEqual(await openClearing(db.database, 100))
 }
 
+/** What other transactions of the server hold back is folded once they have ended. */
+const foldAll = (atOnce?: number) =>
+  expect
+    .poll(
+      async () => {
+        await foldBooks(db.database, atOnce)
+        const { rows } = await db.database.query(
+          'select 1 from ledger_transaction where xid >= (select until_xid from books_fold_head)',
+        )
+        return rows.length
+      },
+      { timeout: 30_000 },
+    )
+    .toBe(0)
+
 test('the fold and what came since give what all entries give, before, between and after folding', async () => {
   await expectSameAsEntries()
   await post(db.database, [topUp('a', 1, 5n), topUp('b', 2, 7n), settle('c', 11n, 'pay_1'), settle('d', 13n, 'pay_2')])
@@ -65,8 +80,7 @@ test('the fold and what came since give what all entries give, before, between a
   await post(db.database, [topUp('e', 1, 100n), cleared('f', 11n, 'pay_1')])
   await expectSameAsEntries()
   expect(await openClearingSinceFold(db.database, 100)).toMatchObject([{ paymentId: 'pay_2', balanceMicro: 13n }])
-  await foldBooks(db.database)
-  await foldBooks(db.database)
+  await foldAll()
   await expectSameAsEntries()
   const { rows } = await db.database.query('select payment_id from books_fold_clearing')
   expect(rows).toEqual([{ payment_id: 'pay_2' }])
@@ -83,6 +97,17 @@ test('a posting still open while others are folded is not lost', async () => {
   expect(open).toBe('committed')
   await expectSameAsEntries()
   await foldBooks(db.database)
+  await expectSameAsEntries()
+})
+
+test('many postings are folded in small steps, and one large transaction in one', async () => {
+  for (let n = 0; n < 7; n += 1) await post(db.database, [topUp(`small:${n}`, 6, 1n)])
+  await post(
+    db.database,
+    Array.from({ length: 9 }, (_, n) => topUp(`large:${n}`, 7, 2n)),
+  )
+  await post(db.database, [settle('after', 3n, 'pay_9')])
+  await foldAll(2)
   await expectSameAsEntries()
 })
 

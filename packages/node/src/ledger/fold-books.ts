@@ -2,26 +2,45 @@ import type { Database, Sql, Tx } from '../store/database.ts'
 import type { AccountKind } from './accounts.ts'
 import type { OpenClearing } from './read.ts'
 
+/** Postings taken in one transaction, so that no fold is ever long, however much there is to catch up on. */
+const transactionsPerFold = 100_000
+
 /** Brings the fold of the books up to what is decided by now. Run from time to time; reading is right without it, and slower. */
-export async function foldBooks(database: Database): Promise<void> {
-  await database.transaction(async (tx) => {
-    await tx.query('select pg_advisory_xact_lock(1634952033, 11)')
-    const { rows } = await tx.query<{ from: string; until: string; restored: boolean }>(
-      `select until_xid::text as "from", pg_snapshot_xmin(pg_current_snapshot())::text as until,
-          pg_snapshot_xmin(pg_current_snapshot()) < until_xid as restored from books_fold_head`,
-    )
-    const [head] = rows
-    if (head === undefined) return
-    // Restored into another server, whose transaction numbers begin anew: what comes now would lie below the fold.
-    const from = head.restored ? '0' : head.from
-    if (head.restored) {
-      await tx.query('delete from books_fold_account')
-      await tx.query('delete from books_fold_clearing')
-    }
-    await foldAccounts(tx, from, head.until)
-    await foldClearing(tx, from, head.until)
-    await tx.query('update books_fold_head set until_xid = $1::text::xid8', [head.until])
-  })
+export async function foldBooks(database: Database, atOnce = transactionsPerFold): Promise<void> {
+  while (await database.transaction((tx) => foldOnce(tx, atOnce)));
+}
+
+type Range = { from: string; until: string; restored: boolean; more: boolean }
+
+/** True when there is more to fold. */
+async function foldOnce(tx: Tx, atOnce: number): Promise<boolean> {
+  await tx.query('select pg_advisory_xact_lock(1634952033, 11)')
+  const { rows } = await tx.query<Range>(
+    `with bound as (select pg_snapshot_xmin(pg_current_snapshot()) as xid),
+       head as (select case when bound.xid < until_xid then '0'::xid8 else until_xid end as xid,
+         bound.xid < until_xid as restored from books_fold_head, bound),
+       cut as (select t.xid from ledger_transaction t
+         where t.xid >= (select xid from head) and t.xid < (select xid from bound)
+         order by t.xid, t.id offset $1 limit 1),
+       -- All of one database transaction or nothing of it.
+       whole as (select case when cut.xid > head.xid then cut.xid
+         else (select t.xid from ledger_transaction t where t.xid > cut.xid order by t.xid limit 1) end as xid from cut, head)
+     select head.xid::text as "from", restored, coalesce(least(whole.xid, bound.xid), bound.xid)::text as until,
+       coalesce(whole.xid < bound.xid, false) as more
+     from head cross join bound left join whole on true`,
+    [atOnce],
+  )
+  const [range] = rows
+  if (range === undefined) return false
+  // Restored into another server, whose transaction numbers begin anew: what comes now would lie below the fold.
+  if (range.restored) {
+    await tx.query('delete from books_fold_account')
+    await tx.query('delete from books_fold_clearing')
+  }
+  await foldAccounts(tx, range.from, range.until)
+  await foldClearing(tx, range.from, range.until)
+  await tx.query('update books_fold_head set until_xid = $1::text::xid8', [range.until])
+  return range.more
 }
 
 async function foldAccounts(tx: Tx, from: string, until: string): Promise<void> {
@@ -45,6 +64,8 @@ async function foldClearing(tx: Tx, from: string, until: string): Promise<void> 
      join ledger_account a on a.id = e.account_id and a.kind = 'clearing'
      where t.xid >= $1::text::xid8 and t.xid < $2::text::xid8
      group by e.account_id, coalesce(t.payment_id, '')
+     -- Most payments are posted and cleared between two folds.
+     having sum(e.amount_micro) <> 0
      on conflict (account_id, payment_id) do update set
        balance_micro = books_fold_clearing.balance_micro + excluded.balance_micro,
        since = least(books_fold_clearing.since, excluded.since)`,

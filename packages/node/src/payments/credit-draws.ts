@@ -1,13 +1,13 @@
 import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Micro } from '../kernel/money.ts'
-import { accounts, type LedgerTransaction, postValues } from '../ledger/index.ts'
+import { accounts, type LedgerTransaction, post, postValues } from '../ledger/index.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
 import { sqlStateOf } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import { creditLines } from './credit-balance.ts'
 import { type EntitledCall, holdMs, paysIntoClearing } from './entitled-calls.ts'
-import type { HeldDraw, PaidRoute } from './paid-call.ts'
+import type { Draw, HeldDraw, HoldOutcome, PaidRoute } from './paid-call.ts'
 
 export type DrawRequest = {
   id: string
@@ -21,6 +21,8 @@ export type DrawRequest = {
   mandateId: string | undefined
   /** Of the proof: claimed with the hold, so that a copy of the request draws nothing. */
   nonce: { key: string; expiresAtMs: number }
+  /** What the caller gets when it cannot be drawn. */
+  notHeld(drawn: DrawOutcome): Promise<HoldOutcome>
 }
 
 export type DrawOutcome = {
@@ -45,14 +47,24 @@ export function createDraws(database: Database, clock: Clock) {
 
 type Row = { place: number; outcome: string; network: string | null; left_micro: bigint | null }
 
-async function holdAll(database: Database, items: readonly DrawRequest[], nowMs: number): Promise<DrawOutcome[]> {
+function holdAll(database: Database, items: readonly DrawRequest[], nowMs: number): Promise<DrawOutcome[]> {
+  return reserve(database, items, nowMs, 'hold', attemptsMax)
+}
+
+async function reserve(
+  sql: Sql,
+  items: readonly DrawRequest[],
+  nowMs: number,
+  how: 'hold' | 'take',
+  attempts: number,
+): Promise<DrawOutcome[]> {
   // One order for all processes: rows of the same wallet and name are met in the same sequence.
   const order = items.map((_, index) => index).sort((a, b) => compare(items[a] as DrawRequest, items[b] as DrawRequest))
   const sorted = order.map((index) => items[index] as DrawRequest)
-  const statement = { name: 'credit_reserve', text: holdSql, values: holdValues(sorted, nowMs) }
+  const statement = { name: 'credit_reserve', text: holdSql, values: [...holdValues(sorted, nowMs), how === 'take'] }
   for (let attempt = 1; ; attempt += 1)
     try {
-      const { rows } = await database.query<Row>(statement)
+      const { rows } = await sql.query<Row>(statement)
       const outcomes = new Array<DrawOutcome>(items.length)
       rows.forEach(({ outcome, network, left_micro }, index) => {
         outcomes[order[index] as number] = { outcome, network, leftMicro: left_micro }
@@ -60,14 +72,14 @@ async function holdAll(database: Database, items: readonly DrawRequest[], nowMs:
       return outcomes
     } catch (error) {
       // Undone as a whole by the server, so it can be tried again.
-      if (attempt >= attemptsMax || !retryable.has(sqlStateOf(error) ?? '')) throw error
+      if (attempt >= attempts || !retryable.has(sqlStateOf(error) ?? '')) throw error
     }
 }
 
 const compare = (a: DrawRequest, b: DrawRequest): number =>
   a.account < b.account ? -1 : a.account > b.account ? 1 : (a.key ?? '') < (b.key ?? '') ? -1 : 1
 
-const holdSql = `select place, outcome, network, left_micro from credit_reserve(${Array.from({ length: 15 }, (_, i) => `$${i + 1}`).join(', ')})`
+const holdSql = `select place, outcome, network, left_micro from credit_reserve(${Array.from({ length: 16 }, (_, i) => `$${i + 1}`).join(', ')})`
 
 function holdValues(items: readonly DrawRequest[], nowMs: number): unknown[] {
   const pool = new Map<string, number>()
@@ -101,6 +113,34 @@ function holdValues(items: readonly DrawRequest[], nowMs: number): unknown[] {
     new Date(nowMs),
     new Date(nowMs + holdMs),
   ]
+}
+
+/** Holds and takes in one go, for answers that are ready: what is not taken says why, as a hold would. */
+export async function takeDraws(tx: Tx, nowMs: number, items: readonly DrawRequest[]): Promise<DrawOutcome[]> {
+  // The transaction is tried again as a whole, so not here.
+  const outcomes = await reserve(tx, items, nowMs, 'take', 1)
+  await post(
+    tx,
+    items.flatMap(({ id, account, amountMicro, route }, index) => {
+      const { outcome, network } = outcomes[index] as DrawOutcome
+      if (outcome !== 'held' || network === null) return []
+      const amount = amountMicro
+      const toClearing = paysIntoClearing(route)
+      return [takePosting({ id, subject: network, account, amount, routeId: route.id, toClearing, isPosted: false })]
+    }),
+  )
+  return outcomes
+}
+
+/** A draw that was taken, with what is left of its balance now. */
+export async function takenDraw(sql: Sql, id: string): Promise<Draw | undefined> {
+  const { rows } = await sql.query<Draw>(
+    `select e.subject as network, e.amount as "amountMicro", b.owed_micro - b.held_micro as "leftMicro"
+     from entitled_call e join ledger_balance b on b.account_id = e.held_on
+     where e.id = $1 and e.port = 'credit' and e.state = 'captured'`,
+    [id],
+  )
+  return rows[0]
 }
 
 const captureSql = `select credit_capture(${Array.from({ length: 13 }, (_, i) => `$${i + 1}`).join(', ')}) as ended`

@@ -10,9 +10,12 @@ import {
   captureDraws,
   createDraws,
   type DrawOutcome,
+  type DrawRequest,
   type EndedDraw,
   endDraw,
   givePostings,
+  takeDraws,
+  takenDraw,
   takePosting,
 } from './credit-draws.ts'
 import {
@@ -23,9 +26,10 @@ import {
   requireCovered,
   requireDelegate,
 } from './credit-mandate.ts'
+import { createPurses } from './credit-purses.ts'
 import { takesCredit } from './credit-terms.ts'
 import { earlierCall, expiredHolds, idempotencyKey, keepAnswer, wasCaptured } from './entitled-calls.ts'
-import type { EntitlementPort, HoldOutcome, PaidCall } from './paid-call.ts'
+import type { EntitlementPort, HoldOutcome, PaidCall, Promised, TakeOutcome } from './paid-call.ts'
 
 /** Who signed a request, and the number that makes the signature count once; not claimed yet. */
 export type CreditCaller = {
@@ -44,6 +48,8 @@ export type CreditDeps = {
   networks: readonly string[]
   /** Who signed this very request: money moves, so nothing less will do. */
   provenCaller(call: PaidCall): Promise<CreditCaller>
+  /** False: every price is set aside before its answer is prepared. */
+  promises?: boolean
 }
 
 const name = 'credit'
@@ -54,7 +60,12 @@ const name = 'credit'
  */
 export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { recover(): Promise<void> } {
   const { database, clock } = deps
-  const parts = { ...deps, draws: createDraws(database, clock), mandateOf: createMandateReader(database) }
+  const parts = {
+    ...deps,
+    draws: createDraws(database, clock),
+    mandateOf: createMandateReader(database),
+    purses: createPurses(clock),
+  }
   const port: EntitlementPort = {
     name,
     claims: (headers) => /\berc8128:/.test(headers.get('signature-input') ?? ''),
@@ -67,6 +78,8 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
       return { network: call.subject, amountMicro: call.amount }
     },
     captureAll: (tx, held) => captureDraws(tx, clock.nowMs(), held),
+    takeAll: (tx, promised) => takePromised(parts, tx, promised),
+    taken: (callId) => takenDraw(database, callId),
     keep: keepAnswer,
     release: (holdId) => releaseDraw(database, clock, holdId),
     captured: (holdId) => wasCaptured(database, holdId),
@@ -87,6 +100,7 @@ function asRefusal(error: unknown): HoldOutcome {
 type Parts = CreditDeps & {
   draws: ReturnType<typeof createDraws>
   mandateOf: ReturnType<typeof createMandateReader>
+  purses: ReturnType<typeof createPurses>
 }
 
 async function holdCredit(parts: Parts, call: PaidCall, fingerprint: string): Promise<HoldOutcome> {
@@ -106,7 +120,7 @@ async function holdCredit(parts: Parts, call: PaidCall, fingerprint: string): Pr
       throw error
     }
   const id = parts.ids.next('call')
-  const drawn = await parts.draws.hold({
+  const request: DrawRequest = {
     id,
     account,
     networks: networksFor(parts.networks, call, onlyNetwork(mandate, caller)),
@@ -116,7 +130,12 @@ async function holdCredit(parts: Parts, call: PaidCall, fingerprint: string): Pr
     key,
     mandateId,
     nonce: caller.nonce,
-  })
+    notHeld: (drawn) => notHeld(parts, call, drawn, { mandate, account, key, fingerprint }).catch(asRefusal),
+  }
+  if (parts.promises !== false && !call.route.commit && parts.purses.hasPlenty(request))
+    return { status: 'promised', account, callId: id, named: key !== undefined, request }
+  const drawn = await parts.draws.hold(request)
+  parts.purses.saw(request, drawn)
   if (drawn.outcome === 'held' && drawn.network !== null)
     return {
       status: 'held',
@@ -126,7 +145,19 @@ async function holdCredit(parts: Parts, call: PaidCall, fingerprint: string): Pr
       named: key !== undefined,
       draw: { network: drawn.network, amountMicro: call.priceMicro, leftMicro: drawn.leftMicro ?? 0n },
     }
-  return notHeld(parts, call, drawn, { mandate, account, key, fingerprint })
+  return request.notHeld(drawn)
+}
+
+async function takePromised(parts: Parts, tx: Tx, promised: readonly Promised[]): Promise<TakeOutcome[]> {
+  const requests = promised.map(({ request }) => request)
+  const drawn = await takeDraws(tx, parts.clock.nowMs(), requests)
+  return requests.map((request, index) => {
+    const one = drawn[index] as DrawOutcome
+    parts.purses.saw(request, one)
+    if (one.outcome !== 'held' || one.network === null) return { status: 'not_taken', why: () => request.notHeld(one) }
+    const { amountMicro } = request
+    return { status: 'taken', draw: { network: one.network, amountMicro, leftMicro: one.leftMicro ?? 0n } }
+  })
 }
 
 async function delegatedMandate({ mandateOf }: Parts, id: string, caller: CreditCaller): Promise<MandateTerms> {

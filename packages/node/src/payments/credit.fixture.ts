@@ -27,7 +27,7 @@ export type Asked = {
 }
 
 /** The credit port on a real database; who signs is whoever a test says. */
-export function openCreditDesk(db: Pick<TestDatabase, 'database'>, given: { clock?: Clock } = {}) {
+export function openCreditDesk(db: Pick<TestDatabase, 'database'>, given: { clock?: Clock; promises?: boolean } = {}) {
   const clock = given.clock ?? systemClock
   const { database } = db
   const callers = new WeakMap<PaidCall, CreditCaller>()
@@ -37,6 +37,7 @@ export function openCreditDesk(db: Pick<TestDatabase, 'database'>, given: { cloc
     ids: createIds(clock, systemRng),
     networks: [base, polygon],
     provenCaller: async (call) => callers.get(call) as CreditCaller,
+    promises: given.promises ?? false,
   })
   const hold = async (asked: Asked): Promise<HoldOutcome> => {
     const call = callOf(asked)

@@ -3,6 +3,7 @@ import type { Json } from '../kernel/canonical-json.ts'
 import type { Micro } from '../kernel/money.ts'
 import type { Problem } from '../kernel/problem.ts'
 import type { Tx } from '../store/database.ts'
+import type { DrawRequest } from './credit-draws.ts'
 
 /** Who brought the buyer; kept with the payment for the sale hooks. */
 export type Attribution = { ref?: Address; aff?: Address }
@@ -127,6 +128,10 @@ export type EntitlementPort = {
   keep?(tx: Tx, holdId: string, answer: AnswerContent): Promise<void>
   /** Idempotent; also called by recovery for holds whose owner has gone. */
   release(holdId: string): Promise<void>
+  /** Takes what was promised, in the transaction of the sales. */
+  takeAll?(tx: Tx, promised: readonly Promised[]): Promise<TakeOutcome[]>
+  /** What was taken for a promised call, if it was; asked when a commit ended unseen. */
+  taken?(callId: string): Promise<Draw | undefined>
   /** Whether a hold ended in a capture; asked when a commit ended unseen. */
   captured?(holdId: string): Promise<boolean>
 }
@@ -137,11 +142,20 @@ export type HoldOutcome =
    * `named`: false when nobody can ask for the answer again, so that it need not be kept.
    */
   | { status: 'held'; holdId: string; account: Address; callId?: string; draw?: Draw; named?: boolean }
+  | Promised
   /** The same named call was served before: its answer again, nothing more is used. */
   | { status: 'served'; answer: AnswerContent }
   /** Does not cover this call: the answer is a 402 with this note, and what else helps the caller choose. */
   | { status: 'not_covered'; note: string; extra?: Record<string, unknown> }
   | { status: 'refused'; problem: Problem }
+
+/** Whoever evidently has the price: nothing is set aside, and it is taken with the answer, in one go. */
+export type Promised = { status: 'promised'; account: Address; callId: string; named: boolean; request: DrawRequest }
+
+export type TakeOutcome =
+  | { status: 'taken'; draw: Draw }
+  /** What a hold would have said. */
+  | { status: 'not_taken'; why(): Promise<HoldOutcome> }
 
 /** Credit that a hold set aside, and what is left of that balance beside it. */
 export type Draw = Capture & { leftMicro: Micro }

@@ -1,13 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Address } from '../kernel/address.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
+import { Problem } from '../kernel/problem.ts'
 import { systemRng } from '../kernel/random.ts'
 import type { Database } from '../store/database.ts'
 import { CommitUnknown } from '../store/errors.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
-import { type Asked, openCreditDesk, randomWallet } from './credit.fixture.ts'
+import { type Asked, insertTestMandate, mandateCounters, openCreditDesk, randomWallet } from './credit.fixture.ts'
+import { heldDifferences } from './credit-balance.ts'
 import type { GateDeps } from './gate-deps.ts'
-import type { EntitlementPort, PaidRoute } from './paid-call.ts'
+import type { EntitlementPort, PaidCall, PaidRoute } from './paid-call.ts'
 import { createEntitledSales, passEntitled } from './pass-entitled.ts'
 
 let db: TestDatabase
@@ -31,7 +34,7 @@ const losing = (commits: boolean): Database => ({
   },
 })
 
-async function ask(database: Database, asked: Asked) {
+async function ask(database: Database, asked: Asked & { prepare?: PaidCall['prepare'] }, at = desk) {
   const deps = {
     database,
     clock: { ...systemClock, sleep: pause },
@@ -40,9 +43,10 @@ async function ask(database: Database, asked: Asked) {
     metrics: { count: () => {} },
     log: { warn: () => {}, error: () => {} },
     saleHooks: [],
+    challenges: { header: () => 'required' },
   } as unknown as GateDeps
-  const call = desk.callOf(asked)
-  const port: EntitlementPort = { ...desk.port, hold: () => desk.hold(asked) }
+  const call = { ...at.callOf(asked), ...(asked.prepare ? { prepare: asked.prepare } : {}) }
+  const port: EntitlementPort = { ...at.port, hold: () => at.hold(asked) }
   return passEntitled(deps, createEntitledSales(deps), call, [port])
 }
 
@@ -69,4 +73,88 @@ test('an unnamed call whose capture was lost with its commit gets its money back
   for (const route of [{}, withEffect])
     expect(await ask(losing(false), { by: wallet, micro: 300n, route })).toMatchObject({ kind: 'refused' })
   expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([1_000n, 0n])
+})
+
+describe('a caller who had plenty a moment ago', () => {
+  const price = 300n
+  const plenty = 100_000n
+  let rich: ReturnType<typeof openCreditDesk>
+  beforeAll(() => {
+    rich = openCreditDesk(db, { promises: true })
+  })
+  const known = async () => {
+    const wallet = randomWallet()
+    await rich.topUp(wallet, plenty)
+    expect((await rich.hold({ by: wallet, micro: price })).status).toBe('held')
+    return wallet
+  }
+  const free = (wallet: Address) => rich.balance(wallet)
+
+  test('pays with the answer, in one go: nothing is held in between and one posting is made', async () => {
+    const wallet = await known()
+    const before = await free(wallet)
+    const served = await ask(db.database, { by: wallet, micro: price }, rich)
+    expect(served).toMatchObject({ kind: 'served', answer: { body: '{}' } })
+    expect(await free(wallet)).toBe(before - price)
+    expect(await rich.heldMicro(wallet)).toBe(price)
+    const { rows } = await db.database.query(
+      `select e.state, (select count(*) from ledger_transaction t where t.payment_id = e.id)::int as postings
+       from entitled_call e where e.account = $1 order by e.held_at desc limit 1`,
+      [wallet],
+    )
+    expect(rows).toEqual([{ state: 'captured', postings: 1 }])
+    expect(await heldDifferences(db.database)).toEqual([])
+  })
+
+  test('draws once for copies of one signature, and once for copies of one name', async () => {
+    const wallet = await known()
+    const before = await free(wallet)
+    const copy = { by: wallet, micro: price, nonce: 'the-same' }
+    const copies = await Promise.all([1, 2, 3, 4].map(() => ask(db.database, copy, rich)))
+    expect(copies.map(({ kind }) => kind).sort()).toEqual(['refused', 'refused', 'refused', 'served'])
+    const named = { by: wallet, micro: price, key: 'order-1' }
+    await Promise.all([1, 2, 3].map(() => ask(db.database, named, rich)))
+    expect(await ask(db.database, named, rich)).toMatchObject({ kind: 'served', answer: { status: 200 } })
+    expect(await free(wallet)).toBe(before - 2n * price)
+  })
+
+  test('who has spent it elsewhere meanwhile gets a 402 and no answer', async () => {
+    const wallet = await known()
+    await openCreditDesk(db).held({ by: wallet, micro: (await free(wallet)) - 10n })
+    const refused = await ask(db.database, { by: wallet, micro: price }, rich)
+    expect(refused).toMatchObject({ kind: 'refused', problem: { code: 'payment_required' } })
+    expect(await free(wallet)).toBe(10n)
+    // And is not believed the next time.
+    expect((await rich.hold({ by: wallet, micro: 1n })).status).toBe('held')
+  })
+
+  test('keeps its money when no answer could be prepared, and its signature can be used again', async () => {
+    const wallet = await known()
+    const before = await free(wallet)
+    const prepare = () => Promise.reject(new Problem('upstream_unavailable'))
+    const asked = { by: wallet, micro: price, nonce: 'again' }
+    expect(await ask(db.database, { ...asked, prepare }, rich)).toMatchObject({ kind: 'refused' })
+    expect(await free(wallet)).toBe(before)
+    expect(await ask(db.database, asked, rich)).toMatchObject({ kind: 'served' })
+  })
+
+  test('is bound by the caps of a mandate all the same', async () => {
+    const [owner, delegate] = [randomWallet(), randomWallet()]
+    await rich.topUp(owner, plenty)
+    const mandate = await insertTestMandate(db, { owner, delegate, day: 1_000n })
+    const asked = { by: delegate, micro: price, mandate }
+    const kinds = []
+    for (let n = 0; n < 4; n += 1) kinds.push((await ask(db.database, asked, rich)).kind)
+    expect(kinds).toEqual(['served', 'served', 'served', 'refused'])
+    expect(await mandateCounters(db, mandate)).toMatchObject({ day_micro: 900n, total_micro: 900n })
+  })
+
+  test('a commit that ended unseen: the answer is given when the price was taken, and not when it was not', async () => {
+    const wallet = await known()
+    const before = await free(wallet)
+    expect(await ask(losing(true), { by: wallet, micro: price }, rich)).toMatchObject({ kind: 'served' })
+    expect(await free(wallet)).toBe(before - price)
+    expect(await ask(losing(false), { by: wallet, micro: price }, rich)).toMatchObject({ kind: 'refused' })
+    expect(await free(wallet)).toBe(before - price)
+  })
 })

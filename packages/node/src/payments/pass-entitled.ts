@@ -1,23 +1,14 @@
-import { checksumAddress } from '../kernel/address.ts'
 import { asProblem, Problem } from '../kernel/problem.ts'
 import type { Tx } from '../store/database.ts'
 import { CommitUnknown } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import { answerEarlier, releasedAnswer } from './earlier-payment.ts'
+import { drawResponse, entitledSale, prepareInTime } from './entitled-sale.ts'
 import { requestFingerprint } from './fingerprint.ts'
 import type { GateDeps } from './gate-deps.ts'
-import type {
-  AnswerContent,
-  Draw,
-  EntitlementPort,
-  GateOutcome,
-  HoldOutcome,
-  PaidCall,
-  PreparedAnswer,
-  Sale,
-} from './paid-call.ts'
+import type { AnswerContent, EntitlementPort, GateOutcome, HoldOutcome, PaidCall, PreparedAnswer } from './paid-call.ts'
 import { expectClearingEmpty } from './sale-postings.ts'
-import { encodeDraw } from './x402/encode-response.ts'
+import { createPromisedSales, servePromised } from './take-promised.ts'
 
 type Held = Extract<HoldOutcome, { status: 'held' }>
 
@@ -42,6 +33,7 @@ export function createEntitledSales(deps: GateDeps) {
     run: (items) => deps.database.transaction((tx) => finishDraws(deps, tx, items)),
   })
   return {
+    promised: createPromisedSales(deps),
     finish: (item: Finished): Promise<AnswerContent> =>
       item.held.draw && item.port.captureAll && !item.call.route.commit
         ? plain.submit(item)
@@ -64,8 +56,11 @@ export async function passEntitled(
   const key = requestFingerprint(call).toString('hex')
   const notes: Extract<HoldOutcome, { status: 'not_covered' }>[] = []
   for (const port of ports) {
-    const hold = await port.hold(call, key)
-    deps.metrics.count('entitlements', { port: port.name, outcome: hold.status })
+    const answered = await port.hold(call, key)
+    deps.metrics.count('entitlements', { port: port.name, outcome: answered.status })
+    const hold =
+      answered.status === 'promised' ? await servePromised(deps, sales.promised, call, port, answered) : answered
+    if ('kind' in hold) return hold
     if (hold.status === 'held') return serveHeld(deps, sales, call, port, hold)
     if (hold.status === 'refused') return { kind: 'refused', problem: hold.problem }
     if (hold.status === 'served')
@@ -96,7 +91,7 @@ async function serveHeld(
   try {
     const prepared = await prepareInTime(deps, call, account, callId)
     const answer = await finishSurely(deps, sales, { call, port, held, callId, prepared })
-    const paymentResponse = draw ? responseOf(account, callId, draw) : undefined
+    const paymentResponse = draw ? drawResponse(account, callId, draw) : undefined
     return {
       kind: 'served',
       answer: await releasedAnswer(call, answer, paymentResponse ?? ''),
@@ -141,38 +136,6 @@ async function finishSurely(deps: GateDeps, sales: EntitledSales, item: Finished
   }
 }
 
-function responseOf(account: Held['account'], callId: string, draw: Draw): string {
-  return encodeDraw({
-    payer: checksumAddress(account),
-    network: draw.network,
-    amount: draw.amountMicro.toString(),
-    call: callId,
-    left: draw.leftMicro.toString(),
-  })
-}
-
-/** Why the watch ends; without a reason each call would make an exception nobody sees. */
-const inTime = 'in time'
-
-function prepareInTime(
-  deps: GateDeps,
-  call: PaidCall,
-  account: Held['account'],
-  callId: string,
-): Promise<PreparedAnswer> {
-  const late = new AbortController()
-  const timer = deps.clock.sleep(deps.limits.prepareMs, late.signal).then(
-    () => {
-      throw new Problem('upstream_unavailable', {
-        detail: 'The answer could not be prepared in time.',
-        retryAfterSeconds: 5,
-      })
-    },
-    () => new Promise<never>(() => {}),
-  )
-  return Promise.race([call.prepare(account, callId, late.signal), timer]).finally(() => late.abort(inTime))
-}
-
 async function finish(deps: GateDeps, tx: Tx, item: Finished): Promise<AnswerContent> {
   const { call, port, held, callId, prepared } = item
   const { holdId, account } = held
@@ -212,30 +175,4 @@ async function finishDraws(deps: GateDeps, tx: Tx, items: readonly Finished[]): 
     item.made = item.prepared.answer
     return item.made
   })
-}
-
-/** Until a capture says otherwise no money moved for this call, so its sale is worth nothing; only the effect is committed. */
-function entitledSale(
-  deps: GateDeps,
-  call: PaidCall,
-  account: Sale['payer'],
-  callId: string,
-  reservation: Sale['reservation'],
-): Sale {
-  return {
-    paymentId: callId,
-    routeId: call.route.id,
-    network: call.route.networks[0] ?? '',
-    payer: account,
-    amountMicro: 0n,
-    payee: call.route.payee,
-    attribution: call.attribution,
-    reservation,
-    provisional: false,
-    transaction: '',
-    settledAtMs: deps.clock.nowMs(),
-    feeMicro: 0n,
-    round: 0,
-    source: 'credit',
-  }
 }

@@ -203,7 +203,8 @@ test('the owner learns of a lost lock only when it cannot be had again', async (
   const terminate = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and pid <> pg_backend_pid()`
   expect((await client.query(terminate)).rowCount).toBe(1)
   const held = `select from pg_locks where locktype = 'advisory'`
-  for (let tries = 0; (await client.query(held)).rowCount === 0 && tries < 200; tries += 1) await systemClock.sleep(20)
+  for (let tries = 0; (await client.query(held)).rowCount === 0 && tries < 1_500; tries += 1)
+    await systemClock.sleep(20)
   expect((await client.query(held)).rowCount).toBe(1)
   expect(lost).toBe(0)
   await client.end()

@@ -5,6 +5,7 @@ import { systemRng } from '../kernel/random.ts'
 import type { Database } from './database.ts'
 import { CommitUnknown, StoreUnavailable } from './errors.ts'
 import { createDatabase } from './pool.ts'
+import { checkPooledSession } from './server-checks.ts'
 import { openTestDatabase, type TestDatabase } from './testing.ts'
 
 const ports = { clock: systemClock, rng: systemRng, log: silentLog }
@@ -156,4 +157,39 @@ test('a held lock keeps others out until it is released, and its loss is announc
   const lost = new Promise<void>((resolve) => second.lost.addEventListener('abort', () => resolve()))
   await db.owner.query(`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 77`)
   await lost
+})
+
+test('behind a transaction pooler nothing outlives a transaction: no named statements, and what lasts goes past it', async () => {
+  const login = `pool_${db.databaseUrl.split('/').at(-1)}`
+  await db.owner.query(`create role ${login} login password 'secret' in role assay_app`)
+  const url = new URL(db.databaseUrl)
+  url.username = login
+  url.password = 'secret'
+  const open = () =>
+    createDatabase({ target: { url: url.href }, direct: { url: db.databaseUrl }, poolSize: 1, ...ports })
+  const pooled = open()
+  const heard: string[] = []
+  try {
+    const named = { name: 'pooled_probe', text: 'select $1::int as n', values: [7] }
+    expect((await pooled.query(named)).rows).toEqual([{ n: 7 }])
+    expect((await pooled.transaction((tx) => tx.query(named))).rows).toEqual([{ n: 7 }])
+    expect((await pooled.query('select name from pg_prepared_statements')).rows).toEqual([])
+    await pooled.listen('pooled_probe', (payload) => heard.push(payload))
+    await pooled.query(`select pg_notify('pooled_probe', 'news')`)
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['news'])
+    const without = await checkPooledSession(pooled)
+    expect(without.restricted).toBe(true)
+    expect(without.problems.filter((text) => text.includes('timeout'))).toHaveLength(3)
+  } finally {
+    await pooled.close()
+  }
+  for (const setting of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
+    await db.owner.query(`alter role ${login} set ${setting} = '30s'`)
+  await db.owner.query(`alter role ${login} set TimeZone = 'UTC'`)
+  const again = open()
+  expect(await checkPooledSession(again)).toEqual({ restricted: true, problems: [] })
+  await again.close()
+  const asOwner = await checkPooledSession(db.owner)
+  expect(asOwner.restricted).toBe(false)
+  await db.owner.query(`drop role ${login}`)
 })

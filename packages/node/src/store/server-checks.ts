@@ -40,7 +40,7 @@ export async function checkPooledSession(sql: Sql): Promise<{ restricted: boolea
   ]
     .filter(([, value]) => value === '0')
     .map(([name]) => `${name} is not set for ${session.login}, the login of the pooler: ALTER ROLE … SET ${name} = …`)
-  if (session.zone !== 'UTC')
+  if (!/^(Etc\/)?(UTC|GMT|Universal)$/.test(session.zone))
     problems.push(`TimeZone is ${session.zone} for ${session.login}: ALTER ROLE … SET TimeZone = 'UTC'`)
   if (session.writes)
     problems.push(

@@ -23,6 +23,9 @@ export type IntentTick = {
   trend: { ewma: number; change_pct: number | null }
   rising: { term: string; demand: number; change_pct: number | null }[]
   privacy: { k: number; epsilon_bucket: string; noise_scale: number }
+  /** Where the node shows what peers published beside its own: `own` is `demand` and `bonded` again. */
+  own?: { demand: number; bonded: number | null }
+  peers?: { demand: number; nodes: number }
   synthetic: boolean
 }
 

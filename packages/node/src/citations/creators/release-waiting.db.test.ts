@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Address } from '../../kernel/address.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { accounts, balanceOf, owedTo, post } from '../../ledger/index.ts'
+import { takeBackLines } from '../../payments/take-back.ts'
 import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
-import { type Accrual, accrueAll, mergeLines } from './accrue.ts'
+import { type Accrual, accrueAll, mergeLines, shardOf } from './accrue.ts'
 import { readCreatorBooks } from './check-books.ts'
 import type { CreatorDeps } from './deps.ts'
 import { expireWaiting, releaseWaiting } from './release-waiting.ts'
@@ -67,7 +68,8 @@ async function cite(hosts: readonly { domain: string; registrable: string }[]): 
   await db.database.transaction(async (tx) => {
     const lines = mergeLines((await accrueAll(tx, accruals)).flat())
     const taken = { account: accounts.onchain(network, 'custody'), amount: 4_500n * BigInt(hosts.length) }
-    await post(tx, [{ reference: `split:${hosts[0]?.domain}`, kind: 'split', lines: [taken, ...lines] }])
+    const alone = hosts.length === 1 ? { paymentId: `pay_${hosts[0]?.domain}` } : {}
+    await post(tx, [{ reference: `split:${hosts[0]?.domain}`, kind: 'split', ...alone, lines: [taken, ...lines] }])
   })
 }
 
@@ -115,4 +117,23 @@ test('shares that expire pay what their payer owes since a reorg, once for all o
   expect(expired).toBeGreaterThanOrEqual(3)
   expect(await balanceOf(db.database, debt)).toBe(0n)
   expect(await owedTo(db.database, accounts.credit(network, payer))).toBe(BigInt(expired) * 4_500n - 6_000n)
+})
+
+test('a payment refunded after its share was released or had expired is taken from who has the share by then', async () => {
+  await prove('late.test', 'file')
+  await cite([{ domain: 'late.test', registrable: 'late.test' }])
+  // Another one waits in the same account of the books: it must stay whole.
+  await cite([{ domain: 'other.late.test', registrable: 'late.test' }])
+  expect(await releaseWaiting(deps())).toBe(1)
+  const linesOf = (id: string) =>
+    db.database.transaction((tx) => takeBackLines(tx, { id, network, amountMicro: 4_500n }, 4_500n))
+  const released = await linesOf('pay_late.test')
+  expect(released.map(({ account }) => account.name.includes(wallet))).toEqual([true])
+  const waiting = await linesOf('pay_other.late.test')
+  expect(waiting.map(({ account }) => account.name)).toEqual([
+    accounts.creatorWaiting(network, 'late.test', shardOf('pay_other.late.test')).name,
+  ])
+  await expireWaiting(deps())
+  const expired = await linesOf('pay_other.late.test')
+  expect(expired.map(({ account }) => account.name)).toEqual([accounts.credit(network, payer).name])
 })

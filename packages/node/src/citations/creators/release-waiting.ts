@@ -1,6 +1,6 @@
 import type { Address } from '../../kernel/address.ts'
 import type { Micro } from '../../kernel/money.ts'
-import { accounts, type LedgerLine, post } from '../../ledger/index.ts'
+import { accounts, type LedgerLine, type LedgerTransaction, post } from '../../ledger/index.ts'
 import { creditLines } from '../../payments/index.ts'
 import type { Tx } from '../../store/database.ts'
 import { accruedAccount, mergeLines } from './accrue.ts'
@@ -51,6 +51,7 @@ async function isSettled(deps: CreatorDeps, tx: Tx, payee: Payee): Promise<boole
 type Waiting = {
   id: bigint
   subject: string
+  payment_id: string
   network: string
   registrable: string
   shard: number
@@ -60,7 +61,7 @@ type Waiting = {
 
 async function moveTo(deps: CreatorDeps, tx: Tx, domain: string, wallet: Address): Promise<number> {
   const { rows } = await tx.query<Waiting>(
-    `select id, subject, network, registrable, shard, micro, payer from creator_accrual where state = 'waiting' and domain = $1
+    `select id, subject, payment_id, network, registrable, shard, micro, payer from creator_accrual where state = 'waiting' and domain = $1
      order by id limit $2 for update`,
     [domain, rowsAtOnce],
   )
@@ -75,8 +76,15 @@ async function moveTo(deps: CreatorDeps, tx: Tx, domain: string, wallet: Address
     [rows.map(({ id }) => id), wallet, new Date(deps.clock.nowMs()), new Date(deps.clock.nowMs() + deps.challengeMs)],
   )
   await judgeAgain(tx, rows, wallet)
-  await postByNetwork(tx, 'creator_release', rows, (own, network) =>
-    own.map(({ shard, micro }) => ({ account: accruedAccount(network, wallet, shard), amount: -micro })),
+  await post(
+    tx,
+    byPayment(rows).map((own) =>
+      movePosting(
+        'creator_release',
+        own,
+        own.map(({ network, shard, micro }) => ({ account: accruedAccount(network, wallet, shard), amount: -micro })),
+      ),
+    ),
   )
   return rows.length
 }
@@ -95,7 +103,7 @@ async function judgeAgain(tx: Tx, rows: readonly Waiting[], wallet: Address): Pr
 export async function expireWaiting(deps: CreatorDeps): Promise<number> {
   return deps.database.transaction(async (tx) => {
     const { rows } = await tx.query<Waiting>(
-      `select id, subject, network, registrable, shard, micro, payer from creator_accrual
+      `select id, subject, payment_id, network, registrable, shard, micro, payer from creator_accrual
        where state = 'waiting' and created_at <= $1 order by id limit $2 for update skip locked`,
       [new Date(deps.clock.nowMs() - deps.settings.waitMs), rowsAtOnce],
     )
@@ -104,38 +112,66 @@ export async function expireWaiting(deps: CreatorDeps): Promise<number> {
       rows.map(({ id }) => id),
       new Date(deps.clock.nowMs()),
     ])
-    await postByNetwork(tx, 'creator_expire', rows, (own, network) => backAsCredit(tx, own, network))
+    await postExpired(tx, rows)
     return rows.length
   })
 }
 
-/** What a payer owes since a reorg took money that it had used is set off first, once for all of its shares. */
-async function backAsCredit(tx: Tx, rows: readonly Waiting[], network: string): Promise<LedgerLine[]> {
-  const back = new Map<Address, bigint>()
-  for (const { payer, micro } of rows) back.set(payer, (back.get(payer) ?? 0n) + micro)
-  const lines: LedgerLine[] = []
+/** What a payer owes since a reorg took money that it had used is set off first, and each debt once. */
+async function postExpired(tx: Tx, rows: readonly Waiting[]): Promise<void> {
+  const owing = await payersOwing(tx, rows)
+  const repaid = new Set<string>()
+  const postings: LedgerTransaction[] = []
   // One order for everybody who locks several wallets.
-  for (const [payer, micro] of [...back].sort(([a], [b]) => (a < b ? -1 : 1)))
-    lines.push(...(await creditLines(tx, network, payer, micro)))
-  return lines
+  const groups = byPayment(rows).sort(([a], [b]) => ((a as Waiting).payer < (b as Waiting).payer ? -1 : 1))
+  for (const own of groups) {
+    const { network, payer } = own[0] as Waiting
+    const micro = own.reduce((sum, row) => sum + row.micro, 0n)
+    const debtor = `${network} ${payer}`
+    // A debt is read from what is posted: of two shares the second must see what the first has paid of it.
+    if (owing.has(debtor) && repaid.has(debtor)) await post(tx, postings.splice(0))
+    if (owing.has(debtor)) repaid.add(debtor)
+    const lines = owing.has(debtor)
+      ? await creditLines(tx, network, payer, micro)
+      : [{ account: accounts.credit(network, payer), amount: -micro }]
+    postings.push(movePosting('creator_expire', own, lines))
+  }
+  await post(tx, postings)
 }
 
-/** One posting a chain: nothing is netted between chains. */
-async function postByNetwork(
-  tx: Tx,
-  kind: string,
-  rows: readonly Waiting[],
-  targets: (own: readonly Waiting[], network: string) => LedgerLine[] | Promise<LedgerLine[]>,
-): Promise<void> {
-  for (const network of new Set(rows.map((row) => row.network))) {
-    const own = rows.filter((row) => row.network === network)
-    const lines = mergeLines([
+async function payersOwing(tx: Tx, rows: readonly Waiting[]): Promise<Set<string>> {
+  const names = new Map(
+    rows.map(({ network, payer }) => [accounts.receivable(network, payer, 'credit').name, `${network} ${payer}`]),
+  )
+  const { rows: known } = await tx.query<{ name: string }>('select name from ledger_account where name = any($1)', [
+    [...names.keys()],
+  ])
+  return new Set(known.map(({ name }) => names.get(name) as string))
+}
+
+/** Shares of one payment on one chain together: nothing is netted between chains. */
+function byPayment(rows: readonly Waiting[]): Waiting[][] {
+  const groups = new Map<string, Waiting[]>()
+  for (const row of rows) {
+    const key = `${row.network} ${row.payment_id}`
+    groups.set(key, [...(groups.get(key) ?? []), row])
+  }
+  return [...groups.values()]
+}
+
+/** Under the name of the payment, so that a refund or a reorg of it takes the share from where it is by then. */
+function movePosting(kind: string, own: readonly Waiting[], lines: readonly LedgerLine[]): LedgerTransaction {
+  const { network, payment_id } = own[0] as Waiting
+  return {
+    reference: `${kind}:${network}:${own.at(-1)?.id}`,
+    kind,
+    paymentId: payment_id,
+    lines: mergeLines([
       ...own.map(({ registrable, shard, micro }) => ({
         account: accounts.creatorWaiting(network, registrable, shard),
         amount: micro,
       })),
-      ...(await targets(own, network)),
-    ])
-    if (lines.length > 0) await post(tx, [{ reference: `${kind}:${network}:${own.at(-1)?.id}`, kind, lines }])
+      ...lines,
+    ]),
   }
 }

@@ -5,6 +5,7 @@ import { silentMetrics } from '../../kernel/metrics.ts'
 import { systemRng } from '../../kernel/random.ts'
 import { createFixedKeyring, generateSigningKey } from '../../signing/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { type AnchorPlace, anchorCheckpoint } from './anchor-checkpoint.ts'
 import { parseCheckpoint } from './checkpoint.ts'
 import { collectCosignatures } from './collect-cosignatures.ts'
 import { openDemoWitnesses } from './demo-witnesses.ts'
@@ -73,3 +74,46 @@ test('proofs hold while the log grows, from what is kept of it and from what is 
   }
   expect(await log.proofOf('test:never', 'witnessed')).toBeUndefined()
 }, 90_000)
+
+test('a tree head whose transaction failed or was lost is sent again, and not only when the log grows', async () => {
+  const { database } = db
+  let nowMs = systemClock.nowMs()
+  const clock: Clock = { ...systemClock, nowMs: () => nowMs, sleep: async () => {} }
+  const keyring = createFixedKeyring(generateSigningKey(systemRng), 0)
+  const tree = openLog({ database, clock, metrics: silentMetrics, keyring, origin: 'test.example/log' })
+  await appendToLog(database, [{ kind: 'test', subject: 'anchored:1', entry: Buffer.from('one') }])
+  await tree.integrate()
+  const receipts = new Map<string, { blockNumber: string; status: string }>()
+  let sent = 0
+  const place = {
+    network: { caip2: 'eip155:8453' },
+    chain: { finalizedBlock: async () => ({ number: 100n }) },
+    rpc: {
+      first: async (method: string, [hash]: readonly string[]) =>
+        method === 'eth_getCode' ? '0x60' : (receipts.get(hash as string) ?? null),
+    },
+    wallets: {
+      send: async () => {
+        sent += 1
+        return { status: 'sent', transaction: `0x${sent}`, outcome: new Promise(() => {}) }
+      },
+    },
+  } as unknown as AnchorPlace
+  const look = () => anchorCheckpoint({ database, clock, log: silentLog, tree }, place)
+  const state = async () =>
+    (await database.query('select state, transaction from log_anchor where network = $1', ['eip155:8453'])).rows
+  await look()
+  await look()
+  expect([sent, await state()]).toEqual([1, [{ state: 'sent', transaction: '0x1' }]])
+  receipts.set('0x1', { blockNumber: '0x50', status: '0x0' })
+  await look()
+  expect([sent, await state()]).toEqual([2, [{ state: 'sent', transaction: '0x2' }]])
+  // Displaced: no receipt will ever come.
+  nowMs += 600_001
+  await look()
+  expect([sent, await state()]).toEqual([3, [{ state: 'sent', transaction: '0x3' }]])
+  receipts.set('0x3', { blockNumber: '0x51', status: '0x1' })
+  await look()
+  await look()
+  expect([sent, await state()]).toEqual([3, [{ state: 'anchored', transaction: '0x3' }]])
+})

@@ -4,7 +4,7 @@ import type { Json } from '../../kernel/canonical-json.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { formatUsd, type Micro } from '../../kernel/money.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { accounts, type LedgerTransaction, post } from '../../ledger/index.ts'
+import { accounts, type LedgerLine, type LedgerTransaction, post } from '../../ledger/index.ts'
 import {
   type AnswerContent,
   creditLines,
@@ -102,15 +102,26 @@ export async function commitBuys(
   })
   const bought = new Map(rows.map((row) => [row.id, row]))
   const postings: LedgerTransaction[] = []
-  const repaid = new Set<string>()
+  const better = new Set(rows.filter((row) => row.paid_micro > row.premium_micro).map(({ payment_id }) => payment_id))
+  const owing = await walletsOwing(
+    deps,
+    tx,
+    sales.filter(({ paymentId }) => better.has(paymentId)),
+  )
+  const repaid = new Set<Address>()
   for (const sale of sales) {
     const row = bought.get(reservationOf(sale).position)
     if (!row || row.payment_id !== sale.paymentId || row.paid_micro !== sale.amountMicro)
       throw new SaleImpossible('the reservation had lapsed when the money arrived')
     // What a wallet owes is set off against what is posted: two purchases of one batch must not both pay the same debt.
-    if (row.paid_micro > row.premium_micro && repaid.has(sale.payer)) await post(tx, postings.splice(0))
-    if (row.paid_micro > row.premium_micro) repaid.add(sale.payer)
-    postings.push(...(await purchasePostings(deps, tx, sale, row)))
+    const owes = better.has(sale.paymentId) && owing.has(sale.payer)
+    if (owes && repaid.has(sale.payer)) await post(tx, postings.splice(0))
+    if (owes) repaid.add(sale.payer)
+    const betterMicro = row.paid_micro - row.premium_micro
+    const back = owes
+      ? await creditLines(tx, deps.network, sale.payer, betterMicro)
+      : [{ account: accounts.credit(deps.network, sale.payer), amount: -betterMicro }]
+    postings.push(...purchasePostings(deps, sale, row, betterMicro > 0n ? back : []))
   }
   await post(tx, postings)
   await writeEvents(
@@ -127,11 +138,21 @@ export async function commitBuys(
   return sales.map(() => undefined)
 }
 
+/** Of those who paid more than the contracts cost, the few that ever owed credit: only their debts need to be looked at. */
+async function walletsOwing({ network }: OptionDeps, tx: Tx, sales: readonly Sale[]): Promise<Set<Address>> {
+  if (sales.length === 0) return new Set()
+  const nameOf = (wallet: Address) => accounts.receivable(network, wallet, 'credit').name
+  const { rows } = await tx.query<{ name: string }>('select name from ledger_account where name = any($1)', [
+    sales.map(({ payer }) => nameOf(payer)),
+  ])
+  const known = new Set(rows.map(({ name }) => name))
+  return new Set(sales.map(({ payer }) => payer).filter((payer) => known.has(nameOf(payer))))
+}
+
 /** The premium under the payment's own name, so that a reorg takes back exactly it; the vault's part beside it. */
-async function purchasePostings(deps: OptionDeps, tx: Tx, sale: Sale, row: Bought): Promise<LedgerTransaction[]> {
+function purchasePostings(deps: OptionDeps, sale: Sale, row: Bought, back: readonly LedgerLine[]): LedgerTransaction[] {
   const { network } = deps
   const collateral = accounts.optionCollateral(network, row.symbol)
-  const betterMicro = row.paid_micro - row.premium_micro
   const postings: LedgerTransaction[] = [
     {
       reference: `option_premium:${row.id}`,
@@ -140,7 +161,7 @@ async function purchasePostings(deps: OptionDeps, tx: Tx, sale: Sale, row: Bough
       lines: [
         { account: accounts.clearingPayments(network), amount: row.paid_micro },
         { account: collateral, amount: -row.premium_micro },
-        ...(betterMicro > 0n ? await creditLines(tx, network, sale.payer, betterMicro) : []),
+        ...back,
       ],
     },
   ]

@@ -10,16 +10,20 @@ alter table entitled_call add column held_on bigint;
 -- call are one statement, so that they happen together or not at all. A call that cannot be held says why and leaves the
 -- others alone. Candidates are places in the pool of credit accounts, best first, separated by blanks. Runs with the
 -- owner's right, for balances must be locked before they are judged, and the application itself may not touch them.
+-- With take_now there is no time between hold and capture: the caller posts what is taken in the same transaction, and
+-- until then the locked balances keep others out.
 create function credit_reserve(
   hold_ids text[], hold_accounts text[], hold_candidates text[], hold_amounts bigint[], hold_routes text[],
   hold_fingerprints text[], hold_keys text[], hold_clearing boolean[], hold_mandates text[],
   nonce_keys text[], nonce_expiries timestamptz[],
   pool_credits text[], pool_networks text[],
-  now_at timestamptz, until_at timestamptz
+  now_at timestamptz, until_at timestamptz, take_now boolean
 ) returns table (place integer, outcome text, network text, left_micro bigint) language plpgsql
   security definer set search_path = public, pg_temp set enable_seqscan = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
+  first_state text := case when take_now then 'captured' else 'held' end;
+  taken_at timestamptz := case when take_now then now_at end;
   hold_count integer := coalesce(array_length(hold_ids, 1), 0);
   today date := (now_at at time zone 'utc')::date;
   counted_day date;
@@ -35,7 +39,9 @@ declare
 begin
   -- Not waited for on its way to disk: nothing leaves the node before the capture, whose own commit writes all that came
   -- before it. A hold that a crash loses has lost its nonce and its counts with it, and nobody was served.
-  perform set_config('synchronous_commit', 'off', true);
+  if not take_now then
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
 
   with claimed as (
     insert into nonce_claim (scope, key, expires_at)
@@ -103,10 +109,10 @@ begin
     -- A name may be taken by a hold of another process that is not committed yet; the rest is inserted together below.
     if hold_keys[i] is not null then
       insert into entitled_call (id, port, account, subject, amount, route_id, fingerprint, idempotency_key, state, held_at,
-          expires_at, to_clearing, mandate_id, mandate_day, held_on)
+          ended_at, expires_at, to_clearing, mandate_id, mandate_day, held_on)
         values (hold_ids[i], 'credit', hold_accounts[i], pool_networks[chosen[i]], hold_amounts[i], hold_routes[i],
-          hold_fingerprints[i], hold_keys[i], 'held', now_at, until_at, hold_clearing[i], hold_mandates[i], counted_day,
-          credit_ids[chosen[i]])
+          hold_fingerprints[i], hold_keys[i], first_state, now_at, taken_at, until_at, hold_clearing[i], hold_mandates[i],
+          counted_day, credit_ids[chosen[i]])
         on conflict do nothing;
       if not found then
         outcomes[i] := 'named';
@@ -125,17 +131,19 @@ begin
     outcomes[i] := 'held';
   end loop;
 
-  insert into entitled_call (id, port, account, subject, amount, route_id, fingerprint, state, held_at, expires_at, to_clearing,
-      mandate_id, mandate_day, held_on)
-    select h.id, 'credit', h.account, pool_networks[h.chosen], h.amount, h.route, h.fingerprint, 'held', now_at, until_at,
-        h.clearing, h.mandate, h.day, credit_ids[h.chosen]
+  insert into entitled_call (id, port, account, subject, amount, route_id, fingerprint, state, held_at, ended_at, expires_at,
+      to_clearing, mandate_id, mandate_day, held_on)
+    select h.id, 'credit', h.account, pool_networks[h.chosen], h.amount, h.route, h.fingerprint, first_state, now_at,
+        taken_at, until_at, h.clearing, h.mandate, h.day, credit_ids[h.chosen]
       from unnest(hold_ids, hold_accounts, chosen, hold_amounts, hold_routes, hold_fingerprints, hold_keys, hold_clearing,
         hold_mandates, days) h (id, account, chosen, amount, route, fingerprint, key, clearing, mandate, day)
       where h.chosen is not null and h.key is null;
-  update ledger_balance b set held_micro = b.held_micro + h.micro
-    from (select credit_ids[h.chosen] as id, sum(h.amount)::bigint as micro
-          from unnest(chosen, hold_amounts) h (chosen, amount) where h.chosen is not null group by 1) h
-    where b.account_id = h.id;
+  if not take_now then
+    update ledger_balance b set held_micro = b.held_micro + h.micro
+      from (select credit_ids[h.chosen] as id, sum(h.amount)::bigint as micro
+            from unnest(chosen, hold_amounts) h (chosen, amount) where h.chosen is not null group by 1) h
+      where b.account_id = h.id;
+  end if;
 
   return query
     select i.i, outcomes[i.i], pool_networks[chosen[i.i]], lefts[i.i] from generate_series(1, hold_count) i (i) order by i.i;

@@ -128,9 +128,13 @@ function Result({ page }: { page: MatchedPage }) {
         <ScoreRing score={page.cite_score} />
       </a>
       <div class="stack tight">
-        <h3>{page.title}</h3>
+        <h3>
+          <bdi>{page.title}</bdi>
+        </h3>
         <p class="small soft mono">{page.url}</p>
-        <blockquote>{page.snippet}</blockquote>
+        <blockquote>
+          <bdi>{page.snippet}</bdi>
+        </blockquote>
         <div class="row small">
           <Badge tone="calm">fit {Math.round(page.relevance * 100) / 100}</Badge>
           {page.licence === null ? (

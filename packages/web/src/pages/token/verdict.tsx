@@ -17,8 +17,11 @@ export function Verdict({ check, signed }: { check: TokenCheck; signed: Componen
     <section class={`verdict ${tone}`} aria-labelledby="verdict">
       <div class="stack tight">
         <p class="row small">
-          <b>{shown(check.token.name)}</b>
-          <span class="soft">{shown(check.token.symbol)}</span>
+          {/* Names are the issuer's to choose: one that turns the direction of writing turns nothing but itself. */}
+          <b>
+            <bdi>{shown(check.token.name)}</bdi>
+          </b>
+          <bdi class="soft">{shown(check.token.symbol)}</bdi>
           <Synthetic of={check.synthetic} />
           {signed}
         </p>

@@ -1,0 +1,115 @@
+// npm run scale:partitions: claims cut by payer over partitions and over two database servers, on real PostgreSQL with
+// fsync on. Exit code 1 when a claim is won twice. docs/scale.md calculates with what this prints.
+import { randomBytes } from 'node:crypto'
+import { cpus } from 'node:os'
+import { handOut } from '../hand-out.ts'
+import { batch, type Claim, claimAll, createClaims, newClaims, shardOf } from './claims.ts'
+import { openShard, type Shard } from './server.ts'
+
+const sessions = 8
+const n = (value: number) => Math.round(value).toLocaleString('en-US')
+const print = (text: string) => process.stdout.write(`${text}\n`)
+
+export async function runPartitions(args: string[]): Promise<number> {
+  const seconds = args.includes('--quick') ? 1 : 4
+  const shards: Shard[] = []
+  try {
+    for (let index = 0; index < 2; index += 1) shards.push(await openShard(sessions))
+    const [first] = shards as [Shard]
+    print(
+      `${cpus().length} cores shared by clients and servers; ${sessions} sessions a server, ${batch} claims a commit`,
+    )
+    for (const partitions of [0, 1, 2, 4, 8]) {
+      await createClaims(first, partitions)
+      const name = partitions === 0 ? 'one server, plain table' : `one server, ${partitions} partitions`
+      await measureClaims(name, [first], seconds)
+    }
+    for (const shard of shards) await createClaims(shard, 4)
+    await measureClaims('two servers, 4 partitions each', shards, seconds)
+    const faults = await doubleClaims(shards)
+    print(`every claim sent four times at once over two servers: ${faults === 0 ? 'each won once' : `${faults} WRONG`}`)
+    handOut({
+      figure: 'claims cut by payer over two servers, each sent four times at once',
+      asked: 'won once',
+      measured: faults === 0 ? 'won once' : `${faults} wrong`,
+      reached: faults === 0,
+    })
+    await measureBalances(first, seconds)
+    return faults === 0 ? 0 : 1
+  } finally {
+    await Promise.all(shards.map((shard) => shard.stop()))
+  }
+}
+
+async function measureClaims(name: string, shards: readonly Shard[], seconds: number): Promise<void> {
+  const sum = async (of: (shard: Shard) => number | Promise<number>) =>
+    (await Promise.all(shards.map(of))).reduce((all, one) => all + one, 0)
+  const [cpuBefore, walBefore, ownBefore] = [
+    await sum((one) => one.cpuMicros()),
+    await sum((one) => one.walBytes()),
+    process.cpuUsage(),
+  ]
+  const startedMs = performance.now()
+  let claimed = 0
+  const worker = async (shard: Shard, index: number) => {
+    while (performance.now() - startedMs < seconds * 1000) {
+      const won = await claimAll(shard, newClaims(index, shards.length))
+      claimed += won
+    }
+  }
+  await Promise.all(shards.flatMap((shard, index) => Array.from({ length: sessions }, () => worker(shard, index))))
+  const took = (performance.now() - startedMs) / 1000
+  const own = process.cpuUsage(ownBefore)
+  const databaseMicros = (await sum((one) => one.cpuMicros())) - cpuBefore
+  const wal = (await sum((one) => one.walBytes())) - walBefore
+  const clientCores = (own.user + own.system) / 1e6 / took
+  const text = `${n(claimed / took)} claims/s; database ${(databaseMicros / claimed).toFixed(1)} µs CPU and ${n(wal / claimed)} bytes of log each`
+  print(
+    `${name.padEnd(34)} ${text}; cores: database ${(databaseMicros / 1e6 / took).toFixed(2)}, client ${clientCores.toFixed(2)}`,
+  )
+  handOut({ figure: `claims, ${name}`, asked: null, measured: text, reached: null })
+}
+
+/** The same claims from four callers at once. Whoever sends one finds the same server, and one of them wins. */
+async function doubleClaims(shards: readonly Shard[]): Promise<number> {
+  const claims: Claim[] = Array.from({ length: 1_024 }, () => ({ payer: randomBytes(20), nonce: randomBytes(32) }))
+  const send = async (): Promise<number> => {
+    const won = await Promise.all(
+      shards.map((shard, index) =>
+        claimAll(
+          shard,
+          claims.filter(({ payer }) => shardOf(payer, shards.length) === index),
+        ),
+      ),
+    )
+    return won.reduce((all, one) => all + one, 0)
+  }
+  const won = (await Promise.all([send(), send(), send(), send()])).reduce((all, one) => all + one, 0)
+  return Math.abs(won - claims.length)
+}
+
+/** A balance that every sale of a route changes is one row, and a row is changed by one commit after the other. */
+async function measureBalances({ pool }: Shard, seconds: number): Promise<void> {
+  await pool.query('drop table if exists balance')
+  await pool.query('create table balance (id int primary key, micro bigint not null) with (fillfactor = 50)')
+  await pool.query('insert into balance select n, 0 from generate_series(0, 63) n')
+  for (const rows of [1, sessions]) {
+    const startedMs = performance.now()
+    let changed = 0
+    const worker = async (index: number) => {
+      while (performance.now() - startedMs < seconds * 1000) {
+        await pool.query({
+          name: 'change',
+          text: 'update balance set micro = micro + 1 where id = $1',
+          values: [index % rows],
+        })
+        changed += 1
+      }
+    }
+    await Promise.all(Array.from({ length: sessions }, (_, index) => worker(index)))
+    const perSecond = changed / ((performance.now() - startedMs) / 1000)
+    const name = rows === 1 ? 'one balance for all sessions' : 'a balance for each session'
+    print(`${name.padEnd(34)} ${n(perSecond)} commits/s`)
+    handOut({ figure: `balances: ${name}`, asked: null, measured: `${n(perSecond)} commits/s`, reached: null })
+  }
+}

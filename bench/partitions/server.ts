@@ -1,0 +1,45 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { systemRng } from '../../packages/node/src/kernel/random.ts'
+import { runEmbedded } from '../../packages/node/src/store/embedded/run-embedded.ts'
+import { openDatabaseCpu } from '../process/database-cpu.ts'
+import { closeOnSignal } from '../process/on-signal.ts'
+
+export type Shard = {
+  pool: pg.Pool
+  cpuMicros(): number
+  /** Bytes of log written so far. */
+  walBytes(): Promise<number>
+  stop(): Promise<void>
+}
+
+/** A database server of its own, every commit synced to disk. */
+export async function openShard(sessions: number): Promise<Shard> {
+  const home = await mkdtemp(join(tmpdir(), 'assay-shard-'))
+  await chmod(home, 0o711)
+  const quiet = { onProgress: () => {}, onLockLost: () => {} }
+  const server = await runEmbedded({ home, clock: systemClock, log: silentLog, rng: systemRng, ...quiet })
+  const cpu = await openDatabaseCpu(server.databaseUrl)
+  const forget = closeOnSignal(() => server.stop())
+  const pool = new pg.Pool({ connectionString: server.databaseUrl, max: sessions })
+  pool.on('error', () => {})
+  return {
+    pool,
+    cpuMicros: cpu.micros,
+    walBytes: async () => {
+      const { rows } = await pool.query<{ bytes: string }>(`select pg_current_wal_lsn() - '0/0' as bytes`)
+      return Number(rows[0]?.bytes)
+    },
+    stop: async () => {
+      await pool.end()
+      await cpu.close()
+      forget()
+      await server.stop()
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import type { Address } from '../kernel/address.ts'
+import { checksumAddress } from '../kernel/address.ts'
+import { Problem } from '../kernel/problem.ts'
+import type { GateDeps } from './gate-deps.ts'
+import type { Draw, PaidCall, PreparedAnswer, Sale } from './paid-call.ts'
+import { encodeDraw } from './x402/encode-response.ts'
+
+/** Until a capture says otherwise no money moved for this call, so its sale is worth nothing; only the effect is committed. */
+export function entitledSale(
+  deps: GateDeps,
+  call: PaidCall,
+  account: Sale['payer'],
+  callId: string,
+  reservation: Sale['reservation'],
+): Sale {
+  return {
+    paymentId: callId,
+    routeId: call.route.id,
+    network: call.route.networks[0] ?? '',
+    payer: account,
+    amountMicro: 0n,
+    payee: call.route.payee,
+    attribution: call.attribution,
+    reservation,
+    provisional: false,
+    transaction: '',
+    settledAtMs: deps.clock.nowMs(),
+    feeMicro: 0n,
+    round: 0,
+    source: 'credit',
+  }
+}
+
+export function drawResponse(account: Address, callId: string, draw: Draw): string {
+  return encodeDraw({
+    payer: checksumAddress(account),
+    network: draw.network,
+    amount: draw.amountMicro.toString(),
+    call: callId,
+    left: draw.leftMicro.toString(),
+  })
+}
+
+/** Why the watch ends; without a reason each call would make an exception nobody sees. */
+const inTime = 'in time'
+
+export function prepareInTime(
+  deps: GateDeps,
+  call: PaidCall,
+  account: Address,
+  callId: string,
+): Promise<PreparedAnswer> {
+  const late = new AbortController()
+  const timer = deps.clock.sleep(deps.limits.prepareMs, late.signal).then(
+    () => {
+      throw new Problem('upstream_unavailable', {
+        detail: 'The answer could not be prepared in time.',
+        retryAfterSeconds: 5,
+      })
+    },
+    () => new Promise<never>(() => {}),
+  )
+  return Promise.race([call.prepare(account, callId, late.signal), timer]).finally(() => late.abort(inTime))
+}
