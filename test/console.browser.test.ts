@@ -331,7 +331,8 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.goto(`${till.node.url}/#/token/%3Cscript%3EglobalThis.hacked%3D1%3C%2Fscript%3E`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       expect(await page.evaluate('globalThis.hacked')).toBeUndefined()
-      expect(complaints.filter((text) => !/status of 400/.test(text))).toEqual([])
+      // The browser reports that the node knows no such address; whether by then is chance.
+      expect(complaints.filter((text) => !/status of 40[04] .*%3Cscript/.test(text))).toEqual([])
     })
   }, 120_000)
 

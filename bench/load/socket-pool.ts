@@ -8,8 +8,15 @@ export type SocketPool = {
   close(): void
 }
 
-type Line = { socket: Socket; answer?: (status: number, bytes: Buffer) => void; fail?: (error: Error) => void }
+type Line = {
+  socket: Socket
+  idleSinceMs: number
+  answer?: (status: number, bytes: Buffer) => void
+  fail?: (error: Error) => void
+}
 
+/** Well below the 20 s after which a node closes what is idle, as its Keep-Alive header says. */
+const idleMsMax = 10_000
 const closesAfter = Buffer.from('\r\nConnection: close')
 
 /** Keep-alive connections, one request open on each. */
@@ -17,7 +24,7 @@ export function openSocketPool(port: number): SocketPool {
   const idle: Line[] = []
   const all = new Set<Line>()
   const openLine = (): Line => {
-    const line: Line = { socket: connect({ port, host: '127.0.0.1', noDelay: true }) }
+    const line: Line = { socket: connect({ port, host: '127.0.0.1', noDelay: true }), idleSinceMs: 0 }
     const end = (error: Error) => {
       all.delete(line)
       const place = idle.indexOf(line)
@@ -30,7 +37,10 @@ export function openSocketPool(port: number): SocketPool {
       delete line.answer
       delete line.fail
       if (bytes.subarray(0, 4_096).includes(closesAfter)) end(new Error('closed'))
-      else idle.push(line)
+      else {
+        line.idleSinceMs = performance.now()
+        idle.push(line)
+      }
       answer?.(status, bytes)
     })
     line.socket.on('data', read)
@@ -39,10 +49,20 @@ export function openSocketPool(port: number): SocketPool {
     all.add(line)
     return line
   }
+  /** One that was used a moment ago; older ones the server may be closing just now. */
+  const freshLine = (): Line | undefined => {
+    const line = idle.pop()
+    if (!line || performance.now() - line.idleSinceMs < idleMsMax) return line
+    for (const old of [line, ...idle.splice(0)]) {
+      all.delete(old)
+      old.socket.destroy()
+    }
+    return undefined
+  }
   return {
     send: (request) =>
       new Promise((resolve, reject) => {
-        const line = idle.pop() ?? openLine()
+        const line = freshLine() ?? openLine()
         line.answer = (status, bytes) => resolve({ status, bytes })
         line.fail = reject
         line.socket.write(request)

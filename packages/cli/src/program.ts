@@ -17,6 +17,7 @@ import { addMatrix } from './matrix/matrix-command.ts'
 import { addMcp } from './mcp/command.ts'
 import { addMesh } from './mesh/command.ts'
 import { acceptBothNames } from './node-names.ts'
+import { addBackup } from './operator/backup.ts'
 import { addKeys } from './operator/keys.ts'
 import { addLedger } from './operator/ledger.ts'
 import { addSwitch } from './operator/switch.ts'
@@ -54,6 +55,7 @@ export function createProgram(context: CommandContext): Command {
     addAttack,
     addKeys,
     addLedger,
+    addBackup,
     addSwitch,
     addCommerce,
     addCommerceOperator,

@@ -62,6 +62,7 @@ export {
 } from './signing/index.ts'
 export { appRole } from './store/app-role.ts'
 export { verifyAudit, writeAudit } from './store/audit-log.ts'
+export { takeBackup } from './store/backup/take-backup.ts'
 export { connectClient } from './store/connection.ts'
 export type { Database, Sql } from './store/database.ts'
 export { readNote, runEmbedded } from './store/embedded/run-embedded.ts'

@@ -10,6 +10,8 @@ export type Operator = {
   node: Node
   config: ReturnType<Node['parseConfig']>
   database: ReturnType<Node['createDatabase']>
+  /** The login of the owner, past any pooler. */
+  databaseUrl: string
   /** For the audit log: who sat at this terminal. */
   actor: string
   /** The embedded database was started for this command alone: no node is there to act on what is written. */
@@ -36,7 +38,7 @@ export async function withOperator<T>(terminal: Terminal, work: (operator: Opera
     const database = node.createDatabase({ target: { url }, poolSize: 2, clock, rng, log, ...(role ? { role } : {}) })
     const actor = `cli ${terminal.env.USER ?? terminal.env.LOGNAME ?? 'operator'}`
     try {
-      return await work({ node, config, database, actor, stopped })
+      return await work({ node, config, database, databaseUrl: url, actor, stopped })
     } finally {
       await database.close()
     }

@@ -207,8 +207,7 @@ create or replace function ledger_post(
   transaction_references text[], transaction_kinds text[], transaction_payments text[], transaction_memos text[],
   line_transactions integer[], line_accounts integer[], line_amounts bigint[]
 ) returns table (place integer, transaction_id bigint, is_new boolean) language plpgsql
-  security definer set search_path = public, pg_temp set enable_seqscan = off set enable_mergejoin = off
-  set assay.posting = 'on' as $$
+  security definer set search_path = public, pg_temp set enable_seqscan = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
   account_ids bigint[];
@@ -238,6 +237,7 @@ begin
     end if;
   end if;
 
+  perform set_config('assay.posting', 'on', true);
   with inserted as (
     insert into ledger_transaction (reference, kind, payment_id, memo)
       select n.reference, n.kind, n.payment, n.memo
@@ -254,6 +254,8 @@ begin
       from inserted i join unnest(transaction_references) with ordinality f (reference, place) on f.reference = i.reference
       group by i.id, i.reference
     ) i on i.reference = n.reference and i.first_place = n.place;
+
+  perform set_config('assay.posting', '', true);
 
   insert into ledger_entry (transaction_id, line, account_id, amount_micro)
     select posted_ids[l.owner], row_number() over (partition by l.owner order by l.place) - 1, account_ids[l.account], l.amount
