@@ -1,0 +1,44 @@
+import { openClearing } from '../../packages/node/src/ledger/index.ts'
+import { expectSoundBooks } from '../support/invariants.ts'
+import type { TillFixture } from '../support/till-fixture.ts'
+
+const balanceOf = async (till: TillFixture, address: string): Promise<bigint> => {
+  const data = `0x70a08231${address.slice(2).toLowerCase().padStart(64, '0')}`
+  return BigInt((await till.base.request('eth_call', [{ to: till.base.usdc, data }, 'latest'])) as string)
+}
+
+/** What moved on chain against what the books say moved, since the last look, at both of our addresses. */
+export async function createMoneyCheck(till: TillFixture) {
+  const { payTo, custody } = till.node.config
+  const wallets = [
+    ['pay_to', payTo],
+    ['custody', custody[0] ?? payTo],
+  ] as const
+  const look = () =>
+    Promise.all(
+      wallets.map(async ([wallet, address]) => {
+        const { rows } = await till.db.owner.query<{ micro: bigint | null }>(
+          `select sum(e.amount_micro)::bigint as micro from ledger_entry e join ledger_account a on a.id = e.account_id
+             join ledger_transaction t on t.id = e.transaction_id
+           where a.name = $1 and t.kind not in ('opening', 'funding', 'withdrawal')`,
+          [`onchain:${wallet}@eip155:8453`],
+        )
+        return { wallet, chain: await balanceOf(till, address), books: rows[0]?.micro ?? 0n }
+      }),
+    )
+  const first = await look()
+  return async (): Promise<void> => {
+    const now = await look()
+    for (const [index, { wallet, chain, books }] of now.entries()) {
+      const before = first[index]
+      if (!before) continue
+      if (chain - before.chain !== books - before.books)
+        throw new Error(
+          `${wallet} grew by ${chain - before.chain} on chain and by ${books - before.books} in the books`,
+        )
+    }
+    await expectSoundBooks(till)
+    const [open] = await openClearing(till.db.owner)
+    if (open) throw new Error(`${open.name} still holds ${open.balanceMicro} for ${open.paymentId}`)
+  }
+}

@@ -1,0 +1,31 @@
+// A node in a process of its own that can be told where to die; `JOBS=1` counts from its very first call, jobs included.
+import { parseConfig } from '../../packages/node/src/config.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { startNode } from '../../packages/node/src/node.ts'
+import { createKillPoints } from '../support/kill-points.ts'
+import { type House, housesOf } from './houses.ts'
+
+const { KILL_AT, KILL_WHEN, HOUSE, JOBS, ...env } = process.env
+const points = createKillPoints(
+  KILL_AT === undefined ? undefined : { at: Number(KILL_AT), when: KILL_WHEN === 'after' ? 'after' : 'before' },
+)
+const house = housesOf[HOUSE as House]
+if (JOBS) points.arm()
+const node = await startNode(parseConfig(env), {
+  log: silentLog,
+  intercept: points.intercept,
+  ownShops: house.ownShops,
+  shops: house.shops(),
+  jobs: JOBS !== undefined,
+})
+process.on('message', (message) => {
+  if (message === 'arm') {
+    points.arm()
+    process.send?.('armed')
+  }
+  if (message === 'seen') process.send?.({ seen: points.seen() })
+  if (message === 'stop') void node.stop().then(() => process.exit(0))
+})
+// Whoever started it is gone: nothing may be left running.
+process.on('disconnect', () => process.exit(1))
+process.send?.({ ready: node.address })

@@ -1,0 +1,113 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { systemRng } from '../../packages/node/src/kernel/random.ts'
+import { ensureCluster } from '../../packages/node/src/store/embedded/create-cluster.ts'
+import { choosePlace, dataFolderOf } from '../../packages/node/src/store/embedded/place.ts'
+import { type EmbeddedServer, runEmbedded } from '../../packages/node/src/store/embedded/run-embedded.ts'
+import { startOrAdopt } from '../../packages/node/src/store/embedded/server.ts'
+import { testServerVariable } from '../../packages/node/src/store/testing.ts'
+import { spentOnChain } from '../support/invariants.ts'
+import { createTestShop } from '../support/test-shop.ts'
+import { openTill, type TillFixture } from '../support/till-fixture.ts'
+import { buyThroughDeath } from './buy-through-death.ts'
+import { createMoneyCheck } from './check-outside.ts'
+
+const rounds = 8
+const buyersAtOnce = 6
+const priceMicro = 1_500n
+
+const quiet = {
+  clock: systemClock,
+  log: silentLog,
+  rng: systemRng,
+  onProgress: () => {},
+  onLockLost: () => {},
+}
+
+/** The same server on the same data at the same address; crash recovery is PostgreSQL's own. */
+async function startAgain(home: string, { databaseUrl }: EmbeddedServer): Promise<void> {
+  const { place, credentials } = await ensureCluster(await choosePlace(home, systemRng), quiet)
+  await startOrAdopt({ place, credentials, port: Number(new URL(databaseUrl).port), ...quiet })
+}
+
+/**
+ * The database server itself is killed with SIGKILL while sales are being committed, as durable as an operator runs it,
+ * and started again. What was acknowledged is there, what was not is undone or finished, and every buyer is charged once.
+ */
+export async function killDatabase(say: (text: string) => void): Promise<number> {
+  const home = await mkdtemp(join(tmpdir(), 'assay-database-death-'))
+  await chmod(home, 0o711)
+  const server = await runEmbedded({ home, ...quiet })
+  const shared = process.env[testServerVariable]
+  process.env[testServerVariable] = server.databaseUrl
+  let broken = 0
+  try {
+    const till = await openTill({ ownShops: 'till', shops: [createTestShop().open] })
+    const check = await createMoneyCheck(till)
+    let node = till.node
+    for (let round = 0; round < rounds; round += 1) {
+      let address = node.address
+      let ready: Promise<void> = Promise.resolve()
+      const buyers = Array.from({ length: buyersAtOnce }, () =>
+        buyOnce(till, address, async () => {
+          await ready
+          return address
+        }),
+      )
+      ready = (async () => {
+        await untilUnderWay(till)
+        // Somewhere among the claims, intents and commits of the six.
+        await systemClock.sleep(round * 15)
+        process.kill(await postmasterOf(server), 'SIGKILL')
+        await startAgain(home, server)
+        // Its lock is gone with the server, so the process may no longer act for its payments.
+        await Promise.race([node.stop(), systemClock.sleep(8_000)])
+        node = await till.startAnother({ shops: [createTestShop().open], env: { BASE_URL: till.node.url } })
+        address = node.address
+      })()
+      const results = await Promise.allSettled([...buyers, ready])
+      for (const result of results)
+        if (result.status === 'rejected') {
+          broken += 1
+          say(`BROKEN database, round ${round}: ${String(result.reason)}`)
+        }
+    }
+    await check()
+    say(
+      `${broken === 0 ? 'held  ' : 'BROKEN'} database: ${rounds} deaths of the server, ${rounds * buyersAtOnce} purchases, ${broken} broken`,
+    )
+    await till.close()
+  } finally {
+    if (shared === undefined) delete process.env[testServerVariable]
+    else process.env[testServerVariable] = shared
+    await server.stop()
+    await rm(server.place.folder, { recursive: true, force: true })
+    await rm(home, { recursive: true, force: true })
+  }
+  return broken
+}
+
+async function untilUnderWay(till: TillFixture): Promise<void> {
+  for (const giveUpAt = Date.now() + 20_000; Date.now() < giveUpAt; ) {
+    const { rows } = await till.db.owner.query<{ n: bigint }>(
+      `select count(*) as n from payment where state in ('claimed', 'settling')`,
+    )
+    if (rows[0]?.n !== 0n) return
+    await systemClock.sleep(2)
+  }
+}
+
+async function buyOnce(till: TillFixture, first: string, after: () => Promise<string>): Promise<void> {
+  const buyer = await till.newBuyer()
+  await buyThroughDeath(till, buyer, { path: '/test/small', init: {} }, { first, after })
+  const spent = await spentOnChain(till, 'base', buyer.address)
+  if (spent !== priceMicro) throw new Error(`charged ${spent} instead of ${priceMicro}`)
+}
+
+async function postmasterOf(server: EmbeddedServer): Promise<number> {
+  const [pid] = (await readFile(join(dataFolderOf(server.place), 'postmaster.pid'), 'utf8')).split('\n')
+  return Number(pid)
+}

@@ -1,0 +1,155 @@
+import type { PrivateKeyAccount } from 'viem/accounts'
+import type { Address } from '../../packages/node/src/kernel/address.ts'
+import { accounts, owedTo } from '../../packages/node/src/ledger/index.ts'
+import { streamRouteId } from '../../packages/node/src/subscriptions/index.ts'
+import { signRequest } from '../../packages/sdk/src/index.ts'
+import { buy, type TillFixture } from '../support/till-fixture.ts'
+import type { Wanted } from './buy-through-death.ts'
+import type { House } from './houses.ts'
+
+/** One way in which money comes in by a request, and what it must leave behind, once. */
+export type RequestPath = {
+  name: string
+  house: House
+  fundedMicro: bigint
+  wanted(till: TillFixture, buyer: PrivateKeyAccount): Promise<Wanted>
+  /** What is there for the buyer now; the right answer is 1. */
+  effects(till: TillFixture, buyer: PrivateKeyAccount): Promise<number>
+  /** Paid from credit: nothing moves on chain during the call itself. */
+  draws?: boolean
+}
+
+const json = (body: unknown): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+const countRows = (sql: string) => async (till: TillFixture, buyer: PrivateKeyAccount) => {
+  const { rows } = await till.db.owner.query<{ n: bigint }>(sql, [buyer.address.toLowerCase()])
+  return Number(rows[0]?.n)
+}
+
+const served = (route: string) =>
+  countRows(`select count(*) as n from payment where payer = $1 and state = 'served' and route_id = '${route}'`)
+
+const creditMicro = (till: TillFixture, buyer: PrivateKeyAccount) =>
+  owedTo(till.db.owner, accounts.credit('eip155:8453', buyer.address.toLowerCase() as Address))
+
+const priceOfEcho = 1_000n
+const toppedUp = 5_000_000n
+
+export const siteHost = 'cited.test'
+
+export const requestPaths: readonly RequestPath[] = [
+  {
+    name: 'exact sale',
+    house: 'shops',
+    fundedMicro: 10_000_000n,
+    wanted: async () => ({ path: '/test/small', init: {} }),
+    effects: served('test.small'),
+  },
+  {
+    name: 'sale held until final',
+    house: 'shops',
+    fundedMicro: 10_000_000n,
+    wanted: async () => ({ path: '/test/large', init: {} }),
+    effects: served('test.large'),
+  },
+  {
+    name: 'subscription',
+    house: 'shops',
+    fundedMicro: 600_000_000n,
+    wanted: async () => ({ path: '/matrix/subscribe/standard', init: {} }),
+    effects: countRows(`select count(*) as n from subscription_purchase where wallet = $1`),
+  },
+  {
+    name: 'stream purchase',
+    house: 'shops',
+    fundedMicro: 11_000_000_000n,
+    wanted: async () => ({ path: '/v1/market/intent-stream', init: { headers: { accept: 'application/json' } } }),
+    effects: served(streamRouteId),
+  },
+  {
+    name: 'credit top-up',
+    house: 'shops',
+    fundedMicro: 20_000_000n,
+    wanted: async () => ({ path: '/v1/credit/topup', init: json({ usd: '5' }) }),
+    effects: async (till, buyer) => Number((await creditMicro(till, buyer)) / toppedUp),
+  },
+  {
+    name: 'credit draw',
+    house: 'shops',
+    fundedMicro: 20_000_000n,
+    draws: true,
+    wanted: async (till, buyer) => {
+      const response = await buy(buyer, `${till.node.url}/v1/credit/topup`, {}, json({ usd: '5' }))
+      if (response.status !== 200) throw new Error(`top-up: ${response.status}`)
+      return { path: '/v1/sandbox/echo?message=drawn', init: { headers: { 'idempotency-key': 'kill-points-draw' } } }
+    },
+    effects: async (till, buyer) => Number((toppedUp - (await creditMicro(till, buyer))) / priceOfEcho),
+  },
+  {
+    name: 'attest',
+    house: 'shops',
+    fundedMicro: 10_000_000n,
+    wanted: async (_till, buyer) => ({
+      path: '/v1/cite/attest',
+      init: json({ source_url: `http://${siteHost}/page`, agent_wallet: buyer.address }),
+    }),
+    effects: countRows(
+      `select count(*) as n from attestation a join payment p on p.id = a.payment_id where p.payer = $1`,
+    ),
+  },
+  {
+    name: 'option buy',
+    house: 'exchange',
+    fundedMicro: 500_000_000n,
+    wanted: async (till) => {
+      const series = await openSeries(till)
+      return { path: '/v1/options/buy', init: json({ symbol: series }) }
+    },
+    effects: countRows(`select count(*) as n from option_position where holder = $1 and state = 'open'`),
+  },
+]
+
+async function openSeries(till: TillFixture): Promise<string> {
+  for (const giveUpAt = Date.now() + 60_000; Date.now() < giveUpAt; ) {
+    const answer = await fetch(`${till.node.url}/v1/options/series?buyable=true`)
+    const { data } = (await answer.json()) as { data: { symbol: string; last_trade_at: string }[] }
+    const open = data.find(({ last_trade_at }) => Date.parse(last_trade_at) > Date.now() + 300_000)
+    if (open) return open.symbol
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+  throw new Error('no series is listed')
+}
+
+/** Draws until it is answered: each try is signed anew, and all carry the same name. */
+export async function drawThroughDeath(
+  buyer: PrivateKeyAccount,
+  wanted: Wanted,
+  origins: { first: string; after(): Promise<string> },
+): Promise<(number | 'broken')[]> {
+  const statuses: (number | 'broken')[] = []
+  let origin = origins.first
+  for (const giveUpAt = Date.now() + 120_000; statuses.at(-1) !== 200; ) {
+    if (Date.now() > giveUpAt)
+      throw new Error(`no answer after ${statuses.length} tries: … ${statuses.slice(-8).join(', ')}`)
+    const signed = await signRequest(`${origin}${wanted.path}`, wanted.init, {
+      account: buyer,
+      cover: ['idempotency-key'],
+    })
+    const headers = Object.fromEntries(signed.headers)
+    const status = await fetch(`${origin}${wanted.path}`, { headers }).then(
+      async (response) => {
+        await response.arrayBuffer()
+        return response.status
+      },
+      () => 'broken' as const,
+    )
+    statuses.push(status)
+    if (status === 'broken') origin = await origins.after()
+    if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 250))
+  }
+  return statuses
+}

@@ -1,0 +1,124 @@
+import { toHex } from '../../packages/node/src/kernel/bytes.ts'
+import type { Rng } from '../../packages/node/src/kernel/random.ts'
+import { signRequest } from '../../packages/sdk/src/index.ts'
+import {
+  decodeHeader,
+  encodePayload,
+  type Payload,
+  type PaymentRequired,
+  type SignOptions,
+  signPayment,
+} from '../support/till-fixture.ts'
+import type { History, Order, Sent } from './history.ts'
+import { Violation } from './violation.ts'
+import type { World } from './world.ts'
+
+export type Scene = { world: World; history: History; rng: Rng }
+
+const transferSpent = '0xe94a0102'
+
+/** What the token itself says of an authorization, without asking any view. */
+export async function authorizationSpent({ world }: Scene, payload: Payload): Promise<boolean> {
+  const { from, nonce } = payload.payload.authorization as { from: string; nonce: string }
+  const chain = chainOf(world, String(payload.accepted['network']))
+  const data = `${transferSpent}${from.slice(2).toLowerCase().padStart(64, '0')}${nonce.slice(2)}`
+  return BigInt((await chain.request('eth_call', [{ to: chain.usdc, data }, 'latest'])) as string) !== 0n
+}
+
+export function chainOf(world: World, caip2: string) {
+  const chain = world.chains.find(({ chainId }) => caip2 === `eip155:${chainId}`)
+  if (!chain) throw new Error(`no chain ${caip2}`)
+  return chain
+}
+
+/** The offer for an order, or undefined when there is none to be had now. */
+export async function askPrice({ world }: Scene, order: Order): Promise<PaymentRequired | undefined> {
+  try {
+    const response = await world.fetch(order.path, order.init)
+    await world.time.until(response.arrayBuffer())
+    return response.status === 402 ? decodeHeader<PaymentRequired>(response.headers.get('payment-required')) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Signs with everything the seed decides: the nonce, the time. */
+export async function sign(
+  { world, rng }: Scene,
+  order: Order,
+  offer: PaymentRequired,
+  bent: SignOptions = {},
+): Promise<Payload> {
+  const account = world.buyers[order.buyer]
+  if (!account) throw new Error('no such buyer')
+  return signPayment(account, offer, {
+    nonce: toHex(rng.bytes(32)),
+    validBefore: BigInt(Math.floor(world.time.nowMs() / 1000) + 55),
+    ...(order.identifier === undefined ? {} : { identifier: order.identifier }),
+    ...bent,
+  })
+}
+
+/** Sends a payment and writes down what came back. A buyer may hang up before the answer is there. */
+export async function pay(scene: Scene, order: Order, payload: Payload, patienceMs?: number): Promise<Sent['status']> {
+  const { world, history } = scene
+  const headers = {
+    ...(order.init.headers as Record<string, string> | undefined),
+    'payment-signature': encodePayload(payload),
+  }
+  const { status, body } = await answerOf(world, order, headers, patienceMs)
+  history.sent.push({ order, payload, nonce: String(payload.payload.authorization['nonce']), status })
+  if (status === 402 && !order.bent && (await authorizationSpent(scene, payload)))
+    throw new Violation('promise 3', `402 for ${order.id}, whose authorization moved money: ${body.slice(0, 300)}`)
+  if (status === 200) noteAnswer(order, body)
+  return status
+}
+
+async function answerOf(world: World, order: Order, headers: Record<string, string>, patienceMs?: number) {
+  const hangUp = new AbortController()
+  const clock = world.time.clockFor({ alive: true, skewMs: 0 })
+  const over = new AbortController()
+  if (patienceMs !== undefined)
+    void clock.sleep(patienceMs, over.signal).then(
+      () => hangUp.abort(new Error('hung up')),
+      () => {},
+    )
+  try {
+    const response = await world.fetch(order.path, { ...order.init, headers, signal: hangUp.signal })
+    return { status: response.status, body: await world.time.until(response.text()) }
+  } catch {
+    return { status: 'broken' as const, body: '' }
+  } finally {
+    over.abort(new Error('answered'))
+  }
+}
+
+function noteAnswer(order: Order, body: string): void {
+  if (order.body !== undefined && order.identifier !== undefined && order.body !== body)
+    throw new Violation('I12', `${order.id} was answered twice with different bytes`)
+  order.body ??= body
+}
+
+/** A call paid from credit, signed by the wallet and named, so that it counts once however often it is sent. */
+export async function draw(scene: Scene, buyer: number, key: string, path: string): Promise<void> {
+  const { world, history, rng } = scene
+  const account = world.buyers[buyer]
+  if (!account) return
+  const request = await signRequest(
+    `${world.address()}${path}`,
+    { headers: { 'idempotency-key': key } },
+    { account, cover: ['idempotency-key'], platform: { nowMs: world.time.nowMs, randomBytes: (n) => rng.bytes(n) } },
+  )
+  try {
+    const response = await world.fetch(path, { headers: Object.fromEntries(request.headers) })
+    const body = await world.time.until(response.text())
+    if (response.status !== 200) return
+    const name = `${buyer} ${key} ${path}`
+    const before = history.draws.get(name)
+    if (before !== undefined && before !== body)
+      throw new Violation('I12', `the draw ${name} was answered twice with different bytes`)
+    history.draws.set(name, body)
+  } catch (error) {
+    if (error instanceof Violation) throw error
+  }
+}

@@ -1,0 +1,88 @@
+import type { Scene } from './buyers.ts'
+import type { Order } from './history.ts'
+import { scanTransfers } from './scan-transfers.ts'
+import { Violation } from './violation.ts'
+
+export type PaymentRow = {
+  id: string
+  state: string
+  reason: string | null
+  network: string
+  payer: string
+  pay_to: string
+  amount_micro: bigint
+  resource: string
+  transaction: string | null
+  reorgs: number
+  nonce: string
+}
+
+export async function readPayments({ world }: Scene): Promise<PaymentRow[]> {
+  const { rows } = await world.db.owner.query<PaymentRow>(
+    `select id, state, reason, network, payer, pay_to, amount_micro, resource, transaction, reorgs, encode(nonce, 'hex') as nonce from payment order by claimed_at, id`,
+  )
+  return rows
+}
+
+/** Some things are sold at one address to everybody: there an order cannot be told from another of the same wallet. */
+export const hasOwnAddress = ({ path }: Order): boolean => !/^\/(matrix|v1\/options)\//.test(path)
+
+/** The address of an order as payments carry it: attribution is no part of it. */
+export const resourceOf = ({ world }: Scene, order: Order): string =>
+  `${world.origin}${order.path.replace(/[?&]aff=[^&]*/, '')}`
+
+/** Nothing is served unpaid, and nobody is charged twice for one thing: answers against payments against transfers. */
+export async function checkAnswers(scene: Scene): Promise<void> {
+  await scanTransfers(scene)
+  const payments = await readPayments(scene)
+  checkEvidence(scene, payments)
+  checkClaims(scene, payments)
+  const byResource = groupBy(payments, (payment) => payment.resource)
+  for (const order of scene.history.orders) {
+    if (!hasOwnAddress(order)) continue
+    const own = byResource.get(resourceOf(scene, order)) ?? []
+    const sold = own.filter(({ state }) => state === 'served' || state === 'settled')
+    if (order.honest && sold.length > 1)
+      throw new Violation('promise 4', `${order.id} was sold twice: ${sold.map(({ id }) => id).join(', ')}`)
+    if (order.body === undefined) continue
+    const paid = own.some(({ state, reorgs }) => ['served', 'refunded'].includes(state) || reorgs > 0)
+    if (!paid)
+      throw new Violation(
+        'promise 4',
+        `${order.id} was answered and nobody paid: ${JSON.stringify(own.map(({ state }) => state))}`,
+      )
+  }
+}
+
+/** Promise 1: whatever our wallets took to a chain was claimed before. */
+function checkClaims({ history }: Scene, payments: readonly PaymentRow[]): void {
+  const claimed = new Set(payments.map(({ payer, nonce }) => `${payer} ${nonce}`))
+  for (const [authorization, { transaction }] of history.carried)
+    if (!claimed.has(authorization)) throw new Violation('promise 1', `${transaction} settled what nobody had claimed`)
+}
+
+/** I6: what was served or credited was seen on chain, in that amount, to that address. */
+function checkEvidence({ history }: Scene, payments: readonly PaymentRow[]): void {
+  const seen = groupBy([...history.transfers.values()], ({ transaction }) => transaction)
+  for (const payment of payments) {
+    if (!['settled', 'served', 'credited', 'refunded'].includes(payment.state)) continue
+    const evidence = (seen.get(payment.transaction ?? '') ?? []).some(
+      ({ chainId, from, to, micro }) =>
+        `eip155:${chainId}` === payment.network &&
+        from === payment.payer &&
+        to === payment.pay_to &&
+        micro === payment.amount_micro,
+    )
+    if (!evidence) throw new Violation('I6', `${payment.id} is ${payment.state} without a transfer that ever was`)
+  }
+}
+
+function groupBy<T>(list: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of list) {
+    const group = groups.get(keyOf(item))
+    if (group) group.push(item)
+    else groups.set(keyOf(item), [item])
+  }
+  return groups
+}

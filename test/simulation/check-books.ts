@@ -1,0 +1,117 @@
+import { balanceDifferences, verifySeals } from '../../packages/node/src/ledger/index.ts'
+import { verifyAudit } from '../../packages/node/src/store/audit-log.ts'
+import type { Sql } from '../../packages/node/src/store/database.ts'
+import type { Scene } from './buyers.ts'
+import { Violation } from './violation.ts'
+
+const questions: readonly [rule: string, what: string, sql: string][] = [
+  [
+    'I1',
+    'a posting does not sum to zero',
+    `select e.transaction_id::text as found from ledger_entry e join ledger_account a on a.id = e.account_id
+     group by e.transaction_id, a.unit having sum(e.amount_micro) <> 0`,
+  ],
+  ['I4', 'a debt is negative', `select account_id::text as found from ledger_balance where owed_micro < 0`],
+  [
+    'I4',
+    'a share under its hold is negative',
+    `select a.name as found from ledger_account a join ledger_entry e on e.account_id = a.id
+     where a.name like 'payable:affiliate_pending:%' group by a.name having sum(e.amount_micro) > 0`,
+  ],
+  [
+    'I5',
+    'one transfer counts for two payments',
+    `select network || ' ' || transaction || ' ' || log_index as found from payment
+     where log_index is not null and state in ('settled','served','credited','refunded')
+     group by network, transaction, log_index having count(*) > 1`,
+  ],
+  [
+    'I5',
+    'one authorization has two claims',
+    `select payer || ' ' || encode(nonce, 'hex') as found from payment group by network, asset, payer, nonce having count(*) > 1`,
+  ],
+  [
+    'I6',
+    'served without a posting of the sale',
+    `select p.id as found from payment p where p.state = 'served' and not exists
+       (select 1 from ledger_transaction t where t.payment_id = p.id and t.kind = 'sale')`,
+  ],
+  [
+    'I6',
+    'posted as sold and neither served nor undone',
+    `select p.id as found from payment p join ledger_transaction t on t.payment_id = p.id and t.kind = 'sale'
+     where p.state not in ('served','refunded') and not exists
+       (select 1 from ledger_transaction r where r.payment_id = p.id and r.kind = 'reorg')`,
+  ],
+  [
+    'promise 1',
+    'an effect took place twice',
+    `select payment_id as found from simulated_effect group by payment_id, round having count(*) > 1`,
+  ],
+  [
+    'promise 1',
+    'an order has two effects',
+    `select order_id as found from simulated_effect where not revoked group by order_id having count(*) > 1`,
+  ],
+  [
+    'promise 4',
+    'served without its effect',
+    `select p.id as found from payment p where p.state = 'served' and p.route_id like 'simulated.%' and not exists
+       (select 1 from simulated_effect e where e.payment_id = p.id and not e.revoked)`,
+  ],
+  [
+    'promise 4',
+    'an effect without a sale',
+    `select e.payment_id as found from simulated_effect e join payment p on p.id = e.payment_id
+     where not e.revoked and p.state not in ('served','refunded')`,
+  ],
+  [
+    'I10',
+    'what stands behind an option series is not what it may have to pay',
+    `select s.symbol as found from option_series s where s.state = 'trading' and coalesce(
+       (select b.owed_micro from ledger_account a join ledger_balance b on b.account_id = a.id
+        where a.name = 'option_collateral:' || s.symbol || '@eip155:8453'), 0) <>
+       (select coalesce(sum(quantity), 0) from option_position where symbol = s.symbol and state = 'open') * s.cap_micro
+       + (select coalesce(sum(open_quantity * (s.cap_micro - price_micro)), 0) from option_order where symbol = s.symbol)
+       + (select coalesce(sum(f.quantity * (s.cap_micro - f.price_micro)), 0) from option_fill f
+            join option_position p on p.id = f.position_id
+          where p.symbol = s.symbol and p.state = 'held' and f.order_id is not null)`,
+  ],
+]
+
+/** What must hold at every moment, whatever is under way: from the tables alone. */
+export async function checkBooks({ world, history }: Scene): Promise<void> {
+  const sql = world.db.owner
+  // One round trip for all questions.
+  const { rows } = await sql.query<{ number: number; found: string }>(
+    questions
+      .map(([, , text], number) => `(select ${number} as number, found from (${text} limit 1) q)`)
+      .join(' union all '),
+  )
+  for (const { number, found } of rows) {
+    const [rule, what] = questions[number] ?? ['', '']
+    throw new Violation(rule, `${what} (${found})`)
+  }
+  const [folded] = await balanceDifferences(sql)
+  if (folded) throw new Violation('I3', `${folded.name} is kept as ${folded.kept} and folds to ${folded.folded}`)
+  await checkUnchanged(sql, history)
+  if (await verifySeals(sql)) throw new Violation('I11', 'the seals of the books do not verify')
+  if (await verifyAudit(sql)) throw new Violation('I11', 'the audit log does not verify')
+}
+
+/** I2: entries that were seen once are the same for ever. */
+async function checkUnchanged(sql: Sql, history: Scene['history']): Promise<void> {
+  const digestUpTo = async (upTo: bigint) => {
+    const { rows } = await sql.query<{ digest: string | null }>(
+      `select md5(string_agg(transaction_id || ':' || line || ':' || account_id || ':' || amount_micro, ',' order by transaction_id, line)) as digest
+       from ledger_entry where transaction_id <= $1`,
+      [upTo],
+    )
+    return rows[0]?.digest ?? ''
+  }
+  if ((await digestUpTo(history.entries.upTo)) !== history.entries.digest)
+    throw new Violation('I2', `entries up to ${history.entries.upTo} are not what they were`)
+  const { rows } = await sql.query<{ newest: bigint | null }>(`select max(transaction_id) as newest from ledger_entry`)
+  const upTo = rows[0]?.newest ?? 0n
+  history.entries = { upTo, digest: await digestUpTo(upTo) }
+}

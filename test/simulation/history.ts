@@ -1,0 +1,45 @@
+import type { Payload } from '../support/till-fixture.ts'
+
+/** One thing a buyer wants once, whatever it takes. Its path names it, so that everything about it can be found. */
+export type Order = {
+  id: string
+  buyer: number
+  path: string
+  /** With a method and body of its own where the route wants one. */
+  init: RequestInit
+  priceMicro: bigint
+  /** Asked for by somebody who means to pay for it once, and so counted strictly. */
+  honest: boolean
+  /** Paid for with something that was never quoted: a 402 then says nothing about where that went. */
+  bent: boolean
+  identifier: string | undefined
+  body: string | undefined
+}
+
+export type Sent = { order: Order; payload: Payload; nonce: string; status: number | 'broken' }
+
+export type Transfer = { chainId: number; transaction: string; from: string; to: string; micro: bigint }
+
+/** All that was seen from outside: what was asked, what was answered, and what every block ever showed. */
+export type History = {
+  orders: Order[]
+  sent: Sent[]
+  draws: Map<string, string>
+  /** By chain, transaction and log; those of replaced blocks stay. */
+  transfers: Map<string, Transfer>
+  /** Authorizations that our own wallets carried to a chain, by payer and nonce. */
+  carried: Map<string, { transaction: string }>
+  scannedTo: Map<number, number>
+  /** Entries of the books that were seen before, and what they added up to. */
+  entries: { upTo: bigint; digest: string }
+}
+
+export const createHistory = (): History => ({
+  orders: [],
+  sent: [],
+  draws: new Map(),
+  transfers: new Map(),
+  carried: new Map(),
+  scannedTo: new Map(),
+  entries: { upTo: 0n, digest: '' },
+})

@@ -1,0 +1,113 @@
+import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import type { Database, HeldLock, Statement, Tx } from '../../packages/node/src/store/database.ts'
+import { CommitUnknown } from '../../packages/node/src/store/errors.ts'
+import type { FaultPlan } from './fault-plan.ts'
+import type { Life, VirtualTime } from './virtual-time.ts'
+
+class ProcessDied extends Error {}
+
+/** Nobody is left to be told anything. */
+const never = new Promise<never>(() => {})
+
+export type MortalPorts = {
+  intercept: Pick<Interceptors, 'database'>
+  /** Counts a port call; the process may end at it. */
+  pass<T>(work: () => Promise<T>): Promise<T>
+  /** After death: what the server does when a connection breaks. */
+  bury(): Promise<void>
+}
+
+/**
+ * What a process has of the outside world, until it dies. A statement that was sent before the death may still take
+ * effect, its answer reaches nobody; an open transaction ends undone.
+ */
+export function createMortalPorts(life: Life, time: VirtualTime, plan: FaultPlan): MortalPorts {
+  const locks: HeldLock[] = []
+  const open = new Set<Promise<unknown>>()
+  let pool: Database | undefined
+
+  const step = (when: 'before' | 'after') => {
+    if (plan.diesNow(when)) life.end()
+  }
+  async function pass<T>(work: () => Promise<T>): Promise<T> {
+    if (life.alive) step('before')
+    if (!life.alive) return never
+    const running = time.busy(work)
+    const settled = running.catch(() => {})
+    open.add(settled)
+    try {
+      const result = await running
+      if (life.alive) step('after')
+      return life.alive ? result : never
+    } catch (error) {
+      if (!life.alive) return never
+      throw error
+    } finally {
+      open.delete(settled)
+    }
+  }
+
+  const database = (real: Database): Database => {
+    pool = real
+    const inTransaction = (tx: Tx): Tx => ({
+      transaction: true,
+      query: async <Row>(statement: string | Statement, values?: readonly unknown[]) => {
+        if (life.alive) step('before')
+        if (!life.alive) throw new ProcessDied()
+        const result = await tx.query<Row>(atVirtualTime(statement, time), values)
+        if (life.alive) step('after')
+        if (!life.alive) throw new ProcessDied()
+        return result
+      },
+    })
+    const lostAnswer = <T>(result: T): T => {
+      if (plan.losesAnswer()) throw new CommitUnknown(new Error('the connection broke'))
+      return result
+    }
+    return {
+      query: (statement, values) =>
+        pass(async () => lostAnswer(await real.query(atVirtualTime(statement, time), values))),
+      transaction: (work) => pass(async () => lostAnswer(await real.transaction((tx) => work(inTransaction(tx))))),
+      listen: (channel, onMessage, onResync) =>
+        real.listen(
+          channel,
+          (payload) => life.alive && onMessage(payload),
+          () => life.alive && onResync?.(),
+        ),
+      holdLock: async (key) => {
+        const lock = await time.busy(() => real.holdLock(key))
+        locks.push(lock)
+        return lock
+      },
+      close: () => {
+        if (!life.alive) return never
+        pool = undefined
+        return real.close()
+      },
+    }
+  }
+
+  return {
+    intercept: { database },
+    pass,
+    bury: async () => {
+      life.end()
+      await Promise.all(open)
+      for (const lock of locks.splice(0)) await lock.release()
+      const left = pool
+      pool = undefined
+      // A start that failed has closed it already.
+      await left?.close().catch(() => {})
+    },
+  }
+}
+
+/** Leases are kept by the server's clock; in here there is only one clock. */
+function atVirtualTime(statement: string | Statement, time: VirtualTime): string | Statement {
+  const at = (text: string) =>
+    text.replaceAll(/\b(?:clock_timestamp|now)\(\)/g, `to_timestamp(${(time.nowMs() / 1000).toFixed(3)})`)
+  if (typeof statement === 'string') return at(statement)
+  if (!/\b(?:clock_timestamp|now)\(\)/.test(statement.text)) return statement
+  const { name: _, ...rest } = statement
+  return { ...rest, text: at(statement.text) }
+}

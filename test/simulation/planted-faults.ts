@@ -1,0 +1,53 @@
+import { sha256 } from '../../packages/node/src/kernel/bytes.ts'
+import type { Database, Sql, Statement } from '../../packages/node/src/store/database.ts'
+import type { Plant } from './world.ts'
+
+/** Statements of one name are answered by `change`, in transactions and outside of them. */
+function plantStatement(name: string, change: (sql: Sql, statement: Statement) => ReturnType<Sql['query']>): Plant {
+  const bend = <T extends Sql>(sql: T): T => ({
+    ...sql,
+    query: ((statement, values) =>
+      typeof statement !== 'string' && statement.name === name
+        ? change(sql, statement)
+        : sql.query(statement, values)) as Sql['query'],
+  })
+  return (intercept) => ({
+    ...intercept,
+    database: (real) => {
+      const mortal = intercept.database?.(real) ?? real
+      const bent: Database = { ...bend(mortal), transaction: (work) => mortal.transaction((tx) => work(bend(tx))) }
+      return bent
+    },
+  })
+}
+
+const withColumn = (statement: Statement, column: number, of: (value: unknown) => unknown): Statement => ({
+  ...statement,
+  values: (statement.values ?? []).map((values, index) => (index === column ? (values as unknown[]).map(of) : values)),
+})
+
+let claims = 0
+
+/** Mistakes a node could have made, put between it and its database: the simulation must find each of them. */
+export const plantedFaults: Readonly<Record<string, Plant>> = {
+  /** Every copy of a payment is claimed as if it were the first. */
+  'no claim': plantStatement('payment-claim', (sql, statement) =>
+    sql.query(
+      withColumn(statement, 4, (nonce) => {
+        claims += 1
+        return sha256(`${(nonce as Buffer).toString('hex')}:${claims}`)
+      }),
+    ),
+  ),
+  /** A new authorization for a request whose first payment is still under way is settled as well. */
+  'double settle': plantStatement('payment-claim', (sql, statement) =>
+    sql.query(withColumn(statement, 18, () => true)),
+  ),
+  /** A sale whose money never reaches the books. */
+  'missing posting': plantStatement('ledger_post', async (sql, statement) => {
+    const kinds = (statement.values?.[5] ?? []) as string[]
+    if (!kinds.includes('sale')) return sql.query(statement)
+    const rows = kinds.map((_, place) => ({ place, transaction_id: 1n, is_new: true }))
+    return { rows, rowCount: rows.length } as never
+  }),
+}

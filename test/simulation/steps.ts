@@ -1,0 +1,58 @@
+import { createDice, createSeededRng } from './seeded-rng.ts'
+
+/** A step is a name and three numbers: it means something in any state, so that a list of steps can be thinned out. */
+export type Step = { kind: StepKind; a: number; b: number; c: number }
+
+/** How often each kind comes up, against the others. */
+const weights = {
+  // buyers
+  buy: 22,
+  impatient_buy: 5,
+  retry_fresh: 10,
+  resend: 8,
+  top_up: 6,
+  draw: 9,
+  subscribe: 1,
+  option_buy: 4,
+  option_write: 2,
+  // attackers
+  replay_elsewhere: 4,
+  bend_payment: 5,
+  carry_first: 3,
+  cancel: 2,
+  // operators
+  refund: 2,
+  refund_credit: 1,
+  plain_transfer: 1,
+  // the world
+  pass: 10,
+  mine: 6,
+  reorg: 4,
+  hold_mining: 3,
+  release_mining: 4,
+  drop_pending: 2,
+  bend_view: 4,
+  straighten_views: 4,
+  bend_facilitator: 6,
+  skew_clock: 2,
+  crash: 4,
+  crash_at_call: 4,
+  lose_answer: 2,
+} as const
+export type StepKind = keyof typeof weights
+
+const bag = (Object.entries(weights) as [StepKind, number][]).flatMap(([kind, weight]) =>
+  Array.from({ length: weight }, () => kind),
+)
+
+/** The steps of a seed; of some kinds only, where somebody looks for something particular. */
+export function stepsOf(seed: string, count: number, only?: readonly StepKind[]): Step[] {
+  const dice = createDice(createSeededRng(`${seed}:steps`))
+  const kinds = only === undefined ? bag : bag.filter((kind) => only.includes(kind))
+  return Array.from({ length: count }, () => ({
+    kind: dice.pick(kinds),
+    a: dice.below(1 << 16),
+    b: dice.below(1 << 16),
+    c: dice.below(1 << 16),
+  }))
+}
