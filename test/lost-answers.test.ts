@@ -44,16 +44,15 @@ afterAll(async () => {
   await till.close()
 })
 
-/** Sends a request over a bare socket and breaks the connection after a while, without reading the answer. */
-function sendAndHangUp(target: string, header: string, afterMs: number): Promise<void> {
+/** Sends a request over a bare socket and breaks the connection when it is time, without reading the answer. */
+function sendAndHangUp(target: string, header: string, isTime: () => Promise<void>): Promise<void> {
   const { hostname, port, pathname, search, host } = new URL(target)
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => {
       socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\nPAYMENT-SIGNATURE: ${header}\r\n\r\n`)
-      setTimeout(() => {
-        socket.destroy()
-        resolve()
-      }, afterMs)
+      isTime()
+        .finally(() => socket.destroy())
+        .then(resolve, reject)
     })
     socket.on('error', reject)
   })
@@ -72,8 +71,9 @@ test('a client that hangs up while its payment settles pays once: its next try g
   const buyer = await till.newBuyer()
   const target = `${url}?message=lost`
   const offer = await quote(target)
-  mood.delayMs = 400
-  await sendAndHangUp(target, encodePayload(await signPayment(buyer, offer)), 150)
+  mood.delayMs = 2_000
+  const header = encodePayload(await signPayment(buyer, offer))
+  await sendAndHangUp(target, header, () => untilState(buyer.address, 'settling'))
   const early = await send(target, await signPayment(buyer, offer))
   expect(early.status).toBe(503)
   expect(await early.json()).toMatchObject({
@@ -97,7 +97,7 @@ test('a client that is gone before the settlement is not charged at all', async 
   expect(rows[0]?.n).toBeGreaterThanOrEqual(0n)
   const offer = await quote(url)
   const payload = encodePayload(await signPayment(buyer, offer))
-  await sendAndHangUp(url, payload, 0)
+  await sendAndHangUp(url, payload, () => new Promise((resolve) => setTimeout(resolve)))
   await new Promise((resolve) => setTimeout(resolve, 300))
   const states = (await paymentRows(till))
     .filter((row) => row.payer === buyer.address.toLowerCase())

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { createEventHub, type HubEvent, type HubReader } from './event-hub.ts'
+import type { PulledBody } from './event-reader.ts'
 
 const event = (seq: number, topic: string | null = null): HubEvent => ({ seq, topic, bytes: Buffer.from(`${seq};`) })
 const reader = (changes: Partial<HubReader> = {}): HubReader => ({
@@ -99,5 +100,82 @@ test('all readers with the same wish are given the very same bytes', async () =>
   const [one, two, three, four] = (await Promise.all(waiting)).map(({ value }) => value as Buffer)
   expect(one).toBe(two)
   expect(three).toBe(four)
+  await hub.stop()
+})
+
+/** Reads as the writer of responses does: one piece after the other, without a promise in between. */
+function pullAll(body: AsyncIterable<Uint8Array>) {
+  const read = { text: '', done: false, failed: '' }
+  const { pull } = body as PulledBody
+  const fail = (error: unknown) => {
+    read.failed = String(error)
+  }
+  const take = (step: IteratorResult<Uint8Array>) => {
+    if (step.done) read.done = true
+    else {
+      read.text += Buffer.from(step.value).toString()
+      pull(take, fail)
+    }
+  }
+  pull(take, fail)
+  return read
+}
+
+test('a farewell is said once to a reader that pulls, waiting or not', async () => {
+  const hub = hubOf()
+  let closed = 0
+  const onClose = () => {
+    closed += 1
+  }
+  const waiting = pullAll(hub.open(reader({ onClose })).body)
+  await hub.publish([event(1)])
+  await expect.poll(() => waiting.text).toBe('hello;1;')
+  const early = hub.open(reader({ onClose }))
+  early.end('taken_back')
+  const told = pullAll(early.body)
+  await hub.stop()
+  await expect
+    .poll(() => [waiting, told])
+    .toEqual([
+      { text: 'hello;1;bye stopping;', done: true, failed: '' },
+      { text: 'hello;bye taken_back;', done: true, failed: '' },
+    ])
+  expect([closed, hub.size()]).toEqual([2, 0])
+})
+
+test('a reader that breaks is closed, and the others go on', async () => {
+  const hub = hubOf()
+  const breaks = hub.open(reader()).body as PulledBody
+  const never = () => {}
+  const broken = () => {
+    throw new Error('broken')
+  }
+  breaks.pull(() => breaks.pull(() => breaks.pull(broken, never), never), never)
+  const whole = pullAll(hub.open(reader()).body)
+  await expect.poll(() => whole.text).toBe('hello;')
+  for (const seq of [1, 2, 3]) await hub.publish([event(seq)])
+  expect([whole.text, hub.size()]).toEqual(['hello;1;2;3;', 1])
+  await hub.stop()
+})
+
+test('of buckets that are told together, what a reader has from the store is not told again', async () => {
+  const hub = hubOf()
+  const read = pullAll(hub.open(reader({ older: async (after) => [event(1), event(2)].slice(after) })).body)
+  await expect.poll(() => read.text).toBe('hello;1;2;')
+  await hub.publish([event(1), event(2), event(3)])
+  await hub.publish([event(4)])
+  expect(read.text).toBe('hello;1;2;3;4;')
+  await hub.stop()
+})
+
+test('what breaks in the hands of a reader that was given a piece later is told to that reader', async () => {
+  const hub = hubOf()
+  const body = hub.open(reader()).body as PulledBody
+  const failed = await new Promise<unknown>((resolve) => {
+    body.pull(() => {
+      throw new Error('broken')
+    }, resolve)
+  })
+  expect(String(failed)).toContain('broken')
   await hub.stop()
 })

@@ -41,7 +41,8 @@ export function createEventHub(options: HubOptions): EventHub {
     const byTopics = new Map<string, Chunk | undefined>()
     let turn = 0
     for (const reader of [...readers]) {
-      reader.offer(reader.topics === undefined ? whole : filtered(byTopics, events, reader))
+      const chunk = reader.topics === undefined ? whole : filtered(byTopics, events, reader)
+      unlessBroken(reader, () => reader.offer(chunk))
       turn += 1
       if (turn % sliceSize === 0) await new Promise(setImmediate)
     }
@@ -52,10 +53,10 @@ export function createEventHub(options: HubOptions): EventHub {
     while (!stopping.signal.aborted) {
       await clock.sleep(lookMs, stopping.signal).catch(() => {})
       const nowMs = clock.nowMs()
-      for (const reader of readers) if (reader.endsAtMs <= nowMs) reader.end('expired')
+      for (const reader of readers) if (reader.endsAtMs <= nowMs) unlessBroken(reader, () => reader.end('expired'))
       if (clock.monotonicMs() < beatAtMs) continue
       beatAtMs = clock.monotonicMs() + heartbeatMs
-      for (const reader of readers) reader.beat(heartbeat)
+      for (const reader of readers) unlessBroken(reader, () => reader.beat(heartbeat))
     }
   }
   const looking = look()
@@ -74,9 +75,18 @@ export function createEventHub(options: HubOptions): EventHub {
     size: () => readers.size,
     stop: async () => {
       stopping.abort(new Error('the streams end'))
-      for (const reader of readers) reader.end('stopping')
+      for (const reader of readers) unlessBroken(reader, () => reader.end('stopping'))
       await looking
     },
+  }
+}
+
+/** One that cannot be written to any more is let go: it is no reason to keep anything from the others. */
+function unlessBroken(reader: Reader, tell: () => void): void {
+  try {
+    tell()
+  } catch {
+    void reader[Symbol.asyncIterator]().return?.()
   }
 }
 
@@ -85,7 +95,7 @@ function chunkOf(events: readonly HubEvent[]): Chunk | undefined {
   const last = events.at(-1)
   if (!first || !last) return undefined
   const bytes = events.length === 1 ? first.bytes : Buffer.concat(events.map((event) => event.bytes))
-  return { bytes, first: first.seq, last: last.seq, count: events.length }
+  return { bytes, first: first.seq, last: last.seq, count: events.length, events }
 }
 
 /** Readers with the same wish share the bytes too. */

@@ -1,5 +1,5 @@
 /** Events that go out together: encoded once, the same bytes for every reader with the same wish. */
-export type Chunk = { bytes: Buffer; first: number; last: number; count: number }
+export type Chunk = { bytes: Buffer; first: number; last: number; count: number; events: readonly HubEvent[] }
 
 /** An event as every reader gets it. */
 export type HubEvent = { seq: number; topic: string | null; bytes: Buffer }
@@ -84,7 +84,7 @@ export function createReader(given: HubReader, bufferMax: number, leave: () => v
   }
   const pull: Reader['pull'] = (callback, fail) => {
     const ready = greeted && !over && !farewell && !backlog.replaying()
-    if (!ready) return void next().then(callback, fail)
+    if (!ready) return void next().then(callback).catch(fail)
     const value = backlog.take()
     if (value) callback({ done: false, value })
     else waiting = callback
@@ -105,9 +105,12 @@ export function createReader(given: HubReader, bufferMax: number, leave: () => v
     end: (reason) => {
       if (over || farewell) return
       farewell = given.farewell(reason)
-      if (!waiting) return
-      give({ done: false, value: farewell })
+      const resolve = waiting
+      if (!resolve) return
+      waiting = undefined
+      // Closed first: whoever pulls asks for the next piece while it is given this one, and would be told twice.
       close()
+      resolve({ done: false, value: farewell })
     },
     [Symbol.asyncIterator]: () => ({
       next,
@@ -130,7 +133,7 @@ function createBacklog(given: HubReader, bufferMax: number) {
     replaying: () => replaying,
     /** Nothing lies before this chunk, so it can go out as it is; then it counts as sent. */
     isPresent: (chunk: Chunk): boolean => {
-      if (replaying || gap || queue.length > 0 || chunk.last <= position) return false
+      if (replaying || gap || queue.length > 0 || chunk.first <= position) return false
       position = chunk.last
       return true
     },
@@ -171,7 +174,7 @@ function createBacklog(given: HubReader, bufferMax: number) {
       }
       for (const chunk of queue) {
         if (chunk.last <= position) continue
-        parts.push(chunk.bytes)
+        parts.push(chunk.first > position ? chunk.bytes : bytesAfter(chunk, position))
         position = chunk.last
       }
       queue = []
@@ -179,4 +182,9 @@ function createBacklog(given: HubReader, bufferMax: number) {
       return parts.length <= 1 ? parts[0] : Buffer.concat(parts)
     },
   }
+}
+
+/** A part of it was read from the store: two buckets may be told together, of which one was stored already. */
+function bytesAfter({ events }: Chunk, position: number): Buffer {
+  return Buffer.concat(events.filter(({ seq }) => seq > position).map(({ bytes }) => bytes))
 }

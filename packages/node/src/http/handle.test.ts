@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Problem } from '../kernel/problem.ts'
-import type { PaidCall } from '../payments/index.ts'
+import type { AnswerContent, PaidCall } from '../payments/index.ts'
 import { digestOf, fixtureRoutes, otherWallet, type SentRequest, send, testDoor, wallet } from './door.fixture.ts'
 
 const paid = { 'PAYMENT-SIGNATURE': 'good' }
@@ -345,7 +345,7 @@ describe('input', () => {
     expect([seen.status, seen.json.available]).toEqual([406, ['application/json']])
   })
 
-  test('a handler that never ends is 503, and is told to stop', async () => {
+  test('a handler that does not end in time is 503, is told to stop, and a stream it opens all the same is closed', async () => {
     let nowMs = 0
     const waiting: (() => void)[] = []
     const clock = {
@@ -355,10 +355,12 @@ describe('input', () => {
     }
     const routes = fixtureRoutes()
     let stopped: unknown
+    let late: (answer: AnswerContent) => void = () => {}
     const thing = routes[0]
     if (thing?.access.kind === 'free')
       thing.access.handle = (_input, call) =>
-        new Promise(() => {
+        new Promise((resolve) => {
+          late = resolve
           call.signal.addEventListener('abort', () => {
             stopped = call.signal.reason
           })
@@ -369,5 +371,14 @@ describe('input', () => {
     for (const wake of waiting) wake()
     expect((await answer).status).toBe(503)
     expect(stopped).toBeInstanceOf(Problem)
+    let closed = false
+    const done = { done: true as const, value: undefined }
+    const leave = async () => {
+      closed = true
+      return done
+    }
+    const body = { [Symbol.asyncIterator]: () => ({ next: async () => done, return: leave }) }
+    late({ status: 200, contentType: 'text/event-stream', body })
+    await expect.poll(() => closed).toBe(true)
   })
 })

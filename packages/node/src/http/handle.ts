@@ -1,5 +1,5 @@
 import { Problem } from '../kernel/problem.ts'
-import type { Attribution, Gate, GateOutcome } from '../payments/index.ts'
+import type { AnswerContent, Attribution, Gate, GateOutcome } from '../payments/index.ts'
 import { type Authorities, type Authority, isHome, originOf } from './authority.ts'
 import { bodyBytesUsual, tooLarge } from './body-limit.ts'
 import { sharedAnswerMsMax } from './hot-answers.ts'
@@ -159,7 +159,10 @@ async function answerFree(
   const { declaration } = route
   const access = declaration.access as FreeAccess
   const work = access.handle(read.input, context)
-  const answer = await deps.timeLimit.run(work, (reason) => passage.request.abort(reason))
+  const answer = await deps.timeLimit.run(work, (reason) => {
+    passage.request.abort(reason)
+    closeLate(work)
+  })
   await deps.gather()
   const shareable = answer.status === 200 && !isStream(answer.body)
   const shareMs = shareable ? Math.min(sharedAnswerMsMax, (declaration.cacheSeconds ?? 0) * 1000) : 0
@@ -173,6 +176,14 @@ async function answerFree(
   })
   if (isStream(response.body)) response.body = deps.load.track(response.body)
   return { response, shareMs, paid: false }
+}
+
+/** Nobody waits for it any more: a stream that is opened all the same would keep its place for ever. */
+function closeLate(work: Promise<AnswerContent>): void {
+  work.then(
+    ({ body }) => isStream(body) && void body[Symbol.asyncIterator]().return?.(),
+    () => {},
+  )
 }
 
 function cacheControlOf(immutable: boolean, shareMs: number): string {

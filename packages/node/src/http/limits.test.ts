@@ -81,7 +81,7 @@ test('a shared body is text only where its bytes are ASCII', () => {
 })
 
 /** A node whose clock stands still until it is told how late it comes to its timers. */
-function lateNode() {
+function lateNode(probe?: () => Promise<unknown>) {
   let now = 0
   const waiting: { dueMs: number; wake(): void }[] = []
   const clock = {
@@ -89,7 +89,7 @@ function lateNode() {
     monotonicMs: () => now,
     sleep: (ms: number) => new Promise<void>((wake) => waiting.push({ dueMs: now + ms, wake })),
   }
-  const load = createLoad({ ...usualLoad, ...sheddingLoad }, { clock })
+  const load = createLoad({ ...usualLoad, ...sheddingLoad }, { clock, ...(probe ? { probe } : {}) })
   // The process comes to its timers only after so long.
   const stall = async (ms: number) => {
     isLetIn(true)
@@ -130,5 +130,21 @@ test('a node that has caught up lets everybody in again', async () => {
   for (let look = 0; look < 5; look += 1) await stall(50 + 900)
   expect([isLetIn(false), isLetIn(true)]).toEqual([false, false])
   for (let look = 0; look < 4; look += 1) await stall(50)
+  expect([isLetIn(false), isLetIn(true)]).toEqual([true, true])
+})
+
+test('a database that does not answer at all is seen while it does not', async () => {
+  let answer = () => {}
+  const { load, stall, isLetIn } = lateNode(() => new Promise<void>((resolve) => (answer = resolve)))
+  for (let open = 0; open < 40; open += 1) load.enter(true)
+  await stall(50)
+  await stall(2_100)
+  expect([isLetIn(false), isLetIn(true)]).toEqual([true, true])
+  await stall(300)
+  expect([isLetIn(false), isLetIn(true)]).toEqual([false, true])
+  await stall(1_000)
+  expect([isLetIn(false), isLetIn(true)]).toEqual([false, false])
+  answer()
+  await stall(0)
   expect([isLetIn(false), isLetIn(true)]).toEqual([true, true])
 })

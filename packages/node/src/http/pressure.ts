@@ -13,7 +13,10 @@ export type Pressure = {
   noteRequest(): void
   /** How long everything has had to wait lately, at least; a single hiccup does not show. */
   lastingMs(): number
-  /** How long this process has not come to its timers now: it has been busy with requests that long, or stood still. */
+  /**
+   * How long this process has not come to its timers now: it has been busy with requests that long, or stood still. Or how
+   * long its database has not answered: while that stands still, no look is ever over.
+   */
   overdueMs(): number
 }
 
@@ -33,6 +36,7 @@ export function createPressure({ clock, probe, inFlight }: PressureOptions): Pre
   let watching = false
   let lastRequestMs = 0
   let dueMs: number | undefined
+  let askedMs: number | undefined
 
   const look = async () => {
     dueMs = clock.monotonicMs() + lookEveryMs
@@ -41,7 +45,11 @@ export function createPressure({ clock, probe, inFlight }: PressureOptions): Pre
     const lateMs = probedMs - dueMs
     dueMs = undefined
     // A probe that fails is somebody else's trouble: requests find out by themselves.
-    if (probe && inFlight() >= crowd) await probe().catch(() => {})
+    if (probe && inFlight() >= crowd) {
+      askedMs = probedMs
+      await probe().catch(() => {})
+      askedMs = undefined
+    }
     seen.push(Math.max(lateMs, clock.monotonicMs() - probedMs))
     if (seen.length > looksInARow) seen.shift()
   }
@@ -59,6 +67,9 @@ export function createPressure({ clock, probe, inFlight }: PressureOptions): Pre
       if (!watching) void watch()
     },
     lastingMs: () => (seen.length < looksInARow ? 0 : Math.min(...seen)),
-    overdueMs: () => (dueMs === undefined ? 0 : clock.monotonicMs() - dueMs),
+    overdueMs: () => {
+      const sinceMs = dueMs ?? askedMs
+      return sinceMs === undefined ? 0 : clock.monotonicMs() - sinceMs
+    },
   }
 }

@@ -177,7 +177,7 @@ describe('over a socket', () => {
 })
 
 describe('streams', () => {
-  function streaming(next: () => Promise<string | undefined>, onReturn: () => void) {
+  function streaming(next: () => Promise<string | undefined>, onReturn: () => void, ready?: () => Promise<void>) {
     const base = fixtureRoutes()
     const cached = base[1]
     if (!cached) throw new Error('the fixture has a free route')
@@ -188,17 +188,17 @@ describe('streams', () => {
       representations: ['text/event-stream'],
       access: {
         kind: 'free',
-        handle: async () => ({
-          status: 200,
-          contentType: 'text/event-stream',
-          body: (async function* () {
+        handle: async () => {
+          await ready?.()
+          const body = (async function* () {
             try {
               for (let event = await next(); event !== undefined; event = await next()) yield event
             } finally {
               onReturn()
             }
-          })(),
-        }),
+          })()
+          return { status: 200, contentType: 'text/event-stream', body }
+        },
       },
     })
     return [...base, stream]
@@ -273,4 +273,27 @@ describe('streams', () => {
     expect(await reading).toContain('retry: 1000')
     await expect(fetch(`${listener.url}/cached`)).rejects.toThrow()
   })
+
+  test('a stream that opens while the node is stopping gives its first piece and ends with the same hint', async () => {
+    let open = () => {}
+    let asked = false
+    const ready = () => {
+      asked = true
+      return new Promise<void>((resolve) => {
+        open = resolve
+      })
+    }
+    let told = 0
+    const once = () => {
+      told += 1
+      return told === 1 ? Promise.resolve('data: bought\n\n') : new Promise<string>(() => {})
+    }
+    const { listener } = await start({ routes: streaming(once, () => {}, ready) })
+    const reading = talk(listener.port, get(listener.port, '/stream'))
+    await expect.poll(() => asked, { timeout: 10_000 }).toBe(true)
+    const drained = listener.drain()
+    open()
+    expect(await reading).toMatch(/data: bought[^]*retry: 1000/)
+    await drained
+  }, 15_000)
 })

@@ -85,15 +85,28 @@ function writeStream(response: ServerResponse, plain: PlainResponse, options: Wr
     // A broken source ends the stream visibly: a clean end would look complete.
     response.destroy()
   }
-  const take = (step: IteratorResult<Uint8Array | string>) => {
+  const take = (step: Piece) => {
     if (over) return
-    if (step.done) return finish()
-    const room = begun ? writePiece(response, step.value) : response.write(step.value)
+    // Called from wherever the piece was made: nothing that breaks here may reach those who made it.
+    try {
+      if (step.done) finish()
+      else write(step.value)
+    } catch {
+      fail()
+    }
+  }
+  const write = (piece: Uint8Array | string) => {
+    const room = begun ? writePiece(response, piece) : response.write(piece)
     // What a stream was bought with comes in its first piece; the rest is read for as long as somebody wishes.
     if (!begun && !response.socket?.destroyed) plain.delivered?.()
     begun = true
-    if (room) source.pull(take, fail)
-    else void untilDrained(response).then(() => !over && source.pull(take, fail))
+    // Opened while the node was already stopping.
+    if (options.draining.aborted) onDrain()
+    else if (room) source.pull(take, fail)
+    else
+      untilDrained(response)
+        .then(() => !over && source.pull(take, fail))
+        .catch(fail)
   }
   response.flushHeaders()
   response.once('close', stop)

@@ -15,3 +15,16 @@ export async function lockAccounts(tx: Tx, locked: readonly Pick<Account, 'name'
     values: [names],
   })
 }
+
+/**
+ * Until the transaction ends nothing is posted to these accounts and nothing is held on them: for whoever takes what is
+ * there and writes down the rest as a debt. Only guarded accounts keep a balance that can be locked.
+ */
+export async function lockBalances(tx: Tx, locked: readonly Pick<Account, 'name'>[]): Promise<void> {
+  if (locked.length === 0) return
+  await tx.query({
+    name: 'ledger_lock_balances',
+    text: 'select from credit_lock($1)',
+    values: [locked.map(({ name }) => name)],
+  })
+}

@@ -1,6 +1,6 @@
 import type { Address } from '../kernel/address.ts'
 import { type Micro, smallerOf } from '../kernel/money.ts'
-import { accounts, balanceOf, heldOf, type LedgerLine, owedTo } from '../ledger/index.ts'
+import { accounts, balanceOf, heldOf, type LedgerLine, lockBalances, owedTo } from '../ledger/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
 
 /** Routes whose sale is credit. */
@@ -23,8 +23,10 @@ export type CreditBalance = {
 
 /** Until the transaction ends, nothing else is posted to the wallet's credit on this chain. */
 export async function lockCredit(tx: Tx, network: string, wallet: Address): Promise<CreditBalance> {
-  const names = [accounts.credit, accounts.creditHeld, accounts.creditBonded].map((of) => of(network, wallet).name)
-  await tx.query('select from credit_lock($1)', [names])
+  await lockBalances(
+    tx,
+    [accounts.credit, accounts.creditHeld, accounts.creditBonded].map((of) => of(network, wallet)),
+  )
   return readCredit(tx, network, wallet)
 }
 
@@ -65,8 +67,8 @@ export async function heldDifferences(sql: Sql): Promise<{ name: string; kept: M
 export async function creditLines(tx: Tx, network: string, wallet: Address, micro: Micro): Promise<LedgerLine[]> {
   const credit = accounts.credit(network, wallet)
   const debt = accounts.receivable(network, wallet, 'credit')
-  if ((await balanceOf(tx, debt)) <= 0n) return [{ account: credit, amount: -micro }]
-  await lockCredit(tx, network, wallet)
+  // A reorg that is just being written down may leave a debt that nobody sees yet.
+  await lockBalances(tx, [credit])
   const owesMicro = await balanceOf(tx, debt)
   const setOffMicro = owesMicro > 0n ? smallerOf(owesMicro, micro) : 0n
   return [

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Address } from '../kernel/address.ts'
+import { systemClock } from '../kernel/clock.ts'
 import { accounts, balanceDifferences, balanceOf, owedTo, post } from '../ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { base, openCreditDesk, randomWallet } from './credit.fixture.ts'
@@ -98,6 +99,64 @@ test('money held while its top-up is reorganised away pays the debt when the hol
   expect([await credit(wallet), await debtOf(wallet)]).toEqual([0n, 600n])
   await desk.port.release(held.holdId)
   expect([await credit(wallet), await desk.heldMicro(wallet), await debtOf(wallet)]).toEqual([0n, 0n, 0n])
+})
+
+test('a payment that paid a debt and is reorganised away later is taken from what is free by then', async () => {
+  const wallet = randomWallet()
+  const [gone, paid, next] = [newPayment(), newPayment(), newPayment()]
+  await land(wallet, gone, 500n)
+  await draw(wallet, 500n)
+  await reorg(gone, 500n)
+  await land(wallet, paid, 200n)
+  await land(wallet, next, 400n)
+  expect([await credit(wallet), await debtOf(wallet)]).toEqual([100n, 0n])
+  await reorg(paid, 200n)
+  expect([await credit(wallet), await debtOf(wallet)]).toEqual([0n, 100n])
+  await land(wallet, paid, 200n, 1)
+  expect([await credit(wallet), await debtOf(wallet)]).toEqual([100n, 0n])
+  await reorg(paid, 200n, 1)
+  expect([await credit(wallet), await debtOf(wallet)]).toEqual([0n, 100n])
+})
+
+/** Takes a payment back, and lets `meanwhile` happen between the look at what is there and the posting. */
+const reorgDuring = (id: string, micro: bigint, meanwhile: () => Promise<unknown>) =>
+  db.database.transaction(async (tx) => {
+    const lines = await takeBackLines(tx, { id, network: base, amountMicro: micro }, micro)
+    const done = meanwhile()
+    // It waits for this transaction, or it would be over by then.
+    await Promise.race([done, systemClock.sleep(300)])
+    const given = { account: custody, amount: -micro }
+    await post(tx, [{ reference: `reorg:${id}`, kind: 'reorg', paymentId: id, lines: [...lines, given] }])
+    return { done }
+  })
+
+test('a draw in the middle of a reorg waits for it, and finds nothing to draw on', async () => {
+  const wallet = randomWallet()
+  const id = newPayment()
+  await land(wallet, id, 1_000n)
+  const { done } = await reorgDuring(id, 1_000n, () => desk.hold({ by: wallet, micro: 300n }))
+  expect(await done).toMatchObject({ status: 'not_covered' })
+  expect([await credit(wallet), await debtOf(wallet)]).toEqual([0n, 0n])
+})
+
+test('a hold that is voided in the middle of a reorg leaves no debt beside money that is free', async () => {
+  const wallet = randomWallet()
+  const id = newPayment()
+  await land(wallet, id, 1_000n)
+  const { holdId } = await desk.held({ by: wallet, micro: 600n })
+  const { done } = await reorgDuring(id, 1_000n, () => desk.port.release(holdId))
+  await done
+  expect([await credit(wallet), await debtOf(wallet)]).toEqual([0n, 0n])
+})
+
+test('a payment that lands in the middle of a reorg pays the debt that the reorg leaves', async () => {
+  const wallet = randomWallet()
+  const [gone, next] = [newPayment(), newPayment()]
+  await land(wallet, gone, 1_000n)
+  await draw(wallet, 700n)
+  const { done } = await reorgDuring(gone, 1_000n, () => land(wallet, next, 800n))
+  await done
+  expect([await credit(wallet), await debtOf(wallet)]).toEqual([100n, 0n])
 })
 
 test('the books agree with the kept balances after all of it', async () => {

@@ -39,20 +39,22 @@ export function openCreditDesk(db: Pick<TestDatabase, 'database'>, given: { cloc
     provenCaller: async (call) => callers.get(call) as CreditCaller,
     promises: given.promises ?? false,
   })
-  const hold = async (asked: Asked): Promise<HoldOutcome> => {
+  const signed = (asked: Asked): PaidCall => {
     const call = callOf(asked)
     const nonce = {
       key: `8453:${asked.by}:${asked.nonce ?? randomBytes(16).toString('hex')}`,
       expiresAtMs: clock.nowMs() + 60_000,
     }
     callers.set(call, { address: asked.by, kind: asked.kind ?? 'key', chainId: asked.chainId ?? 8453, nonce })
-    return port.hold(call, asked.path ?? 'request')
+    return call
   }
+  const hold = async (asked: Asked): Promise<HoldOutcome> => port.hold(signed(asked), asked.path ?? 'request')
   return {
     port,
     clock,
     callOf,
     hold,
+    earlier: async (asked: Asked) => port.earlier?.(signed(asked), asked.path ?? 'request'),
     /** Held or thrown. */
     held: async (asked: Asked) => {
       const outcome = await hold(asked)

@@ -10,7 +10,6 @@ export function createDeliveries(database: Database, clock: Clock, log: Log) {
   const batcher = createBatcher<string, void>({
     maxItems: 256,
     maxConcurrent: 1,
-    lingerMs: 25,
     run: async (ids) => {
       await markDelivered(database, ids, clock.nowMs())
       return ids.map(() => undefined)

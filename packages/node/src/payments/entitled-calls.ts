@@ -47,7 +47,7 @@ export function paysIntoClearing(route: Pick<PaidRoute, 'payee' | 'commit'>): bo
 }
 
 /** Longer than any call can take; a hold older than that belongs to a process that is gone. */
-export const holdMs = 120_000
+export const holdMs = 40_000
 
 const keyPattern = /^[\x21-\x7e]{1,128}$/
 

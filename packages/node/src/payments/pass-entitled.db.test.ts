@@ -46,7 +46,7 @@ async function ask(database: Database, asked: Asked & { prepare?: PaidCall['prep
     challenges: { header: () => 'required' },
   } as unknown as GateDeps
   const call = { ...at.callOf(asked), ...(asked.prepare ? { prepare: asked.prepare } : {}) }
-  const port: EntitlementPort = { ...at.port, hold: () => at.hold(asked) }
+  const port: EntitlementPort = { ...at.port, hold: () => at.hold(asked), earlier: () => at.earlier(asked) }
   return passEntitled(deps, createEntitledSales(deps), call, [port])
 }
 
@@ -136,6 +136,23 @@ describe('a caller who had plenty a moment ago', () => {
     expect(await ask(db.database, { ...asked, prepare }, rich)).toMatchObject({ kind: 'refused' })
     expect(await free(wallet)).toBe(before)
     expect(await ask(db.database, asked, rich)).toMatchObject({ kind: 'served' })
+  })
+
+  test('gets a named answer again even when it could not be prepared any more', async () => {
+    const wallet = await known()
+    const named = { by: wallet, micro: price, key: 'lost' }
+    expect(await ask(db.database, named, rich)).toMatchObject({ kind: 'served' })
+    const before = await free(wallet)
+    const prepare = () => Promise.reject(new Problem('upstream_unavailable'))
+    expect(await ask(db.database, { ...named, prepare }, rich)).toMatchObject({
+      kind: 'served',
+      answer: { status: 200 },
+    })
+    const other = { ...named, path: '/v1/test/other', prepare }
+    expect(await ask(db.database, other, rich)).toMatchObject({ problem: { code: 'idempotency_conflict' } })
+    const fresh = { ...named, key: 'never', prepare }
+    expect(await ask(db.database, fresh, rich)).toMatchObject({ problem: { code: 'upstream_unavailable' } })
+    expect(await free(wallet)).toBe(before)
   })
 
   test('is bound by the caps of a mandate all the same', async () => {

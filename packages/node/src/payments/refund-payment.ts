@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Micro } from '../kernel/money.ts'
-import { accounts, type LedgerLine, lockAccounts, owedTo } from '../ledger/index.ts'
+import { accounts, type LedgerLine, lockBalances, owedTo } from '../ledger/index.ts'
 import { createPayout } from '../payouts/index.ts'
 import { writeAudit } from '../store/audit-log.ts'
 import type { Database, Tx } from '../store/database.ts'
@@ -104,7 +104,7 @@ async function debtorsOf(tx: Tx, payment: PaymentRecord, micro: Micro): Promise<
   const isCredit = payment.state === 'credited' || topUpRoutes.some((id) => id === payment.routeId)
   if (!isCredit) return takeBackLines(tx, payment, micro)
   const credit = accounts.credit(payment.network, payment.payer as Address)
-  await lockAccounts(tx, [credit])
+  await lockBalances(tx, [credit])
   return (await owedTo(tx, credit)) < micro ? undefined : [{ account: credit, amount: micro }]
 }
 

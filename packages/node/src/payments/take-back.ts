@@ -1,6 +1,6 @@
 import type { Address } from '../kernel/address.ts'
 import { type Micro, smallerOf } from '../kernel/money.ts'
-import { type Account, type AccountKind, accounts, type LedgerLine, owedTo } from '../ledger/index.ts'
+import { type Account, type AccountKind, accounts, type LedgerLine, lockBalances, owedTo } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 
 type TakenFrom = { id: string; network: string; amountMicro: Micro }
@@ -13,6 +13,11 @@ type Share = { account: Account; micro: Micro }
  */
 export async function takeBackLines(tx: Tx, payment: TakenFrom, micro: Micro): Promise<LedgerLine[]> {
   const shares = await sharesOf(tx, payment)
+  // A hold that is voided between the look and the posting would leave its money free beside the debt for it.
+  await lockBalances(
+    tx,
+    shares.map(({ account }) => account),
+  )
   const totalMicro = shares.reduce((sum, share) => sum + share.micro, 0n)
   if (totalMicro < micro) throw new Error(`${payment.id} holds ${totalMicro}, less than the ${micro} to take back`)
   const parts = shares.map((share) => (share.micro * micro) / totalMicro)
@@ -27,7 +32,7 @@ export async function takeBackLines(tx: Tx, payment: TakenFrom, micro: Micro): P
 
 /**
  * What is still credited from this payment, the operator's own part first. Costs and affiliates are no part of the price;
- * what was set off against a debt of credit is owed again.
+ * what was set off against a debt of credit counts as that credit.
  */
 async function sharesOf(tx: Tx, payment: TakenFrom): Promise<Share[]> {
   const { rows } = await tx.query<{ name: string; kind: AccountKind; unit: string; guarded: boolean; micro: bigint }>(
@@ -39,11 +44,22 @@ async function sharesOf(tx: Tx, payment: TakenFrom): Promise<Share[]> {
        and (a.kind in ('liability', 'income') or a.name like 'receivable:credit:%')
        and a.name not like 'payable\\_facilitator@%' and a.name not like 'payable:affiliate%'
      group by a.id, a.name, a.kind, a.unit, a.guarded
-     having sum(e.amount_micro) < 0
+     having sum(e.amount_micro) <> 0
      order by a.kind = 'income' desc, a.name`,
     [payment.id, `${payment.network}/usdc`],
   )
-  return rows.map(({ micro, ...account }) => ({ account, micro }))
+  const shares = new Map<string, Share>()
+  for (const { micro, ...found } of rows) {
+    const account = creditBehind(payment.network, found)
+    shares.set(account.name, { account, micro: (shares.get(account.name)?.micro ?? 0n) + micro })
+  }
+  return [...shares.values()].filter(({ micro }) => micro > 0n)
+}
+
+/** What paid a debt of credit comes from what is free by now, before there is a debt again. */
+function creditBehind(network: string, account: Account): Account {
+  const [, owing] = /^receivable:credit:(0x[0-9a-f]{40})@/.exec(account.name) ?? []
+  return owing === undefined ? account : accounts.credit(network, owing as Address)
 }
 
 const holderPattern = /^(?:payable:([a-z0-9._-]+)|(credit(?:_held)?)):(0x[0-9a-f]{40})@/

@@ -42,7 +42,10 @@ export async function servePromised(
 ): Promise<GateOutcome | Unpromised> {
   const { account, callId } = promised
   try {
-    const prepared = await prepareInTime(deps, call, account, callId)
+    const prepared = await prepareInTime(deps, call, account, callId).catch((error: unknown) =>
+      insteadOf(error, call, port, promised),
+    )
+    if ('status' in prepared) return prepared
     const outcome = await takeSurely(deps, sales, { call, port, promised, prepared })
     if (outcome.status === 'not_taken') return (await outcome.why()) as Unpromised
     const paymentResponse = drawResponse(account, callId, outcome.draw)
@@ -53,6 +56,18 @@ export async function servePromised(
       deps.log.error({ route: call.route.id, error: String(error) }, 'call from credit failed')
     return { kind: 'refused', problem: asProblem(error) }
   }
+}
+
+/** A hold finds a call of the same name before anything is prepared: what was paid for needs no second preparing. */
+async function insteadOf(
+  error: unknown,
+  call: PaidCall,
+  port: EntitlementPort,
+  { named, request }: Promised,
+): Promise<Unpromised> {
+  const earlier = named ? await port.earlier?.(call, request.fingerprint) : undefined
+  if (earlier === undefined) throw error
+  return earlier as Unpromised
 }
 
 async function takeAll(deps: GateDeps, tx: Tx, items: readonly Ready[]): Promise<TakeOutcome[]> {

@@ -1,6 +1,6 @@
 import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import { type Micro, smallerOf } from '../kernel/money.ts'
-import { type Account, accounts, type LedgerTransaction, owedTo, post } from '../ledger/index.ts'
+import { type Account, accounts, type LedgerTransaction, lockBalances, owedTo, post } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import { saleOf } from './finish-sale.ts'
 import type { ReversalHook } from './paid-call.ts'
@@ -151,6 +151,7 @@ async function takenBackFrom(tx: Tx, payment: PaymentRecord): Promise<TakenBack>
   if (payment.state === 'settled') return { account: accounts.clearingPayments(network), atMostMicro: amountMicro }
   if (payment.state === 'credited') {
     const credit = accounts.credit(network, payment.payer)
+    await lockBalances(tx, [credit])
     return {
       account: credit,
       atMostMicro: await owedTo(tx, credit),

@@ -5,8 +5,6 @@ export type BatcherOptions<Item, Result> = {
   run(items: Item[]): Promise<Result[]>
   maxItems: number
   maxConcurrent: number
-  /** How long a lone item may wait for company; zero unless nobody waits for it. */
-  lingerMs?: number
   /** False: an error of a batch is the error of each of its items. */
   isolateFailures?: boolean
 }
@@ -43,12 +41,10 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     if (scheduled || queue.length === 0) return
     if (!mayStart()) return watchForStuck()
     scheduled = true
-    const begin = () => {
+    setImmediate(() => {
       scheduled = false
       start()
-    }
-    if (options.lingerMs === undefined) setImmediate(begin)
-    else setTimeout(begin, options.lingerMs)
+    })
   }
   const watchForStuck = () => {
     if (late !== undefined || inFlight >= options.maxConcurrent) return

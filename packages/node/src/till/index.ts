@@ -21,7 +21,7 @@ export function openTillShop(options: { sandbox: boolean; credit?: unknown; payo
     })
     return {
       entitlements: [credit],
-      jobs: [{ name: 'credit.holds', intervalMs: 30_000, work: () => credit.recover() }],
+      jobs: [{ name: 'credit.holds', intervalMs: 10_000, work: () => credit.recover() }],
       routes: [
         ...creditRoutes({ ...context, policy, payoutPolicy }),
         ...paymentRoutes({ sql: context.database }),

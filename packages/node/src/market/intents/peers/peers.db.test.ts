@@ -33,9 +33,10 @@ afterEach(() => db.close())
 const peer = signerOf(5)
 
 /** What the peer shares of a bucket; every part can be bent. */
-function shared(endsAtMs: number, counts: Record<string, number>, bend: { jws?: typeof peer.jws; ms?: number } = {}) {
+type Bend = { jws?: typeof peer.jws; ms?: number; synthetic?: boolean }
+function shared(endsAtMs: number, counts: Record<string, number>, bend: Bend = {}) {
   const deps = { ...intentDeps(db.database, standingClock(noon)), apiUrl: address, jws: bend.jws ?? peer.jws }
-  const at = { startsAtMs: endsAtMs - (bend.ms ?? minute), endsAtMs, synthetic: false }
+  const at = { startsAtMs: endsAtMs - (bend.ms ?? minute), endsAtMs, synthetic: bend.synthetic ?? false }
   const none = { bonded: null, ewma: null, event: '' }
   return sharedEvent(
     deps,
@@ -77,6 +78,18 @@ test('unsigned, foreign, too long, early and repeated words of a peer are not ke
   await readPeers(deps, readerOf([shared(noon, { '52': 40, 'not-a-topic': 90 })]))
   await readPeers(deps, readerOf([shared(noon, { '52': 4_000 })]))
   expect(await kept()).toEqual([{ did, ends_at: new Date(noon), counts: { '52': 40 } }])
+})
+
+test('demand that a peer made up is shown by a demo alone, and what is long past is not kept', async () => {
+  const counted: { name: string; labels: Record<string, string> }[] = []
+  const deps = intentDeps(db.database, standingClock(noon + 1_000), { bucket_seconds: 60, peers: [did] }, counted)
+  const madeUp = readerOf([shared(noon, { '52': 40 }, { synthetic: true })])
+  await readPeers(deps, madeUp)
+  await readPeers(deps, readerOf([shared(noon - 24 * minute, { '52': 40 })]))
+  expect(counted.map(({ labels }) => labels.outcome)).toEqual(['synthetic', 'old'])
+  expect(await kept()).toEqual([])
+  await readPeers({ ...deps, demo: true }, madeUp)
+  expect(await kept()).toHaveLength(1)
 })
 
 test('a bucket shows own demand and that of peers apart, and what the options read is the own alone', async () => {

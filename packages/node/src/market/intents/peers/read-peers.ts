@@ -9,7 +9,7 @@ export type PeerReader = {
   read(did: string, path: string): Promise<{ value: unknown; address: string; keys: PeerKeys } | undefined>
 }
 
-type Deps = Pick<IntentDeps, 'database' | 'clock' | 'log' | 'metrics' | 'settings' | 'book'>
+type Deps = Pick<IntentDeps, 'database' | 'clock' | 'log' | 'metrics' | 'settings' | 'book' | 'demo'>
 
 const eventsMax = 50
 const keptMs = 48 * 3_600_000
@@ -44,11 +44,15 @@ async function readPeer(deps: Deps, reader: PeerReader, did: string): Promise<st
       outcome = 'unsigned'
       continue
     }
-    const { startsAtMs, endsAtMs } = bucket
+    const { startsAtMs, endsAtMs, synthetic } = bucket
     const { bucketMs } = deps.settings
     // Other lengths cannot be laid over ours, and nobody has counted what is not over yet.
     if (endsAtMs - startsAtMs !== bucketMs || endsAtMs % bucketMs !== 0) outcome = 'other_buckets'
     else if (endsAtMs > deps.clock.nowMs() + skewMs) outcome = 'early'
+    // Nobody would look at it, and there is no end to the past that a peer could tell of.
+    else if (endsAtMs <= deps.clock.nowMs() - historyBuckets * bucketMs) outcome = 'old'
+    // What was made up elsewhere is not shown here as what agents asked for.
+    else if (synthetic && !deps.demo) outcome = 'synthetic'
     else await keep(deps, did, { ...bucket, text: text as string })
   }
   return outcome
