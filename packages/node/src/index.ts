@@ -48,7 +48,7 @@ export {
 } from './matrix/index.ts'
 export { addSeed, findPeer, parseNodeAddress } from './mesh/index.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
-export { readRefund, requestRefund } from './payments/index.ts'
+export { heldDifferences, readRefund, requestRefund } from './payments/index.ts'
 export { approvePayout, listPayouts, payoutStates } from './payouts/index.ts'
 export {
   createKeyring,

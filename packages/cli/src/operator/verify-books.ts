@@ -35,6 +35,7 @@ async function checkBooks({ node, database }: Operator) {
   const broken = await node.verifySeals(database)
   const head = await node.sealHead(database)
   const differences = await node.balanceDifferences(database)
+  const holds = await node.heldDifferences(database)
   const audit = await node.verifyAudit(database)
   const { sumByUnit } = await node.trialBalance(database)
   const unbalanced = Object.entries(sumByUnit).filter(([, sum]) => sum !== 0n)
@@ -62,6 +63,14 @@ async function checkBooks({ node, database }: Operator) {
         differences.length === 0
           ? 'kept balances equal their entries'
           : differences.map((one) => `${one.name}: kept ${one.kept}, entries ${one.folded}`).join(', '),
+    },
+    {
+      name: 'holds',
+      ok: holds.length === 0,
+      detail:
+        holds.length === 0
+          ? 'what is kept aside equals the calls under way'
+          : holds.map((one) => `${one.name}: kept ${one.kept}, holds ${one.holds}`).join(', '),
     },
     {
       name: 'audit',

@@ -293,7 +293,7 @@ describe('streams', () => {
     await expect.poll(() => asked, { timeout: 10_000 }).toBe(true)
     const drained = listener.drain()
     open()
-    expect(await reading).toMatch(/data: bought[^]*retry: 1000/)
+    expect(await reading).toMatch(/data: bought[\s\S]*retry: 1000/)
     await drained
   }, 15_000)
 })

@@ -194,6 +194,24 @@ test('holds of a process that died are voided when their time is over', async ()
   expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([500n, 0n])
 })
 
+test('a hold that cannot be voided does not keep the others of dead processes aside', async () => {
+  const [stuck, other] = [randomWallet(), randomWallet()]
+  const past = { ...systemClock, nowMs: () => systemClock.nowMs() - 200_000 }
+  for (const wallet of [stuck, other]) {
+    await desk.topUp(wallet, 500n)
+    await openCreditDesk(db, { clock: past }).held({ by: wallet, micro: 200n })
+  }
+  const keepAside = (micro: number) =>
+    db.owner.query(`update ledger_balance b set held_micro = ${micro} from ledger_account a
+      where a.id = b.account_id and a.name = '${accounts.credit(base, stuck).name}'`)
+  await keepAside(0)
+  await expect(desk.port.recover()).rejects.toThrow('ledger_balance_held')
+  expect(await desk.heldMicro(other)).toBe(0n)
+  await keepAside(200)
+  await desk.port.recover()
+  expect([await desk.balance(stuck), await desk.heldMicro(stuck)]).toEqual([500n, 0n])
+})
+
 test('what is held cannot be posted away, and is free again when the hold ends', async () => {
   const wallet = randomWallet()
   await desk.topUp(wallet, 1_000n)
@@ -230,6 +248,28 @@ test('holds that were posted to an account of their own are still taken and give
   await db.database.transaction((tx) => desk.port.capture(tx, taken))
   expect(await desk.balance(wallet)).toBe(800n)
   expect(await owedTo(db.database, accounts.creditHeld(base, wallet))).toBe(0n)
+})
+
+test('a process of the version before holds on an account of its own, and never what is held beside the books', async () => {
+  const wallet = randomWallet()
+  await desk.topUp(wallet, 1_000n)
+  const { holdId } = await desk.held({ by: wallet, micro: 700n })
+  const holdAsBefore = (id: string, micro: bigint) => {
+    const { name, unit } = accounts.credit(base, wallet)
+    const until = new Date(systemClock.nowMs() + 60_000)
+    const [held, now] = [accounts.creditHeld(base, wallet).name, new Date(systemClock.nowMs())]
+    return db.database.query<{ outcome: string }>(
+      `select outcome from credit_hold(array[$1], array[$2], array['1'], array[$3::bigint], array['test.answer'], array['request'],
+         array[null], array[false], array[null], array[$1], array[$4::timestamptz], array[$5], array[$6], array[$7], array[$8],
+         $9::timestamptz, $4)`,
+      [id, wallet, micro, until, name, held, base, unit, now],
+    )
+  }
+  await expect(holdAsBefore(`call_${wallet}_more`, 301n)).rejects.toThrow('ledger_balance_held')
+  expect((await holdAsBefore(`call_${wallet}`, 300n)).rows).toEqual([{ outcome: 'held' }])
+  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([0n, 700n])
+  for (const id of [holdId, `call_${wallet}`]) await desk.port.release(id)
+  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([1_000n, 0n])
 })
 
 test('the books agree with the kept balances after all of it, and what is held with the holds', async () => {

@@ -87,7 +87,11 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
   return {
     ...port,
     recover: async () => {
-      for (const id of await expiredHolds(database, clock, name)) await port.release(id)
+      const failures: unknown[] = []
+      // One that cannot be ended must not keep the money of all others aside.
+      for (const id of await expiredHolds(database, clock, name))
+        await port.release(id).catch((error: unknown) => failures.push(error))
+      if (failures.length > 0) throw failures[0]
     },
   }
 }

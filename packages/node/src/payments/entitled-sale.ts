@@ -44,7 +44,8 @@ export function drawResponse(account: Address, callId: string, draw: Draw): stri
 /** Why the watch ends; without a reason each call would make an exception nobody sees. */
 const inTime = 'in time'
 
-export function prepareInTime(
+/** Throws also when the caller left meanwhile: an answer that nobody can ask for again is not to be paid for. */
+export async function prepareInTime(
   deps: GateDeps,
   call: PaidCall,
   account: Address,
@@ -60,5 +61,10 @@ export function prepareInTime(
     },
     () => new Promise<never>(() => {}),
   )
-  return Promise.race([call.prepare(account, callId, late.signal), timer]).finally(() => late.abort(inTime))
+  const prepared = await Promise.race([call.prepare(account, callId, late.signal), timer]).finally(() =>
+    late.abort(inTime),
+  )
+  if (call.clientGone.aborted)
+    throw new Problem('not_ready', { detail: 'The caller has left; nothing was taken.', retryAfterSeconds: 1 })
+  return prepared
 }

@@ -1,6 +1,13 @@
 export { createChallenges } from './challenge.ts'
 export { createClaims } from './claims.ts'
-export { type CreditBalance, creditLines, lockCredit, readCredit, topUpRoutes } from './credit-balance.ts'
+export {
+  type CreditBalance,
+  creditLines,
+  heldDifferences,
+  lockCredit,
+  readCredit,
+  topUpRoutes,
+} from './credit-balance.ts'
 export { type CreditCaller, type CreditDeps, createCreditEntitlement } from './credit-entitlement.ts'
 export { type MandateTerms, mandateIdPattern, matchesRoute, namedMandate } from './credit-mandate.ts'
 export { creditPayment } from './credit-payment.ts'

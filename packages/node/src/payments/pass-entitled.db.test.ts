@@ -34,7 +34,9 @@ const losing = (commits: boolean): Database => ({
   },
 })
 
-async function ask(database: Database, asked: Asked & { prepare?: PaidCall['prepare'] }, at = desk) {
+type AskedCall = Asked & Partial<Pick<PaidCall, 'prepare' | 'clientGone'>>
+
+async function ask(database: Database, asked: AskedCall, at = desk) {
   const deps = {
     database,
     clock: { ...systemClock, sleep: pause },
@@ -45,7 +47,8 @@ async function ask(database: Database, asked: Asked & { prepare?: PaidCall['prep
     saleHooks: [],
     challenges: { header: () => 'required' },
   } as unknown as GateDeps
-  const call = { ...at.callOf(asked), ...(asked.prepare ? { prepare: asked.prepare } : {}) }
+  const { prepare, clientGone } = asked
+  const call = { ...at.callOf(asked), ...(prepare ? { prepare } : {}), ...(clientGone ? { clientGone } : {}) }
   const port: EntitlementPort = { ...at.port, hold: () => at.hold(asked), earlier: () => at.earlier(asked) }
   return passEntitled(deps, createEntitledSales(deps), call, [port])
 }
@@ -153,6 +156,21 @@ describe('a caller who had plenty a moment ago', () => {
     const fresh = { ...named, key: 'never', prepare }
     expect(await ask(db.database, fresh, rich)).toMatchObject({ problem: { code: 'upstream_unavailable' } })
     expect(await free(wallet)).toBe(before)
+  })
+
+  test('pays nothing when it left before the answer was ready, and neither does one whose price is held', async () => {
+    const wallet = await known()
+    const before = await free(wallet)
+    for (const at of [rich, desk]) {
+      const leaving = new AbortController()
+      const prepare: PaidCall['prepare'] = async () => {
+        leaving.abort()
+        return { answer: { status: 200, contentType: 'application/json', body: '{}' } }
+      }
+      const gone = { by: wallet, micro: price, prepare, clientGone: leaving.signal }
+      expect(await ask(db.database, gone, at)).toMatchObject({ kind: 'refused' })
+    }
+    expect([await free(wallet), await rich.heldMicro(wallet)]).toEqual([before, price])
   })
 
   test('is bound by the caps of a mandate all the same', async () => {

@@ -54,6 +54,8 @@ export function parseShortVolume(file: RawFile): ParsedFile {
   )
   const last = lines.length - 1
   if (last < 1) refuse('trailer', 'the record count at the end is missing')
+  // A file cut off within a date can end in digits that happen to be the count so far.
+  if (file.bytes.at(-1) !== 0x0a) refuse('trailer', 'the record count at the end is cut off')
   const expected = readCount(lines[last] as string, 'the record count')
   if (expected !== last - 1) refuse('count', `the trailer says ${expected} records and there are ${last - 1}`)
   const named = fileName.exec(file.name)

@@ -69,6 +69,13 @@ describe.each(sampleFiles)('$source $file.name', ({ source: id, file }) => {
     )
   })
 
+  test('a cut within the date of a line that leaves the count of the lines before it is refused', () => {
+    if (id !== 'finra-short-volume') return
+    const third = Buffer.from(file.bytes).toString().split('\n').slice(0, 3).join('\n').length + 1
+    expect(Buffer.from(file.bytes.subarray(third, third + 1)).toString()).toBe('2')
+    expect(outcome(source, file.name, file.bytes.subarray(0, third + 1))).toBeInstanceOf(FileRefused)
+  })
+
   test('an error page with status 200, UTF-16, NUL bytes and an empty file are refused', () => {
     const html = Buffer.from('<!DOCTYPE html><html><body>Not found</body></html>')
     for (const bytes of [

@@ -124,7 +124,8 @@ function supplyFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
         'supply_cap',
         'roles.MINT_ROLE',
       )
-    else
+    // Where the bound could not be read nothing is said about it: a cap would be a comfort nobody has proven.
+    else if (largest !== undefined)
       raise(
         'mint_capped',
         'notice',

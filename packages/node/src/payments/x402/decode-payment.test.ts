@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest'
+import { decodePayment, paymentHeaderBytesMax } from './decode-payment.ts'
+
+const address = `0x${'Ab'.repeat(20)}`
+const nonce = `0x${'0C'.repeat(32)}`
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
+
+type Parts = Record<string, unknown>
+const accepted = { scheme: 'exact', network: 'eip155:8453', amount: '1000', asset: address, payTo: address }
+const authorization = { from: address, to: address, value: '1000', validAfter: '0', validBefore: '20', nonce }
+const payload = { signature: `0x${'AB'.repeat(65)}`, authorization }
+const read = (changes: Parts = {}) => decodePayment(encode({ x402Version: 2, accepted, payload, ...changes }))
+const detailOf = (changes: Parts) => {
+  const outcome = read(changes)
+  return outcome.status === 'malformed' ? outcome.detail : outcome.status
+}
+
+test('everything is read, in lower case', () => {
+  const salt = `0x${'0D'.repeat(32)}`
+  const outcome = read({
+    resource: { url: 'https://a.example/' },
+    extensions: {
+      'payment-identifier': { info: { id: 'i'.repeat(128) } },
+      'request-binding': { info: { salt } },
+      'offer-receipt': { info: { offers: [{ signature: 'one' }, {}, 7, { signature: 8 }, { signature: 'two' }] } },
+    },
+  })
+  const lower = address.toLowerCase()
+  expect(outcome).toEqual({
+    status: 'ok',
+    payment: {
+      scheme: 'exact',
+      network: 'eip155:8453',
+      amount: '1000',
+      asset: lower,
+      payTo: lower,
+      resourceUrl: 'https://a.example/',
+      authorization: {
+        from: lower,
+        to: lower,
+        value: 1_000n,
+        validAfter: 0n,
+        validBefore: 20n,
+        nonce: nonce.toLowerCase(),
+      },
+      signature: payload.signature.toLowerCase(),
+      identifier: 'i'.repeat(128),
+      bindingSalt: salt.toLowerCase(),
+      hasBinding: true,
+      offers: ['one', 'two'],
+    },
+  })
+})
+
+test('what a client may leave out is undefined', () => {
+  expect(read({ accepted: { ...accepted, asset: 'x', payTo: undefined } })).toMatchObject({
+    payment: {
+      asset: undefined,
+      payTo: undefined,
+      resourceUrl: undefined,
+      identifier: undefined,
+      bindingSalt: undefined,
+      hasBinding: false,
+      offers: [],
+    },
+  })
+  expect(read({ resource: 'https://a.example/' })).toMatchObject({ payment: { resourceUrl: 'https://a.example/' } })
+})
+
+test('of many offers eight are looked at, and none that is very long', () => {
+  const offers = (signatures: string[]) => {
+    const outcome = read({
+      extensions: { 'offer-receipt': { info: { offers: signatures.map((signature) => ({ signature })) } } },
+    })
+    return outcome.status === 'ok' ? outcome.payment.offers : outcome.status
+  }
+  expect(offers(Array.from({ length: 10 }, (_, n) => `o${n}`))).toEqual([
+    'o0',
+    'o1',
+    'o2',
+    'o3',
+    'o4',
+    'o5',
+    'o6',
+    'o7',
+  ])
+  expect(offers(['x'.repeat(4_096), 'y'.repeat(4_095)])).toEqual(['y'.repeat(4_095)])
+  expect(read({ extensions: { 'offer-receipt': { info: { offers: 'x' } } } })).toMatchObject({
+    payment: { offers: [] },
+  })
+})
+
+describe('refused by name', () => {
+  test.each<[string, Parts]>([
+    ['x402Version must be 2', { x402Version: 3 }],
+    ['x402Version must be 2', { x402Version: '2' }],
+    ['`accepted` is missing', { accepted: [] }],
+    ['`accepted` is missing', { accepted: null }],
+    ['`accepted` needs scheme and network', { accepted: { ...accepted, scheme: 7 } }],
+    ['`accepted` needs scheme and network', { accepted: { ...accepted, network: 7 } }],
+    ['`accepted.amount` must be an integer in atomic units', { accepted: { ...accepted, amount: '01' } }],
+    ['`accepted.amount` must be an integer in atomic units', { accepted: { ...accepted, amount: '1x' } }],
+    ['`accepted.amount` must be an integer in atomic units', { accepted: { ...accepted, amount: 'x1' } }],
+    ['`resource.url` must be text', { resource: { url: 7 } }],
+    ['`resource.url` must be text', { resource: 7 }],
+    ['`payload` is missing', { payload: 'x' }],
+    ['`payload.authorization` is missing', { payload: { ...payload, authorization: null } }],
+    [
+      '`payload.authorization` needs addresses in from and to',
+      { payload: { ...payload, authorization: { ...authorization, from: 'x' } } },
+    ],
+    [
+      '`payload.authorization` needs addresses in from and to',
+      { payload: { ...payload, authorization: { ...authorization, to: 'x' } } },
+    ],
+    ...['value', 'validAfter', 'validBefore'].flatMap((name): [string, Parts][] =>
+      [7, '-1', (2n ** 256n).toString(), '1'.repeat(79)].map((bad) => [
+        '`payload.authorization` needs value, validAfter and validBefore as decimal text',
+        { payload: { ...payload, authorization: { ...authorization, [name]: bad } } },
+      ]),
+    ),
+    [
+      '`payload.authorization.nonce` must be 32 bytes of hex',
+      { payload: { ...payload, authorization: { ...authorization, nonce: '0x00' } } },
+    ],
+    ['`payload.signature` is not hex of a sensible length', { payload: { ...payload, signature: '0x' } }],
+    ['`payload.signature` is not hex of a sensible length', { payload: { ...payload, signature: 'x' } }],
+    [
+      '`payload.signature` is not hex of a sensible length',
+      { payload: { ...payload, signature: `0x${'00'.repeat(4_097)}` } },
+    ],
+    [
+      'payment-identifier id must be 16 to 128 of A-Z a-z 0-9 _ -',
+      { extensions: { 'payment-identifier': { info: { id: 'i'.repeat(15) } } } },
+    ],
+    [
+      'payment-identifier id must be 16 to 128 of A-Z a-z 0-9 _ -',
+      { extensions: { 'payment-identifier': { info: { id: 7 } } } },
+    ],
+    ['request-binding salt must be 32 bytes of hex', { extensions: { 'request-binding': { info: { salt: '0x00' } } } }],
+  ])('%s', (detail, changes) => {
+    expect(detailOf(changes)).toBe(detail)
+  })
+
+  test('what is no JSON object in standard base64', () => {
+    const of = (text: string) => decodePayment(Buffer.from(text).toString('base64'))
+    expect(of('{')).toMatchObject({ detail: 'not JSON' })
+    expect(of('[1]')).toMatchObject({ detail: 'not a JSON object' })
+    expect(of('null')).toMatchObject({ detail: 'not a JSON object' })
+    expect(of('{"x402Version":2,"x402Version":2}')).toMatchObject({ detail: 'has the key "x402Version" twice' })
+    const good = encode({ x402Version: 2 })
+    for (const bad of ['', ' ', `${good}!`, `!${good}`, '===='])
+      expect(decodePayment(bad)).toMatchObject({ detail: 'not standard base64' })
+    expect(decodePayment('A'.repeat(paymentHeaderBytesMax))).toMatchObject({ detail: 'not JSON' })
+    expect(decodePayment('A'.repeat(paymentHeaderBytesMax + 1))).toMatchObject({ detail: 'longer than 12288 bytes' })
+  })
+
+  test('24 levels are read and 25 are not', () => {
+    const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+    const of = (text: string) => decodePayment(Buffer.from(text).toString('base64'))
+    expect(of(nested(24))).toMatchObject({ detail: 'not a JSON object' })
+    expect(of(nested(25))).toMatchObject({ detail: 'nested too deeply' })
+  })
+})
+
+test('the largest uint256 and the longest signature are read', () => {
+  const value = (2n ** 256n - 1n).toString()
+  expect(
+    read({ payload: { signature: `0x${'00'.repeat(4_096)}`, authorization: { ...authorization, value } } }),
+  ).toMatchObject({
+    payment: { authorization: { value: 2n ** 256n - 1n } },
+  })
+  expect(read({ payload: { ...payload, signature: '0x00' } }).status).toBe('ok')
+})
+
+test('credit needs no payload, and other schemes and ways are told apart', () => {
+  const credit = { ...accepted, scheme: 'credit' }
+  expect(read({ accepted: credit, payload: undefined, resource: { url: 'u' } })).toEqual({
+    status: 'credit',
+    credit: { amount: '1000', network: 'eip155:8453', resourceUrl: 'u' },
+  })
+  expect(read({ accepted: { ...accepted, scheme: 'upto' } })).toMatchObject({
+    status: 'unsupported',
+    reason: 'unsupported_scheme',
+  })
+  expect(read({ payload: { ...payload, permit2Authorization: {} } })).toMatchObject({
+    status: 'unsupported',
+    reason: 'unsupported_asset_transfer_method',
+  })
+})

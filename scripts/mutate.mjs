@@ -1,0 +1,89 @@
+// npm run mutate: breaks the money and verdict code on purpose, one place at a time, and counts what the tests notice.
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { installIfMissing, root } from './install-if-missing.mjs'
+import { targets } from './mutation/targets.mjs'
+
+const asked = 85
+
+const { values } = parseArgs({
+  options: { only: { type: 'string', multiple: true }, survivors: { type: 'boolean' }, fresh: { type: 'boolean' } },
+})
+
+installIfMissing()
+
+const unknown = values.only?.find((name) => !targets.some((target) => target.name === name))
+if (unknown !== undefined) {
+  process.stderr.write(`no target ${unknown}; there are ${targets.map(({ name }) => name).join(', ')}\n`)
+  process.exit(2)
+}
+
+const folder = join(root, 'coverage', 'mutation')
+mkdirSync(folder, { recursive: true })
+
+/** Stryker takes its settings from a file, so what differs by target goes through the environment. */
+function runStryker({ name, mutate, tests }) {
+  const report = join(folder, `${name}.json`)
+  rmSync(report, { force: true })
+  const environment = {
+    MUTATION_TARGET: name,
+    MUTATION_FILES: JSON.stringify(mutate),
+    MUTATION_TESTS: JSON.stringify(tests),
+  }
+  return new Promise((resolve, reject) => {
+    const child = spawn(join(root, 'node_modules', '.bin', 'stryker'), ['run', 'stryker.config.mjs'], {
+      cwd: root,
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let said = ''
+    child.stdout.on('data', (chunk) => (said += chunk))
+    child.on('error', reject)
+    child.on('close', (code) => {
+      if (code === 0) resolve(JSON.parse(readFileSync(report, 'utf8')))
+      else reject(new Error(`${name}: Stryker ended with ${code}\n${said}`))
+    })
+  })
+}
+
+/** A mutant that never ends is noticed too: nobody would miss a run that hangs. */
+function count(report) {
+  const tally = { mutants: 0, killed: 0, survived: 0, uncovered: 0 }
+  const left = []
+  for (const [file, { mutants, source }] of Object.entries(report.files))
+    for (const { status, location, mutatorName, replacement } of mutants) {
+      if (status === 'Ignored' || status === 'CompileError' || status === 'RuntimeError') continue
+      tally.mutants += 1
+      if (status === 'Killed' || status === 'Timeout') tally.killed += 1
+      else {
+        tally[status === 'NoCoverage' ? 'uncovered' : 'survived'] += 1
+        const line = source.split('\n')[location.start.line - 1].trim()
+        left.push(
+          `${file}:${location.start.line}:${location.start.column} ${mutatorName} -> ${replacement}\n    ${line}`,
+        )
+      }
+    }
+  return { ...tally, left, rate: tally.mutants === 0 ? 0 : (100 * tally.killed) / tally.mutants }
+}
+
+const columns = ['target', 'mutants', 'killed', 'survived', 'no coverage', 'rate', 'asked']
+const print = (cells) => process.stdout.write(`| ${cells.map((cell) => String(cell).padEnd(12)).join(' | ')} |\n`)
+
+let failed = false
+const rows = []
+for (const target of targets.filter(({ name }) => values.only?.includes(name) ?? true)) {
+  const started = performance.now()
+  process.stdout.write(`${target.name}: running\n`)
+  const tally = count(await runStryker(target))
+  process.stdout.write(`${target.name}: ${Math.round((performance.now() - started) / 1000)} s\n`)
+  if (values.survivors) for (const line of tally.left) process.stdout.write(`  ${line}\n`)
+  if (tally.rate < asked) failed = true
+  rows.push([target.name, tally.mutants, tally.killed, tally.survived, tally.uncovered, `${tally.rate.toFixed(1)} %`])
+}
+
+print(columns)
+print(columns.map(() => '---'))
+for (const row of rows) print([...row, `>= ${asked} %`])
+process.exitCode = failed ? 1 : 0
