@@ -1,6 +1,6 @@
 // npm run mutate: breaks the money and verdict code on purpose, one place at a time, and counts what the tests notice.
-import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { installIfMissing, root } from './install-if-missing.mjs'
@@ -9,8 +9,26 @@ import { targets } from './mutation/targets.mjs'
 const asked = 85
 
 const { values } = parseArgs({
-  options: { only: { type: 'string', multiple: true }, survivors: { type: 'boolean' }, fresh: { type: 'boolean' } },
+  options: { only: { type: 'string', multiple: true }, survivors: { type: 'boolean' } },
 })
+
+const stryker = '9.6.1'
+
+/** Not among the dependencies: a hundred packages that nobody needs to run or test a node. The next installation drops them. */
+function installStryker() {
+  if (existsSync(join(root, 'node_modules', '@stryker-mutator', 'core'))) return
+  process.stderr.write('Installing Stryker (once) ...\n')
+  const wanted = ['core', 'api'].map((part) => `@stryker-mutator/${part}@${stryker}`)
+  const { status } = spawnSync(
+    'npm',
+    ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error', ...wanted],
+    {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+    },
+  )
+  if (status !== 0) process.exit(status ?? 1)
+}
 
 installIfMissing()
 
@@ -19,6 +37,8 @@ if (unknown !== undefined) {
   process.stderr.write(`no target ${unknown}; there are ${targets.map(({ name }) => name).join(', ')}\n`)
   process.exit(2)
 }
+
+installStryker()
 
 const folder = join(root, 'coverage', 'mutation')
 mkdirSync(folder, { recursive: true })

@@ -10,7 +10,7 @@ export const targets = [
   },
   {
     name: 'judge',
-    mutate: [`${node}/tokens/judge/*.ts`, `${node}/tokens/policy-id.ts`, `!${node}/tokens/judge/*.test.ts`],
+    mutate: [`${node}/tokens/judge/*.ts`, `${node}/tokens/policy-id.ts`, `!${node}/tokens/judge/*.{test,fixture}.ts`],
     tests: [`${node}/tokens/judge`],
   },
   {

@@ -52,6 +52,8 @@ describe('what may be posted', () => {
     ['a number', [line(held, 5 as never), line(earned, -5n)], 'bad amount'],
     ['too much', [line(held, microMax + 1n), line(earned, -microMax - 1n)], 'out of range'],
     ['too little', [line(earned, -microMax - 1n), line(held, microMax + 1n)], 'out of range'],
+    ['too much on one side', [line(held, microMax + 1n), line(earned, -microMax), line(earned, -1n)], 'out of range'],
+    ['too little on one side', [line(earned, -microMax - 1n), line(held, microMax), line(held, 1n)], 'out of range'],
     ['one micro too many', [line(held, 5n), line(earned, -4n)], 'sale:1: does not balance'],
   ])('%s is refused', (_, lines, why) => {
     expect(() => post(lines)).toThrow(why)

@@ -69,8 +69,12 @@ function addPolicies(facts: TokenFacts, add: Add): void {
     if (scope !== undefined && !scope.known) add('scope_unread', `${name} could not be read (${scope.reason})`)
     if (scope === undefined && facts.fork.fork.known && facts.fork.fork.value !== 'beryl')
       add('scope_unread', `${name} is refused although this fork has it`)
-    if (scope?.known && decodePolicyId(scope.value).kind === undefined)
+    if (!scope?.known) continue
+    const bound = decodePolicyId(scope.value)
+    if (bound.kind === undefined)
       add('unknown_policy_type', `${name} is bound to policy ${scope.value}, whose type is not known`)
+    else if (bound.builtIn === undefined && !facts.policies.has(bound.base))
+      add('policy_unread', `${name} is bound to policy ${bound.base}, of which nothing was read`)
   }
   for (const policy of facts.policies.values()) {
     if (!policy.exists.known || !policy.admin.known || !policy.pendingAdmin.known || !policy.children.known)

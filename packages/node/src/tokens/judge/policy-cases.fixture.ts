@@ -84,4 +84,8 @@ export const policyCases: Record<string, Changes> = {
     scopes: { TRANSFER_SENDER_POLICY: known(strange) },
     policies: [policyWith(strange, { admin: known(bob) })],
   },
+  'a policy of a later kind, without an admin': {
+    scopes: { TRANSFER_SENDER_POLICY: known(strange) },
+    policies: [policyWith(strange)],
+  },
 }

@@ -121,4 +121,26 @@ export const roleCases: Record<string, Changes> = {
     paused: known([2]),
   },
   'a burner with nobody to block': { holders: { BURN_BLOCKED_ROLE: [bob] } },
+  'a minter under an unread cap': { holders: { MINT_ROLE: [alice] }, supplyCap: unknown('unread') },
+  'a minter while minting is paused and nobody knows who resumes it': {
+    holders: { MINT_ROLE: [alice] },
+    unreadPairs: { UNPAUSE_ROLE: [bob] },
+    paused: known([1]),
+  },
+  'a seizer under a policy that does not exist': {
+    holders: { SEIZE_ROLE: [bob] },
+    scopes: { SEIZE_EXEMPT_POLICY: known(block) },
+    policies: [policyWith(block, { exists: known(false) })],
+  },
+  'a fork without seizing, and nobody who could': {
+    fork: {
+      fork: known('beryl'),
+      seizeRole: 'no',
+      invertedPolicyId: 'no',
+      scheduled: 'beryl',
+      mismatch: false,
+      unreviewed: false,
+    },
+    scopes: { SEIZE_EXEMPT_POLICY: undefined, SEIZE_RECEIVER_POLICY: undefined },
+  },
 }

@@ -1,7 +1,7 @@
 import { zeroAddress } from '../../kernel/address.ts'
 import { adminRole, factoryAddress, roles, scopes, wad } from '../abi/b20.ts'
 import { known, unknown } from '../facts.ts'
-import { alice, bob, type Changes } from './facts.fixture.ts'
+import { alice, bob, type Changes, dead } from './facts.fixture.ts'
 
 /** Pauses, texts, multipliers, and everything that can be missing. */
 export const stateCases: Record<string, Changes> = {
@@ -112,13 +112,15 @@ export const stateCases: Record<string, Changes> = {
     holders: { DEFAULT_ADMIN_ROLE: [alice] },
     events: [
       { kind: 'supply_cap_updated', updater: alice, oldCap: 1n, newCap: 2n },
+      { kind: 'supply_cap_updated', updater: alice, oldCap: 1n, newCap: 3n },
       { kind: 'supply_cap_updated', updater: factoryAddress, oldCap: 1n, newCap: 2n },
       { kind: 'role_granted', role: adminRole, account: bob, sender: alice },
       { kind: 'role_revoked', role: adminRole, account: bob, sender: alice },
       { kind: 'role_granted', role: adminRole, account: alice, sender: factoryAddress },
-      { kind: 'role_revoked', role: adminRole, account: alice, sender: factoryAddress },
+
       { kind: 'policy_updated', scope: scopes.SEIZE_EXEMPT_POLICY, oldId: 0n, newId: 0n },
     ],
   },
   'a variant nobody has reviewed': { variant: 'unsupported', variantByte: 9, holders: { DEFAULT_ADMIN_ROLE: [alice] } },
+  'a pauser who is presumed dead': { holders: { PAUSE_ROLE: [dead] }, accounts: [[dead, { kind: 'presumed_dead' }]] },
 }

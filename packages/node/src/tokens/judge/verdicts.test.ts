@@ -34,6 +34,11 @@ describe('what is missing is named', () => {
     expect(missing({ ...admins, adminCount: known(2n) })).toEqual(['admin_missing'])
   })
 
+  test('a bound policy of which nothing was read, which is never taken for harmless', () => {
+    const { verdict, missing: named } = judged({ scopes: { TRANSFER_SENDER_POLICY: known(2n) }, policies: [] })
+    expect([verdict, named]).toEqual(['UNKNOWN', ['policy_unread']])
+  })
+
   test('an unread supply beside an armed minter, who is not called capped', () => {
     const { verdict, flags } = judged({ holders: { MINT_ROLE: [alice] }, totalSupply: unknown('unread') })
     expect(verdict).toBe('UNKNOWN')
@@ -54,6 +59,50 @@ describe('what is missing is named', () => {
     const sentence = flags.find(({ code }) => code === 'multiplier_scheduled')?.sentence
     expect(sentence).toContain('from 1 to 1.5 times the raw ones at 2027-01-15T08:00:00.000Z')
   })
+})
+
+describe('sentences', () => {
+  const sentenceOf = (changes: Parameters<typeof factsWith>[0], code: string) =>
+    judge(factsWith(changes)).flags.find((flag) => flag.code === code)?.sentence
+
+  test('of a power say whether, and when', () => {
+    const why = (changes: Parameters<typeof factsWith>[0]) => judge(factsWith(changes)).powers.unpause.why
+    expect(why({ holders: { UNPAUSE_ROLE: [alice] } })).toBe('Somebody can lift a pause now.')
+    expect(why({ holders: { DEFAULT_ADMIN_ROLE: [alice] } })).toBe(
+      'Nobody can lift a pause now, but somebody can bring it about.',
+    )
+    expect(why({ genesis: undefined })).toBe('Whether anybody can lift a pause is not known.')
+    expect(why({})).toBe('Nobody can lift a pause, now or later.')
+  })
+
+  test('count how often tokens were taken', () => {
+    const seized = { kind: 'seized' as const, caller: bob, from: alice, to: bob, amount: 1n }
+    expect(sentenceOf({ events: [seized] }, 'has_seized')).toBe('Tokens were seized once.')
+    expect(sentenceOf({ events: [seized, seized] }, 'has_seized')).toBe('Tokens were seized 2 times.')
+  })
+
+  test('say whom a seizer can reach', () => {
+    const of = (name: string) => sentenceOf(roleCases[name] ?? {}, 'seizable_unless_listed')
+    expect(of('a seizer where nobody is exempt')).toContain('nobody is exempt')
+    expect(of('a seizer where those on a list are exempt')).toContain('not on a list of exempt ones')
+  })
+
+  test('say how policies are combined', () => {
+    const of = (name: string) => sentenceOf(policyCases[name] ?? {}, 'composite_policy')
+    expect(of('frozen through a combination')).toContain(
+      'combines 3 others: it names an account as allowed only if all',
+    )
+    const either = sentenceOf(roleCases['a seizer under a combined policy'] ?? {}, 'composite_policy')
+    expect(either).toContain('combines 2 others: it names an account as allowed if one of them does')
+  })
+})
+
+test('a child that nobody has read leaves it open who can freeze', () => {
+  const composite = policyWith((3n << 56n) | 5n, { children: known([2n]) })
+  const { powers } = judge(
+    factsWith({ scopes: { TRANSFER_SENDER_POLICY: known(composite.id) }, policies: [composite] }),
+  )
+  expect(powers.freeze.now).toBe('unknown')
 })
 
 describe('levels', () => {

@@ -100,3 +100,15 @@ test('a long queue keeps its order and its sums while it is cut behind the buyer
   book.restore('o7', 1)
   expect(book.take({ quantity: 2, total: 120 })).toMatchObject({ fills: [{ offerId: 'o7' }, { offerId: 'o501' }] })
 })
+
+test('of the last offer only what is still wanted is taken, and an emptied one is passed over', () => {
+  const book = createBook()
+  for (const [seq, quantity] of [1, 2, 5].entries()) book.place(offer(`o${seq}`, 60, seq, quantity))
+  expect(book.withdraw('o0', 1)).toBe(1)
+  const outcome = book.take({ quantity: 4, total: 240 })
+  expect(outcome.status === 'taken' && outcome.fills.map(({ offerId, quantity }) => [offerId, quantity])).toEqual([
+    ['o1', 2],
+    ['o2', 2],
+  ])
+  expect(book.depth(1)).toEqual([{ price: 60, quantity: 3, offers: 1 }])
+})

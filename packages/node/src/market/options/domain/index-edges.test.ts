@@ -49,13 +49,14 @@ describe('shares', () => {
     expect(sharesAt(method, [bucket('a', 0, 1, 0), bucket('b', 0, 1, 0)], hour)).toEqual([])
   })
 
-  test('a method looks back on one point at least', () => {
+  test('a method halves within its half-life and looks back on eight of them, on one point at least', () => {
+    expect(indexMethod(hour, 6 * hour)).toEqual({ tickMs: hour, decayPpb: 890_898_718, lookback: 48 })
     expect(indexMethod(hour, 1).lookback).toBe(1)
   })
 })
 
 test('an index without a base share is refused', () => {
-  for (const base of [0, -1]) expect(() => indexValueE4(1, base)).toThrow(RangeError)
+  for (const base of [0, -1]) expect(() => indexValueE4(1, base)).toThrow('needs a base share')
   expect(indexValueE4(1, 3)).toBe(333_333n)
   expect(indexValueE4(2, 3)).toBe(666_667n)
 })
