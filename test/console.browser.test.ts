@@ -70,7 +70,11 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       viewport: { width, height: 900 },
       reducedMotion: 'reduce',
     })
-    await work(context).finally(() => context.close())
+    await work(context).finally(async () => {
+      // A page may still be asking for something when the test has seen enough.
+      for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' })
+      await context.close()
+    })
   }
   const go = (page: Page, hash: string) => page.goto(`${till.node.url}/${hash}`)
   const settled = (page: Page) =>
