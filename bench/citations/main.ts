@@ -27,7 +27,7 @@ try {
       reached: log.proof_p99_ms < log.required_proof_p99_ms,
     },
     {
-      figure: 'attestations, pages cached, settlement stubbed',
+      figure: 'attestations, pages cached, settlement stubbed, 256 connections',
       asked: `${attest.required_per_second}/s`,
       measured: `${attest.per_second}/s; CPU each: node ${attest.node_cpu_micros}, database ${attest.database_cpu_micros} µs`,
       reached: attest.per_second >= attest.required_per_second && attest.statuses['200'] === attest.count,

@@ -8,7 +8,7 @@ export async function measureAttest(home: string, count: number) {
     const pages = await server.ask<string[]>('pages')
     const sales = await measureSales(server, {
       path: '/v1/cite/attest',
-      connections: 64,
+      connections: 256,
       payers: 500,
       warmUp: 3_000,
       count,

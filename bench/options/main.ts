@@ -41,7 +41,7 @@ try {
       ? []
       : [
           {
-            figure: 'durable buys end to end, settlement stubbed',
+            figure: 'durable buys end to end, settlement stubbed, 192 connections',
             asked: `${buys.required_per_second}/s`,
             measured: `${buys.per_second}/s; CPU each: node ${buys.node_cpu_micros}, database ${buys.database_cpu_micros} µs`,
             reached: buys.per_second >= buys.required_per_second && buys.statuses['200'] === buys.count,

@@ -8,7 +8,7 @@ export async function measureBuys(home: string, count: number) {
     const symbols = await server.ask<string[]>('symbols')
     const sales = await measureSales(server, {
       path: '/v1/options/buy',
-      connections: 96,
+      connections: 192,
       payers: 800,
       warmUp: 3_000,
       count,
