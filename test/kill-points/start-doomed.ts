@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { environmentOf } from '../support/child-process.ts'
 import type { KillPlan } from '../support/kill-points.ts'
 import type { TillFixture } from '../support/till-fixture.ts'
 import type { House } from './houses.ts'
@@ -24,17 +25,8 @@ export async function startDoomed(
     execArgv: ['--import', 'tsx'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: {
-      PATH: process.env['PATH'],
+      ...environmentOf(till),
       HOUSE: options.house,
-      PORT: '0',
-      BASE_URL: till.node.url,
-      ASSAY_HOME: till.node.config.home,
-      DATABASE_URL: till.db.databaseUrl,
-      BASE_RPC_URLS: till.base.url,
-      POLYGON_RPC_URLS: till.polygon.url,
-      LOG_LEVEL: 'silent',
-      MATRIX: '{"demo":"off"}',
-      INTENTS: '{"demo":"off"}',
       ...options.env,
       ...(options.jobs ? { JOBS: '1' } : {}),
       ...(plan === undefined ? {} : { KILL_AT: String(plan.at), KILL_WHEN: plan.when }),

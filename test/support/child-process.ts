@@ -12,6 +12,21 @@ export type ChildNode = {
   stop(): Promise<void>
 }
 
+/** What another process needs to work on the database and chains of a fixture. */
+export const environmentOf = (till: TillFixture) => ({
+  PATH: process.env['PATH'],
+  PORT: '0',
+  // One public name for all processes of a node, as behind a load balancer.
+  BASE_URL: till.node.url,
+  ASSAY_HOME: till.node.config.home,
+  DATABASE_URL: till.db.databaseUrl,
+  BASE_RPC_URLS: till.base.url,
+  POLYGON_RPC_URLS: till.polygon.url,
+  LOG_LEVEL: 'silent',
+  MATRIX: '{"demo":"off"}',
+  INTENTS: '{"demo":"off"}',
+})
+
 /** Starts a node in another process on the database and chains of a fixture. */
 export async function startChild(
   till: TillFixture,
@@ -21,17 +36,7 @@ export async function startChild(
     execArgv: ['--import', 'tsx'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: {
-      PATH: process.env['PATH'],
-      PORT: '0',
-      // One public name for all processes of a node, as behind a load balancer.
-      BASE_URL: till.node.url,
-      ASSAY_HOME: till.node.config.home,
-      DATABASE_URL: till.db.databaseUrl,
-      BASE_RPC_URLS: till.base.url,
-      POLYGON_RPC_URLS: till.polygon.url,
-      LOG_LEVEL: 'silent',
-      MATRIX: '{"demo":"off"}',
-      INTENTS: '{"demo":"off"}',
+      ...environmentOf(till),
       ...(kill === undefined ? {} : { KILL_AT: String(kill.at), KILL_WHEN: kill.when }),
     },
   })
