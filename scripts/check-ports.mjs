@@ -29,6 +29,7 @@ const exceptions = {
   },
   'chain/http-endpoint.ts': { network: 'the JSON-RPC adapter', timer: 'the limit of one call' },
   'http/server.ts': { network: 'the listener', timer: 'closes connections while draining' },
+  'http/more-hands.ts': { network: 'further descriptors of the listener' },
   'http/write-response.ts': { timer: 'cuts sockets that do not read' },
   'devnet/http-server.ts': { network: 'the JSON-RPC listener of the embedded chain' },
   'outbound/exchange-adapter.ts': { network: 'the socket of the safe fetcher' },

@@ -51,6 +51,7 @@ export function startStubbedNode(
     {
       ...options,
       log: silentLog,
+      hands: 8,
       intercept: { ...options.intercept, chain: stubChain, facilitator: stubSettlement },
     },
   )

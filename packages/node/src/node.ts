@@ -75,6 +75,8 @@ export type NodeOptions = {
   intercept?: Interceptors
   /** Prepares what the first visitor would otherwise wait for. */
   warm?: boolean
+  /** Connections taken per turn of the loop; see http/more-hands.ts. */
+  hands?: number
   /** The node can no longer be sure that it alone works on what it claimed: it should be stopped. */
   onLost?(reason: string): void
 }
@@ -106,6 +108,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     port: config.port,
     host: config.host,
     log: ports.log,
+    ...(options.hands === undefined ? {} : { hands: options.hands }),
     // Behind a proxy all connections come from one address.
     ...(config.mode === 'production' && config.trustProxy === 0 ? { connectionsPerAddressMax: 512 } : {}),
   })
@@ -151,6 +154,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
         routeOf: (id) => paidRoutes.get(id),
         ...(opened?.local ? { recoverLanes: opened.local.recoverLanes } : {}),
         payouts,
+        ...(options.intercept?.job ? { intercept: options.intercept.job } : {}),
       },
       stops,
     )

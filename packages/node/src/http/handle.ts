@@ -61,7 +61,8 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
   if (route.madeHop) exchange.madeHop = route.madeHop
   if (route.paid) checkPaidEntry(deps, passage, route.paid.access, params, headers, authority)
   const counted = cost > 0
-  if (counted) deps.load.enter(carriesCredential(headers))
+  const paying = carriesCredential(headers)
+  if (counted) deps.load.enter(paying)
   try {
     const maxBytes = declaration.bodyBytesMax ?? bodyBytesUsual
     const body = !headOnly && announcesBody(headers, maxBytes) ? await request.readBody(maxBytes) : emptyBody
@@ -84,7 +85,7 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
       ? await answerPaid(deps, passage, route.paid, read, context, headOnly)
       : await answerFree(deps, passage, route, read, context)
   } finally {
-    if (counted) deps.load.leave()
+    if (counted) deps.load.leave(paying)
   }
 }
 

@@ -90,6 +90,18 @@ function lateNode(probe?: () => Promise<unknown>) {
     sleep: (ms: number) => new Promise<void>((wake) => waiting.push({ dueMs: now + ms, wake })),
   }
   const load = createLoad({ ...usualLoad, ...sheddingLoad }, { clock, ...(probe ? { probe } : {}) })
+  let inside = 0
+  const open = (count: number) => {
+    for (let each = 0; each < count; each += 1) {
+      try {
+        load.enter(true)
+        inside += 1
+      } catch {}
+    }
+  }
+  const answer = (count: number) => {
+    for (let each = 0; each < count && inside > 0; each += 1, inside -= 1) load.leave(true)
+  }
   // The process comes to its timers only after so long.
   const stall = async (ms: number) => {
     isLetIn(true)
@@ -100,49 +112,70 @@ function lateNode(probe?: () => Promise<unknown>) {
   const isLetIn = (paying: boolean) => {
     try {
       load.enter(paying)
-      load.leave()
+      load.leave(paying)
       return true
     } catch {
       return false
     }
   }
-  return { load, stall, isLetIn }
+  return { open, answer, stall, isLetIn, inside: () => inside }
 }
 
-test('when waits last, callers who pay nothing are told to come back first, and a single stall tells nobody', async () => {
-  const { load, stall, isLetIn } = lateNode()
-  for (let open = 0; open < 40; open += 1) load.enter(true)
-  expect(isLetIn(false)).toBe(true)
-  await stall(900)
-  expect(isLetIn(false)).toBe(true)
-  for (let look = 0; look < 4; look += 1) await stall(50 + 400)
-  expect([isLetIn(false), isLetIn(true)]).toEqual([false, true])
-  for (let look = 0; look < 4; look += 1) await stall(50 + 900)
-  expect([isLetIn(false), isLetIn(true)]).toEqual([false, false])
+/** Seconds in which the node is late all the time, so many come and at most so many can be answered. */
+async function lateSeconds(
+  node: ReturnType<typeof lateNode>,
+  { seconds, come, answered }: { seconds: number; come: number; answered: number },
+): Promise<void> {
+  for (let look = 0; look < seconds * 10; look += 1) {
+    node.answer(answered / 10)
+    node.open(come / 10)
+    await node.stall(100)
+  }
+}
+
+test('however many come to a busy node, those it lets in wait two seconds at most', async () => {
+  const node = lateNode()
+  await lateSeconds(node, { seconds: 10, come: 400, answered: 100 })
+  expect(node.inside()).toBeGreaterThan(150)
+  expect(node.inside()).toBeLessThan(250)
+  expect([node.isLetIn(false), node.isLetIn(true)]).toEqual([false, false])
+})
+
+test('while those who pay wait for a second, those who do not are told to come back, and a single stall tells nobody', async () => {
+  const node = lateNode()
+  node.open(150)
+  await node.stall(900)
+  expect(node.isLetIn(false)).toBe(true)
+  await lateSeconds(node, { seconds: 2, come: 100, answered: 100 })
+  expect([node.isLetIn(false), node.isLetIn(true)]).toEqual([false, true])
   // With few requests open, being late is no reason to refuse one more.
-  for (let open = 0; open < 10; open += 1) load.leave()
-  expect([isLetIn(false), isLetIn(true)]).toEqual([true, true])
+  node.answer(130)
+  expect([node.isLetIn(false), node.isLetIn(true)]).toEqual([true, true])
+})
+
+test('answers that take long while the node is not late wait for somebody else, and nobody is refused', async () => {
+  const node = lateNode()
+  node.open(500)
+  for (let look = 0; look < 100; look += 1) await node.stall(20)
+  expect([node.isLetIn(false), node.isLetIn(true)]).toEqual([true, true])
 })
 
 test('a node that has caught up lets everybody in again', async () => {
-  const { load, stall, isLetIn } = lateNode()
-  for (let open = 0; open < 40; open += 1) load.enter(true)
-  for (let look = 0; look < 5; look += 1) await stall(50 + 900)
-  expect([isLetIn(false), isLetIn(true)]).toEqual([false, false])
-  for (let look = 0; look < 4; look += 1) await stall(50)
-  expect([isLetIn(false), isLetIn(true)]).toEqual([true, true])
+  const node = lateNode()
+  await lateSeconds(node, { seconds: 10, come: 400, answered: 100 })
+  expect([node.isLetIn(false), node.isLetIn(true)]).toEqual([false, false])
+  for (let look = 0; look < 4; look += 1) await node.stall(20)
+  expect([node.isLetIn(false), node.isLetIn(true)]).toEqual([true, true])
 })
 
 test('a database that does not answer at all is seen while it does not', async () => {
   let answer = () => {}
-  const { load, stall, isLetIn } = lateNode(() => new Promise<void>((resolve) => (answer = resolve)))
-  for (let open = 0; open < 40; open += 1) load.enter(true)
-  await stall(50)
-  await stall(2_100)
+  const { open, stall, isLetIn } = lateNode(() => new Promise<void>((resolve) => (answer = resolve)))
+  open(100)
+  await stall(20)
+  await stall(1_900)
   expect([isLetIn(false), isLetIn(true)]).toEqual([true, true])
   await stall(300)
-  expect([isLetIn(false), isLetIn(true)]).toEqual([false, true])
-  await stall(1_000)
   expect([isLetIn(false), isLetIn(true)]).toEqual([false, false])
   answer()
   await stall(0)

@@ -1,12 +1,13 @@
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 import { isPulled } from './event-reader.ts'
+import { createExpectedWait } from './expected-wait.ts'
 import { createPressure, crowd } from './pressure.ts'
 
 export type LoadConfig = {
   inFlightMax: number
   streamsMax: number
-  /** Waits of this process and its database past which callers are told to come back: who pays is let in for longer. */
+  /** While the node is busy: the time to an answer past which callers are told to come back. Who pays is let in for longer. */
   freeWaitMsMax: number
   payingWaitMsMax: number
 }
@@ -19,7 +20,10 @@ export const usualLoad: LoadConfig = {
 }
 
 /** For a node with a network before it: what comes is waiting somewhere, and more of it helps nobody. */
-export const sheddingLoad = { freeWaitMsMax: 250, payingWaitMsMax: 800 }
+export const sheddingLoad = { freeWaitMsMax: 1_000, payingWaitMsMax: 2_000 }
+
+/** A step of a request that lastingly waits so long shows a busy node: answers that only take long may wait for a chain. */
+const busyMs = 50
 
 /** A process may stand still this long for once: a collection, a big parse, a machine that was busy elsewhere. */
 const stallMs = 2_000
@@ -27,7 +31,7 @@ const stallMs = 2_000
 /** Requests being worked on. Past four fifths of the cap, or when waits grow, only callers who pay or are entitled are let in. */
 export type Load = {
   enter(paying: boolean): void
-  leave(): void
+  leave(paying: boolean): void
   inFlight(): number
   /** Refuses before a payment is taken when no stream could be opened for it. */
   checkStreamRoom(): void
@@ -36,23 +40,25 @@ export type Load = {
 }
 
 export function createLoad(config: LoadConfig, ports: { clock: Clock; probe?(): Promise<unknown> }): Load {
-  let inFlight = 0
   let streams = 0
-  const pressure = createPressure({ ...ports, inFlight: () => inFlight })
+  const free = createExpectedWait(ports.clock)
+  const paid = createExpectedWait(ports.clock)
+  const inFlight = () => free.inFlight() + paid.inFlight()
+  const pressure = createPressure({ ...ports, inFlight })
   const crowded = () => new Problem('not_ready', { detail: 'The node is busy.', retryAfterSeconds: 1 })
+  const isBusy = () => inFlight() >= crowd && (pressure.lastingMs() > busyMs || pressure.overdueMs() > stallMs)
+  /** Who does not pay also goes without while those who do have to wait. */
+  const takesTooLong = (paying: boolean) =>
+    paying ? paid.ms() > config.payingWaitMsMax : free.ms() > config.freeWaitMsMax || paid.ms() > config.freeWaitMsMax
   return {
     enter: (paying) => {
       pressure.noteRequest()
-      const waitMsMax = paying ? config.payingWaitMsMax : config.freeWaitMsMax
-      const late = pressure.lastingMs() > waitMsMax || pressure.overdueMs() > waitMsMax + stallMs
-      if (late && inFlight >= crowd) throw crowded()
-      if (inFlight >= (paying ? config.inFlightMax : config.inFlightMax * 0.8)) throw crowded()
-      inFlight += 1
+      if (inFlight() >= (paying ? config.inFlightMax : config.inFlightMax * 0.8)) throw crowded()
+      if (isBusy() && takesTooLong(paying)) throw crowded()
+      ;(paying ? paid : free).enter()
     },
-    leave: () => {
-      inFlight -= 1
-    },
-    inFlight: () => inFlight,
+    leave: (paying) => (paying ? paid : free).leave(),
+    inFlight,
     checkStreamRoom: () => {
       if (streams >= config.streamsMax) throw crowded()
     },

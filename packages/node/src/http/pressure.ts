@@ -20,9 +20,9 @@ export type Pressure = {
   overdueMs(): number
 }
 
-const lookEveryMs = 50
+const lookEveryMs = 20
 const watchForMs = 1_000
-/** A wait counts when this many looks in a row saw it. */
+/** A wait counts when this many looks in a row saw it; the one that is not over yet is the last of them. */
 const looksInARow = 4
 /** Fewer open requests than this are nobody's burden, however late we are. */
 export const crowd = 32
@@ -61,15 +61,21 @@ export function createPressure({ clock, probe, inFlight }: PressureOptions): Pre
     seen.length = 0
   }
 
+  const overdueMs = () => {
+    const sinceMs = dueMs ?? askedMs
+    return sinceMs === undefined ? 0 : clock.monotonicMs() - sinceMs
+  }
+
   return {
     noteRequest: () => {
       lastRequestMs = clock.monotonicMs()
       if (!watching) void watch()
     },
-    lastingMs: () => (seen.length < looksInARow ? 0 : Math.min(...seen)),
-    overdueMs: () => {
-      const sinceMs = dueMs ?? askedMs
-      return sinceMs === undefined ? 0 : clock.monotonicMs() - sinceMs
+    lastingMs: () => {
+      if (seen.length < looksInARow) return 0
+      const [oldest = 0, ...later] = seen
+      return Math.min(Math.max(oldest, overdueMs()), ...later)
     },
+    overdueMs,
   }
 }

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import type { Log } from '../kernel/log.ts'
 import { Problem, problemBody } from '../kernel/problem.ts'
+import { type Hands, openMoreHands } from './more-hands.ts'
 import type { PlainRequest, PlainResponse } from './plain.ts'
 import { readWholeBody } from './read-body.ts'
 import { headerBytesMax } from './request-headers.ts'
@@ -15,6 +16,8 @@ export type ListenOptions = {
   connectionsMax?: number
   /** Open connections one address may hold; unlimited unless told, as behind a proxy all come from one. */
   connectionsPerAddressMax?: number
+  /** How many connections are taken per turn of the loop; see more-hands.ts. */
+  hands?: number
   /** Time to send all headers; a slow drip is cut then. */
   headersTimeoutMs?: number
 }
@@ -35,6 +38,8 @@ export type Listener = {
 }
 
 const drainMsMax = 25_000
+/** Who comes while all hands are full waits here; past it the system breaks connections. It may allow less. */
+const backlog = 4_096
 
 /** The only file that knows node:http. */
 export async function openListener(options: ListenOptions & { log: Log }): Promise<Listener> {
@@ -49,7 +54,6 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
     // A request without Host is answered by our own authority check, in our own shape.
     requireHostHeader: false,
   })
-  server.maxConnections = options.connectionsMax ?? 12_000
   server.on('request', (request, response) => {
     if (door) answerOver(door, request, response, draining.signal, options.log)
     else writeBare(response, new Problem('not_ready', { retryAfterSeconds: 1 }))
@@ -59,14 +63,15 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
     writeBare(response, new Problem('bad_request', { detail: 'Only Expect: 100-continue is understood.' })),
   )
   server.on('clientError', refuseUnreadable)
-  if (options.connectionsPerAddressMax !== undefined) capPerAddress(server, options.connectionsPerAddressMax)
+  capConnections(server, options)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ port: options.port, host: options.host, backlog: 1024 }, () => {
+    server.listen({ port: options.port, host: options.host, backlog }, () => {
       server.off('error', reject)
       resolve()
     })
   })
+  const hands = openMoreHands(server, (options.hands ?? 1) - 1)
   const { port } = server.address() as AddressInfo
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   return {
@@ -75,7 +80,7 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
     serve: (given) => {
       door = given
     },
-    drain: () => drain(server, draining),
+    drain: () => drain(server, hands, draining),
   }
 }
 
@@ -182,17 +187,21 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: NodeJS.WritableS
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy?.())
 }
 
-function capPerAddress(server: Server, max: number): void {
+function capConnections(server: Server, { connectionsMax = 12_000, connectionsPerAddressMax }: ListenOptions): void {
+  const perAddressMax = connectionsPerAddressMax ?? Number.POSITIVE_INFINITY
   const open = new Map<string, number>()
+  let all = 0
   server.on('connection', (socket) => {
     const address = socket.remoteAddress ?? ''
     const count = (open.get(address) ?? 0) + 1
-    if (count > max) {
+    if (all >= connectionsMax || count > perAddressMax) {
       socket.destroy()
       return
     }
+    all += 1
     open.set(address, count)
     socket.once('close', () => {
+      all -= 1
       const left = (open.get(address) ?? 1) - 1
       if (left > 0) open.set(address, left)
       else open.delete(address)
@@ -200,17 +209,14 @@ function capPerAddress(server: Server, max: number): void {
   })
 }
 
-function drain(server: Server, draining: AbortController): Promise<void> {
-  return new Promise((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), drainMsMax)
-    // A connection whose last answer was under way becomes idle only now, and would stay open for seconds.
-    const idle = setInterval(() => server.closeIdleConnections(), 50)
-    server.close(() => {
-      clearTimeout(force)
-      clearInterval(idle)
-      resolve()
-    })
-    draining.abort()
-    server.closeIdleConnections()
-  })
+async function drain(server: Server, hands: Hands, draining: AbortController): Promise<void> {
+  const force = setTimeout(() => server.closeAllConnections(), drainMsMax)
+  // A connection whose last answer was under way becomes idle only now, and would stay open for seconds.
+  const idle = setInterval(() => server.closeIdleConnections(), 50)
+  const ended = Promise.all([new Promise((resolve) => server.close(resolve)), hands.close()])
+  draining.abort()
+  server.closeIdleConnections()
+  await ended
+  clearTimeout(force)
+  clearInterval(idle)
 }

@@ -1,0 +1,72 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { openMoreHands } from './more-hands.ts'
+
+async function openServer(hands: number) {
+  const server = createServer((_request, response) => response.end('answer'))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { server, hands: openMoreHands(server, hands - 1), port: (server.address() as AddressInfo).port }
+}
+
+/** Twenty callers come at once; how many are taken in each turn of the loop. */
+async function takenPerTurn(server: Server, port: number): Promise<number[]> {
+  let taken = 0
+  const count = () => {
+    taken += 1
+  }
+  server.on('connection', count)
+  const sockets = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
+  const turns: number[] = []
+  while (taken < 20) {
+    const before = taken
+    await new Promise((resolve) => setImmediate(resolve))
+    turns.push(taken - before)
+  }
+  server.off('connection', count)
+  for (const socket of sockets) socket.destroy()
+  return turns
+}
+
+const ask = (socket: Socket) =>
+  new Promise<string>((resolve, reject) => {
+    let text = ''
+    socket.on('data', (piece) => {
+      text += piece
+    })
+    socket.on('end', () => resolve(text))
+    socket.on('error', reject)
+    // Half closed at once: the answer must come nevertheless.
+    socket.end('GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n')
+  })
+
+test('a server with more hands takes more than one connection per turn of its loop', async () => {
+  const one = await openServer(1)
+  expect(Math.max(...(await takenPerTurn(one.server, one.port)))).toBe(1)
+  const many = await openServer(4)
+  await expect.poll(async () => Math.max(...(await takenPerTurn(many.server, many.port))), { timeout: 20_000 }).toBe(4)
+  for (const { server, hands } of [one, many]) {
+    server.close()
+    await hands.close()
+  }
+})
+
+test('what any hand took is answered, and none takes anything once closed', async () => {
+  const { server, hands, port } = await openServer(4)
+  await expect.poll(async () => Math.max(...(await takenPerTurn(server, port))), { timeout: 20_000 }).toBe(4)
+  const answers = await Promise.all(Array.from({ length: 24 }, () => ask(connect(port, '127.0.0.1'))))
+  expect(answers.filter((text) => text.endsWith('answer'))).toHaveLength(24)
+  server.close()
+  await hands.close()
+  await expect(ask(connect(port, '127.0.0.1'))).rejects.toThrow('ECONNREFUSED')
+})
+
+test('closing before any hand came leaves nothing behind', async () => {
+  const { server, hands, port } = await openServer(4)
+  await hands.close()
+  server.close()
+  await once(server, 'close')
+  await expect(ask(connect(port, '127.0.0.1'))).rejects.toThrow('ECONNREFUSED')
+})

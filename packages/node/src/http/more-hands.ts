@@ -1,0 +1,52 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import type { Server as HttpServer } from 'node:http'
+import { createServer, type Server } from 'node:net'
+import { fileURLToPath } from 'node:url'
+
+export type Hands = {
+  /** Stops taking connections; resolves when those that were taken have ended. */
+  close(): Promise<void>
+}
+
+const returner = fileURLToPath(new URL('./return-handles.mjs', import.meta.url))
+
+/**
+ * The runtime takes one connection from a listening socket per turn of its loop. A busy node has long turns, so whoever
+ * comes would wait for seconds outside, unseen, where nobody tells him to come back, until the queue of the system is
+ * full and connections break. Every further descriptor of the same socket takes one more per turn. Only another process
+ * can make one: it is lent the socket and gives it back.
+ *
+ * A node works without them as well, so nothing waits for these hands and their failure is nobody's trouble.
+ */
+export function openMoreHands(server: HttpServer, count: number): Hands {
+  const hands: Server[] = []
+  let closing = false
+  const child = count > 0 ? lendHandle(server, count) : undefined
+  child?.on('message', (_message, handle) => {
+    if (handle === undefined || closing) return
+    // As the HTTP server itself does it with what it takes.
+    const hand = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket))
+    hand.on('error', () => {})
+    hand.listen({ _handle: handle })
+    hands.push(hand)
+    if (hands.length === count) child.disconnect()
+  })
+  return {
+    close: async () => {
+      closing = true
+      child?.kill()
+      await Promise.all(hands.map((hand) => new Promise((resolve) => hand.close(resolve))))
+    },
+  }
+}
+
+function lendHandle(server: HttpServer, count: number): ChildProcess {
+  const child = fork(returner, { execArgv: [], env: {}, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+  child.on('error', () => {})
+  // The bare handle: a process that is sent a server starts to take connections.
+  const { _handle: bare } = server as unknown as { _handle: Server }
+  for (let lent = 0; lent < count; lent += 1) child.send('', bare, () => {})
+  child.unref()
+  child.channel?.unref()
+  return child
+}
