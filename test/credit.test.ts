@@ -9,7 +9,7 @@ import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { type Devnet, demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
 import { activeBonds, openBondsShop } from '../packages/node/src/identity/bonds/index.ts'
 import { insertTestRuling } from '../packages/node/src/identity/bonds/ruling.fixture.ts'
-import { mandatesOf, openMandatesShop } from '../packages/node/src/identity/mandates/index.ts'
+import { openMandates, openMandatesShop } from '../packages/node/src/identity/mandates/index.ts'
 import type { Address } from '../packages/node/src/kernel/address.ts'
 import { accounts, balanceDifferences, balanceOf, post } from '../packages/node/src/ledger/index.ts'
 import { openRewardsShop } from '../packages/node/src/rewards/index.ts'
@@ -185,13 +185,16 @@ test('a revoked mandate is refused at the next call, stays revoked, and only its
   await expect(revokeMandate(free, { node: till.node.url, account: agent, id })).rejects.toMatchObject({
     details: { status: 403 },
   })
-  const nowMs = Date.now()
-  expect(await mandatesOf(till.db.database, owner.address.toLowerCase() as Address, nowMs)).toHaveLength(1)
+  const shown = async () => {
+    const { rows } = await till.db.database.query(openMandates.openSql('$1', 'now()'), [owner.address.toLowerCase()])
+    return openMandates.show(rows, Date.now())
+  }
+  expect(await shown()).toMatchObject([{ id, state: 'open', owner: owner.address }])
   expect(await revokeMandate(free, { node: till.node.url, account: owner, id })).toMatchObject({ state: 'revoked' })
   const { response } = await drawing.fetch(echo('after'))
   expect([response.status, await code(response)]).toEqual([403, 'mandate_revoked'])
   expect(await presentMandate(free, till.node.url, signed)).toMatchObject({ id, state: 'revoked' })
-  expect(await mandatesOf(till.db.database, owner.address.toLowerCase() as Address, nowMs)).toEqual([])
+  expect(await shown()).toEqual([])
 })
 
 test('forged, foreign, altered and expired mandates are not accepted, and a nonce counts once', async () => {

@@ -10,7 +10,7 @@ const server = await startTestServer()
 try {
   const proofs = await measureProofs()
   console.log('request-bound proofs, by CPU time', JSON.stringify(proofs))
-  const { cold, warm } = await measureResolve(server.url)
+  const { cold, warm } = await measureResolve(server.socketUrl)
   console.log(`resolved from the cache, asked for ${required.per_second} a second`, JSON.stringify(warm))
   console.log(`resolved cold, asked for a p99 below ${required.cold_p99_ms} ms`, JSON.stringify(cold))
   handOut(

@@ -5,7 +5,7 @@ import { fundingClusters } from '../../packages/node/src/citations/index.ts'
 import { createFrontDoor, openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
 import { operator } from '../../packages/node/src/identity/identity.fixture.ts'
 import { openIdentityShop } from '../../packages/node/src/identity/index.ts'
-import { mandatesOf } from '../../packages/node/src/identity/mandates/index.ts'
+import { openMandates } from '../../packages/node/src/identity/mandates/index.ts'
 import { systemClock } from '../../packages/node/src/kernel/clock.ts'
 import { createIds } from '../../packages/node/src/kernel/ids.ts'
 import { silentLog } from '../../packages/node/src/kernel/log.ts'
@@ -27,7 +27,7 @@ const listener = await openListener({ port: 0, host: '127.0.0.1', log: silentLog
 const [base, polygon] = [8453, 137].map((id) => knownNetworks.find((one) => one.chainId === id) as Network)
 const jws = createJwsSigner(keyring, { authority: new URL(listener.url).host, clock: systemClock })
 const noChain = createRpc([{ name: 'none', send: () => Promise.reject(new Error('no chain here')) }])
-const shop = await openIdentityShop({ didMethod: 'x402', ports: { mandatesOf, fundingClusters } })({
+const shop = await openIdentityShop({ didMethod: 'x402', ports: { mandates: openMandates, fundingClusters } })({
   mode: 'demo',
   baseUrl: listener.url,
   apiUrl: listener.url,

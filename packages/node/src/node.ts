@@ -27,7 +27,7 @@ import {
 } from './http/index.ts'
 import { activeBonds, openBondsShop } from './identity/bonds/index.ts'
 import { openIdentityShop } from './identity/index.ts'
-import { mandatesOf, openMandatesShop } from './identity/mandates/index.ts'
+import { openMandates, openMandatesShop } from './identity/mandates/index.ts'
 import { checksumAddress } from './kernel/address.ts'
 import type { Json } from './kernel/canonical-json.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
@@ -201,7 +201,7 @@ function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
     openIdentityShop({
       didMethod: config.didMethod,
       settings: config.identity,
-      ports: { mandatesOf, fundingClusters, meshNodes: { find: findMeshNode } },
+      ports: { mandates: openMandates, fundingClusters, meshNodes: { find: findMeshNode } },
     }),
     openMandatesShop(),
     openBondsShop({ policy: config.credit }),

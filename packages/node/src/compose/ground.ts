@@ -57,6 +57,8 @@ export type Interceptors = {
   chain?(chain: ChainPort): ChainPort
   facilitator?(facilitator: Facilitator): Facilitator
   shop?(shop: Shop): Shop
+  /** One round of a job, with its lease. */
+  job?(name: string, round: () => Promise<void>): () => Promise<void>
 }
 
 export type GroundOptions = { onLost(): void; intercept: Interceptors; devnets?: readonly Devnet[] }

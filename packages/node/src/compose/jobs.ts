@@ -16,7 +16,7 @@ import {
 } from '../payments/index.ts'
 import { type PayoutDeps, runPayouts, watchPayouts } from '../payouts/index.ts'
 import { purgeNonces } from '../store/nonce-claims.ts'
-import type { Ground, Ports, Stops } from './ground.ts'
+import type { Ground, Interceptors, Ports, Stops } from './ground.ts'
 import type { Till } from './till.ts'
 
 /** Work that goes on by itself. Each job runs in one process at a time, whoever holds its lease. */
@@ -30,6 +30,7 @@ export async function startJobs(
     routeOf(routeId: string): PaidRoute | undefined
     recoverLanes?(): Promise<void>
     payouts: PayoutDeps
+    intercept?: Interceptors['job']
   },
   stops: Stops,
 ): Promise<void> {
@@ -60,10 +61,12 @@ export async function startJobs(
   stops.push(async () => {
     await Promise.all([scheduler.stop(), ...options.shops.map((shop) => shop.stop?.())])
   })
-  const every = (name: string, intervalMs: number, work: () => Promise<unknown>) =>
-    scheduler.every(name, intervalMs, async () => {
+  const every = (name: string, intervalMs: number, work: () => Promise<unknown>) => {
+    const round = async () => {
       await withLease({ database, clock, rng: ports.rng, log }, name, Math.max(30_000, intervalMs * 2), work)
-    })
+    }
+    return scheduler.every(name, intervalMs, options.intercept?.(name, round) ?? round)
+  }
   const reversalHooks = options.shops.flatMap((shop) => shop.reversalHooks ?? [])
   // What a crash left behind is taken up before anything new is sold.
   await recoverPayments(recovery)

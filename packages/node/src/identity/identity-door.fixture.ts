@@ -49,7 +49,10 @@ export async function openIdentityDoor() {
   const deps = createTestIdentity(db.database, {
     ports: {
       meshNodes: { find: async (_sql, did) => (did === peer.did ? peer : undefined) },
-      mandatesOf: async (_sql, wallet) => (wallet === mandated ? [{ id: 'mnd_1' }] : []),
+      mandates: {
+        openSql: (wallet) => `select 'mnd_1' as id where ${wallet} = '${mandated}'`,
+        show: (rows) => rows,
+      },
     },
     registries: {
       registryOn: async (network) => (network === 'eip155:8453' ? `eip155:8453:${registry}` : undefined),

@@ -20,7 +20,12 @@ import { createDatabase } from './pool.ts'
 /** Where the server shared by all test files of a run is announced. */
 export const testServerVariable = 'ASSAY_TEST_DATABASE_URL'
 
-export type TestServer = { url: string; stop(): Promise<void> }
+export type TestServer = {
+  url: string
+  /** Over the private socket, as a node reaches the server that it runs itself. */
+  socketUrl: string
+  stop(): Promise<void>
+}
 
 /**
  * A throw-away server. Its data live as long as the run, so syncing them to disk would only cost time; a node in
@@ -44,8 +49,10 @@ export async function startTestServer({ durable = false } = {}): Promise<TestSer
     onLockLost: () => {},
   })
   const guard = watchOver(server.place)
+  const { host } = server.target as { host: string }
   return {
     url: server.databaseUrl,
+    socketUrl: `${server.databaseUrl}?host=${encodeURIComponent(host)}`,
     stop: async () => {
       await server.stop()
       guard.kill()

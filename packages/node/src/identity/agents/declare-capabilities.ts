@@ -2,8 +2,8 @@ import type { CallContext } from '../../http/index.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { formatAccount, type ProvenAccount, verifySignedRequest } from '../../proofs/index.ts'
 import type { IdentityDeps } from '../deps.ts'
-import { type Declaration, noDeclaration } from './declaration.ts'
-import type { NamedAgent } from './describe-agent.ts'
+import type { Declaration } from './declaration.ts'
+import { type AgentDescription, describeAgent, type NamedAgent } from './describe-agent.ts'
 import { appendVersion, deactivate } from './store.ts'
 import { subjectOfSigner } from './subject.ts'
 
@@ -13,31 +13,30 @@ async function proveSigner(deps: IdentityDeps, { named }: NamedAgent, call: Call
   return { signer, subject: subjectOfSigner(named, signer) }
 }
 
-/** The wallet itself signed this very request, so it is the wallet that speaks. */
+export type Declared = Declaration & { expected_version?: number | undefined }
+
+/** The wallet itself signed this very request, so it is the wallet that speaks. Gives the agent as this version made it. */
 export async function declareCapabilities(
   deps: IdentityDeps,
   agent: NamedAgent,
-  declared: Declaration & { expected_version?: number | undefined },
+  declared: Declared,
   call: CallContext,
-): Promise<void> {
+): Promise<AgentDescription> {
   const { signer, subject } = await proveSigner(deps, agent, call)
   const { expected_version: expectedVersion, ...declaration } = declared
   await checkRegistration(deps, signer, declaration)
-  await deps.database.transaction((tx) =>
-    appendVersion(tx, {
+  return deps.database.transaction(async (tx) => {
+    await appendVersion(tx, {
       subject,
       wallet: signer.address,
       signer: formatAccount(signer),
       declaration,
       expectedVersion,
       nowMs: deps.clock.nowMs(),
-    }),
-  )
-}
-
-/** An empty version on top: history stays, nothing is offered any more. */
-export async function revokeCapabilities(deps: IdentityDeps, agent: NamedAgent, call: CallContext): Promise<void> {
-  await declareCapabilities(deps, agent, noDeclaration, call)
+    })
+    // Read before others may add theirs: the answer is about what was declared here.
+    return describeAgent({ ...deps, database: tx }, agent)
+  })
 }
 
 export async function deactivateAgent(deps: IdentityDeps, agent: NamedAgent, call: CallContext): Promise<void> {

@@ -2,9 +2,9 @@ import { Problem } from '../../kernel/problem.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { didInPath, pkhDid, walletDid } from '../did/parse-did.ts'
 import { readDid } from '../did/resolve-did.ts'
-import { readStanding } from '../rating/read-wallet.ts'
 import { signRating } from '../rating/sign-rating.ts'
 import { noDeclaration } from './declaration.ts'
+import { type ReadDeps, readAgent } from './read-agent.ts'
 import type { FoundAgent } from './search-agents.ts'
 import { type Agent, findAgent } from './store.ts'
 import type { AgentAddress } from './subject.ts'
@@ -27,19 +27,23 @@ export async function requireActive(
   named: AgentAddress,
 ): Promise<Agent | undefined> {
   const agent = await findAgent(deps.database, named)
-  if (agent?.deactivatedAt)
-    throw new Problem('agent_deactivated', { extra: { deactivated_at: agent.deactivatedAt.toISOString() } })
+  checkActive(agent)
   return agent
 }
 
+function checkActive(agent: Agent | undefined): void {
+  if (agent?.deactivatedAt)
+    throw new Problem('agent_deactivated', { extra: { deactivated_at: agent.deactivatedAt.toISOString() } })
+}
+
 /** Everything about one agent; a wallet that declared nothing is an agent all the same. */
-export async function describeAgent(deps: IdentityDeps, { did, named }: NamedAgent) {
+export async function describeAgent(
+  deps: ReadDeps & Pick<IdentityDeps, 'clock' | 'jws' | 'issuer'>,
+  { did, named }: NamedAgent,
+) {
   const nowMs = deps.clock.nowMs()
-  const [agent, standing, authorizations] = await Promise.all([
-    requireActive(deps, named),
-    readStanding(deps, deps.database, named.address),
-    deps.ports.mandatesOf(deps.database, named.address, nowMs),
-  ])
+  const { agent, standing, paymentAuthorizations } = await readAgent(deps, named, nowMs)
+  checkActive(agent)
   const { name, description, capabilities, services, erc8004 } = agent?.declaration ?? noDeclaration
   return {
     did,
@@ -56,10 +60,12 @@ export async function describeAgent(deps: IdentityDeps, { did, named }: NamedAge
       ...(named.chainId === undefined ? {} : { network: `eip155:${named.chainId}` }),
       nowMs,
     }),
-    payment_authorizations: authorizations,
+    payment_authorizations: paymentAuthorizations,
     declared_at: agent?.declaredAt?.toISOString() ?? null,
   }
 }
+
+export type AgentDescription = Awaited<ReturnType<typeof describeAgent>>
 
 /** One line of a list: no rating is computed for it, the last known lower bound stands there. */
 export function summaryOf(didMethod: string, { subject, version, score, declaration, updatedAt }: FoundAgent) {

@@ -14,35 +14,43 @@ export type Agent = {
   deactivatedAt: Date | null
 }
 
-type Row = {
+export type AgentRow = {
   subject: string
   version: number
   document: Declaration | null
-  declared_at: Date | null
-  created_at: Date
-  updated_at: Date
-  deactivated_at: Date | null
+  declared_at: Time | null
+  created_at: Time
+  updated_at: Time
+  deactivated_at: Time | null
 }
+
+/** Text when it came through JSON. */
+type Time = Date | string
 
 /** Told to every process when something about a wallet changed, with the wallet as payload. */
 export const agentChangedChannel = 'agent_changed'
 
-const toAgent = (row: Row): Agent => ({
+const timeOrNone = (time: Time | null) => (time === null ? null : new Date(time))
+
+export const toAgent = (row: AgentRow): Agent => ({
   subject: row.subject,
   version: row.version,
   declaration: row.document ?? noDeclaration,
-  declaredAt: row.declared_at,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  deactivatedAt: row.deactivated_at,
+  declaredAt: timeOrNone(row.declared_at),
+  createdAt: new Date(row.created_at),
+  updatedAt: new Date(row.updated_at),
+  deactivatedAt: timeOrNone(row.deactivated_at),
 })
 
 /** What it declared last; the row of one chain goes before the row of the wallet. */
+export const agentSql = (subjects: string) =>
+  `select a.*, v.document, v.declared_at from agent a left join agent_version v on v.subject = a.subject and v.version = a.version
+   where a.subject = any(${subjects}) order by length(a.subject) desc limit 1`
+
 export async function findAgent(sql: Sql, named: AgentAddress): Promise<Agent | undefined> {
-  const { rows } = await sql.query<Row>({
+  const { rows } = await sql.query<AgentRow>({
     name: 'identity-agent',
-    text: `select a.*, v.document, v.declared_at from agent a left join agent_version v on v.subject = a.subject and v.version = a.version
-      where a.subject = any($1) order by length(a.subject) desc limit 1`,
+    text: agentSql('$1'),
     values: [subjectsOf(named)],
   })
   return rows[0] && toAgent(rows[0])

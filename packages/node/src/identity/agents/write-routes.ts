@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { exampleAt, exampleCapabilities, exampleDid } from '../examples.ts'
-import { declarationShape, oneOfEach } from './declaration.ts'
-import { deactivateAgent, declareCapabilities, revokeCapabilities } from './declare-capabilities.ts'
-import { agentInPath, describeAgent } from './describe-agent.ts'
+import { declarationShape, noDeclaration, oneOfEach } from './declaration.ts'
+import { type Declared, deactivateAgent, declareCapabilities } from './declare-capabilities.ts'
+import { agentInPath } from './describe-agent.ts'
 import { agentSchema, didParams, exampleAgent, paramsExample } from './routes.ts'
 
 export type WriteDeps = IdentityDeps & {
@@ -29,10 +29,11 @@ export function agentWriteRoutes(deps: WriteDeps): RouteDeclaration[] {
   return [declareRoute(deps), revokeRoute(deps), deactivateRoute(deps)]
 }
 
-async function answer(deps: WriteDeps, call: CallContext) {
+async function declare(deps: WriteDeps, call: CallContext, declared: Declared) {
   const agent = agentInPath(deps, call.received.path)
+  const described = await declareCapabilities(deps, agent, declared, call)
   deps.forget(agent.named.address)
-  return jsonAnswer(await describeAgent(deps, agent))
+  return jsonAnswer(described)
 }
 
 function declareRoute(deps: WriteDeps): RouteDeclaration {
@@ -58,10 +59,7 @@ function declareRoute(deps: WriteDeps): RouteDeclaration {
     access: {
       kind: 'free',
       security: 'erc8128',
-      handle: async (input, call) => {
-        await declareCapabilities(deps, agentInPath(deps, call.received.path), input.body, call)
-        return answer(deps, call)
-      },
+      handle: (input, call) => declare(deps, call, input.body),
     },
   })
 }
@@ -84,10 +82,8 @@ function revokeRoute(deps: WriteDeps): RouteDeclaration {
     access: {
       kind: 'free',
       security: 'erc8128',
-      handle: async (_input, call) => {
-        await revokeCapabilities(deps, agentInPath(deps, call.received.path), call)
-        return answer(deps, call)
-      },
+      // An empty version on top: history stays, nothing is offered any more.
+      handle: (_input, call) => declare(deps, call, noDeclaration),
     },
   })
 }

@@ -1,8 +1,8 @@
 import { type Declaration, noDeclaration } from '../agents/declaration.ts'
-import { type Agent, findAgent, findVersion } from '../agents/store.ts'
+import { readAgent } from '../agents/read-agent.ts'
+import { findAgent, findVersion } from '../agents/store.ts'
 import type { AgentAddress } from '../agents/subject.ts'
 import type { IdentityDeps } from '../deps.ts'
-import { readStanding } from '../rating/read-wallet.ts'
 import { signRating } from '../rating/sign-rating.ts'
 import { type DidFailure, didFailure } from './did-error.ts'
 import { type ParsedDid, parseDid, pkhDid, walletDid } from './parse-did.ts'
@@ -40,19 +40,22 @@ export async function resolveDid(
   const past = readVersionOptions(options)
   if (past === 'invalid')
     return didFailure('INVALID_OPTIONS', 'versionId is a number and versionTime an RFC 3339 time.')
-  const [agent, live] = await Promise.all([
-    findAgent(deps.database, named),
-    past === undefined ? readLive(deps, read, named) : undefined,
-  ])
-  if (agent?.deactivatedAt)
-    return { status: 'deactivated', metadata: { deactivated: true, updated: timeOf(agent.deactivatedAt) } }
-  if (past !== undefined) return resolvePast(deps, read, named, agent, past)
+  if (past !== undefined) return resolvePast(deps, read, named, past)
+  const nowMs = deps.clock.nowMs()
+  const { agent, standing, paymentAuthorizations } = await readAgent(deps, named, nowMs)
+  if (agent?.deactivatedAt) return deactivated(agent.deactivatedAt)
+  const creditRating = signRating(deps, standing, {
+    did: read.canonical,
+    wallet: named.address,
+    ...(named.chainId === undefined ? {} : { network: `eip155:${named.chainId}` }),
+    nowMs,
+  })
   const registration = await confirmRegistration(deps, named, agent?.declaration.erc8004)
   return {
     status: 'ok',
     document: documentOf(deps, read, named, agent?.declaration ?? noDeclaration, {
       registration,
-      ...(live === undefined ? {} : { live }),
+      live: { creditRating, paymentAuthorizations },
     }),
     metadata: {
       ...identifiers(deps, read, named),
@@ -63,16 +66,17 @@ export async function resolveDid(
   }
 }
 
+const deactivated = (at: Date): Resolution => ({
+  status: 'deactivated',
+  metadata: { deactivated: true, updated: timeOf(at) },
+})
+
 type Past = { version: number } | { atMs: number }
 
 /** What the wallet had declared then. Ratings and authorizations are of now, so they are left out. */
-async function resolvePast(
-  deps: IdentityDeps,
-  read: ReadDid,
-  named: AgentAddress,
-  agent: Agent | undefined,
-  past: Past,
-): Promise<Resolution> {
+async function resolvePast(deps: IdentityDeps, read: ReadDid, named: AgentAddress, past: Past): Promise<Resolution> {
+  const agent = await findAgent(deps.database, named)
+  if (agent?.deactivatedAt) return deactivated(agent.deactivatedAt)
   const version = agent && (await findVersion(deps.database, agent.subject, past))
   if (!agent || !version) return didFailure('NOT_FOUND', 'This DID has no such version here.')
   const metadata = {
@@ -98,25 +102,6 @@ function documentOf(
 ): Record<string, unknown> {
   const { didMethod, chainIds, baseUrl, apiUrl } = deps
   return walletDocument({ did: read.did, named, didMethod, chainIds, baseUrl, apiUrl, declaration, ...parts })
-}
-
-async function readLive(
-  deps: IdentityDeps,
-  read: ReadDid,
-  named: AgentAddress,
-): Promise<NonNullable<LiveParts['live']>> {
-  const nowMs = deps.clock.nowMs()
-  const [standing, paymentAuthorizations] = await Promise.all([
-    readStanding(deps, deps.database, named.address),
-    deps.ports.mandatesOf(deps.database, named.address, nowMs),
-  ])
-  const creditRating = signRating(deps, standing, {
-    did: read.canonical,
-    wallet: named.address,
-    ...(named.chainId === undefined ? {} : { network: `eip155:${named.chainId}` }),
-    nowMs,
-  })
-  return { creditRating, paymentAuthorizations }
 }
 
 /** The registry is asked now, for a transfer takes the wallet off it; what it does not confirm is not shown. */

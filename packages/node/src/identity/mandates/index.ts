@@ -2,7 +2,7 @@ import type { OpenShop } from '../../http/index.ts'
 import { mandateRoutes } from './routes.ts'
 
 export { type Mandate, mandateId, mandateStatement, mandateTypes } from './mandate-statement.ts'
-export { type MandateState, type MandateView, mandatesOf } from './store.ts'
+export { type MandateState, type MandateView, openMandates } from './store.ts'
 
 /** Automated payment authorizations: signed once by the owner of credit, drawn on by somebody else. */
 export function openMandatesShop(): OpenShop {

@@ -1,6 +1,6 @@
 import type { Address } from '../../kernel/address.ts'
 import { checksumAddress } from '../../kernel/address.ts'
-import { fromHex, type Hex, toHex } from '../../kernel/bytes.ts'
+import { fromHex, type Hex } from '../../kernel/bytes.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { Sql, Tx } from '../../store/database.ts'
 import type { Mandate } from './mandate-statement.ts'
@@ -30,54 +30,56 @@ type Row = {
   id: string
   owner: Address
   delegate: Address
-  chain_id: bigint
+  chain_id: number
   routes: string[]
-  cap_call_micro: bigint
-  cap_day_micro: bigint
-  cap_total_micro: bigint
-  valid_until: Date
-  nonce: Buffer
-  created_at: Date
-  revoked_at: Date | null
+  cap_call_micro: string
+  cap_day_micro: string
+  cap_total_micro: string
+  valid_until: Date | string
+  nonce: string
+  created_at: Date | string
+  revoked_at: Date | string | null
   day: string
-  day_micro: bigint
-  total_micro: bigint
+  day_micro: string
+  total_micro: string
 }
 
-const columns = `id, owner, delegate, chain_id, routes, cap_call_micro, cap_day_micro, cap_total_micro, valid_until, nonce,
-  created_at, revoked_at, day::text as day, day_micro, total_micro`
+/** Money, days and bytes as text: they travel through JSON as well. */
+const columns = `id, owner, delegate, chain_id::float8 as chain_id, routes, cap_call_micro::text, cap_day_micro::text,
+  cap_total_micro::text, valid_until, '0x' || encode(nonce, 'hex') as nonce, created_at, revoked_at, day::text as day,
+  day_micro::text, total_micro::text`
+
+const msOf = (time: Date | string) => new Date(time).getTime()
 
 function toView(row: Row, nowMs: number): MandateView {
   const today = new Date(nowMs).toISOString().slice(0, 10)
-  const expired = row.valid_until.getTime() <= nowMs
+  const expired = msOf(row.valid_until) <= nowMs
   return {
     id: row.id,
     owner: checksumAddress(row.owner),
     delegate: checksumAddress(row.delegate),
-    chain_id: Number(row.chain_id),
+    chain_id: row.chain_id,
     routes: row.routes,
-    cap_per_call_micro: row.cap_call_micro.toString(),
-    cap_per_day_micro: row.cap_day_micro.toString(),
-    cap_total_micro: row.cap_total_micro.toString(),
-    drawn_today_micro: (row.day >= today ? row.day_micro : 0n).toString(),
-    drawn_total_micro: row.total_micro.toString(),
-    expires_at: toRfc3339(row.valid_until.getTime()),
-    nonce: toHex(row.nonce),
+    cap_per_call_micro: row.cap_call_micro,
+    cap_per_day_micro: row.cap_day_micro,
+    cap_total_micro: row.cap_total_micro,
+    drawn_today_micro: row.day >= today ? row.day_micro : '0',
+    drawn_total_micro: row.total_micro,
+    expires_at: toRfc3339(msOf(row.valid_until)),
+    nonce: row.nonce,
     state: row.revoked_at !== null ? 'revoked' : expired ? 'expired' : 'open',
-    created_at: toRfc3339(row.created_at.getTime()),
-    revoked_at: row.revoked_at === null ? null : toRfc3339(row.revoked_at.getTime()),
+    created_at: toRfc3339(msOf(row.created_at)),
+    revoked_at: row.revoked_at === null ? null : toRfc3339(msOf(row.revoked_at)),
   }
 }
 
-/** Open, unexpired ones of an owner, newest first. */
-export async function mandatesOf(sql: Sql, wallet: Address, nowMs: number): Promise<MandateView[]> {
-  const { rows } = await sql.query<Row>({
-    name: 'mandates_of_owner',
-    text: `select ${columns} from mandate where owner = $1 and revoked_at is null and valid_until > $2
-      order by created_at desc, id desc limit 100`,
-    values: [wallet, new Date(nowMs)],
-  })
-  return rows.map((row) => toView(row, nowMs))
+/** Open, unexpired ones of an owner, newest first; for a statement that asks for more of a wallet than these. */
+export const openMandates = {
+  openSql: (wallet: string, now: string) =>
+    `select ${columns} from mandate where owner = ${wallet} and revoked_at is null and valid_until > ${now}
+      order by mandate.created_at desc, id desc limit 100`,
+  show: (rows: readonly unknown[], nowMs: number): MandateView[] =>
+    (rows as readonly Row[]).map((row) => toView(row, nowMs)),
 }
 
 export type MandatePage = { wallet: Address; ended: boolean; before: { createdAtMs: number; id: string } | undefined }

@@ -14,7 +14,7 @@ export type WalletStanding = {
   upheldDisputes: number
 }
 
-type Row = {
+export type StandingRow = {
   tallies: TallyRow[] | null
   parties: PartyRow[] | null
   payments: SeenRow[] | null
@@ -23,13 +23,14 @@ type Row = {
   disputes: bigint
 }
 
-const list = (query: string) => `(select json_agg(t) from (${query}) t)`
+export const list = (query: string) => `(select json_agg(t) from (${query}) t)`
 
 /**
- * One statement, so that no fold can pass between what is read from the books and what is read behind them. The limit
- * tells the planner that there is one cursor; without it, it plans for hundreds.
+ * Of the wallet $1, with more columns if there are any. One statement, so that no fold can pass between what is read
+ * from the books and what is read behind them. The limit tells the planner that there is one cursor; without it, it plans
+ * for hundreds.
  */
-const standingSql = `select
+export const standingSql = (more = '') => `select ${more}
   ${list(`select ${tallyColumns} from agent_rating where wallet = $1`)} as tallies,
   ${list(`select ${partyColumns} from agent_rating_party where wallet = $1`)} as parties,
   ${list(paymentsSql('(p.ended_at, p.payer, p.id) > (c.payment_at, c.payment_payer, c.payment_id) and p.payer = $1'))} as payments,
@@ -40,13 +41,19 @@ const standingSql = `select
      and d.claim_id is distinct from s.id) as disputes
   from (select * from rating_cursor limit 1) c`
 
-export async function readStanding(
-  deps: { ports: Pick<IdentityPorts, 'fundingClusters'>; operator: Address },
+export async function readStanding(deps: StandingDeps, sql: Sql, wallet: Address): Promise<WalletStanding> {
+  const { rows } = await sql.query<StandingRow>({ name: 'identity-standing', text: standingSql(), values: [wallet] })
+  return toStanding(deps, sql, wallet, rows[0])
+}
+
+type StandingDeps = { ports: Pick<IdentityPorts, 'fundingClusters'>; operator: Address }
+
+export async function toStanding(
+  deps: StandingDeps,
   sql: Sql,
   wallet: Address,
+  row: StandingRow | undefined,
 ): Promise<WalletStanding> {
-  const { rows } = await sql.query<Row>({ name: 'identity-standing', text: standingSql, values: [wallet] })
-  const row = rows[0]
   if (row === undefined) throw new Error('the cursor of ratings is missing')
   const seen = [...(row.payments ?? []), ...(row.draws ?? []), ...(row.reversals ?? [])]
   const known = gatherEvidence(row.tallies ?? [], row.parties ?? [])
