@@ -13,7 +13,10 @@ export type SendOptions = {
   path?: string
   headers?: Record<string, string>
   body?: string | undefined
-  /** The connection is cut this long after the request was written. */
+  /**
+   * We hang up this long after the request was written, and only listen from then on. A seller that was faster is heard
+   * to the end: bytes that were on their way when the line was cut would be an answer for it and nothing for us.
+   */
   hangUpMs?: number
 }
 
@@ -88,7 +91,8 @@ function sendRaw(url: URL, options: SendOptions & { method: string }): Promise<A
     )
     sent.on('error', none)
     sent.on('timeout', () => sent.destroy())
-    if (options.hangUpMs !== undefined) setTimeout(() => sent.destroy(), options.hangUpMs)
+    const { hangUpMs } = options
+    if (hangUpMs !== undefined) sent.once('finish', () => setTimeout(() => sent.socket?.end(), hangUpMs))
     sent.end(options.body)
   })
 }

@@ -58,7 +58,7 @@ export function fakeGate(): Gate & { calls: PaidCall[]; delivered: number; prepa
         return { kind: 'refused', problem: new Problem('payment_malformed') }
       if (call.inputProblem) return { kind: 'refused', problem: call.inputProblem }
       gate.prepared += 1
-      const prepared = await call.prepare(wallet, 'pay_1', new AbortController().signal)
+      const prepared = await call.prepare(wallet, 'pay_1')
       const delivered = () => {
         gate.delivered += 1
       }

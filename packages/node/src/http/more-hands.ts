@@ -22,6 +22,7 @@ export function openMoreHands(server: HttpServer, count: number): Hands {
   const hands: Server[] = []
   let closing = false
   const child = count > 0 ? lendHandle(server, count) : undefined
+  const returned = child ? new Promise((resolve) => child.once('exit', resolve).once('error', resolve)) : undefined
   child?.on('message', (_message, handle) => {
     if (handle === undefined || closing) return
     // As the HTTP server itself does it with what it takes.
@@ -34,8 +35,9 @@ export function openMoreHands(server: HttpServer, count: number): Hands {
   return {
     close: async () => {
       closing = true
-      child?.kill()
-      await Promise.all(hands.map((hand) => new Promise((resolve) => hand.close(resolve))))
+      child?.kill('SIGKILL')
+      // What it still holds would let callers in whom nobody answers.
+      await Promise.all([returned, ...hands.map((hand) => new Promise((resolve) => hand.close(resolve)))])
     },
   }
 }

@@ -30,20 +30,24 @@ export async function buildPaidCall(
     remoteAddress: context.remoteAddress,
     clientGone: context.signal,
     ...(quote.problem === undefined ? {} : { inputProblem: quote.problem }),
-    prepare: (payer, paymentId, signal) => {
-      const limit = new AbortController()
-      let either: AbortSignal | undefined
+    prepare: (payer, paymentId) => {
+      let stop: AbortController | undefined
+      let overrun: Problem | undefined
       const limited = {
         ...context,
-        // Joined only for a handler that looks at it: most never do.
+        // Made only for a handler that looks at it: most never do.
         get signal() {
-          either ??= AbortSignal.any([signal, limit.signal])
-          return either
+          stop ??= new AbortController()
+          if (overrun) stop.abort(overrun)
+          return stop.signal
         },
         payer,
         paymentId,
       }
-      return timeLimit.run(prepare(paid.access, read, limited), (reason) => limit.abort(reason))
+      return timeLimit.run(prepare(paid.access, read, limited), (problem) => {
+        overrun = problem
+        stop?.abort(problem)
+      })
     },
   }
 }

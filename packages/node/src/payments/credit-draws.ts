@@ -1,7 +1,7 @@
 import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Micro } from '../kernel/money.ts'
-import { accounts, type LedgerTransaction, post, postValues } from '../ledger/index.ts'
+import { accounts, type LedgerTransaction, postValues } from '../ledger/index.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
 import { sqlStateOf } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
@@ -115,21 +115,26 @@ function holdValues(items: readonly DrawRequest[], nowMs: number): unknown[] {
   ]
 }
 
-/** Holds and takes in one go, for answers that are ready: what is not taken says why, as a hold would. */
-export async function takeDraws(tx: Tx, nowMs: number, items: readonly DrawRequest[]): Promise<DrawOutcome[]> {
+/**
+ * Holds and takes in one go, for answers that are ready: what is not taken says why, as a hold would. Those taken are
+ * posted by the caller, in the same transaction.
+ */
+export function takeDraws(tx: Tx, nowMs: number, items: readonly DrawRequest[]): Promise<DrawOutcome[]> {
   // The transaction is tried again as a whole, so not here.
-  const outcomes = await reserve(tx, items, nowMs, 'take', 1)
-  await post(
-    tx,
-    items.flatMap(({ id, account, amountMicro, route }, index) => {
-      const { outcome, network } = outcomes[index] as DrawOutcome
-      if (outcome !== 'held' || network === null) return []
-      const amount = amountMicro
-      const toClearing = paysIntoClearing(route)
-      return [takePosting({ id, subject: network, account, amount, routeId: route.id, toClearing, isPosted: false })]
-    }),
-  )
-  return outcomes
+  return reserve(tx, items, nowMs, 'take', 1)
+}
+
+export function postingOfDraw({ id, account, amountMicro, route }: DrawRequest, network: string): LedgerTransaction {
+  const toClearing = paysIntoClearing(route)
+  return takePosting({
+    id,
+    subject: network,
+    account,
+    amount: amountMicro,
+    routeId: route.id,
+    toClearing,
+    isPosted: false,
+  })
 }
 
 /** A draw that was taken, with what is left of its balance now. */

@@ -14,6 +14,7 @@ import {
   type EndedDraw,
   endDraw,
   givePostings,
+  postingOfDraw,
   takeDraws,
   takenDraw,
   takePosting,
@@ -28,8 +29,24 @@ import {
 } from './credit-mandate.ts'
 import { createPurses } from './credit-purses.ts'
 import { takesCredit } from './credit-terms.ts'
-import { earlierCall, expiredHolds, idempotencyKey, keepAnswer, wasCaptured } from './entitled-calls.ts'
-import type { EntitlementPort, HoldOutcome, PaidCall, Promised, TakeOutcome } from './paid-call.ts'
+import {
+  earlierCall,
+  expiredHolds,
+  idempotencyKey,
+  isNameless,
+  keepAnswer,
+  nameCall,
+  wasCaptured,
+} from './entitled-calls.ts'
+import type {
+  AnswerContent,
+  EntitlementPort,
+  HoldOutcome,
+  NotTaken,
+  PaidCall,
+  Promised,
+  TakenDraw,
+} from './paid-call.ts'
 
 /** Who signed a request, and the number that makes the signature count once; not claimed yet. */
 export type CreditCaller = {
@@ -83,6 +100,7 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
     keep: keepAnswer,
     release: (holdId) => releaseDraw(database, clock, holdId),
     captured: (holdId) => wasCaptured(database, holdId),
+    nameTaken: (callId, answer) => nameDraw(database, callId, answer),
   }
   return {
     ...port,
@@ -123,6 +141,7 @@ async function holdCredit(parts: Parts, call: PaidCall, fingerprint: string): Pr
       if (earlier) return earlier
       throw error
     }
+  await requireNamed(parts, account, idempotencyKey(call.headers))
   const id = parts.ids.next('call')
   const request: DrawRequest = {
     id,
@@ -152,15 +171,15 @@ async function holdCredit(parts: Parts, call: PaidCall, fingerprint: string): Pr
   return request.notHeld(drawn)
 }
 
-async function takePromised(parts: Parts, tx: Tx, promised: readonly Promised[]): Promise<TakeOutcome[]> {
+async function takePromised(parts: Parts, tx: Tx, promised: readonly Promised[]): Promise<(TakenDraw | NotTaken)[]> {
   const requests = promised.map(({ request }) => request)
   const drawn = await takeDraws(tx, parts.clock.nowMs(), requests)
   return requests.map((request, index) => {
     const one = drawn[index] as DrawOutcome
     parts.purses.saw(request, one)
     if (one.outcome !== 'held' || one.network === null) return { status: 'not_taken', why: () => request.notHeld(one) }
-    const { amountMicro } = request
-    return { status: 'taken', draw: { network: one.network, amountMicro, leftMicro: one.leftMicro ?? 0n } }
+    const draw = { network: one.network, amountMicro: request.amountMicro, leftMicro: one.leftMicro ?? 0n }
+    return { status: 'taken', draw, posting: postingOfDraw(request, one.network) }
   })
 }
 
@@ -215,8 +234,27 @@ async function notHeld(
   return earlier ?? { status: 'refused', problem: new Problem('call_in_flight', { retryAfterSeconds: 1 }) }
 }
 
+const callIdPattern = /^call_[0-9a-z]{26}$/
+
+/** A call that was paid for unseen is about to get its id for a name: until then nothing is drawn under it. */
+async function requireNamed({ database }: Parts, account: Address, key: string | undefined): Promise<void> {
+  if (key !== undefined && callIdPattern.test(key) && (await isNameless(database, account, key)))
+    throw new Problem('call_in_flight', { retryAfterSeconds: 5 })
+}
+
+async function nameDraw(database: Database, id: string, answer: AnswerContent): Promise<boolean> {
+  const { rows } = await database.query<{ mandate: string | null }>(
+    'select mandate_id as mandate from entitled_call where id = $1',
+    [id],
+  )
+  const [row] = rows
+  if (!row) return false
+  const key = row.mandate === null ? id : keyOf({ id: row.mandate }, id)
+  return nameCall(database, id, key ?? id, answer)
+}
+
 /** Names given under a mandate are its own: nobody finds the answers of another by guessing. */
-function keyOf(mandate: MandateTerms | undefined, key: string | undefined): string | undefined {
+function keyOf(mandate: Pick<MandateTerms, 'id'> | undefined, key: string | undefined): string | undefined {
   return mandate === undefined || key === undefined ? key : `mandate:${toHex(sha256(`${mandate.id} ${key}`)).slice(2)}`
 }
 

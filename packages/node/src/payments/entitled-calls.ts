@@ -155,6 +155,31 @@ export async function keepAnswer(tx: Tx, id: string, answer: AnswerContent): Pro
   )
 }
 
+/** Names a call that was taken without a name, and keeps its answer; false when no such call is there. */
+export async function nameCall(
+  sql: Sql,
+  id: string,
+  key: string,
+  { body, ...answer }: AnswerContent,
+): Promise<boolean> {
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) return false
+  const { rowCount } = await sql.query(
+    `update entitled_call set idempotency_key = $2, status = $3, content_type = $4, headers = $5, body = $6
+     where id = $1 and state = 'captured' and idempotency_key is null`,
+    [id, key, answer.status, answer.contentType, JSON.stringify(answer.headers ?? {}), Buffer.from(body)],
+  )
+  return rowCount > 0
+}
+
+/** Whether it was taken without a name and still has none. */
+export async function isNameless(sql: Sql, account: Address, id: string): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `select from entitled_call where id = $1 and account = $2 and state = 'captured' and idempotency_key is null`,
+    [id, account],
+  )
+  return rowCount > 0
+}
+
 /** Holds whose time is over: their process died between the hold and its end. */
 export async function expiredHolds(database: Database, clock: Clock, port: string, limit = 200): Promise<string[]> {
   const { rows } = await database.query<{ id: string }>(

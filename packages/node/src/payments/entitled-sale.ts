@@ -41,29 +41,9 @@ export function drawResponse(account: Address, callId: string, draw: Draw): stri
   })
 }
 
-/** Why the watch ends; without a reason each call would make an exception nobody sees. */
-const inTime = 'in time'
-
 /** Throws also when the caller left meanwhile: an answer that nobody can ask for again is not to be paid for. */
-export async function prepareInTime(
-  deps: GateDeps,
-  call: PaidCall,
-  account: Address,
-  callId: string,
-): Promise<PreparedAnswer> {
-  const late = new AbortController()
-  const timer = deps.clock.sleep(deps.limits.prepareMs, late.signal).then(
-    () => {
-      throw new Problem('upstream_unavailable', {
-        detail: 'The answer could not be prepared in time.',
-        retryAfterSeconds: 5,
-      })
-    },
-    () => new Promise<never>(() => {}),
-  )
-  const prepared = await Promise.race([call.prepare(account, callId, late.signal), timer]).finally(() =>
-    late.abort(inTime),
-  )
+export async function prepareForCaller(call: PaidCall, account: Address, callId: string): Promise<PreparedAnswer> {
+  const prepared = await call.prepare(account, callId)
   if (call.clientGone.aborted)
     throw new Problem('not_ready', { detail: 'The caller has left; nothing was taken.', retryAfterSeconds: 1 })
   return prepared

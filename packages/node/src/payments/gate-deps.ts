@@ -49,13 +49,12 @@ export type GateDeps = {
 }
 
 export type GateLimits = {
-  prepareMs: number
   settleMs: number
   /** Up to here an answer is served at block inclusion; above, finality rules. */
   inclusionMicroMax: Micro
 }
 
-export const defaultGateLimits: GateLimits = { prepareMs: 15_000, settleMs: 30_000, inclusionMicroMax: 1_000_000n }
+export const defaultGateLimits: GateLimits = { settleMs: 30_000, inclusionMicroMax: 1_000_000n }
 
 /** A payment that has been checked against our own terms and is worth a claim. */
 export type VerifiedPayment = {

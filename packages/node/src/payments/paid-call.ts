@@ -2,6 +2,7 @@ import type { Address } from '../kernel/address.ts'
 import type { Json } from '../kernel/canonical-json.ts'
 import type { Micro } from '../kernel/money.ts'
 import type { Problem } from '../kernel/problem.ts'
+import type { LedgerTransaction } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import type { DrawRequest } from './credit-draws.ts'
 
@@ -94,7 +95,8 @@ export type PaidCall = {
   clientGone: AbortSignal
   /** Set when the input is wrong: an unpaid call still gets its 402 (with this in the body), a paid one 400. */
   inputProblem?: Problem
-  prepare(payer: Address, paymentId: string, signal: AbortSignal): Promise<PreparedAnswer>
+  /** Ends in time by itself, if only with a Problem. */
+  prepare(payer: Address, paymentId: string): Promise<PreparedAnswer>
 }
 
 export type GateOutcome =
@@ -129,11 +131,13 @@ export type EntitlementPort = {
   /** Idempotent; also called by recovery for holds whose owner has gone. */
   release(holdId: string): Promise<void>
   /** Takes what was promised, in the transaction of the sales. */
-  takeAll?(tx: Tx, promised: readonly Promised[]): Promise<TakeOutcome[]>
+  takeAll?(tx: Tx, promised: readonly Promised[]): Promise<(TakenDraw | NotTaken)[]>
   /** What was taken for a promised call, if it was; asked when a commit ended unseen. */
   taken?(callId: string): Promise<Draw | undefined>
   /** Whether a hold ended in a capture; asked when a commit ended unseen. */
   captured?(holdId: string): Promise<boolean>
+  /** Names a call that was taken unseen after itself and keeps its answer; false when it was not taken. */
+  nameTaken?(callId: string, answer: AnswerContent): Promise<boolean>
 }
 
 export type HoldOutcome =
@@ -152,10 +156,11 @@ export type HoldOutcome =
 /** Whoever evidently has the price: nothing is set aside, and it is taken with the answer, in one go. */
 export type Promised = { status: 'promised'; account: Address; callId: string; named: boolean; request: DrawRequest }
 
-export type TakeOutcome =
-  | { status: 'taken'; draw: Draw }
-  /** What a hold would have said. */
-  | { status: 'not_taken'; why(): Promise<HoldOutcome> }
+/** Its posting is the caller's to make, in the same transaction. */
+export type TakenDraw = { status: 'taken'; draw: Draw; posting: LedgerTransaction }
+/** Says what a hold would have said. */
+export type NotTaken = { status: 'not_taken'; why(): Promise<HoldOutcome> }
+export type TakeOutcome = Pick<TakenDraw, 'status' | 'draw'> | NotTaken
 
 /** Credit that a hold set aside, and what is left of that balance beside it. */
 export type Draw = Capture & { leftMicro: Micro }
@@ -165,8 +170,11 @@ export type HeldDraw = { holdId: string; account: Address; route: PaidRoute; dra
 /** Money that a capture moved, so that the sale counts as one. Nothing moved: no sale. */
 export type Capture = { network: string; amountMicro: Micro }
 
-/** Runs in the transaction of the postings, for all sales of a batch at once. */
-export type SaleHook = (tx: Tx, sales: readonly Sale[]) => Promise<void>
+/**
+ * Runs in the transaction of the postings, for all sales of a batch at once. Given `books`, it adds its own postings there
+ * instead of making them: they become part of the sales' own.
+ */
+export type SaleHook = (tx: Tx, sales: readonly Sale[], books?: LedgerTransaction[]) => Promise<void>
 
 /** The counterpart of a sale hook, when a reorg or a refund undid the sale or `part.micro` of its amount. */
 export type ReversalHook = (tx: Tx, sale: Sale, part: ReversedPart) => Promise<void>

@@ -5,7 +5,7 @@ import { createIds } from '../kernel/ids.ts'
 import { Problem } from '../kernel/problem.ts'
 import { systemRng } from '../kernel/random.ts'
 import type { Database } from '../store/database.ts'
-import { CommitUnknown } from '../store/errors.ts'
+import { CommitUnknown, StoreUnavailable } from '../store/errors.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { type Asked, insertTestMandate, mandateCounters, openCreditDesk, randomWallet } from './credit.fixture.ts'
 import { heldDifferences } from './credit-balance.ts'
@@ -34,14 +34,14 @@ const losing = (commits: boolean): Database => ({
   },
 })
 
-type AskedCall = Asked & Partial<Pick<PaidCall, 'prepare' | 'clientGone'>>
+/** `blind`: the database stays out of reach while the caller waits. */
+type AskedCall = Asked & Partial<Pick<PaidCall, 'prepare' | 'clientGone'>> & { blind?: boolean }
 
 async function ask(database: Database, asked: AskedCall, at = desk) {
   const deps = {
     database,
     clock: { ...systemClock, sleep: pause },
     ids: createIds(systemClock, systemRng),
-    limits: { prepareMs: 15_000 },
     metrics: { count: () => {} },
     log: { warn: () => {}, error: () => {} },
     saleHooks: [],
@@ -49,7 +49,13 @@ async function ask(database: Database, asked: AskedCall, at = desk) {
   } as unknown as GateDeps
   const { prepare, clientGone } = asked
   const call = { ...at.callOf(asked), ...(prepare ? { prepare } : {}), ...(clientGone ? { clientGone } : {}) }
-  const port: EntitlementPort = { ...at.port, hold: () => at.hold(asked), earlier: () => at.earlier(asked) }
+  const lost = () => Promise.reject(new StoreUnavailable(new Error('down')))
+  const port: EntitlementPort = {
+    ...at.port,
+    hold: () => at.hold(asked),
+    earlier: () => at.earlier(asked),
+    ...(asked.blind ? { taken: lost, captured: lost, release: lost } : {}),
+  }
   return passEntitled(deps, createEntitledSales(deps), call, [port])
 }
 
@@ -76,6 +82,29 @@ test('an unnamed call whose capture was lost with its commit gets its money back
   for (const route of [{}, withEffect])
     expect(await ask(losing(false), { by: wallet, micro: 300n, route })).toMatchObject({ kind: 'refused' })
   expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([1_000n, 0n])
+})
+
+/** What the caller of an unnamed call is told when nobody can say whether it was paid for. */
+async function nameOf(asked: Promise<unknown>): Promise<string> {
+  const outcome = await asked
+  expect(outcome).toMatchObject({ kind: 'refused', problem: { code: 'call_in_flight', status: 503 } })
+  const { problem } = outcome as { problem: Problem }
+  expect(problem.details.retryAfterSeconds).toBeGreaterThan(0)
+  return String(problem.details.extra?.['idempotency_key'])
+}
+
+const isNamed = async (id: string) =>
+  (await db.database.query(`select from entitled_call where id = $1 and idempotency_key is not null`, [id])).rowCount
+
+test('a capture that stays unseen is told, with a name under which it is answered and paid for once', async () => {
+  const wallet = randomWallet()
+  await desk.topUp(wallet, 1_000n)
+  const asked = { by: wallet, micro: 300n, route: withEffect }
+  const taken = await nameOf(ask(losing(true), { ...asked, blind: true }))
+  await expect.poll(() => isNamed(taken), { timeout: 20_000 }).toBe(1)
+  const again = await ask(db.database, { ...asked, key: taken })
+  expect(again).toMatchObject({ kind: 'served', answer: { status: 200 } })
+  expect(await desk.balance(wallet)).toBe(700n)
 })
 
 describe('a caller who had plenty a moment ago', () => {
@@ -191,5 +220,32 @@ describe('a caller who had plenty a moment ago', () => {
     expect(await free(wallet)).toBe(before - price)
     expect(await ask(losing(false), { by: wallet, micro: price }, rich)).toMatchObject({ kind: 'refused' })
     expect(await free(wallet)).toBe(before - price)
+  })
+
+  test('a commit that stays unseen is told, with a name under which it is answered and paid for once', async () => {
+    const wallet = await known()
+    const before = await free(wallet)
+    const asked = { by: wallet, micro: price }
+    const taken = await nameOf(ask(losing(true), { ...asked, blind: true }, rich))
+    await expect.poll(() => isNamed(taken), { timeout: 20_000 }).toBe(1)
+    const notTaken = await nameOf(ask(losing(false), { ...asked, blind: true }, rich))
+    for (const key of [taken, taken, notTaken, notTaken])
+      expect(await ask(db.database, { ...asked, key }, rich)).toMatchObject({ kind: 'served', answer: { status: 200 } })
+    expect(await free(wallet)).toBe(before - 2n * price)
+  })
+
+  test('nothing is drawn under the name of a call that was paid for and has no answer yet', async () => {
+    const wallet = await known()
+    await ask(db.database, { by: wallet, micro: price }, rich)
+    const { rows } = await db.database.query<{ id: string }>(
+      `select id from entitled_call where account = $1 and state = 'captured'`,
+      [wallet],
+    )
+    const before = await free(wallet)
+    const key = rows[0]?.id ?? ''
+    expect(await ask(db.database, { by: wallet, micro: price, key }, rich)).toMatchObject({
+      problem: { code: 'call_in_flight' },
+    })
+    expect(await free(wallet)).toBe(before)
   })
 })

@@ -3,12 +3,13 @@ import type { Tx } from '../store/database.ts'
 import { CommitUnknown } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import { answerEarlier, releasedAnswer } from './earlier-payment.ts'
-import { drawResponse, entitledSale, prepareInTime } from './entitled-sale.ts'
+import { drawResponse, entitledSale, prepareForCaller } from './entitled-sale.ts'
 import { requestFingerprint } from './fingerprint.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { AnswerContent, EntitlementPort, GateOutcome, HoldOutcome, PaidCall, PreparedAnswer } from './paid-call.ts'
 import { expectClearingEmpty } from './sale-postings.ts'
 import { createPromisedSales, servePromised } from './take-promised.ts'
+import { unseenCommit } from './unseen-commit.ts'
 
 type Held = Extract<HoldOutcome, { status: 'held' }>
 
@@ -89,7 +90,7 @@ async function serveHeld(
 ): Promise<GateOutcome> {
   const { holdId, account, draw, callId = deps.ids.next('call') } = held
   try {
-    const prepared = await prepareInTime(deps, call, account, callId)
+    const prepared = await prepareForCaller(call, account, callId)
     const answer = await finishSurely(deps, sales, { call, port, held, callId, prepared })
     const paymentResponse = draw ? drawResponse(account, callId, draw) : undefined
     return {
@@ -130,9 +131,9 @@ async function finishSurely(deps: GateDeps, sales: EntitledSales, item: Finished
         .catch(() => undefined)
       if (captured === undefined) continue
       if (captured && item.made) return item.made
-      break
+      throw captured ? error : new Problem('settlement_unavailable', { retryAfterSeconds: 1 })
     }
-    throw error
+    throw unseenCommit(deps, { port, callId: held.holdId, named: held.named !== false, answer: item.made })
   }
 }
 

@@ -1,9 +1,10 @@
 import { asProblem, Problem } from '../kernel/problem.ts'
+import { type LedgerTransaction, post } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import { CommitUnknown } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import { releasedAnswer } from './earlier-payment.ts'
-import { drawResponse, entitledSale, prepareInTime } from './entitled-sale.ts'
+import { drawResponse, entitledSale, prepareForCaller } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type {
   EntitlementPort,
@@ -14,6 +15,7 @@ import type {
   Promised,
   TakeOutcome,
 } from './paid-call.ts'
+import { unseenCommit } from './unseen-commit.ts'
 
 type Ready = { call: PaidCall; port: EntitlementPort; promised: Promised; prepared: PreparedAnswer }
 type Unpromised = Exclude<HoldOutcome, { status: 'promised' }>
@@ -42,7 +44,7 @@ export async function servePromised(
 ): Promise<GateOutcome | Unpromised> {
   const { account, callId } = promised
   try {
-    const prepared = await prepareInTime(deps, call, account, callId).catch((error: unknown) =>
+    const prepared = await prepareForCaller(call, account, callId).catch((error: unknown) =>
       insteadOf(error, call, port, promised),
     )
     if ('status' in prepared) return prepared
@@ -79,17 +81,44 @@ async function takeAll(deps: GateDeps, tx: Tx, items: readonly Ready[]): Promise
     )) ?? []
   const taken = items.flatMap((item, index) => {
     const outcome = outcomes[index]
-    return outcome?.status === 'taken' ? [{ ...item, draw: outcome.draw }] : []
+    return outcome?.status === 'taken' ? [{ ...item, ...outcome }] : []
   })
   const sales = taken.map(({ call, promised: { account, callId }, prepared, draw }) => ({
     ...entitledSale(deps, call, account, callId, prepared.reservation ?? null),
     network: draw.network,
     amountMicro: draw.amountMicro,
   }))
-  if (sales.length > 0) for (const hook of deps.saleHooks) await hook(tx, sales)
+  const books: LedgerTransaction[] = []
+  if (sales.length > 0) for (const hook of deps.saleHooks) await hook(tx, sales, books)
+  await post(
+    tx,
+    joinPostings(
+      taken.map(({ posting }) => posting),
+      books,
+    ),
+  )
   for (const { port, promised, prepared } of taken)
     if (promised.named) await port.keep?.(tx, promised.callId, prepared.answer)
   return outcomes
+}
+
+/** What is posted about the same call becomes one posting: half the rows for the books to keep and to seal. */
+function joinPostings(
+  sales: readonly LedgerTransaction[],
+  others: readonly LedgerTransaction[],
+): readonly LedgerTransaction[] {
+  const beside = new Map<string, LedgerTransaction[]>()
+  for (const other of others) {
+    const known = beside.get(other.paymentId ?? '')
+    if (known) known.push(other)
+    else beside.set(other.paymentId ?? '', [other])
+  }
+  const joined = sales.map((sale) => {
+    const rest = beside.get(sale.paymentId ?? '') ?? []
+    beside.delete(sale.paymentId ?? '')
+    return { ...sale, lines: [...sale.lines, ...rest.flatMap(({ lines }) => lines)] }
+  })
+  return [...joined, ...[...beside.values()].flat()]
 }
 
 const looksMax = 5
@@ -106,6 +135,7 @@ async function takeSurely(deps: GateDeps, sales: PromisedSales, item: Ready): Pr
       const draw = await item.port.taken?.(item.promised.callId).catch(() => undefined)
       if (draw) return { status: 'taken', draw }
     }
-    throw error
+    const { port, promised, prepared } = item
+    throw unseenCommit(deps, { port, callId: promised.callId, named: promised.named, answer: prepared.answer })
   }
 }

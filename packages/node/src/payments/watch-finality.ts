@@ -66,13 +66,7 @@ async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: Payment
   if (payment.transaction === null) return
   const evidence = await chain.settlementByTransaction(payment.transaction, expectedTransfer(payment))
   if (evidence.status === 'could_not_read') return
-  if (evidence.status === 'confirmed') {
-    await deps.database.query(
-      `update payment set block_number = $2, block_hash = $3, log_index = $4 where id = $1 and block_hash = $5`,
-      [payment.id, evidence.blockNumber, evidence.blockHash, evidence.logIndex, payment.blockHash],
-    )
-    return
-  }
+  if (evidence.status === 'confirmed') return moveTo(deps, payment, evidence)
   const stored = await readAnswer(deps.database, payment.id)
   await deps.database.transaction((tx) => undo(deps, tx, payment, stored?.reservation ?? null))
   deps.metrics.count('alarms', { alarm: 'reorg' })
@@ -80,6 +74,26 @@ async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: Payment
     { paymentId: payment.id, block: payment.blockHash },
     'a reorg took a payment away; its postings are reversed',
   )
+}
+
+type Place = { blockNumber: bigint; blockHash: string; logIndex: number }
+
+/**
+ * Logs are numbered through their block, so the payments of one transaction change numbers together, and the new number of
+ * one may be the old number of another that is yet to be looked at: that one gives up a number which is wrong anyway.
+ */
+async function moveTo(deps: FinalityDeps, payment: PaymentRecord, place: Place): Promise<void> {
+  await deps.database.transaction(async (tx) => {
+    await tx.query(
+      `update payment set log_index = null
+       where network = $1 and transaction = $2 and log_index = $3 and id <> $4 and block_hash is distinct from $5`,
+      [payment.network, payment.transaction, place.logIndex, payment.id, place.blockHash],
+    )
+    await tx.query(
+      `update payment set block_number = $2, block_hash = $3, log_index = $4 where id = $1 and block_hash = $5`,
+      [payment.id, place.blockNumber, place.blockHash, place.logIndex, payment.blockHash],
+    )
+  })
 }
 
 /** Back to unknown: the authorization may land again, and is then finished anew under a reference of its own. */

@@ -27,7 +27,7 @@ export async function workOnClaim(
       deps.clock.nowMs(),
     )
 
-  const prepared = await prepareInTime(deps, call, verified, claim)
+  const prepared = await prepareAnswer(deps, call, verified, claim)
   if (prepared instanceof Problem) {
     await release(prepared.code)
     return { kind: 'refused', problem: prepared }
@@ -95,34 +95,18 @@ async function park(deps: GateDeps, claim: Claim, reason: string): Promise<void>
   ).catch((error: unknown) => deps.log.warn({ paymentId: claim.id, error: String(error) }, 'left to its lease'))
 }
 
-// Made once: an abort without a reason makes an exception with a stack for every purchase.
-const over = new Error('the wait for the answer is over')
-const overProblem = new Problem('internal')
-
-async function prepareInTime(
+async function prepareAnswer(
   deps: GateDeps,
   call: PaidCall,
   verified: VerifiedPayment,
   claim: Claim,
 ): Promise<PreparedAnswer | Problem> {
-  const late = new AbortController()
-  const timer = deps.clock.sleep(deps.limits.prepareMs, late.signal).then(
-    () =>
-      new Problem('upstream_unavailable', {
-        detail: 'The answer could not be prepared in time.',
-        retryAfterSeconds: 5,
-      }),
-    // Stopped below, when the race is over: nobody sees it.
-    () => overProblem,
-  )
   try {
-    return await Promise.race([call.prepare(verified.payer, claim.id, late.signal), timer])
+    return await call.prepare(verified.payer, claim.id)
   } catch (error) {
     if (!(error instanceof Problem))
       deps.log.error({ paymentId: claim.id, route: claim.routeId, error: String(error) }, 'prepare failed')
     return asProblem(error)
-  } finally {
-    late.abort(over)
   }
 }
 

@@ -2,8 +2,8 @@ import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Micro } from '../kernel/money.ts'
-import { accounts, lockAccounts, owedTo } from '../ledger/index.ts'
-import type { Database } from '../store/database.ts'
+import { type Account, accounts, lockAccounts, owedTo } from '../ledger/index.ts'
+import type { Database, Tx } from '../store/database.ts'
 import { createPayout } from './create-payout.ts'
 import type { PayoutPolicy } from './policy.ts'
 
@@ -29,17 +29,22 @@ export async function collectDue(
      order by b.owed_micro desc limit $5`,
     [purpose, `${network}/usdc`, minimumMicro > 0n ? minimumMicro : 1n, network, perRunMax],
   )
-  for (const { payee } of rows) await collectOne(deps, network, purpose, payee)
+  for (const { payee } of rows) await collectOne(deps, network, { purpose, minimumMicro }, payee)
   return rows.length
 }
 
-async function collectOne(deps: CollectDeps, network: string, purpose: string, payee: Address): Promise<void> {
+async function collectOne(
+  deps: CollectDeps,
+  network: string,
+  { purpose, minimumMicro }: Required<PayoutPurpose>,
+  payee: Address,
+): Promise<void> {
   const source = accounts.payable(network, payee, purpose)
   await deps.database.transaction(async (tx) => {
     // The reversal of a sale reads the same balance: one of the two sees what the other did.
     await lockAccounts(tx, [source])
-    const amountMicro = await owedTo(tx, source)
-    if (amountMicro === 0n) return
+    const amountMicro = (await owedTo(tx, source)) - (await notFinal(tx, network, source))
+    if (amountMicro <= 0n || amountMicro < minimumMicro) return
     await createPayout(tx, {
       id: deps.ids.next('po'),
       network,
@@ -52,4 +57,25 @@ async function collectOne(deps: CollectDeps, network: string, purpose: string, p
       nowMs: deps.clock.nowMs(),
     })
   })
+}
+
+/**
+ * The part of a debt that a reorg could still take away: from payments that are not final, and from calls drawn on credit
+ * by wallets that have such payments. Custody may hold enough for it, but what it holds is somebody else's.
+ */
+async function notFinal(tx: Tx, network: string, { name }: Account): Promise<Micro> {
+  const { rows } = await tx.query<{ micro: Micro }>(
+    `with young as (
+       select id, payer, claimed_at from payment
+       where network = $2 and not final and state in ('settled', 'served', 'credited'))
+     select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_transaction t
+     join ledger_entry e on e.transaction_id = t.id join ledger_account a on a.id = e.account_id
+     where a.name = $1 and t.payment_id in (
+       select id from young union all
+       select c.id from entitled_call c where c.port = 'credit' and c.state = 'captured'
+         and c.ended_at >= (select min(claimed_at) from young) and c.account in (select payer from young))`,
+    [name, network],
+  )
+  const micro = rows[0]?.micro ?? 0n
+  return micro > 0n ? micro : 0n
 }

@@ -181,6 +181,44 @@ test('money that is not final is not paid out', async () => {
   expect(await paidCount()).toBe(1)
 })
 
+test('a share of a payment that is not final is not paid out, though custody holds enough of other people', async () => {
+  const [payee, other] = payees as [Address, Address]
+  const insert = (id: string, payer: Address) =>
+    world.store.owner.query(
+      `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id,
+         resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, final)
+       values ($1::text, 'served', $2, $3, $3, sha256($1::text::bytea), $3, 'custody', 20000000, 0, 'royalties.remit', '',
+         sha256($1::text::bytea), true, 0, now(), now(), 1, false)`,
+      [id, base, payer],
+    )
+  await insert(`pay_young_${number}`, payee)
+  await world.store.owner.query(
+    `insert into entitled_call (id, port, account, subject, amount, route_id, fingerprint, to_clearing, state, held_at,
+       expires_at, ended_at)
+     values ($1, 'credit', $2, $3, 20000000, 'royalties.remit', 'x', true, 'captured', now(), now(), now())`,
+    [`call_young_${number}`, payee, base],
+  )
+  const share = (id: string, to: Address) => ({
+    reference: `royalty:${id}`,
+    kind: 'royalty',
+    paymentId: id,
+    lines: [
+      debit(accounts.onchain(base, 'custody'), 20_000_000n),
+      credit(accounts.payable(base, to, purpose), 20_000_000n),
+    ],
+  })
+  await post(world.store.database, [share(`pay_young_${number}`, payee), share(`call_young_${number}`, other)])
+  await owe(payee, 15_000_000n)
+  await runPayouts(payouts())
+  // What was owed before is paid; what a reorg could still take away waits.
+  expect(await received(payee)).toBe(15_000_000n)
+  expect(await received(other)).toBe(0n)
+  await world.store.owner.query(`update payment set final = true where id = $1`, [`pay_young_${number}`])
+  await runPayouts(payouts())
+  expect(await received(payee)).toBe(35_000_000n)
+  expect(await received(other)).toBe(20_000_000n)
+})
+
 test('L18: two workers at once make one transfer per debt', async () => {
   for (const payee of payees) await owe(payee, 20_000_000n)
   const other = open({ holder: await testHolder(world.store.database) })

@@ -21,7 +21,12 @@ const inclusionMicroMax = 1_000_000n
 const dayMs = 86_400_000
 
 /** The sale hook: points, referral and affiliate share of each sale, in the transaction that serves it. */
-export async function rewardSales(deps: RewardDeps, tx: Tx, sales: readonly Sale[]): Promise<void> {
+export async function rewardSales(
+  deps: RewardDeps,
+  tx: Tx,
+  sales: readonly Sale[],
+  books?: LedgerTransaction[],
+): Promise<void> {
   const takes = await takesOf(tx, sales)
   const counted = sales.flatMap((sale): CountedSale[] => {
     const takeMicro = takes.get(sale.paymentId) ?? 0n
@@ -31,7 +36,9 @@ export async function rewardSales(deps: RewardDeps, tx: Tx, sales: readonly Sale
   const payers = await countSales(tx, counted)
   const referrals = await decideReferrals(tx, deps, counted, payers)
   const rows = toRewards(deps, counted, payers, referrals)
-  await bookRewards(tx, rows, await postingsOf(tx, rows, payers))
+  const postings = await postingsOf(tx, rows, payers)
+  await bookRewards(tx, rows, books === undefined ? postings : [])
+  books?.push(...postings)
 }
 
 function explicitAffiliate(deps: RewardDeps, { attribution, payer }: Sale): Pick<CountedSale, 'affiliate' | 'note'> {

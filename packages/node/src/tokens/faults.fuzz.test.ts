@@ -154,6 +154,36 @@ const honest = (model: ModelToken): RpcEndpoint => ({
   send: async (calls) => calls.map((call) => trueAnswer(model, call)),
 })
 
+/** The same block on the other branch has another name. */
+const branched = (hash: Hex): Hex => `0xbb${hash.slice(4)}`
+const branchedBlock = (value: unknown) => {
+  const block = value as { hash: Hex; stateRoot: Hex }
+  return { ...block, hash: branched(block.hash), stateRoot: branched(block.stateRoot) }
+}
+const branchedLogs = (value: unknown) =>
+  (value as { blockHash: Hex }[]).map((log) => ({ ...log, blockHash: branched(log.blockHash) }))
+
+/** Three endpoints that all go over to another branch, where the token is another one, after so many questions. */
+function reorganised(before: ModelToken, after: ModelToken, atQuestion: number): RpcEndpoint[] {
+  let asked = 0
+  const one = (call: RpcCall): unknown => {
+    asked += 1
+    const isOther = asked > atQuestion
+    const named = call.params.flatMap((param) => (param as { blockHash?: Hex } | undefined)?.blockHash ?? [])[0]
+    // Asked for a block by its hash, a branch that does not have it says so.
+    if (named !== undefined && named.startsWith('0xbb') !== isOther) throw new RpcRefusal(-32000, 'header not found')
+    if (!isOther) return trueAnswer(before, call)
+    const answer = answerModel(after, call, nowSeconds)
+    if (call.method === 'eth_getBlockByNumber') return branchedBlock(answer)
+    return call.method === 'eth_getLogs' ? branchedLogs(answer) : answer
+  }
+  return ['one', 'two', 'three'].map((name) => ({ name, send: async (calls) => calls.map(one) }))
+}
+
+/** What a judgement says, without when and where it was made. */
+const saidBy = ({ verdict, powers }: Judgement) =>
+  JSON.stringify([verdict, ...powerNames.map((name) => powers[name].now)])
+
 async function outcomeOf(
   endpoints: readonly RpcEndpoint[],
   token: Address,
@@ -190,24 +220,37 @@ function cleanerThan(faulty: Judgement | 'unreadable' | 'missing', truth: Judgem
   return found
 }
 
-test(`no fault makes an answer cleaner (${faultSets} fault sets)`, { timeout: 600_000 }, async () => {
+test(`no fault makes an answer cleaner (${faultSets} fault sets)`, { timeout: 600_000 + faultSets * 20 }, async () => {
   const all = models()
   const truths = await Promise.all(all.map((model) => outcomeOf([honest(model)], model.token)))
   expect(
     truths.map((truth) => (typeof truth === 'string' ? truth : `${truth.verdict} ${truth.complete}`)),
   ).not.toContain('unreadable')
   for (const truth of truths) expect(typeof truth === 'object' && truth.complete).toBe(true)
-  const tally = { same: 0, unknown: 0, unreadable: 0 }
+  const tally = { same: 0, unknown: 0, unreadable: 0, outvoted: 0, reorged: 0, sets: 0 }
   await fc.assert(
     fc.asyncProperty(
       fc.nat({ max: all.length - 1 }),
       fc.integer(),
       fc.constantFrom(0.01, 0.05, 0.2, 0.6),
-      fc.constantFrom('broken alone', 'one liar of three', 'one broken of two'),
+      fc.constantFrom('broken alone', 'one liar of three', 'one broken of two', 'reorg between reads'),
       async (index, seed, rate, setting) => {
+        tally.sets += 1
+        if (faultSets > 10_000 && tally.sets % 10_000 === 0) console.log(`${tally.sets} of ${faultSets} fault sets`)
         const model = all[index] as ModelToken
         const truth = truths[index] as Judgement
         const roll = dice(seed)
+        if (setting === 'reorg between reads') {
+          const other = Math.floor(roll() * all.length)
+          const endpoints = reorganised(model, all[other] as ModelToken, Math.floor(roll() * 60))
+          const outcome = await outcomeOf(endpoints, model.token)
+          tally.reorged += 1
+          // Of one branch or of the other, or nothing at all; never some facts of each.
+          if (typeof outcome === 'object')
+            expect([saidBy(truth), saidBy(truths[other] as Judgement)]).toContain(saidBy(outcome))
+          else expect(outcome).toBe('unreadable')
+          return
+        }
         const endpoints =
           setting === 'broken alone'
             ? [breaking(model, roll, rate)]
@@ -220,11 +263,18 @@ test(`no fault makes an answer cleaner (${faultSets} fault sets)`, { timeout: 60
         else tally.unknown += 1
         expect(cleanerThan(outcome, truth)).toEqual([])
         // Two honest voices of three outvote any liar.
-        if (setting === 'one liar of three') expect(typeof outcome === 'object' && outcome.verdict).toBe(truth.verdict)
+        if (setting !== 'one liar of three') return
+        expect(typeof outcome === 'object' && outcome.verdict).toBe(truth.verdict)
+        tally.outvoted += 1
       },
     ),
     { numRuns: faultSets },
   )
   expect(tally.same).toBeGreaterThan(faultSets / 10)
   expect(tally.unknown + tally.unreadable).toBeGreaterThan(faultSets / 10)
+  expect(tally.reorged).toBeGreaterThan(faultSets / 10)
+  if (process.env.FAULT_SETS)
+    console.log(
+      `seen: 0 cleaner than the truth in ${tally.sets} fault sets; ${tally.outvoted} of ${tally.outvoted} right with 2 of 3 honest; 0 mixed in ${tally.reorged} reorgs between reads`,
+    )
 })

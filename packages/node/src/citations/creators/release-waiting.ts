@@ -1,6 +1,6 @@
 import type { Address } from '../../kernel/address.ts'
 import type { Micro } from '../../kernel/money.ts'
-import { accounts, type LedgerLine, type LedgerTransaction, post } from '../../ledger/index.ts'
+import { accounts, type LedgerLine, type LedgerTransaction, lockBalances, post } from '../../ledger/index.ts'
 import { creditLines } from '../../payments/index.ts'
 import type { Tx } from '../../store/database.ts'
 import { accruedAccount, mergeLines } from './accrue.ts'
@@ -140,6 +140,11 @@ async function postExpired(tx: Tx, rows: readonly Waiting[]): Promise<void> {
 }
 
 async function payersOwing(tx: Tx, rows: readonly Waiting[]): Promise<Set<string>> {
+  // Before the look: a reorg that is just being written down may leave a debt that nobody sees yet.
+  await lockBalances(
+    tx,
+    rows.map(({ network, payer }) => accounts.credit(network, payer)),
+  )
   const names = new Map(
     rows.map(({ network, payer }) => [accounts.receivable(network, payer, 'credit').name, `${network} ${payer}`]),
   )

@@ -80,7 +80,14 @@ function openWallet(owner: Address, delegate: Address, mandate: string) {
     const wasRevoked = revoked
     const held = await desk.hold(asked)
     if (held.status === 'promised') {
-      const [outcome] = await db.database.transaction(async (tx) => desk.port.takeAll?.(tx, [held]) ?? [])
+      const [outcome] = await db.database.transaction(async (tx) => {
+        const outcomes = (await desk.port.takeAll?.(tx, [held])) ?? []
+        await post(
+          tx,
+          outcomes.flatMap((one) => (one.status === 'taken' ? [one.posting] : [])),
+        )
+        return outcomes
+      })
       if (outcome?.status !== 'taken') return
       sums.takenMicro += command.micro
       promised += 1

@@ -19,6 +19,7 @@ import type { OptionQuotes } from './quotes.ts'
 import type { ReserveContracts, Reserved } from './reserve-contracts.ts'
 import { returnContracts } from './return-contracts.ts'
 import { writeEvents } from './series-store.ts'
+import { walletsOwing } from './set-off-debts.ts'
 
 export type BuyBody = { symbol: string; quantity?: number; quote_id?: string; wallet?: string }
 
@@ -104,9 +105,9 @@ export async function commitBuys(
   const postings: LedgerTransaction[] = []
   const better = new Set(rows.filter((row) => row.paid_micro > row.premium_micro).map(({ payment_id }) => payment_id))
   const owing = await walletsOwing(
-    deps,
+    deps.network,
     tx,
-    sales.filter(({ paymentId }) => better.has(paymentId)),
+    sales.filter(({ paymentId }) => better.has(paymentId)).map(({ payer }) => payer),
   )
   const repaid = new Set<Address>()
   for (const sale of sales) {
@@ -136,17 +137,6 @@ export async function commitBuys(
     sales[0]?.settledAtMs ?? 0,
   )
   return sales.map(() => undefined)
-}
-
-/** Of those who paid more than the contracts cost, the few that ever owed credit: only their debts need to be looked at. */
-async function walletsOwing({ network }: OptionDeps, tx: Tx, sales: readonly Sale[]): Promise<Set<Address>> {
-  if (sales.length === 0) return new Set()
-  const nameOf = (wallet: Address) => accounts.receivable(network, wallet, 'credit').name
-  const { rows } = await tx.query<{ name: string }>('select name from ledger_account where name = any($1)', [
-    sales.map(({ payer }) => nameOf(payer)),
-  ])
-  const known = new Set(rows.map(({ name }) => name))
-  return new Set(sales.map(({ payer }) => payer).filter((payer) => known.has(nameOf(payer))))
 }
 
 /** The premium under the payment's own name, so that a reorg takes back exactly it; the vault's part beside it. */

@@ -7,7 +7,7 @@ import type { Sql } from '../../store/database.ts'
 import type { OptionDeps } from './deps.ts'
 import { finalValues, moneyIsFinal } from './final-money.ts'
 import { pointsText } from './follow-index.ts'
-import { payoutPurpose } from './withdraw-offer.ts'
+import { payoutPurpose } from './set-off-debts.ts'
 
 const shownMax = 200
 

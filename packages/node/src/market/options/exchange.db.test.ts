@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { accounts, balanceOf, owedTo, post, trialBalance } from '../../ledger/index.ts'
+import { accounts, balanceOf, lockBalances, owedTo, post, trialBalance } from '../../ledger/index.ts'
 import { SaleImpossible } from '../../payments/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { activateOffers } from './activate-offers.ts'
@@ -57,6 +57,12 @@ async function owes(wallet: `0x${string}`, micro: bigint) {
     { account: accounts.onchain(network, 'custody'), amount: -micro },
   ]
   await db.database.transaction((tx) => post(tx, [{ reference: `reorg:${wallet}`, kind: 'reorg', lines }]))
+}
+
+/** Until a statement waits for a lock. */
+async function waits(): Promise<void> {
+  const look = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await expect.poll(async () => (await db.owner.query(look)).rowCount, { timeout: 20_000 }).toBeGreaterThan(0)
 }
 
 async function settledAt(symbol: string, points: number, cluster = '52') {
@@ -393,6 +399,59 @@ describe('money that is not final', () => {
     expect(await payable(me)).toBe(usd(70))
     expect(await balanceOf(db.database, accounts.receivable(network, me, 'credit'))).toBe(0n)
     expect(await locked(symbol)).toBe(0n)
+  })
+
+  test('a debt that is just being written down is waited for and set off', async () => {
+    const me = nextWallet()
+    const symbol = await listed()
+    await offered(symbol, '80')
+    await exchange.buy(me, symbol, 1, usd(80))
+    const credit = accounts.credit(network, me)
+    const custody = accounts.onchain(network, 'custody')
+    await post(db.database, [
+      {
+        reference: `topup:${me}`,
+        kind: 'topup',
+        lines: [
+          { account: custody, amount: usd(1) },
+          { account: credit, amount: -usd(1) },
+        ],
+      },
+    ])
+    let settling: Promise<unknown> = Promise.resolve()
+    await db.database.transaction(async (tx) => {
+      await lockBalances(tx, [credit])
+      await post(tx, [
+        {
+          reference: `reorg:${me}`,
+          kind: 'reorg',
+          lines: [
+            { account: accounts.receivable(network, me, 'credit'), amount: usd(30) },
+            { account: custody, amount: -usd(30) },
+          ],
+        },
+      ])
+      settling = settledAt(symbol, 110)
+      await Promise.race([settling, waits()])
+    })
+    await settling
+    expect(await payable(me)).toBe(usd(70))
+    expect(await balanceOf(db.database, accounts.receivable(network, me, 'credit'))).toBe(0n)
+  })
+
+  test('a writer who owes what a reorg took gets the rest of its collateral, at the end and on request', async () => {
+    const [me, other] = [nextWallet(), walletOf(0xe000 + minute)]
+    const symbol = await listed()
+    await offered(symbol, '80', 1, me)
+    const offerId = await offered(symbol, '90', 1, other)
+    await exchange.buy(holder, symbol, 1, usd(80))
+    for (const wallet of [me, other]) await owes(wallet, usd(100))
+    await withdrawOffer(exchange.deps, { offerId, writer: other })
+    expect(await payable(other)).toBe(cap - usd(90) - usd(100))
+    await settledAt(symbol, 110)
+    expect(await payable(me)).toBe(cap - usd(100) - usd(100))
+    for (const wallet of [me, other])
+      expect(await balanceOf(db.database, accounts.receivable(network, wallet, 'credit'))).toBe(0n)
   })
 
   test('an offer whose writer owes what a reorg took does not keep its series from ending', async () => {

@@ -1,22 +1,13 @@
 import type { Address } from '../../kernel/address.ts'
-import { type Micro, smallerOf } from '../../kernel/money.ts'
-import {
-  type Account,
-  accounts,
-  balanceOf,
-  type LedgerLine,
-  type LedgerTransaction,
-  owedTo,
-  post,
-} from '../../ledger/index.ts'
-import { lockCredit } from '../../payments/index.ts'
+import type { Micro } from '../../kernel/money.ts'
+import { type Account, accounts, type LedgerLine, type LedgerTransaction, owedTo, post } from '../../ledger/index.ts'
 import type { Tx } from '../../store/database.ts'
 import type { OptionDeps } from './deps.ts'
 import { finalValues, moneyIsFinal } from './final-money.ts'
 import { type Fixing, fixSeries } from './fix-series.ts'
 import { returnContracts } from './return-contracts.ts'
 import { findSeries, lockSeries, type Series, writeEvents } from './series-store.ts'
-import { payoutPurpose } from './withdraw-offer.ts'
+import { type Debts, debtsOf, payoutLines } from './set-off-debts.ts'
 
 const perStepMax = 200
 
@@ -66,11 +57,10 @@ async function endPositions(deps: OptionDeps, tx: Tx, series: Series, fixing: Fi
     `select position_id, writer, order_id, quantity, price_micro from option_fill where position_id = any($1) order by position_id, place`,
     [positions.map(({ id }) => id)],
   )
-  const debts = await debtsOf(
-    deps,
-    tx,
-    positions.map(({ holder }) => holder),
-  )
+  const debts = await debtsOf(deps, tx, [
+    ...positions.map(({ holder }) => holder),
+    ...parts.filter(({ order_id }) => order_id !== null).map(({ writer }) => writer),
+  ])
   const ends = positions.map((position) => ({
     position,
     payoutMicro: payoutOf(position, fixing),
@@ -113,36 +103,6 @@ async function endPositions(deps: OptionDeps, tx: Tx, series: Series, fixing: Fi
   return positions.length
 }
 
-type Debts = Map<Address, Micro>
-
-/** Whoever bought from credit that a reorg then took away owes it: a payout settles that debt before it leaves. */
-async function debtsOf({ network }: OptionDeps, tx: Tx, holders: readonly Address[]): Promise<Debts> {
-  const accountOf = (holder: Address) => accounts.receivable(network, holder, 'credit')
-  const { rows } = await tx.query<{ name: string }>(`select name from ledger_account where name = any($1)`, [
-    holders.map((holder) => accountOf(holder).name),
-  ])
-  const known = new Set(rows.map(({ name }) => name))
-  const debts: Debts = new Map()
-  for (const holder of new Set(holders)) {
-    if (!known.has(accountOf(holder).name)) continue
-    await lockCredit(tx, network, holder)
-    const owesMicro = await balanceOf(tx, accountOf(holder))
-    if (owesMicro > 0n) debts.set(holder, owesMicro)
-  }
-  return debts
-}
-
-function payoutLines({ network }: OptionDeps, debts: Debts, wallet: Address, micro: Micro): LedgerLine[] {
-  const owesMicro = debts.get(wallet) ?? 0n
-  const setOffMicro = smallerOf(owesMicro, micro)
-  if (setOffMicro > 0n) debts.set(wallet, owesMicro - setOffMicro)
-  const lines = [
-    { account: accounts.receivable(network, wallet, 'credit'), amount: -setOffMicro },
-    { account: accounts.payable(network, wallet, payoutPurpose), amount: setOffMicro - micro },
-  ]
-  return lines.filter(({ amount }) => amount < 0n)
-}
-
 /** A void series returns the premium; any other pays the payoff. */
 export function payoutOf(position: Pick<Position, 'quantity' | 'premium_micro'>, fixing: Fixing): Micro {
   return fixing.outcome === 'void' ? position.premium_micro : BigInt(position.quantity) * fixing.payoffMicro
@@ -167,11 +127,9 @@ function endPosting(
   for (const { account, amount } of payoutLines(deps, debts, position.holder, payoutMicro)) give(account, -amount)
   for (const { writer, order_id, quantity, price_micro } of parts) {
     const keptMicro = series.capMicro - (fixing.outcome === 'void' ? price_micro : fixing.payoffMicro)
-    const account =
-      order_id === null
-        ? accounts.operator(deps.network, 'usdc')
-        : accounts.payable(deps.network, writer, payoutPurpose)
-    give(account, BigInt(quantity) * keptMicro)
+    const micro = BigInt(quantity) * keptMicro
+    if (order_id === null) give(accounts.operator(deps.network, 'usdc'), micro)
+    else for (const { account, amount } of payoutLines(deps, debts, writer, micro)) give(account, -amount)
   }
   const lockedMicro = BigInt(position.quantity) * series.capMicro
   const lines: LedgerLine[] = [{ account: accounts.optionCollateral(deps.network, series.symbol), amount: lockedMicro }]

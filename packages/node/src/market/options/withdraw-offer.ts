@@ -4,9 +4,7 @@ import { Problem } from '../../kernel/problem.ts'
 import { accounts, post } from '../../ledger/index.ts'
 import type { OptionDeps } from './deps.ts'
 import { lockSeries, writeEvents } from './series-store.ts'
-
-/** What is paid out of the exchange: `payable:option:<wallet>`. */
-export const payoutPurpose = 'option'
+import { debtsOf, payoutLines } from './set-off-debts.ts'
 
 export type Withdrawal = { offerId: string; writer: Address; quantity?: number | undefined }
 
@@ -48,13 +46,14 @@ export async function withdrawOffer(deps: OptionDeps, wanted: Withdrawal): Promi
       [wanted.offerId, left],
     )
     await tx.query(`update option_series set seq = seq + 1 where symbol = $1`, [symbol])
+    const debts = await debtsOf(deps, tx, [offer.writer])
     await post(tx, [
       {
         reference: `option_withdraw:${wanted.offerId}:${deps.ids.next('wd')}`,
         kind: 'option_withdraw',
         lines: [
           { account: accounts.optionCollateral(deps.network, symbol), amount: returnedMicro },
-          { account: accounts.payable(deps.network, offer.writer, payoutPurpose), amount: -returnedMicro },
+          ...payoutLines(deps, debts, offer.writer, returnedMicro),
         ],
       },
     ])
