@@ -20,8 +20,9 @@ const patienceMs = 600_000
 export async function anchorCheckpoint(deps: AnchorDeps, place: AnchorPlace): Promise<void> {
   const { database, clock, tree } = deps
   const network = place.network.caip2
-  await finishAnchors(deps, place)
   const newest = await newestCheckpoint(database)
+  if (newest) await takeUpSent(deps, network, newest)
+  await finishAnchors(deps, place)
   const { rowCount } = await database.query(
     `select from log_anchor where network = $1 and size >= $2 and (state = 'anchored' or sent_at > $3)`,
     [network, newest?.size ?? 0, new Date(clock.nowMs() - patienceMs)],
@@ -31,7 +32,7 @@ export async function anchorCheckpoint(deps: AnchorDeps, place: AnchorPlace): Pr
   const note = Buffer.from(await tree.withCosignatures(newest))
   const sent = await place.wallets.send({
     purpose: 'log_anchor',
-    references: [`log_anchor:${newest.size}`],
+    references: [referenceOf(newest.size)],
     to: logAnchorContract.address,
     data: encodeFunctionData({
       abi: logAnchorAbi,
@@ -66,6 +67,23 @@ export async function anchorCheckpoint(deps: AnchorDeps, place: AnchorPlace): Pr
       outcome.receipt.transactionHash,
     ])
   await finishAnchors(deps, place)
+}
+
+const referenceOf = (size: bigint | number) => `log_anchor:${size}`
+
+/** Whoever died between sending a head and writing that down has sent it all the same: it is not paid for twice. */
+async function takeUpSent(
+  { database }: AnchorDeps,
+  network: string,
+  { size, root }: { size: bigint | number; root: Uint8Array },
+): Promise<void> {
+  await database.query(
+    `insert into log_anchor (network, size, root, contract, state, transaction, sent_at)
+     select $1, $2, $3, $4, 'sent', coalesce(mined_hash, hash), signed_at from settlement_transaction
+     where network = $1 and purpose = 'log_anchor' and reference_ids @> array[$5] and state in ('signed', 'broadcast', 'mined')
+     order by signed_at desc limit 1 on conflict (network, size) do nothing`,
+    [network, size, root, logAnchorContract.address as Address, referenceOf(size)],
+  )
 }
 
 async function finishAnchors({ database, clock }: AnchorDeps, place: AnchorPlace): Promise<void> {

@@ -101,7 +101,11 @@ test('a tree head whose transaction failed or was lost is sent again, and not on
   } as unknown as AnchorPlace
   const look = () => anchorCheckpoint({ database, clock, log: silentLog, tree }, place)
   const state = async () =>
-    (await database.query('select state, transaction from log_anchor where network = $1', ['eip155:8453'])).rows
+    (
+      await database.query('select state, transaction from log_anchor where network = $1 order by size', [
+        'eip155:8453',
+      ])
+    ).rows
   await look()
   await look()
   expect([sent, await state()]).toEqual([1, [{ state: 'sent', transaction: '0x1' }]])
@@ -116,4 +120,18 @@ test('a tree head whose transaction failed or was lost is sent again, and not on
   await look()
   await look()
   expect([sent, await state()]).toEqual([3, [{ state: 'anchored', transaction: '0x3' }]])
+  // The next one was sent by a process that died before it could write that down.
+  await appendToLog(database, [{ kind: 'test', subject: 'anchored:2', entry: Buffer.from('two') }])
+  await tree.integrate()
+  const hash = `0x${'4a'.repeat(32)}`
+  await db.owner.query(
+    `insert into settlement_transaction (network, wallet, nonce, token, purpose, reference_ids, state, hash, raw, max_fee_wei,
+       priority_fee_wei, signed_at)
+     select 'eip155:8453', '0x' || repeat('ab', 20), 7, 1, 'log_anchor', array['log_anchor:' || max(size)], 'broadcast', $1, '', 1, 1,
+       now() from log_checkpoint`,
+    [hash],
+  )
+  receipts.set(hash, { blockNumber: '0x52', status: '0x1' })
+  await look()
+  expect([sent, (await state()).at(-1)]).toEqual([3, { state: 'anchored', transaction: hash }])
 })
