@@ -14,7 +14,7 @@ export type FigureRow = {
   ratio?: number
 }
 
-/** Where `npm run bench:all` wants the rows of a bench, one JSON object a line. */
+/** Where `npm run bench` wants the rows of a bench, one JSON object a line. */
 export const figuresVariable = 'BENCH_FIGURES'
 
 /** Hands figures to whoever gathers them; alone, a bench prints what it always printed. */

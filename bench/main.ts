@@ -29,10 +29,9 @@ const quick: Effort = {
   settleRounds: 2,
 }
 
-const usage = `npm run bench [-- --quick] [-- --json]
+const usage = `npm run bench:till [-- --quick] [-- --json]
   --quick  a short run that shows whether everything works; its ratios say little
   --json   the result as JSON on standard output
-  --all    every bench there is, see npm run bench:all -- --help
 `
 
 /** Gives the exit code: 1 when a required ratio was missed. */

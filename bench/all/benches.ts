@@ -25,7 +25,7 @@ const proof = (name: string, script: string, minutesMax: number, quick?: string[
 })
 
 export const benches: readonly Bench[] = [
-  { name: 'till', args: ['scripts/bench.mjs'], quick: ['--quick'], minutesMax: 12, command: 'npm run bench' },
+  proof('till', 'bench:till', 12, ['--quick']),
   shop('tokens', 5),
   shop('matrix', 8),
   shop('matrix', 12, { args: ['year'] }),

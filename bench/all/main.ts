@@ -1,4 +1,4 @@
-// npm run bench:all: every bench after the other, their figures gathered in docs/benchmarks.md. Exit code 1 when one asked
+// npm run bench: every bench after the other, their figures gathered in docs/benchmarks.md. Exit code 1 when one asked
 // for was not reached.
 import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -7,7 +7,7 @@ import { readResults, tableOf, writeResults } from './document.ts'
 import { runOne } from './run-one.ts'
 
 const names = benches.map(({ name }) => name)
-const usage = `npm run bench:all [-- --only tokens,faces] [-- --quick] [-- --no-write]
+const usage = `npm run bench [-- --only tokens,faces] [-- --quick] [-- --no-write]
   --only      some of: ${names.join(', ')}
   --quick     shorter runs, whose figures say little and are never written
   --no-write  prints the table and leaves docs/benchmarks.md as it is
@@ -17,7 +17,6 @@ export async function runAll(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
     options: {
-      all: { type: 'boolean' },
       only: { type: 'string' },
       quick: { type: 'boolean', default: false },
       'no-write': { type: 'boolean', default: false },

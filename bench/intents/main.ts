@@ -1,20 +1,30 @@
-// npx tsx bench/intents/main.ts [--quick]: many open streams on one process; exit code 1 when a figure is missed.
+// npx tsx bench/intents/main.ts [--quick] [--streams 10000] [--minutes 60]: many open streams on one process; exit code 1
+// when a figure is missed. From a few minutes on it also judges whether memory stays flat.
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { handOut } from '../hand-out.ts'
+import { growthPerHour, type Sample } from '../load/memory.ts'
 import { type Child, startChild } from '../process/child.ts'
 
-const quick = process.argv.includes('--quick')
-const streams = quick ? 1_000 : 10_000
-const slow = streams / 10
-const seconds = quick ? 5 : 20
-const everyMs = 500
-const backlog = 300
-const required = { memory_mb: 1_024, p99_ms: 500, lost: 0 }
+const option = (name: string, fallback: number): number => {
+  const at = process.argv.indexOf(`--${name}`)
+  return at < 0 ? fallback : Number(process.argv[at + 1])
+}
 
-type Result = { arrivals: [number, number][]; delaysMs: number[]; cut: number; opened: number }
+const quick = process.argv.includes('--quick')
+const minutes = option('minutes', 0)
+const streams = option('streams', quick ? 1_000 : 10_000)
+const slow = Math.floor(streams / 10)
+const seconds = minutes > 0 ? minutes * 60 : quick ? 5 : 20
+const everyMs = minutes > 0 ? 1_000 : 500
+const backlog = 300
+const required = { memory_mb: 1_024, p99_ms: 500, lost: 0, gained_mb: 64 }
+const sampleEveryMs = 2_000
+
+type Result = { arrivals: [number, number][]; delays: [ms: number, count: number][]; cut: number; opened: number }
+type Usage = { memoryMax: number; cpuMicros: number; rss: number; heap: number }
 
 const home = await mkdtemp(join(tmpdir(), 'assay-bench-intents-'))
 await chmod(home, 0o711)
@@ -39,20 +49,31 @@ try {
   const before = await server.ask<{ cpuMicros: number }>('usage')
   const sent: number[] = []
   const startedAt = performance.now()
+  const samples: Sample[] = []
   for (let at = 0; at < (seconds * 1000) / everyMs; at += 1) {
     await sleep(Math.max(0, startedAt + at * everyMs - performance.now()))
     sent.push(await server.ask<number>('publish', 1))
+    if ((at * everyMs) % sampleEveryMs === 0) {
+      const { rss, heap } = await server.ask<Usage>('usage')
+      samples.push({ atMs: performance.now(), rss, heap })
+    }
+    if (minutes > 0 && (at * everyMs) % 60_000 === 0 && at > 0)
+      say(`  ${(at * everyMs) / 60_000} min, ${Math.round((samples.at(-1)?.rss ?? 0) / 1_048_576)} MB`)
   }
   await sleep(3_000)
-  const usage = await server.ask<{ memoryMax: number; cpuMicros: number }>('usage')
+  const unpaid = await statusWithout(url)
+  const usage = await server.ask<Usage>('usage')
   const results = await Promise.all(clients.map((client) => client.ask<Result>('result')))
   const healthy = streams - slow
+  const arrived = results.map(({ arrivals }) => new Map(arrivals))
   const lost = sent.reduce((sum, seq) => {
-    const seen = results.reduce((all, { arrivals }) => all + (new Map(arrivals).get(seq) ?? 0), 0)
+    const seen = arrived.reduce((all, arrivals) => all + (arrivals.get(seq) ?? 0), 0)
     return sum + (healthy - seen)
   }, 0)
-  const delays = results.flatMap(({ delaysMs }) => delaysMs).sort((a, b) => a - b)
-  const at = (share: number) => delays[Math.min(delays.length - 1, Math.floor(delays.length * share))] ?? 0
+  const at = percentiles(results.flatMap(({ delays }) => delays))
+  // Growth of an hour, but a short run cannot say so much: what is judged is what was gained within the second half.
+  const gainedMb = Math.round((growthPerHour(samples, 'rss') * (seconds / 2)) / 3_600 / 1_048_576)
+  const flat = minutes < 2 || gainedMb < required.gained_mb
   const figures = {
     streams: { opened: opened.reduce((sum, one) => sum + one.opened, 0), asked: streams, slow_readers: slow },
     open_seconds: Math.round(openSeconds * 10) / 10,
@@ -61,6 +82,8 @@ try {
     lost_for_healthy_readers: { measured: lost, required: required.lost },
     delivery_ms: { p50: at(0.5), p99: at(0.99), max: at(1), required_p99: required.p99_ms },
     memory_mb: { measured: Math.round(usage.memoryMax / 1_048_576), required: required.memory_mb },
+    memory_gained_in_second_half_mb: { measured: gainedMb, required: required.gained_mb, judged: minutes >= 2 },
+    without_payment: unpaid,
     cut_readers: results.reduce((sum, { cut }) => sum + cut, 0),
     server_cpu_ms_per_event: Math.round((usage.cpuMicros - before.cpuMicros) / 1000 / sent.length),
   }
@@ -88,10 +111,35 @@ try {
   const reached =
     figures.streams.opened === streams &&
     lost === 0 &&
+    unpaid === 402 &&
+    flat &&
     figures.delivery_ms.p99 < required.p99_ms &&
     figures.memory_mb.measured <= required.memory_mb
+  process.stdout.write(
+    `seen: ${figures.streams.opened} streams, ${slow} of them slow, ${seconds} s, ${sent.length} events: ${lost} lost for healthy readers, p99 ${at(0.99)} ms, ${figures.memory_mb.measured} MB at most, ${gainedMb} MB gained in the second half, without payment ${unpaid}\n`,
+  )
   process.exitCode = reached ? 0 : 1
 } finally {
   await Promise.all(children.map((child) => child.stop().catch(() => {})))
   await rm(home, { recursive: true, force: true })
+}
+
+/** By share, from how often each delay was seen. */
+function percentiles(delays: readonly [number, number][]): (share: number) => number {
+  const sorted = [...delays].sort(([a], [b]) => a - b)
+  const whole = sorted.reduce((sum, [, count]) => sum + count, 0)
+  return (share) => {
+    let passed = 0
+    for (const [ms, count] of sorted) {
+      passed += count
+      if (passed >= whole * share) return ms
+    }
+    return sorted.at(-1)?.[0] ?? 0
+  }
+}
+
+async function statusWithout(url: string): Promise<number> {
+  const response = await fetch(`${url}/v1/market/intent-stream`, { headers: { accept: 'text/event-stream' } })
+  await response.body?.cancel()
+  return response.status
 }

@@ -1,11 +1,13 @@
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { answerCommands } from '../process/commands.ts'
 
 type Plan = { url: string; token: string; healthy: number; slow: number }
 
 /** What healthy readers saw: how often each event arrived, and how long it took. */
 const arrivals = new Map<number, number>()
-const delaysMs: number[] = []
+/** How often each delay was seen, by its whole milliseconds: an hour of single ones would fill the memory. */
+const delays = new Map<number, number>()
 let opened = 0
 let refused = 0
 let cut = 0
@@ -29,7 +31,8 @@ function request({ url, token }: Plan, slow: boolean): string {
   ].join('\r\n')
 }
 
-function openOne(plan: Plan, slow: boolean): Promise<void> {
+/** False when the server told it to come back. */
+function openOne(plan: Plan, slow: boolean): Promise<boolean> {
   const { hostname, port } = new URL(plan.url)
   return new Promise((resolve) => {
     const socket = connect({ host: hostname, port: Number(port) })
@@ -38,10 +41,11 @@ function openOne(plan: Plan, slow: boolean): Promise<void> {
     let rest: Buffer = Buffer.alloc(0)
     socket.setNoDelay(true)
     socket.once('connect', () => socket.write(request(plan, slow)))
-    socket.on('error', () => resolve())
+    let isOpen = false
+    socket.on('error', () => resolve(false))
     socket.on('close', () => {
-      if (begun) cut += 1
-      resolve()
+      if (isOpen) cut += 1
+      resolve(false)
     })
     socket.on('data', (piece: Buffer) => {
       const data = rest.length === 0 ? piece : Buffer.concat([rest, piece])
@@ -51,9 +55,11 @@ function openOne(plan: Plan, slow: boolean): Promise<void> {
           return
         }
         begun = true
-        if (data.subarray(0, 12).toString() === 'HTTP/1.1 200') opened += 1
+        isOpen = data.subarray(0, 12).toString() === 'HTTP/1.1 200'
+        if (isOpen) opened += 1
         else refused += 1
-        resolve()
+        resolve(isOpen)
+        if (!isOpen) return void socket.destroy()
         if (slow) socket.pause()
       }
       rest = slow ? Buffer.alloc(0) : readEvents(data)
@@ -75,7 +81,8 @@ function readEvents(data: Buffer): Buffer {
     const seq = Number.parseInt(data.toString('latin1', id + idMark.length, id + idMark.length + 12), 10)
     arrivals.set(seq, (arrivals.get(seq) ?? 0) + 1)
     const sentMs = Date.parse(data.toString('latin1', time + timeMark.length, time + timeMark.length + 24))
-    delaysMs.push(Date.now() - sentMs)
+    const delayMs = Date.now() - sentMs
+    delays.set(delayMs, (delays.get(delayMs) ?? 0) + 1)
   }
 }
 
@@ -92,7 +99,8 @@ answerCommands(
           left -= 1
           const isSlow = slow > 0 && left % 10 === 0
           if (isSlow) slow -= 1
-          await openOne(plan, isSlow)
+          // Told to come back, for there are too many at once, a reader does.
+          for (let tries = 0; tries < 20 && !(await openOne(plan, isSlow)); tries += 1) await sleep(500)
         }
       }
       await Promise.all(Array.from({ length: together }, work))
@@ -101,7 +109,7 @@ answerCommands(
     measure: () => {
       measuring = true
     },
-    result: () => ({ arrivals: [...arrivals], delaysMs, cut, opened }),
+    result: () => ({ arrivals: [...arrivals], delays: [...delays], cut, opened }),
   },
   async () => {
     for (const socket of sockets) socket.destroy()

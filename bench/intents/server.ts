@@ -77,7 +77,10 @@ answerCommands(
   {
     address: () => ({ url: node.address, token }),
     publish: (count: never) => publish(count as number),
-    usage: () => ({ memoryMax, cpuMicros: cpuMicros() }),
+    usage: () => {
+      const { rss, heapUsed, external } = process.memoryUsage()
+      return { memoryMax, cpuMicros: cpuMicros(), rss, heap: heapUsed + external }
+    },
   },
   () => node.stop(),
 )

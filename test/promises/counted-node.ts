@@ -1,0 +1,44 @@
+// A node in a process of its own, whose calls to the outside are counted; asked by the proofs that measure it.
+import { answerCommands } from '../../bench/process/commands.ts'
+import { openHouse } from './house.ts'
+
+const outside = { rpc: 0, facilitator: 0, database: 0 }
+const house = await openHouse({
+  ownShops: 'till',
+  jobs: false,
+  intercept: {
+    rpc: (real) => ({
+      name: real.name,
+      send: (calls) => {
+        outside.rpc += 1
+        return real.send(calls)
+      },
+    }),
+    facilitator: (real) => ({
+      ...real,
+      settle: (payment, signal) => {
+        outside.facilitator += 1
+        return real.settle(payment, signal)
+      },
+    }),
+    database: (real) => ({
+      ...real,
+      query: (statement, values) => {
+        outside.database += 1
+        return real.query(statement, values)
+      },
+    }),
+  },
+})
+
+answerCommands(
+  {
+    port: () => Number(new URL(house.till.node.address).port),
+    outside: () => ({ ...outside, prepared: house.deeds.prepared }),
+    usage: () => {
+      const { user, system } = process.cpuUsage()
+      return { rss: process.memoryUsage.rss(), cpuMicros: user + system }
+    },
+  },
+  () => house.till.close(),
+)

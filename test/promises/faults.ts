@@ -1,0 +1,215 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { faultsInBooks, isCharged, usdcOf } from '../../bench/scale/books.ts'
+import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import { createFaultPoints, type FaultPoints } from '../support/fault-points.ts'
+import {
+  encodePayload,
+  type PaymentRequired,
+  quote,
+  send,
+  signPayment,
+  type TillFixture,
+} from '../support/till-fixture.ts'
+import { type House, openHouse, proofPath, proofPriceMicro } from './house.ts'
+import {
+  createDice,
+  createFaults,
+  createProgress,
+  type Dice,
+  type Faults,
+  type Proof,
+  plain,
+  share,
+  together,
+} from './proof.ts'
+
+const atOnce = 96
+const fundedMicro = 10_000_000_000n
+/** One port call in so many fails: a purchase makes about twenty of them. */
+const callsPerFault = 60
+const patienceMs = 120_000
+const servedWithinMs = 60_000
+
+/**
+ * Nobody pays twice, nobody for nothing: purchases through a node whose port calls fail at random, before their work and
+ * after it, whose facilitator breaks, denies and names other transactions, by clients that sign anew after whatever
+ * they are told; those that name their purchases also hang up. A second process beside it recovers. `count` is purchases.
+ */
+export const proveNobodyPaysTwice: Proof = async ({ count, say }) => {
+  const points = createFaultPoints()
+  const dice = createDice(Date.now() % 1_000_000)
+  const house = await openHouse({ ownShops: 'till' })
+  try {
+    const faulty = await house.till.startAnother({
+      intercept: bendSettlement(points, dice),
+      shops: house.shops,
+      jobs: false,
+      env: { BASE_URL: house.till.node.url },
+    })
+    return await buyInStorm(house, { url: `${faulty.address}${proofPath}`, points, dice, count, say })
+  } finally {
+    points.storm(undefined)
+    await house.till.close()
+  }
+}
+
+/** What a facilitator may do beside failing: deny what it did, or claim what it did not do. */
+function bendSettlement(points: FaultPoints, dice: Dice): Interceptors {
+  const { intercept } = points
+  return {
+    ...intercept,
+    facilitator: (real) => {
+      const failing = intercept.facilitator?.(real) ?? real
+      return {
+        ...failing,
+        settle: async (payment, signal) => {
+          const lie = dice.below(20)
+          if (lie === 0) return { status: 'refused', reason: 'invalid_transaction_state' }
+          const outcome = await failing.settle(payment, signal)
+          if (lie === 1) return { status: 'refused', reason: 'unexpected_settle_error' }
+          if (lie === 2) return { status: 'unknown', reason: 'settlement_pending' }
+          if (lie === 3) return { status: 'submitted', transaction: payment.authorization.nonce, feeMicro: 0n }
+          return outcome
+        },
+      }
+    },
+  }
+}
+
+type Storm = { url: string; points: FaultPoints; dice: Dice; count: number; say(text: string): void }
+type Tally = { answered: number; fresh: number; statuses: Map<string, number>; waitedMs: number[]; paymentsMax: number }
+
+async function buyInStorm({ till }: House, { url, points, dice, count, say }: Storm) {
+  const faults = createFaults()
+  const buyers = await Promise.all(Array.from({ length: Math.min(atOnce, count) }, () => till.newBuyer(fundedMicro)))
+  const tally: Tally = { answered: 0, fresh: 0, statuses: new Map(), waitedMs: [], paymentsMax: 0 }
+  let struck = 0
+  points.storm(() => {
+    if (dice.below(callsPerFault) > 0) return undefined
+    struck += 1
+    return dice.below(2) === 0 ? 'before' : 'after'
+  })
+  const progress = createProgress(say, count, 'purchases')
+  await together(count, atOnce, async (index, worker) => {
+    const buyer = buyers[worker] as PrivateKeyAccount
+    await buyOnce(till, buyer, `${url}?of=${index}`, { dice, tally, faults })
+    progress(tally.answered)
+  })
+  points.storm(undefined)
+  await settleDown(till, faults)
+  for (const fault of await faultsInBooks(till.db.owner)) faults.note(fault)
+  const waited = tally.waitedMs.sort((a, b) => a - b)
+  const p99 = share(waited, 0.99)
+  if (p99 > servedWithinMs) faults.note(`p99 from the first payment to the answer is ${plain(p99)} ms`)
+  if (struck < count / 10) faults.note(`only ${struck} faults struck: this run shows little`)
+  const told = [...tally.statuses].sort(([a], [b]) => (a < b ? -1 : 1)).map(([status, n]) => `${plain(n)} x ${status}`)
+  return {
+    seen: `${plain(tally.answered)} of ${plain(count)} purchases answered and charged once through ${plain(struck)} faults (${told.join(', ')}; ${plain(tally.fresh)} payments signed anew); first payment to answer p50 ${plain(share(waited, 0.5))} ms, p99 ${plain(p99)} ms, slowest ${plain(waited.at(-1) ?? 0)} ms; ${faults.count()} wrong`,
+    faults: faults.all(),
+  }
+}
+
+type Buying = { dice: Dice; tally: Tally; faults: Faults }
+
+/** Signs anew after every answer but a 200, as a stock client does; a 402 must mean that nothing moved. */
+async function buyOnce(till: TillFixture, buyer: PrivateKeyAccount, url: string, { dice, tally, faults }: Buying) {
+  const before = await usdcOf(till.base, buyer.address)
+  const startedMs = performance.now()
+  // With what the purchase before may have left open.
+  const startedAt = new Date(Date.now() - 60_000)
+  const offer = await offerOf(url)
+  const seen: string[] = []
+  // Who names the purchase may hang up whenever it likes. Who does not must hear the answer out: when it hangs up just as
+  // the last byte is handed over, nobody can tell that it did not read it, and the next payment is another purchase.
+  const identifier = dice.below(2) === 0 ? `named-${new URL(url).search.slice(4)}-${'0'.repeat(16)}` : undefined
+  for (let attempt = 0; ; attempt += 1) {
+    const payload = await signPayment(buyer, offer, {
+      validBefore: BigInt(Math.floor(Date.now() / 1000) + 20),
+      ...(identifier === undefined ? {} : { identifier }),
+    })
+    const { nonce } = payload.payload.authorization as { nonce: string }
+    const startedAtMs = Date.now()
+    const hangsUp = identifier !== undefined && dice.below(10) === 0
+    const { status, code } = await sendOrHangUp(url, encodePayload(payload), hangsUp ? dice.below(150) : undefined)
+    seen.push(`${clockText(startedAtMs)} ${nonce.slice(2, 8)} ${status} ${code}`)
+    tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1)
+    if (status === '402' && (await isCharged(till.base, buyer.address, nonce))) faults.note(`${url}: 402 and charged`)
+    if (status === '200') break
+    if (performance.now() - startedMs > patienceMs) {
+      faults.note(`${url}: never answered: ${seen.join(', ')}`)
+      return
+    }
+    tally.fresh += 1
+    await sleep(Math.min(2_000, 100 * 2 ** attempt))
+  }
+  tally.answered += 1
+  tally.waitedMs.push(performance.now() - startedMs)
+  const spent = before - (await usdcOf(till.base, buyer.address))
+  if (spent !== proofPriceMicro)
+    faults.note(
+      `${url}: charged ${spent} for what costs ${proofPriceMicro}: ${seen.join(', ')}; the books: ${await booksOf(till, buyer.address, startedAt)}`,
+    )
+}
+
+const clockText = (ms: number) => new Date(ms).toISOString().slice(14, 23)
+
+/** What the node knows of the payments of a purchase that went wrong, for whoever looks into it. */
+async function booksOf(till: TillFixture, payer: string, since: Date): Promise<string> {
+  const { rows } = await till.db.owner.query<Record<string, unknown>>(
+    `select left(encode(nonce, 'hex'), 6) as nonce, state, reason, right(resource, 8) as resource, client_gone, claimed_at, intent_at,
+       settled_at, ended_at, delivered_at from payment where payer = $1 and claimed_at >= $2 order by claimed_at`,
+    [payer.toLowerCase(), since],
+  )
+  return rows
+    .map((row) =>
+      Object.values(row)
+        .map((value) => (value instanceof Date ? clockText(value.getTime()) : value))
+        .join(' '),
+    )
+    .join(' | ')
+}
+
+async function offerOf(url: string): Promise<PaymentRequired> {
+  for (let tries = 0; ; tries += 1)
+    try {
+      return await quote(url)
+    } catch (error) {
+      if (tries >= 20) throw error
+      await sleep(200)
+    }
+}
+
+async function sendOrHangUp(
+  url: string,
+  header: string,
+  afterMs: number | undefined,
+): Promise<{ status: string; code: string }> {
+  const hangUp = new AbortController()
+  const timer = afterMs === undefined ? undefined : setTimeout(() => hangUp.abort(), afterMs)
+  try {
+    const response = await send(url, header, { signal: hangUp.signal })
+    const { code = '' } = (await response.json()) as { code?: string }
+    return { status: String(response.status), code }
+  } catch {
+    return { status: 'broken off', code: '' }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Until nothing is under way: everything settled is served or credited, everything else has provably not moved. */
+async function settleDown(till: TillFixture, faults: Faults): Promise<void> {
+  for (let tries = 0; tries < 300; tries += 1) {
+    const { rows } = await till.db.owner.query<{ n: bigint }>(
+      `select count(*) as n from payment where state in ('claimed','settling','unknown','settled')`,
+    )
+    if (rows[0]?.n === 0n) return
+    await till.base.control.mine(1)
+    await sleep(200)
+  }
+  const { rows } = await till.db.owner.query<{ state: string; n: bigint }>(
+    `select state, count(*) as n from payment where state in ('claimed','settling','unknown','settled') group by state`,
+  )
+  faults.note(`after a minute of peace: ${rows.map(({ state, n }) => `${n} ${state}`).join(', ')}`)
+}

@@ -1,0 +1,118 @@
+import { connect, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { type Child, startChild } from '../../bench/process/child.ts'
+import { offer } from './open-loop.ts'
+import { createFaults, createProgress, type Proof, plain, share } from './proof.ts'
+
+const honestPerSecond = 200
+const spanSeconds = 12
+const memoryMbMax = 64
+/** Below this a ratio says more about the machine than about the node. */
+const calmMs = 10
+
+/** E1, E2: slow callers and endless bodies harm nobody else; `count` is slow connections. */
+export const proveHostileHarmless: Proof = async ({ count, say }) => {
+  const node = await startChild('../test/promises/counted-node.ts')
+  const sockets: Socket[] = []
+  try {
+    return await measure(node, sockets, count, say)
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    await node.stop()
+  }
+}
+
+async function measure(node: Child, sockets: Socket[], count: number, say: (text: string) => void) {
+  const faults = createFaults()
+  const port = await node.ask<number>('port')
+  const request = (index: number) =>
+    Buffer.from(`GET /v1/sandbox/echo?message=m${index} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
+  const honest = (seconds: number) => offer(port, { perSecond: honestPerSecond, seconds, request })
+  say('  honest callers alone ...')
+  await offer(port, { perSecond: 1_500, seconds: 5, request })
+  const alone = await honest(spanSeconds)
+  const before = await node.ask<{ rss: number }>('usage')
+  let peak = before.rss
+  const watch = setInterval(async () => {
+    const { rss } = await node.ask<{ rss: number }>('usage').catch(() => before)
+    peak = Math.max(peak, rss)
+  }, 250)
+  say(`  ${plain(count)} connections that never finish their headers, and bodies without end ...`)
+  const slow = dripHeaders(port, count, sockets)
+  const floods = Array.from({ length: 8 }, (_, index) => flood(port, index % 2 === 0, sockets))
+  const beside = await honest(spanSeconds)
+  const told = await Promise.all(floods)
+  await untilClosed(slow, createProgress(say, count, 'slow connections cut'))
+  clearInterval(watch)
+  const risenMb = (peak - before.rss) / 1_048_576
+  const [calm, loud] = [share(alone.latenciesMs, 0.99), share(beside.latenciesMs, 0.99)]
+  if (slow.open > 0) faults.note(`${slow.open} slow connections are still open after 30 s`)
+  for (const answer of told)
+    if (answer !== '413' && answer !== '415') faults.note(`a body without end was answered with ${answer}`)
+  if (risenMb >= memoryMbMax) faults.note(`memory rose by ${plain(risenMb)} MB`)
+  if (loud >= Math.max(2 * calm, calmMs))
+    faults.note(`p99 of the honest went from ${plain(calm, 1)} to ${plain(loud, 1)} ms`)
+  if (beside.broken > 0) faults.note(`${beside.broken} honest connections broke`)
+  return {
+    seen: `${plain(count)} slow connections cut, ${told.length} endless bodies refused (${[...new Set(told)].sort().join(', ')}); memory +${plain(risenMb)} MB; honest p99 ${plain(calm, 1)} ms alone, ${plain(loud, 1)} ms beside`,
+    faults: faults.all(),
+  }
+}
+
+type Slow = { open: number }
+
+function dripHeaders(port: number, count: number, sockets: Socket[]): Slow {
+  const slow: Slow = { open: 0 }
+  for (let index = 0; index < count; index += 1) {
+    const socket = connect(port, '127.0.0.1')
+    sockets.push(socket)
+    slow.open += 1
+    socket.on('connect', () => socket.write('GET /v1/sandbox/echo HTTP/1.1\r\nX-Slow: '))
+    const drip = setInterval(() => socket.write('a'), 3_000)
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearInterval(drip)
+      slow.open -= 1
+    })
+  }
+  return slow
+}
+
+async function untilClosed(slow: Slow, progress: (done: number) => void): Promise<void> {
+  for (let tries = 0; slow.open > 0 && tries < 150; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    progress(slow.open)
+  }
+}
+
+const chunk = Buffer.alloc(65_536, 'x')
+
+/** A hundred megabytes without a payment, plain or packed; gives the status it was told. */
+function flood(port: number, packed: boolean, sockets: Socket[]): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    sockets.push(socket)
+    let left = 100 * 1_048_576
+    let seen = ''
+    const body = packed ? gzipSync(Buffer.alloc(8 * 1_048_576)) : chunk
+    const pump = () => {
+      while (left > 0 && !socket.destroyed) {
+        left -= body.length
+        if (!socket.write(body)) return
+      }
+    }
+    socket.on('connect', () => {
+      socket.write(
+        `POST /v1/sandbox/echo HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${packed ? 'Content-Encoding: gzip\r\n' : ''}Content-Length: ${left}\r\n\r\n`,
+      )
+      pump()
+    })
+    socket.on('drain', pump)
+    socket.on('data', (piece: Buffer) => {
+      seen += piece.toString('latin1', 0, 64)
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(/HTTP\/1\.1 (\d{3})/.exec(seen)?.[1] ?? 'nothing'))
+    setTimeout(() => socket.destroy(), 25_000).unref()
+  })
+}

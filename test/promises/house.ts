@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import type { OpenShop, RouteDeclaration, Shop } from '../../packages/node/src/http/index.ts'
+import type { Facilitator } from '../../packages/node/src/payments/index.ts'
+import { type FixtureOptions, openTill, type TillFixture } from '../support/till-fixture.ts'
+
+/** Words that stand in paid answers of the test shop and nowhere else. */
+export const canary = 'these-bytes-were-paid-for'
+
+/** What the node did behind its door. */
+export type Deeds = { prepared: number; settled: number }
+
+export type House = {
+  till: TillFixture
+  deeds: Deeds
+  paidRoutes: readonly RouteDeclaration[]
+  /** Shops beside the node's own, for a second process. */
+  shops: readonly OpenShop[]
+}
+
+/** A whole node with every shop, whose paid handlers and settlements are counted. */
+export async function openHouse(options: FixtureOptions = {}): Promise<House> {
+  const deeds: Deeds = { prepared: 0, settled: 0 }
+  const paidRoutes: RouteDeclaration[] = []
+  const intercept: Interceptors = {
+    ...options.intercept,
+    shop: (shop) => countHandlers(shop, deeds, paidRoutes),
+    facilitator: (real) => countSettles(options.intercept?.facilitator?.(real) ?? real, deeds),
+  }
+  const shops = [proofShop, ...(options.shops ?? [])]
+  const till = await openTill({ ...options, shops, intercept })
+  return { till, deeds, paidRoutes, shops }
+}
+
+function countHandlers(shop: Shop, deeds: Deeds, seen: RouteDeclaration[]): Shop {
+  const routes = shop.routes.map((route): RouteDeclaration => {
+    const { access } = route
+    if (access.kind === 'free') return route
+    const counted: RouteDeclaration = {
+      ...route,
+      access: {
+        ...access,
+        prepare: (input, call) => {
+          deeds.prepared += 1
+          return access.prepare(input, call)
+        },
+      },
+    }
+    seen.push(counted)
+    return counted
+  })
+  return { ...shop, routes }
+}
+
+const countSettles = (real: Facilitator, deeds: Deeds): Facilitator => ({
+  ...real,
+  settle: (payment, signal) => {
+    deeds.settled += 1
+    return real.settle(payment, signal)
+  },
+})
+
+export const proofPath = '/proof/answer'
+export const proofPriceMicro = 1_000n
+const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const
+
+/** The same path and price by every method, so that only the binding tells one purchase from another. */
+const proofShop: OpenShop = (context) => ({
+  routes: methods.map(
+    (method): RouteDeclaration => ({
+      id: `proof.answer.${method.toLowerCase()}`,
+      area: 'core',
+      method,
+      path: proofPath,
+      summary: `A paid answer by ${method}`,
+      query: z.strictObject({ of: z.string().max(60).optional() }),
+      ...(method === 'GET' || method === 'DELETE' ? {} : { body: z.strictObject({ of: z.string().max(60) }) }),
+      output: z.strictObject({ words: z.string(), of: z.string() }),
+      example: {
+        ...(method === 'GET' || method === 'DELETE' ? {} : { body: { of: 'a' } }),
+        output: { words: canary, of: 'a' },
+      },
+      next: '/',
+      access: {
+        kind: 'paid',
+        price: { kind: 'fixed', micro: proofPriceMicro },
+        networks: [context.base.caip2],
+        payee: 'pay_to',
+        revocable: false,
+        prepare: async ({ query, body }) => ({
+          answer: {
+            status: 200,
+            contentType: 'application/json',
+            body: JSON.stringify({ words: canary, of: String(body?.of ?? query?.of ?? '') }),
+          },
+        }),
+      },
+    }),
+  ),
+})
+
+/** Payments the node has taken note of, by state. */
+export async function paymentStates({ db }: Pick<TillFixture, 'db'>): Promise<Record<string, number>> {
+  const { rows } = await db.owner.query<{ state: string; n: bigint }>(
+    'select state, count(*) as n from payment group by state',
+  )
+  return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]))
+}

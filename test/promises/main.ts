@@ -1,0 +1,89 @@
+// npm run promises -- [--only name,name] [--size asked|test] [--list]: every promise shown, one after the other.
+// Exit code 1 when one of them is broken.
+import { spawn } from 'node:child_process'
+import { parseArgs } from 'node:util'
+import { type Command, type Row, rows, type Size } from './rows.ts'
+
+const usage = `npm run promises [-- --only name,name] [-- --size asked|test] [-- --list]
+  --only  some of them: ${rows.map(({ name }) => name).join(', ')}
+  --size  asked: as large as promised, hours in all; test: minutes, to see that each command works (test)
+  --list  what would be run
+`
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    size: { type: 'string', default: 'test' },
+    list: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+const only = values.only?.split(',').map((name) => name.trim())
+const unknown = (only ?? []).filter((name) => !rows.some((row) => row.name === name))
+if (values.help || unknown.length > 0 || (values.size !== 'asked' && values.size !== 'test')) {
+  process.stderr.write(usage)
+  process.exit(values.help ? 0 : 2)
+}
+const size: Size = values.size
+const say = (text: string) => process.stdout.write(`${text}\n`)
+const figuresKept = 6
+
+/** A clean environment: what a test runner or a shell has set must not reach the nodes that are started. */
+const ownEnv = { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'], NO_COLOR: '1' }
+
+type Ran = { code: number; figures: string[] }
+
+function run(command: Command): Promise<Ran> {
+  const args = command.args(size)
+  const env = command.env?.(size) ?? {}
+  say(`$ ${[...Object.entries(env).map(([name, value]) => `${name}=${value}`), 'node', ...args].join(' ')}`)
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...ownEnv, ...env } })
+    const stop = () => child.kill('SIGTERM')
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+    let rest = ''
+    const figures: string[] = []
+    child.stdout.setEncoding('utf8')
+    child.stdout.on('data', (piece: string) => {
+      process.stdout.write(piece)
+      const lines = (rest + piece).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        const found = command.figure.exec(line)
+        const text = found?.slice(1).find((part) => part !== undefined) === undefined ? undefined : found?.[0].trim()
+        if (text) figures.push(text.replace(/^seen: /, ''))
+      }
+    })
+    child.on('close', (code) => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
+      resolve({ code: code ?? 1, figures: figures.slice(-figuresKept) })
+    })
+  })
+}
+
+async function show(row: Row): Promise<{ row: Row; ok: boolean; seen: string[] }> {
+  say(`\n=== ${row.promise} (${row.name})`)
+  const ran: Ran[] = []
+  for (const command of row.commands) ran.push(await run(command))
+  const seen = ran.flatMap(({ figures }) => figures)
+  // A command that ends well and shows no figure has shown nothing.
+  const ok = ran.every(({ code, figures }) => code === 0 && figures.length > 0)
+  return { row, ok, seen }
+}
+
+const chosen = rows.filter(({ name }) => only === undefined || only.includes(name))
+if (values.list) {
+  for (const { name, promise, asked, commands } of chosen) {
+    say(`${name.padEnd(9)} ${promise}: ${asked}`)
+    for (const command of commands) say(`          node ${command.args(size).join(' ')}`)
+  }
+  process.exit(0)
+}
+const results = []
+for (const row of chosen) results.push(await show(row))
+say(`\nsize: ${size}`)
+for (const { row, ok, seen } of results) {
+  say(`${ok ? 'ok    ' : 'BROKEN'} ${row.name.padEnd(9)} ${row.promise}`)
+  say(`         asked: ${row.asked}`)
+  for (const figure of seen.length === 0 ? ['nothing'] : seen) say(`         seen:  ${figure}`)
+}
+process.exit(results.every(({ ok }) => ok) ? 0 : 1)

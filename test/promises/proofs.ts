@@ -1,0 +1,22 @@
+import type { Proof } from './proof.ts'
+
+export type KnownProof = {
+  /** The size the promise asks for. */
+  asked: number
+  load(): Promise<Proof>
+}
+
+/** Each loads its own parts only: a proof of arithmetic needs no node. */
+export const proofs: Readonly<Record<string, KnownProof>> = {
+  unpaid: { asked: 1_000_000, load: async () => (await import('./unpaid.ts')).proveNothingUnpaid },
+  quoted: { asked: 10_000, load: async () => (await import('./quoted.ts')).proveOnlyQuoted },
+  faults: { asked: 10_000, load: async () => (await import('./faults.ts')).proveNobodyPaysTwice },
+  retries: { asked: 1_000, load: async () => (await import('./retries.ts')).proveRetries },
+  rotation: { asked: 20_000, load: async () => (await import('./rotation.ts')).proveRotation },
+  payouts: { asked: 10_000, load: async () => (await import('./payouts.ts')).provePayouts },
+  reorgs: { asked: 10_000, load: async () => (await import('./reorgs.ts')).proveReorgs },
+  cheap: { asked: 60_000, load: async () => (await import('./cheap.ts')).proveUnpaidCheap },
+  hostile: { asked: 5_000, load: async () => (await import('./hostile.ts')).proveHostileHarmless },
+  splits: { asked: 10_000_000, load: async () => (await import('./splits.ts')).proveSplits },
+  books: { asked: 1_000_000, load: async () => (await import('./ledger.ts')).proveBooks },
+}

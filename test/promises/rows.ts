@@ -1,0 +1,177 @@
+/** `asked` runs at the size the promise names, `test` at one that only shows that the command works. */
+export type Size = 'asked' | 'test'
+
+export type Command = {
+  /** As typed after `node`; what differs by size. */
+  args(size: Size): readonly string[]
+  env?(size: Size): Record<string, string>
+  /** Lines of the output that hold the figure. */
+  figure: RegExp
+}
+
+export type Row = { name: string; promise: string; asked: string; commands: readonly Command[] }
+
+const proof = (name: string, small: number): Command => ({
+  args: (size) => [
+    '--import',
+    'tsx',
+    'test/promises/prove.ts',
+    name,
+    ...(size === 'asked' ? [] : ['--count', String(small)]),
+  ],
+  figure: /^seen: (.*)/,
+})
+
+const tests = (files: readonly string[], env?: Command['env']): Command => ({
+  args: () => ['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', ...files],
+  ...(env === undefined ? {} : { env }),
+  figure: /^\s*(?:seen: (.*)|(Tests\s+.*))/,
+})
+
+const script = (name: string, asked: readonly string[], small: readonly string[], figure: RegExp): Command => ({
+  args: (size) => [`scripts/${name}.mjs`, ...(size === 'asked' ? asked : small)],
+  figure,
+})
+
+const bench = (name: string, asked: readonly string[], small: readonly string[], figure: RegExp): Command => ({
+  args: (size) => ['--import', 'tsx', `bench/${name}/main.ts`, ...(size === 'asked' ? asked : small)],
+  figure,
+})
+
+const verdicts = /^((?:ok|FAILED) .*)/
+const simulate = (seeds: string, steps: string): Command =>
+  script(
+    'simulate',
+    ['--seeds', seeds, '--steps', steps],
+    ['--steps', '60'],
+    /^(seed .*held.*|.*BROKEN.*|all seeds held)/,
+  )
+
+/** The promises, in the order of docs/promises.md. */
+export const rows: readonly Row[] = [
+  {
+    name: 'once',
+    promise: 'a payment buys one thing once',
+    asked: '10,000 copies over 4 processes: 1 served, 1 settled',
+    commands: [script('run-bench', ['scale', 'payment'], ['scale', 'payment', '--quick'], verdicts)],
+  },
+  {
+    name: 'quoted',
+    promise: 'only what was quoted',
+    asked: '0 wrong in 10,000 ordered pairs',
+    commands: [proof('quoted', 400)],
+  },
+  {
+    name: 'unpaid',
+    promise: 'nothing served unpaid',
+    asked: '0 paid bytes in 1,000,000 requests',
+    commands: [proof('unpaid', 5_000)],
+  },
+  {
+    name: 'twice',
+    promise: 'nobody pays twice, nobody for nothing',
+    asked: '0 second charges in 10,000 runs; all served or credited, p99 60 s',
+    commands: [proof('faults', 150), tests(['test/fault-points.test.ts', 'test/lost-answers.test.ts'])],
+  },
+  {
+    name: 'lost',
+    promise: 'no acknowledged payment is lost',
+    asked: '0 lost, 0 doubled',
+    commands: [script('kill-points', [], ['--every', '25'], /^((?:held|BROKEN) .*|nothing lost.*|\d+ broken)/)],
+  },
+  {
+    name: 'books',
+    promise: 'books balance, no money made or lost',
+    asked: '0 violations, difference 0',
+    commands: [
+      proof('splits', 200_000),
+      proof('books', 20_000),
+      simulate('1000', '1000'),
+      bench(
+        'options',
+        ['--buys', '0', '--lives', '100000'],
+        ['--buys', '0', '--lives', '1000'],
+        /^\s*"(differenceMicro|short|lives)".*/,
+      ),
+    ],
+  },
+  {
+    name: 'below',
+    promise: 'a balance is never below zero',
+    asked: '10,000 redemptions at once: exactly floor(balance / price)',
+    commands: [bench('commerce', [], ['--quick'], /^\s*"(succeeded|expected|per_second)".*/)],
+  },
+  {
+    name: 'chain',
+    promise: 'books equal the chain',
+    asked: 'a fault is found within two cycles, difference 0',
+    commands: [tests(['test/reconcile.test.ts', 'test/attack-reconcile.test.ts'])],
+  },
+  {
+    name: 'reorgs',
+    promise: 'safe in a reorg',
+    asked: '0 payouts from money that went away in 10,000 runs, loss below the cap',
+    commands: [proof('reorgs', 80)],
+  },
+  {
+    name: 'payouts',
+    promise: 'payouts exactly once',
+    asked: '10,000 intents: one transfer each, no gap',
+    commands: [proof('payouts', 200)],
+  },
+  {
+    name: 'retries',
+    promise: 'safe to ask again',
+    asked: 'a key 100 times with disconnects: the same bytes, 409 on change, kept 24 h',
+    commands: [proof('retries', 200)],
+  },
+  {
+    name: 'reads',
+    promise: 'reads fail closed',
+    asked: '0 false "clean" in 100,000 fault sets, 0 mixed blocks, 99.9 % right with 2 of 3 honest',
+    commands: [
+      tests(['packages/node/src/tokens/faults.fuzz.test.ts'], (size) => ({
+        FAULT_SETS: size === 'asked' ? '100000' : '2000',
+      })),
+    ],
+  },
+  {
+    name: 'outbound',
+    promise: 'no request to where it should not go; bombs are harmless',
+    asked: '0 connections of 10,000 hosts; memory + 64 MB, honest p99 below twice',
+    commands: [tests(['packages/node/src/outbound']), proof('hostile', 300)],
+  },
+  {
+    name: 'streams',
+    promise: 'streams hold',
+    asked: '10,000 streams, a tenth slow, an hour: 0 lost, memory flat',
+    commands: [bench('intents', ['--minutes', '60'], ['--quick'], /^\s*(?:seen: (.*))/)],
+  },
+  {
+    name: 'cheap',
+    promise: 'unpaid work is cheap',
+    asked: 'p99 20 ms at 2,000/s a core, 0 upstream calls',
+    commands: [proof('cheap', 6_000)],
+  },
+  {
+    name: 'secrets',
+    promise: 'secrets stay in, rotation is invisible',
+    asked: '0 hits, 0 failed verifications',
+    commands: [tests(['test/secrets-stay-in.test.ts']), proof('rotation', 1_000)],
+  },
+  {
+    name: 'restart',
+    promise: 'restart and restore',
+    asked: '50 rolling restarts: 0 failed paid requests; nothing lost, ready within 15 minutes',
+    commands: [
+      script('run-bench', ['scale', 'restart', '--restarts', '50'], ['scale', 'restart', '--quick'], verdicts),
+      script('run-bench', ['drill'], ['drill'], verdicts),
+    ],
+  },
+  {
+    name: 'mutate',
+    promise: 'tests can fail',
+    asked: '85 % of mutants killed',
+    commands: [script('mutate', [], ['--only', 'kernel'], /(\d+(?:\.\d+)? ?%.*)/)],
+  },
+]
