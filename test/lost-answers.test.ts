@@ -14,7 +14,7 @@ import {
 } from './support/till-fixture.ts'
 
 /** A facilitator that can be told when to be slow, and what to say after it has done its work. */
-type Mood = { delayMs: number; after: 'truth' | 'throw' | 'unknown' | 'refused' }
+type Mood = { until: Promise<void> | undefined; after: 'truth' | 'throw' | 'unknown' | 'refused' }
 
 let till: TillFixture
 let url: string
@@ -22,8 +22,8 @@ let mood: Mood
 const moody = (facilitator: Facilitator): Facilitator => ({
   ...facilitator,
   settle: async (payment, signal) => {
-    const { delayMs, after } = mood
-    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
+    const { until, after } = mood
+    await until
     const outcome = await facilitator.settle(payment, signal)
     if (after === 'throw') throw new Error('connection reset')
     if (after === 'unknown') return { status: 'unknown', reason: 'settlement_pending' }
@@ -37,7 +37,7 @@ beforeAll(async () => {
   url = `${till.node.url}${echoPath}`
 })
 beforeEach(() => {
-  mood = { delayMs: 0, after: 'truth' }
+  mood = { until: undefined, after: 'truth' }
 })
 afterAll(async () => {
   await expectSoundBooks(till)
@@ -71,7 +71,10 @@ test('a client that hangs up while its payment settles pays once: its next try g
   const buyer = await till.newBuyer()
   const target = `${url}?message=lost`
   const offer = await quote(target)
-  mood.delayMs = 2_000
+  let goOn = () => {}
+  mood.until = new Promise((resolve) => {
+    goOn = resolve
+  })
   const header = encodePayload(await signPayment(buyer, offer))
   await sendAndHangUp(target, header, () => untilState(buyer.address, 'settling'))
   const early = await send(target, await signPayment(buyer, offer))
@@ -80,8 +83,9 @@ test('a client that hangs up while its payment settles pays once: its next try g
     code: 'settlement_unknown',
     status_url: expect.stringContaining('/v1/payments/pay_'),
   })
+  mood.until = undefined
+  goOn()
   await untilState(buyer.address, 'served')
-  mood.delayMs = 0
   const retried = await send(target, await signPayment(buyer, offer))
   expect(retried.status).toBe(200)
   expect(await retried.json()).toMatchObject({ echo: 'lost' })

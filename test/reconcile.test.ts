@@ -13,6 +13,10 @@ import { type ReconciledAddress, reconcileBooks } from '../packages/node/src/pay
 import { expectSoundBooks, paymentRows } from './support/invariants.ts'
 import { buy, echoPath, openTill, quote, signPayment, type TillFixture } from './support/till-fixture.ts'
 
+type RpcLog = Record<string, unknown> & { data: string }
+/** What the endpoint makes of the logs it was asked for. */
+let bendLogs = (logs: RpcLog[]): RpcLog[] => logs
+
 let till: TillFixture
 let target: ReconciledAddress
 const alarms: string[] = []
@@ -30,7 +34,13 @@ beforeAll(async () => {
   const rpc = createRpc([
     {
       name: 'test',
-      send: (calls) => Promise.all(calls.map((call) => till.base.request(call.method, [...call.params]))),
+      send: (calls) =>
+        Promise.all(
+          calls.map(async (call) => {
+            const answer = await till.base.request(call.method, [...call.params])
+            return call.method === 'eth_getLogs' ? bendLogs(answer as RpcLog[]) : answer
+          }),
+        ),
     },
   ])
   const chain = createChain({
@@ -138,4 +148,34 @@ test('a posting without money is found and raises an alarm', async () => {
   )
   expect(await reconcile()).toMatchObject({ differenceMicro: -123n })
   expect(alarms).toContain('books_differ')
+})
+
+test('a transfer that the endpoint told twice is booked once; one that it kept back or made up is found at once', async () => {
+  const before = (await reconcile())?.differenceMicro ?? 0n
+  const pay = (micro: bigint) => callUsdc(demoAccount('creator').privateKey, 'transfer', [target.address, micro])
+  const openReviews = async () => {
+    const { rows } = await till.db.owner.query<{ micro: bigint }>(
+      `select amount_micro as micro from inbound_review order by seen_at, amount_micro`,
+    )
+    return rows.map(({ micro }) => micro)
+  }
+  bendLogs = (logs) => [...logs, ...logs]
+  await pay(31n)
+  expect(await reconcile()).toMatchObject({ differenceMicro: before })
+  expect((await openReviews()).filter((micro) => micro === 31n)).toHaveLength(1)
+
+  alarms.length = 0
+  bendLogs = () => []
+  await pay(53n)
+  expect(await reconcile()).toMatchObject({ differenceMicro: before + 53n })
+  expect(alarms).toContain('books_differ')
+
+  alarms.length = 0
+  bendLogs = (logs) => logs.map((log) => ({ ...log, data: `0x${1_000n.toString(16).padStart(64, '0')}` }))
+  await pay(71n)
+  const [first, second] = [await reconcile(), await reconcile()]
+  // Told of more than there was, books and balance part; a claim that the chain does not confirm is not booked at all.
+  expect([first?.differenceMicro, second?.differenceMicro]).not.toEqual([before + 53n, before + 53n])
+  expect(alarms).toContain('books_differ')
+  bendLogs = (logs) => logs
 })

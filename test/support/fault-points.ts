@@ -9,13 +9,26 @@ export type FaultPoints = {
   /** From now on calls made on behalf of a payment count; the one planned fails. */
   plan(at: number, when: 'before' | 'after'): void
   stop(): readonly string[]
+  /** From now on any call may fail, as `strike` decides for each; undefined ends it. */
+  storm(strike: (() => 'before' | 'after' | undefined) | undefined): void
 }
 
 export function createFaultPoints(): FaultPoints {
   let calls: string[] | undefined
   let planned: { at: number; when: 'before' | 'after' } | undefined
 
+  let strike: (() => 'before' | 'after' | undefined) | undefined
+
+  async function struck<T>(work: () => Promise<T>, failure: () => Error): Promise<T> {
+    const when = strike?.()
+    if (when === 'before') throw failure()
+    const result = await work()
+    if (when === 'after') throw failure()
+    return result
+  }
+
   async function pass<T>(name: string, work: () => Promise<T>, failure: () => Error): Promise<T> {
+    if (strike) return struck(work, failure)
     if (!calls) return work()
     calls.push(name)
     const mine = calls.length
@@ -67,6 +80,9 @@ export function createFaultPoints(): FaultPoints {
       calls = undefined
       planned = undefined
       return seen
+    },
+    storm: (given) => {
+      strike = given
     },
     intercept: {
       database,

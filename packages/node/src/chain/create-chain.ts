@@ -6,7 +6,7 @@ import { type BlockRef, type ChainPort, ChainUnreadable, type InboundTransfer } 
 import type { Network } from './network.ts'
 import { findByNonce, readSettlement } from './read-settlement.ts'
 import type { Rpc } from './rpc.ts'
-import { type RpcLog, searchLogs } from './search-logs.ts'
+import { agreedLogs, type RpcLog } from './search-logs.ts'
 import { addressTopic, calls, topicAddress, topics, word } from './usdc-abi.ts'
 import { verifyAsset } from './verify-asset.ts'
 
@@ -69,7 +69,7 @@ export function createChain(options: ChainOptions): ChainPort {
     },
     inboundTransfers: async (recipient, fromBlock, toBlock) =>
       (
-        await searchLogs(rpc, {
+        await agreedLogs(rpc, {
           address: usdc,
           topics: [topics.transfer, null, addressTopic(recipient)],
           fromBlock,
@@ -78,7 +78,7 @@ export function createChain(options: ChainOptions): ChainPort {
       ).map(toTransfer),
     transferAuthorization: (transfer) => readAuthorization(rpc, usdc, transfer),
     async outboundTotal(sender, fromBlock, toBlock) {
-      const logs = await searchLogs(rpc, {
+      const logs = await agreedLogs(rpc, {
         address: usdc,
         topics: [topics.transfer, addressTopic(sender)],
         fromBlock,

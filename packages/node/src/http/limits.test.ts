@@ -91,10 +91,10 @@ function lateNode(probe?: () => Promise<unknown>) {
   }
   const load = createLoad({ ...usualLoad, ...sheddingLoad }, { clock, ...(probe ? { probe } : {}) })
   let inside = 0
-  const open = (count: number) => {
+  const open = (count: number, paying = true) => {
     for (let each = 0; each < count; each += 1) {
       try {
-        load.enter(true)
+        load.enter(paying)
         inside += 1
       } catch {}
     }
@@ -158,6 +158,14 @@ test('answers that take long while the node is not late wait for somebody else, 
   node.open(500)
   for (let look = 0; look < 100; look += 1) await node.stall(20)
   expect([node.isLetIn(false), node.isLetIn(true)]).toEqual([true, true])
+})
+
+test('however many come to pay nothing, the few who pay and wait for a chain keep nobody out who pays', async () => {
+  const node = lateNode()
+  node.open(100, false)
+  node.open(20)
+  for (let look = 0; look < 5; look += 1) await node.stall(900)
+  expect([node.isLetIn(false), node.isLetIn(true)]).toEqual([false, true])
 })
 
 test('a node that has caught up lets everybody in again', async () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 import { isPulled } from './event-reader.ts'
-import { createExpectedWait } from './expected-wait.ts'
+import { createExpectedWait, type ExpectedWait } from './expected-wait.ts'
 import { createPressure, crowd } from './pressure.ts'
 
 export type LoadConfig = {
@@ -47,9 +47,13 @@ export function createLoad(config: LoadConfig, ports: { clock: Clock; probe?(): 
   const pressure = createPressure({ ...ports, inFlight })
   const crowded = () => new Problem('not_ready', { detail: 'The node is busy.', retryAfterSeconds: 1 })
   const isBusy = () => inFlight() >= crowd && (pressure.lastingMs() > busyMs || pressure.overdueMs() > stallMs)
+  /** Of a handful that waits for a chain, seconds pass without one being answered: that says nothing about the next. */
+  const isLate = (wait: ExpectedWait, msMax: number) => wait.inFlight() >= crowd && wait.ms() > msMax
   /** Who does not pay also goes without while those who do have to wait. */
   const takesTooLong = (paying: boolean) =>
-    paying ? paid.ms() > config.payingWaitMsMax : free.ms() > config.freeWaitMsMax || paid.ms() > config.freeWaitMsMax
+    paying
+      ? isLate(paid, config.payingWaitMsMax)
+      : isLate(free, config.freeWaitMsMax) || isLate(paid, config.freeWaitMsMax)
   return {
     enter: (paying) => {
       pressure.noteRequest()

@@ -1,14 +1,19 @@
+import { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
-import { expect, test } from 'vitest'
+import { type AddressInfo, connect, Server as NetServer, type Socket } from 'node:net'
+import { afterEach, expect, test, vi } from 'vitest'
 import { openMoreHands } from './more-hands.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+const backlog = 4_096
 
 async function openServer(hands: number) {
   const server = createServer((_request, response) => response.end('answer'))
-  server.listen(0, '127.0.0.1')
+  server.listen(0, '127.0.0.1', backlog)
   await once(server, 'listening')
-  return { server, hands: openMoreHands(server, hands - 1), port: (server.address() as AddressInfo).port }
+  return { server, hands: openMoreHands(server, hands - 1, backlog), port: (server.address() as AddressInfo).port }
 }
 
 /** Twenty callers come at once; how many are taken in each turn of the loop. */
@@ -69,4 +74,35 @@ test('closing before any hand came leaves nothing behind', async () => {
   server.close()
   await once(server, 'close')
   await expect(ask(connect(port, '127.0.0.1'))).rejects.toThrow('ECONNREFUSED')
+})
+
+test('hands leave the queue of their socket as long as it was', async () => {
+  const listens = vi.spyOn(NetServer.prototype, 'listen')
+  const { server, hands } = await openServer(4)
+  await expect.poll(() => listens.mock.calls.length, { timeout: 20_000 }).toBe(4)
+  expect(listens.mock.calls.map((given) => (given as unknown[]).at(-1))).toEqual([backlog, backlog, backlog, backlog])
+  server.close()
+  await hands.close()
+})
+
+test('a handle that comes back while all is being closed is closed too', async () => {
+  const spawns = vi.spyOn(ChildProcess.prototype as ChildProcess & { spawn(): void }, 'spawn')
+  const { server, hands } = await openServer(4)
+  server.close()
+  const closed = hands.close()
+  const late = { close: vi.fn() }
+  const [child] = spawns.mock.contexts as ChildProcess[]
+  child?.emit('message', '', late)
+  expect(late.close).toHaveBeenCalledOnce()
+  await closed
+})
+
+test('where no process can be started, the server answers with its own hands', async () => {
+  vi.spyOn(ChildProcess.prototype as ChildProcess & { spawn(): void }, 'spawn').mockImplementation(() => {
+    throw new Error('spawn EPERM')
+  })
+  const { server, hands, port } = await openServer(4)
+  expect(await ask(connect(port, '127.0.0.1'))).toMatch(/answer$/)
+  server.close()
+  await hands.close()
 })

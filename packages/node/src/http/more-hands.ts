@@ -18,19 +18,24 @@ const returner = fileURLToPath(new URL('./return-handles.mjs', import.meta.url))
  *
  * A node works without them as well, so nothing waits for these hands and their failure is nobody's trouble.
  */
-export function openMoreHands(server: HttpServer, count: number): Hands {
+export function openMoreHands(server: HttpServer, count: number, backlog: number): Hands {
   const hands: Server[] = []
+  let answers = 0
   let closing = false
   const child = count > 0 ? lendHandle(server, count) : undefined
   const returned = child ? new Promise((resolve) => child.once('exit', resolve).once('error', resolve)) : undefined
   child?.on('message', (_message, handle) => {
-    if (handle === undefined || closing) return
+    answers += 1
+    if (answers === count) child.disconnect()
+    if (handle === undefined) return
+    // Left alone it would go on letting callers in whom nobody answers.
+    if (closing) return (handle as Server).close()
     // As the HTTP server itself does it with what it takes.
     const hand = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket))
     hand.on('error', () => {})
-    hand.listen({ _handle: handle })
+    // It is one socket: who listens on it without saying how many may wait cuts the queue of all down to the usual length.
+    hand.listen({ _handle: handle }, backlog)
     hands.push(hand)
-    if (hands.length === count) child.disconnect()
   })
   return {
     close: async () => {
@@ -42,13 +47,18 @@ export function openMoreHands(server: HttpServer, count: number): Hands {
   }
 }
 
-function lendHandle(server: HttpServer, count: number): ChildProcess {
-  const child = fork(returner, { execArgv: [], env: {}, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
-  child.on('error', () => {})
-  // The bare handle: a process that is sent a server starts to take connections.
-  const { _handle: bare } = server as unknown as { _handle: Server }
-  for (let lent = 0; lent < count; lent += 1) child.send('', bare, () => {})
-  child.unref()
-  child.channel?.unref()
-  return child
+/** Some failures to start a process are events, others are thrown: where it may not (EPERM) or memory is short. */
+function lendHandle(server: HttpServer, count: number): ChildProcess | undefined {
+  try {
+    const child = fork(returner, { execArgv: [], env: {}, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+    child.on('error', () => {})
+    // The bare handle: a process that is sent a server starts to take connections.
+    const { _handle: bare } = server as unknown as { _handle: Server }
+    for (let lent = 0; lent < count; lent += 1) child.send('', bare, () => {})
+    child.unref()
+    child.channel?.unref()
+    return child
+  } catch {
+    return undefined
+  }
 }

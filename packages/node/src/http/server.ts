@@ -71,7 +71,7 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
       resolve()
     })
   })
-  const hands = openMoreHands(server, (options.hands ?? 1) - 1)
+  const hands = openMoreHands(server, (options.hands ?? 1) - 1, backlog)
   const { port } = server.address() as AddressInfo
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   return {

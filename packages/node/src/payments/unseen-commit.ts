@@ -27,13 +27,17 @@ export function unseenCommit(deps: GateDeps, unseen: Unseen): Problem {
   return new Problem('call_in_flight', {
     detail: 'Whether this call was paid for is not known yet.',
     retryAfterSeconds: 5,
-    ...(named
-      ? {}
-      : {
-          hint: 'Sign the request again after Retry-After seconds, with this Idempotency-Key; nothing is used twice.',
-          extra: { idempotency_key: callId },
-        }),
+    ...(named ? {} : howToAskAgain(port, callId)),
   })
+}
+
+function howToAskAgain({ nameTaken }: EntitlementPort, callId: string) {
+  return nameTaken
+    ? {
+        hint: 'Sign the request again after Retry-After seconds, with this Idempotency-Key; nothing is used twice.',
+        extra: { idempotency_key: callId },
+      }
+    : { hint: 'This call has no name, so asking again may use another one: give each call an Idempotency-Key.' }
 }
 
 async function nameWhenSeen(

@@ -37,7 +37,7 @@ export async function workOnClaim(
     await release(stop.reason)
     return stop.outcome
   }
-  const intended = await deps.claims.intend({
+  const intent = {
     id: claim.id,
     status: prepared.answer.status,
     contentType: prepared.answer.contentType,
@@ -45,10 +45,29 @@ export async function workOnClaim(
     body: Buffer.from(prepared.answer.body),
     reservation: prepared.reservation,
     leaseUntilMs: deps.clock.nowMs() + deps.limits.settleMs + claimLeaseMs,
+  }
+  const intended = await deps.claims.intend(intent).catch(async (error: unknown) => {
+    // Nothing was sent. Left as it is, whoever named this purchase would wait for the lease of the claim to run out.
+    await letGo(deps, claim)
+    throw error
   })
   if (!intended) return refuseForLater('payment_in_flight', deps.statusUrl(claim.id), 1)
 
   return settleAndFinish(deps, chain, call, verified, claim, prepared)
+}
+
+/**
+ * Once, and only where no other release was tried: a second one could meet the claim when the same authorization has taken
+ * it up anew and is being settled. Where this fails too, recovery finds the claim by its lease.
+ */
+async function letGo(deps: GateDeps, claim: Claim): Promise<void> {
+  await endPayment(
+    deps.database,
+    { id: claim.id, from: ['claimed', 'settling'], to: 'released', reason: 'interrupted', owner: deps.owner.id },
+    deps.clock.nowMs(),
+  ).catch((error: unknown) =>
+    deps.log.warn({ paymentId: claim.id, error: String(error) }, 'a claim is left to its lease'),
+  )
 }
 
 /** From here on money may move: whatever goes wrong, the answer is never 402 and never forgets the payment. */

@@ -89,7 +89,8 @@ async function holdPass(deps: PassDeps, call: PaidCall, fingerprint: string): Pr
     await endHold(tx, clock, id, 'released')
     return 'used_up'
   })
-  if (outcome === 'held') return { status: 'held', holdId: id, account: pass.wallet, callId: id }
+  if (outcome === 'held')
+    return { status: 'held', holdId: id, account: pass.wallet, callId: id, named: key !== undefined }
   if (outcome === 'used_up') return notCovered(pass, call, 'The pass is used up.')
   return { status: 'refused', problem: new Problem('call_in_flight', { retryAfterSeconds: 1 }) }
 }

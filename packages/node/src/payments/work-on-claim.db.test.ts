@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../kernel/clock.ts'
+import { silentLog } from '../kernel/log.ts'
+import type { Database } from '../store/database.ts'
+import { StoreUnavailable } from '../store/errors.ts'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { createClaims } from './claims.ts'
+import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import type { PaidCall } from './paid-call.ts'
+import { findPayment } from './store-advance.ts'
+import type { Claim } from './store-claim.ts'
+import { workOnClaim } from './work-on-claim.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+
+const owner = { id: 7n } as GateDeps['owner']
+const claimOf = (number: number): Claim => ({
+  id: `pay_${number}`,
+  network: 'eip155:8453',
+  asset: `0x${'a'.repeat(40)}`,
+  payer: `0x${number.toString(16).padStart(40, '0')}`,
+  payerIsKey: true,
+  nonce: `0x${number.toString(16).padStart(64, '0')}`,
+  payTo: `0x${'b'.repeat(40)}`,
+  payee: 'pay_to',
+  amountMicro: 5_000n,
+  validBefore: 4_000_000_000n,
+  routeId: 'test.route',
+  resource: 'http://127.0.0.1/test',
+  fingerprint: Buffer.from(`pay_${number}`),
+  identifierHash: null,
+  ref: null,
+  aff: null,
+  revocable: false,
+  headBlock: 1n,
+  balanceMicro: 1_000_000n,
+  ignoreUndelivered: false,
+})
+
+/** The statement that stores the intent takes effect, or not; either way its answer is lost. */
+const losing = (when: 'before' | 'after'): Database => ({
+  ...db.database,
+  query: async (statement, values) => {
+    const isIntent = typeof statement !== 'string' && statement.name === 'payment-intent'
+    if (!isIntent) return db.database.query(statement, values)
+    if (when === 'after') await db.database.query(statement, values)
+    throw new StoreUnavailable('the connection to the database was lost')
+  },
+})
+
+test.each(['before', 'after'] as const)(
+  'a claim whose intent was interrupted %s it was stored is let go at once, for nothing was sent',
+  async (when) => {
+    const claim = claimOf(when === 'before' ? 1 : 2)
+    const database = losing(when)
+    const claims = createClaims(database, owner, systemClock)
+    expect(await claims.claim(claim)).toEqual({ status: 'claimed' })
+    const deps = {
+      database,
+      claims,
+      owner,
+      clock: systemClock,
+      log: silentLog,
+      limits: { settleMs: 30_000 },
+      exposure: { admit: async () => true },
+      facilitator: { settle: () => Promise.reject(new Error('must not be asked')) },
+    } as unknown as GateDeps
+    const call = {
+      clientGone: new AbortController().signal,
+      prepare: async () => ({ answer: { status: 200, contentType: 'text/plain', body: 'x' } }),
+    } as unknown as PaidCall
+    const working = workOnClaim(deps, {} as never, call, { payer: claim.payer } as VerifiedPayment, claim)
+    await expect(working).rejects.toThrow(StoreUnavailable)
+    expect(await findPayment(db.owner, claim.id)).toMatchObject({ state: 'released', reason: 'interrupted' })
+    const { rows } = await db.owner.query<{ in_flight: number }>(
+      'select in_flight from payer_flight where payer = $1',
+      [claim.payer],
+    )
+    expect(rows.map(({ in_flight }) => Number(in_flight))).toEqual([0])
+  },
+)
