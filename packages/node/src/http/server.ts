@@ -68,6 +68,8 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
     server.once('error', reject)
     server.listen({ port: options.port, host: options.host, backlog }, () => {
       server.off('error', reject)
+      // A connection that could not be taken, for want of memory for instance, is no reason to end the node.
+      server.on('error', (error) => options.log.warn({ error: error.message }, 'a connection could not be taken'))
       resolve()
     })
   })
