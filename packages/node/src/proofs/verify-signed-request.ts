@@ -44,11 +44,8 @@ export async function verifySignedRequest(
   if (signature === undefined) throw refused(`The Signature header has no bytes for ${input.label}.`)
   const base = signatureBase(coveredValues(input, request), input.inner)
   const digest = personalMessageDigest(Buffer.from(base, 'latin1'))
-  const proven = await checkAccountSignature(deps.checkContractSignature, {
-    account,
-    digest,
-    signature: toHex(signature),
-  })
+  const signed = { account, digest, signature: toHex(signature) }
+  const proven = await checkAccountSignature(deps.checkContractSignature, signed, { passing: true })
   if (proven === undefined) throw refused('The signature is not one of this account for this request.')
   // Claimed after the signature check: claiming first would let a stranger burn someone else's nonce.
   const key = `${account.chainId}:${account.address}:${nonce}`
