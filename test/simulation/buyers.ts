@@ -1,6 +1,5 @@
 import { toHex } from '../../packages/node/src/kernel/bytes.ts'
 import type { Rng } from '../../packages/node/src/kernel/random.ts'
-import { signRequest } from '../../packages/sdk/src/index.ts'
 import {
   decodeHeader,
   encodePayload,
@@ -62,15 +61,21 @@ export async function sign(
 /** Sends a payment and writes down what came back. A buyer may hang up before the answer is there. */
 export async function pay(scene: Scene, order: Order, payload: Payload, patienceMs?: number): Promise<Sent['status']> {
   const { world, history } = scene
+  const nonce = String(payload.payload.authorization['nonce'])
+  // Whoever has the answer and sends another authorization for it buys it once more.
+  if (order.body !== undefined && order.answeredBy !== nonce) order.boughtAgain.add(nonce)
   const headers = {
     ...(order.init.headers as Record<string, string> | undefined),
     'payment-signature': encodePayload(payload),
   }
   const { status, body } = await answerOf(world, order, headers, patienceMs)
-  history.sent.push({ order, payload, nonce: String(payload.payload.authorization['nonce']), status })
+  history.sent.push({ order, payload, nonce, status })
   if (status === 402 && !order.bent && (await authorizationSpent(scene, payload)))
     throw new Violation('promise 3', `402 for ${order.id}, whose authorization moved money: ${body.slice(0, 300)}`)
-  if (status === 200) noteAnswer(order, body)
+  if (status === 200) noteAnswer(order, body, nonce)
+  else order.refusal = body.slice(0, 300)
+  // The name stands for a purchase whose money went back: whoever still wants it needs another.
+  if (status === 409 && body.includes('It was refunded.')) order.identifier = undefined
   return status
 }
 
@@ -85,40 +90,19 @@ async function answerOf(world: World, order: Order, headers: Record<string, stri
     )
   try {
     const response = await world.fetch(order.path, { ...order.init, headers, signal: hangUp.signal })
-    return { status: response.status, body: await world.time.until(response.text()) }
-  } catch {
+    const taken = response.status === 200 && order.read ? order.read(response) : world.time.until(response.text())
+    return { status: response.status, body: await taken }
+  } catch (error) {
+    if (error instanceof Violation) throw error
     return { status: 'broken' as const, body: '' }
   } finally {
     over.abort(new Error('answered'))
   }
 }
 
-function noteAnswer(order: Order, body: string): void {
+export function noteAnswer(order: Order, body: string, nonce: string): void {
   if (order.body !== undefined && order.identifier !== undefined && order.body !== body)
     throw new Violation('I12', `${order.id} was answered twice with different bytes`)
   order.body ??= body
-}
-
-/** A call paid from credit, signed by the wallet and named, so that it counts once however often it is sent. */
-export async function draw(scene: Scene, buyer: number, key: string, path: string): Promise<void> {
-  const { world, history, rng } = scene
-  const account = world.buyers[buyer]
-  if (!account) return
-  const request = await signRequest(
-    `${world.address()}${path}`,
-    { headers: { 'idempotency-key': key } },
-    { account, cover: ['idempotency-key'], platform: { nowMs: world.time.nowMs, randomBytes: (n) => rng.bytes(n) } },
-  )
-  try {
-    const response = await world.fetch(path, { headers: Object.fromEntries(request.headers) })
-    const body = await world.time.until(response.text())
-    if (response.status !== 200) return
-    const name = `${buyer} ${key} ${path}`
-    const before = history.draws.get(name)
-    if (before !== undefined && before !== body)
-      throw new Violation('I12', `the draw ${name} was answered twice with different bytes`)
-    history.draws.set(name, body)
-  } catch (error) {
-    if (error instanceof Violation) throw error
-  }
+  order.answeredBy ??= nonce
 }

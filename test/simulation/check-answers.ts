@@ -1,6 +1,7 @@
 import type { Scene } from './buyers.ts'
 import type { Order } from './history.ts'
 import { scanTransfers } from './scan-transfers.ts'
+import { has } from './shops.ts'
 import { Violation } from './violation.ts'
 
 export type PaymentRow = {
@@ -25,7 +26,7 @@ export async function readPayments({ world }: Scene): Promise<PaymentRow[]> {
 }
 
 /** Some things are sold at one address to everybody: there an order cannot be told from another of the same wallet. */
-export const hasOwnAddress = ({ path }: Order): boolean => !/^\/(matrix|v1\/options)\//.test(path)
+export const hasOwnAddress = ({ path }: Order): boolean => !/^\/(matrix|v1\/options|v1\/cite|v1\/market)\//.test(path)
 
 /** The address of an order as payments carry it: attribution is no part of it. */
 export const resourceOf = ({ world }: Scene, order: Order): string =>
@@ -37,12 +38,14 @@ export async function checkAnswers(scene: Scene): Promise<void> {
   const payments = await readPayments(scene)
   checkEvidence(scene, payments)
   checkClaims(scene, payments)
+  await checkEffects(scene)
+  await checkStamps(scene)
   const byResource = groupBy(payments, (payment) => payment.resource)
   for (const order of scene.history.orders) {
     if (!hasOwnAddress(order)) continue
     const own = byResource.get(resourceOf(scene, order)) ?? []
     const sold = own.filter(({ state }) => state === 'served' || state === 'settled')
-    if (order.honest && sold.length > 1)
+    if (order.honest && sold.length > 1 + order.boughtAgain.size)
       throw new Violation('promise 4', `${order.id} was sold twice: ${sold.map(({ id }) => id).join(', ')}`)
     if (order.body === undefined) continue
     const paid = own.some(({ state, reorgs }) => ['served', 'refunded'].includes(state) || reorgs > 0)
@@ -51,6 +54,36 @@ export async function checkAnswers(scene: Scene): Promise<void> {
         'promise 4',
         `${order.id} was answered and nobody paid: ${JSON.stringify(own.map(({ state }) => state))}`,
       )
+  }
+}
+
+/** Promise 1: an order takes effect once, unless its money went back or it was bought again. */
+async function checkEffects({ world, history }: Scene): Promise<void> {
+  const { rows } = await world.db.owner.query<{ order_id: string; n: bigint }>(
+    `select e.order_id, count(*) as n from simulated_effect e left join payment p on p.id = e.payment_id
+     where not e.revoked and coalesce(p.state, '') <> 'refunded' group by e.order_id having count(*) > 1`,
+  )
+  for (const { order_id, n } of rows) {
+    const again = history.orders.find(({ id }) => id === order_id)?.boughtAgain.size ?? 0
+    if (Number(n) > 1 + again) throw new Violation('promise 1', `an order has ${n} effects (${order_id})`)
+  }
+}
+
+/** The page tells whose citation it is: an order is stamped once, and what was answered is stamped. */
+async function checkStamps({ world, history }: Scene): Promise<void> {
+  if (!has(world.seed, 'citations')) return
+  const { rows } = await world.db.owner.query<{ id: string; source_url: string; counts: boolean }>(
+    `select a.id, a.source_url, coalesce(p.state in ('served', 'settled'), true) as counts
+     from attestation a left join payment p on p.id = a.payment_id`,
+  )
+  const byPage = groupBy(rows, ({ source_url }) => source_url.slice(source_url.lastIndexOf('/') + 1))
+  for (const order of history.orders) {
+    if (!order.path.startsWith('/v1/cite/')) continue
+    const stamps = byPage.get(order.id) ?? []
+    if (stamps.filter(({ counts }) => counts).length > 1 + order.boughtAgain.size)
+      throw new Violation('promise 4', `${order.id} was stamped twice: ${stamps.map(({ id }) => id).join(', ')}`)
+    if (order.body !== undefined && stamps.length === 0)
+      throw new Violation('promise 4', `${order.id} was answered and not stamped`)
   }
 }
 

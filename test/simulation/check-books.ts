@@ -1,4 +1,5 @@
 import { balanceDifferences, verifySeals } from '../../packages/node/src/ledger/index.ts'
+import { heldDifferences } from '../../packages/node/src/payments/index.ts'
 import { verifyAudit } from '../../packages/node/src/store/audit-log.ts'
 import type { Sql } from '../../packages/node/src/store/database.ts'
 import type { Scene } from './buyers.ts'
@@ -49,11 +50,6 @@ const questions: readonly [rule: string, what: string, sql: string][] = [
     `select payment_id as found from simulated_effect group by payment_id, round having count(*) > 1`,
   ],
   [
-    'promise 1',
-    'an order has two effects',
-    `select order_id as found from simulated_effect where not revoked group by order_id having count(*) > 1`,
-  ],
-  [
     'promise 4',
     'served without its effect',
     `select p.id as found from payment p where p.state = 'served' and p.route_id like 'simulated.%' and not exists
@@ -64,6 +60,23 @@ const questions: readonly [rule: string, what: string, sql: string][] = [
     'an effect without a sale',
     `select e.payment_id as found from simulated_effect e join payment p on p.id = e.payment_id
      where not e.revoked and p.state not in ('served','refunded')`,
+  ],
+  [
+    'promise 4',
+    'a period of a subscription without a sale, or a sale without its period',
+    `select p.id as found from payment p left join subscription_purchase s on s.payment_id = p.id and s.revoked_at is null
+     where (p.route_id like 'subscriptions.%' or p.route_id = 'market.intents.stream')
+     group by p.id, p.state having count(s.payment_id) <> case when p.state = 'served' then 1 else 0 end`,
+  ],
+  [
+    'I9',
+    'what creators get of a sale is not what the toll leaves',
+    `select a.id as found from attestation a left join payment p on p.id = a.payment_id
+     where (select coalesce(sum(c.micro), 0) from creator_accrual c where c.payment_id = a.payment_id) <>
+       case when p.id is null or p.state = 'served' then a.price_micro - a.price_micro / 10
+         when exists (select from creator_accrual c where c.payment_id = a.payment_id and c.state = 'expired')
+           then a.price_micro - a.price_micro / 10
+         else 0 end`,
   ],
   [
     'I10',
@@ -94,6 +107,8 @@ export async function checkBooks({ world, history }: Scene): Promise<void> {
   }
   const [folded] = await balanceDifferences(sql)
   if (folded) throw new Violation('I3', `${folded.name} is kept as ${folded.kept} and folds to ${folded.folded}`)
+  const [held] = await heldDifferences(sql)
+  if (held) throw new Violation('I3', `${held.name} keeps ${held.kept} aside and its holds are ${held.holds}`)
   await checkUnchanged(sql, history)
   if (await verifySeals(sql)) throw new Violation('I11', 'the seals of the books do not verify')
   if (await verifyAudit(sql)) throw new Violation('I11', 'the audit log does not verify')

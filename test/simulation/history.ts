@@ -14,9 +14,29 @@ export type Order = {
   bent: boolean
   identifier: string | undefined
   body: string | undefined
+  /** The authorization that brought the answer, and others that were sent once it was there: each of them buys it again. */
+  answeredBy: string | undefined
+  boughtAgain: Set<string>
+  /** What was said instead of an answer, the last time. */
+  refusal?: string
+  /** Takes the answer in, where that is more than to read it to its end. */
+  read?(response: Response): Promise<string>
 }
 
 export type Sent = { order: Order; payload: Payload; nonce: string; status: number | 'broken' }
+
+/** A call paid from credit. Without a key each try is a call of its own. */
+export type Draw = {
+  buyer: number
+  key: string | undefined
+  routeId: string
+  priceMicro: bigint
+  tries: number
+  /** Tries of which nobody knows the end. */
+  lost: number
+  /** What was answered, and the call each answer names. */
+  answers: { body: string; callId: string | undefined }[]
+}
 
 export type Transfer = { chainId: number; transaction: string; from: string; to: string; micro: bigint }
 
@@ -24,7 +44,8 @@ export type Transfer = { chainId: number; transaction: string; from: string; to:
 export type History = {
   orders: Order[]
   sent: Sent[]
-  draws: Map<string, string>
+  /** By wallet and name, or one for each try. */
+  draws: Map<string, Draw>
   /** By chain, transaction and log; those of replaced blocks stay. */
   transfers: Map<string, Transfer>
   /** Authorizations that our own wallets carried to a chain, by payer and nonce. */
@@ -32,6 +53,11 @@ export type History = {
   scannedTo: Map<number, number>
   /** Entries of the books that were seen before, and what they added up to. */
   entries: { upTo: bigint; digest: string }
+  /** Leaves of the transparency log that were seen before. */
+  leaves: string[]
+  /** What subscribers of the stream hold, by wallet. */
+  streams: Map<string, { token: string | undefined; lastSeq: number }>
+  eventsRead: number
 }
 
 export const createHistory = (): History => ({
@@ -42,4 +68,7 @@ export const createHistory = (): History => ({
   carried: new Map(),
   scannedTo: new Map(),
   entries: { upTo: 0n, digest: '' },
+  leaves: [],
+  streams: new Map(),
+  eventsRead: 0,
 })

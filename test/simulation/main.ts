@@ -1,8 +1,9 @@
 // npm run simulate -- --seed N --steps M [--seeds K] [--shrink R] [--plant NAME]
 import { parseArgs } from 'node:util'
+import { startTestServer, testServerVariable } from '../../packages/node/src/store/testing.ts'
 import { plantedFaults } from './planted-faults.ts'
 import { asRegression } from './regressions.ts'
-import { type RunOptions, runSeed } from './run-seed.ts'
+import { type Actions, type RunOptions, runSeed, type Seen } from './run-seed.ts'
 import { shrink } from './shrink.ts'
 import { stepsOf } from './steps.ts'
 
@@ -27,6 +28,17 @@ if (values.plant !== undefined && plant === undefined)
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
+/** Done of tried, so that nobody takes a run in which nothing came about for a proof. */
+const describeActions = (actions: Actions) =>
+  Object.entries(actions)
+    .map(([kind, { tried, done }]) => `${kind} ${done}/${tried}`)
+    .join(', ')
+
+const describeSeen = (seen: Seen) =>
+  Object.entries(seen)
+    .map(([what, number]) => `${what} ${number}`)
+    .join(', ')
+
 async function runOne(seed: string): Promise<boolean> {
   const steps = stepsOf(seed, count)
   const options: Omit<RunOptions, 'steps'> = { seed, ...(plant === undefined ? {} : { plant }) }
@@ -40,10 +52,10 @@ async function runOne(seed: string): Promise<boolean> {
     },
   })
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
+  say(`  ${describeActions(result.actions)}`)
   if (result.status === 'held') {
-    say(
-      `seed ${seed}: ${result.steps} steps, ${result.orders} orders, ${result.payments} payments sent, ${result.draws} draws of credit, every rule held, ${seconds} s`,
-    )
+    say(`  ${describeSeen(result.seen)}`)
+    say(`seed ${seed}: ${result.steps} steps, every rule held, ${seconds} s`)
     return true
   }
   say(`seed ${seed}: BROKEN at step ${result.at} after ${seconds} s: ${result.message}`)
@@ -56,8 +68,13 @@ async function runOne(seed: string): Promise<boolean> {
   return false
 }
 
+// One database server for all runs: each of them has a database of its own.
+const server = await startTestServer()
+process.env[testServerVariable] = server.url
+
 let broken = 0
 for (let index = 0; index < Number(values.seeds); index += 1)
   if (!(await runOne(String(Number(values.seed) + index)))) broken += 1
 say(broken === 0 ? 'all seeds held' : `${broken} seeds broken`)
+await server.stop()
 process.exit(broken === 0 ? 0 : 1)

@@ -21,7 +21,12 @@ export type MortalPorts = {
  * What a process has of the outside world, until it dies. A statement that was sent before the death may still take
  * effect, its answer reaches nobody; an open transaction ends undone.
  */
-export function createMortalPorts(life: Life, time: VirtualTime, plan: FaultPlan): MortalPorts {
+export function createMortalPorts(
+  life: Life,
+  time: VirtualTime,
+  plan: FaultPlan,
+  noticed: (statement: string | Statement) => void,
+): MortalPorts {
   const locks: HeldLock[] = []
   const open = new Set<Promise<unknown>>()
   let pool: Database | undefined
@@ -54,6 +59,7 @@ export function createMortalPorts(life: Life, time: VirtualTime, plan: FaultPlan
       query: async <Row>(statement: string | Statement, values?: readonly unknown[]) => {
         if (life.alive) step('before')
         if (!life.alive) throw new ProcessDied()
+        noticed(statement)
         const result = await tx.query<Row>(atVirtualTime(statement, time), values)
         if (life.alive) step('after')
         if (!life.alive) throw new ProcessDied()
@@ -66,7 +72,10 @@ export function createMortalPorts(life: Life, time: VirtualTime, plan: FaultPlan
     }
     return {
       query: (statement, values) =>
-        pass(async () => lostAnswer(await real.query(atVirtualTime(statement, time), values))),
+        pass(async () => {
+          noticed(statement)
+          return lostAnswer(await real.query(atVirtualTime(statement, time), values))
+        }),
       transaction: (work) => pass(async () => lostAnswer(await real.transaction((tx) => work(inTransaction(tx))))),
       listen: (channel, onMessage, onResync) =>
         real.listen(

@@ -25,26 +25,29 @@ function attackOrder({ history }: Scene, step: Step, path: string, priceMicro: b
     bent,
     identifier: undefined,
     body: undefined,
+    answeredBy: undefined,
+    boughtAgain: new Set(),
   }
   history.orders.push(order)
   return order
 }
 
 /** A payment made for one thing, shown for another of the same price. */
-export async function replayElsewhere(scene: Scene, step: Step): Promise<void> {
+export async function replayElsewhere(scene: Scene, step: Step): Promise<boolean | undefined> {
   const sent = recent(scene, step)
   const route = countedRoutes[step.b % countedRoutes.length]
-  if (!sent || !route) return
+  if (!sent || !route) return undefined
   await pay(scene, attackOrder(scene, step, `${route.path}?order={id}`, route.micro), sent.payload)
+  return true
 }
 
 /** Too little, too much, to somebody else, out of time, or with a signature of nothing: never an answer. */
-export async function bendPayment(scene: Scene, step: Step): Promise<void> {
+export async function bendPayment(scene: Scene, step: Step): Promise<boolean | undefined> {
   const route = countedRoutes[step.b % countedRoutes.length]
-  if (!route) return
+  if (!route) return undefined
   const order = attackOrder(scene, step, `${route.path}?order={id}`, route.micro, true)
   const offer = await askPrice(scene, order)
-  if (!offer) return
+  if (!offer) return undefined
   const second = BigInt(Math.floor(scene.world.time.nowMs() / 1000))
   const bends = [
     { value: route.micro - 1n },
@@ -63,6 +66,7 @@ export async function bendPayment(scene: Scene, step: Step): Promise<void> {
   if (status === 200) throw new Violation('promise 2', `a bent payment bought ${order.id}`)
   if (await authorizationSpent(scene, payload))
     throw new Violation('promise 2', `a bent payment of ${order.id} was taken`)
+  return true
 }
 
 const transferCall = (payload: { payload: { signature: Hex; authorization: Record<string, string> } }): Hex => {
@@ -83,32 +87,33 @@ const transferCall = (payload: { payload: { signature: Hex; authorization: Recor
 }
 
 /** Somebody else carries an authorization to the chain, before the node sees it or while it works on it. */
-export async function carryFirst(scene: Scene, step: Step): Promise<void> {
+export async function carryFirst(scene: Scene, step: Step): Promise<boolean | undefined> {
   const { world } = scene
   if (step.c % 2 === 0) {
     const sent = recent(scene, step)
     // Money that goes elsewhere is none of the node's business.
-    if (!sent || sent.payload.payload.authorization['to']?.toLowerCase() === strangerAddress) return
+    if (!sent || sent.payload.payload.authorization['to']?.toLowerCase() === strangerAddress) return undefined
     const chain = chainOf(world, String(sent.payload.accepted['network']))
     await sendAs(world, chain, step.b % buyerCount, chain.usdc, transferCall(sent.payload))
-    return
+    return true
   }
   const route = countedRoutes[step.b % countedRoutes.length]
-  if (!route) return
+  if (!route) return undefined
   const order = attackOrder(scene, step, `${route.path}?order={id}`, route.micro)
   const offer = await askPrice(scene, order)
-  if (!offer) return
+  if (!offer) return undefined
   const payload = await sign(scene, order, offer)
   const chain = chainOf(world, String(payload.accepted['network']))
   await sendAs(world, chain, step.b % buyerCount, chain.usdc, transferCall(payload))
   await pay(scene, order, payload)
+  return true
 }
 
 /** The payer takes an authorization back on chain, after having shown it. */
-export async function cancel(scene: Scene, step: Step): Promise<void> {
+export async function cancel(scene: Scene, step: Step): Promise<boolean | undefined> {
   const sent = recent(scene, step)
   const account = sent && scene.world.buyers[sent.order.buyer]
-  if (!sent || !account) return
+  if (!sent || !account) return undefined
   const accepted = sent.payload.accepted as {
     network: string
     asset: Address
@@ -132,13 +137,15 @@ export async function cancel(scene: Scene, step: Step): Promise<void> {
     args: [account.address, sent.nonce, signature],
   })
   await sendAs(scene.world, chain, sent.order.buyer, chain.usdc, data)
+  return true
 }
 
 /** Money that comes without a word. */
-export async function plainTransfer(scene: Scene, step: Step): Promise<void> {
+export async function plainTransfer(scene: Scene, step: Step): Promise<boolean | undefined> {
   const chain = scene.world.chains[step.b % 2]
-  if (!chain) return
+  if (!chain) return undefined
   const to = step.c % 2 === 0 ? scene.world.payTo : scene.world.custody
   const data = encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [to, BigInt(1 + step.c)] })
   await sendAs(scene.world, chain, step.a % buyerCount, chain.usdc, data)
+  return true
 }

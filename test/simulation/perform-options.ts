@@ -1,6 +1,6 @@
 import { askPrice, pay, type Scene, sign } from './buyers.ts'
 import { newOrder } from './perform-buyers.ts'
-import { hasExchange } from './shops.ts'
+import { has } from './shops.ts'
 import type { Step } from './steps.ts'
 
 const json = (body: unknown): RequestInit => ({
@@ -11,7 +11,7 @@ const json = (body: unknown): RequestInit => ({
 
 /** Some series that is traded now; undefined where there is no exchange. */
 async function someSeries({ world }: Scene, step: Step): Promise<string | undefined> {
-  if (!hasExchange(world.seed)) return undefined
+  if (!has(world.seed, 'exchange')) return undefined
   const { rows } = await world.db.owner.query<{ symbol: string }>(
     `select symbol from option_series where state = 'trading' and last_trade_at > to_timestamp($1) order by symbol limit 6`,
     [world.time.nowMs() / 1000],
@@ -20,20 +20,20 @@ async function someSeries({ world }: Scene, step: Step): Promise<string | undefi
 }
 
 /** A series may close or sell out meanwhile, so nobody is owed a contract for having asked. */
-async function trade(scene: Scene, step: Step, path: string, body: Record<string, unknown>): Promise<void> {
+async function trade(scene: Scene, step: Step, path: string, body: Record<string, unknown>): Promise<boolean> {
   const order = { ...newOrder(scene, step, path, 0n, json(body)), honest: false }
   scene.history.orders[scene.history.orders.length - 1] = order
   const offer = await askPrice(scene, order)
-  if (offer) await pay(scene, order, await sign(scene, order, offer))
+  return offer !== undefined && (await pay(scene, order, await sign(scene, order, offer))) === 200
 }
 
-export async function buyOption(scene: Scene, step: Step): Promise<void> {
+export async function buyOption(scene: Scene, step: Step): Promise<boolean | undefined> {
   const symbol = await someSeries(scene, step)
-  if (symbol) await trade(scene, step, '/v1/options/buy', { symbol })
+  return symbol === undefined ? undefined : trade(scene, step, '/v1/options/buy', { symbol })
 }
 
-export async function writeOption(scene: Scene, step: Step): Promise<void> {
+export async function writeOption(scene: Scene, step: Step): Promise<boolean | undefined> {
   const symbol = await someSeries(scene, step)
-  if (symbol)
-    await trade(scene, step, '/v1/options/write', { symbol, premium_usd: String(51 + (step.c % 30)), quantity: 1 })
+  if (symbol === undefined) return undefined
+  return trade(scene, step, '/v1/options/write', { symbol, premium_usd: String(51 + (step.c % 30)), quantity: 1 })
 }

@@ -1,4 +1,5 @@
 import { requestRefund } from '../../packages/node/src/payments/index.ts'
+import { approvePayout } from '../../packages/node/src/payouts/index.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
 import type { Scene } from './buyers.ts'
 import { facilitatorFaults, viewFaults } from './fault-plan.ts'
@@ -6,13 +7,23 @@ import { scanTransfers } from './scan-transfers.ts'
 import type { Step, StepKind } from './steps.ts'
 import { buyerCount, finalityLagBlocks, viewsPerChain } from './world.ts'
 
-type Perform = (scene: Scene, step: Step) => Promise<void>
+/** False: it was tried in vain. Undefined: there was nothing to try it on. */
+export type Perform = (scene: Scene, step: Step) => Promise<unknown>
 
 const chainFor = ({ world }: Scene, step: Step) => {
   // Nearly all money moves on the first chain.
   const chain = world.chains[step.a % 5 === 0 ? 1 : 0]
   if (!chain) throw new Error('no chain')
   return chain
+}
+
+/** Large payouts wait for a person; this one says yes. */
+export async function approveWaiting({ world }: Scene): Promise<number> {
+  const { rows } = await world.db.owner.query<{ id: string }>(
+    `select id from payout where state = 'waiting' order by created_at, id`,
+  )
+  for (const { id } of rows) await approvePayout(world.db.database, id, 'simulated operator')
+  return rows.length
 }
 
 export const performWorld = {
@@ -56,9 +67,16 @@ export const performWorld = {
     if (fault) world.plan.facilitator.push(fault)
   },
   skew_clock: async ({ world }, step) => {
-    world.life().skewMs = (step.a % 40_000) - 20_000
+    const lives = world.lives()
+    const life = lives[step.b % Math.max(1, lives.length)]
+    if (life) life.skewMs = (step.a % 40_000) - 20_000
   },
-  crash: ({ world }) => world.restart(),
+  crash: ({ world }, step) => world.kill(step.a),
+  /** Where two run, one is replaced as in a rollout; else another is started. */
+  another_process: async ({ world }, step) => {
+    if (world.lives().length > 1) await world.drain(step.a)
+    else await world.startAnother()
+  },
   crash_at_call: async ({ world }, step) => world.plan.dieAt(1 + (step.a % 60), step.b % 2 === 0 ? 'before' : 'after'),
   lose_answer: async ({ world }, step) => world.plan.loseAnswerAt(1 + (step.a % 40)),
   refund: async ({ world }, step) => {
@@ -66,19 +84,23 @@ export const performWorld = {
       `select id from payment where state in ('served','credited') order by claimed_at desc, id limit 8`,
     )
     const paymentId = rows[step.a % Math.max(1, rows.length)]?.id
-    if (paymentId) await requestRefund(world.db.database, { paymentId, reason: 'simulated', by: 'simulated operator' })
+    if (paymentId === undefined) return undefined
+    await requestRefund(world.db.database, { paymentId, reason: 'simulated', by: 'simulated operator' })
+    return true
   },
+  approve: async (scene) => (await approveWaiting(scene)) > 0 || undefined,
   refund_credit: async ({ world, rng }, step) => {
     const account = world.buyers[step.a % buyerCount]
-    if (!account) return
+    if (!account) return undefined
+    const door = world.door()
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
-    const request = await signRequest(`${world.address()}/v1/credit/refund`, init, {
+    const request = await signRequest(`${door.address}/v1/credit/refund`, init, {
       account,
       platform: { nowMs: world.time.nowMs, randomBytes: (n) => rng.bytes(n) },
     })
-    await world
+    return door
       .fetch('/v1/credit/refund', { ...init, headers: Object.fromEntries(request.headers) })
-      .then((response) => world.time.until(response.text()))
-      .catch(() => {})
+      .then((response) => world.time.until(response.text()).then(() => response.status === 200))
+      .catch(() => false)
   },
 } satisfies Partial<Record<StepKind, Perform>>

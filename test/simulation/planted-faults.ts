@@ -50,4 +50,15 @@ export const plantedFaults: Readonly<Record<string, Plant>> = {
     const rows = kinds.map((_, place) => ({ place, transaction_id: 1n, is_new: true }))
     return { rows, rowCount: rows.length } as never
   }),
+  /** A call from credit whose price is forgotten. */
+  'free draw': plantStatement('credit_reserve', (sql, statement) => sql.query(withColumn(statement, 3, () => 0n))),
+  /** A citation that is stamped and not logged. */
+  'lost leaf': plantStatement('log_append', async (sql, statement) => {
+    const kinds = (statement.values?.[0] ?? []) as string[]
+    return kinds.includes('citation') ? { rows: [], rowCount: 0 } : sql.query(statement)
+  }),
+  /** A creator who is owed twice what the books say. */
+  'double share': plantStatement('creator_accrue', (sql, statement) =>
+    sql.query(withColumn(statement, 11, (micro) => BigInt(micro as bigint) * 2n)),
+  ),
 }

@@ -2,18 +2,24 @@ import type { Log } from '../../packages/node/src/kernel/log.ts'
 import type { Scene } from './buyers.ts'
 import { checkAnswers } from './check-answers.ts'
 import { checkBooks } from './check-books.ts'
+import { checkDraws } from './check-draws.ts'
+import { checkLog } from './check-log.ts'
 import { comeToRest } from './come-to-rest.ts'
 import { createHistory } from './history.ts'
 import { bendPayment, cancel, carryFirst, plainTransfer, replayElsewhere } from './perform-attackers.ts'
-import { buy, drawCredit, impatientBuy, resend, retryFresh, subscribe, topUp } from './perform-buyers.ts'
+import { buy, impatientBuy, resend, retryFresh, subscribe } from './perform-buyers.ts'
+import { attest } from './perform-citations.ts'
+import { drawCredit, topUp } from './perform-credit.ts'
 import { buyOption, writeOption } from './perform-options.ts'
-import { performWorld } from './perform-world.ts'
+import { reorgedBuy } from './perform-reorged.ts'
+import { buyStream, openStream } from './perform-streams.ts'
+import { type Perform, performWorld } from './perform-world.ts'
 import { createSeededRng } from './seeded-rng.ts'
 import type { Step, StepKind } from './steps.ts'
 import { Violation } from './violation.ts'
 import { openWorld, type Plant } from './world.ts'
 
-const perform: Record<StepKind, (scene: Scene, step: Step) => Promise<void>> = {
+const perform: Record<StepKind, Perform> = {
   ...performWorld,
   buy: (scene, step) => buy(scene, step),
   impatient_buy: impatientBuy,
@@ -24,10 +30,14 @@ const perform: Record<StepKind, (scene: Scene, step: Step) => Promise<void>> = {
   subscribe,
   option_buy: buyOption,
   option_write: writeOption,
+  attest: (scene, step) => attest(scene, step),
+  stream_buy: buyStream,
+  stream_open: openStream,
   replay_elsewhere: replayElsewhere,
   bend_payment: bendPayment,
   carry_first: carryFirst,
   cancel,
+  reorged_buy: reorgedBuy,
   plain_transfer: plainTransfer,
 }
 
@@ -39,11 +49,34 @@ export type RunOptions = {
   /** The world comes to rest after this many steps, and at the end. */
   restEvery?: number
   onStep?(number: number, step: Step): void
+  /** To look around where a rule was broken, or at the end, before the world is gone. */
+  onEnd?(scene: Scene, violation?: Violation): Promise<void>
 }
 
+/** How often each action was tried, and how often it came about. */
+export type Actions = Partial<Record<StepKind, { tried: number; done: number }>>
+
 export type RunResult =
-  | { status: 'held'; steps: number; orders: number; payments: number; draws: number }
-  | { status: 'violated'; at: number; rule: string; message: string }
+  | { status: 'held'; steps: number; actions: Actions; seen: Seen }
+  | { status: 'violated'; at: number; rule: string; message: string; actions: Actions }
+
+/** What a run came across, so that nobody takes a run in which nothing happened for a proof. */
+export type Seen = {
+  orders: number
+  answered: number
+  paymentsSent: number
+  draws: number
+  drawsPromised: number
+  attestations: number
+  creatorsPaid: number
+  payouts: number
+  reorged: number
+  eventsRead: number
+  /** Steps during which two processes ran. */
+  stepsOfTwo: number
+  /** Through the database port. */
+  statements: number
+}
 
 /** Plays the steps of one seed, and looks at everything after each of them. */
 export async function runSeed(options: RunOptions): Promise<RunResult> {
@@ -54,23 +87,68 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
     ...(options.log === undefined ? {} : { log: options.log }),
   })
   const scene: Scene = { world, history: createHistory(), rng: createSeededRng(`${seed}:actors`) }
+  const actions: Actions = {}
   let at = 0
+  let stepsOfTwo = 0
   try {
     for (const step of steps) {
       options.onStep?.(at, step)
-      await perform[step.kind](scene, step)
-      if (!world.life().alive) await world.restart()
-      await checkBooks(scene)
-      await checkAnswers(scene)
+      world.turnTo(step.a + step.b)
+      if (world.lives().length > 1) stepsOfTwo += 1
+      const came = await perform[step.kind](scene, step)
+      count(actions, step.kind, came)
+      await world.revive()
+      await checkScene(scene)
       at += 1
       if (at % restEvery === 0 || at === steps.length) await comeToRest(scene)
     }
-    const { orders, sent, draws } = scene.history
-    return { status: 'held', steps: at, orders: orders.length, payments: sent.length, draws: draws.size }
+    await options.onEnd?.(scene)
+    return { status: 'held', steps: at, actions, seen: { ...(await lookBack(scene)), stepsOfTwo } }
   } catch (error) {
-    if (error instanceof Violation) return { status: 'violated', at, rule: error.rule, message: error.message }
-    throw error
+    if (!(error instanceof Violation)) throw error
+    await options.onEnd?.(scene, error)
+    return { status: 'violated', at, rule: error.rule, message: error.message, actions }
   } finally {
     await world.close()
+  }
+}
+
+/** Everything that must hold at every moment. */
+export async function checkScene(scene: Scene): Promise<void> {
+  await checkBooks(scene)
+  await checkAnswers(scene)
+  await checkDraws(scene)
+  await checkLog(scene)
+}
+
+function count(actions: Actions, kind: StepKind, came: unknown): void {
+  const counted = actions[kind] ?? { tried: 0, done: 0 }
+  actions[kind] = counted
+  // What gives no answer is done by being said: nobody can refuse a block or a crash.
+  if (came !== undefined || kind in performWorld) counted.tried += 1
+  if (came === true || (came === undefined && kind in performWorld)) counted.done += 1
+}
+
+async function lookBack({ world, history }: Scene): Promise<Omit<Seen, 'stepsOfTwo'>> {
+  const { rows } = await world.db.owner.query<Record<string, bigint>>(
+    `select (select count(*) from entitled_call where port = 'credit' and state = 'captured') as draws,
+       (select count(*) from attestation) as attestations,
+       (select count(*) from creator_claim) as claims,
+       (select count(*) from payout where state = 'paid') as payouts,
+       (select count(*) from payment where reorgs > 0) as reorged`,
+  )
+  const of = (name: string) => Number(rows[0]?.[name] ?? 0n)
+  return {
+    orders: history.orders.length,
+    answered: history.orders.filter(({ body }) => body !== undefined).length,
+    paymentsSent: history.sent.length,
+    draws: of('draws'),
+    drawsPromised: world.tally.promisedDraws,
+    attestations: of('attestations'),
+    creatorsPaid: of('claims'),
+    payouts: of('payouts'),
+    reorged: of('reorged'),
+    eventsRead: history.eventsRead,
+    statements: world.tally.statements,
   }
 }

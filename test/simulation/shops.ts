@@ -1,22 +1,81 @@
 import { z } from 'zod'
-import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
+import { usualSettings } from '../../packages/node/src/citations/deps.ts'
+import { fundingClusters } from '../../packages/node/src/citations/index.ts'
+import { openMarket } from '../../packages/node/src/citations/open-market.ts'
+import { sourceRoutes } from '../../packages/node/src/citations/routes.ts'
+import type { OpenShop, RouteDeclaration, Shop } from '../../packages/node/src/http/index.ts'
+import { activeBonds } from '../../packages/node/src/identity/bonds/index.ts'
+import { openIntents } from '../../packages/node/src/market/intents/index.ts'
 import { openRewardsShop } from '../../packages/node/src/rewards/index.ts'
 import { openSubscriptionsShop } from '../../packages/node/src/subscriptions/index.ts'
 import { openSteadyExchange } from '../support/steady-exchange.ts'
+import { simulatedWeb, sites } from './simulated-web.ts'
 
 /** Minutes pass in a moment here, and a series must have lived before the run is over. */
 const expirySeconds = 600
 
 /**
- * The shops whose money paths are simulated, beside one whose effects the simulation counts by itself. The exchange has
- * much to do whenever time passes, so one seed in three has it.
+ * The shops whose money paths are simulated, beside one whose effects the simulation counts by itself. The exchange, the
+ * citations and the stream have much to do whenever time passes, so each has its own seeds.
  */
 export function simulationShops(seed: string): OpenShop[] {
-  const shops = [countedShop, openSubscriptionsShop(), openRewardsShop()]
-  return hasExchange(seed) ? [...shops, openSteadyExchange(expirySeconds)] : shops
+  return [
+    countedShop,
+    openSubscriptionsShop(),
+    openRewardsShop(),
+    ...(has(seed, 'exchange') ? [openSteadyExchange(expirySeconds)] : []),
+    ...(has(seed, 'citations') ? [citationsShop] : []),
+    ...(has(seed, 'stream') ? [streamShop] : []),
+  ]
 }
 
-export const hasExchange = (seed: string): boolean => Number(seed) % 3 === 0
+const parts = ['exchange', 'citations', 'stream'] as const
+export type Part = (typeof parts)[number]
+
+export const has = (seed: string, part: Part): boolean => parts[Number(seed) % parts.length] === part
+
+const jobMs = 10_000
+
+/** Jobs that look at the chain every second or two would be all that a run does. */
+const atLeisure = (shop: Shop): Shop => ({
+  ...shop,
+  jobs: (shop.jobs ?? []).map((job) => ({ ...job, intervalMs: Math.max(job.intervalMs, jobMs) })),
+})
+
+/** Stamps, their log and the creators they pay; pages come from a web of the simulation's own. */
+const citationsShop: OpenShop = async (context) => {
+  const { database, clock, rng, ids, log, metrics, proofs, jws, apiUrl, base } = context
+  const sources = {
+    ...{ database, clock, rng, ids, log, metrics, proofs, jws, apiUrl, base },
+    outbound: simulatedWeb,
+    resolvers: [],
+    domains: { ownHosts: new Set<string>(), demoHosts: new Set<string>(sites.map(({ host }) => host)) },
+    settings: usualSettings,
+  }
+  const market = await openMarket(context, sources, {
+    // What takes weeks elsewhere ends within a run: held shares, and those that nobody claims.
+    market: {
+      root_seconds: 15,
+      root_minimum_usd: '0.001',
+      threshold_usd: '0.012',
+      wait_days: 0.006,
+      release_days: 0,
+      challenge_days: 0.002,
+      anchor_minutes: 30,
+      funding_days: 0,
+    },
+    royalty: { recipient: context.payees.pay_to, licence: 'LicenseRef-Assay-1.0' },
+  })
+  return atLeisure({ ...market, routes: [...sourceRoutes(sources), ...market.routes] })
+}
+
+const streamShop: OpenShop = async (context) => {
+  const { shop } = await openIntents(context, {
+    settings: { demo: 'off', bucket_seconds: 10 },
+    standing: { fundingClusters, activeBonds },
+  })
+  return atLeisure(shop)
+}
 
 export const countedRoutes = [
   { id: 'simulated.small', path: '/simulated/small', micro: 1_500n, revocable: false },

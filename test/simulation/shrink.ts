@@ -15,6 +15,8 @@ export async function shrink(
   for (let size = Math.ceil(steps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let from = 0; from < steps.length && runs < runsMax; ) {
       const fewer = [...steps.slice(0, from), ...steps.slice(from + size)]
+      // Where nothing happens nothing breaks.
+      if (fewer.length === 0) break
       runs += 1
       const again = await runSeed({ ...options, steps: fewer })
       if (again.status === 'violated' && again.rule === result.rule) {

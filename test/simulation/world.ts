@@ -2,29 +2,30 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
-import { parseConfig } from '../../packages/node/src/config.ts'
 import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/node/src/kernel/address.ts'
 import { sha256, toHex } from '../../packages/node/src/kernel/bytes.ts'
 import { type Log, silentLog } from '../../packages/node/src/kernel/log.ts'
-import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/node/src/store/testing.ts'
-import { bendFacilitator } from './bent-facilitator.ts'
 import { createView } from './chain-views.ts'
 import { createFaultPlan, type FaultPlan } from './fault-plan.ts'
-import { createMortalPorts } from './mortal-ports.ts'
+import { type NodeProcess, type Plant, type ProcessGround, startProcess, type Tally } from './node-process.ts'
 import { createSeededRng } from './seeded-rng.ts'
 import { simulationShops } from './shops.ts'
-import { beginLife, createVirtualTime, type Life, type VirtualTime } from './virtual-time.ts'
+import { proveSites } from './simulated-web.ts'
+import { createVirtualTime, type Life, type VirtualTime } from './virtual-time.ts'
+
+export type { Plant } from './node-process.ts'
 
 export const finalityLagBlocks = 4
 export const viewsPerChain = 3
 export const buyerCount = 4
-export const fundedMicro = 50_000_000_000n
+export const creatorCount = 2
+export const fundedMicro = 500_000_000_000n
+const processesMax = 2
 
-/** Stands between the node and its ports for a whole run; a planted fault is one that should not be there. */
-export type Plant = (intercept: Interceptors) => Interceptors
+/** Where one request goes; a signed one is signed for this very process. */
+export type Door = { address: string; fetch(path: string, init?: RequestInit): Promise<Response> }
 
 export type World = {
   seed: string
@@ -33,99 +34,71 @@ export type World = {
   db: TestDatabase
   chains: readonly Devnet[]
   buyers: readonly PrivateKeyAccount[]
-  life(): Life
+  /** Who earns by being cited and buys nothing. */
+  creators: readonly PrivateKeyAccount[]
   /** The public name, as payments carry it. */
   origin: string
-  /** Where the process that runs now listens, and what requests to it are signed for. */
-  address(): string
   payTo: Address
   custody: Address
-  /** A request to whichever process runs; rejects when that process dies over it. */
+  tally: Tally
+  /** Processes that run now. */
+  lives(): readonly Life[]
+  /** Requests go to one process after the other; this says which is next. */
+  turnTo(turn: number): void
+  door(): Door
+  /** A request to whichever process is next; rejects when that process dies over it. */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** Ends the process where it stands, if a planned death has not yet, and starts another. */
-  restart(): Promise<void>
+  /** Ends a process where it stands. */
+  kill(which: number): Promise<void>
+  drain(which: number): Promise<void>
+  /** Starts one more beside those that run, as long as there is room. */
+  startAnother(): Promise<void>
+  /** Those that died are buried; if nobody is left, somebody is started. */
+  revive(): Promise<void>
   close(): Promise<void>
 }
 
 export type WorldOptions = { seed: string; plant?: Plant; log?: Log }
 
-/** A whole node with its jobs, on a real database, on chains and in a time that obey the simulation. */
+/** Whole nodes with their jobs, on a real database, on chains and in a time that obey the simulation. */
 export async function openWorld({ seed, plant = (same) => same, log = silentLog }: WorldOptions): Promise<World> {
   const time = createVirtualTime(Math.ceil(Date.now() / 3_600_000) * 3_600_000)
   const plan = createFaultPlan()
-  const rng = createSeededRng(`${seed}:node`)
   const db = await openTestDatabase({ poolSize: 3 })
   const home = await mkdtemp(join(tmpdir(), 'assay-simulation-'))
-  const chainClock = time.clockFor({ alive: true, skewMs: 0 })
-  const chains = await Promise.all(
-    [8453, 137].map((chainId) => startDevnet({ chainId, clock: chainClock, log: silentLog })),
-  )
+  const { chains, buyers, creators } = await peopleTheChains(seed, time)
   const views = new Map(
     chains.flatMap((chain) => viewNames(chain.chainId).map((name) => [name, createView(name, chain, plan)])),
   )
-  const buyers = Array.from({ length: buyerCount }, (_, index) =>
-    privateKeyToAccount(toHex(sha256(`${seed}:buyer:${index}`))),
-  )
-  for (const buyer of buyers)
-    for (const chain of chains)
-      await chain.control.fund(buyer.address.toLowerCase() as Address, { microUsdc: fundedMicro })
-  for (const chain of chains) {
-    chain.control.setFinalityLag(finalityLagBlocks)
-    await chain.control.mine(finalityLagBlocks)
-  }
   await db.owner.query(
     `create table simulated_effect (payment_id text not null, round integer not null, order_id text not null, revoked boolean not null default false);
      grant select, insert, update on simulated_effect to assay_app`,
   )
-  const shops = simulationShops(seed)
-
-  let current: { node: RunningNode; life: Life; bury(): Promise<void> }
-  const start = async (attempt = 0): Promise<void> => {
-    const life = beginLife()
-    const clock = time.clockFor(life)
-    const ports = createMortalPorts(life, time, plan)
-    const intercept = plant({
-      ...ports.intercept,
-      rpc: (endpoint) => {
-        const view = views.get(endpoint.name)
-        if (!view) throw new Error(`no view is called ${endpoint.name}`)
-        return { name: view.name, send: (calls) => ports.pass(() => view.send(calls)) }
-      },
-      facilitator: (real) => bendFacilitator(real, plan, { clock, rng }),
-    })
-    const starting = startNode(
-      parseConfig({
-        PORT: '0',
-        BASE_URL: origin,
-        ASSAY_HOME: home,
-        DATABASE_URL: db.databaseUrl,
-        BASE_RPC_URLS: urlsOf(8453),
-        POLYGON_RPC_URLS: urlsOf(137),
-        LOG_LEVEL: 'silent',
-      }),
-      { clock, rng, log, intercept, ownShops: 'till', shops },
-    )
-    // A start that fails or dies is followed by another, as under any supervisor; but not for ever.
-    const node = await time.until(
-      Promise.race([starting, whenEnded(life)]).catch((error: unknown) => {
-        if (attempt >= 3) throw error
-      }),
-    )
-    if (!node) {
-      await ports.bury()
-      return start(attempt + 1)
-    }
-    current = { node, life, bury: ports.bury }
-  }
-  const bury = async () => {
-    const { node, life, bury } = current
-    life.end()
-    await bury()
-    void node.stop()
-  }
-  await start()
-  // biome-ignore lint/style/noNonNullAssertion: set by start
-  const config = current!.node.config
+  await proveSites(
+    db.owner,
+    [...creators, ...buyers].map(({ address }) => address),
+    time.nowMs(),
+  )
+  const tally: Tally = { statements: 0, promisedDraws: 0 }
+  const processes = await keepProcesses({
+    time,
+    plan,
+    rng: createSeededRng(`${seed}:node`),
+    views,
+    environment: {
+      PORT: '0',
+      BASE_URL: origin,
+      ASSAY_HOME: home,
+      DATABASE_URL: db.databaseUrl,
+      BASE_RPC_URLS: urlsOf(8453),
+      POLYGON_RPC_URLS: urlsOf(137),
+      LOG_LEVEL: 'silent',
+    },
+    shops: simulationShops(seed),
+    plant,
+    log,
+    tally,
+  })
   return {
     seed,
     time,
@@ -133,21 +106,12 @@ export async function openWorld({ seed, plant = (same) => same, log = silentLog 
     db,
     chains,
     buyers,
-    life: () => current.life,
+    creators,
     origin,
-    address: () => current.node.address,
-    payTo: config.payTo,
-    custody: config.custody[0] as Address,
-    fetch: (path, init = {}) => {
-      const signal = init.signal ? AbortSignal.any([init.signal, current.life.ended]) : current.life.ended
-      return time.until(fetch(`${current.node.address}${path}`, { ...init, signal }))
-    },
-    restart: async () => {
-      await bury()
-      await start()
-    },
+    tally,
+    ...processes,
     close: async () => {
-      await bury()
+      await processes.close()
       await Promise.all(chains.map((chain) => chain.stop()))
       await db.close()
       await rm(home, { recursive: true, force: true })
@@ -155,8 +119,72 @@ export async function openWorld({ seed, plant = (same) => same, log = silentLog 
   }
 }
 
-const whenEnded = (life: Life) =>
-  new Promise<undefined>((resolve) => life.ended.addEventListener('abort', () => resolve(undefined), { once: true }))
+async function peopleTheChains(seed: string, time: VirtualTime) {
+  const clock = time.clockFor({ alive: true, skewMs: 0 })
+  const chains = await Promise.all([8453, 137].map((chainId) => startDevnet({ chainId, clock, log: silentLog })))
+  const people = (role: string, count: number) =>
+    Array.from({ length: count }, (_, index) => privateKeyToAccount(toHex(sha256(`${seed}:${role}:${index}`))))
+  const buyers = people('buyer', buyerCount)
+  for (const chain of chains) {
+    for (const { address } of buyers)
+      await chain.control.fund(address.toLowerCase() as Address, { microUsdc: fundedMicro })
+    chain.control.setFinalityLag(finalityLagBlocks)
+    await chain.control.mine(finalityLagBlocks)
+  }
+  return { chains, buyers, creators: people('creator', creatorCount) }
+}
+
+/** The processes on one database: the first from the start, another beside it from time to time. */
+async function keepProcesses(ground: ProcessGround) {
+  const { time } = ground
+  let running: NodeProcess[] = [await startProcess(ground)]
+  let turn = 0
+  const { config } = (running[0] as NodeProcess).node
+  const remove = async (which: number, how: 'kill' | 'drain') => {
+    const process = running[which % running.length]
+    if (!process) return
+    running = running.filter((one) => one !== process)
+    await process[how]()
+  }
+  const door = (): Door => {
+    const alive = running.filter(({ life }) => life.alive)
+    const process = alive[turn % Math.max(1, alive.length)] ?? (running[0] as NodeProcess)
+    turn += 1
+    const { life, node } = process
+    return {
+      address: node.address,
+      fetch: (path, init = {}) => {
+        const signal = init.signal ? AbortSignal.any([init.signal, life.ended]) : life.ended
+        return time.until(fetch(`${node.address}${path}`, { ...init, signal }))
+      },
+    }
+  }
+  return {
+    payTo: config.payTo,
+    custody: config.custody[0] as Address,
+    lives: () => running.map(({ life }) => life).filter(({ alive }) => alive),
+    turnTo: (given: number) => {
+      turn = given
+    },
+    door,
+    fetch: (path: string, init?: RequestInit) => door().fetch(path, init),
+    kill: (which: number) => remove(which, 'kill'),
+    drain: (which: number) => remove(which, 'drain'),
+    startAnother: async () => {
+      if (running.length < processesMax) running.push(await startProcess(ground))
+    },
+    revive: async () => {
+      for (const dead of running.filter(({ life }) => !life.alive)) {
+        running = running.filter((one) => one !== dead)
+        await dead.kill()
+      }
+      if (running.length === 0) running.push(await startProcess(ground))
+    },
+    close: async () => {
+      for (const process of running.splice(0)) await process.kill()
+    },
+  }
+}
 
 const origin = 'http://127.0.0.1:4020'
 const viewNames = (chainId: number) =>

@@ -75,6 +75,11 @@ async function carryOut(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
     asked.payment_id,
   ])
   if (!payment || open.rowCount === 0) return
+  // A reorg took it for good after the refund was asked for: nobody holds anything that could be given back.
+  if (payment.state === 'failed' || payment.state === 'released') {
+    await decide(deps, tx, asked, 'refused', 'the payment no longer stands', null)
+    return
+  }
   const lines = await debtorsOf(tx, payment, asked.amount_micro)
   if (!lines) {
     await decide(deps, tx, asked, 'refused', 'the credit was used meanwhile', null)

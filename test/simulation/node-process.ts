@@ -1,0 +1,99 @@
+import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import { parseConfig } from '../../packages/node/src/config.ts'
+import type { OpenShop } from '../../packages/node/src/http/index.ts'
+import type { Log } from '../../packages/node/src/kernel/log.ts'
+import type { Rng } from '../../packages/node/src/kernel/random.ts'
+import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
+import type { Statement } from '../../packages/node/src/store/database.ts'
+import { bendFacilitator } from './bent-facilitator.ts'
+import type { createView } from './chain-views.ts'
+import type { FaultPlan } from './fault-plan.ts'
+import { createMortalPorts } from './mortal-ports.ts'
+import { beginLife, type Life, type VirtualTime } from './virtual-time.ts'
+
+/** Stands between the node and its ports for a whole run; a planted fault is one that should not be there. */
+export type Plant = (intercept: Interceptors) => Interceptors
+
+/** What went through the database port of all processes. */
+export type Tally = { statements: number; promisedDraws: number }
+
+/** A price that is taken once the answer is ready, instead of being set aside before. */
+function count(tally: Tally, statement: string | Statement): void {
+  tally.statements += 1
+  if (typeof statement === 'string' || statement.name !== 'credit_reserve') return
+  if (statement.values?.at(-1) === true) tally.promisedDraws += (statement.values[0] as unknown[]).length
+}
+
+export type ProcessGround = {
+  time: VirtualTime
+  plan: FaultPlan
+  rng: Rng
+  views: ReadonlyMap<string, ReturnType<typeof createView>>
+  environment: Record<string, string>
+  shops: readonly OpenShop[]
+  plant: Plant
+  log: Log
+  tally: Tally
+}
+
+export type NodeProcess = {
+  node: RunningNode
+  life: Life
+  /** Ends it where it stands; what its database connections had open is undone. */
+  kill(): Promise<void>
+  /** Lets it finish what it has begun, as an operator does who replaces it. */
+  drain(): Promise<void>
+}
+
+/** A start that fails or dies is followed by another, as under any supervisor; but not for ever. */
+const startsMax = 4
+
+export async function startProcess(ground: ProcessGround, attempt = 1): Promise<NodeProcess> {
+  const { time, plan, rng, log } = ground
+  const life = beginLife()
+  const clock = time.clockFor(life)
+  const ports = createMortalPorts(life, time, plan, (statement) => count(ground.tally, statement))
+  const intercept = ground.plant({
+    ...ports.intercept,
+    rpc: (endpoint) => {
+      const view = ground.views.get(endpoint.name)
+      if (!view) throw new Error(`no view is called ${endpoint.name}`)
+      return { name: view.name, send: (calls) => ports.pass(() => view.send(calls)) }
+    },
+    facilitator: (real) => bendFacilitator(real, plan, { clock, rng }),
+  })
+  const starting = startNode(parseConfig(ground.environment), {
+    clock,
+    rng,
+    log,
+    intercept,
+    ownShops: 'till',
+    shops: ground.shops,
+  })
+  const node = await time.until(
+    Promise.race([starting, whenEnded(life)]).catch((error: unknown) => {
+      if (attempt >= startsMax) throw error
+    }),
+  )
+  if (!node) {
+    await ports.bury()
+    return startProcess(ground, attempt + 1)
+  }
+  const kill = async () => {
+    life.end()
+    await ports.bury()
+    void node.stop()
+  }
+  return {
+    node,
+    life,
+    kill,
+    drain: async () => {
+      await time.until(Promise.race([node.stop(), whenEnded(life)]))
+      await kill()
+    },
+  }
+}
+
+const whenEnded = (life: Life) =>
+  new Promise<undefined>((resolve) => life.ended.addEventListener('abort', () => resolve(undefined), { once: true }))
