@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 /** Sells to whoever sends something that looks like a payment, and takes its own name from the caller. */
-const carelessSeller: Parameters<typeof createServer>[1] = (request, response) => {
+const carelessSeller: RequestListener = (request, response) => {
   if (!URL.canParse(request.url ?? '', 'http://seller')) return response.writeHead(400).end()
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://seller')
   if (request.method === 'HEAD' || (request.headers['payment-signature'] && pathname.startsWith('/v1')))
@@ -43,6 +43,29 @@ const carelessSeller: Parameters<typeof createServer>[1] = (request, response) =
   }
   response.writeHead(402, { 'payment-required': Buffer.from(JSON.stringify(required)).toString('base64') })
   response.end('{}')
+}
+
+/** Takes the money of whoever hangs up and keeps the answer; its chain is asked at the same address. */
+function openCharger(): Server {
+  const used = new Set<string>()
+  let chargedMicro = 0n
+  return createServer((request, response) => {
+    if (request.method === 'POST') {
+      const balance = 1_000_000n - chargedMicro
+      response.setHeader('content-type', 'application/json')
+      return response.end(
+        JSON.stringify({ jsonrpc: '2.0', id: 1, result: `0x${balance.toString(16).padStart(64, '0')}` }),
+      )
+    }
+    const payment = request.headers['payment-signature']
+    if (typeof payment !== 'string') return carelessSeller(request, response)
+    if (used.has(payment)) return response.writeHead(409).end('{}')
+    used.add(payment)
+    chargedMicro += 1_000n
+    // Only the first is left to hang up; all others are answered at once.
+    if (used.size > 1) return response.end('{"answer":"paid for again"}')
+    request.socket.once('end', () => request.socket.destroy())
+  })
 }
 
 type Report = { held: number; broken: number; attacks: { id: string; verdict: string; detail: string }[] }
@@ -69,6 +92,20 @@ test('a careless seller is shown where it leaks', async () => {
   for (const id of ['head', 'host', 'underpay', 'other-payee', 'signature', 'no-funds', 'storm', 'replay', 'malformed'])
     expect(broken).toContain(id)
   expect(code).toBe(1)
+})
+
+test('a seller that keeps the money of whoever hangs up is caught, whenever it notices', async () => {
+  const charger = openCharger()
+  await new Promise<void>((resolve) => charger.listen(0, '127.0.0.1', resolve))
+  try {
+    const url = `http://127.0.0.1:${(charger.address() as AddressInfo).port}/v1/thing`
+    const { code, report } = await attack(url, '--only', 'hang-up', '--rpc', url)
+    expect(report.attacks).toMatchObject([{ verdict: 'broken', detail: 'charged 2 times after a hang-up' }])
+    expect(code).toBe(1)
+  } finally {
+    charger.closeAllConnections()
+    await new Promise((resolve) => charger.close(resolve))
+  }
 })
 
 test('other machines are left alone unless their owner says so, and what is no seller is told', async () => {

@@ -11,10 +11,14 @@ export async function buyThroughDeath(
   buyer: PrivateKeyAccount,
   wanted: Wanted,
   origins: { first: string; quoted?(): Promise<void>; after(): Promise<string> },
-): Promise<{ statuses: (number | 'broken')[]; priceMicro: bigint }> {
-  const offer = await quote(`${origins.first}${wanted.path}`, wanted.init)
-  const sign = () =>
-    signPayment(buyer, offer, { validBefore: BigInt(Math.floor(Date.now() / 1000) + 20), network: 'eip155:8453' })
+): Promise<{ statuses: (number | 'broken')[]; pricesMicro: readonly bigint[] }> {
+  let offer = await quote(`${origins.first}${wanted.path}`, wanted.init)
+  const pricesMicro: bigint[] = []
+  const sign = () => {
+    pricesMicro.push(BigInt(offer.accepts.find(({ network }) => network === 'eip155:8453')?.amount ?? 0))
+    const validBefore = BigInt(Math.floor(Date.now() / 1000) + 20)
+    return signPayment(buyer, offer, { validBefore, network: 'eip155:8453' })
+  }
   const statuses: (number | 'broken')[] = []
   let payload = await sign()
   await origins.quoted?.()
@@ -34,10 +38,13 @@ export async function buyThroughDeath(
     if (status === 200) break
     if (status === 'broken') origin = await origins.after()
     // 402: nothing moved. 409: it paid, and this copy of it gets nothing: who signed it can prove that with a new one.
-    if (status === 402 || status === 409) payload = await sign()
+    if (status === 402 || status === 409) {
+      // A price may have moved meanwhile.
+      offer = await quote(`${origin}${wanted.path}`, wanted.init).catch(() => offer)
+      payload = await sign()
+    }
     await till.base.control.mine(1)
     await new Promise((resolve) => setTimeout(resolve, 250))
   }
-  const accepted = offer.accepts.find(({ network }) => network === 'eip155:8453')
-  return { statuses, priceMicro: BigInt(accepted?.amount ?? 0) }
+  return { statuses, pricesMicro }
 }

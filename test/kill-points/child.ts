@@ -1,21 +1,20 @@
-// A node in a process of its own that can be told where to die; `JOBS=1` counts from its very first call, jobs included.
+// A node in a process of its own that can be told where to die. Its jobs run only when they are told to, one by one.
 import { parseConfig } from '../../packages/node/src/config.ts'
 import { silentLog } from '../../packages/node/src/kernel/log.ts'
 import { startNode } from '../../packages/node/src/node.ts'
 import { createKillPoints } from '../support/kill-points.ts'
-import { type House, housesOf } from './houses.ts'
+import { type House, openHouse } from './houses.ts'
+import { createJobsByHand } from './jobs-by-hand.ts'
 
 const { KILL_AT, KILL_WHEN, HOUSE, JOBS, ...env } = process.env
 const points = createKillPoints(
   KILL_AT === undefined ? undefined : { at: Number(KILL_AT), when: KILL_WHEN === 'after' ? 'after' : 'before' },
 )
-const house = housesOf[HOUSE as House]
-if (JOBS) points.arm()
+const jobs = createJobsByHand()
 const node = await startNode(parseConfig(env), {
+  ...openHouse(HOUSE as House),
   log: silentLog,
-  intercept: points.intercept,
-  ownShops: house.ownShops,
-  shops: house.shops(),
+  intercept: { ...points.intercept, job: jobs.intercept },
   jobs: JOBS !== undefined,
 })
 process.on('message', (message) => {
@@ -23,6 +22,7 @@ process.on('message', (message) => {
     points.arm()
     process.send?.('armed')
   }
+  if (message === 'round') void jobs.run(JOBS?.split(',') ?? []).then(() => process.send?.({ round: 'over' }))
   if (message === 'seen') process.send?.({ seen: points.seen() })
   if (message === 'stop') void node.stop().then(() => process.exit(0))
 })

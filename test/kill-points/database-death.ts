@@ -12,8 +12,10 @@ import { testServerVariable } from '../../packages/node/src/store/testing.ts'
 import { spentOnChain } from '../support/invariants.ts'
 import { createTestShop } from '../support/test-shop.ts'
 import { openTill, type TillFixture } from '../support/till-fixture.ts'
+import { Broken, requireExactly } from './broken.ts'
 import { buyThroughDeath } from './buy-through-death.ts'
 import { createMoneyCheck } from './check-outside.ts'
+import type { Row } from './run-deaths.ts'
 
 const rounds = 8
 const buyersAtOnce = 6
@@ -37,13 +39,24 @@ async function startAgain(home: string, { databaseUrl }: EmbeddedServer): Promis
  * The database server itself is killed with SIGKILL while sales are being committed, as durable as an operator runs it,
  * and started again. What was acknowledged is there, what was not is undone or finished, and every buyer is charged once.
  */
-export async function killDatabase(say: (text: string) => void): Promise<number> {
+export async function killDatabase(say: (text: string) => void): Promise<Row> {
   const home = await mkdtemp(join(tmpdir(), 'assay-database-death-'))
   await chmod(home, 0o711)
   const server = await runEmbedded({ home, ...quiet })
   const shared = process.env[testServerVariable]
   process.env[testServerVariable] = server.databaseUrl
-  let broken = 0
+  const startedMs = Date.now()
+  const row: Row = {
+    path: 'database',
+    calls: 0,
+    deaths: 0,
+    recovered: 0,
+    lost: 0,
+    doubled: 0,
+    slowestMs: 0,
+    seconds: 0,
+    failures: [],
+  }
   try {
     const till = await openTill({ ownShops: 'till', shops: [createTestShop().open] })
     const check = await createMoneyCheck(till)
@@ -51,6 +64,7 @@ export async function killDatabase(say: (text: string) => void): Promise<number>
     for (let round = 0; round < rounds; round += 1) {
       let address = node.address
       let ready: Promise<void> = Promise.resolve()
+      let diedAtMs = 0
       const buyers = Array.from({ length: buyersAtOnce }, () =>
         buyOnce(till, address, async () => {
           await ready
@@ -62,6 +76,7 @@ export async function killDatabase(say: (text: string) => void): Promise<number>
         // Somewhere among the claims, intents and commits of the six.
         await systemClock.sleep(round * 15)
         process.kill(await postmasterOf(server), 'SIGKILL')
+        diedAtMs = Date.now()
         await startAgain(home, server)
         // Its lock is gone with the server, so the process may no longer act for its payments.
         await Promise.race([node.stop(), systemClock.sleep(8_000)])
@@ -69,15 +84,21 @@ export async function killDatabase(say: (text: string) => void): Promise<number>
         address = node.address
       })()
       const results = await Promise.allSettled([...buyers, ready])
-      for (const result of results)
-        if (result.status === 'rejected') {
-          broken += 1
-          say(`BROKEN database, round ${round}: ${String(result.reason)}`)
-        }
+      const failed = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
+      row.deaths += 1
+      if (failed.length === 0) row.recovered += 1
+      row.slowestMs = Math.max(row.slowestMs, Date.now() - diedAtMs)
+      for (const error of failed) {
+        row[error instanceof Broken ? error.how : 'lost'] += 1
+        row.failures.push(String(error))
+        say(`BROKEN database, round ${round}: ${String(error)}`)
+      }
+      row.seconds = Math.round((Date.now() - startedMs) / 1000)
+      say(`       database: ${row.deaths} of ${rounds} deaths, ${row.seconds} s`)
     }
     await check()
     say(
-      `${broken === 0 ? 'held  ' : 'BROKEN'} database: ${rounds} deaths of the server, ${rounds * buyersAtOnce} purchases, ${broken} broken`,
+      `${row.failures.length === 0 ? 'held  ' : 'BROKEN'} database: ${rounds} deaths of the server, ${rounds * buyersAtOnce} purchases, ${row.failures.length} broken`,
     )
     await till.close()
   } finally {
@@ -87,7 +108,7 @@ export async function killDatabase(say: (text: string) => void): Promise<number>
     await rm(server.place.folder, { recursive: true, force: true })
     await rm(home, { recursive: true, force: true })
   }
-  return broken
+  return row
 }
 
 async function untilUnderWay(till: TillFixture): Promise<void> {
@@ -104,7 +125,7 @@ async function buyOnce(till: TillFixture, first: string, after: () => Promise<st
   const buyer = await till.newBuyer()
   await buyThroughDeath(till, buyer, { path: '/test/small', init: {} }, { first, after })
   const spent = await spentOnChain(till, 'base', buyer.address)
-  if (spent !== priceMicro) throw new Error(`charged ${spent} instead of ${priceMicro}`)
+  requireExactly('charged', spent, priceMicro)
 }
 
 async function postmasterOf(server: EmbeddedServer): Promise<number> {

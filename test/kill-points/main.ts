@@ -1,135 +1,128 @@
-// npm run kill-points -- [--path NAME] [--every N] [--at once K]: see docs/simulation.md.
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+// npm run kill-points -- [--path NAME] [--every N] [--workers K] [--each-call] [--json] [--list]: see docs/simulation.md.
 import { parseArgs } from 'node:util'
-import { spentOnChain } from '../support/invariants.ts'
-import type { KillPlan } from '../support/kill-points.ts'
-import { openTill, type TillFixture } from '../support/till-fixture.ts'
-import { buyThroughDeath } from './buy-through-death.ts'
+import { openTill } from '../support/till-fixture.ts'
 import { createMoneyCheck } from './check-outside.ts'
 import { killDatabase } from './database-death.ts'
-import { dieAtWork } from './due-work.ts'
-import { type House, housesOf } from './houses.ts'
-import { drawThroughDeath, type RequestPath, requestPaths, siteHost } from './request-paths.ts'
-import { startDoomed } from './start-doomed.ts'
+import { type Desk, openDesk } from './desk.ts'
+import { dieAtWork, type WorkPath } from './die-at-work.ts'
+import { dieInRequest, settleAll } from './die-in-request.ts'
+import { type House, openHouse } from './houses.ts'
+import { joinChild } from './join-child.ts'
+import { asJson, table, total } from './report.ts'
+import { type RequestPath, requestPaths, siteHost } from './request-paths.ts'
+import { type Row, runDeaths } from './run-deaths.ts'
+import { workPaths } from './work-paths/index.ts'
+import { openSites } from './work-paths/support.ts'
 
 const { values } = parseArgs({
   options: {
-    /** One money path by name, `due work` or `database`; all unless told. */
+    /** Money paths by name, comma-separated; `due work` is all that no request waits for. All unless told. */
     path: { type: 'string' },
-    /** Every N-th port call; each of them unless told. */
+    /** Every N-th death; each of them unless told. */
     every: { type: 'string', default: '1' },
     workers: { type: 'string', default: '2' },
+    /** Also between calls that only look, and between the statements of one transaction. */
+    'each-call': { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
   },
 })
 const every = Number(values.every)
-const say = (text: string) => process.stdout.write(`${text}\n`)
+const workers = Number(values.workers)
+const eachCall = values['each-call']
+/** With --json the report alone is on standard output. */
+const say = (text: string) => void (values.json ? process.stderr : process.stdout).write(`${text}\n`)
+const databasePath = 'database'
+const dueWork = 'due work'
+const houses: readonly House[] = ['shops', 'exchange']
+const wanted = values.path?.split(',').map((name) => name.trim())
+const isWanted = (name: string) => wanted === undefined || wanted.includes(name)
+const works = workPaths.filter(({ name }) => isWanted(name) || wanted?.includes(dueWork))
+const requests = requestPaths.filter(({ name }) => isWanted(name))
+const names = [...requestPaths, ...workPaths].map(({ name }) => name).concat(dueWork, databasePath)
 
-/** A page to cite. */
-async function openSite() {
-  const site = createServer((_request, response) => {
-    response.setHeader('content-type', 'text/html')
-    response.end(
-      '<html><body><article><h1>Page</h1><p>Words worth citing, on a page of their own.</p></article></body></html>',
-    )
-  })
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
-  const { port } = site.address() as AddressInfo
-  return { demoHosts: `${siteHost}=127.0.0.1:${port}`, close: () => new Promise((resolve) => site.close(resolve)) }
-}
-
-async function purchase(till: TillFixture, path: RequestPath, env: Record<string, string>, plan?: KillPlan) {
-  const buyer = await till.newBuyer(path.fundedMicro)
-  const wanted = await path.wanted(till, buyer)
-  const before = await spentOnChain(till, 'base', buyer.address, path.fundedMicro)
-  const doomed = await startDoomed(till, { house: path.house, env, ...(plan === undefined ? {} : { plan }) })
-  if (doomed.url === undefined) throw new Error('it died before its time')
-  const origins = {
-    first: doomed.url,
-    quoted: doomed.arm,
-    after: async () => {
-      const signal = await doomed.ended
-      if (signal !== 'SIGKILL') throw new Error(`it ended by ${signal}`)
-      return till.node.address
-    },
-  }
-  let priceMicro = 0n
-  if (path.draws) await doomed.arm()
-  if (path.draws) await drawThroughDeath(buyer, wanted, origins)
-  else ({ priceMicro } = await buyThroughDeath(till, buyer, wanted, origins))
-  const calls = plan === undefined ? await doomed.seen() : []
-  await doomed.stop()
-  const spent = (await spentOnChain(till, 'base', buyer.address, path.fundedMicro)) - before
-  if (spent !== priceMicro) throw new Error(`charged ${spent} for what costs ${priceMicro}`)
-  const effects = await path.effects(till, buyer)
-  if (effects !== 1) throw new Error(`${effects} effects instead of one`)
-  return calls
-}
-
-async function killRequests(till: TillFixture, path: RequestPath, env: Record<string, string>): Promise<number> {
-  const check = await createMoneyCheck(till)
-  const calls = await purchase(till, path, env)
-  const plans = calls
-    .flatMap((_, index): KillPlan[] => [
-      { at: index + 1, when: 'before' },
-      { at: index + 1, when: 'after' },
-    ])
-    .filter((_, index) => index % every === 0)
-  const queue = [...plans]
-  let broken = 0
-  const worker = async () => {
-    for (let plan = queue.shift(); plan; plan = queue.shift()) {
-      const name = `${path.name}, killed ${plan.when} call ${plan.at} (${calls[plan.at - 1]})`
-      await purchase(till, path, env, plan).catch((error: unknown) => {
-        broken += 1
-        say(`BROKEN ${name}: ${String(error)}`)
-      })
-    }
-  }
-  await Promise.all(Array.from({ length: Number(values.workers) }, worker))
-  await settle(till)
-  await check().catch((error: unknown) => {
-    broken += 1
-    say(`BROKEN ${path.name}, books and chain: ${String(error)}`)
-  })
-  say(
-    `${broken === 0 ? 'held  ' : 'BROKEN'} ${path.name}: ${plans.length} deaths at ${calls.length} port calls, ${broken} broken`,
-  )
-  return broken
-}
-
-/** Until nothing is under way any more. */
-async function settle(till: TillFixture): Promise<void> {
-  for (const giveUpAt = Date.now() + 60_000; Date.now() < giveUpAt; ) {
-    const { rows } = await till.db.owner.query<{ n: bigint }>(
-      `select count(*) as n from payment where state in ('claimed','settling','unknown','settled')`,
-    )
-    if (rows[0]?.n === 0n) return
-    await till.base.control.mine(1)
-    await new Promise((resolve) => setTimeout(resolve, 500))
-  }
-  throw new Error('payments stay in a middle state')
-}
-
-async function killAllRequests(house: House): Promise<number> {
-  const paths = requestPaths.filter((one) => one.house === house && (!values.path || values.path === one.name))
-  if (paths.length === 0) return 0
-  const site = await openSite()
-  const env = { DEMO_HOSTS: site.demoHosts }
-  const till = await openTill({ ownShops: housesOf[house].ownShops, shops: housesOf[house].shops(), env })
+async function dieInRequests(house: House, paths: readonly RequestPath[], program: string): Promise<Row[]> {
+  if (paths.length === 0) return []
+  const sites = await openSites(1, siteHost)
+  const env = { DEMO_HOSTS: sites.demoHosts }
+  const till = await openTill({ ...openHouse(house), env })
   till.base.control.setFinalityLag(2)
-  let broken = 0
+  const rows: Row[] = []
   try {
-    for (const path of paths) broken += await killRequests(till, path, env)
+    for (const path of paths) {
+      const money = await createMoneyCheck(till)
+      const live = (_worker: number, plan?: Parameters<typeof dieInRequest>[2]) =>
+        dieInRequest({ till, program, env }, path, plan)
+      const check = async () => {
+        await settleAll(till)
+        await money()
+      }
+      rows.push(await runDeaths({ path: path.name, every, eachCall, workers, live, check, say }))
+    }
   } finally {
     await till.close()
-    await site.close()
+    await sites.close()
   }
-  return broken
+  return rows
 }
 
-let broken = (await killAllRequests('shops')) + (await killAllRequests('exchange'))
-if (!values.path || values.path === 'due work') broken += await dieAtWork(every, say)
-if (!values.path || values.path === 'database') broken += await killDatabase(say)
-say(broken === 0 ? 'nothing lost, nothing doubled' : `${broken} broken`)
+const namesOfSites = 1_500
+
+/** Jobs see all that is due in a database, so each worker has one of its own. */
+async function dieAtWorks(house: House, paths: readonly WorkPath[], program: string): Promise<Row[]> {
+  if (paths.length === 0) return []
+  const sites = await openSites(namesOfSites)
+  const env = {
+    DEMO_HOSTS: sites.demoHosts,
+    CITATIONS: '{"root_seconds":1,"root_minimum_usd":"0.001","threshold_usd":"0.001","release_days":7}',
+    // What waits for a person, or for tomorrow, is not what is tried here.
+    PAYOUTS: '{"approval_usd":"1000000","daily_limit_usd":"100000000"}',
+  }
+  const desks: Desk[] = []
+  const rows: Row[] = []
+  try {
+    for (let worker = 0; worker < workers; worker += 1) desks.push(await openDesk(house, env, program))
+    for (const path of paths) {
+      const live = (worker: number, plan?: Parameters<typeof dieAtWork>[2]) =>
+        dieAtWork(desks[worker] as Desk, path, plan)
+      const check = async () => {
+        for (const desk of desks) await desk.check()
+      }
+      rows.push(await runDeaths({ path: path.name, every, eachCall, workers, live, check, say }))
+    }
+  } finally {
+    for (const desk of desks) await desk.close()
+    await sites.close()
+  }
+  return rows
+}
+
+async function run(): Promise<Row[]> {
+  const program = await joinChild()
+  const rows: Row[] = []
+  for (const house of houses) {
+    const own = requests.filter((path) => path.house === house)
+    rows.push(...(await dieInRequests(house, own, program)))
+  }
+  for (const house of houses) {
+    const own = works.filter((path) => path.house === house)
+    rows.push(...(await dieAtWorks(house, own, program)))
+  }
+  if (isWanted(databasePath)) rows.push(await killDatabase(say))
+  return rows
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+const unknown = wanted?.filter((name) => !names.includes(name)) ?? []
+if (values.list || unknown.length > 0) {
+  if (unknown.length > 0) process.stderr.write(`no such path: ${unknown.join(', ')}\n`)
+  process.stdout.write(`${names.join('\n')}\n`)
+  process.exit(unknown.length > 0 ? 2 : 0)
+}
+const rows = await run()
+const all = total(rows)
+if (values.json) process.stdout.write(`${asJson(rows)}\n`)
+else say(`\n${table(rows.length > 1 ? [...rows, all] : rows)}\n`)
+const broken = all.lost + all.doubled
+say(broken === 0 ? 'nothing lost, nothing doubled' : `${broken} broken: ${all.lost} lost, ${all.doubled} doubled`)
 process.exit(broken === 0 ? 0 : 1)

@@ -102,6 +102,28 @@ export const requestPaths: readonly RequestPath[] = [
     ),
   },
   {
+    name: 'royalty',
+    house: 'shops',
+    fundedMicro: 10_000_000n,
+    wanted: async (till, buyer) => {
+      const { id } = await firstPayment(till, buyer)
+      return { path: '/v1/royalties/remit', init: json({ parent: id, sale_price_micro: '40000000' }) }
+    },
+    effects: countRows(
+      `select count(*) as n from royalty_remittance r join payment p on p.id = r.payment_id where p.payer = $1`,
+    ),
+  },
+  {
+    name: 'option write',
+    house: 'exchange',
+    fundedMicro: 9_000_000_000n,
+    wanted: async (till) => {
+      const series = await openSeries(till)
+      return { path: '/v1/options/write', init: json({ symbol: series, premium_usd: '120' }) }
+    },
+    effects: countRows(`select count(*) as n from option_order where writer = $1 and state <> 'revoked'`),
+  },
+  {
     name: 'option buy',
     house: 'exchange',
     fundedMicro: 500_000_000n,
@@ -113,7 +135,7 @@ export const requestPaths: readonly RequestPath[] = [
   },
 ]
 
-async function openSeries(till: TillFixture): Promise<string> {
+export async function openSeries(till: TillFixture): Promise<string> {
   for (const giveUpAt = Date.now() + 60_000; Date.now() < giveUpAt; ) {
     const answer = await fetch(`${till.node.url}/v1/options/series?buyable=true`)
     const { data } = (await answer.json()) as { data: { symbol: string; last_trade_at: string }[] }
@@ -122,6 +144,16 @@ async function openSeries(till: TillFixture): Promise<string> {
     await new Promise((resolve) => setTimeout(resolve, 500))
   }
   throw new Error('no series is listed')
+}
+
+/** Something of the buyer's own to go back to. */
+async function firstPayment(till: TillFixture, buyer: PrivateKeyAccount): Promise<{ id: string }> {
+  const response = await buy(buyer, `${till.node.url}/test/small`)
+  if (response.status !== 200) throw new Error(`the first purchase: ${response.status}`)
+  const { rows } = await till.db.owner.query<{ id: string }>(`select id from payment where payer = $1`, [
+    buyer.address.toLowerCase(),
+  ])
+  return rows[0] as { id: string }
 }
 
 /** Draws until it is answered: each try is signed anew, and all carry the same name. */

@@ -1,45 +1,60 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { environmentOf } from '../support/child-process.ts'
 import type { KillPlan } from '../support/kill-points.ts'
 import type { TillFixture } from '../support/till-fixture.ts'
 import type { House } from './houses.ts'
 
 export type Doomed = {
-  /** Undefined when it died before it was ready. */
-  url: string | undefined
+  url: string
   arm(): Promise<void>
+  /** One round of its jobs. */
+  round(): Promise<'over' | 'killed'>
   seen(): Promise<string[]>
   ended: Promise<NodeJS.Signals | null>
   stop(): Promise<void>
 }
 
+export type DoomedOptions = {
+  /** Of the joined program. */
+  program: string
+  house: House
+  plan: KillPlan | undefined
+  /** Names of the jobs of a round; without any it does none. */
+  jobs?: readonly string[]
+  env?: Record<string, string>
+}
+
 /** A process on the database and chains of a fixture, with a plan to die by SIGKILL, or none. */
-export async function startDoomed(
-  till: TillFixture,
-  options: { house: House; plan?: KillPlan; jobs?: boolean; env?: Record<string, string> },
-): Promise<Doomed> {
-  const { plan } = options
-  const child = fork(join(import.meta.dirname, 'child.ts'), {
-    execArgv: ['--import', 'tsx'],
+export async function startDoomed(till: TillFixture, options: DoomedOptions): Promise<Doomed> {
+  const { plan, jobs } = options
+  const child = fork(options.program, {
+    execArgv: [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: {
       ...environmentOf(till),
       HOUSE: options.house,
       ...options.env,
-      ...(options.jobs ? { JOBS: '1' } : {}),
+      ...(jobs === undefined ? {} : { JOBS: jobs.join(',') }),
       ...(plan === undefined ? {} : { KILL_AT: String(plan.at), KILL_WHEN: plan.when }),
     },
   })
   const ended = once(child, 'exit').then(([, signal]) => signal as NodeJS.Signals | null)
-  const first = await Promise.race([answer(child, 'ready'), ended.then(() => undefined)])
+  const url = await Promise.race([answer(child, 'ready'), ended.then(() => undefined)])
+  if (url === undefined) throw new Error('the doomed process ended before its time')
   return {
-    url: first as string | undefined,
+    url: url as string,
     ended,
     arm: async () => {
       child.send('arm')
       await once(child, 'message')
+    },
+    round: async () => {
+      if (!child.connected) return 'killed'
+      const over = answer(child, 'round').then(() => 'over' as const)
+      // It may die while this is on its way to it.
+      child.send('round', () => {})
+      return Promise.race([over, ended.then(() => 'killed' as const)])
     },
     seen: async () => {
       child.send('seen')

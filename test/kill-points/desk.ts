@@ -1,0 +1,70 @@
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { buy, openTill, type TillFixture } from '../support/till-fixture.ts'
+import { createMoneyCheck } from './check-outside.ts'
+import { type House, openHouse } from './houses.ts'
+import { createJobsByHand } from './jobs-by-hand.ts'
+
+/** A fixture whose jobs run only when they are told to: what is due stays due until the doomed process takes it up. */
+export type Desk = {
+  till: TillFixture
+  env: Record<string, string>
+  /** Of the processes that are to die. */
+  program: string
+  run(...jobs: string[]): Promise<void>
+  /** An honest purchase that must succeed; gives its JSON. */
+  paid(buyer: PrivateKeyAccount, path: string, init?: RequestInit): Promise<Record<string, unknown>>
+  /** All that this wallet has paid is beyond any reorg. */
+  untilFinal(payer: string): Promise<void>
+  /** Both chains go on. */
+  mine(): Promise<void>
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+export const finalityLag = 2
+
+export async function openDesk(house: House, env: Record<string, string>, program: string): Promise<Desk> {
+  const jobs = createJobsByHand()
+  const till = await openTill({ ...openHouse(house), env, intercept: { job: jobs.intercept } })
+  const chains = [till.base, till.polygon]
+  for (const { control } of chains) control.setFinalityLag(finalityLag)
+  const mine = async () => {
+    for (const { control } of chains) await control.mine(finalityLag + 1)
+  }
+  const run = (...names: string[]) => jobs.run(names)
+  return {
+    till,
+    env,
+    program,
+    run,
+    mine,
+    paid: async (buyer, path, init = {}) => {
+      const response = await buy(buyer, `${till.node.address}${path}`, {}, init)
+      const text = await response.text()
+      if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text.slice(0, 300)}`)
+      return JSON.parse(text) as Record<string, unknown>
+    },
+    untilFinal: async (payer) => {
+      await until('final payments', async () => {
+        await mine()
+        await run('payments.finality')
+        const { rows } = await till.db.owner.query<{ n: bigint }>(
+          `select count(*) as n from payment where payer = $1 and not final`,
+          [payer.toLowerCase()],
+        )
+        return rows[0]?.n === 0n
+      })
+    },
+    check: await createMoneyCheck(till),
+    close: () => till.close(),
+  }
+}
+
+/** Tries again until it is so: each look takes the work on by a round, so there is nothing to wait for. */
+export async function until(what: string, look: () => Promise<boolean>, triesMax = 60): Promise<void> {
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    if (await look()) return
+    if (tries > 10) await new Promise((resolve) => setTimeout(resolve, 250))
+  }
+  throw new Error(`never came about: ${what}`)
+}

@@ -1,0 +1,104 @@
+import type { KillPlan } from '../support/kill-points.ts'
+import { Broken } from './broken.ts'
+import { type Desk, until } from './desk.ts'
+import type { House } from './houses.ts'
+import type { Life } from './run-deaths.ts'
+import { startDoomed } from './start-doomed.ts'
+
+/** What a node does with money by itself, or when a signed request asks for it. */
+export type WorkPath = {
+  name: string
+  house: House
+  /** One round of them, in this order. */
+  jobs: readonly string[]
+  /** Brings about that something is due, and says how to tell that it was done. */
+  owe(desk: Desk): Promise<Due>
+}
+
+export type Due = {
+  /** What somebody asks of the process first, by HTTP alone; asked again of the next one when the connection breaks. */
+  ask?(origin: string): Promise<void>
+  done(): Promise<boolean>
+  /** Throws unless it was done exactly once. */
+  judge(): Promise<void>
+}
+
+const roundsMax = 60
+const betweenRoundsMs = 150
+
+/** Work of one kind falls due; a process takes it up and may die at it, and the next one goes on from there. */
+export async function dieAtWork(desk: Desk, path: WorkPath, plan?: KillPlan): Promise<Life> {
+  const { till, env, program } = desk
+  // Up before anything is due: whoever starts takes up first what a crash left behind.
+  const doomed = await startDoomed(till, { program, house: path.house, env, plan, jobs: path.jobs })
+  const due = await path.owe(desk).catch(async (error: unknown) => {
+    await doomed.stop()
+    throw error
+  })
+  await doomed.arm()
+  const rounds: number[] = []
+  let died = false
+  if (due.ask)
+    died = await due.ask(doomed.url).then(
+      () => false,
+      async (error: unknown) => {
+        if ((await Promise.race([doomed.ended, pause(2_000)])) === 'SIGKILL') return true
+        throw error
+      },
+    )
+  const count = async () => {
+    if (plan === undefined) rounds.push((await doomed.seen()).length)
+  }
+  if (due.ask) await count()
+  for (let round = 0; !died && round < roundsMax && !(await due.done()); round += 1) {
+    died = (await doomed.round()) === 'killed'
+    await desk.mine()
+    if (!died) await count()
+    // What a process knows of the chain it keeps for a moment.
+    if (!died && round > 0) await pause(betweenRoundsMs)
+  }
+  const calls = plan === undefined ? await doomed.seen() : []
+  await doomed.stop()
+  const diedAtMs = Date.now()
+  if (died) await goOn(desk, path, due)
+  else if (!(await due.done())) throw new Broken('lost', 'it was not done, and nobody died')
+  const recoveryMs = Date.now() - diedAtMs
+  // Whatever is still done after the end changes nothing.
+  await takeLeases(desk)
+  await desk.run(...recovery, ...path.jobs)
+  await desk.mine()
+  await due.judge()
+  return { calls, rounds, died, recoveryMs: died ? recoveryMs : 0 }
+}
+
+const recovery = ['payments.recover', 'wallets.recover']
+
+async function goOn(desk: Desk, path: WorkPath, due: Due): Promise<void> {
+  if (due.ask) {
+    const { ask } = due
+    await until('an answer', () =>
+      ask(desk.till.node.address).then(
+        () => true,
+        async () => {
+          await desk.mine()
+          await desk.run(...recovery)
+          return false
+        },
+      ),
+    )
+  }
+  await until('all done', async () => {
+    if (await due.done()) return true
+    await takeLeases(desk)
+    await desk.run(...recovery, ...path.jobs)
+    await desk.mine()
+    return false
+  }).catch((error: unknown) => {
+    throw new Broken('lost', String(error))
+  })
+}
+
+/** Half a minute passes: a job of the dead process is anybody's again. */
+const takeLeases = ({ till }: Desk) => till.db.owner.query(`update job_lease set expires_at = '-infinity'`)
+
+const pause = (ms: number) => new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), ms))

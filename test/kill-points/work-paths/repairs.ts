@@ -1,0 +1,162 @@
+import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { demoAccount, devnetTransport } from '../../../packages/node/src/devnet/index.ts'
+import { type Payload, quote, send, signPayment } from '../../support/till-fixture.ts'
+import { Broken, requireExactly } from '../broken.ts'
+import { type Desk, finalityLag } from '../desk.ts'
+import type { WorkPath } from '../die-at-work.ts'
+import { startDoomed } from '../start-doomed.ts'
+import { balanceOn, countOf, creditOf, rowOf } from './support.ts'
+
+const fundedMicro = 600_000_000n
+const subscriptionMicro = 250_000_000n
+const abi = parseAbi(['function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)'])
+
+/** Anybody can bring an authorization to the chain. */
+async function carry({ till }: Desk, { payload }: Payload): Promise<void> {
+  const told = payload.authorization as Record<'from' | 'to' | 'value' | 'validAfter' | 'validBefore' | 'nonce', Hex>
+  const carrier = createWalletClient({
+    account: privateKeyToAccount(demoAccount('affiliate').privateKey),
+    transport: devnetTransport(till.base),
+  })
+  const data = encodeFunctionData({
+    abi,
+    functionName: 'transferWithAuthorization',
+    args: [
+      told.from,
+      told.to,
+      BigInt(told.value),
+      BigInt(told.validAfter),
+      BigInt(told.validBefore),
+      told.nonce,
+      payload.signature,
+    ],
+  })
+  await carrier.sendTransaction({ chain: null, to: till.base.usdc, data, gas: 200_000n })
+}
+
+/** An authorization on chain that we never claimed: its payer is given credit for it, once. */
+const unclaimed: WorkPath = {
+  name: 'transfer nobody claimed',
+  house: 'shops',
+  jobs: ['payments.reconcile'],
+  owe: async (desk) => {
+    const { till } = desk
+    const buyer = await till.newBuyer(10_000_000n)
+    // An address is looked at from its first comparison on.
+    await desk.run('payments.reconcile')
+    await carry(desk, await signPayment(buyer, await quote(`${till.node.address}/test/small`)))
+    await desk.mine()
+    const payer = buyer.address.toLowerCase()
+    return {
+      done: async () => (await creditOf(desk, payer)) > 0n,
+      judge: async () => {
+        requireExactly('credit', await creditOf(desk, payer), 1_500n)
+        requireExactly('claims', await countOf(desk, 'payment where payer = $1', [payer]), 1)
+      },
+    }
+  },
+}
+
+/** A reorg takes a subscription's payment away, and it lands again: undone once, and sold again once. */
+const reorg: WorkPath = {
+  name: 'sale undone by a reorg',
+  house: 'shops',
+  jobs: ['payments.finality', 'payments.recover'],
+  owe: async (desk) => {
+    const { till } = desk
+    const { control } = till.base
+    const buyer = await till.newBuyer(fundedMicro)
+    const payer = buyer.address.toLowerCase()
+    const url = `${till.node.address}/matrix/subscribe/standard`
+    const payload = await signPayment(buyer, await quote(url))
+    control.setFinalityLag(10)
+    const bought = await send(url, payload)
+    const answer = await bought.text()
+    if (bought.status !== 200) throw new Error(`the sale was answered with ${bought.status}: ${answer}`)
+    const sale = await rowOf<{ id: string; transaction: Hex }>(
+      desk,
+      'select id, transaction from payment where payer = $1',
+      [payer],
+    )
+    // Nothing is mined until it was seen to be gone: our own transaction is sent again and would land at once.
+    await control.holdMining()
+    await control.reorg(2, { drop: [sale?.transaction as Hex] })
+    control.setFinalityLag(0)
+    const postings = async () => {
+      const { rows } = await till.db.owner.query<{ kind: string }>(
+        `select kind from ledger_transaction where payment_id = $1 and kind in ('sale', 'reorg') order by id`,
+        [sale?.id],
+      )
+      return rows.map(({ kind }) => kind).join(' ')
+    }
+    let landedAgain = false
+    return {
+      done: async () => {
+        if (!landedAgain && (await postings()) === 'sale reorg') {
+          landedAgain = true
+          control.setFinalityLag(finalityLag)
+          await control.releaseMining()
+          await carry(desk, payload).catch(() => {})
+          await desk.mine()
+        }
+        return landedAgain && (await countOf(desk, 'payment where id = $1 and final', [sale?.id])) > 0
+      },
+      judge: async () => {
+        const seen = await postings()
+        if (seen !== 'sale reorg sale') throw new Broken('doubled', `posted: ${seen}`)
+        requireExactly('paid', fundedMicro - (await balanceOn(desk, payer)), subscriptionMicro)
+        const periods = 'subscription_purchase where wallet = $1 and revoked_at is null'
+        requireExactly('periods', await countOf(desk, periods, [payer]), 1)
+      },
+    }
+  },
+}
+
+/** Where in a sale its money has just been taken, by the calls of one that nobody disturbs. */
+let callOfSettlement: Promise<number> | undefined
+
+async function findSettlement(desk: Desk): Promise<number> {
+  const calm = await startDoomed(desk.till, { program: desk.program, house: 'shops', env: desk.env, plan: undefined })
+  const buyer = await desk.till.newBuyer(10_000_000n)
+  const payload = await signPayment(buyer, await quote(`${calm.url}/test/small`))
+  await calm.arm()
+  await (await send(`${calm.url}/test/small`, payload)).arrayBuffer()
+  const at = (await calm.seen()).indexOf('facilitator settle') + 1
+  await calm.stop()
+  if (at === 0) throw new Error('a sale settles nothing')
+  return at
+}
+
+/** The seller died with the money and without the answer; whoever finishes that dies, too. */
+const recovery: WorkPath = {
+  name: 'recovery of a sale',
+  house: 'shops',
+  jobs: ['payments.recover'],
+  owe: async (desk) => {
+    const { till, program, env } = desk
+    callOfSettlement ??= findSettlement(desk)
+    const plan = { at: await callOfSettlement, when: 'after' } as const
+    const seller = await startDoomed(till, { program, house: 'shops', env, plan })
+    const buyer = await till.newBuyer(10_000_000n)
+    const payer = buyer.address.toLowerCase()
+    const offer = await quote(`${seller.url}/test/small`)
+    await seller.arm()
+    const first = await send(`${seller.url}/test/small`, await signPayment(buyer, offer)).catch(() => undefined)
+    if (first) throw new Error(`the dead seller answered with ${first.status}`)
+    await desk.mine()
+    const open = `payment where payer = $1 and state in ('claimed', 'settling', 'unknown', 'settled')`
+    return {
+      done: async () => (await countOf(desk, open, [payer])) === 0,
+      judge: async () => {
+        // Whoever paid and got nothing asks again with a new payment: it gets the answer, and the new one is not used.
+        const again = await send(`${till.node.address}/test/small`, await signPayment(buyer, offer))
+        await again.arrayBuffer()
+        if (again.status !== 200) throw new Broken('lost', `asked again, it was answered with ${again.status}`)
+        requireExactly('paid', 10_000_000n - (await balanceOn(desk, payer)), 1_500n)
+      },
+    }
+  },
+}
+
+export const repairPaths: readonly WorkPath[] = [recovery, unclaimed, reorg]

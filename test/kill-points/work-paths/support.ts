@@ -1,0 +1,60 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import type { Address } from '../../../packages/node/src/kernel/address.ts'
+import { accounts, owedTo } from '../../../packages/node/src/ledger/index.ts'
+import { signRequest } from '../../../packages/sdk/src/index.ts'
+import { spentOnChain } from '../../support/invariants.ts'
+import type { Desk } from '../desk.ts'
+
+export const network = 'eip155:8453'
+
+export const json = (body: unknown): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+/** What a wallet has on chain. */
+export const balanceOn = async ({ till }: Desk, wallet: string): Promise<bigint> =>
+  -(await spentOnChain(till, 'base', wallet, 0n))
+
+export const creditOf = ({ till }: Desk, wallet: string): Promise<bigint> =>
+  owedTo(till.db.owner, accounts.credit(network, wallet.toLowerCase() as Address))
+
+export async function rowOf<T>({ till }: Desk, sql: string, values: unknown[]): Promise<T | undefined> {
+  return (await till.db.owner.query(sql, values)).rows[0] as T | undefined
+}
+
+export async function countOf(desk: Desk, sql: string, values: unknown[]): Promise<number> {
+  return Number((await rowOf<{ n: bigint }>(desk, `select count(*) as n from ${sql}`, values))?.n)
+}
+
+/** A request signed by its wallet, as somebody with nothing but HTTP would send it. */
+export async function sendSigned(
+  account: PrivateKeyAccount,
+  url: string,
+  body: unknown,
+): Promise<{ status: number; body: Record<string, unknown> }> {
+  const signed = await signRequest(url, json(body), { account })
+  const response = await fetch(signed)
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+/** Pages under as many names as deaths may need, so that each has a creator of its own. */
+export async function openSites(names: number, only?: string) {
+  const site = createServer((request, response) => {
+    response.setHeader('content-type', 'text/html')
+    const words = `Words worth citing at ${request.headers.host}, on a page of their own.`
+    response.end(`<html><body><article><h1>Page</h1><p>${words}</p></article></body></html>`)
+  })
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  const { port } = site.address() as AddressInfo
+  const hosts = only === undefined ? Array.from({ length: names }, (_, index) => siteName(index)) : [only]
+  return {
+    demoHosts: hosts.map((host) => `${host}=127.0.0.1:${port}`).join(','),
+    close: () => new Promise((resolve) => site.close(resolve)),
+  }
+}
+
+export const siteName = (index: number) => `cited${index}.test`
