@@ -9,9 +9,9 @@ type Serving = { url: string; dids: string[] }
 const loadSeconds = 5
 const rounds = 3
 const connections = 16
-const coldReads = 3_500
+const coldReads = 15_000
 /** Cold is what was never asked for, not a process that has just started. */
-const warmUp = 1_500
+const warmUp = 5_000
 
 /** Resolving from what a process keeps, and resolving what it has never been asked. */
 export async function measureResolve(serverUrl: string) {

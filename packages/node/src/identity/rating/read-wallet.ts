@@ -25,6 +25,10 @@ export type StandingRow = {
 
 export const list = (query: string) => `(select json_agg(t) from (${query}) t)`
 
+/** Behind the cursor; its time stands once more by itself, for the index that has the wallet first. */
+const since = (wallet: string, of: string) =>
+  `p.${wallet} = $1 and p.ended_at >= c.${of}_at and (p.ended_at, p.${wallet}, p.id) > (c.${of}_at, c.${of}_${wallet}, c.${of}_id)`
+
 /**
  * Of the wallet $1, with more columns if there are any. One statement, so that no fold can pass between what is read
  * from the books and what is read behind them. The limit tells the planner that there is one cursor; without it, it plans
@@ -33,8 +37,8 @@ export const list = (query: string) => `(select json_agg(t) from (${query}) t)`
 export const standingSql = (more = '') => `select ${more}
   ${list(`select ${tallyColumns} from agent_rating where wallet = $1`)} as tallies,
   ${list(`select ${partyColumns} from agent_rating_party where wallet = $1`)} as parties,
-  ${list(paymentsSql('(p.ended_at, p.payer, p.id) > (c.payment_at, c.payment_payer, c.payment_id) and p.payer = $1'))} as payments,
-  ${list(drawsSql('(p.ended_at, p.account, p.id) > (c.draw_at, c.draw_account, c.draw_id) and p.account = $1'))} as draws,
+  ${list(paymentsSql(since('payer', 'payment')))} as payments,
+  ${list(drawsSql(since('account', 'draw')))} as draws,
   ${list(reversalsSql('r.id > c.reversal_id and r.wallet = $1'))} as reversals,
   (select count(distinct d.id) from source_claim s join source_dispute d on d.domain = s.domain
    where s.wallet = $1 and s.proven_at <= d.opened_at and d.state = 'upheld' and d.kind <> 'score'
