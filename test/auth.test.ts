@@ -43,10 +43,10 @@ test('a signed challenge opens a session, once, even when it is sent many times 
   const who = await fetch(`${till.node.url}/v1/auth/session`, { headers: { authorization: `Bearer ${token}` } })
   expect(await who.json()).toEqual({ did })
   expect((await fetch(`${till.node.url}/v1/auth/session`)).status).toBe(401)
-  expect(
-    (await fetch(`${till.node.url}/v1/auth/session`, { headers: { authorization: `Bearer ${token.slice(0, -2)}AA` } }))
-      .status,
-  ).toBe(401)
+  // In the middle of the signature: its last byte is often zero, and the last bits of the text say nothing.
+  const changed = `${token.slice(0, -40)}${token.at(-40) === 'A' ? 'B' : 'A'}${token.slice(-39)}`
+  const refused = await fetch(`${till.node.url}/v1/auth/session`, { headers: { authorization: `Bearer ${changed}` } })
+  expect(refused.status).toBe(401)
 })
 
 /** An ERC-8128 signature over exactly this request. */
