@@ -22,7 +22,9 @@ answerCommands(
   {
     port: () => Number(new URL(node.address).port),
     cpu: cpuMicros,
-    usage: () => {
+    /** After a collection, when asked for one: what lies about uncollected is no growth. */
+    usage: (collect?: boolean) => {
+      if (collect) globalThis.gc?.()
       const { rss, heapUsed, external } = process.memoryUsage()
       return { cpu: cpuMicros(), database: databaseCpu.micros(), rss, heap: heapUsed + external }
     },

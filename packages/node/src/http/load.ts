@@ -28,6 +28,10 @@ const busyMs = 50
 /** A process may stand still this long for once: a collection, a big parse, a machine that was busy elsewhere. */
 const stallMs = 2_000
 
+/** So many are overload whatever the reason. Fewer may be the heap of a short stall, and are given time to go away. */
+const heap = 256
+const patienceMs = 1_000
+
 /** Requests being worked on. Past four fifths of the cap, or when waits grow, only callers who pay or are entitled are let in. */
 export type Load = {
   enter(paying: boolean): void
@@ -46,7 +50,14 @@ export function createLoad(config: LoadConfig, ports: { clock: Clock; probe?(): 
   const inFlight = () => free.inFlight() + paid.inFlight()
   const pressure = createPressure({ ...ports, inFlight })
   const crowded = () => new Problem('not_ready', { detail: 'The node is busy.', retryAfterSeconds: 1 })
-  const isBusy = () => inFlight() >= crowd && (pressure.lastingMs() > busyMs || pressure.overdueMs() > stallMs)
+  let busySinceMs: number | undefined
+  const isBusy = () => {
+    const standsStill = pressure.overdueMs() > stallMs
+    const busy = inFlight() >= crowd && (standsStill || pressure.lastingMs() > busyMs)
+    busySinceMs = busy ? (busySinceMs ?? ports.clock.monotonicMs()) : undefined
+    if (busySinceMs === undefined) return false
+    return standsStill || inFlight() >= heap || ports.clock.monotonicMs() - busySinceMs >= patienceMs
+  }
   /** Of a handful that waits for a chain, seconds pass without one being answered: that says nothing about the next. */
   const isLate = (wait: ExpectedWait, msMax: number) => wait.inFlight() >= crowd && wait.ms() > msMax
   /** Who does not pay also goes without while those who do have to wait. */
