@@ -1,12 +1,10 @@
-import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
 import { type Clock, systemClock } from '../packages/node/src/kernel/clock.ts'
 import type { Facilitator } from '../packages/node/src/payments/index.ts'
+import { carryAuthorization } from './support/carry-authorization.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
 import { createTestShop } from './support/test-shop.ts'
-import { openTill, type Payload, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
 
 /** 402 asks a client to pay again, so it may never answer an authorization that has already paid us. */
 const shop = createTestShop()
@@ -38,29 +36,6 @@ afterAll(async () => {
 const at = (path: string) => `${till.node.url}${path}`
 const stateOf = async (payer: string) =>
   (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase()).map((row) => row.state)
-
-async function submitElsewhere(payload: Payload): Promise<void> {
-  const a = payload.payload.authorization as Record<string, Hex>
-  const abi = parseAbi(['function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)'])
-  const client = createWalletClient({
-    account: privateKeyToAccount(demoAccount('affiliate').privateKey),
-    transport: devnetTransport(till.base),
-  })
-  const data = encodeFunctionData({
-    abi,
-    functionName: 'transferWithAuthorization',
-    args: [
-      a['from'] as Hex,
-      a['to'] as Hex,
-      BigInt(a['value'] as string),
-      BigInt(a['validAfter'] as string),
-      BigInt(a['validBefore'] as string),
-      a['nonce'] as Hex,
-      payload.payload.signature,
-    ],
-  })
-  await client.sendTransaction({ chain: null, to: till.base.usdc, data })
-}
 
 test('a paid authorization that is sent again after its time answers 409, or the stored answer with its identifier', async () => {
   const buyer = await till.newBuyer()
@@ -124,7 +99,7 @@ test('a refused authorization that somebody carried to the chain after all is ne
   answer = 'refused'
   expect((await send(at('/test/small'), payload)).status).toBe(402)
   answer = 'truth'
-  await submitElsewhere(payload)
+  await carryAuthorization(till, payload)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
   const again = await send(at('/test/small'), payload)
   expect(again.status).toBe(409)

@@ -15,7 +15,7 @@ import { openTill, type TillFixture } from '../support/till-fixture.ts'
 import { Broken, requireExactly } from './broken.ts'
 import { buyThroughDeath } from './buy-through-death.ts'
 import { createMoneyCheck } from './check-outside.ts'
-import type { Row } from './run-deaths.ts'
+import { noDeaths, type Row } from './run-deaths.ts'
 
 const rounds = 8
 const buyersAtOnce = 6
@@ -46,17 +46,7 @@ export async function killDatabase(say: (text: string) => void): Promise<Row> {
   const shared = process.env[testServerVariable]
   process.env[testServerVariable] = server.databaseUrl
   const startedMs = Date.now()
-  const row: Row = {
-    path: 'database',
-    calls: 0,
-    deaths: 0,
-    recovered: 0,
-    lost: 0,
-    doubled: 0,
-    slowestMs: 0,
-    seconds: 0,
-    failures: [],
-  }
+  const row = noDeaths('database')
   try {
     const till = await openTill({ ownShops: 'till', shops: [createTestShop().open] })
     const check = await createMoneyCheck(till)

@@ -37,23 +37,25 @@ export type DeathsWanted = {
   say(text: string): void
 }
 
+export const noDeaths = (path: string): Row => ({
+  path,
+  calls: 0,
+  deaths: 0,
+  recovered: 0,
+  lost: 0,
+  doubled: 0,
+  slowestMs: 0,
+  seconds: 0,
+  failures: [],
+})
+
 const progressMs = 15_000
 
 /** One life to count the port calls, then one for each death before and after each of them. */
 export async function runDeaths({ path, every, eachCall, workers, live, check, say }: DeathsWanted): Promise<Row> {
   const startedMs = Date.now()
   const seconds = () => Math.round((Date.now() - startedMs) / 1000)
-  const row: Row = {
-    path,
-    calls: 0,
-    deaths: 0,
-    recovered: 0,
-    lost: 0,
-    doubled: 0,
-    slowestMs: 0,
-    seconds: 0,
-    failures: [],
-  }
+  const row = noDeaths(path)
   const fail = (text: string, error: unknown) => {
     row[error instanceof Broken ? error.how : 'lost'] += 1
     row.failures.push(`${text}: ${String(error)}`)

@@ -1,7 +1,6 @@
-import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
-import { demoAccount, devnetTransport } from '../../../packages/node/src/devnet/index.ts'
-import { type Payload, quote, send, signPayment } from '../../support/till-fixture.ts'
+import type { Hex } from 'viem'
+import { carryAuthorization } from '../../support/carry-authorization.ts'
+import { quote, send, signPayment } from '../../support/till-fixture.ts'
 import { Broken, requireExactly } from '../broken.ts'
 import { type Desk, finalityLag } from '../desk.ts'
 import type { WorkPath } from '../die-at-work.ts'
@@ -10,30 +9,6 @@ import { balanceOn, countOf, creditOf, rowOf } from './support.ts'
 
 const fundedMicro = 600_000_000n
 const subscriptionMicro = 250_000_000n
-const abi = parseAbi(['function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)'])
-
-/** Anybody can bring an authorization to the chain. */
-async function carry({ till }: Desk, { payload }: Payload): Promise<void> {
-  const told = payload.authorization as Record<'from' | 'to' | 'value' | 'validAfter' | 'validBefore' | 'nonce', Hex>
-  const carrier = createWalletClient({
-    account: privateKeyToAccount(demoAccount('affiliate').privateKey),
-    transport: devnetTransport(till.base),
-  })
-  const data = encodeFunctionData({
-    abi,
-    functionName: 'transferWithAuthorization',
-    args: [
-      told.from,
-      told.to,
-      BigInt(told.value),
-      BigInt(told.validAfter),
-      BigInt(told.validBefore),
-      told.nonce,
-      payload.signature,
-    ],
-  })
-  await carrier.sendTransaction({ chain: null, to: till.base.usdc, data, gas: 200_000n })
-}
 
 /** An authorization on chain that we never claimed: its payer is given credit for it, once. */
 const unclaimed: WorkPath = {
@@ -45,7 +20,7 @@ const unclaimed: WorkPath = {
     const buyer = await till.newBuyer(10_000_000n)
     // An address is looked at from its first comparison on.
     await desk.run('payments.reconcile')
-    await carry(desk, await signPayment(buyer, await quote(`${till.node.address}/test/small`)))
+    await carryAuthorization(till, await signPayment(buyer, await quote(`${till.node.address}/test/small`)))
     await desk.mine()
     const payer = buyer.address.toLowerCase()
     return {
@@ -97,7 +72,7 @@ const reorg: WorkPath = {
           landedAgain = true
           control.setFinalityLag(finalityLag)
           await control.releaseMining()
-          await carry(desk, payload).catch(() => {})
+          await carryAuthorization(till, payload).catch(() => {})
           await desk.mine()
         }
         return landedAgain && (await countOf(desk, 'payment where id = $1 and final', [sale?.id])) > 0

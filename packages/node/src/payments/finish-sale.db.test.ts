@@ -5,10 +5,11 @@ import { silentLog } from '../kernel/log.ts'
 import { accounts, balanceDifferences, openClearing, owedTo, post, trialBalance } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { sampleClaim } from './claim.fixture.ts'
 import { createFinishSales, type FinishInput, SaleImpossible } from './finish-sale.ts'
 import type { AnswerContent, CommitMany, Sale } from './paid-call.ts'
 import { readAnswer, writeIntents } from './store-advance.ts'
-import { type Claim, insertClaims } from './store-claim.ts'
+import { insertClaims } from './store-claim.ts'
 
 const network = 'eip155:8453'
 const creator: Address = `0x${'c'.repeat(40)}`
@@ -51,28 +52,7 @@ async function settled(commitMany: CommitMany, reservation: string): Promise<Fin
   made += 1
   const number = made
   const id = `pay_${number}`
-  const claim: Claim = {
-    id,
-    network,
-    asset: `0x${'a'.repeat(40)}`,
-    payer: payerAt(number),
-    payerIsKey: true,
-    nonce: `0x${number.toString(16).padStart(64, '0')}`,
-    payTo: `0x${'b'.repeat(40)}`,
-    payee: 'custody',
-    amountMicro: 5_000n,
-    validBefore: 4_000_000_000n,
-    routeId: 'test.many',
-    resource: 'http://127.0.0.1/test',
-    fingerprint: Buffer.from(id),
-    identifierHash: null,
-    ref: null,
-    aff: null,
-    revocable: false,
-    headBlock: 1n,
-    balanceMicro: 1_000_000n,
-    ignoreUndelivered: false,
-  }
+  const claim = { ...sampleClaim(number), payer: payerAt(number), payee: 'custody' as const, routeId: 'test.many' }
   await insertClaims(db.database, [claim], worker)
   const answer = { status: 200, contentType: 'application/json', headers: {}, body: Buffer.from('{}') }
   await writeIntents(db.database, [{ id, ...answer, reservation, leaseUntilMs: worker.nowMs + 60_000 }], worker)

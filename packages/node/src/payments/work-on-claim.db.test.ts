@@ -4,11 +4,11 @@ import { silentLog } from '../kernel/log.ts'
 import type { Database } from '../store/database.ts'
 import { StoreUnavailable } from '../store/errors.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { sampleClaim } from './claim.fixture.ts'
 import { createClaims } from './claims.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import type { PaidCall } from './paid-call.ts'
 import { findPayment } from './store-advance.ts'
-import type { Claim } from './store-claim.ts'
 import { workOnClaim } from './work-on-claim.ts'
 
 let db: TestDatabase
@@ -18,28 +18,6 @@ beforeAll(async () => {
 afterAll(() => db.close())
 
 const owner = { id: 7n } as GateDeps['owner']
-const claimOf = (number: number): Claim => ({
-  id: `pay_${number}`,
-  network: 'eip155:8453',
-  asset: `0x${'a'.repeat(40)}`,
-  payer: `0x${number.toString(16).padStart(40, '0')}`,
-  payerIsKey: true,
-  nonce: `0x${number.toString(16).padStart(64, '0')}`,
-  payTo: `0x${'b'.repeat(40)}`,
-  payee: 'pay_to',
-  amountMicro: 5_000n,
-  validBefore: 4_000_000_000n,
-  routeId: 'test.route',
-  resource: 'http://127.0.0.1/test',
-  fingerprint: Buffer.from(`pay_${number}`),
-  identifierHash: null,
-  ref: null,
-  aff: null,
-  revocable: false,
-  headBlock: 1n,
-  balanceMicro: 1_000_000n,
-  ignoreUndelivered: false,
-})
 
 /** The statement that stores the intent takes effect, or not; either way its answer is lost. */
 const losing = (when: 'before' | 'after'): Database => ({
@@ -55,7 +33,7 @@ const losing = (when: 'before' | 'after'): Database => ({
 test.each(['before', 'after'] as const)(
   'a claim whose intent was interrupted %s it was stored is let go at once, for nothing was sent',
   async (when) => {
-    const claim = claimOf(when === 'before' ? 1 : 2)
+    const claim = sampleClaim(when === 'before' ? 1 : 2)
     const database = losing(when)
     const claims = createClaims(database, owner, systemClock)
     expect(await claims.claim(claim)).toEqual({ status: 'claimed' })

@@ -1,0 +1,25 @@
+import type { Claim } from './store-claim.ts'
+
+/** A claim of its own for each number, as tests need one. */
+export const sampleClaim = (number: number): Claim => ({
+  id: `pay_${number}`,
+  network: 'eip155:8453',
+  asset: `0x${'a'.repeat(40)}`,
+  payer: `0x${number.toString(16).padStart(40, '0')}`,
+  payerIsKey: true,
+  nonce: `0x${number.toString(16).padStart(64, '0')}`,
+  payTo: `0x${'b'.repeat(40)}`,
+  payee: 'pay_to',
+  amountMicro: 5_000n,
+  validBefore: 4_000_000_000n,
+  routeId: 'test.route',
+  resource: 'http://127.0.0.1/test',
+  fingerprint: Buffer.from(`pay_${number}`),
+  identifierHash: null,
+  ref: null,
+  aff: null,
+  revocable: false,
+  headBlock: 1n,
+  balanceMicro: 1_000_000n,
+  ignoreUndelivered: false,
+})
