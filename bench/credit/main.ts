@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { handOut } from '../hand-out.ts'
 import type { LoadResult } from '../load/run-load.ts'
 import { type Child, startChild } from '../process/child.ts'
-import { alternate, median, ratioOf } from '../rounds.ts'
+import { median, ratioOf } from '../rounds.ts'
 import type { CreditPlan } from './load.ts'
 
 const quick = process.argv.includes('--quick')
@@ -14,40 +14,74 @@ const perRound = quick ? 1_200 : 2_000
 const wallets = 100
 const connections = 32
 const target = '/test/feed/live'
+/** For what follows at once: sealing, deliveries, finality. */
+const deferredMs = 3_000
+/** After warming up, until nothing of it is left to be done. */
+const settledMs = quick ? 5_000 : 45_000
 
 type Figures = { cpuMicros: number; wallMicros: number; databaseMicros: number }
+type Used = { node: number; database: number; atMs: number }
+type Kind = CreditPlan['kind']
 
-const cpuOf = async (server: Child) => (await server.ask<number>('cpu')) + (await server.ask<number>('database_cpu'))
+/** A node of its own for each way to pay: what a call leaves to be done later is done by the node that sold it. */
+type Side = { kind: Kind; server: Child; port: number; plan: CreditPlan; idle: { node: number; database: number } }
 
-/** CPU that a node and its database use in a second while nobody asks for anything. */
-async function idleCpu(server: Child): Promise<number> {
-  const [before, startedMs] = [await cpuOf(server), performance.now()]
-  await new Promise((resolve) => setTimeout(resolve, 6_000))
-  return ((await cpuOf(server)) - before) / ((performance.now() - startedMs) / 1_000)
+const kinds = ['credit', 'subscriber', 'exact'] as const
+const say = (text: string) => process.stderr.write(`${text}\n`)
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+const usedBy = async (server: Child): Promise<Used> => ({
+  node: await server.ask<number>('cpu'),
+  database: await server.ask<number>('database_cpu'),
+  atMs: performance.now(),
+})
+
+async function openSide(kind: Kind, home: string, addresses: readonly string[]): Promise<Side> {
+  const server = await startChild('credit/side.ts', { ASSAY_HOME: home })
+  const port = await server.ask<number>('port')
+  const host = `127.0.0.1:${port}`
+  if (kind === 'credit') await server.ask('credit', addresses)
+  if (kind === 'subscriber') await server.ask('subscribe', addresses)
+  const plan = { kind, host, target, count: perRound, wallets, terms: await termsOf(host) } as unknown as CreditPlan
+  return { kind, server, port, plan, idle: { node: 0, database: 0 } }
 }
 
-let idleMicrosPerSecond = 0
-
-async function once(server: Child, load: Child, port: number, plan: CreditPlan, at = connections): Promise<Figures> {
-  await load.ask('sign', plan)
-  const before = await cpuOf(server)
-  const databaseBefore = await server.ask<number>('database_cpu')
-  const startedMs = performance.now()
-  const result = await load.ask<LoadResult>('run', { port, connections: at, secondsMax: 60 })
-  const idleMicros = (idleMicrosPerSecond * (performance.now() - startedMs)) / 1_000
-  const cpuMicros = (await cpuOf(server)) - before - idleMicros
-  const databaseMicros = (await server.ask<number>('database_cpu')) - databaseBefore
+/** Gives the time that a caller waited for each answer. */
+async function ask(side: Side, load: Child, count: number, at = connections): Promise<number> {
+  await load.ask('sign', { ...side.plan, count })
+  const result = await load.ask<LoadResult>('run', { port: side.port, connections: at, secondsMax: 60 })
   const wrong = Object.keys(result.statuses).filter((status) => status !== '200')
   if (wrong.length > 0)
-    throw new Error(`${plan.kind}: ${JSON.stringify(result.statuses)} ${result.sample.slice(0, 900)}`)
-  return {
-    cpuMicros: cpuMicros / result.requests,
-    databaseMicros: databaseMicros / result.requests,
-    wallMicros: (result.seconds * 1e6 * at) / result.requests,
+    throw new Error(`${side.kind}: ${JSON.stringify(result.statuses)} ${result.sample.slice(0, 900)}`)
+  return (result.seconds * 1e6 * at) / result.requests
+}
+
+/** What each node and its database use in a second while nobody asks for anything. */
+async function measureIdle(sides: readonly Side[]): Promise<void> {
+  const before = await Promise.all(sides.map(({ server }) => usedBy(server)))
+  await pause(quick ? 6_000 : 12_000)
+  for (const [index, side] of sides.entries()) {
+    const [was, is] = [before[index] as Used, await usedBy(side.server)]
+    const seconds = (is.atMs - was.atMs) / 1_000
+    side.idle = { node: (is.node - was.node) / seconds, database: (is.database - was.database) / seconds }
   }
 }
 
-const say = (text: string) => process.stderr.write(`${text}\n`)
+/** One turn of all sides. Each is counted over the whole of it, so with what it does later for its own calls. */
+async function turn(sides: readonly Side[], load: Child): Promise<Figures[]> {
+  const before = await Promise.all(sides.map(({ server }) => usedBy(server)))
+  const walls: number[] = []
+  for (const side of sides) walls.push(await ask(side, load, perRound))
+  await pause(deferredMs)
+  const after = await Promise.all(sides.map(({ server }) => usedBy(server)))
+  return sides.map(({ idle }, index) => {
+    const [was, is] = [before[index] as Used, after[index] as Used]
+    const seconds = (is.atMs - was.atMs) / 1_000
+    const databaseMicros = (is.database - was.database - idle.database * seconds) / perRound
+    const nodeMicros = (is.node - was.node - idle.node * seconds) / perRound
+    return { cpuMicros: nodeMicros + databaseMicros, databaseMicros, wallMicros: walls[index] as number }
+  })
+}
 
 async function termsOf(host: string): Promise<never> {
   const challenge = await fetch(`http://${host}${target}`)
@@ -55,35 +89,31 @@ async function termsOf(host: string): Promise<never> {
   return { resourceUrl: required.resource.url, accepted: required.accepts[0] } as never
 }
 
-async function measureCosts(home: string) {
-  const server = await startChild('credit/side.ts', { ASSAY_HOME: home })
+async function measureCosts(folderOf: (name: string) => Promise<string>) {
   const load = await startChild('credit/load.ts')
+  const sides: Side[] = []
   try {
-    const port = await server.ask<number>('port')
-    const host = `127.0.0.1:${port}`
     const addresses = await load.ask<string[]>('wallets', wallets)
-    await server.ask('credit', addresses)
-    await server.ask('subscribe', addresses)
-    const terms = await termsOf(host)
-    const plan = (kind: CreditPlan['kind'], count = perRound) =>
-      ({ kind, host, target, count, wallets, terms }) as unknown as CreditPlan
-    const kinds = ['credit', 'subscriber', 'exact'] as const
-    for (const kind of kinds) {
-      say(`warming up: ${kind}`)
-      await once(server, load, port, plan(kind, 3_000))
+    for (const kind of kinds) sides.push(await openSide(kind, await folderOf(kind), addresses))
+    for (const side of sides) {
+      say(`warming up: ${side.kind}`)
+      await ask(side, load, 3_000)
     }
-    idleMicrosPerSecond = await idleCpu(server)
+    await pause(settledMs)
+    await measureIdle(sides)
     say('measuring')
-    const [credit = [], subscriber = [], exact = []] = await alternate(
-      rounds,
-      kinds.map((kind) => () => once(server, load, port, plan(kind))),
+    // The first turn only starts what later ones find under way: work that is done half a minute after its call.
+    await turn(sides, load)
+    const turns: Figures[][] = []
+    for (let round = 0; round < rounds; round += 1) turns.push(await turn(sides, load))
+    const [credit = [], subscriber = [], exact = []] = sides.map((_, index) =>
+      turns.map((one) => one[index] as Figures),
     )
     say('one at a time')
-    const alone = await once(server, load, port, plan('credit', 40), 1)
-    return { credit, subscriber, exact, aloneWallMicros: alone.wallMicros }
+    return { credit, subscriber, exact, aloneWallMicros: await ask(sides[0] as Side, load, 40, 1) }
   } finally {
     await load.stop()
-    await server.stop()
+    for (const { server } of sides) await server.stop()
   }
 }
 
@@ -118,7 +148,7 @@ const folder = async (name: string) => {
   return join(home, name)
 }
 try {
-  const costs = await measureCosts(await folder('costs'))
+  const costs = await measureCosts(folder)
   const settled = await measureSettled(await folder('settled'))
   const of = (list: readonly Figures[], figure: keyof Figures) => list.map((one) => one[figure])
   const besideSubscriber = {
