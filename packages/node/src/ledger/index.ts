@@ -1,6 +1,7 @@
 export { type Account, type AccountKind, accounts } from './accounts.ts'
 export { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
 export { type BooksGroup, booksByGroup, foldBooks, openClearingSinceFold } from './fold-books.ts'
+export { joinPostings } from './join-postings.ts'
 export { lockAccounts, lockBalances } from './lock-accounts.ts'
 export { type PostOutcome, post, postSql, postValues } from './post.ts'
 export {

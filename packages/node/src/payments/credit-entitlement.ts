@@ -38,6 +38,7 @@ import {
   nameCall,
   wasCaptured,
 } from './entitled-calls.ts'
+import { callFingerprint } from './fingerprint.ts'
 import type {
   AnswerContent,
   EntitlementPort,
@@ -86,8 +87,8 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
   const port: EntitlementPort = {
     name,
     claims: (headers) => /\berc8128:/.test(headers.get('signature-input') ?? ''),
-    hold: (call, fingerprint) => holdCredit(parts, call, fingerprint).catch(asRefusal),
-    earlier: (call, fingerprint) => earlierDraw(parts, call, fingerprint).catch(asRefusal),
+    hold: (call) => holdCredit(parts, call).catch(asRefusal),
+    earlier: (call) => earlierDraw(parts, call).catch(asRefusal),
     capture: async (tx, holdId) => {
       const call = await endDraw(tx, clock.nowMs(), holdId, 'captured')
       if (!call) throw new Error(`the credit hold ${holdId} is no longer held`)
@@ -100,7 +101,7 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
     keep: keepAnswer,
     release: (holdId) => releaseDraw(database, clock, holdId),
     captured: (holdId) => wasCaptured(database, holdId),
-    nameTaken: (callId, answer) => nameDraw(database, callId, answer),
+    nameTaken: (callId, call, answer) => nameDraw(database, callId, callFingerprint(call), answer),
   }
   return {
     ...port,
@@ -125,7 +126,7 @@ type Parts = CreditDeps & {
   purses: ReturnType<typeof createPurses>
 }
 
-async function holdCredit(parts: Parts, call: PaidCall, fingerprint: string): Promise<HoldOutcome> {
+async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
   if (!takesCredit(call.route)) return { status: 'not_covered', note: 'Credit does not buy credit.' }
   const mandateId = namedMandate(call.headers)
   const caller = await parts.provenCaller(call)
@@ -137,7 +138,7 @@ async function holdCredit(parts: Parts, call: PaidCall, fingerprint: string): Pr
       requireCovered(mandate, call, parts.clock.nowMs())
     } catch (error) {
       // What was drawn while the terms still covered it is not refused now.
-      const earlier = await earlierOf(parts, { account, key, fingerprint, caller })
+      const earlier = await earlierOf(parts, call, { account, key, caller })
       if (earlier) return earlier
       throw error
     }
@@ -149,11 +150,12 @@ async function holdCredit(parts: Parts, call: PaidCall, fingerprint: string): Pr
     networks: networksFor(parts.networks, call, onlyNetwork(mandate, caller)),
     amountMicro: call.priceMicro,
     route: call.route,
-    fingerprint,
+    // Only a call with a name is compared with one that came before.
+    fingerprint: key === undefined ? '' : callFingerprint(call),
     key,
     mandateId,
     nonce: caller.nonce,
-    notHeld: (drawn) => notHeld(parts, call, drawn, { mandate, account, key, fingerprint }).catch(asRefusal),
+    notHeld: (drawn) => notHeld(parts, call, drawn, { mandate, account, key }).catch(asRefusal),
   }
   if (parts.promises !== false && !call.route.commit && parts.purses.hasPlenty(request))
     return { status: 'promised', account, callId: id, named: key !== undefined, request }
@@ -191,21 +193,21 @@ async function delegatedMandate({ mandateOf }: Parts, id: string, caller: Credit
 }
 
 /** Draws nothing: a price that moved, or a quote that ran out, does not undo a call that was paid for. */
-async function earlierDraw(parts: Parts, call: PaidCall, fingerprint: string): Promise<HoldOutcome | undefined> {
+async function earlierDraw(parts: Parts, call: PaidCall): Promise<HoldOutcome | undefined> {
   const mandateId = namedMandate(call.headers)
   const caller = await parts.provenCaller(call)
   const mandate = mandateId === undefined ? undefined : await delegatedMandate(parts, mandateId, caller)
   const key = keyOf(mandate, idempotencyKey(call.headers))
-  return earlierOf(parts, { account: mandate?.owner ?? caller.address, key, fingerprint, caller })
+  return earlierOf(parts, call, { account: mandate?.owner ?? caller.address, key, caller })
 }
 
-type Before = { account: Address; key: string | undefined; fingerprint: string; caller: CreditCaller }
+type Before = { account: Address; key: string | undefined; caller: CreditCaller }
 
 /** A copy of a signature gets no answer, for it may be somebody else's copy; its own signer names the call and signs again. */
-async function earlierOf({ database }: Parts, { account, key, fingerprint, caller }: Before) {
+async function earlierOf({ database }: Parts, call: PaidCall, { account, key, caller }: Before) {
   const used = await database.query(`select from nonce_claim where scope = 'erc8128' and key = $1`, [caller.nonce.key])
   if (used.rowCount > 0) throw replayed()
-  return earlierCall(database, name, account, key, fingerprint)
+  return earlierCall(database, name, account, key, call)
 }
 
 const replayed = () =>
@@ -218,19 +220,18 @@ type Asked = {
   mandate: MandateTerms | undefined
   account: Address
   key: string | undefined
-  fingerprint: string
 }
 
 async function notHeld(
   { database, clock }: Parts,
   call: PaidCall,
   { outcome, leftMicro }: DrawOutcome,
-  { mandate, account, key, fingerprint }: Asked,
+  { mandate, account, key }: Asked,
 ): Promise<HoldOutcome> {
   if (outcome === 'not_enough') return notEnough(call, mandate !== undefined)
   if (outcome === 'replayed') throw replayed()
   if (mandate && outcome !== 'named') throw mandateProblem(outcome, mandate, call.priceMicro, leftMicro, clock.nowMs())
-  const earlier = await earlierCall(database, name, account, key, fingerprint)
+  const earlier = await earlierCall(database, name, account, key, call)
   return earlier ?? { status: 'refused', problem: new Problem('call_in_flight', { retryAfterSeconds: 1 }) }
 }
 
@@ -242,7 +243,7 @@ async function requireNamed({ database }: Parts, account: Address, key: string |
     throw new Problem('call_in_flight', { retryAfterSeconds: 5 })
 }
 
-async function nameDraw(database: Database, id: string, answer: AnswerContent): Promise<boolean> {
+async function nameDraw(database: Database, id: string, fingerprint: string, answer: AnswerContent): Promise<boolean> {
   const { rows } = await database.query<{ mandate: string | null }>(
     'select mandate_id as mandate from entitled_call where id = $1',
     [id],
@@ -250,7 +251,7 @@ async function nameDraw(database: Database, id: string, answer: AnswerContent): 
   const [row] = rows
   if (!row) return false
   const key = row.mandate === null ? id : keyOf({ id: row.mandate }, id)
-  return nameCall(database, id, key ?? id, answer)
+  return nameCall(database, id, { key: key ?? id, fingerprint }, answer)
 }
 
 /** Names given under a mandate are its own: nobody finds the answers of another by guessing. */

@@ -48,13 +48,13 @@ export function openCreditDesk(db: Pick<TestDatabase, 'database'>, given: { cloc
     callers.set(call, { address: asked.by, kind: asked.kind ?? 'key', chainId: asked.chainId ?? 8453, nonce })
     return call
   }
-  const hold = async (asked: Asked): Promise<HoldOutcome> => port.hold(signed(asked), asked.path ?? 'request')
+  const hold = async (asked: Asked): Promise<HoldOutcome> => port.hold(signed(asked))
   return {
     port,
     clock,
     callOf,
     hold,
-    earlier: async (asked: Asked) => port.earlier?.(signed(asked), asked.path ?? 'request'),
+    earlier: async (asked: Asked) => port.earlier?.(signed(asked)),
     /** Held or thrown. */
     held: async (asked: Asked) => {
       const outcome = await hold(asked)

@@ -1,5 +1,4 @@
 import { equalBytes, type Hex } from '../kernel/bytes.ts'
-import { requestFingerprint } from './fingerprint.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { AnswerContent, EntitlementPort, GateOutcome, PaidCall } from './paid-call.ts'
 import type { PaymentRecord } from './payment-record.ts'
@@ -126,9 +125,8 @@ export async function answerEarlier(
   call: PaidCall,
   ports: readonly EntitlementPort[],
 ): Promise<GateOutcome | undefined> {
-  const key = requestFingerprint(call).toString('hex')
   for (const port of ports) {
-    const earlier = await port.earlier?.(call, key)
+    const earlier = await port.earlier?.(call)
     if (earlier?.status === 'refused') return { kind: 'refused', problem: earlier.problem }
     if (earlier?.status === 'served')
       return { kind: 'served', answer: await releasedAnswer(call, earlier.answer, ''), delivered: () => {} }

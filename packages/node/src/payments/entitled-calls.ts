@@ -2,6 +2,7 @@ import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
+import { callFingerprint } from './fingerprint.ts'
 import type { AnswerContent, HoldOutcome, PaidCall, PaidRoute } from './paid-call.ts'
 
 /** A call that draws on a pass or on credit, as its row tells it. */
@@ -65,7 +66,7 @@ export async function earlierCall(
   port: string,
   account: Address,
   key: string | undefined,
-  fingerprint: string,
+  call: PaidCall,
 ): Promise<HoldOutcome | undefined> {
   if (key === undefined) return undefined
   const { rows } = await sql.query<
@@ -83,7 +84,8 @@ export async function earlierCall(
   )
   const row = rows[0]
   if (!row) return undefined
-  if (row.fingerprint !== fingerprint) return { status: 'refused', problem: new Problem('idempotency_conflict') }
+  if (row.fingerprint !== callFingerprint(call))
+    return { status: 'refused', problem: new Problem('idempotency_conflict') }
   if (row.state === 'held' || row.status === null)
     return { status: 'refused', problem: new Problem('call_in_flight', { retryAfterSeconds: 1 }) }
   const { status, content_type: contentType, headers, body } = row
@@ -97,7 +99,6 @@ export type NewHold = {
   subject: string
   amount: bigint
   call: PaidCall
-  fingerprint: string
   key: string | undefined
 }
 
@@ -114,7 +115,7 @@ export async function insertHold(tx: Sql, clock: Clock, hold: NewHold): Promise<
       hold.subject,
       hold.amount,
       hold.call.route.id,
-      hold.fingerprint,
+      callFingerprint(hold.call),
       hold.key ?? null,
       new Date(nowMs),
       new Date(nowMs + holdMs),
@@ -159,14 +160,14 @@ export async function keepAnswer(tx: Tx, id: string, answer: AnswerContent): Pro
 export async function nameCall(
   sql: Sql,
   id: string,
-  key: string,
+  { key, fingerprint }: { key: string; fingerprint: string },
   { body, ...answer }: AnswerContent,
 ): Promise<boolean> {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) return false
   const { rowCount } = await sql.query(
-    `update entitled_call set idempotency_key = $2, status = $3, content_type = $4, headers = $5, body = $6
+    `update entitled_call set idempotency_key = $2, fingerprint = $7, status = $3, content_type = $4, headers = $5, body = $6
      where id = $1 and state = 'captured' and idempotency_key is null`,
-    [id, key, answer.status, answer.contentType, JSON.stringify(answer.headers ?? {}), Buffer.from(body)],
+    [id, key, answer.status, answer.contentType, JSON.stringify(answer.headers ?? {}), Buffer.from(body), fingerprint],
   )
   return rowCount > 0
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { sha256 } from '../kernel/bytes.ts'
 import { bindingContentType } from '../kernel/request-binding.ts'
 import type { PaidCall } from './paid-call.ts'
@@ -16,7 +15,12 @@ export function requestFingerprint(call: PaidCall): Buffer {
     // Lengths keep `ab`+`c` apart from `a`+`bc`.
     parts += `${Buffer.byteLength(part)}:${part}`
   }
-  return createHash('sha256').update(parts).update(call.bodyDigest).digest()
+  return sha256(Buffer.concat([Buffer.from(parts), call.bodyDigest]))
+}
+
+/** The same as text, under which calls on a pass or on credit are kept. */
+export function callFingerprint(call: PaidCall): string {
+  return requestFingerprint(call).toString('hex')
 }
 
 /** Only a hash is stored: the identifier is the secret that opens a stored answer. */

@@ -119,9 +119,9 @@ export type EntitlementPort = {
   name: string
   /** True when the request carries this kind of credential; no I/O. */
   claims(headers: ReadonlyMap<string, string>): boolean
-  hold(call: PaidCall, key: string): Promise<HoldOutcome>
+  hold(call: PaidCall): Promise<HoldOutcome>
   /** What became of this very call when it came before. Asked before a 402 or a changed input would make its caller pay again. */
-  earlier?(call: PaidCall, key: string): Promise<HoldOutcome | undefined>
+  earlier?(call: PaidCall): Promise<HoldOutcome | undefined>
   /** In the transaction of the effect, before it. */
   capture(tx: Tx, holdId: string): Promise<Capture | undefined>
   /** The same for many held calls whose holds told what they move, in one statement. */
@@ -137,7 +137,7 @@ export type EntitlementPort = {
   /** Whether a hold ended in a capture; asked when a commit ended unseen. */
   captured?(holdId: string): Promise<boolean>
   /** Names a call that was taken unseen after itself and keeps its answer; false when it was not taken. */
-  nameTaken?(callId: string, answer: AnswerContent): Promise<boolean>
+  nameTaken?(callId: string, call: PaidCall, answer: AnswerContent): Promise<boolean>
 }
 
 export type HoldOutcome =
@@ -171,10 +171,10 @@ export type HeldDraw = { holdId: string; account: Address; route: PaidRoute; dra
 export type Capture = { network: string; amountMicro: Micro }
 
 /**
- * Runs in the transaction of the postings, for all sales of a batch at once. Given `books`, it adds its own postings there
- * instead of making them: they become part of the sales' own.
+ * Runs in the transaction of the postings, for all sales of a batch at once. `unposted` are postings of these sales that are
+ * still to be made: a hook that posts something itself may make them with its own, and takes them out then.
  */
-export type SaleHook = (tx: Tx, sales: readonly Sale[], books?: LedgerTransaction[]) => Promise<void>
+export type SaleHook = (tx: Tx, sales: readonly Sale[], unposted?: LedgerTransaction[]) => Promise<void>
 
 /** The counterpart of a sale hook, when a reorg or a refund undid the sale or `part.micro` of its amount. */
 export type ReversalHook = (tx: Tx, sale: Sale, part: ReversedPart) => Promise<void>

@@ -4,7 +4,6 @@ import { CommitUnknown } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import { answerEarlier, releasedAnswer } from './earlier-payment.ts'
 import { drawResponse, entitledSale, prepareForCaller } from './entitled-sale.ts'
-import { requestFingerprint } from './fingerprint.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { AnswerContent, EntitlementPort, GateOutcome, HoldOutcome, PaidCall, PreparedAnswer } from './paid-call.ts'
 import { expectClearingEmpty } from './sale-postings.ts'
@@ -54,10 +53,9 @@ export async function passEntitled(
   // What was right when it was paid for, a quote for instance, may have run out since.
   if (call.inputProblem)
     return (named(call) && (await answerEarlier(call, ports))) || { kind: 'refused', problem: call.inputProblem }
-  const key = requestFingerprint(call).toString('hex')
   const notes: Extract<HoldOutcome, { status: 'not_covered' }>[] = []
   for (const port of ports) {
-    const answered = await port.hold(call, key)
+    const answered = await port.hold(call)
     deps.metrics.count('entitlements', { port: port.name, outcome: answered.status })
     const hold =
       answered.status === 'promised' ? await servePromised(deps, sales.promised, call, port, answered) : answered
@@ -133,7 +131,13 @@ async function finishSurely(deps: GateDeps, sales: EntitledSales, item: Finished
       if (captured && item.made) return item.made
       throw captured ? error : new Problem('settlement_unavailable', { retryAfterSeconds: 1 })
     }
-    throw unseenCommit(deps, { port, callId: held.holdId, named: held.named !== false, answer: item.made })
+    throw unseenCommit(deps, {
+      port,
+      call: item.call,
+      callId: held.holdId,
+      named: held.named !== false,
+      answer: item.made,
+    })
   }
 }
 

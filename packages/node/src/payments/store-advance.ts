@@ -21,14 +21,19 @@ export type Intent = {
   leaseUntilMs: number
 }
 
+/** Found by their ids, as in `servedSql`. */
 const intentSql = `
 with input as (
   select * from unnest($1::text[], $2::integer[], $3::text[], $4::jsonb[], $5::bytea[], $6::jsonb[], $7::timestamptz[])
     as t(id, status, content_type, headers, body, reservation, lease_until)
 ),
+before as (
+  select p.id, p.state, p.owner from (select id from input order by id) i
+  cross join lateral (select p.id, p.state, p.owner from payment p where p.id = i.id for update) p
+),
 moved as (
   update payment p set state = 'settling', intent_at = $8, lease_until = i.lease_until
-  from input i where p.id = i.id and p.state = 'claimed' and p.owner = $9
+  from input i join before b using (id) where p.id = i.id and b.state = 'claimed' and b.owner = $9
   returning p.id
 ),
 answered as (

@@ -42,7 +42,8 @@ export const inFlightPerPayerMax = 8
 
 /**
  * Claims a whole batch in one durable statement. Order inside it: what is known already is left alone, then the payer's
- * flight counter is raised where balance and count allow, and only then the row is inserted.
+ * flight counter is raised where balance and count allow, and only then the row is inserted. Earlier payments are asked for
+ * one by one through their keys: a plan is kept, and a join that was chosen while there were few would read all of them.
  */
 const claimSql = `
 with input as (
@@ -54,18 +55,21 @@ with input as (
          identifier_hash, ref, aff, revocable, head_block, balance_micro, ignore_undelivered, payer_is_key)
 ),
 undelivered as (
-  select distinct on (i.id) i.id, p.id as payment_id from input i
-  join payment p on p.payer = i.payer and p.fingerprint = i.fingerprint and p.delivered_at is null
-    and (p.network = i.network or i.payer_is_key)
-    and p.state in ('settling','unknown','settled','served') and (p.client_gone or p.owner <> $20)
-  where not i.ignore_undelivered order by i.id, p.claimed_at
+  select i.id, p.id as payment_id from input i
+  cross join lateral (
+    select p.id from payment p where p.payer = i.payer and p.fingerprint = i.fingerprint and p.delivered_at is null
+      and (p.network = i.network or i.payer_is_key)
+      and p.state in ('settling','unknown','settled','served') and (p.client_gone or p.owner <> $20)
+    order by p.claimed_at limit 1) p
+  where not i.ignore_undelivered
 ),
 fresh as (
   select i.* from input i
   where not exists (select 1 from undelivered u where u.id = i.id)
-    and not exists (select 1 from payment p where p.network = i.network and p.asset = i.asset and p.payer = i.payer and p.nonce = i.nonce)
-    and not exists (select 1 from payment p where p.payer = i.payer and p.identifier_hash = i.identifier_hash
-                    and p.state not in ('failed','released'))
+    and (select 1 from payment p where p.network = i.network and p.asset = i.asset and p.payer = i.payer and p.nonce = i.nonce
+         limit 1) is null
+    and (select 1 from payment p where p.payer = i.payer and p.identifier_hash = i.identifier_hash
+           and p.state not in ('failed','released') limit 1) is null
 ),
 flight as (
   insert into payer_flight as f (network, payer, in_flight, in_flight_micro)

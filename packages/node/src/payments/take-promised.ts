@@ -1,5 +1,5 @@
 import { asProblem, Problem } from '../kernel/problem.ts'
-import { type LedgerTransaction, post } from '../ledger/index.ts'
+import { post } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import { CommitUnknown } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
@@ -65,9 +65,9 @@ async function insteadOf(
   error: unknown,
   call: PaidCall,
   port: EntitlementPort,
-  { named, request }: Promised,
+  { named }: Promised,
 ): Promise<Unpromised> {
-  const earlier = named ? await port.earlier?.(call, request.fingerprint) : undefined
+  const earlier = named ? await port.earlier?.(call) : undefined
   if (earlier === undefined) throw error
   return earlier as Unpromised
 }
@@ -88,37 +88,12 @@ async function takeAll(deps: GateDeps, tx: Tx, items: readonly Ready[]): Promise
     network: draw.network,
     amountMicro: draw.amountMicro,
   }))
-  const books: LedgerTransaction[] = []
-  if (sales.length > 0) for (const hook of deps.saleHooks) await hook(tx, sales, books)
-  await post(
-    tx,
-    joinPostings(
-      taken.map(({ posting }) => posting),
-      books,
-    ),
-  )
+  const unposted = taken.map(({ posting }) => posting)
+  if (sales.length > 0) for (const hook of deps.saleHooks) await hook(tx, sales, unposted)
+  await post(tx, unposted)
   for (const { port, promised, prepared } of taken)
     if (promised.named) await port.keep?.(tx, promised.callId, prepared.answer)
   return outcomes
-}
-
-/** What is posted about the same call becomes one posting: half the rows for the books to keep and to seal. */
-function joinPostings(
-  sales: readonly LedgerTransaction[],
-  others: readonly LedgerTransaction[],
-): readonly LedgerTransaction[] {
-  const beside = new Map<string, LedgerTransaction[]>()
-  for (const other of others) {
-    const known = beside.get(other.paymentId ?? '')
-    if (known) known.push(other)
-    else beside.set(other.paymentId ?? '', [other])
-  }
-  const joined = sales.map((sale) => {
-    const rest = beside.get(sale.paymentId ?? '') ?? []
-    beside.delete(sale.paymentId ?? '')
-    return { ...sale, lines: [...sale.lines, ...rest.flatMap(({ lines }) => lines)] }
-  })
-  return [...joined, ...[...beside.values()].flat()]
 }
 
 const looksMax = 5
@@ -135,7 +110,7 @@ async function takeSurely(deps: GateDeps, sales: PromisedSales, item: Ready): Pr
       const draw = await item.port.taken?.(item.promised.callId).catch(() => undefined)
       if (draw) return { status: 'taken', draw }
     }
-    const { port, promised, prepared } = item
-    throw unseenCommit(deps, { port, callId: promised.callId, named: promised.named, answer: prepared.answer })
+    const { port, call, promised, prepared } = item
+    throw unseenCommit(deps, { port, call, callId: promised.callId, named: promised.named, answer: prepared.answer })
   }
 }

@@ -1,10 +1,11 @@
 import { Problem } from '../kernel/problem.ts'
 import type { GateDeps } from './gate-deps.ts'
-import type { AnswerContent, EntitlementPort } from './paid-call.ts'
+import type { AnswerContent, EntitlementPort, PaidCall } from './paid-call.ts'
 
 /** A call whose price may have been taken: the database was out of reach when it was, or was not, committed. */
 export type Unseen = {
   port: EntitlementPort
+  call: PaidCall
   callId: string
   /** Its caller gave it a name, under which the answer was kept with the price. */
   named: boolean
@@ -21,7 +22,7 @@ const pauseMsMax = 60_000
 export function unseenCommit(deps: GateDeps, unseen: Unseen): Problem {
   const { port, callId, named, answer } = unseen
   if (!named && answer && port.nameTaken)
-    nameWhenSeen(deps, port, callId, answer).catch((error: unknown) =>
+    nameWhenSeen(deps, unseen, answer).catch((error: unknown) =>
       deps.log.error({ call: callId, error: String(error) }, 'a call was perhaps paid for and not answered'),
     )
   return new Problem('call_in_flight', {
@@ -40,16 +41,11 @@ function howToAskAgain({ nameTaken }: EntitlementPort, callId: string) {
     : { hint: 'This call has no name, so asking again may use another one: give each call an Idempotency-Key.' }
 }
 
-async function nameWhenSeen(
-  { clock }: GateDeps,
-  port: EntitlementPort,
-  callId: string,
-  answer: AnswerContent,
-): Promise<void> {
+async function nameWhenSeen({ clock }: GateDeps, { port, call, callId }: Unseen, answer: AnswerContent): Promise<void> {
   let seen = false
   for (let look = 0; look < looksMax; look += 1) {
     await clock.sleep(Math.min(1_000 * 2 ** look, pauseMsMax))
-    const named = await port.nameTaken?.(callId, answer).catch(() => undefined)
+    const named = await port.nameTaken?.(callId, call, answer).catch(() => undefined)
     if (named) return
     seen ||= named === false
   }

@@ -25,7 +25,7 @@ export function openRewardsShop(options: { policy?: Record<string, unknown> } = 
     return {
       routes: [...statusRoutes({ ...context, policy }), ...redeemRoutes({ ...context, policy, points, passTokens })],
       entitlements: [passes],
-      saleHooks: [(tx, sales, books) => rewardSales({ policy, ownPayees }, tx, sales, books)],
+      saleHooks: [(tx, sales, unposted) => rewardSales({ policy, ownPayees }, tx, sales, unposted)],
       reversalHooks: [reverseSale],
       onAttribution: ({ ref }) => {
         if (ref) visits.count(ref)

@@ -30,7 +30,7 @@ export function createPassEntitlement(deps: PassDeps): EntitlementPort & { recov
   const port: EntitlementPort = {
     name,
     claims: (headers) => passOf(headers) !== undefined,
-    hold: (call, fingerprint) => holdPass(deps, call, fingerprint),
+    hold: (call) => holdPass(deps, call),
     capture: async (tx, holdId) => {
       if (!(await endHold(tx, clock, holdId, 'captured'))) throw new Error(`the hold ${holdId} is no longer held`)
       return undefined
@@ -63,7 +63,7 @@ async function findPass(sql: Sql, deps: PassDeps, token: string): Promise<Pass |
   return rows[0]
 }
 
-async function holdPass(deps: PassDeps, call: PaidCall, fingerprint: string): Promise<HoldOutcome> {
+async function holdPass(deps: PassDeps, call: PaidCall): Promise<HoldOutcome> {
   const { database, clock } = deps
   const pass = await findPass(database, deps, passOf(call.headers) ?? '')
   if (!pass)
@@ -72,13 +72,13 @@ async function holdPass(deps: PassDeps, call: PaidCall, fingerprint: string): Pr
       problem: new Problem('proof_invalid', { detail: 'This pass is not one of this node.' }),
     }
   const key = idempotencyKey(call.headers)
-  const earlier = await earlierCall(database, name, pass.wallet, key, fingerprint)
+  const earlier = await earlierCall(database, name, pass.wallet, key, call)
   if (earlier) return earlier
   const problem = whyNotCovered(pass, call, clock.nowMs())
   if (problem !== undefined) return notCovered(pass, call, problem)
   const id = deps.ids.next('call')
   const outcome = await database.transaction(async (tx) => {
-    const hold = { id, port: name, account: pass.wallet, subject: pass.id, amount: 1n, call, fingerprint, key }
+    const hold = { id, port: name, account: pass.wallet, subject: pass.id, amount: 1n, call, key }
     if (!(await insertHold(tx, clock, hold))) return 'named_before'
     const { rowCount } = await tx.query({
       name: 'rewards_hold_pass',

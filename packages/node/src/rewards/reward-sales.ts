@@ -1,6 +1,13 @@
 import type { Address } from '../kernel/address.ts'
 import { type Micro, smallerOf } from '../kernel/money.ts'
-import { accounts, balanceOf, type LedgerLine, type LedgerTransaction, lockAccounts } from '../ledger/index.ts'
+import {
+  accounts,
+  balanceOf,
+  joinPostings,
+  type LedgerLine,
+  type LedgerTransaction,
+  lockAccounts,
+} from '../ledger/index.ts'
 import type { Sale } from '../payments/index.ts'
 import type { Tx } from '../store/database.ts'
 import { ignoredReason } from './attribute.ts'
@@ -25,7 +32,7 @@ export async function rewardSales(
   deps: RewardDeps,
   tx: Tx,
   sales: readonly Sale[],
-  books?: LedgerTransaction[],
+  unposted: LedgerTransaction[] = [],
 ): Promise<void> {
   const takes = await takesOf(tx, sales)
   const counted = sales.flatMap((sale): CountedSale[] => {
@@ -37,8 +44,7 @@ export async function rewardSales(
   const referrals = await decideReferrals(tx, deps, counted, payers)
   const rows = toRewards(deps, counted, payers, referrals)
   const postings = await postingsOf(tx, rows, payers)
-  await bookRewards(tx, rows, books === undefined ? postings : [])
-  books?.push(...postings)
+  await bookRewards(tx, rows, joinPostings(unposted.splice(0), postings))
 }
 
 function explicitAffiliate(deps: RewardDeps, { attribution, payer }: Sale): Pick<CountedSale, 'affiliate' | 'note'> {
