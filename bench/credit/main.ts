@@ -14,6 +14,8 @@ const perRound = quick ? 1_200 : 2_000
 const wallets = 100
 const connections = 32
 const target = '/test/feed/live'
+/** A node goes on compiling what it runs for its first ten thousand calls, and the more there is of it the longer. */
+const warmLaps = quick ? 1 : 4
 /** For what follows at once: sealing, deliveries, finality. */
 const deferredMs = 3_000
 /** After warming up, until nothing of it is left to be done. */
@@ -97,7 +99,7 @@ async function measureCosts(folderOf: (name: string) => Promise<string>) {
     for (const kind of kinds) sides.push(await openSide(kind, await folderOf(kind), addresses))
     for (const side of sides) {
       say(`warming up: ${side.kind}`)
-      await ask(side, load, 3_000)
+      for (let lap = 0; lap < warmLaps; lap += 1) await ask(side, load, 3_000)
     }
     await pause(settledMs)
     await measureIdle(sides)

@@ -90,17 +90,22 @@ type SealedTransaction = {
   amounts: (bigint | null)[]
 }
 
+/** Lines and accounts are looked up one by one: a join would read all accounts there are for the postings of a second. */
 async function readTransactions(sql: Sql, from: bigint, until: bigint): Promise<SealedTransaction[]> {
   const { rows } = await sql.query<SealedTransaction>(
     `select t.id, t.reference, t.kind, t.payment_id, t.memo, t.xid,
         (extract(epoch from t.created_at) * 1000000)::bigint as created_us,
-        array_agg(e.line order by e.line) as lines, array_agg(a.name order by e.line) as names,
-        array_agg(a.unit order by e.line) as units, array_agg(e.amount_micro order by e.line) as amounts
+        coalesce(e.lines, '{null}') as lines, coalesce(e.names, '{null}') as names, coalesce(e.units, '{null}') as units,
+        coalesce(e.amounts, '{null}') as amounts
      from ledger_transaction t
-     left join ledger_entry e on e.transaction_id = t.id
-     left join ledger_account a on a.id = e.account_id
+     cross join lateral (
+       select array_agg(e.line order by e.line) as lines, array_agg(a.name order by e.line) as names,
+         array_agg(a.unit order by e.line) as units, array_agg(e.amount_micro order by e.line) as amounts
+       from ledger_entry e
+       left join lateral (select a.name, a.unit from ledger_account a where a.id = e.account_id limit 1) a on true
+       where e.transaction_id = t.id) e
      where t.xid >= $1::text::xid8 and t.xid < $2::text::xid8
-     group by t.id order by t.xid, t.id`,
+     order by t.xid, t.id`,
     [from, until],
   )
   return rows
