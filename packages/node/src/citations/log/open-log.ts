@@ -87,19 +87,21 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
   }
 }
 
-const recentLeavesMax = 20_000
+/** Each holds the edge of the tree as it was, some 16 kB however few its leaves: what is asked for later is read. */
+const recentBatchesMax = 256
 
 /** Whoever wrote an entry asks for its proof at once: it is made from what the batch already held. */
-function recentBatches() {
+export function recentBatches(max = recentBatchesMax) {
   const placed = new Map<string, { batch: PlacedBatch; index: number }>()
+  const batches: PlacedBatch[] = []
   return {
     find: (subject: string) => placed.get(subject),
     add: (batch: PlacedBatch) => {
       for (const [n, { subject }] of batch.leaves.entries()) placed.set(subject, { batch, index: batch.from + n })
-      for (const subject of placed.keys()) {
-        if (placed.size <= recentLeavesMax) break
-        placed.delete(subject)
-      }
+      batches.push(batch)
+      if (batches.length <= max) return
+      const oldest = batches.shift()
+      for (const { subject } of oldest?.leaves ?? []) if (placed.get(subject)?.batch === oldest) placed.delete(subject)
     },
   }
 }
