@@ -107,13 +107,18 @@ const bond: WorkPath = {
     await desk.paid(owner, '/v1/credit/topup', json({ usd: '5' }))
     await desk.untilFinal(owner.address)
     const bondsAt = async (origin: string) =>
-      ((await (await fetch(`${origin}/v1/credit/${owner.address}/bonds`)).json()) as { data: { id: string }[] }).data
+      (
+        (await (await fetch(`${origin}/v1/credit/${owner.address}/bonds`)).json()) as {
+          data: { id: string; state: string }[]
+        }
+      ).data
     return {
       ask: async (origin) => {
         // Whoever lost the answer looks before asking again.
         if ((await bondsAt(origin)).length === 0)
           await requireOk(sendSigned(owner, `${origin}/v1/credit/bond`, { usd: '1', days: 1 }))
         const [made] = await bondsAt(origin)
+        if (made?.state === 'released') return
         await requireOk(sendSigned(owner, `${origin}/v1/credit/bond/release`, { bond_id: made?.id }))
         await desk.till.db.owner.query(
           `update agent_bond set release_at = now() - interval '1 second' where wallet = $1 and state = 'releasing'`,

@@ -29,7 +29,7 @@ with input as (
 ),
 before as (
   select p.id, p.state, p.owner from (select id from input order by id) i
-  cross join lateral (select p.id, p.state, p.owner from payment p where p.id = i.id for update) p
+  cross join lateral (select p.id, p.state, p.owner from payment p where p.id = i.id for no key update) p
 ),
 moved as (
   update payment p set state = 'settling', intent_at = $8, lease_until = i.lease_until

@@ -22,7 +22,7 @@ with input as (
 ),
 before as (
   select p.id, p.state from (select id from input order by id) i
-  cross join lateral (select p.id, p.state from payment p where p.id = i.id for update) p
+  cross join lateral (select p.id, p.state from payment p where p.id = i.id for no key update) p
 ),
 moved as (
   update payment p set state = 'served', transaction = i.transaction, block_number = i.block_number, block_hash = i.block_hash,

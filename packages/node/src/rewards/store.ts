@@ -1,6 +1,6 @@
 import type { Address } from '../kernel/address.ts'
 import type { Micro } from '../kernel/money.ts'
-import { type LedgerTransaction, postValues } from '../ledger/index.ts'
+import { LedgerConflict, type LedgerTransaction, postValues } from '../ledger/index.ts'
 import type { Sale } from '../payments/index.ts'
 import type { Tx } from '../store/database.ts'
 import type { IgnoredReason } from './attribute.ts'
@@ -124,12 +124,14 @@ export async function bookRewards(
 ): Promise<void> {
   if (postings.length === 0)
     await tx.query({ name: 'rewards_insert_sales', text: insertSql, values: rewardValues(rows) })
-  else
-    await tx.query({
+  else {
+    const { rows: posted } = await tx.query<{ count: bigint }>({
       name: 'rewards_book_sales',
-      text: `with made as (${insertSql}) select count(*) from ledger_post(${postParameters})`,
+      text: `with made as (${insertSql}) select count(transaction_id) from ledger_post(${postParameters})`,
       values: [...rewardValues(rows), ...postValues(postings)],
     })
+    if (posted[0]?.count !== BigInt(postings.length)) throw new LedgerConflict('a sale is being posted elsewhere')
+  }
 }
 
 const rewardValues = (rows: readonly RewardRow[]): unknown[] => [

@@ -87,11 +87,12 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
   }
 }
 
-/** Each holds the edge of the tree as it was, some 16 kB however few its leaves: what is asked for later is read. */
+/** Each holds the edge of the tree as it was, at least 16 kB however few its leaves: what is asked for later is read. */
 const recentBatchesMax = 256
+const recentLeavesMax = 20_000
 
 /** Whoever wrote an entry asks for its proof at once: it is made from what the batch already held. */
-export function recentBatches(max = recentBatchesMax) {
+export function recentBatches({ batchesMax = recentBatchesMax, leavesMax = recentLeavesMax } = {}) {
   const placed = new Map<string, { batch: PlacedBatch; index: number }>()
   const batches: PlacedBatch[] = []
   return {
@@ -99,9 +100,12 @@ export function recentBatches(max = recentBatchesMax) {
     add: (batch: PlacedBatch) => {
       for (const [n, { subject }] of batch.leaves.entries()) placed.set(subject, { batch, index: batch.from + n })
       batches.push(batch)
-      if (batches.length <= max) return
-      const oldest = batches.shift()
-      for (const { subject } of oldest?.leaves ?? []) if (placed.get(subject)?.batch === oldest) placed.delete(subject)
+      // The last one stays, however large: its own callers are about to ask.
+      while (batches.length > 1 && (batches.length > batchesMax || placed.size > leavesMax)) {
+        const oldest = batches.shift()
+        for (const { subject } of oldest?.leaves ?? [])
+          if (placed.get(subject)?.batch === oldest) placed.delete(subject)
+      }
     },
   }
 }

@@ -141,5 +141,3 @@ end $$;
 -- The same addresses as before: the states of a pattern are made anew for each row, and a count in it means many.
 alter table entitled_call drop constraint entitled_call_account_check,
   add constraint entitled_call_account_check check (length(account) = 42 and account ~ '^0x[0-9a-f]+$') not valid;
-alter table loyalty drop constraint loyalty_wallet_check,
-  add constraint loyalty_wallet_check check (length(wallet) = 42 and wallet ~ '^0x[0-9a-f]+$') not valid;
