@@ -16,12 +16,10 @@ const connections = 32
 const target = '/test/feed/live'
 /** A node goes on compiling what it runs for its first ten thousand calls, and the more there is of it the longer. */
 const warmLaps = quick ? 1 : 4
-const idleLooks = quick ? 1 : 3
+const idleMs = quick ? 6_000 : 30_000
 const nothing = { node: 0, database: 0 }
 /** For what follows at once: sealing, deliveries, finality. */
 const deferredMs = 3_000
-/** After warming up, until nothing of it is left to be done. */
-const settledMs = quick ? 5_000 : 45_000
 
 type Figures = { cpuMicros: number; wallMicros: number; databaseMicros: number }
 type Used = { node: number; database: number; atMs: number }
@@ -73,21 +71,17 @@ async function ask(side: Side, load: Child, count: number, at = connections): Pr
   return { wallMicros: (result.seconds * 1e6 * at) / count, signing: side.kind === 'subscriber' ? signing : nothing }
 }
 
-/** What a node and its database use in a second while nobody asks for anything: the least of a few looks at each. */
+/** What a node that has sold nothing yet, and its database, use in a second. They are alike, so one figure stands for all. */
 async function measureIdle(sides: readonly Side[]): Promise<void> {
-  for (let look = 0; look < idleLooks; look += 1) {
-    const before = await Promise.all(sides.map(({ server }) => usedBy(server)))
-    await pause(6_000)
-    for (const [index, side] of sides.entries()) {
-      const [was, is] = [before[index] as Used, await usedBy(side.server)]
-      const seconds = (is.atMs - was.atMs) / 1_000
-      const least = (before: number, now: number) => (look === 0 ? now : Math.min(before, now))
-      side.idle = {
-        node: least(side.idle.node, (is.node - was.node) / seconds),
-        database: least(side.idle.database, (is.database - was.database) / seconds),
-      }
-    }
-  }
+  await pause(idleMs / 3)
+  const before = await Promise.all(sides.map(({ server }) => usedBy(server)))
+  await pause(idleMs)
+  const after = await Promise.all(sides.map(({ server }) => usedBy(server)))
+  const perSecond = (of: 'node' | 'database') =>
+    median(sides.map((_, index) => (after[index] as Used)[of] - (before[index] as Used)[of])) / (idleMs / 1_000)
+  const idle = { node: perSecond('node'), database: perSecond('database') }
+  for (const side of sides) side.idle = idle
+  say(`idle: node ${Math.round(idle.node)}, database ${Math.round(idle.database)} µs a second`)
 }
 
 /** One turn of all sides. Each is counted over the whole of it, so with what it does later for its own calls. */
@@ -119,15 +113,15 @@ async function measureCosts(folderOf: (name: string) => Promise<string>) {
   try {
     const addresses = await load.ask<string[]>('wallets', wallets)
     for (const kind of kinds) sides.push(await openSide(kind, await folderOf(kind), addresses))
+    say('measuring idle nodes')
+    await measureIdle(sides)
     for (const side of sides) {
       say(`warming up: ${side.kind}`)
       for (let lap = 0; lap < warmLaps; lap += 1) await ask(side, load, 3_000)
     }
-    await pause(settledMs)
-    await measureIdle(sides)
     say('measuring')
-    // The first turn only starts what later ones find under way: work that is done half a minute after its call.
-    await turn(sides, load)
+    // The first turns only start what later ones find under way: work that is done half a minute after its call.
+    for (let lap = 0; lap < 2; lap += 1) await turn(sides, load)
     const turns: Figures[][] = []
     for (let round = 0; round < rounds; round += 1) turns.push(await turn(sides, load))
     const [credit = [], subscriber = [], exact = []] = sides.map((_, index) =>
