@@ -5,6 +5,7 @@ export function joinPostings(
   sales: readonly LedgerTransaction[],
   others: readonly LedgerTransaction[],
 ): readonly LedgerTransaction[] {
+  if (sales.length === 0) return others
   const beside = new Map<string, LedgerTransaction[]>()
   for (const other of others) {
     const known = beside.get(other.paymentId ?? '')

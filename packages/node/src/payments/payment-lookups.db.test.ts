@@ -31,15 +31,17 @@ async function sell(tx: Tx, batch: number): Promise<void> {
   const served = claims.map(({ id }, index) => ({
     id,
     evidence: {
+      status: 'confirmed' as const,
       transaction: `0x${(batch * perBatch + index + 1).toString(16).padStart(64, '0')}` as const,
       blockNumber: 1n,
       blockHash: `0x${'1'.repeat(64)}` as const,
       logIndex: 0,
+      gasGwei: 0n,
     },
     provisional: false,
     paymentResponse: '',
   }))
-  expect((await markServed(tx, served as never, worker.nowMs)).size).toBe(perBatch)
+  expect((await markServed(tx, served, worker.nowMs)).size).toBe(perBatch)
 }
 
 /** Whole reads of the table, and reads of the index that keeps those that ended until the next vacuum, in this transaction. */
