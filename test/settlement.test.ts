@@ -15,6 +15,8 @@ let till: TillFixture
 /** Runs between our checks and the settlement, once. */
 let beforeSettle: (() => Promise<void>) | undefined
 let outage = false
+/** The facilitator names another transaction than the one that carried the payment, as after raising its fee. */
+let namesAnother = false
 const interrupting = (facilitator: Facilitator): Facilitator => ({
   ...facilitator,
   settle: async (payment, signal) => {
@@ -22,7 +24,10 @@ const interrupting = (facilitator: Facilitator): Facilitator => ({
     beforeSettle = undefined
     await work?.()
     if (outage) return { status: 'refused', reason: 'facilitator_unreachable' }
-    return facilitator.settle(payment, signal)
+    const outcome = await facilitator.settle(payment, signal)
+    return namesAnother && outcome.status === 'submitted'
+      ? { ...outcome, transaction: payment.authorization.nonce }
+      : outcome
   },
 })
 
@@ -31,6 +36,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   beforeSettle = undefined
+  namesAnother = false
   shop.prepareFails = undefined
   shop.commitFails = undefined
 })
@@ -120,6 +126,17 @@ test('A36: an authorization that somebody else submitted after our claim is serv
   beforeSettle = () => submitElsewhere(payload)
   const response = await send(at('/test/small'), payload)
   expect(response.status).toBe(200)
+  expect(await statesOf(buyer.address)).toEqual(['served'])
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
+})
+
+test('a payment that another transaction carried than the facilitator named is answered within seconds, not given up after thirty', async () => {
+  namesAnother = true
+  const buyer = await till.newBuyer()
+  const startedMs = performance.now()
+  const response = await send(at('/test/small'), await signPayment(buyer, await quote(at('/test/small'))))
+  expect(response.status).toBe(200)
+  expect(performance.now() - startedMs).toBeLessThan(20_000)
   expect(await statesOf(buyer.address)).toEqual(['served'])
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
 })

@@ -29,6 +29,7 @@ const fundedMicro = 10_000_000_000n
 /** One port call in so many fails: a purchase makes about twenty of them. */
 const callsPerFault = 60
 const patienceMs = 120_000
+/** From the payment that was charged to its answer; what came before it took nothing. */
 const servedWithinMs = 60_000
 
 /**
@@ -78,12 +79,12 @@ function bendSettlement(points: FaultPoints, dice: Dice): Interceptors {
 }
 
 type Storm = { url: string; points: FaultPoints; dice: Dice; count: number; say(text: string): void }
-type Tally = { answered: number; fresh: number; statuses: Map<string, number>; waitedMs: number[]; paymentsMax: number }
+type Tally = { answered: number; fresh: number; statuses: Map<string, number>; waitedMs: number[]; paidMs: number[] }
 
 async function buyInStorm({ till }: House, { url, points, dice, count, say }: Storm) {
   const faults = createFaults()
   const buyers = await Promise.all(Array.from({ length: Math.min(atOnce, count) }, () => till.newBuyer(fundedMicro)))
-  const tally: Tally = { answered: 0, fresh: 0, statuses: new Map(), waitedMs: [], paymentsMax: 0 }
+  const tally: Tally = { answered: 0, fresh: 0, statuses: new Map(), waitedMs: [], paidMs: [] }
   let struck = 0
   points.storm(() => {
     if (dice.below(callsPerFault) > 0) return undefined
@@ -100,12 +101,13 @@ async function buyInStorm({ till }: House, { url, points, dice, count, say }: St
   await settleDown(till, faults)
   for (const fault of await faultsInBooks(till.db.owner)) faults.note(fault)
   const waited = tally.waitedMs.sort((a, b) => a - b)
-  const p99 = share(waited, 0.99)
-  if (p99 > servedWithinMs) faults.note(`p99 from the first payment to the answer is ${plain(p99)} ms`)
+  const paid = tally.paidMs.sort((a, b) => a - b)
+  const p99 = share(paid, 0.99)
+  if (p99 > servedWithinMs) faults.note(`p99 from the charged payment to its answer is ${plain(p99)} ms`)
   if (struck < count / 10) faults.note(`only ${struck} faults struck: this run shows little`)
   const told = [...tally.statuses].sort(([a], [b]) => (a < b ? -1 : 1)).map(([status, n]) => `${plain(n)} x ${status}`)
   return {
-    seen: `${plain(tally.answered)} of ${plain(count)} purchases answered and charged once through ${plain(struck)} faults (${told.join(', ')}; ${plain(tally.fresh)} payments signed anew); first payment to answer p50 ${plain(share(waited, 0.5))} ms, p99 ${plain(p99)} ms, slowest ${plain(waited.at(-1) ?? 0)} ms; ${faults.count()} wrong`,
+    seen: `${plain(tally.answered)} of ${plain(count)} purchases answered and charged once through ${plain(struck)} faults (${told.join(', ')}; ${plain(tally.fresh)} payments signed anew); from the charged payment to its answer p50 ${plain(share(paid, 0.5))} ms, p99 ${plain(p99)} ms, slowest ${plain(paid.at(-1) ?? 0)} ms; with tries that took nothing p99 ${plain(share(waited, 0.99))} ms; ${faults.count()} wrong`,
     faults: faults.all(),
   }
 }
@@ -120,6 +122,7 @@ async function buyOnce(till: TillFixture, buyer: PrivateKeyAccount, url: string,
   const startedAt = new Date(Date.now() - 60_000)
   const offer = await offerOf(url)
   const seen: string[] = []
+  const tries: { nonce: string; sentMs: number }[] = []
   // Who names the purchase may hang up whenever it likes. Who does not must hear the answer out: when it hangs up just as
   // the last byte is handed over, nobody can tell that it did not read it, and the next payment is another purchase.
   const identifier = dice.below(2) === 0 ? `named-${new URL(url).search.slice(4)}-${'0'.repeat(16)}` : undefined
@@ -130,6 +133,7 @@ async function buyOnce(till: TillFixture, buyer: PrivateKeyAccount, url: string,
     })
     const { nonce } = payload.payload.authorization as { nonce: string }
     const startedAtMs = Date.now()
+    tries.push({ nonce, sentMs: performance.now() })
     const hangsUp = identifier !== undefined && dice.below(10) === 0
     const { status, code } = await sendOrHangUp(url, encodePayload(payload), hangsUp ? dice.below(150) : undefined)
     seen.push(`${clockText(startedAtMs)} ${nonce.slice(2, 8)} ${status} ${code}`)
@@ -144,7 +148,10 @@ async function buyOnce(till: TillFixture, buyer: PrivateKeyAccount, url: string,
     await sleep(Math.min(2_000, 100 * 2 ** attempt))
   }
   tally.answered += 1
-  tally.waitedMs.push(performance.now() - startedMs)
+  const answeredMs = performance.now()
+  tally.waitedMs.push(answeredMs - startedMs)
+  for (const { nonce, sentMs } of tries)
+    if (tries.length === 1 || (await isCharged(till.base, buyer.address, nonce))) tally.paidMs.push(answeredMs - sentMs)
   const spent = before - (await usdcOf(till.base, buyer.address))
   if (spent !== proofPriceMicro)
     faults.note(

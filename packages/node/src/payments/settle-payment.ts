@@ -55,6 +55,8 @@ export async function settlePayment(
 }
 
 const pollMs = 250
+/** So many polls without the reported transaction, and the nonce is asked whether another one carried it. */
+const pollsPerNonceRead = 8
 /** Older uses of a nonce already have a row: reconciliation credits every inbound transfer. */
 const nonceSearchBlocks = 5_000n
 
@@ -66,11 +68,18 @@ async function confirm(
   headBlock: bigint,
   remainingMs: () => number,
 ): Promise<SettlementResult> {
-  for (;;) {
+  for (let polls = 1; ; polls += 1) {
     const evidence = await deps.chain.settlementByTransaction(submitted.transaction, expected)
     if (evidence.status === 'confirmed')
       return { status: 'settled', evidence, feeMicro: submitted.feeMicro, gasGwei: submitted.gasGwei ?? 0n }
-    // Another transaction may have carried the authorization; the reported one then reverts or never appears.
+    // Another transaction may have carried the authorization, as when its fee was raised; the reported one then reverts or
+    // never appears.
+    if (polls % pollsPerNonceRead === 0) {
+      const byNonce = await byNonceOnly(deps.chain, expected, headBlock)
+      if (byNonce?.status === 'settled')
+        return { ...byNonce, feeMicro: submitted.feeMicro, gasGwei: submitted.gasGwei ?? 0n }
+      if (byNonce && byNonce.status !== 'unknown') return byNonce
+    }
     if (evidence.status === 'reverted' || evidence.status === 'mismatch') {
       const byNonce = await byNonceOnly(deps.chain, expected, headBlock)
       if (byNonce) return byNonce
