@@ -94,7 +94,7 @@ async function buyInStorm({ till }: House, { url, points, dice, count, say }: St
   const progress = createProgress(say, count, 'purchases')
   await together(count, atOnce, async (index, worker) => {
     const buyer = buyers[worker] as PrivateKeyAccount
-    await buyOnce(till, buyer, `${url}?of=${index}`, { dice, tally, faults })
+    await buyOnce(till, buyer, `${url}?of=${index}`, { dice, tally, faults, say })
     progress(tally.answered)
   })
   points.storm(undefined)
@@ -112,10 +112,10 @@ async function buyInStorm({ till }: House, { url, points, dice, count, say }: St
   }
 }
 
-type Buying = { dice: Dice; tally: Tally; faults: Faults }
+type Buying = { dice: Dice; tally: Tally; faults: Faults; say(text: string): void }
 
 /** Signs anew after every answer but a 200, as a stock client does; a 402 must mean that nothing moved. */
-async function buyOnce(till: TillFixture, buyer: PrivateKeyAccount, url: string, { dice, tally, faults }: Buying) {
+async function buyOnce(till: TillFixture, buyer: PrivateKeyAccount, url: string, { dice, tally, faults, say }: Buying) {
   const before = await usdcOf(till.base, buyer.address)
   const startedMs = performance.now()
   // With what the purchase before may have left open.
@@ -152,6 +152,8 @@ async function buyOnce(till: TillFixture, buyer: PrivateKeyAccount, url: string,
   tally.waitedMs.push(answeredMs - startedMs)
   for (const { nonce, sentMs } of tries)
     if (tries.length === 1 || (await isCharged(till.base, buyer.address, nonce))) tally.paidMs.push(answeredMs - sentMs)
+  if (answeredMs - startedMs > servedWithinMs)
+    say(`slow: ${url}: ${seen.join(', ')}; the books: ${await booksOf(till, buyer.address, startedAt)}`)
   const spent = before - (await usdcOf(till.base, buyer.address))
   if (spent !== proofPriceMicro)
     faults.note(

@@ -8,6 +8,7 @@ import {
   createExposure,
   createFinishSales,
   createGate,
+  createLooseEnds,
   createLosses,
   createOffers,
   creditPayment,
@@ -67,6 +68,8 @@ export async function openTill(
   const offers = createOffers(jws, clock)
   const deliveries = createDeliveries(database, clock, log)
   stops.push(() => deliveries.idle())
+  const looseEnds = createLooseEnds({ database, owner, clock, log })
+  stops.push(() => looseEnds.stop())
   const switches = await createSwitchReader(database, clock)
   stops.push(() => switches.stop())
   const finishSales = createFinishSales({
@@ -95,6 +98,7 @@ export async function openTill(
     deliveries,
     finishSales,
     exposure: createExposure(database, clock, config.exposureCapMicro),
+    looseEnds,
     losses: createLosses(database, clock, defaultLossLimits),
     owner,
     entitlements: shops.flatMap((shop) => shop.entitlements ?? []),

@@ -57,10 +57,10 @@ export async function afterSettlement(
     case 'contradicted':
       deps.log.error({ paymentId: claim.id, detail: result.detail }, 'a reported settlement contradicts the chain')
       deps.metrics.count('alarms', { alarm: 'settlement_contradicted' })
-      await park(deps, claim, result.detail)
+      await deps.looseEnds.park(claim.id, result.detail)
       return refuseForLater('settlement_unknown', statusUrl, 30)
     case 'unknown':
-      await park(deps, claim, result.reason, result.transaction)
+      await deps.looseEnds.park(claim.id, result.reason, result.transaction)
       return refuseForLater('settlement_unknown', statusUrl, 5)
   }
 }
@@ -69,14 +69,6 @@ export async function afterSettlement(
 async function postLostGas(deps: GateDeps, claim: Claim, gasGwei: bigint): Promise<void> {
   if (gasGwei === 0n) return
   await deps.database.transaction((tx) => post(tx, [gasPosting(claim.network, `gas:${claim.id}`, claim.id, gasGwei)]))
-}
-
-async function park(deps: GateDeps, claim: Claim, reason: string, transaction?: `0x${string}`): Promise<void> {
-  await endPayment(
-    deps.database,
-    { id: claim.id, from: ['settling'], to: 'unknown', reason, ...(transaction ? { transaction } : {}) },
-    deps.clock.nowMs(),
-  )
 }
 
 async function serve(

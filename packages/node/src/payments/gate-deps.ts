@@ -13,6 +13,7 @@ import type { Deliveries } from './deliveries.ts'
 import type { Exposure } from './exposure.ts'
 import type { Facilitator } from './facilitators/port.ts'
 import type { FinishSales } from './finish-sale.ts'
+import type { LooseEnds } from './loose-ends.ts'
 import type { Losses } from './losses.ts'
 import type { JwsPort, Offers } from './offers.ts'
 import type { Owner } from './owner.ts'
@@ -37,6 +38,7 @@ export type GateDeps = {
   finishSales: FinishSales
   exposure: Exposure
   losses: Losses
+  looseEnds: LooseEnds
   owner: Owner
   entitlements: readonly EntitlementPort[]
   /** A draw of credit is a sale like a payment. */

@@ -32,6 +32,7 @@ export { createFinishSales, type FinishSales, SaleImpossible } from './finish-sa
 export { forgetIdle } from './forget-idle.ts'
 export { createGate } from './gate.ts'
 export { defaultGateLimits, type GateDeps, type GateLimits } from './gate-deps.ts'
+export { createLooseEnds } from './loose-ends.ts'
 export { createLosses, defaultLossLimits } from './losses.ts'
 export { createOffers, type JwsPort } from './offers.ts'
 export { type Owner, registerOwner } from './owner.ts'

@@ -110,7 +110,7 @@ async function claimAndWork(
   claim: Claim,
   onClaimed: () => void,
 ): Promise<GateOutcome> {
-  const outcome = await deps.claims.claim(claim)
+  const outcome = await deps.claims.claim(claim).catch((error: unknown) => letGo(deps, claim.id, error))
   deps.metrics.count('payments_claims', { outcome: outcome.status })
   switch (outcome.status) {
     case 'claimed':
@@ -167,8 +167,8 @@ async function afterConflict(
   claim: Claim,
   onClaimed: () => void,
 ): Promise<GateOutcome> {
-  const earlier = await findConflict(deps.database, claim)
   // A batch of claims that breaks off is run again in halves: what stands in the way may be our own row.
+  const earlier = await findConflict(deps.database, claim).catch((error: unknown) => letGo(deps, claim.id, error))
   if (earlier?.id === claim.id) {
     onClaimed()
     return workOnClaim(deps, chain, call, verified, claim)
@@ -179,10 +179,16 @@ async function afterConflict(
   if (resumed) return resumed
   const answer = await answerDuplicate(deps, call, verified, earlier)
   if (answer.kind !== 'reclaimable') return answer
-  const again = await deps.claims.reclaim(claim)
+  const again = await deps.claims.reclaim(claim).catch((error: unknown) => letGo(deps, earlier.id, error))
   if (again.status === 'claimed') return workOnClaim(deps, chain, call, verified, { ...claim, id: again.paymentId })
   if (again.status === 'over_limit') return overLimit(deps, call, verified, claim)
   return refuse('payment_in_flight', { retryAfterSeconds: 1, extra: { status_url: deps.statusUrl(earlier.id) } })
+}
+
+/** The claim may have been written though its answer was lost; nobody works on it. */
+async function letGo(deps: GateDeps, paymentId: string, error: unknown): Promise<never> {
+  await deps.looseEnds.letGo(paymentId, 'interrupted')
+  throw error
 }
 
 /** The chain says the nonce is spent. Either we know that payment, or the money came in before anybody claimed it. */

@@ -92,6 +92,8 @@ export type Ending = {
   transaction?: Hex
   /** Guard: only if this process still owns it. */
   owner?: bigint
+  /** Guard: an intent is only ended if it is the one with this lease. */
+  intendedUntilMs?: number
 }
 
 /** Ends a payment without money, or parks it as unknown. Failed and released leave the payer's flight; unknown stays in it. */
@@ -100,7 +102,9 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
     `with moved as (
        update payment set state = $2, reason = $3, ended_at = case when $2 = 'unknown' then null else $4::timestamptz end,
          transaction = coalesce($5, transaction), client_gone = client_gone or $2 = 'unknown'
-       where id = $1 and state = any($6::text[]) and ($7::bigint is null or owner = $7) returning id, network, payer, amount_micro),
+       where id = $1 and state = any($6::text[]) and ($7::bigint is null or owner = $7)
+         and ($8::timestamptz is null or state <> 'settling' or lease_until = $8)
+       returning id, network, payer, amount_micro),
      flight as (
        update payer_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.amount_micro
        from moved m where $2 <> 'unknown' and f.network = m.network and f.payer = m.payer)
@@ -113,6 +117,7 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
       ending.transaction ?? null,
       ending.from,
       ending.owner ?? null,
+      ending.intendedUntilMs === undefined ? null : new Date(ending.intendedUntilMs),
     ],
   )
   return rowCount > 0

@@ -7,6 +7,7 @@ import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { sampleClaim } from './claim.fixture.ts'
 import { createClaims } from './claims.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import { createLooseEnds } from './loose-ends.ts'
 import type { PaidCall } from './paid-call.ts'
 import { findPayment } from './store-advance.ts'
 import { workOnClaim } from './work-on-claim.ts'
@@ -40,6 +41,7 @@ test.each(['before', 'after'] as const)(
     const deps = {
       database,
       claims,
+      looseEnds: createLooseEnds({ database, owner, clock: systemClock, log: silentLog }),
       owner,
       clock: systemClock,
       log: silentLog,

@@ -8,7 +8,6 @@ import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import type { GateOutcome, PaidCall, PreparedAnswer } from './paid-call.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
 import { settlePayment } from './settle-payment.ts'
-import { endPayment } from './store-advance.ts'
 import type { Claim } from './store-claim.ts'
 import { settleMarginSeconds } from './verify-authorization.ts'
 
@@ -20,21 +19,14 @@ export async function workOnClaim(
   verified: VerifiedPayment,
   claim: Claim,
 ): Promise<GateOutcome> {
-  const release = (reason: string) =>
-    endPayment(
-      deps.database,
-      { id: claim.id, from: ['claimed'], to: 'released', reason, owner: deps.owner.id },
-      deps.clock.nowMs(),
-    )
-
   const prepared = await prepareAnswer(deps, call, verified, claim)
   if (prepared instanceof Problem) {
-    await release(prepared.code)
+    await deps.looseEnds.letGo(claim.id, prepared.code)
     return { kind: 'refused', problem: prepared }
   }
-  const stop = await reasonNotToSettle(deps, call, claim)
+  const stop = await reasonNotToSettle(deps, call, claim).catch((error: unknown) => letGo(deps, claim, error))
   if (stop) {
-    await release(stop.reason)
+    await deps.looseEnds.letGo(claim.id, stop.reason)
     return stop.outcome
   }
   const intent = {
@@ -46,28 +38,18 @@ export async function workOnClaim(
     reservation: prepared.reservation,
     leaseUntilMs: deps.clock.nowMs() + deps.limits.settleMs + claimLeaseMs,
   }
-  const intended = await deps.claims.intend(intent).catch(async (error: unknown) => {
-    // Nothing was sent. Left as it is, whoever named this purchase would wait for the lease of the claim to run out.
-    await letGo(deps, claim)
-    throw error
-  })
+  const intended = await deps.claims
+    .intend(intent)
+    .catch((error: unknown) => letGo(deps, claim, error, intent.leaseUntilMs))
   if (!intended) return refuseForLater('payment_in_flight', deps.statusUrl(claim.id), 1)
 
   return settleAndFinish(deps, chain, call, verified, claim, prepared)
 }
 
-/**
- * Once, and only where no other release was tried: a second one could meet the claim when the same authorization has taken
- * it up anew and is being settled. Where this fails too, recovery finds the claim by its lease.
- */
-async function letGo(deps: GateDeps, claim: Claim): Promise<void> {
-  await endPayment(
-    deps.database,
-    { id: claim.id, from: ['claimed', 'settling'], to: 'released', reason: 'interrupted', owner: deps.owner.id },
-    deps.clock.nowMs(),
-  ).catch((error: unknown) =>
-    deps.log.warn({ paymentId: claim.id, error: String(error) }, 'a claim is left to its lease'),
-  )
+/** Nothing was sent. Left as it is, whoever named this purchase would wait for the lease of the claim to run out. */
+async function letGo(deps: GateDeps, claim: Claim, error: unknown, intendedUntilMs?: number): Promise<never> {
+  await deps.looseEnds.letGo(claim.id, 'interrupted', intendedUntilMs)
+  throw error
 }
 
 /** From here on money may move: whatever goes wrong, the answer is never 402 and never forgets the payment. */
@@ -94,7 +76,8 @@ export async function settleAndFinish(
     outcome = await afterSettlement(deps, chain, call, claim, prepared, result)
   } catch (error) {
     deps.log.error({ paymentId: claim.id, error: String(error) }, 'a payment was interrupted; recovery ends it')
-    await park(deps, claim, 'interrupted')
+    // Recovery takes up what is `unknown` at once; without this write it waits for the lease to run out.
+    await deps.looseEnds.park(claim.id, 'interrupted')
     outcome = refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)
   }
   // A served answer is watched by the front door until its last byte. Any other leaves nobody waiting: a fresh
@@ -103,15 +86,6 @@ export async function settleAndFinish(
   call.clientGone.removeEventListener('abort', gone)
   if (outcome.kind === 'refused' && outcome.problem.status === 503) gone()
   return outcome
-}
-
-/** Recovery takes up what is `unknown` at once; without this write it waits for the lease to run out. */
-async function park(deps: GateDeps, claim: Claim, reason: string): Promise<void> {
-  await endPayment(
-    deps.database,
-    { id: claim.id, from: ['settling'], to: 'unknown', reason },
-    deps.clock.nowMs(),
-  ).catch((error: unknown) => deps.log.warn({ paymentId: claim.id, error: String(error) }, 'left to its lease'))
 }
 
 async function prepareAnswer(

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { systemClock } from '../kernel/clock.ts'
+import { silentLog } from '../kernel/log.ts'
+import type { Database } from '../store/database.ts'
+import { StoreUnavailable } from '../store/errors.ts'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { sampleClaim } from './claim.fixture.ts'
+import { createClaims } from './claims.ts'
+import { createLooseEnds } from './loose-ends.ts'
+import type { Owner } from './owner.ts'
+import { findPayment } from './store-advance.ts'
+
+let db: TestDatabase
+let failures = 0
+const owner = { id: 7n } as Owner
+const clock = { ...systemClock, sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 50, signal) }
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+
+/** Out of reach for the next `failures` statements. */
+const shaky = (): Database => ({
+  ...db.database,
+  query: async (statement, values) => {
+    if (failures === 0) return db.database.query(statement, values)
+    failures -= 1
+    throw new StoreUnavailable('the connection to the database was lost')
+  },
+})
+
+const looseEnds = () => createLooseEnds({ database: shaky(), owner, clock, log: silentLog })
+const stateOf = async (id: string) => (await findPayment(db.owner, id))?.state
+
+async function claimed(n: number, intendedUntilMs?: number): Promise<string> {
+  const claim = sampleClaim(n)
+  const claims = createClaims(db.database, owner, systemClock)
+  expect(await claims.claim(claim)).toEqual({ status: 'claimed' })
+  if (intendedUntilMs === undefined) return claim.id
+  const answer = { status: 200, contentType: 'text/plain', headers: {}, body: Buffer.from('x'), reservation: null }
+  expect(await claims.intend({ id: claim.id, ...answer, leaseUntilMs: intendedUntilMs })).toBe(true)
+  return claim.id
+}
+
+test('a claim is let go as soon as the database is back, not when its lease runs out', async () => {
+  const id = await claimed(1)
+  failures = 4
+  await looseEnds().letGo(id, 'interrupted')
+  expect(await stateOf(id)).toBe('claimed')
+  await vi.waitFor(async () => expect(await stateOf(id)).toBe('released'), 5_000)
+})
+
+test('a payment that may have moved money is parked as soon as the database is back', async () => {
+  const id = await claimed(2, Date.now() + 90_000)
+  failures = 4
+  await looseEnds().park(id, 'interrupted')
+  await vi.waitFor(async () => expect(await stateOf(id)).toBe('unknown'), 5_000)
+})
+
+test('a late release does not touch the intent of another attempt, nor what another process holds', async () => {
+  const untilMs = Date.now() + 90_000
+  const id = await claimed(3, untilMs)
+  await looseEnds().letGo(id, 'interrupted')
+  await looseEnds().letGo(id, 'interrupted', untilMs - 1)
+  const other = createLooseEnds({ database: shaky(), owner: { id: 8n } as Owner, clock, log: silentLog })
+  await other.letGo(id, 'interrupted', untilMs)
+  expect(await stateOf(id)).toBe('settling')
+  await looseEnds().letGo(id, 'interrupted', untilMs)
+  expect(await stateOf(id)).toBe('released')
+})
+
+test('nothing is tried any more once the node stops', async () => {
+  const id = await claimed(4)
+  failures = 1
+  const ends = looseEnds()
+  await ends.letGo(id, 'interrupted')
+  await ends.stop()
+  await systemClock.sleep(200)
+  expect(await stateOf(id)).toBe('claimed')
+})
