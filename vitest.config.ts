@@ -16,7 +16,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'parts',
-          include: ['packages/*/src/**/*.test.ts'],
+          include: ['packages/*/src/**/*.test.ts', 'bench/**/*.test.ts'],
           exclude: ['packages/*/src/**/*.chain.test.ts'],
           isolate: false,
         },

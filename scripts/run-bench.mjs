@@ -10,6 +10,7 @@ const runs = {
   all: async () => (await import('../bench/all/main.ts')).runAll,
   partitions: async () => (await import('../bench/partitions/main.ts')).runPartitions,
   drill: async () => (await import('../bench/drill/main.ts')).runDrill,
+  profile: async () => (await import('../bench/profile/main.ts')).runProfile,
   load: async () => (await import('../bench/load/main.ts')).runLoadProof,
   scale: async () => (await import('../bench/scale/main.ts')).runScale,
 }

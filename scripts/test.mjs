@@ -10,6 +10,7 @@ installIfMissing()
 const bin = (name) => join(root, 'node_modules', '.bin', name)
 
 const checks = [
+  ['packages as locked', process.execPath, ['scripts/check-tree.mjs']],
   ['format and lint', bin('biome'), ['check', '--error-on-warnings', '.']],
   ['types', bin('tsc'), ['--noEmit', '-p', 'tsconfig.json']],
   ['types of the console', bin('tsc'), ['--noEmit', '-p', 'packages/web/tsconfig.json']],

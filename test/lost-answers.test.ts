@@ -67,6 +67,18 @@ async function untilState(payer: string, state: string): Promise<void> {
   throw new Error(`no payment of ${payer} became ${state}`)
 }
 
+async function untilDelivered(payer: string): Promise<void> {
+  await expect
+    .poll(async () => {
+      const { rows } = await till.db.owner.query<{ n: bigint }>(
+        'select count(*) as n from payment where payer = $1 and delivered_at is null',
+        [payer.toLowerCase()],
+      )
+      return rows[0]?.n
+    })
+    .toBe(0n)
+}
+
 test('a client that hangs up while its payment settles pays once: its next try gets the answer', async () => {
   const buyer = await till.newBuyer()
   const target = `${url}?message=lost`
@@ -90,7 +102,8 @@ test('a client that hangs up while its payment settles pays once: its next try g
   expect(retried.status).toBe(200)
   expect(await retried.json()).toMatchObject({ echo: 'lost' })
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
-  // It was delivered now: the next purchase is a purchase again.
+  // It was delivered, which is noted behind the answer: the next purchase is a purchase again.
+  await untilDelivered(buyer.address)
   expect((await buy(buyer, target)).status).toBe(200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(2000n)
 })

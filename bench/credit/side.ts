@@ -27,6 +27,12 @@ answerCommands(
     port: () => Number(new URL(node.address).port),
     cpu: cpuMicros,
     database_cpu: databaseCpu.micros,
+    log_bytes: async () => {
+      const { rows } = await database.query<{ bytes: string }>(
+        `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text as bytes`,
+      )
+      return Number(rows[0]?.bytes)
+    },
     credit: (wallets: readonly Address[]) =>
       post(
         database,

@@ -1,3 +1,5 @@
+import { startProfile, stopProfile } from './profiling.ts'
+
 /** What a child can be asked, by name; one argument, one answer, both plain data. */
 export type Commands = Record<string, (argument: never) => unknown>
 
@@ -6,8 +8,12 @@ export type Answer = { id: number; result?: unknown; error?: string }
 
 const stopWithinMs = 90_000
 
+/** What every child can be asked. */
+const common: Commands = { profile_start: startProfile, profile_stop: stopProfile }
+
 /** In a child: answers questions of the parent until it is told to stop or the parent has gone. */
-export function answerCommands(commands: Commands, stop: () => Promise<void>): void {
+export function answerCommands(given: Commands, stop: () => Promise<void>): void {
+  const commands = { ...common, ...given }
   const end = () => {
     // Long enough for a node to drain and to stop its database: cut short, it would leave a server behind.
     setTimeout(() => process.exit(1), stopWithinMs).unref()

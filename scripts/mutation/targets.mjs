@@ -21,13 +21,14 @@ export const targets = [
   {
     name: 'ledger',
     // The rules that are told before the database tells them; the others are SQL and run in PostgreSQL alone.
-    mutate: ['accounts', 'errors', 'transaction'].map((file) => `${node}/ledger/${file}.ts`),
+    mutate: ['accounts', 'errors', 'join-postings', 'transaction'].map((file) => `${node}/ledger/${file}.ts`),
     tests: [`${node}/ledger`],
   },
   {
     name: 'payments',
     mutate: [
       ...[
+        'chain-verdict',
         'challenge',
         'credit-policy',
         'credit-terms',
@@ -35,7 +36,9 @@ export const targets = [
         'match-terms',
         'offers',
         'sale-postings',
+        'settle-payment',
         'terms',
+        'verify-authorization',
         'x402/decode-payment',
         'x402/encode-response',
       ].map((file) => `${node}/payments/${file}.ts`),

@@ -13,13 +13,15 @@ import type { Claim } from './store-claim.ts'
 
 type Settled = Extract<SettlementResult, { status: 'settled' }>
 
+/** A claim whose intent is stored: money may move for it until the lease ends. */
+export type Attempt = { claim: Claim; prepared: PreparedAnswer; leaseUntilMs: number }
+
 /** Turns what is certain about a settlement into the state of the payment and the answer of the request. */
 export async function afterSettlement(
   deps: GateDeps,
   chain: ChainPort,
   call: PaidCall,
-  claim: Claim,
-  prepared: PreparedAnswer,
+  { claim, prepared, leaseUntilMs }: Attempt,
   result: SettlementResult,
 ): Promise<GateOutcome> {
   const statusUrl = deps.statusUrl(claim.id)
@@ -45,11 +47,7 @@ export async function afterSettlement(
       })
     }
     case 'not_sent':
-      await endPayment(
-        deps.database,
-        { id: claim.id, from: ['settling'], to: 'released', reason: result.reason },
-        deps.clock.nowMs(),
-      )
+      await deps.looseEnds.letGo(claim.id, result.reason, leaseUntilMs)
       return refuse('settlement_unavailable', { detail: 'The payment could not be sent.', retryAfterSeconds: 5 })
     case 'spent_before':
       await creditPayment(deps, claim, result.evidence)
@@ -57,10 +55,10 @@ export async function afterSettlement(
     case 'contradicted':
       deps.log.error({ paymentId: claim.id, detail: result.detail }, 'a reported settlement contradicts the chain')
       deps.metrics.count('alarms', { alarm: 'settlement_contradicted' })
-      await deps.looseEnds.park(claim.id, result.detail)
+      await deps.looseEnds.park(claim.id, result.detail, leaseUntilMs)
       return refuseForLater('settlement_unknown', statusUrl, 30)
     case 'unknown':
-      await deps.looseEnds.park(claim.id, result.reason, result.transaction)
+      await deps.looseEnds.park(claim.id, result.reason, leaseUntilMs, result.transaction)
       return refuseForLater('settlement_unknown', statusUrl, 5)
   }
 }

@@ -33,6 +33,14 @@ const shaky = (): Database => ({
 const looseEnds = () => createLooseEnds({ database: shaky(), owner, clock, log: silentLog })
 const stateOf = async (id: string) => (await findPayment(db.owner, id))?.state
 
+async function inFlight(id: string): Promise<number> {
+  const { rows } = await db.owner.query<{ n: number }>(
+    'select f.in_flight as n from payer_flight f join payment p using (network, payer) where p.id = $1',
+    [id],
+  )
+  return Number(rows[0]?.n)
+}
+
 async function claimed(n: number, intendedUntilMs?: number): Promise<string> {
   const claim = sampleClaim(n)
   const claims = createClaims(db.database, owner, systemClock)
@@ -49,13 +57,44 @@ test('a claim is let go as soon as the database is back, not when its lease runs
   await looseEnds().letGo(id, 'interrupted')
   expect(await stateOf(id)).toBe('claimed')
   await vi.waitFor(async () => expect(await stateOf(id)).toBe('released'), 5_000)
+  expect(await inFlight(id)).toBe(0)
+})
+
+test('a claim that is written after it was looked for is found by the next look', async () => {
+  const ends = looseEnds()
+  ends.letGoUnseen(sampleClaim(5).id)
+  const id = await claimed(5)
+  await vi.waitFor(async () => expect(await stateOf(id)).toBe('released'), 5_000)
+})
+
+test('what the database refuses for good is not tried again, and is told as an error', async () => {
+  const refused = Object.assign(new Error('violates a check'), { code: '23514', severity: 'ERROR' })
+  let tries = 0
+  const errors: unknown[] = []
+  const database: Database = {
+    ...db.database,
+    query: () => {
+      tries += 1
+      return Promise.reject(refused)
+    },
+  }
+  const log = { ...silentLog, error: (...said: unknown[]) => errors.push(said) } as typeof silentLog
+  await createLooseEnds({ database, owner, clock, log }).letGo('pay_x', 'interrupted')
+  await systemClock.sleep(100)
+  expect([tries, errors.length]).toEqual([1, 1])
 })
 
 test('a payment that may have moved money is parked as soon as the database is back', async () => {
-  const id = await claimed(2, Date.now() + 90_000)
+  const untilMs = Date.now() + 90_000
+  const id = await claimed(2, untilMs)
+  await looseEnds().park(id, 'interrupted', untilMs - 1)
+  expect(await stateOf(id)).toBe('settling')
   failures = 4
-  await looseEnds().park(id, 'interrupted')
+  const transaction = `0x${'ab'.repeat(32)}` as const
+  await looseEnds().park(id, 'interrupted', untilMs, transaction)
   await vi.waitFor(async () => expect(await stateOf(id)).toBe('unknown'), 5_000)
+  expect(await findPayment(db.owner, id)).toMatchObject({ transaction, reason: 'interrupted' })
+  expect(await inFlight(id)).toBe(1)
 })
 
 test('a late release does not touch the intent of another attempt, nor what another process holds', async () => {

@@ -2,6 +2,7 @@ import type { Hex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Database } from '../store/database.ts'
+import { sqlStateOf, wasRefusedByServer } from '../store/errors.ts'
 import { claimLeaseMs } from './claims.ts'
 import type { Owner } from './owner.ts'
 import { type Ending, endPayment } from './store-advance.ts'
@@ -12,33 +13,46 @@ const firstPauseMs = 250
 const pauseMsMax = 4_000
 /** Beyond this recovery may hold the payment by its lease, and it is no longer ours to end. */
 const givenUpAfterMs = claimLeaseMs * 0.75
-/** A database that is gone for long must not find a crowd of these when it comes back; the lease covers the others. */
-const pendingMax = 512
+/**
+ * A database that is gone for long must not find a crowd of these when it comes back; the lease covers the others. What
+ * may have moved money does not queue behind claims that may not even stand.
+ */
+const pendingMax = { released: 512, unknown: 4_096 }
+/** A claim whose connection broke may be written after we looked for it. */
+const lookedForAfterMs = [0, 1_000, 3_000]
+
+/** Serialization, deadlock, lock and statement timeouts: refused now, perhaps not in a moment. */
+const passing = new Set(['40001', '40P01', '55P03', '57014'])
+const mayComeRight = (error: unknown) => !wasRefusedByServer(error) || passing.has(sqlStateOf(error) ?? '')
 
 /**
  * Ends of payments that must be written though the request is over, or is about to fail: without them whoever named the
  * purchase would wait until the lease of the claim runs out. Tried once while the caller waits, and then behind it until the
- * database is back.
+ * database is back. Nothing here ever throws.
  */
 export function createLooseEnds({ database, owner, clock, log }: LooseEndsDeps) {
   const stopping = new AbortController()
-  let pending = 0
+  const pending = { released: 0, unknown: 0 }
 
-  async function end(ending: Ending): Promise<void> {
+  /** Whether a payment was moved, as far as is known when this returns. */
+  async function end(ending: Ending & { to: 'released' | 'unknown' }): Promise<boolean> {
     const write = () => endPayment(database, { ...ending, owner: owner.id }, clock.nowMs())
     try {
-      await write()
+      return await write()
     } catch (error) {
-      if (pending >= pendingMax) return leftToLease(ending.id, error)
-      pending += 1
-      void tieLater(ending.id, write).finally(() => {
-        pending -= 1
-      })
+      if (!mayComeRight(error) || pending[ending.to] >= pendingMax[ending.to]) leftToLease(ending.id, error)
+      else {
+        pending[ending.to] += 1
+        void tieLater(ending.id, write).finally(() => {
+          pending[ending.to] -= 1
+        })
+      }
+      return false
     }
   }
 
   const leftToLease = (paymentId: string, error: unknown) =>
-    log.warn({ paymentId, error: String(error) }, 'a payment is left to its lease')
+    log.error({ paymentId, error: String(error) }, 'the end of a payment was not written; it is left to its lease')
 
   async function tieLater(paymentId: string, write: () => Promise<unknown>): Promise<void> {
     const startedMs = clock.monotonicMs()
@@ -48,27 +62,51 @@ export function createLooseEnds({ database, owner, clock, log }: LooseEndsDeps) 
         await write()
         return
       } catch (error) {
-        if (!stopping.signal.aborted && clock.monotonicMs() - startedMs < givenUpAfterMs) continue
-        return leftToLease(paymentId, error)
+        const isOver = stopping.signal.aborted || clock.monotonicMs() - startedMs >= givenUpAfterMs
+        if (isOver || !mayComeRight(error)) return leftToLease(paymentId, error)
       }
+  }
+
+  const release = (paymentId: string, reason: string, intendedUntilMs?: number) =>
+    end({
+      id: paymentId,
+      from: intendedUntilMs === undefined ? ['claimed'] : ['claimed', 'settling'],
+      to: 'released',
+      reason,
+      ...(intendedUntilMs === undefined ? {} : { intendedUntilMs }),
+    })
+
+  async function lookFor(paymentId: string): Promise<void> {
+    for (const pauseMs of lookedForAfterMs) {
+      if (pauseMs > 0) await clock.sleep(pauseMs, stopping.signal)
+      if (await release(paymentId, 'interrupted')) return
+    }
   }
 
   return {
     /**
      * Nothing was sent for this claim. A release that is written late may meet a claim that the same authorization has taken
-     * up anew: before its intent that only costs another try, after it `intendedUntilMs` tells the two apart.
+     * up anew: before its intent that only costs another try, after it the lease of the intent tells the two apart.
      */
-    letGo: (paymentId: string, reason: string, intendedUntilMs?: number) =>
-      end({
+    async letGo(paymentId: string, reason: string, intendedUntilMs?: number): Promise<void> {
+      await release(paymentId, reason, intendedUntilMs)
+    },
+    /** The claim may stand, or may yet, and nobody will work on it. */
+    letGoUnseen(paymentId: string): void {
+      lookFor(paymentId).catch(() => undefined)
+    },
+    /** Money may have moved in the attempt with this lease: recovery asks the chain. */
+    async park(paymentId: string, reason: string, intendedUntilMs: number, transaction?: Hex): Promise<void> {
+      const from = ['settling'] as const
+      await end({
         id: paymentId,
-        from: intendedUntilMs === undefined ? ['claimed'] : ['claimed', 'settling'],
-        to: 'released',
+        from,
+        to: 'unknown',
         reason,
-        ...(intendedUntilMs === undefined ? {} : { intendedUntilMs }),
-      }),
-    /** Money may have moved: recovery asks the chain. */
-    park: (paymentId: string, reason: string, transaction?: Hex) =>
-      end({ id: paymentId, from: ['settling'], to: 'unknown', reason, ...(transaction ? { transaction } : {}) }),
+        intendedUntilMs,
+        ...(transaction ? { transaction } : {}),
+      })
+    },
     stop: async () => stopping.abort(),
   }
 }

@@ -5,12 +5,13 @@ import type { Metrics } from '../kernel/metrics.ts'
 import type { Micro } from '../kernel/money.ts'
 import type { Database } from '../store/database.ts'
 import { CommitUnknown, StoreUnavailable } from '../store/errors.ts'
+import { chainVerdict } from './chain-verdict.ts'
 import { creditPayment } from './credit-payment.ts'
 import type { FinishSales } from './finish-sale.ts'
 import type { Owner } from './owner.ts'
 import type { PaidRoute } from './paid-call.ts'
 import { expectedTransfer, type PaymentRecord } from './payment-record.ts'
-import { type Confirmed, fromNonceEvidence, type SettlementResult } from './settle-payment.ts'
+import type { Confirmed } from './settle-payment.ts'
 import { endPayment, readAnswer } from './store-advance.ts'
 import { repairFlight } from './store-claim.ts'
 import {
@@ -109,27 +110,6 @@ async function resolveUnknown(deps: RecoverDeps, payment: PaymentRecord): Promis
     deps.metrics.count('alarms', { alarm: 'settlement_contradicted' })
     deps.log.error({ paymentId: payment.id, detail: result.detail }, 'the chain contradicts a payment')
   }
-}
-
-/** Only chain evidence ends the unknown state: the transfer, a cancellation, or its time passed at a final block. */
-export async function chainVerdict(chain: ChainPort, payment: PaymentRecord): Promise<SettlementResult> {
-  const expected = expectedTransfer(payment)
-  if (payment.transaction) {
-    const evidence = await chain.settlementByTransaction(payment.transaction, expected)
-    if (evidence.status === 'confirmed') return { status: 'settled', evidence, feeMicro: 0n, gasGwei: 0n }
-  }
-  if (await chain.authorizationUsed(payment.payer, payment.nonce, 'latest')) {
-    const searchFrom = payment.headBlock > 100n ? payment.headBlock - 100n : 0n
-    return fromNonceEvidence(await chain.settlementByNonce(expected, searchFrom), payment.headBlock)
-  }
-  const final = await chain.finalizedBlock()
-  if (BigInt(final.timestamp) <= payment.validBefore)
-    return { status: 'unknown', reason: 'its time has not passed at a final block' }
-  // Read again at that very block, which is past its time: unused there means it never can be used. Another endpoint may
-  // call an earlier block final, so the block is named.
-  if (await chain.authorizationUsed(payment.payer, payment.nonce, final.number))
-    return { status: 'unknown', reason: 'the nonce was used meanwhile' }
-  return { status: 'failed', reason: 'authorization_expired', gasGwei: 0n }
 }
 
 /** A paid buyer waits no longer than this for an effect that cannot be committed. */

@@ -1,5 +1,4 @@
 import type { ChainPort } from '../chain/index.ts'
-import { claimLeaseMs } from './claims.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import type { GateOutcome, PaidCall } from './paid-call.ts'
 import type { PaymentRecord } from './payment-record.ts'
@@ -28,13 +27,16 @@ export async function resumeAbandoned(
   const first: Claim = { ...claim, id: earlier.id, headBlock: earlier.headBlock, amountMicro: earlier.amountMicro }
   const stored = await readAnswer(deps.database, earlier.id)
   if (!stored || (await reasonNotToSettle(deps, call, first))) return undefined
-  const nowMs = deps.clock.nowMs()
-  const worker = { owner: deps.owner.id, nowMs, leaseUntilMs: nowMs + deps.limits.settleMs + claimLeaseMs }
-  if (!(await takeUpAgain(deps.database, earlier.id, worker))) return undefined
+  const leaseUntilMs = deps.claims.leaseUntilMs(deps.limits.settleMs)
+  const worker = { owner: deps.owner.id, nowMs: deps.clock.nowMs(), leaseUntilMs }
+  const taken = await takeUpAgain(deps.database, earlier.id, worker).catch((error: unknown) => {
+    // As it was, for the next try.
+    void deps.looseEnds.park(earlier.id, 'owner_gone', leaseUntilMs)
+    throw error
+  })
+  if (!taken) return undefined
   deps.metrics.count('payments_recovered', { outcome: 'resumed' })
   const { status, contentType, headers, body, reservation } = stored
-  return settleAndFinish(deps, chain, call, verified, first, {
-    answer: { status, contentType, headers, body },
-    reservation,
-  })
+  const prepared = { answer: { status, contentType, headers, body }, reservation }
+  return settleAndFinish(deps, chain, call, verified, { claim: first, prepared, leaseUntilMs })
 }

@@ -185,9 +185,9 @@ async function afterConflict(
   return refuse('payment_in_flight', { retryAfterSeconds: 1, extra: { status_url: deps.statusUrl(earlier.id) } })
 }
 
-/** The claim may have been written though its answer was lost; nobody works on it. */
-async function letGo(deps: GateDeps, paymentId: string, error: unknown): Promise<never> {
-  await deps.looseEnds.letGo(paymentId, 'interrupted')
+/** The claim may have been written though its answer was lost, or may yet be; nobody works on it. */
+function letGo(deps: GateDeps, paymentId: string, error: unknown): never {
+  deps.looseEnds.letGoUnseen(paymentId)
   throw error
 }
 

@@ -55,10 +55,12 @@ export async function settlePayment(
 }
 
 const pollMs = 250
-/** So many polls without the reported transaction, and the nonce is asked whether another one carried it. */
-const pollsPerNonceRead = 8
+/** So long without the reported transaction, and the nonce is asked whether another one carried it. */
+const nonceReadEveryMs = 2_000
 /** Older uses of a nonce already have a row: reconciliation credits every inbound transfer. */
 const nonceSearchBlocks = 5_000n
+/** The nonce was unused at our claim, give or take an endpoint that was behind. */
+const sinceClaimBlocks = 100n
 
 /** Waits for the sealed block that the facilitator promised, as long as the request may wait. */
 async function confirm(
@@ -68,17 +70,20 @@ async function confirm(
   headBlock: bigint,
   remainingMs: () => number,
 ): Promise<SettlementResult> {
-  for (let polls = 1; ; polls += 1) {
+  let nonceReadMs = deps.clock.nowMs()
+  for (;;) {
     const evidence = await deps.chain.settlementByTransaction(submitted.transaction, expected)
     if (evidence.status === 'confirmed')
       return { status: 'settled', evidence, feeMicro: submitted.feeMicro, gasGwei: submitted.gasGwei ?? 0n }
     // Another transaction may have carried the authorization, as when its fee was raised; the reported one then reverts or
     // never appears.
-    if (polls % pollsPerNonceRead === 0) {
-      const byNonce = await byNonceOnly(deps.chain, expected, headBlock)
+    const isLast = remainingMs() <= pollMs
+    if (isLast || deps.clock.nowMs() - nonceReadMs >= nonceReadEveryMs) {
+      nonceReadMs = deps.clock.nowMs()
+      const byNonce = await byNonceOnly(deps.chain, expected, headBlock, sinceClaimBlocks)
+      // Nothing but a transfer ends the wait: the reported transaction may still land, whatever else is seen now.
       if (byNonce?.status === 'settled')
         return { ...byNonce, feeMicro: submitted.feeMicro, gasGwei: submitted.gasGwei ?? 0n }
-      if (byNonce && byNonce.status !== 'unknown') return byNonce
     }
     if (evidence.status === 'reverted' || evidence.status === 'mismatch') {
       const byNonce = await byNonceOnly(deps.chain, expected, headBlock)
@@ -86,8 +91,7 @@ async function confirm(
       if (evidence.status === 'mismatch') return { status: 'contradicted', detail: evidence.detail }
       return failedIfUnused(deps.chain, expected, 'invalid_transaction_state', evidence.gasGwei)
     }
-    if (remainingMs() <= pollMs)
-      return { status: 'unknown', reason: 'not seen in a block yet', transaction: submitted.transaction }
+    if (isLast) return { status: 'unknown', reason: 'not seen in a block yet', transaction: submitted.transaction }
     await deps.clock.sleep(pollMs)
   }
 }
@@ -128,6 +132,7 @@ async function byNonceOnly(
   chain: ChainPort,
   expected: ExpectedTransfer,
   headBlock: bigint,
+  searchBlocks = nonceSearchBlocks,
 ): Promise<SettlementResult | undefined> {
   try {
     if (!(await chain.authorizationUsed(expected.payer, expected.nonce, 'latest'))) return undefined
@@ -135,7 +140,7 @@ async function byNonceOnly(
     if (error instanceof ChainUnreadable) return { status: 'unknown', reason: error.message }
     throw error
   }
-  const fromBlock = headBlock > nonceSearchBlocks ? headBlock - nonceSearchBlocks : 0n
+  const fromBlock = headBlock > searchBlocks ? headBlock - searchBlocks : 0n
   return fromNonceEvidence(await chain.settlementByNonce(expected, fromBlock), headBlock)
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import type { Database } from '../store/database.ts'
@@ -55,7 +55,9 @@ test.each(['before', 'after'] as const)(
     } as unknown as PaidCall
     const working = workOnClaim(deps, {} as never, call, { payer: claim.payer } as VerifiedPayment, claim)
     await expect(working).rejects.toThrow(StoreUnavailable)
-    expect(await findPayment(db.owner, claim.id)).toMatchObject({ state: 'released', reason: 'interrupted' })
+    await vi.waitFor(async () =>
+      expect(await findPayment(db.owner, claim.id)).toMatchObject({ state: 'released', reason: 'interrupted' }),
+    )
     const { rows } = await db.owner.query<{ in_flight: number }>(
       'select in_flight from payer_flight where payer = $1',
       [claim.payer],

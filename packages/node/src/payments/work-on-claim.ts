@@ -2,8 +2,7 @@ import type { ChainPort } from '../chain/index.ts'
 import type { Hex } from '../kernel/bytes.ts'
 import { nowSeconds } from '../kernel/clock.ts'
 import { asProblem, Problem } from '../kernel/problem.ts'
-import { afterSettlement } from './after-settlement.ts'
-import { claimLeaseMs } from './claims.ts'
+import { type Attempt, afterSettlement } from './after-settlement.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import type { GateOutcome, PaidCall, PreparedAnswer } from './paid-call.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
@@ -24,7 +23,10 @@ export async function workOnClaim(
     await deps.looseEnds.letGo(claim.id, prepared.code)
     return { kind: 'refused', problem: prepared }
   }
-  const stop = await reasonNotToSettle(deps, call, claim).catch((error: unknown) => letGo(deps, claim, error))
+  const stop = await reasonNotToSettle(deps, call, claim).catch((error: unknown) => {
+    void deps.looseEnds.letGo(claim.id, 'interrupted')
+    throw error
+  })
   if (stop) {
     await deps.looseEnds.letGo(claim.id, stop.reason)
     return stop.outcome
@@ -36,20 +38,16 @@ export async function workOnClaim(
     headers: prepared.answer.headers ?? {},
     body: Buffer.from(prepared.answer.body),
     reservation: prepared.reservation,
-    leaseUntilMs: deps.clock.nowMs() + deps.limits.settleMs + claimLeaseMs,
+    leaseUntilMs: deps.claims.leaseUntilMs(deps.limits.settleMs),
   }
-  const intended = await deps.claims
-    .intend(intent)
-    .catch((error: unknown) => letGo(deps, claim, error, intent.leaseUntilMs))
+  const intended = await deps.claims.intend(intent).catch((error: unknown) => {
+    // Nothing was sent. Left as it is, whoever named this purchase would wait for the lease of the claim to run out.
+    void deps.looseEnds.letGo(claim.id, 'interrupted', intent.leaseUntilMs)
+    throw error
+  })
   if (!intended) return refuseForLater('payment_in_flight', deps.statusUrl(claim.id), 1)
 
-  return settleAndFinish(deps, chain, call, verified, claim, prepared)
-}
-
-/** Nothing was sent. Left as it is, whoever named this purchase would wait for the lease of the claim to run out. */
-async function letGo(deps: GateDeps, claim: Claim, error: unknown, intendedUntilMs?: number): Promise<never> {
-  await deps.looseEnds.letGo(claim.id, 'interrupted', intendedUntilMs)
-  throw error
+  return settleAndFinish(deps, chain, call, verified, { claim, prepared, leaseUntilMs: intent.leaseUntilMs })
 }
 
 /** From here on money may move: whatever goes wrong, the answer is never 402 and never forgets the payment. */
@@ -58,9 +56,9 @@ export async function settleAndFinish(
   chain: ChainPort,
   call: PaidCall,
   verified: VerifiedPayment,
-  claim: Claim,
-  prepared: PreparedAnswer,
+  attempt: Attempt,
 ): Promise<GateOutcome> {
+  const { claim } = attempt
   const gone = () => deps.deliveries.clientGone(claim.id)
   call.clientGone.addEventListener('abort', gone, { once: true })
   if (call.clientGone.aborted) gone()
@@ -73,11 +71,11 @@ export async function settleAndFinish(
       claim.headBlock,
     )
     deps.metrics.count('payments_settlements', { outcome: result.status, network: claim.network })
-    outcome = await afterSettlement(deps, chain, call, claim, prepared, result)
+    outcome = await afterSettlement(deps, chain, call, attempt, result)
   } catch (error) {
     deps.log.error({ paymentId: claim.id, error: String(error) }, 'a payment was interrupted; recovery ends it')
     // Recovery takes up what is `unknown` at once; without this write it waits for the lease to run out.
-    await deps.looseEnds.park(claim.id, 'interrupted')
+    void deps.looseEnds.park(claim.id, 'interrupted', attempt.leaseUntilMs)
     outcome = refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)
   }
   // A served answer is watched by the front door until its last byte. Any other leaves nobody waiting: a fresh

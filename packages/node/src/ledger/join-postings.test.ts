@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { joinPostings } from './join-postings.ts'
+import type { LedgerTransaction } from './transaction.ts'
+
+const posting = (reference: string, paymentId: string | undefined, ...amounts: bigint[]) =>
+  ({
+    reference,
+    kind: 'sale',
+    ...(paymentId === undefined ? {} : { paymentId }),
+    lines: amounts.map((amount) => ({ account: reference, amount })),
+  }) as unknown as LedgerTransaction
+
+const shape = (postings: readonly LedgerTransaction[]) =>
+  postings.map(({ reference, lines }) => [reference, lines.length])
+
+test('what is about the same call becomes one posting, in the order of the sales', () => {
+  const sales = [posting('s1', 'p1', 1n, -1n), posting('s2', 'p2', 1n, -1n)]
+  const others = [posting('r2', 'p2', 2n, -2n), posting('r1', 'p1', 3n, -3n), posting('q1', 'p1', 4n, -4n)]
+  const joined = joinPostings(sales, others)
+  expect(shape(joined)).toEqual([
+    ['s1', 6],
+    ['s2', 4],
+  ])
+  expect(joined[0]?.lines.map(({ amount }) => amount)).toEqual([1n, -1n, 3n, -3n, 4n, -4n])
+})
+
+test('what has no sale beside it stays a posting of its own, and none is used twice', () => {
+  const sales = [posting('s1', 'p1', 1n), posting('again', 'p1', 1n)]
+  const others = [posting('r1', 'p1', 2n), posting('alone', 'p9', 3n), posting('beside', 'p9', 3n)]
+  expect(shape(joinPostings(sales, others))).toEqual([
+    ['s1', 2],
+    ['again', 1],
+    ['alone', 1],
+    ['beside', 1],
+  ])
+})
+
+test('postings without a payment belong together as well', () => {
+  expect(shape(joinPostings([posting('s', undefined, 1n)], [posting('r', undefined, 2n)]))).toEqual([['s', 2]])
+})
+
+test('without sales there is nothing to join', () => {
+  const others = [posting('r1', 'p1', 1n)]
+  expect(joinPostings([], others)).toBe(others)
+})

@@ -1,0 +1,27 @@
+import type { ChainPort } from '../chain/index.ts'
+import { expectedTransfer, type PaymentRecord } from './payment-record.ts'
+import { fromNonceEvidence, type SettlementResult } from './settle-payment.ts'
+
+/** The nonce was unused at the claim, give or take an endpoint that was behind. */
+const searchedBeforeClaim = 100n
+
+/** Only chain evidence ends the unknown state: the transfer, a cancellation, or its time passed at a final block. */
+export async function chainVerdict(chain: ChainPort, payment: PaymentRecord): Promise<SettlementResult> {
+  const expected = expectedTransfer(payment)
+  if (payment.transaction) {
+    const evidence = await chain.settlementByTransaction(payment.transaction, expected)
+    if (evidence.status === 'confirmed') return { status: 'settled', evidence, feeMicro: 0n, gasGwei: 0n }
+  }
+  if (await chain.authorizationUsed(payment.payer, payment.nonce, 'latest')) {
+    const searchFrom = payment.headBlock > searchedBeforeClaim ? payment.headBlock - searchedBeforeClaim : 0n
+    return fromNonceEvidence(await chain.settlementByNonce(expected, searchFrom), payment.headBlock)
+  }
+  const final = await chain.finalizedBlock()
+  if (BigInt(final.timestamp) <= payment.validBefore)
+    return { status: 'unknown', reason: 'its time has not passed at a final block' }
+  // Read again at that very block, which is past its time: unused there means it never can be used. Another endpoint may
+  // call an earlier block final, so the block is named.
+  if (await chain.authorizationUsed(payment.payer, payment.nonce, final.number))
+    return { status: 'unknown', reason: 'the nonce was used meanwhile' }
+  return { status: 'failed', reason: 'authorization_expired', gasGwei: 0n }
+}
