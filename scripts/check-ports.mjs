@@ -16,7 +16,7 @@ const rules = [
 ]
 
 /** What is raw on purpose. A line that is no longer needed is reported as well. */
-const exceptions = {
+const nodeExceptions = {
   'kernel/clock.ts': { clock: 'the system clock itself', timer: 'its sleep' },
   'kernel/random.ts': { random: 'the system randomness itself' },
   'kernel/secp256k1.ts': { clock: 'times both curves once at start; only which of two equal results is faster' },
@@ -42,6 +42,15 @@ const exceptions = {
   'market/intents/demo/agent-adapter.ts': { network: 'the buyers of the demo, over loopback', timer: 'their limit' },
 }
 
+const sdkExceptions = {
+  'platform.ts': {
+    clock: 'the clock of the client',
+    timer: 'its waits and limits',
+    random: 'its randomness',
+    network: 'its requests',
+  },
+}
+
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 export function* filesBelow(folder) {
@@ -54,15 +63,19 @@ export function* filesBelow(folder) {
 
 const isTest = (name) => /\.(test|fixture)\.ts$/.test(name) || /(^|\/)test-(deps|chain)\.ts$/.test(name)
 
+/** The client's port calls its randomness as the system does; what goes through it is not raw. */
+const throughPlatform = /\bplatform\.randomBytes\(|\bPick<Platform, [^>]*>/g
+
 /** The rules a line breaks. Types and the address check of node:net reach nothing; comments say what they like. */
 export function rawCallsOf(line) {
   if (/^\s*(\/\/|\*|\/\*)/.test(line)) return []
   if (/^\s*import type /.test(line) || /^\s*import \{ isIP \} from 'node:net'/.test(line)) return []
-  return rules.filter(([, pattern]) => pattern.test(line)).map(([rule]) => rule)
+  const rest = line.replace(throughPlatform, '')
+  return rules.filter(([, pattern]) => pattern.test(rest)).map(([rule]) => rule)
 }
 
 /** Every raw call outside its adapter, and every exception nobody needs any more. */
-export function checkPorts(source, allowed = exceptions) {
+export function checkPorts(source, allowed) {
   const problems = []
   const used = new Set()
   for (const path of filesBelow(source)) {
@@ -83,8 +96,13 @@ export function checkPorts(source, allowed = exceptions) {
   return problems
 }
 
+/** All sources that are held to it. */
+export const checkedSources = { 'packages/node/src': nodeExceptions, 'packages/sdk/src': sdkExceptions }
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const problems = checkPorts(join(root, 'packages', 'node', 'src'))
+  const problems = Object.entries(checkedSources).flatMap(([folder, allowed]) =>
+    checkPorts(join(root, folder), allowed).map((problem) => `${folder}/${problem}`),
+  )
   for (const problem of problems) process.stdout.write(`${problem}\n`)
   process.exitCode = problems.length > 0 ? 1 : 0
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 // @ts-expect-error a script without types
-import { checkPorts, rawCallsOf } from '../scripts/check-ports.mjs'
+import { checkedSources, checkPorts, rawCallsOf } from '../scripts/check-ports.mjs'
 
 test.each([
   ['const now = Date.now()', 'clock'],
@@ -14,6 +14,7 @@ test.each([
   ["import { randomUUID } from 'node:crypto'", 'random'],
   ['const id = crypto.randomUUID()', 'random'],
   ['const bytes = randomBytes(16)', 'random'],
+  ['const bytes = crypto.randomBytes(16)', 'random'],
   ["const url = process.env['DATABASE_URL']", 'environment'],
   ['const answer = await fetch(url)', 'network'],
   ["import { request } from 'node:http'", 'network'],
@@ -26,6 +27,8 @@ test.each([
   'const at = new Date(clock.nowMs())',
   'await clock.sleep(250)',
   'const bytes = rng.bytes(16)',
+  'const nonce = context.platform.randomBytes(32)',
+  "platform: Pick<Platform, 'nowMs' | 'randomBytes'> = defaultPlatform,",
   'const answer = await deps.outbound.fetch(url, limits)',
   "import type { IncomingMessage } from 'node:http'",
   "import { isIP } from 'node:net'",
@@ -35,6 +38,10 @@ test.each([
   expect(rawCallsOf(line)).toEqual([])
 })
 
-test('the sources keep to it, and every exception is still needed', () => {
-  expect(checkPorts(join(import.meta.dirname, '..', 'packages', 'node', 'src'))).toEqual([])
+test.each(Object.entries(checkedSources))('%s keeps to it, and every exception is still needed', (folder, allowed) => {
+  expect(checkPorts(join(import.meta.dirname, '..', folder), allowed)).toEqual([])
+})
+
+test('node and client are both looked at', () => {
+  expect(Object.keys(checkedSources)).toEqual(['packages/node/src', 'packages/sdk/src'])
 })

@@ -6,6 +6,9 @@ export type Result = {
   command: string
   at: string
   machine: string
+  /** Not in figures measured before they were written down. */
+  versions?: string
+  commit?: string
   seconds: number
   /** Why figures are missing, where they are. */
   trouble: string | null
@@ -41,9 +44,11 @@ const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 export function tableOf(results: Results, order: readonly string[]): string {
   const known = order.flatMap((name) => (results[name] ? [{ name, ...results[name] }] : []))
   const machines = [...new Set(known.map(({ machine }) => machine))]
+  const versions = [...new Set(known.flatMap(({ versions }) => versions ?? []))]
   const lines = [
     '',
     ...machines.map((machine) => `- measured on ${machine}`),
+    ...versions.map((all) => `- with ${all}`),
     '',
     '| bench | figure | asked | measured | beside | ratio | |',
     '|---|---|---|---|---|---|---|',
@@ -52,9 +57,11 @@ export function tableOf(results: Results, order: readonly string[]): string {
     for (const row of rows) lines.push(lineOf(name, row))
     if (trouble !== null) lines.push(`| \`${name}\` | ${cell(trouble)} | | | | | **not reached** |`)
   }
-  lines.push('', '| bench | command | run at | took |', '|---|---|---|---|')
-  for (const { name, command, at, seconds } of known)
-    lines.push(`| \`${name}\` | \`${command}\` | ${at} | ${seconds} s |`)
+  lines.push('', '| bench | command | run at | commit | took |', '|---|---|---|---|---|')
+  for (const { name, command, at, commit, seconds } of known)
+    lines.push(
+      `| \`${name}\` | \`${command}\` | ${at} | ${commit === undefined ? '' : `\`${commit}\``} | ${seconds} s |`,
+    )
   return `${lines.join('\n')}\n`
 }
 

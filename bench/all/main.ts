@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { benches } from './benches.ts'
 import { readResults, tableOf, writeResults } from './document.ts'
 import { runOne } from './run-one.ts'
+import { readCommit, readVersions } from './versions.ts'
 
 const names = benches.map(({ name }) => name)
 const usage = `npm run bench [-- --only tokens,faces] [-- --quick] [-- --no-write]
@@ -31,6 +32,8 @@ export async function runAll(args: string[]): Promise<number> {
   }
   const results = values.quick || values['no-write'] ? {} : await readResults()
   const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() || process.arch}), ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${process.arch}, Node ${process.versions.node}`
+  // Before the first bench: its figures change the documents, and the tree would no longer be that of the commit.
+  const commit = readCommit()
   let reached = true
   for (const bench of benches.filter(({ name }) => only === undefined || only.includes(name))) {
     process.stderr.write(`${bench.name} ... `)
@@ -46,7 +49,17 @@ export async function runAll(args: string[]): Promise<number> {
     )
     reached &&= missed === 0 && trouble === null
     const at = new Date().toISOString().slice(0, 10)
-    results[bench.name] = { command: bench.command, at, machine, seconds: ran.seconds, trouble, rows: ran.rows }
+    results[bench.name] = {
+      command: bench.command,
+      at,
+      machine,
+      // After it: a bench may have installed a server.
+      versions: await readVersions(),
+      ...(commit === undefined ? {} : { commit }),
+      seconds: ran.seconds,
+      trouble,
+      rows: ran.rows,
+    }
     // After each: a run that is broken off keeps what it has.
     if (!values.quick && !values['no-write']) await writeResults(results, names)
   }

@@ -22,6 +22,7 @@ const payers = 60
 const ports = { clock: systemClock, log: silentLog, rng: systemRng }
 
 export async function runDrill(): Promise<number> {
+  // A backup is of the database alone: what carries the stream has no part in it, so nothing is installed for it.
   const cluster = await openCluster({ payers, settlers: 2, install: false, say })
   try {
     return await drill(cluster)
@@ -69,6 +70,9 @@ async function buy(caller: Caller, node: NodeProcess, first: number, count: numb
   )
 }
 
+/** A quarter of an hour. */
+const secondsMax = 900
+
 type Taken = { backup: string; bytes: number; backupSeconds: number; lost: readonly string[] }
 
 async function restoreAndCompare(cluster: Cluster, caller: Caller, taken: Taken): Promise<number> {
@@ -88,16 +92,18 @@ async function restoreAndCompare(cluster: Cluster, caller: Caller, taken: Taken)
     const found = await untilFound(database, taken.lost)
     if (found < taken.lost.length)
       faults.push(`${taken.lost.length - found} payments of the lost time were not found again`)
-    faults.push(...(await differences(caller, node)), ...(await faultsInBooks(database)))
+    const apart = await differences(caller, node)
+    faults.push(...apart, ...(await faultsInBooks(database)))
+    if (seconds > secondsMax) faults.push(`it took ${seconds.toFixed(1)} s`)
     await buy(caller, node, 0, 5)
     tell({
       name: 'backup of a running node restored into a new server',
       asked: 'books whole and equal to the chain, ready within 15 minutes',
-      measured: `ready ${seconds.toFixed(1)} s after the loss; ${found} of ${taken.lost.length} payments made after the backup found on chain and credited; difference 0`,
+      measured: `ready ${seconds.toFixed(1)} s after the loss; ${found} of ${taken.lost.length} payments made after the backup found on chain and credited; difference ${apart.length === 0 ? '0' : apart.join(', ')}`,
       notes: [
         `backup: ${(taken.bytes / 1_048_576).toFixed(0)} MB in ${taken.backupSeconds.toFixed(1)} s, the node selling meanwhile`,
       ],
-      faults: seconds > 900 ? [...faults, 'it took too long'] : faults,
+      faults,
     })
     return faults.length === 0 ? 0 : 1
   } finally {

@@ -9,6 +9,8 @@ test.each([
   ['hash', 'file:///x/node_modules/viem/_esm/hash.js', 'viem'],
   ['answer', 'file:///x/packages/node/src/http/answer.ts', 'ours: http'],
   ['signOneShot', 'node:internal/crypto/sig', 'node:crypto: ed25519, SHA-256'],
+  ['run', '', 'node:crypto: ed25519, SHA-256'],
+  ['Secp256k1Addon', '', 'secp256k1 (native)'],
   ['writev', '', 'writes to sockets'],
   ['wasm-function[12]', 'wasm://wasm/0001', 'secp256k1 and Keccak (WASM)'],
 ])('%s of %s is part of: %s', (functionName, url, place) => {

@@ -22,8 +22,9 @@ export function placeOf({ functionName, url }: Frame): string {
 const libraryOf = (name: string) => (/^(pg|pg-.*|postgres-.*)$/.test(name) ? 'database driver (pg)' : name)
 
 function nativeOf(name: string): string {
-  if (/sign|verify|digest|hash|update/i.test(name)) return 'node:crypto: ed25519, SHA-256'
-  if (/ecdsa|recover|publicKey/i.test(name)) return 'secp256k1 (native)'
+  if (/ecdsa|recover|publicKey|secp256k1/i.test(name)) return 'secp256k1 (native)'
+  // `run` is the job that signs.
+  if (/^run$|sign|verify|digest|hash|update/i.test(name)) return 'node:crypto: ed25519, SHA-256'
   if (/utf8|latin1|hex|base64|slice|copy|byteLength|toString/i.test(name)) return 'buffers and text'
   return 'native code: system calls, the event loop'
 }

@@ -25,6 +25,8 @@ export type Cluster = {
   base: Devnet
   polygon: Devnet
   home: string
+  /** What carries the stream from process to process. */
+  bus: 'JetStream' | 'LISTEN/NOTIFY'
   /** Configuration of one process that listens on `port`. */
   env(port: number, more?: Env): Env
   /** Ends with the cluster, whatever happens before. */
@@ -37,6 +39,7 @@ export type ClusterOptions = {
   payers: number
   /** Wallets that settle; each is used by one process at a time. */
   settlers: number
+  /** Missing servers are installed where that is possible. */
   install: boolean
   say(text: string): void
 }
@@ -95,6 +98,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       base,
       polygon,
       home,
+      bus: nats ? 'JetStream' : 'LISTEN/NOTIFY',
       env,
       adopt: (end) => closing.push(end),
       close,

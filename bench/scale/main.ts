@@ -9,14 +9,14 @@ import { measureThroughput } from './throughput.ts'
 import { migrateUnderLoad } from './upgrade.ts'
 import { tell, type Verdict } from './verdict.ts'
 
-const usage = `npm run scale [-- <part> ...] [-- --quick] [-- --restarts N] [-- --install]
+const usage = `npm run scale [-- <part> ...] [-- --quick] [-- --restarts N] [-- --no-install]
   parts     payment     one payment sent to four processes at once
             restart     rolling restarts under load
             throughput  1, 2 and 4 processes, and what bounds them
             pooler      two processes through PgBouncer in transaction mode
             upgrade     a newer version migrates while two processes sell
-  --quick   fewer copies, restarts and purchases
-  --install installs nats-server with apt-get when it is missing
+  --quick       fewer copies, restarts and purchases
+  --no-install  leaves nats-server and pgbouncer missing where they are; else apt-get installs them, if we are root
 `
 
 const names = ['payment', 'restart', 'throughput', 'pooler', 'upgrade'] as const
@@ -31,7 +31,9 @@ export async function runScale(args: string[]): Promise<number> {
     allowPositionals: true,
     options: {
       quick: { type: 'boolean', default: false },
-      install: { type: 'boolean', default: false },
+      /** What happens anyway; it once had to be asked for. */
+      install: { type: 'boolean', default: true },
+      'no-install': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
       restarts: { type: 'string' },
     },
@@ -42,13 +44,14 @@ export async function runScale(args: string[]): Promise<number> {
     return values.help ? 0 : 2
   }
   const restarts = Number(values.restarts ?? (values.quick ? 4 : 12))
-  const options = { payers, settlers: 4, install: values.install, say }
+  const install = !values['no-install']
+  const options = { payers, settlers: 4, install, say }
   const parts: Record<Part, () => Promise<Verdict[]>> = {
     payment: () => onCluster(options, (cluster) => sendOnePayment(cluster, 4, values.quick ? 1_000 : 10_000)),
     restart: () => onCluster(options, (cluster) => restartUnderLoad(cluster, 4, restarts, payers, say)),
     throughput: () =>
       onCluster(options, (cluster) => measureThroughput(cluster, [1, 2, 4], values.quick ? 600 : 3_000, say)),
-    pooler: () => onCluster(options, (cluster) => workThroughPooler(cluster, values.quick ? 20 : 100)),
+    pooler: () => onCluster(options, (cluster) => workThroughPooler(cluster, values.quick ? 20 : 100, install, say)),
     upgrade: () => onCluster(options, (cluster) => migrateUnderLoad(cluster, payers, values.quick ? 4 : 12)),
   }
   let fine = true
@@ -69,7 +72,8 @@ async function onCluster(
 ): Promise<Verdict[]> {
   const cluster = await openCluster(options)
   try {
-    return [await work(cluster)]
+    const verdict = await work(cluster)
+    return [{ ...verdict, measured: `${verdict.measured}; bus: ${cluster.bus}` }]
   } finally {
     await cluster.close()
   }

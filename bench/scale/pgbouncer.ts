@@ -8,16 +8,19 @@ import { freePort } from '../../packages/node/src/store/embedded/free-port.ts'
 import { readMigrations } from '../../packages/node/src/store/migrate.ts'
 import { prepareDatabase } from '../../packages/node/src/store/open-store.ts'
 import type { Cluster } from './cluster.ts'
+import { installIfAbsent } from './install-if-absent.ts'
 
 export type Bouncer = { url: string; version: string; stop(): Promise<void> }
 
 const sessions = 8
-const binary = ['pgbouncer', '/usr/sbin/pgbouncer'].find(
-  (path) => spawnSync(path, ['--version'], { stdio: 'ignore' }).status === 0,
-)
 
 /** PgBouncer in transaction mode before the cluster's database, logged in as docs/deploy.md says. Undefined where it is missing. */
-export async function openBouncer(cluster: Cluster): Promise<Bouncer | undefined> {
+export async function openBouncer(
+  cluster: Cluster,
+  install: boolean,
+  say: (text: string) => void,
+): Promise<Bouncer | undefined> {
+  const binary = await installIfAbsent('pgbouncer', install, say)
   if (binary === undefined) return undefined
   const password = randomBytes(16).toString('hex')
   await prepareDatabase({ url: cluster.databaseUrl }, await readMigrations())

@@ -10,6 +10,7 @@ import { benchPayer, signPayment } from '../load/sign-payments.ts'
 import { faultsInBooks, isCharged } from './books.ts'
 import { type Caller, openCaller } from './call.ts'
 import type { Cluster } from './cluster.ts'
+import { howToInstall } from './install-if-absent.ts'
 import { createNodeProcess, type NodeProcess } from './node-process.ts'
 import { openBouncer } from './pgbouncer.ts'
 import { paidPath, paymentHeader, readTerms } from './terms.ts'
@@ -19,10 +20,14 @@ const name = 'two processes through PgBouncer in transaction mode'
 const asked = 'purchases, notifications, locks and leases work'
 const ports = { clock: systemClock, rng: systemRng, log: silentLog }
 
-export async function workThroughPooler(cluster: Cluster, purchases: number): Promise<Verdict> {
-  const bouncer = await openBouncer(cluster)
-  if (!bouncer)
-    return { name, asked, measured: 'left out', faults: ['pgbouncer is not installed: apt-get install pgbouncer'] }
+export async function workThroughPooler(
+  cluster: Cluster,
+  purchases: number,
+  install: boolean,
+  say: (text: string) => void,
+): Promise<Verdict> {
+  const bouncer = await openBouncer(cluster, install, say)
+  if (!bouncer) return { name, asked, measured: 'left out', faults: [howToInstall('pgbouncer')] }
   const env = { DATABASE_URL: bouncer.url, DATABASE_URL_DIRECT: cluster.databaseUrl }
   const nodes = await Promise.all([createNodeProcess(cluster, env), createNodeProcess(cluster, env)])
   const pooled = createDatabase({ target: { url: bouncer.url }, direct: { url: cluster.databaseUrl }, ...ports })

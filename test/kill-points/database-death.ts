@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../packages/node/src/kernel/clock.ts'
 import { silentLog } from '../../packages/node/src/kernel/log.ts'
 import { systemRng } from '../../packages/node/src/kernel/random.ts'
+import type { RunningNode } from '../../packages/node/src/node.ts'
 import { ensureCluster } from '../../packages/node/src/store/embedded/create-cluster.ts'
 import { choosePlace, dataFolderOf } from '../../packages/node/src/store/embedded/place.ts'
 import { type EmbeddedServer, runEmbedded } from '../../packages/node/src/store/embedded/run-embedded.ts'
@@ -15,11 +16,17 @@ import { openTill, type TillFixture } from '../support/till-fixture.ts'
 import { Broken, requireExactly } from './broken.ts'
 import { buyThroughDeath } from './buy-through-death.ts'
 import { createMoneyCheck } from './check-outside.ts'
+import { killWhileWriting } from './kill-while-writing.ts'
 import { noDeaths, type Row } from './run-deaths.ts'
 
-const rounds = 8
+const deathsInAll = 20
+/** After the first claim: spread over the time that six purchases take, on a fast machine too. */
+const moments = 10
+const momentMs = 10
 const buyersAtOnce = 6
 const priceMicro = 1_500n
+/** Of the deaths, how many must come while something is being written: the others prove little. */
+const writingShareMin = 0.5
 
 const quiet = {
   clock: systemClock,
@@ -39,7 +46,7 @@ async function startAgain(home: string, { databaseUrl }: EmbeddedServer): Promis
  * The database server itself is killed with SIGKILL while sales are being committed, as durable as an operator runs it,
  * and started again. What was acknowledged is there, what was not is undone or finished, and every buyer is charged once.
  */
-export async function killDatabase(say: (text: string) => void): Promise<Row> {
+export async function killDatabase(every: number, say: (text: string) => void): Promise<Row> {
   const home = await mkdtemp(join(tmpdir(), 'assay-database-death-'))
   await chmod(home, 0o711)
   const server = await runEmbedded({ home, ...quiet })
@@ -47,49 +54,30 @@ export async function killDatabase(say: (text: string) => void): Promise<Row> {
   process.env[testServerVariable] = server.databaseUrl
   const startedMs = Date.now()
   const row = noDeaths('database')
+  const seen: string[] = []
   try {
     const till = await openTill({ ownShops: 'till', shops: [createTestShop().open] })
     const check = await createMoneyCheck(till)
-    let node = till.node
-    for (let round = 0; round < rounds; round += 1) {
-      let address = node.address
-      let ready: Promise<void> = Promise.resolve()
-      let diedAtMs = 0
-      const buyers = Array.from({ length: buyersAtOnce }, () =>
-        buyOnce(till, address, async () => {
-          await ready
-          return address
-        }),
-      )
-      ready = (async () => {
-        await untilUnderWay(till)
-        // Somewhere among the claims, intents and commits of the six.
-        await systemClock.sleep(round * 15)
-        process.kill(await postmasterOf(server), 'SIGKILL')
-        diedAtMs = Date.now()
-        await startAgain(home, server)
-        // Its lock is gone with the server, so the process may no longer act for its payments.
-        await Promise.race([node.stop(), systemClock.sleep(8_000)])
-        node = await till.startAnother({ shops: [createTestShop().open], env: { BASE_URL: till.node.url } })
-        address = node.address
-      })()
-      const results = await Promise.allSettled([...buyers, ready])
-      const failed = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
+    const scene = { till, home, server, node: till.node }
+    for (let round = 0; round < deathsInAll; round += every) {
+      const { failed, writing, recoveryMs } = await dieOnce(scene, (round % moments) * momentMs)
       row.deaths += 1
       if (failed.length === 0) row.recovered += 1
-      row.slowestMs = Math.max(row.slowestMs, Date.now() - diedAtMs)
+      if (writing.length > 0) row.whileWriting = (row.whileWriting ?? 0) + 1
+      row.slowestMs = Math.max(row.slowestMs, recoveryMs)
       for (const error of failed) {
         row[error instanceof Broken ? error.how : 'lost'] += 1
         row.failures.push(String(error))
         say(`BROKEN database, round ${round}: ${String(error)}`)
       }
       row.seconds = Math.round((Date.now() - startedMs) / 1000)
-      say(`       database: ${row.deaths} of ${rounds} deaths, ${row.seconds} s`)
+      seen.push(writing.length === 0 ? 'nothing written' : writing.join(', '))
+      say(
+        `       database: ${row.deaths} of ${Math.ceil(deathsInAll / every)} deaths, ${row.seconds} s; at this one: ${seen.at(-1)}`,
+      )
     }
     await check()
-    say(
-      `${row.failures.length === 0 ? 'held  ' : 'BROKEN'} database: ${rounds} deaths of the server, ${rounds * buyersAtOnce} purchases, ${row.failures.length} broken`,
-    )
+    judge(row, say)
     await till.close()
   } finally {
     if (shared === undefined) delete process.env[testServerVariable]
@@ -98,7 +86,47 @@ export async function killDatabase(say: (text: string) => void): Promise<Row> {
     await rm(server.place.folder, { recursive: true, force: true })
     await rm(home, { recursive: true, force: true })
   }
-  return row
+  return { ...row, seen }
+}
+
+type Scene = { till: TillFixture; home: string; server: EmbeddedServer; node: RunningNode }
+
+/** Six buyers, one death, a new server on the same data and a new node; everyone has bought in the end. */
+async function dieOnce(scene: Scene, afterMs: number) {
+  const { till, home, server } = scene
+  let ready: Promise<void> = Promise.resolve()
+  let diedAtMs = Date.now()
+  let writing: string[] = []
+  const buyers = Array.from({ length: buyersAtOnce }, () =>
+    buyOnce(till, scene.node.address, async () => {
+      await ready
+      return scene.node.address
+    }),
+  )
+  ready = (async () => {
+    await untilUnderWay(till)
+    // Among the claims, intents and sales of the six, each time elsewhere.
+    await systemClock.sleep(afterMs)
+    writing = await killWhileWriting(await postmasterOf(server), till.db.owner)
+    diedAtMs = Date.now()
+    await startAgain(home, server)
+    // Its lock is gone with the server, so the process may no longer act for its payments.
+    await Promise.race([scene.node.stop(), systemClock.sleep(8_000)])
+    scene.node = await till.startAnother({ shops: [createTestShop().open], env: { BASE_URL: till.node.url } })
+  })()
+  const results = await Promise.allSettled([...buyers, ready])
+  const failed = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
+  return { failed, writing, recoveryMs: Date.now() - diedAtMs }
+}
+
+function judge(row: Row, say: (text: string) => void): void {
+  const { deaths, whileWriting = 0 } = row
+  if (whileWriting < deaths * writingShareMin)
+    row.failures.push(`only ${whileWriting} of ${deaths} deaths came while something was being written`)
+  const verdict = row.failures.length === 0 ? 'held  ' : 'BROKEN'
+  say(
+    `${verdict} database: ${deaths} deaths of the server, ${whileWriting} with a commit or write under way, ${deaths * buyersAtOnce} purchases, ${row.failures.length} broken`,
+  )
 }
 
 async function untilUnderWay(till: TillFixture): Promise<void> {

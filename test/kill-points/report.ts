@@ -41,7 +41,11 @@ export function table(rows: readonly Row[]): string {
 
 export const asJson = (rows: readonly Row[]) =>
   JSON.stringify({
-    paths: rows.map(({ slowestMs, ...row }) => ({ ...row, slowest_recovery_ms: Math.round(slowestMs) })),
+    paths: rows.map(({ slowestMs, whileWriting, ...row }) => ({
+      ...row,
+      slowest_recovery_ms: Math.round(slowestMs),
+      ...(whileWriting === undefined ? {} : { while_writing: whileWriting }),
+    })),
     deaths: total(rows).deaths,
     lost: total(rows).lost,
     doubled: total(rows).doubled,

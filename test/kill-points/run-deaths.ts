@@ -22,6 +22,9 @@ export type Row = {
   slowestMs: number
   seconds: number
   failures: string[]
+  /** Where it is looked at: deaths while something was being written, and what it was at each of them. */
+  whileWriting?: number
+  seen?: string[]
 }
 
 export type DeathsWanted = {

@@ -1,8 +1,8 @@
-// npm run simulate -- --seed N --steps M [--seeds K] [--shrink R] [--plant NAME]
+// npm run simulate -- --seed N --steps M [--seeds K] [--shrink R] [--keep] [--plant NAME]
 import { parseArgs } from 'node:util'
 import { startTestServer, testServerVariable } from '../../packages/node/src/store/testing.ts'
 import { plantedFaults } from './planted-faults.ts'
-import { asRegression } from './regressions.ts'
+import { asRegression, keepRegression, regressionsFile } from './regressions.ts'
 import { type Actions, type RunOptions, runSeed, type Seen } from './run-seed.ts'
 import { shrink } from './shrink.ts'
 import { stepsOf } from './steps.ts'
@@ -15,6 +15,8 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '1' },
     /** How many runs may be spent on thinning out a failing list of steps. */
     shrink: { type: 'string', default: '60' },
+    /** Puts what is left of a failing list into regressions.json, which every test run plays again. */
+    keep: { type: 'boolean', default: false },
     /** A fault to put in, to see it found. */
     plant: { type: 'string' },
     verbose: { type: 'boolean', default: false },
@@ -25,6 +27,7 @@ const count = Number(values.steps)
 const plant = values.plant === undefined ? undefined : plantedFaults[values.plant]
 if (values.plant !== undefined && plant === undefined)
   throw new Error(`--plant takes one of: ${Object.keys(plantedFaults).join(', ')}`)
+if (values.keep && plant !== undefined) throw new Error('--keep is for faults of the node, not for planted ones')
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
@@ -62,9 +65,11 @@ async function runOne(seed: string): Promise<boolean> {
   const shrunk = await shrink(options, { steps, result }, Number(values.shrink))
   say(`thinned out to ${shrunk.steps.length} steps in ${shrunk.runs} runs: ${shrunk.result.message}`)
   for (const { kind, a, b, c } of shrunk.steps) say(`  ${kind} ${a} ${b} ${c}`)
-  say(
-    `to keep it, add to test/simulation/regressions.json:\n${asRegression(shrunk.result.message, seed, shrunk.steps)}`,
-  )
+  const regression = { found: shrunk.result.message, seed, steps: [...shrunk.steps] }
+  if (values.keep) {
+    await keepRegression(regressionsFile, regression)
+    say('kept in test/simulation/regressions.json')
+  } else say(`to keep it, say --keep or add to test/simulation/regressions.json:\n${asRegression(regression)}`)
   return false
 }
 

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Step } from './steps.ts'
 
@@ -7,8 +7,20 @@ export type Regression = { found: string; seed: string; steps: Step[] }
 
 export const regressionsFile = join(import.meta.dirname, 'regressions.json')
 
-export const readRegressions = async (): Promise<Regression[]> => JSON.parse(await readFile(regressionsFile, 'utf8'))
+export const readRegressions = async (file = regressionsFile): Promise<Regression[]> =>
+  JSON.parse(await readFile(file, 'utf8'))
 
-/** The form in which a failing run is printed, to be put into the file. */
-export const asRegression = (found: string, seed: string, steps: readonly Step[]): string =>
-  JSON.stringify({ found, seed, steps })
+/** The form in which a failing run is printed and kept: a step a line, so that a change shows what changed. */
+export function asRegression({ found, seed, steps }: Regression): string {
+  const lines = steps.map((step) => `      ${JSON.stringify(step)}`)
+  return `  {\n    "found": ${JSON.stringify(found)},\n    "seed": ${JSON.stringify(seed)},\n    "steps": [\n${lines.join(',\n')}\n    ]\n  }`
+}
+
+/** By what was found, so that two who keep one each do not meet at the end of the file. The same run is kept once. */
+export async function keepRegression(file: string, regression: Regression): Promise<void> {
+  const runOf = ({ seed, steps }: Regression) => JSON.stringify([seed, steps])
+  const others = (await readRegressions(file)).filter((kept) => runOf(kept) !== runOf(regression))
+  const place = ({ found, seed }: Regression) => `${found}\n${seed}`
+  const sorted = [...others, regression].sort((a, b) => (place(a) < place(b) ? -1 : place(a) > place(b) ? 1 : 0))
+  await writeFile(file, `[\n${sorted.map(asRegression).join(',\n')}\n]\n`)
+}
