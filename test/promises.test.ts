@@ -61,4 +61,7 @@ test('every promise has a command, and every command stands in the document', ()
       rows.some((row) => row.name === name),
       name,
     ).toBe(true)
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  const table = readme.slice(readme.indexOf('## What it promises'), readme.indexOf('## Configuration'))
+  for (const { name } of rows) expect(table).toContain(`\`${name}\``)
 })

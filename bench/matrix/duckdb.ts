@@ -1,18 +1,37 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { median, timed } from './shop.ts'
 
 type Connection = { runAndReadAll(sql: string): Promise<{ getRows(): unknown[][] }> }
 type DuckDb = { DuckDBInstance: { create(path: string): Promise<{ connect(): Promise<Connection> }> } }
 
-/**
- * The same files in DuckDB, beside our figures. It is no part of the node; where the package is not installed this part
- * is left out. DUCKDB_MODULE may name where it is.
- */
-export async function measureDuckDb(folder: string, symbols: readonly string[]): Promise<void> {
-  const name = process.env['DUCKDB_MODULE'] ?? '@duckdb/node-api'
-  const module = (await import(name).catch(() => undefined)) as DuckDb | undefined
+export type Beside = { loadMs: number; historyMs: number; factorMs: number }
+
+/** The newest whose binaries exist for every platform we run on. */
+const duckDb = '@duckdb/node-api@1.5.5-r.5'
+const root = join(import.meta.dirname, '..', '..')
+const folderOfOwn = join(root, 'node_modules', '.cache', 'assay-duckdb')
+
+/** No part of the node, and no dependency: installed once beside the others, for this comparison alone. */
+async function loadDuckDb(): Promise<DuckDb | undefined> {
+  const named = process.env['DUCKDB_MODULE']
+  const entry = named ?? join(folderOfOwn, 'node_modules', '@duckdb', 'node-api', 'lib', 'index.js')
+  if (named === undefined && !existsSync(entry)) {
+    process.stderr.write('Installing DuckDB (once) ...\n')
+    mkdirSync(folderOfOwn, { recursive: true })
+    const options = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error', '--prefix', folderOfOwn]
+    spawnSync('npm', ['install', ...options, duckDb], { stdio: ['ignore', 2, 2] })
+  }
+  return (await import(entry).catch(() => undefined)) as DuckDb | undefined
+}
+
+/** The same files in DuckDB, beside our figures; left out, with a word, where it cannot be installed. */
+export async function measureDuckDb(folder: string, symbols: readonly string[]): Promise<Beside | undefined> {
+  const module = await loadDuckDb()
   if (!module) {
-    process.stdout.write('             DuckDB is not installed here (@duckdb/node-api): not measured\n')
-    return
+    process.stdout.write(`             DuckDB could not be installed here (${duckDb}): not measured\n`)
+    return undefined
   }
   const opened = await timed(async () => (await module.DuckDBInstance.create(':memory:')).connect())
   const db = opened.result
@@ -54,4 +73,5 @@ export async function measureDuckDb(folder: string, symbols: readonly string[]):
       ).wallMs,
     )
   say('one factor of the score, whole universe', median(scores))
+  return { loadMs: load.wallMs, historyMs: median(history), factorMs: median(scores) }
 }

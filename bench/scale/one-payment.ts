@@ -50,9 +50,9 @@ async function judge(cluster: Cluster, nodes: readonly Child[], caller: Caller, 
   const deeds = await Promise.all(nodes.map((node) => node.ask<Deeds>('deeds')))
   const once = {
     served: statuses.get(200) ?? 0,
-    'handler runs': deeds.reduce((sum, { handled }) => sum + handled, 0),
-    settles: deeds.reduce((sum, { settled }) => sum + settled, 0),
-    'charges on chain': await chargesOf(cluster, payer.address),
+    'handler run': deeds.reduce((sum, { handled }) => sum + handled, 0),
+    settle: deeds.reduce((sum, { settled }) => sum + settled, 0),
+    'charge on chain': await chargesOf(cluster, payer.address),
   }
   const spent = before - (await usdcOf(cluster.base, payer.address))
   const { rows } = await cluster.owner.query<{ state: string }>('select state from payment where payer = $1', [

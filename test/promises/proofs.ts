@@ -18,5 +18,8 @@ export const proofs: Readonly<Record<string, KnownProof>> = {
   cheap: { asked: 60_000, load: async () => (await import('./cheap.ts')).proveUnpaidCheap },
   hostile: { asked: 5_000, load: async () => (await import('./hostile.ts')).proveHostileHarmless },
   splits: { asked: 10_000_000, load: async () => (await import('./splits.ts')).proveSplits },
+  start: { asked: 5, load: async () => (await import('./start.ts')).proveQuickStart },
+  chain: { asked: 300, load: async () => (await import('./chain.ts')).proveBooksEqualChain },
+  switch: { asked: 20, load: async () => (await import('./switch.ts')).proveSwitch },
   books: { asked: 1_000_000, load: async () => (await import('./ledger.ts')).proveBooks },
 }

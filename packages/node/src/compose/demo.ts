@@ -18,7 +18,7 @@ export function demoObject(
     synthetic: true,
     chains: networks.map((network, index) => ({
       network: network.caip2,
-      rpc: devnets[index]?.url ?? config.rpcUrls[index]?.[0] ?? null,
+      rpc: devnets[index]?.url ?? withoutKey(config.rpcUrls[index]?.[0]),
       usdc: checksumAddress(network.usdc.address),
     })),
     accounts: demoAccounts
@@ -33,3 +33,6 @@ export function demoObject(
     ...Object.assign({}, ...shops.map((shop) => shop.demo?.() ?? {})),
   }
 }
+
+/** A chain that this node joined may be reached by a key in its URL, which is the operator's. */
+const withoutKey = (url: string | undefined) => (url === undefined ? null : new URL(url).origin)

@@ -61,9 +61,14 @@ test('a claim is let go as soon as the database is back, not when its lease runs
 })
 
 test('a claim that is written after it was looked for is found by the next look', async () => {
-  const ends = looseEnds()
-  ends.letGoUnseen(sampleClaim(5).id)
+  let written = () => {}
+  const isWritten = new Promise<void>((resolve) => {
+    written = resolve
+  })
+  const patient = { ...clock, sleep: () => isWritten }
+  createLooseEnds({ database: shaky(), owner, clock: patient, log: silentLog }).letGoUnseen(sampleClaim(5).id)
   const id = await claimed(5)
+  written()
   await vi.waitFor(async () => expect(await stateOf(id)).toBe('released'), 5_000)
 })
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Hex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
@@ -32,6 +33,8 @@ const mayComeRight = (error: unknown) => !wasRefusedByServer(error) || passing.h
  */
 export function createLooseEnds({ database, owner, clock, log }: LooseEndsDeps) {
   const stopping = new AbortController()
+  // As many may wait for it as are pending.
+  setMaxListeners(0, stopping.signal)
   const pending = { released: 0, unknown: 0 }
 
   /** Whether a payment was moved, as far as is known when this returns. */

@@ -8,7 +8,7 @@ const pemBlock = /-----BEGIN PRIVATE KEY-----[\s\S]+?-----END PRIVATE KEY-----/g
 export function parseKeyFile(text: string): PrivateSigningKey[] {
   const blocks = text.match(pemBlock)
   if (blocks) return blocks.map((block) => privateKeyFrom(createPrivateKey(block)))
-  const parsed: unknown = JSON.parse(text)
+  const parsed = parseUnquoted(text)
   const keys = (parsed as { keys?: unknown } | null)?.keys
   if (!Array.isArray(keys) || keys.length === 0) throw new Error('the key file holds no keys')
   return keys.map((key: unknown) => {
@@ -17,6 +17,15 @@ export function parseKeyFile(text: string): PrivateSigningKey[] {
       throw new Error('a key is not a private Ed25519 JWK')
     return privateKeyFromSeed(d)
   })
+}
+
+/** What cannot be parsed is quoted by the parser, and here it may be a key. */
+function parseUnquoted(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error('the key file is neither PEM nor JSON')
+  }
 }
 
 export async function readKeyFile(path: string): Promise<PrivateSigningKey[]> {

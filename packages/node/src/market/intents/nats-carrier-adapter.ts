@@ -25,13 +25,16 @@ const duplicateNanos = 600 * 1_000_000_000
 export async function openNatsCarrier({ url, instance, database, log }: NatsOptions): Promise<Carrier> {
   const stream = `ASSAY_INTENTS_${instance}`
   const subject = `assay.intents.${instance}`
+  const { username, password, host } = new URL(url)
   const connection = await connect({
     servers: url,
+    // The library reads host and port of a URL, and nothing else.
+    ...(username === '' ? {} : { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
     name: 'assay',
     maxReconnectAttempts: -1,
     reconnectTimeWait: 500,
   }).catch((error: unknown) => {
-    throw new Error(`NATS_URL: no server answers at ${new URL(url).host}: ${String(error)}`)
+    throw new Error(`NATS_URL: no server answers at ${host}: ${String(error)}`)
   })
   const client = jetstream(connection)
   const manager = await jetstreamManager(connection)

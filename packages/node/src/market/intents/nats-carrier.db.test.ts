@@ -81,6 +81,28 @@ describe.skipIf(!natsInstalled)('with a NATS server (skipped where nats-server i
     }
   }, 90_000)
 
+  test('a broker that wants a login gets the one of its URL, and an error does not repeat it', async () => {
+    const login = { user: 'node one', password: 'p@ss:word' }
+    const server = await startNats(-1, undefined, login)
+    const options = { instance: 'login', database: db.database, log: silentLog }
+    const withLogin = (password: string) =>
+      server.url.replace('//', `//${encodeURIComponent(login.user)}:${encodeURIComponent(password)}@`)
+    try {
+      const carrier = await openNatsCarrier({ ...options, url: withLogin(login.password) })
+      await carrier.stop()
+      const refused = openNatsCarrier({ ...options, url: withLogin('not the password') })
+      const told = await refused.then(
+        () => 'let in',
+        (error: unknown) => String(error),
+      )
+      expect(told).toContain('NATS_URL')
+      expect(told).not.toContain('not the password')
+      expect(told).not.toContain('not%20the')
+    } finally {
+      await server.stop()
+    }
+  }, 30_000)
+
   test('a broker that is away for a while loses nothing: the rows are read instead', async () => {
     const first = await startNats()
     const carrier = await openNatsCarrier({

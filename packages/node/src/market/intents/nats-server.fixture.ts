@@ -13,11 +13,15 @@ export const natsInstalled = binary !== undefined
 export type NatsServer = { url: string; stop(): Promise<void>; kill(): Promise<void> }
 
 /** A real server with JetStream on a free port of loopback, thrown away after. */
-export async function startNats(port = -1, folder?: string): Promise<NatsServer & { port: number; folder: string }> {
+export async function startNats(
+  port = -1,
+  folder?: string,
+  login?: { user: string; password: string },
+): Promise<NatsServer & { port: number; folder: string }> {
   const data = folder ?? (await mkdtemp(join(tmpdir(), 'assay-nats-')))
-  const child = spawn(binary ?? 'nats-server', ['-js', '-a', '127.0.0.1', '-p', String(port), '-sd', data], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const options = ['-js', '-a', '127.0.0.1', '-p', String(port), '-sd', data]
+  if (login) options.push('--user', login.user, '--pass', login.password)
+  const child = spawn(binary ?? 'nats-server', options, { stdio: ['ignore', 'ignore', 'pipe'] })
   const chosen = await listeningPort(child)
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const kill = async () => {

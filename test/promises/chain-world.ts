@@ -1,0 +1,105 @@
+import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { ChainUnreadable, createChain, createRpc, type Network } from '../../packages/node/src/chain/index.ts'
+import { demoAccount, devnetTransport } from '../../packages/node/src/devnet/index.ts'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { createIds } from '../../packages/node/src/kernel/ids.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { silentMetrics } from '../../packages/node/src/kernel/metrics.ts'
+import { systemRng } from '../../packages/node/src/kernel/random.ts'
+import { type ReconcileReport, reconcileBooks } from '../../packages/node/src/payments/index.ts'
+import { buy, echoPath, openTill, type TillFixture } from '../support/till-fixture.ts'
+
+export type RpcLog = Record<string, unknown> & { data: string }
+/** What an endpoint makes of the logs it was asked for; by its number. */
+export type BendLogs = (logs: RpcLog[], endpoint: number) => RpcLog[]
+
+/** A till whose books are compared with the chain when told, through three endpoints that can lie. */
+export type ChainWorld = {
+  till: TillFixture
+  bend(logs: BendLogs): void
+  /** One cycle; undefined when the chain could not be read. `unread` lets the last read of it fail. */
+  reconcile(unread?: boolean): Promise<ReconcileReport | undefined>
+  /** How often the alarm rang since the last look. */
+  alarms(): number
+  sell(): Promise<void>
+  transfer(from: 'creator' | 'operator', to: string, micro: bigint): Promise<Hex>
+  close(): Promise<void>
+}
+
+export const endpoints = 3
+
+export async function openChainWorld(): Promise<ChainWorld> {
+  // No jobs: what is injected stays there until the next cycle, and that is ours.
+  const till = await openTill({ ownShops: 'till', jobs: false })
+  const buyer = await till.newBuyer(1_000_000_000n)
+  const listening: { bend: BendLogs; rung: number; unread: boolean } = { bend: (logs) => logs, rung: 0, unread: false }
+  const chain = openBentChain(till, listening)
+  const metrics = {
+    ...silentMetrics,
+    count: (_name: string, labels?: Record<string, string>) => {
+      if (labels?.['alarm'] === 'books_differ') listening.rung += 1
+    },
+  }
+  const deps = { clock: systemClock, ids: createIds(systemClock, systemRng), log: silentLog, metrics }
+  return {
+    till,
+    bend: (logs) => {
+      listening.bend = logs
+    },
+    reconcile: async (unread = false) => {
+      listening.unread = unread
+      const target = { chain, payee: 'pay_to' as const, address: till.node.config.payTo }
+      return (await reconcileBooks({ database: till.db.database, ...deps }, [target]))[0]
+    },
+    alarms: () => {
+      const { rung } = listening
+      listening.rung = 0
+      return rung
+    },
+    sell: () => sellOnce(till, buyer),
+    transfer: (from, to, micro) => transferUsdc(till, demoAccount(from).privateKey, to as Hex, micro),
+    close: () => till.close(),
+  }
+}
+
+function openBentChain(till: TillFixture, listening: { bend: BendLogs; unread: boolean }) {
+  const given = till.node.config.networks[0] as Network
+  const rpc = createRpc(
+    Array.from({ length: endpoints }, (_, endpoint) => ({
+      name: `endpoint ${endpoint}`,
+      send: (calls: readonly { method: string; params: readonly unknown[] }[]) =>
+        Promise.all(
+          calls.map(async ({ method, params }) => {
+            const answer = await till.base.request(method, [...params])
+            return method === 'eth_getLogs' ? listening.bend(answer as RpcLog[], endpoint) : answer
+          }),
+        ),
+    })),
+  )
+  const real = createChain({
+    network: { ...given, usdc: { ...given.usdc, address: till.base.usdc } },
+    rpc,
+    clock: systemClock,
+    checkContractSignature: async () => 'invalid',
+    headAgeMsMax: 0,
+  })
+  const usdcBalance: typeof real.usdcBalance = (owner, block) =>
+    listening.unread ? Promise.reject(new ChainUnreadable('away')) : real.usdcBalance(owner, block)
+  return { ...real, usdcBalance }
+}
+
+async function sellOnce(till: TillFixture, buyer: PrivateKeyAccount): Promise<void> {
+  const response = await buy(buyer, `${till.node.url}${echoPath}`)
+  if (response.status !== 200)
+    throw new Error(`a purchase was answered with ${response.status}: ${await response.text()}`)
+  await response.body?.cancel()
+}
+
+const abi = parseAbi(['function transfer(address,uint256) returns (bool)'])
+
+async function transferUsdc(till: TillFixture, key: Hex, to: Hex, micro: bigint): Promise<Hex> {
+  const client = createWalletClient({ account: privateKeyToAccount(key), transport: devnetTransport(till.base) })
+  const data = encodeFunctionData({ abi, functionName: 'transfer', args: [to, micro] })
+  return client.sendTransaction({ chain: null, to: till.base.usdc, data })
+}

@@ -1,0 +1,176 @@
+import { faultsInBooks } from '../../bench/scale/books.ts'
+import { demoAccount } from '../../packages/node/src/devnet/index.ts'
+import { accounts, post, reverse } from '../../packages/node/src/ledger/index.ts'
+import type { ReconcileReport } from '../../packages/node/src/payments/index.ts'
+import { carryAuthorization } from '../support/carry-authorization.ts'
+import { echoPath, quote, signPayment } from '../support/till-fixture.ts'
+import { type BendLogs, type ChainWorld, endpoints, openChainWorld } from './chain-world.ts'
+import { createDice, createFaults, createProgress, type Dice, type Faults, type Proof, plain } from './proof.ts'
+
+const network = 'eip155:8453'
+const cyclesAllowed = 2
+const cyclesMax = 5
+
+/** What was done behind the back of the books, how it shows when it was found, and what a person then does about it. */
+type Injected = { found(report: ReconcileReport): Promise<boolean>; mend?(): Promise<void> }
+type Inject = (world: ChainWorld, micro: bigint) => Promise<Injected>
+
+const kinds = [
+  ['extra', plainTransfer],
+  ['extra', unclaimedAuthorization],
+  ['extra', withdrawal],
+  ['missing', postingWithoutTransfer],
+  ['doubled', saleBookedTwice],
+  ['doubled', transferToldTwice],
+] as const satisfies readonly (readonly [string, Inject])[]
+
+/** Why the first cycle after it may find nothing: the block is not final yet, or the chain cannot be read to the end. */
+const troubles = ['none', 'none', 'late', 'unread'] as const
+
+/**
+ * Books equal the chain: transfers nobody claimed, postings without a transfer, transfers told or booked twice, among
+ * sales and with one of three endpoints lying. `count` is faults put in, one after the other.
+ */
+export const proveBooksEqualChain: Proof = async ({ count, say }) => {
+  const world = await openChainWorld()
+  const faults = createFaults()
+  const dice = createDice(Date.now() % 1_000_000)
+  const progress = createProgress(say, count, 'faults found')
+  const put = new Map<string, number>()
+  const found = new Map<number, number>()
+  try {
+    await world.reconcile()
+    let last: ReconcileReport | undefined
+    for (let index = 0; index < count; index += 1) {
+      const [what, inject] = kinds[index % kinds.length] as (typeof kinds)[number]
+      if (dice.below(2) === 0) await world.sell()
+      const cycles = await findOne(world, inject, BigInt(1_000 + index), dice)
+      put.set(what, (put.get(what) ?? 0) + 1)
+      found.set(cycles, (found.get(cycles) ?? 0) + 1)
+      if (cycles > cyclesAllowed) faults.note(`${what} (${inject.name}) was not found within ${cycles - 1} cycles`)
+      last = await checkEven(world, `${what} (${inject.name})`, faults)
+      progress(index + 1)
+    }
+    for (const fault of await faultsInBooks(world.till.db.owner)) faults.note(fault)
+    const told = [...put].map(([what, n]) => `${plain(n)} ${what}`).join(', ')
+    const cycles = [...found].sort(([a], [b]) => a - b).map(([n, times]) => `${plain(times)} in cycle ${n}`)
+    return {
+      seen: `${plain(count)} put in (${told}), found: ${cycles.join(', ')}; difference at the end ${last?.differenceMicro ?? 'not read'}`,
+      faults: faults.all(),
+    }
+  } finally {
+    await world.close()
+  }
+}
+
+/** The cycle in which it was found; one more than were tried when it was not. */
+async function findOne(world: ChainWorld, inject: Inject, micro: bigint, dice: Dice): Promise<number> {
+  const trouble = dice.pick(troubles)
+  const { control } = world.till.base
+  world.bend(lieOf(dice))
+  if (trouble === 'late') control.setFinalityLag(2)
+  const injected = await inject(world, micro)
+  world.alarms()
+  try {
+    for (let cycle = 1; cycle <= cyclesMax; cycle += 1) {
+      const report = await world.reconcile(cycle === 1 && trouble === 'unread')
+      if (report && (await injected.found(report))) return cycle
+      await control.mine(2)
+    }
+    return cyclesMax + 1
+  } finally {
+    control.setFinalityLag(0)
+    world.bend((logs) => logs)
+    await injected.mend?.()
+  }
+}
+
+async function checkEven(world: ChainWorld, after: string, faults: Faults): Promise<ReconcileReport | undefined> {
+  const report = await world.reconcile()
+  if (report?.differenceMicro !== 0n) faults.note(`after ${after} the difference is ${report?.differenceMicro}`)
+  return report
+}
+
+/** One endpoint of three leaves transfers out, tells them twice or makes them larger; two still agree. */
+function lieOf(dice: Dice): BendLogs {
+  const liar = dice.below(endpoints)
+  const lie = dice.pick<BendLogs>([
+    (logs) => logs,
+    () => [],
+    (logs) => [...logs, ...logs],
+    (logs) => logs.map((log) => ({ ...log, data: `0x${'f'.repeat(8).padStart(64, '0')}` })),
+  ])
+  return (logs, endpoint) => (endpoint === liar ? lie(logs, endpoint) : logs)
+}
+
+async function reviewsOf({ till }: ChainWorld, transaction: string): Promise<number> {
+  const { rows } = await till.db.owner.query(`select 1 from inbound_review where transaction = $1`, [transaction])
+  return rows.length
+}
+
+async function plainTransfer(world: ChainWorld, micro: bigint): Promise<Injected> {
+  const transaction = await world.transfer('creator', world.till.node.config.payTo, micro)
+  return { found: async () => (await reviewsOf(world, transaction)) === 1 }
+}
+
+async function transferToldTwice(world: ChainWorld, micro: bigint): Promise<Injected> {
+  world.bend((logs) => [...logs, ...logs])
+  const transaction = await world.transfer('creator', world.till.node.config.payTo, micro)
+  return {
+    found: async ({ differenceMicro }) => differenceMicro === 0n && (await reviewsOf(world, transaction)) === 1,
+  }
+}
+
+async function unclaimedAuthorization(world: ChainWorld, micro: bigint): Promise<Injected> {
+  const { till } = world
+  const payer = await till.newBuyer()
+  const offer = await quote(`${till.node.url}${echoPath}`)
+  await carryAuthorization(till, await signPayment(payer, offer, { value: micro }))
+  const account = `credit:${payer.address.toLowerCase()}@${network}`
+  return { found: async () => (await balanceOf(world, account)) === -micro }
+}
+
+async function withdrawal(world: ChainWorld, micro: bigint): Promise<Injected> {
+  const account = `operator:usdc@${network}`
+  const before = await balanceOf(world, account)
+  await world.transfer('operator', demoAccount('creator').address, micro)
+  return { found: async () => (await balanceOf(world, account)) - before === micro }
+}
+
+async function balanceOf({ till }: ChainWorld, account: string): Promise<bigint> {
+  const { rows } = await till.db.owner.query<{ micro: bigint }>(
+    `select coalesce(sum(e.amount_micro), 0)::bigint as micro from ledger_entry e
+     join ledger_account a on a.id = e.account_id where a.name = $1`,
+    [account],
+  )
+  return rows[0]?.micro ?? 0n
+}
+
+/** A sale in the books that nobody paid for. */
+async function postingWithoutTransfer(world: ChainWorld, micro: bigint): Promise<Injected> {
+  return bookUnpaid(world, `invented:${micro}`, micro)
+}
+
+/** The newest sale once more, under another name. */
+async function saleBookedTwice(world: ChainWorld, micro: bigint): Promise<Injected> {
+  await world.sell()
+  const { rows } = await world.till.db.owner.query<{ amount_micro: bigint }>(
+    `select amount_micro from payment where state = 'served' order by claimed_at desc limit 1`,
+  )
+  return bookUnpaid(world, `again:${micro}`, rows[0]?.amount_micro ?? 0n)
+}
+
+async function bookUnpaid(world: ChainWorld, reference: string, micro: bigint): Promise<Injected> {
+  const { database } = world.till.db
+  const lines = [
+    { account: accounts.onchain(network, 'pay_to'), amount: micro },
+    { account: accounts.revenue(network, 'sandbox.echo.get'), amount: -micro },
+  ]
+  await database.transaction((tx) => post(tx, [{ reference, kind: 'sale', lines }]))
+  return {
+    found: async ({ differenceMicro }) => differenceMicro === -micro && world.alarms() > 0,
+    mend: async () => {
+      await database.transaction((tx) => reverse(tx, reference, 'booked without money'))
+    },
+  }
+}

@@ -1,0 +1,99 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fromHex, getAddress, type Hex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import type { ProviderKeys } from './keyed-upstreams.ts'
+import type { Watch } from './watch.ts'
+
+export const canary = (name: string) => `canary-${name}-${randomBytes(8).toString('hex')}`
+
+/** Variables that hold no secret. Any other needs a canary: see `Canaries.env` and `Canaries.hostedEnv`. */
+export const harmless = new Set([
+  ...['ASSAY_MODE', 'ASSAY_HOME', 'HOST', 'PORT', 'DATABASE_PORT', 'DEVNET_PORTS', 'NETWORKS', 'PAY_TO', 'CUSTODY'],
+  ...['BASE_URL', 'API_URL', 'TOKENS', 'MATRIX', 'LICENCES', 'SUBSCRIPTIONS', 'REWARDS', 'CITATIONS', 'INTENTS'],
+  ...['MESH', 'MESH_PEERS', 'PAYOUTS', 'CREDIT', 'IDENTITY', 'ROYALTY_RECIPIENT', 'CONTENT_LICENSE', 'CONTACT_EMAIL'],
+  ...['SANDBOX', 'DID_METHOD', 'EXPOSURE_CAP_USD', 'TRUST_PROXY', 'OPERATORS', 'METRICS_PUBLIC', 'LOG_LEVEL'],
+  ...['ERC6492_FACTORIES', 'DNS_SERVERS', 'DEMO_HOSTS'],
+  // Published, so that buyers know who settles; user, password and query in it stop the start.
+  'FACILITATOR',
+])
+
+/** A secret of every kind that a configuration can hold, each to be found nowhere. */
+export type Canaries = {
+  provider: ProviderKeys
+  nats: { user: string; password: string }
+  facilitatorToken: string
+  hookKey: string
+  cdp: { keyId: string; keySecret: string }
+  settler: { key: Hex; address: Hex }
+  /** For both nodes. */
+  env: Record<string, string>
+  /** For the one that settles with its own wallets. */
+  ownEnv: Record<string, string>
+  /** For the one that has a hosted facilitator settle. */
+  hostedEnv: Record<string, string>
+}
+
+export async function makeCanaries(watch: Watch, home: string): Promise<Canaries> {
+  const make = (name: string) => {
+    const text = canary(name)
+    watch.keep(name, text)
+    return text
+  }
+  const provider = {
+    user: make('rpc-user'),
+    password: make('rpc-password'),
+    path: make('rpc-path'),
+    query: make('rpc'),
+  }
+  const nats = { user: make('nats-user'), password: make('nats-password') }
+  const [settler, otherSettler, custody] = [walletKey(watch), walletKey(watch), walletKey(watch)]
+  const cdp = { keyId: make('cdp-key-id'), keySecret: cdpSecret(watch) }
+  const facilitatorToken = make('facilitator-token')
+  const files = {
+    SIGNING_KEY_FILE: join(home, 'signing.pem'),
+    SETTLER_KEYS_FILE: join(home, 'settlers'),
+    CUSTODY_KEYS_FILE: join(home, 'custody'),
+  }
+  await writeFile(files.SIGNING_KEY_FILE, signingKey(watch), { mode: 0o600 })
+  await writeFile(files.SETTLER_KEYS_FILE, otherSettler.key, { mode: 0o600 })
+  await writeFile(files.CUSTODY_KEYS_FILE, custody.key, { mode: 0o600 })
+  return {
+    provider,
+    nats,
+    facilitatorToken,
+    hookKey: make('hook-key'),
+    cdp,
+    settler,
+    env: { CUSTODY: getAddress(custody.address), SIGNING_KEY_FILE: files.SIGNING_KEY_FILE },
+    ownEnv: { SETTLER_KEYS: settler.key, CUSTODY_KEYS: custody.key, FACILITATOR_TOKEN: facilitatorToken },
+    hostedEnv: {
+      FACILITATOR: 'cdp',
+      CDP_API_KEY_ID: cdp.keyId,
+      CDP_API_KEY_SECRET: cdp.keySecret,
+      SETTLER_KEYS_FILE: files.SETTLER_KEYS_FILE,
+      CUSTODY_KEYS_FILE: files.CUSTODY_KEYS_FILE,
+    },
+  }
+}
+
+function walletKey(watch: Watch): { key: Hex; address: Hex } {
+  const key = generatePrivateKey()
+  watch.keep('wallet key', fromHex(key, 'bytes'))
+  return { key, address: privateKeyToAccount(key).address }
+}
+
+/** In a PEM as in a JWK the secret is the same 32 bytes. */
+function signingKey(watch: Watch): string {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  watch.keep('signing key', privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32))
+  return privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
+}
+
+function cdpSecret(watch: Watch): string {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const seed = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32)
+  watch.keep('cdp-key-secret', seed)
+  return Buffer.concat([seed, publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)]).toString('base64')
+}
