@@ -228,25 +228,37 @@ async function judgeCalm(stage: Stage, name: string, outcome: Outcome): Promise<
  */
 const givenAgain = new Set(['402', 'matrix delayed'])
 
+type Answered = { share: number; of: number }
+
+function answeredOf({ kinds }: Outcome, paying: boolean): Answered {
+  const asked = kinds.filter((kind) => kind.paying === paying && !givenAgain.has(kind.kind))
+  const sum = (field: 'good' | 'requests') => asked.reduce((all, kind) => all + kind[field], 0)
+  return { share: sum('good') / sum('requests'), of: sum('requests') }
+}
+
+/** Standard error of the difference of two shares: a few hundred requests are as often above as below the truth. */
+function errorOf(one: Answered, other: Answered): number {
+  const both = (one.share * one.of + other.share * other.of) / (one.of + other.of)
+  return Math.sqrt(both * (1 - both) * (1 / one.of + 1 / other.of))
+}
+
 async function overload(stage: Stage, perSecond: number, seconds: number): Promise<void> {
   print(`overload, ${n(perSecond)}/s offered for ${seconds} s`)
   const plan = { perSecond, seconds, signBefore: true }
   const { outcome } = await measured(stage, () => stage.load.ask<Outcome>('offered', plan))
-  const share = (paying: boolean) => {
-    const of = outcome.kinds.filter((kind) => kind.paying === paying && !givenAgain.has(kind.kind))
-    const sum = (field: 'good' | 'requests') => of.reduce((all, kind) => all + kind[field], 0)
-    return sum('good') / sum('requests')
-  }
+  const paid = answeredOf(outcome, true)
+  const free = answeredOf(outcome, false)
   print(tableOf(outcome))
   print(
     `  offered ${n(outcome.requests / outcome.seconds)}/s over ${outcome.connectionsMax} connections, answers ${JSON.stringify(outcome.statuses)}`,
   )
-  const kept = `${n(share(true) * 100)} % of paid and ${n(share(false) * 100)} % of free requests that need work answered`
+  const kept = `${n(paid.share * 100)} % of paid and ${n(free.share * 100)} % of free requests that need work answered`
   print(`  ${kept}; ${outcome.broken} connections broken; generator late p99 ${n(outcome.lateMs.p99)} ms`)
   const faults = [...outcome.faults.map((fault) => `overload: ${fault}`)]
   if (outcome.broken > 0)
     faults.push(`overload: ${outcome.broken} connections broke instead of being told to come back`)
-  if (share(true) < share(false)) faults.push(`overload: paid requests were shed before free ones: ${kept}`)
+  if (free.share - paid.share > 2 * errorOf(paid, free))
+    faults.push(`overload: paid requests were shed before free ones: ${kept}`)
   stage.faults.push(...faults)
   await judgePaid(stage, 'overload', outcome)
   await judgeAfter(stage)
