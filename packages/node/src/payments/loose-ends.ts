@@ -37,8 +37,8 @@ export function createLooseEnds({ database, owner, clock, log }: LooseEndsDeps) 
   setMaxListeners(0, stopping.signal)
   const pending = { released: 0, unknown: 0 }
 
-  /** Whether a payment was moved, as far as is known when this returns. */
-  async function end(ending: Ending & { to: 'released' | 'unknown' }): Promise<boolean> {
+  /** Whether a payment was moved; undefined while that is still being tried. */
+  async function end(ending: Ending & { to: 'released' | 'unknown' }): Promise<boolean | undefined> {
     const write = () => endPayment(database, { ...ending, owner: owner.id }, clock.nowMs())
     try {
       return await write()
@@ -50,7 +50,7 @@ export function createLooseEnds({ database, owner, clock, log }: LooseEndsDeps) 
           pending[ending.to] -= 1
         })
       }
-      return false
+      return undefined
     }
   }
 
@@ -82,7 +82,7 @@ export function createLooseEnds({ database, owner, clock, log }: LooseEndsDeps) 
   async function lookFor(paymentId: string): Promise<void> {
     for (const pauseMs of lookedForAfterMs) {
       if (pauseMs > 0) await clock.sleep(pauseMs, stopping.signal)
-      if (await release(paymentId, 'interrupted')) return
+      if ((await release(paymentId, 'interrupted')) !== false) return
     }
   }
 
