@@ -17,6 +17,7 @@ export {
   type NoteKey,
   openLog,
   parseNoteKey,
+  proofAfterCommit,
   type SeenTree,
   type TransparencyLog,
   type WitnessStore,

@@ -77,9 +77,10 @@ test('a parent that is gone by the time the remittance is paid does not undo it'
 test('the released answer carries the leaf of the remittance, and stands without it', async () => {
   const answer = { status: 200, contentType: 'application/json', body: JSON.stringify({ id: 'roy_1', log: null }) }
   const leaf = { index: 7 }
-  const placed = withLeaf({ tree: { integrate: async () => {}, proofOf: async () => leaf } } as never)
+  const clock = { sleep: async () => {} }
+  const placed = withLeaf({ clock, tree: { integrate: async () => {}, proofOf: async () => leaf } } as never)
   expect(JSON.parse(String((await placed(answer, '')).body))).toEqual({ id: 'roy_1', log: leaf })
-  const broken = withLeaf({ tree: { integrate: async () => Promise.reject(new Error('away')) } } as never)
+  const broken = withLeaf({ clock, tree: { integrate: async () => Promise.reject(new Error('away')) } } as never)
   expect(JSON.parse(String((await broken(answer, '')).body))).toEqual({ id: 'roy_1', log: null })
 })
 

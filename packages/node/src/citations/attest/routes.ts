@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import { Problem } from '../../kernel/problem.ts'
 import type { ReleaseAnswer } from '../../payments/index.ts'
+import { proofAfterCommit } from '../log/index.ts'
 import { commitClaims, prepareClaim } from './anchor-claim.ts'
 import { commitAttestations } from './commit-attestation.ts'
 import type { AttestDeps } from './deps.ts'
@@ -92,16 +93,11 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
 /** The entry gets its place in the log right after the commit; the answer waits for it and carries the proof. */
 export function withProof(deps: AttestRouteDeps): ReleaseAnswer {
   return async (answer) => {
-    try {
-      const { id, url, before } = openEnd(String(answer.body))
-      await deps.tree.integrate()
-      const proof = await deps.tree.proofOf(id, 'first')
-      return { ...answer, body: `${before}${JSON.stringify(withKeys(deps, url, proof))}}` }
-    } catch (error) {
-      // The citation stands without it, and its own address gives the proof a moment later.
-      deps.log.warn({ error: String(error) }, 'a proof from the log was not ready')
-      return answer
-    }
+    const { id, url, before } = openEnd(String(answer.body))
+    const proof = await proofAfterCommit(deps, id)
+    // The citation stands without it, and its own address gives the proof a moment later.
+    if (!proof) deps.log.warn({ attestation: id }, 'a proof from the log was not ready')
+    return { ...answer, body: `${before}${JSON.stringify(withKeys(deps, url, proof))}}` }
   }
 }
 

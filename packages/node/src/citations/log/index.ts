@@ -1,6 +1,7 @@
 export { type CollectDeps, collectCosignatures, type WitnessPeer } from './collect-cosignatures.ts'
 export { openDemoWitnesses } from './demo-witnesses.ts'
 export { type LogProof, openLog, type TransparencyLog } from './open-log.ts'
+export { proofAfterCommit } from './proof-after-commit.ts'
 export { logPath, logRoutes } from './routes.ts'
 export { type NoteKey, parseNoteKey } from './signed-note.ts'
 export { appendToLog, entryBytesMax, type LogDraft, logOrigin } from './store.ts'
