@@ -1,5 +1,5 @@
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { cpus, loadavg, tmpdir } from 'node:os'
+import { mkdir, rm } from 'node:fs/promises'
+import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { type Comparison, type Figure, isReached, pooled } from './figures/figure.ts'
 import { measureFreeRead } from './figures/free-read.ts'
@@ -8,6 +8,7 @@ import { type Effort, openSetting } from './figures/setting.ts'
 import { measureSettling } from './figures/settling.ts'
 import { measureUnpaid } from './figures/unpaid.ts'
 import { handOut } from './hand-out.ts'
+import { temporaryHome } from './process/temporary-home.ts'
 import { jsonOf, rowOf, tableOf } from './report.ts'
 
 const usual: Effort = {
@@ -44,9 +45,7 @@ export async function runBench(args: readonly string[]): Promise<number> {
   const say = (text: string) => process.stderr.write(`${text}\n`)
   const effort = args.includes('--quick') ? quick : usual
   say(`Node ${process.versions.node}, ${process.arch}, ${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}`)
-  const home = await mkdtemp(join(tmpdir(), 'assay-bench-'))
-  // The user that root runs the database as must be able to pass, or the data would be kept elsewhere and left behind.
-  await chmod(home, 0o711)
+  const home = await temporaryHome()
   try {
     const figures = await measureAll(home, effort, say)
     handOut(...figures.map(rowOf))

@@ -1,10 +1,9 @@
 // npx tsx bench/citations/main.ts [--leaves 1000000] [--attest 3000]: the figures of attestations and their log; exit
 // code 1 when one is missed.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { startTestServer, testServerVariable } from '../../packages/node/src/store/testing.ts'
 import { handOut } from '../hand-out.ts'
+import { temporaryHome } from '../process/temporary-home.ts'
 import { measureAttest } from './measure-attest.ts'
 import { measureLog } from './measure-log.ts'
 
@@ -12,7 +11,7 @@ const option = (name: string, fallback: number): number => {
   const at = process.argv.indexOf(`--${name}`)
   return at < 0 ? fallback : Number(process.argv[at + 1])
 }
-const home = await mkdtemp(join(tmpdir(), 'assay-bench-'))
+const home = await temporaryHome()
 const server = await startTestServer()
 process.env[testServerVariable] = server.url
 try {

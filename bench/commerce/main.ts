@@ -1,14 +1,14 @@
 // npx tsx bench/commerce/main.ts [--quick]: the figures of subscriptions, rewards and payouts; exit code 1 when one is missed.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { handOut } from '../hand-out.ts'
+import { temporaryHome } from '../process/temporary-home.ts'
 import { measureHooks } from './measure-hooks.ts'
 import { measurePayouts } from './measure-payouts.ts'
 import { measureRedemptions } from './measure-redemptions.ts'
 
 const quick = process.argv.includes('--quick')
-const home = await mkdtemp(join(tmpdir(), 'assay-bench-'))
+const home = await temporaryHome()
 const folder = async (name: string) => {
   await mkdir(join(home, name))
   return join(home, name)

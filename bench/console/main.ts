@@ -1,18 +1,18 @@
 // npx tsx bench/console/main.ts [--quick]: how much the first view of the console takes, and how long, alone and under load.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { openBrowser } from '../../test/support/browser.ts'
 import { loadedBytes } from '../../test/support/page-checks.ts'
 import { handOut } from '../hand-out.ts'
+import { temporaryHome } from '../process/temporary-home.ts'
 
 const visits = process.argv.includes('--quick') ? 5 : 20
 const callers = 16
 const bytesMax = 150_000
-const home = await mkdtemp(join(tmpdir(), 'assay-bench-'))
+const home = await temporaryHome()
 const side = fork(join(import.meta.dirname, 'side.ts'), [], {
   execArgv: ['--import', 'tsx'],
   env: { PATH: process.env['PATH'], ASSAY_HOME: home },

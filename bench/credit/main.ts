@@ -1,10 +1,10 @@
 // npx tsx bench/credit/main.ts [--quick]: what a call from credit costs beside other ways to pay; exit code 1 when one is missed.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { handOut } from '../hand-out.ts'
 import type { LoadResult } from '../load/run-load.ts'
 import { type Child, startChild } from '../process/child.ts'
+import { temporaryHome } from '../process/temporary-home.ts'
 import { median, ratioOf } from '../rounds.ts'
 import type { CreditPlan } from './load.ts'
 
@@ -162,7 +162,7 @@ async function measureSettled(home: string): Promise<{ blocksEvery2s: number; bl
   }
 }
 
-const home = await mkdtemp(join(tmpdir(), 'assay-bench-'))
+const home = await temporaryHome()
 const folder = async (name: string) => {
   await mkdir(join(home, name))
   return join(home, name)

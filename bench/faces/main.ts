@@ -1,8 +1,7 @@
 // npx tsx bench/faces/main.ts: what our client costs a buyer beside the stock one, and how long a tool call takes.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -11,9 +10,10 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createAssayClient, readDemoNetworks } from '../../packages/sdk/src/index.ts'
 import { handOut } from '../hand-out.ts'
+import { temporaryHome } from '../process/temporary-home.ts'
 
 const rounds = process.argv.includes('--quick') ? 40 : 200
-const home = await mkdtemp(join(tmpdir(), 'assay-bench-'))
+const home = await temporaryHome()
 const side = fork(join(import.meta.dirname, 'side.ts'), [], {
   execArgv: ['--import', 'tsx'],
   env: { PATH: process.env['PATH'], ASSAY_HOME: home },

@@ -1,12 +1,12 @@
 // npx tsx bench/intents/main.ts [--quick] [--streams 10000] [--minutes 60]: many open streams on one process; exit code 1
 // when a figure is missed. From a few minutes on it also judges whether memory stays flat.
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { handOut } from '../hand-out.ts'
 import { growthPerHour, type Sample } from '../load/memory.ts'
 import { type Child, startChild } from '../process/child.ts'
+import { temporaryHome } from '../process/temporary-home.ts'
 
 const option = (name: string, fallback: number): number => {
   const at = process.argv.indexOf(`--${name}`)
@@ -26,8 +26,7 @@ const sampleEveryMs = 2_000
 type Result = { arrivals: [number, number][]; delays: [ms: number, count: number][]; cut: number; opened: number }
 type Usage = { memoryMax: number; cpuMicros: number; rss: number; heap: number }
 
-const home = await mkdtemp(join(tmpdir(), 'assay-bench-intents-'))
-await chmod(home, 0o711)
+const home = await temporaryHome('assay-bench-intents-')
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const children: Child[] = []
 try {

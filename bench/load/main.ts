@@ -1,7 +1,6 @@
 // npm run load: mixed traffic of all shops on a whole node, closed and open loop, then several times what it can do.
 // Exit code 1 when an answer is wrong, a refusal is unclean, a paid request is lost, or memory grows in a soak.
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -10,6 +9,7 @@ import { systemClock } from '../../packages/node/src/kernel/clock.ts'
 import { silentLog } from '../../packages/node/src/kernel/log.ts'
 import { handOut } from '../hand-out.ts'
 import { type Child, startChild } from '../process/child.ts'
+import { temporaryHome } from '../process/temporary-home.ts'
 import { untilQuiet } from '../process/until-quiet.ts'
 import { growthPerHour, type Sample } from './memory.ts'
 import type { KindResult, Outcome } from './tally.ts'
@@ -48,8 +48,7 @@ export async function runLoadProof(args: string[]): Promise<number> {
     process.stderr.write(usage)
     return values.help ? 0 : 2
   }
-  const home = await mkdtemp(join(tmpdir(), 'assay-load-'))
-  await chmod(home, 0o711)
+  const home = await temporaryHome('assay-load-')
   const children: Child[] = []
   const chains: Devnet[] = []
   try {

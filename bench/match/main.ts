@@ -1,9 +1,8 @@
 // npx tsx bench/match/main.ts [--pages 1000000] [--peers 100000]: the match index at a million pages, and its peers at fewer.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { handOut } from '../hand-out.ts'
+import { temporaryHome } from '../process/temporary-home.ts'
 import { measureIndex } from './measure-index.ts'
 import { measurePeers } from './measure-peers.ts'
 
@@ -14,7 +13,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 })
-const folder = await mkdtemp(join(tmpdir(), 'assay-bench-match-'))
+const folder = await temporaryHome('assay-bench-match-')
 const say = (text: string) => process.stderr.write(`${text}\n`)
 try {
   const large = await measureIndex({ pages: Number(values.pages), queries: 4_000, folder, say })

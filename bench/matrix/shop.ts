@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { systemClock } from '../../packages/node/src/kernel/clock.ts'
 import { silentLog } from '../../packages/node/src/kernel/log.ts'
 import { systemRng } from '../../packages/node/src/kernel/random.ts'
@@ -12,10 +10,11 @@ import { createSymbolBook } from '../../packages/node/src/matrix/store/symbol-bo
 import { createFileShelf } from '../../packages/node/src/matrix/world/file-shelf.ts'
 import { openStore } from '../../packages/node/src/store/open-store.ts'
 import { handOut } from '../hand-out.ts'
+import { temporaryHome } from '../process/temporary-home.ts'
 
 /** The market data shop on a database of its own, with the durability a node has: fsync on. */
 export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Promise<void> }> {
-  const home = await mkdtemp(join(tmpdir(), 'assay-bench-matrix-'))
+  const home = await temporaryHome('assay-bench-matrix-')
   const store = await openStore({ home, clock: systemClock, log: silentLog, rng: systemRng })
   const { database } = store
   const shelf = createFileShelf()

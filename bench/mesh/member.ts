@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { getAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Devnet } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/node/src/kernel/address.ts'
 import { openTestDatabase } from '../../packages/node/src/store/testing.ts'
+import { temporaryHome } from '../process/temporary-home.ts'
 import type { Wire } from './wire.ts'
 
 export type Member = {
@@ -22,7 +22,7 @@ export type Member = {
 /** A node with a database, payees and a settling wallet of its own, on chains that all share. */
 export async function createMember(wire: Wire, chains: readonly [Devnet, Devnet], peers: string): Promise<Member> {
   const db = await openTestDatabase({ poolSize: 1 })
-  const home = await mkdtemp(join(tmpdir(), 'assay-mesh-'))
+  const home = await temporaryHome('assay-mesh-')
   const settler = generatePrivateKey()
   const wallet = privateKeyToAccount(settler).address.toLowerCase() as Address
   for (const chain of chains) await chain.control.fund(wallet, { microUsdc: 0n, wei: 10n ** 18n })

@@ -1,11 +1,10 @@
 // npx tsx bench/options/main.ts [--buys 3000] [--lives 0]: the figures of the options exchange; exit code 1 when one is
 // missed. `--lives 100000` also plays so many random lives of options and checks the books after each round; `--buys 0` leaves the buys out.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { runOptionLives } from '../../packages/node/src/market/options/option-lives.fixture.ts'
 import { openTestDatabase, startTestServer, testServerVariable } from '../../packages/node/src/store/testing.ts'
 import { handOut } from '../hand-out.ts'
+import { temporaryHome } from '../process/temporary-home.ts'
 import { measureBook } from './measure-book.ts'
 import { measureBuys } from './measure-buys.ts'
 import { measureIndex } from './measure-index.ts'
@@ -17,7 +16,7 @@ const option = (name: string, fallback: number): number => {
 
 const book = measureBook()
 const index = measureIndex()
-const home = await mkdtemp(join(tmpdir(), 'assay-bench-'))
+const home = await temporaryHome()
 try {
   const buys = option('buys', 3_000) > 0 ? await measureBuys(home, option('buys', 3_000)) : undefined
   const lives = option('lives', 0) > 0 ? await playLives(option('lives', 0)) : undefined

@@ -1,8 +1,8 @@
 // npm run profile: where a warm node spends its time on each hot path. Shares of the time it worked, not figures to reach.
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { temporaryHome } from '../process/temporary-home.ts'
 import { hotPaths } from './paths.ts'
 import { sharesOf } from './where.ts'
 
@@ -28,8 +28,7 @@ export async function runProfile(args: string[]): Promise<number> {
   const all: Record<string, ReturnType<typeof sharesOf>> = {}
   for (const path of hotPaths.filter(({ name }) => only.includes(name))) {
     process.stderr.write(`${path.what} ...\n`)
-    const home = await mkdtemp(join(tmpdir(), 'assay-profile-'))
-    await chmod(home, 0o711)
+    const home = await temporaryHome('assay-profile-')
     try {
       const shares = sharesOf(await path.profile(home), rows)
       all[path.name] = shares

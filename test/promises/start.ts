@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { temporaryHome } from '../../bench/process/temporary-home.ts'
 import { createFaults, type Proof, plain } from './proof.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
@@ -20,7 +20,7 @@ export const proveQuickStart: Proof = async ({ count, say }) => {
   const readyMs: number[] = []
   const boughtMs: number[] = []
   for (let times = 0; times < count; times += 1) {
-    const home = await mkdtemp(join(tmpdir(), 'assay-start-'))
+    const home = await temporaryHome('assay-start-')
     const startedMs = performance.now()
     const node = spawn(process.execPath, [join(root, 'scripts/start.mjs')], {
       env: { ...process.env, ASSAY_HOME: home, PORT: '0', DEVNET_PORTS: '0,0' },
