@@ -1,7 +1,7 @@
 // npm run load: mixed traffic of all shops on a whole node, closed and open loop, then several times what it can do.
 // Exit code 1 when an answer is wrong, a refusal is unclean, a paid request is lost, or memory grows in a soak.
 import { rm } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'

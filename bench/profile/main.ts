@@ -1,6 +1,5 @@
 // npm run profile: where a warm node spends its time on each hot path. Shares of the time it worked, not figures to reach.
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { temporaryHome } from '../process/temporary-home.ts'
 import { hotPaths } from './paths.ts'
