@@ -24,9 +24,24 @@ export type HttpExchange = (request: HttpExchangeRequest) => Promise<HttpExchang
 /** Codes that can only come from looking up or reaching the other side. */
 const beforeSending = new Set(['ECONNREFUSED', 'ENOTFOUND'])
 
-export const nodeHttpExchange: HttpExchange = (request) =>
+export const nodeHttpExchange: HttpExchange = async (request) => {
+  // Not `AbortSignal.any` with `AbortSignal.timeout`: in Node 20 a limit that is only joined may be collected as garbage, and
+  // then never comes.
+  const over = new AbortController()
+  const stop = () => over.abort()
+  const timer = setTimeout(stop, request.timeoutMs)
+  request.signal.addEventListener('abort', stop, { once: true })
+  if (request.signal.aborted) stop()
+  try {
+    return await exchange(request, over.signal)
+  } finally {
+    clearTimeout(timer)
+    request.signal.removeEventListener('abort', stop)
+  }
+}
+
+const exchange = (request: HttpExchangeRequest, signal: AbortSignal): Promise<HttpExchangeResult> =>
   new Promise((resolve) => {
-    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(request.timeoutMs)])
     const send = request.url.startsWith('https:') ? httpsRequest : httpRequest
     const headers = {
       ...request.headers,

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { knownNetworks, type Network } from '../../chain/index.ts'
 import { testPayer } from '../../chain/wallet/wallet.fixture.ts'
@@ -46,6 +48,16 @@ const remote = (overrides: Partial<HttpFacilitatorOptions> = {}) =>
     timeoutMs: 400,
     ...overrides,
   })
+
+it('gives up a silent facilitator in time, also when memory is collected meanwhile', async () => {
+  setFlagsFromString('--expose_gc')
+  const collect = runInNewContext('gc') as () => void
+  server.play(silence)
+  const verdict = remote().verify(payment, alive())
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  collect()
+  expect(await verdict).toMatchObject({ status: 'could_not_check', reason: 'timeout' })
+}, 5_000)
 
 describe('what a facilitator is told', () => {
   it('is our own terms and the bare authorization, nothing else of the client', async () => {
