@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type FigureRow, figuresVariable } from '../hand-out.ts'
+import { registryEnv } from '../process/registry-env.ts'
 import type { Bench } from './benches.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -26,6 +27,7 @@ export async function runOne(bench: Bench, quick: boolean): Promise<Ran> {
     stdio: ['ignore', 'pipe', 'pipe'],
     // A clean environment: settings of whoever runs this are no part of a bench.
     env: {
+      ...registryEnv(),
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
       CHROMIUM: process.env['CHROMIUM'],

@@ -10,6 +10,7 @@ export type Beside = { loadMs: number; historyMs: number; factorMs: number }
 
 /** The newest whose binaries exist for every platform we run on. */
 const duckDb = '@duckdb/node-api@1.5.5-r.5'
+const installMsMax = 120_000
 const root = join(import.meta.dirname, '..', '..')
 const folderOfOwn = join(root, 'node_modules', '.cache', 'assay-duckdb')
 
@@ -21,7 +22,7 @@ async function loadDuckDb(): Promise<DuckDb | undefined> {
     process.stderr.write('Installing DuckDB (once) ...\n')
     mkdirSync(folderOfOwn, { recursive: true })
     const options = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error', '--prefix', folderOfOwn]
-    spawnSync('npm', ['install', ...options, duckDb], { stdio: ['ignore', 2, 2] })
+    spawnSync('npm', ['install', ...options, duckDb], { stdio: ['ignore', 2, 2], timeout: installMsMax })
   }
   return (await import(entry).catch(() => undefined)) as DuckDb | undefined
 }

@@ -2,6 +2,7 @@
 // Exit code 1 when one of them is broken.
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
+import { registryEnv } from '../../bench/process/registry-env.ts'
 import { type Command, type Row, rows, type Size } from './rows.ts'
 
 const usage = `npm run promises [-- --only name,name] [-- --size asked|test] [-- --list]
@@ -28,7 +29,13 @@ const say = (text: string) => process.stdout.write(`${text}\n`)
 const figuresKept = 6
 
 /** A clean environment: what a test runner or a shell has set must not reach the nodes that are started. */
-const ownEnv = { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'], NO_COLOR: '1' }
+const ownEnv = {
+  ...registryEnv(),
+  PATH: process.env['PATH'],
+  HOME: process.env['HOME'],
+  TMPDIR: process.env['TMPDIR'],
+  NO_COLOR: '1',
+}
 
 type Ran = { code: number; figures: string[] }
 
