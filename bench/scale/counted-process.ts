@@ -1,30 +1,11 @@
 // One process of a node that counts what it does behind its door: runs of paid handlers, and settlements asked for.
 import { parseConfig } from '../../packages/node/src/config.ts'
-import { createLog, type RouteDeclaration, type Shop } from '../../packages/node/src/http/index.ts'
+import { createLog } from '../../packages/node/src/http/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
+import { countHandlers, countSettles, type Deeds } from '../../test/support/count-deeds.ts'
 import { answerCommands } from '../process/commands.ts'
 
-export type Deeds = { handled: number; settled: number }
-
-const deeds: Deeds = { handled: 0, settled: 0 }
-
-const countHandlers = (shop: Shop): Shop => ({
-  ...shop,
-  routes: shop.routes.map((route): RouteDeclaration => {
-    const { access } = route
-    if (access.kind === 'free') return route
-    return {
-      ...route,
-      access: {
-        ...access,
-        prepare: (input, call) => {
-          deeds.handled += 1
-          return access.prepare(input, call)
-        },
-      },
-    }
-  }),
-})
+const deeds: Deeds = { prepared: 0, settled: 0 }
 
 const config = parseConfig(process.env)
 const node = await startNode(config, {
@@ -32,14 +13,8 @@ const node = await startNode(config, {
   hands: 8,
   log: createLog({ level: config.logLevel, destination: process.stderr }),
   intercept: {
-    shop: countHandlers,
-    facilitator: (real) => ({
-      ...real,
-      settle: (payment, signal) => {
-        deeds.settled += 1
-        return real.settle(payment, signal)
-      },
-    }),
+    shop: (shop) => countHandlers(shop, deeds),
+    facilitator: (real) => countSettles(real, deeds),
   },
 })
 

@@ -1,12 +1,12 @@
 import { addressTopic, topics } from '../../packages/node/src/chain/usdc-abi.ts'
 import type { Address } from '../../packages/node/src/kernel/address.ts'
 import { freePort } from '../../packages/node/src/store/embedded/free-port.ts'
+import type { Deeds } from '../../test/support/count-deeds.ts'
 import { benchPayer, signPayment } from '../load/sign-payments.ts'
 import { type Child, startChild } from '../process/child.ts'
 import { faultsInBooks, usdcOf } from './books.ts'
 import { type Caller, openCaller } from './call.ts'
 import type { Cluster } from './cluster.ts'
-import type { Deeds } from './counted-process.ts'
 import { paidPath, paymentHeader, readTerms } from './terms.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -50,7 +50,7 @@ async function judge(cluster: Cluster, nodes: readonly Child[], caller: Caller, 
   const deeds = await Promise.all(nodes.map((node) => node.ask<Deeds>('deeds')))
   const once = {
     served: statuses.get(200) ?? 0,
-    'handler run': deeds.reduce((sum, { handled }) => sum + handled, 0),
+    'handler run': deeds.reduce((sum, { prepared }) => sum + prepared, 0),
     settle: deeds.reduce((sum, { settled }) => sum + settled, 0),
     'charge on chain': await chargesOf(cluster, payer.address),
   }

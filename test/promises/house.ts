@@ -1,14 +1,11 @@
 import { z } from 'zod'
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
-import type { OpenShop, RouteDeclaration, Shop } from '../../packages/node/src/http/index.ts'
-import type { Facilitator } from '../../packages/node/src/payments/index.ts'
+import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
+import { countHandlers, countSettles, type Deeds } from '../support/count-deeds.ts'
 import { type FixtureOptions, openTill, type TillFixture } from '../support/till-fixture.ts'
 
 /** Words that stand in paid answers of the test shop and nowhere else. */
 export const canary = 'these-bytes-were-paid-for'
-
-/** What the node did behind its door. */
-export type Deeds = { prepared: number; settled: number }
 
 export type House = {
   till: TillFixture
@@ -31,34 +28,6 @@ export async function openHouse(options: FixtureOptions = {}): Promise<House> {
   const till = await openTill({ ...options, shops, intercept })
   return { till, deeds, paidRoutes, shops }
 }
-
-function countHandlers(shop: Shop, deeds: Deeds, seen: RouteDeclaration[]): Shop {
-  const routes = shop.routes.map((route): RouteDeclaration => {
-    const { access } = route
-    if (access.kind === 'free') return route
-    const counted: RouteDeclaration = {
-      ...route,
-      access: {
-        ...access,
-        prepare: (input, call) => {
-          deeds.prepared += 1
-          return access.prepare(input, call)
-        },
-      },
-    }
-    seen.push(counted)
-    return counted
-  })
-  return { ...shop, routes }
-}
-
-const countSettles = (real: Facilitator, deeds: Deeds): Facilitator => ({
-  ...real,
-  settle: (payment, signal) => {
-    deeds.settled += 1
-    return real.settle(payment, signal)
-  },
-})
 
 export const proofPath = '/proof/answer'
 export const proofPriceMicro = 1_000n

@@ -1,9 +1,6 @@
 import type { ChainPort } from '../chain/index.ts'
 import { expectedTransfer, type PaymentRecord } from './payment-record.ts'
-import { fromNonceEvidence, type SettlementResult } from './settle-payment.ts'
-
-/** The nonce was unused at the claim, give or take an endpoint that was behind. */
-const searchedBeforeClaim = 100n
+import { fromNonceEvidence, type SettlementResult, sinceClaim } from './settle-payment.ts'
 
 /** Only chain evidence ends the unknown state: the transfer, a cancellation, or its time passed at a final block. */
 export async function chainVerdict(chain: ChainPort, payment: PaymentRecord): Promise<SettlementResult> {
@@ -13,8 +10,8 @@ export async function chainVerdict(chain: ChainPort, payment: PaymentRecord): Pr
     if (evidence.status === 'confirmed') return { status: 'settled', evidence, feeMicro: 0n, gasGwei: 0n }
   }
   if (await chain.authorizationUsed(payment.payer, payment.nonce, 'latest')) {
-    const searchFrom = payment.headBlock > searchedBeforeClaim ? payment.headBlock - searchedBeforeClaim : 0n
-    return fromNonceEvidence(await chain.settlementByNonce(expected, searchFrom), payment.headBlock)
+    const found = await chain.settlementByNonce(expected, sinceClaim(payment.headBlock))
+    return fromNonceEvidence(found, payment.headBlock)
   }
   const final = await chain.finalizedBlock()
   if (BigInt(final.timestamp) <= payment.validBefore)

@@ -11,7 +11,7 @@ import type { FinishSales } from './finish-sale.ts'
 import type { Owner } from './owner.ts'
 import type { PaidRoute } from './paid-call.ts'
 import { expectedTransfer, type PaymentRecord } from './payment-record.ts'
-import type { Confirmed } from './settle-payment.ts'
+import { type Confirmed, sinceClaim } from './settle-payment.ts'
 import { endPayment, readAnswer } from './store-advance.ts'
 import { repairFlight } from './store-claim.ts'
 import {
@@ -196,10 +196,7 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
     await guarded(deps, payment, async () => {
       if (!(await chain.authorizationUsed(payment.payer, payment.nonce, final.number)))
         return markFinal(deps.database, [payment.id])
-      const found = await chain.settlementByNonce(
-        expectedTransfer(payment),
-        payment.headBlock > 100n ? payment.headBlock - 100n : 0n,
-      )
+      const found = await chain.settlementByNonce(expectedTransfer(payment), sinceClaim(payment.headBlock))
       if (found.status === 'confirmed') await creditPayment(deps, payment, found, 'landed_after_refusal')
       else if (found.status === 'canceled') await markFinal(deps.database, [payment.id])
     })

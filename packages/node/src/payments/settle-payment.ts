@@ -61,6 +61,8 @@ const nonceReadEveryMs = 2_000
 const nonceSearchBlocks = 5_000n
 /** The nonce was unused at our claim, give or take an endpoint that was behind. */
 const sinceClaimBlocks = 100n
+export const sinceClaim = (headBlock: bigint) => blocksBefore(headBlock, sinceClaimBlocks)
+const blocksBefore = (block: bigint, blocks: bigint) => (block > blocks ? block - blocks : 0n)
 
 /** Waits for the sealed block that the facilitator promised, as long as the request may wait. */
 async function confirm(
@@ -140,7 +142,7 @@ async function byNonceOnly(
     if (error instanceof ChainUnreadable) return { status: 'unknown', reason: error.message }
     throw error
   }
-  const fromBlock = headBlock > searchBlocks ? headBlock - searchBlocks : 0n
+  const fromBlock = blocksBefore(headBlock, searchBlocks)
   return fromNonceEvidence(await chain.settlementByNonce(expected, fromBlock), headBlock)
 }
 

@@ -93,11 +93,17 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
 /** The entry gets its place in the log right after the commit; the answer waits for it and carries the proof. */
 export function withProof(deps: AttestRouteDeps): ReleaseAnswer {
   return async (answer) => {
-    const { id, url, before } = openEnd(String(answer.body))
-    const proof = await proofAfterCommit(deps, id)
-    // The citation stands without it, and its own address gives the proof a moment later.
-    if (!proof) deps.log.warn({ attestation: id }, 'a proof from the log was not ready')
-    return { ...answer, body: `${before}${JSON.stringify(withKeys(deps, url, proof))}}` }
+    try {
+      const { id, url, before } = openEnd(String(answer.body))
+      const proof = await proofAfterCommit(deps, id)
+      // The citation stands without it, and its own address gives the proof a moment later.
+      if (!proof) deps.log.warn({ attestation: id }, 'a proof from the log was not ready')
+      return { ...answer, body: `${before}${JSON.stringify(withKeys(deps, url, proof))}}` }
+    } catch (error) {
+      // It is paid for: whatever it is, it is given.
+      deps.log.error({ error: String(error) }, 'a proof could not be put into an answer')
+      return answer
+    }
   }
 }
 

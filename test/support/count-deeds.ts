@@ -1,0 +1,34 @@
+import type { RouteDeclaration, Shop } from '../../packages/node/src/http/index.ts'
+import type { Facilitator } from '../../packages/node/src/payments/index.ts'
+
+/** What a node did behind its door: paid handlers run, settlements asked for. */
+export type Deeds = { prepared: number; settled: number }
+
+/** Also tells which of its routes are paid. */
+export function countHandlers(shop: Shop, deeds: Deeds, seen: RouteDeclaration[] = []): Shop {
+  const routes = shop.routes.map((route): RouteDeclaration => {
+    const { access } = route
+    if (access.kind === 'free') return route
+    const counted: RouteDeclaration = {
+      ...route,
+      access: {
+        ...access,
+        prepare: (input, call) => {
+          deeds.prepared += 1
+          return access.prepare(input, call)
+        },
+      },
+    }
+    seen.push(counted)
+    return counted
+  })
+  return { ...shop, routes }
+}
+
+export const countSettles = (real: Facilitator, deeds: Deeds): Facilitator => ({
+  ...real,
+  settle: (payment, signal) => {
+    deeds.settled += 1
+    return real.settle(payment, signal)
+  },
+})
