@@ -10,12 +10,13 @@ export type ExpectedTransfer = { payer: Address; payTo: Address; amountMicro: Mi
 
 export type SettlementEvidence =
   /** `AuthorizationUsed` and the matching `Transfer` stand in one receipt of a sealed block; the gas is that of the whole transaction. */
-  | { status: 'confirmed'; transaction: Hex; blockNumber: bigint; blockHash: Hex; logIndex: number; gasGwei: bigint }
+  | { status: 'confirmed'; transaction: Hex; blockNumber: bigint; blockHash: Hex; position: number; gasGwei: bigint }
   /** The nonce was used up without paying us: cancelled by the payer. */
-  | { status: 'canceled'; transaction: Hex; blockNumber: bigint }
+  | { status: 'canceled'; transaction: Hex; blockNumber: bigint; blockHash: Hex }
+  /** In a sealed block, without using the nonce. */
   | { status: 'reverted'; transaction: Hex; gasGwei: bigint }
-  /** The nonce was used, but value, asset or recipient are not what we quoted. Never served. */
-  | { status: 'mismatch'; detail: string }
+  /** The nonce was used for another transfer than the one we quoted: a nonce can be signed any number of times. */
+  | { status: 'used_otherwise'; transfer: ChainTransfer }
   /** Not there now; that says nothing about later. */
   | { status: 'absent' }
   | { status: 'could_not_read'; reason: string }
@@ -32,17 +33,19 @@ export type ChainPort = {
   head(): Promise<BlockRef>
   finalizedBlock(): Promise<BlockRef>
   blockHash(number: bigint): Promise<Hex | undefined>
+  /** At a named block by quorum; at the latest block a hint from one endpoint. */
   usdcBalance(owner: Address, blockNumber?: bigint): Promise<Micro>
   /** Balance and whether the nonce is spent, both at the latest block, in one round trip. */
   payerStatus(payer: Address, nonce: Hex): Promise<{ balanceMicro: Micro; nonceUsed: boolean }>
   authorizationUsed(payer: Address, nonce: Hex, at: 'latest' | 'finalized' | bigint): Promise<boolean>
   settlementByTransaction(transaction: Hex, expected: ExpectedTransfer): Promise<SettlementEvidence>
   settlementByNonce(expected: ExpectedTransfer, fromBlock: bigint): Promise<SettlementEvidence>
-  /** Transfers of USDC into `recipient`, block range inclusive. */
-  inboundTransfers(recipient: Address, fromBlock: bigint, toBlock: bigint): Promise<InboundTransfer[]>
-  /** The EIP-3009 nonce that carried a transfer; undefined for a plain one. */
-  transferAuthorization(transfer: InboundTransfer): Promise<Hex | undefined>
-  outboundTotal(sender: Address, fromBlock: bigint, toBlock: bigint): Promise<Micro>
+  /** Transfers of USDC into or out of `address` as the logs show them, block range inclusive, by quorum. */
+  transferLogs(address: Address, fromBlock: bigint, toBlock: bigint): Promise<TransferLog[]>
+  /** Every transfer of USDC in one transaction, from a receipt read by quorum. */
+  transfersIn(transaction: Hex): Promise<ChainTransfer[]>
+  /** What a nonce was used for, whatever was expected of it. */
+  nonceUse(payer: Address, nonce: Hex, fromBlock: bigint): Promise<NonceUse>
   checkContractSignature(
     address: Address,
     digest: Hex,
@@ -52,10 +55,34 @@ export type ChainPort = {
   verifyAsset(): Promise<string[]>
 }
 
-export type InboundTransfer = {
+/** A transfer as a log shows it. The log index counts through the block, so it changes when the block is reorganised. */
+export type TransferLog = {
   transaction: Hex
   blockNumber: bigint
   logIndex: number
   sender: Address
+  recipient: Address
   amountMicro: Micro
 }
+
+/** A transfer in a sealed block. `position` counts the logs of its transaction, so it survives a reorganisation. */
+export type ChainTransfer = {
+  transaction: Hex
+  position: number
+  blockNumber: bigint
+  blockHash: Hex
+  /** Within the block. */
+  logIndex: number
+  sender: Address
+  recipient: Address
+  amountMicro: Micro
+  /** The EIP-3009 nonce that carried it; undefined for a plain transfer. */
+  nonce: Hex | undefined
+}
+
+export type NonceUse =
+  | { status: 'transfer'; transfer: ChainTransfer }
+  | { status: 'canceled'; transaction: Hex; blockNumber: bigint; blockHash: Hex }
+  /** Not found in the blocks that were searched; that says nothing about later ones. */
+  | { status: 'absent' }
+  | { status: 'could_not_read'; reason: string }

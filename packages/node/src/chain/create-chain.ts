@@ -2,9 +2,9 @@ import type { Address } from '../kernel/address.ts'
 import type { Hex } from '../kernel/bytes.ts'
 import type { Json } from '../kernel/canonical-json.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { type BlockRef, type ChainPort, ChainUnreadable, type InboundTransfer } from './chain-port.ts'
+import { type BlockRef, type ChainPort, ChainUnreadable, type TransferLog } from './chain-port.ts'
 import type { Network } from './network.ts'
-import { findByNonce, readSettlement } from './read-settlement.ts'
+import { findByNonce, findNonceUse, readSettlement, readTransfers } from './read-settlement.ts'
 import type { Rpc } from './rpc.ts'
 import { agreedLogs, type RpcLog } from './search-logs.ts'
 import { addressTopic, calls, topicAddress, topics, word } from './usdc-abi.ts'
@@ -39,13 +39,13 @@ export function createChain(options: ChainOptions): ChainPort {
       )
       return (answer as { hash: Hex } | null | undefined)?.hash
     },
-    usdcBalance: async (owner, blockNumber) =>
-      required(
-        await rpc.first('eth_call', [
-          { to: usdc, data: calls.balanceOf(owner) },
-          blockNumber === undefined ? 'latest' : blockTag(blockNumber),
-        ]),
-      ),
+    async usdcBalance(owner, blockNumber) {
+      const call = { to: usdc, data: calls.balanceOf(owner) }
+      if (blockNumber === undefined) return required(await rpc.first('eth_call', [call, 'latest']))
+      const agreed = await rpc.agreed('eth_call', [call, blockTag(blockNumber)])
+      if (agreed === undefined) throw new ChainUnreadable('the endpoints do not agree on a balance')
+      return required(agreed)
+    },
     async payerStatus(payer, nonce) {
       const [balance, used] = await rpc.batch([
         ethCall(calls.balanceOf(payer), 'latest'),
@@ -67,24 +67,19 @@ export function createChain(options: ChainOptions): ChainPort {
       if (!head) return { status: 'could_not_read', reason: 'the head could not be read' }
       return findByNonce(rpc, network, expected, fromBlock, head.number)
     },
-    inboundTransfers: async (recipient, fromBlock, toBlock) =>
-      (
-        await agreedLogs(rpc, {
-          address: usdc,
-          topics: [topics.transfer, null, addressTopic(recipient)],
-          fromBlock,
-          toBlock,
-        })
-      ).map(toTransfer),
-    transferAuthorization: (transfer) => readAuthorization(rpc, usdc, transfer),
-    async outboundTotal(sender, fromBlock, toBlock) {
-      const logs = await agreedLogs(rpc, {
-        address: usdc,
-        topics: [topics.transfer, addressTopic(sender)],
-        fromBlock,
-        toBlock,
-      })
-      return logs.reduce((sum, log) => sum + BigInt(log.data), 0n)
+    async transferLogs(address, fromBlock, toBlock) {
+      const range = { address: usdc, fromBlock, toBlock }
+      const inbound = await agreedLogs(rpc, { ...range, topics: [topics.transfer, null, addressTopic(address)] })
+      const outbound = await agreedLogs(rpc, { ...range, topics: [topics.transfer, addressTopic(address)] })
+      // A transfer to oneself is in both.
+      const once = new Map([...inbound, ...outbound].map((log) => [`${log.transactionHash} ${log.logIndex}`, log]))
+      return [...once.values()].map(toTransferLog)
+    },
+    transfersIn: (transaction) => readTransfers(sharedReads, network, transaction),
+    async nonceUse(payer, nonce, fromBlock) {
+      const head = await readHeight(rpc, 'latest').catch(() => undefined)
+      if (!head) return { status: 'could_not_read', reason: 'the head could not be read' }
+      return findNonceUse(sharedReads, network, { payer, nonce }, { fromBlock, toBlock: head.number })
     },
     checkContractSignature: options.checkContractSignature,
     verifyAsset: () => verifyAsset(rpc, network),
@@ -158,23 +153,13 @@ function rememberFor<T>(clock: Clock, ageMsMax: number, read: () => Promise<T>):
   }
 }
 
-function toTransfer(log: RpcLog): InboundTransfer {
+function toTransferLog(log: RpcLog): TransferLog {
   return {
     transaction: log.transactionHash,
     blockNumber: BigInt(log.blockNumber),
     logIndex: Number(BigInt(log.logIndex)),
     sender: topicAddress(log.topics[1] ?? '') as Address,
+    recipient: topicAddress(log.topics[2] ?? '') as Address,
     amountMicro: BigInt(log.data),
   }
-}
-
-async function readAuthorization(rpc: Rpc, usdc: Address, transfer: InboundTransfer): Promise<Hex | undefined> {
-  const receipt = (await rpc.first('eth_getTransactionReceipt', [transfer.transaction])) as { logs: RpcLog[] } | null
-  if (!receipt) throw new ChainUnreadable(`no receipt of ${transfer.transaction}`)
-  const before = receipt.logs.find(
-    (log) => Number(BigInt(log.logIndex)) === transfer.logIndex - 1 && log.address.toLowerCase() === usdc,
-  )
-  const carries =
-    before?.topics[0] === topics.authorizationUsed && topicAddress(before.topics[1] ?? '') === transfer.sender
-  return carries ? before.topics[2] : undefined
 }

@@ -1,10 +1,12 @@
 export {
   type BlockRef,
   type ChainPort,
+  type ChainTransfer,
   ChainUnreadable,
   type ExpectedTransfer,
-  type InboundTransfer,
+  type NonceUse,
   type SettlementEvidence,
+  type TransferLog,
 } from './chain-port.ts'
 export { type ChainOptions, createChain } from './create-chain.ts'
 export { httpEndpoint } from './http-endpoint.ts'

@@ -1,12 +1,18 @@
 import type { Hex } from '../kernel/bytes.ts'
 import type { Json } from '../kernel/canonical-json.ts'
-import { ChainUnreadable, type ExpectedTransfer, type SettlementEvidence } from './chain-port.ts'
+import {
+  type ChainTransfer,
+  ChainUnreadable,
+  type ExpectedTransfer,
+  type NonceUse,
+  type SettlementEvidence,
+} from './chain-port.ts'
 import type { Network } from './network.ts'
 import type { Rpc } from './rpc.ts'
 import { type RpcLog, searchLogs } from './search-logs.ts'
 import { addressTopic, topicAddress, topics } from './usdc-abi.ts'
 
-type Receipt = {
+export type Receipt = {
   status: Hex
   transactionHash: Hex
   blockNumber: Hex
@@ -46,27 +52,58 @@ export async function readSettlement(
 }
 
 export function judgeReceipt(network: Network, receipt: Receipt, expected: ExpectedTransfer): SettlementEvidence {
-  const logs = receipt.logs.filter((log) => log.address.toLowerCase() === network.usdc.address)
-  const used = logs.find((log) => isUseOf(log, topics.authorizationUsed, expected))
   const transaction = receipt.transactionHash
-  if (receipt.status !== '0x1' || !used) return { status: 'reverted', transaction, gasGwei: gasGwei(receipt) }
-  // USDC marks the authorization and transfers in one breath, so the transfer is the very next log of the asset.
-  const usedIndex = BigInt(used.logIndex)
-  const transfer = logs.find((log) => BigInt(log.logIndex) === usedIndex + 1n && log.topics[0] === topics.transfer)
-  const fits =
-    transfer !== undefined &&
-    topicAddress(transfer.topics[1] ?? '') === expected.payer &&
-    topicAddress(transfer.topics[2] ?? '') === expected.payTo &&
-    BigInt(transfer.data) === expected.amountMicro
-  if (!fits) return { status: 'mismatch', detail: `${transaction} used the nonce without the transfer that was quoted` }
-  return {
-    status: 'confirmed',
-    transaction,
-    blockNumber: BigInt(receipt.blockNumber),
-    blockHash: receipt.blockHash,
-    logIndex: Number(BigInt(transfer.logIndex)),
-    gasGwei: gasGwei(receipt),
-  }
+  const used =
+    receipt.status === '0x1' &&
+    receipt.logs.some((log) => isUseOf(network, log, topics.authorizationUsed, expected.payer, expected.nonce))
+  if (!used) return { status: 'reverted', transaction, gasGwei: gasGwei(receipt) }
+  const transfer = transferOfNonce(network, receipt, expected.payer, expected.nonce)
+  // An authorization marked as used without its transfer is not what this asset does: nothing is concluded from it.
+  if (!transfer) return { status: 'could_not_read', reason: `${transaction} used the nonce without a transfer` }
+  if (transfer.recipient !== expected.payTo || transfer.amountMicro !== expected.amountMicro)
+    return { status: 'used_otherwise', transfer }
+  const { blockNumber, blockHash, position } = transfer
+  return { status: 'confirmed', transaction, blockNumber, blockHash, position, gasGwei: gasGwei(receipt) }
+}
+
+function transferOfNonce(network: Network, receipt: Receipt, payer: string, nonce: Hex): ChainTransfer | undefined {
+  return transfersOf(network, receipt).find((transfer) => transfer.sender === payer && transfer.nonce === nonce)
+}
+
+/** USDC marks the authorization and transfers in one call, so the log before a transfer names the nonce it was made with. */
+export function transfersOf(network: Network, receipt: Receipt): ChainTransfer[] {
+  if (receipt.status !== '0x1') return []
+  const isUsdc = (log: RpcLog | undefined) => log?.address.toLowerCase() === network.usdc.address
+  return receipt.logs.flatMap((log, position): ChainTransfer[] => {
+    if (!isUsdc(log) || log.topics[0] !== topics.transfer) return []
+    const sender = topicAddress(log.topics[1] ?? '')
+    const recipient = topicAddress(log.topics[2] ?? '')
+    if (!sender || !recipient) return []
+    const before = receipt.logs[position - 1]
+    const carried =
+      isUsdc(before) &&
+      before?.topics[0] === topics.authorizationUsed &&
+      topicAddress(before.topics[1] ?? '') === sender
+    return [
+      {
+        transaction: receipt.transactionHash,
+        position,
+        blockNumber: BigInt(receipt.blockNumber),
+        blockHash: receipt.blockHash,
+        logIndex: Number(BigInt(log.logIndex)),
+        sender,
+        recipient,
+        amountMicro: BigInt(log.data),
+        nonce: carried ? before.topics[2] : undefined,
+      },
+    ]
+  })
+}
+
+export async function readTransfers(rpc: Rpc, network: Network, transaction: Hex): Promise<ChainTransfer[]> {
+  const receipt = (await rpc.agreed('eth_getTransactionReceipt', [transaction], relevantOfReceipt)) as Receipt | null
+  if (!receipt) throw new ChainUnreadable(`no agreed receipt of ${transaction}`)
+  return transfersOf(network, receipt)
 }
 
 export async function findByNonce(
@@ -76,44 +113,45 @@ export async function findByNonce(
   fromBlock: bigint,
   toBlock: bigint,
 ): Promise<SettlementEvidence> {
+  const use = await findNonceUse(rpc, network, expected, { fromBlock, toBlock })
+  if (use.status !== 'transfer') return use
+  return readSettlement(rpc, network, use.transfer.transaction, expected)
+}
+
+/** That money moved, and that it did not, is believed from a receipt the endpoints agree on, never from a log search. */
+export async function findNonceUse(
+  rpc: Rpc,
+  network: Network,
+  { payer, nonce }: Pick<ExpectedTransfer, 'payer' | 'nonce'>,
+  blocks: { fromBlock: bigint; toBlock: bigint },
+): Promise<NonceUse> {
   try {
-    const logs = await searchLogs(rpc, {
+    const [log] = await searchLogs(rpc, {
       address: network.usdc.address,
-      topics: [[topics.authorizationUsed, topics.authorizationCanceled], addressTopic(expected.payer), expected.nonce],
-      fromBlock,
-      toBlock,
+      topics: [[topics.authorizationUsed, topics.authorizationCanceled], addressTopic(payer), nonce],
+      ...blocks,
     })
-    const log = logs[0]
     if (!log) return { status: 'absent' }
-    if (log.topics[0] === topics.authorizationCanceled)
-      return await confirmCancellation(rpc, network, log.transactionHash, expected)
-    return await readSettlement(rpc, network, log.transactionHash, expected)
+    const answer = await rpc.agreed('eth_getTransactionReceipt', [log.transactionHash], relevantOfReceipt)
+    const receipt = answer as Receipt | null | undefined
+    if (!receipt || receipt.status !== '0x1') return { status: 'could_not_read', reason: 'no agreed receipt yet' }
+    const transfer = transferOfNonce(network, receipt, payer, nonce)
+    if (transfer) return { status: 'transfer', transfer }
+    if (!receipt.logs.some((one) => isUseOf(network, one, topics.authorizationCanceled, payer, nonce)))
+      return { status: 'could_not_read', reason: 'the endpoints do not agree on what the nonce was used for' }
+    const { transactionHash: transaction, blockHash } = receipt
+    return { status: 'canceled', transaction, blockNumber: BigInt(receipt.blockNumber), blockHash }
   } catch (error) {
     return unreadable(error)
   }
 }
 
-/** That no money moved is believed like that it did: from a receipt the endpoints agree on. */
-async function confirmCancellation(
-  rpc: Rpc,
-  network: Network,
-  transaction: Hex,
-  expected: ExpectedTransfer,
-): Promise<SettlementEvidence> {
-  const receipt = (await rpc.agreed('eth_getTransactionReceipt', [transaction], relevantOfReceipt)) as Receipt | null
-  const canceled =
-    receipt?.status === '0x1' &&
-    receipt.logs.some(
-      (log) =>
-        log.address.toLowerCase() === network.usdc.address && isUseOf(log, topics.authorizationCanceled, expected),
-    )
-  if (!canceled) return { status: 'could_not_read', reason: 'a cancellation that the endpoints do not agree on' }
-  return { status: 'canceled', transaction, blockNumber: BigInt(receipt.blockNumber) }
-}
-
-function isUseOf(log: RpcLog, topic: Hex, expected: ExpectedTransfer): boolean {
+function isUseOf(network: Network, log: RpcLog, topic: Hex, payer: string, nonce: Hex): boolean {
   return (
-    log.topics[0] === topic && topicAddress(log.topics[1] ?? '') === expected.payer && log.topics[2] === expected.nonce
+    log.address.toLowerCase() === network.usdc.address &&
+    log.topics[0] === topic &&
+    topicAddress(log.topics[1] ?? '') === payer &&
+    log.topics[2] === nonce
   )
 }
 
@@ -123,7 +161,7 @@ function gasGwei(receipt: Receipt): bigint {
   return (wei + 999_999_999n) / 1_000_000_000n
 }
 
-function unreadable(error: unknown): SettlementEvidence {
+function unreadable(error: unknown): { status: 'could_not_read'; reason: string } {
   if (error instanceof ChainUnreadable) return { status: 'could_not_read', reason: error.message }
   throw error
 }

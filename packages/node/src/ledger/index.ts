@@ -3,7 +3,7 @@ export { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
 export { type BooksGroup, booksByGroup, foldBooks, openClearingSinceFold } from './fold-books.ts'
 export { joinPostings } from './join-postings.ts'
 export { lockAccounts, lockBalances } from './lock-accounts.ts'
-export { type PostOutcome, post, postSql, postValues } from './post.ts'
+export { type PostOutcome, post, postSql, postValues, postValuesWithoutTransfers } from './post.ts'
 export {
   balanceDifferences,
   balanceOf,
@@ -18,4 +18,15 @@ export {
 } from './read.ts'
 export { reversalReference, reverse } from './reverse.ts'
 export { type SealBreak, sealBooks, sealHead, verifySeals } from './seal.ts'
-export { credit, debit, type LedgerLine, type LedgerTransaction } from './transaction.ts'
+export { credit, debit, type LedgerLine, type LedgerTransaction, type TransferTurn } from './transaction.ts'
+export {
+  type MovedMoney,
+  postponeTransfer,
+  releaseTransfer,
+  type TransferBooking,
+  type TransferRow,
+  takeTransfer,
+  takeTransfers,
+  transfersOfNonce,
+  unexplainedTransfers,
+} from './transfers.ts'

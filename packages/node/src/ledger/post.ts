@@ -32,8 +32,12 @@ export async function post(sql: Sql, transactions: readonly LedgerTransaction[])
   })
 }
 
-/** For use inside a larger statement: `select * from ledger_post($1, …, $11)` with the values of `postValues`. */
-export const postSql = 'select * from ledger_post($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)'
+/** For use inside a larger statement: `select * from ledger_post($1, …, $13)` with the values of `postValues`. */
+export const postSql = 'select * from ledger_post($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)'
+
+/** For statements that move no money at our wallets, and so name no transfers: the first eleven parameters. */
+export const postValuesWithoutTransfers = (transactions: readonly LedgerTransaction[]): unknown[] =>
+  postValues(transactions).slice(0, 11)
 
 export function postValues(transactions: readonly LedgerTransaction[]): unknown[] {
   const places = new Map<string, number>()
@@ -66,6 +70,8 @@ export function postValues(transactions: readonly LedgerTransaction[]): unknown[
     lineOwners,
     lineAccounts,
     lineAmounts,
+    transactions.map((transaction) => transaction.transfer?.id ?? null),
+    transactions.map((transaction) => transaction.transfer?.turn ?? null),
   ]
 }
 

@@ -14,8 +14,13 @@ export type LedgerTransaction = {
   kind: string
   paymentId?: string
   memo?: string
+  /** The transfer whose money this books or takes back; required where a line is about one of our wallets. */
+  transfer?: TransferTurn
   lines: readonly LedgerLine[]
 }
+
+/** One posting of one transfer: an even turn books it, the odd one after it reverses that. */
+export type TransferTurn = { id: bigint; turn: number }
 
 /** Positive amounts only: the sign is said by the verb. */
 export function debit(account: Account, amount: Micro): LedgerLine {

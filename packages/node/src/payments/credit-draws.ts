@@ -1,7 +1,7 @@
 import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Micro } from '../kernel/money.ts'
-import { accounts, type LedgerTransaction, postValues } from '../ledger/index.ts'
+import { accounts, type LedgerTransaction, postValuesWithoutTransfers } from '../ledger/index.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
 import { sqlStateOf } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
@@ -166,7 +166,7 @@ export async function captureDraws(tx: Tx, nowMs: number, held: readonly HeldDra
   const { rows } = await tx.query<{ ended: number }>({
     name: 'credit_capture',
     text: captureSql,
-    values: [held.map(({ holdId }) => holdId), new Date(nowMs), ...postValues(postings)],
+    values: [held.map(({ holdId }) => holdId), new Date(nowMs), ...postValuesWithoutTransfers(postings)],
   })
   if (rows[0]?.ended !== held.length) throw new Error('a credit hold is no longer held')
 }

@@ -114,7 +114,7 @@ from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::b
   as t (payment_id, round, payer, network, route_id, take_micro, points, affiliate, affiliate_micro, note, bps, matures_at,
     referrer, referrer_points, referred_points, needs_finality, sold_at)`
 
-const postParameters = Array.from({ length: 11 }, (_, index) => `$${index + 18}`).join(', ')
+const postParameters = Array.from({ length: 13 }, (_, index) => `$${index + 18}`).join(', ')
 
 /** The rows and their postings in one statement: a round trip of its own for each would be most of what a sale hook costs. */
 export async function bookRewards(

@@ -1,0 +1,136 @@
+import type { Address } from '../kernel/address.ts'
+import { fromHex, type Hex } from '../kernel/bytes.ts'
+import type { Micro } from '../kernel/money.ts'
+import type { Sql, Tx } from '../store/database.ts'
+import type { TransferTurn } from './transaction.ts'
+
+/** A transfer into or out of an address of ours, as the chain shows it. */
+export type MovedMoney = {
+  network: string
+  asset: Address
+  transaction: Hex
+  position: number
+  sender: Address
+  recipient: Address
+  amountMicro: Micro
+  nonce: Hex | undefined
+  blockNumber: bigint
+  blockHash: Hex
+}
+
+/** What a transfer is booked as, and the payment, payout or wallet it is booked for. */
+export type TransferBooking = { as: string; for: string }
+
+/**
+ * Takes transfers for booking, in the transaction that posts them. Undefined for each that was booked before: whoever
+ * asks must not post its money again.
+ */
+export async function takeTransfers(
+  tx: Tx,
+  taken: readonly { money: MovedMoney; booking: TransferBooking }[],
+  nowMs: number,
+): Promise<(TransferTurn | undefined)[]> {
+  if (taken.length === 0) return []
+  const { rows } = await tx.query<{ place: number; id: bigint; turn: number }>({
+    name: 'transfer_take',
+    text: 'select * from transfer_take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+    values: [
+      taken.map(({ money }) => money.network),
+      taken.map(({ money }) => money.asset),
+      taken.map(({ money }) => money.transaction),
+      taken.map(({ money }) => money.position),
+      taken.map(({ money }) => money.sender),
+      taken.map(({ money }) => money.recipient),
+      taken.map(({ money }) => money.amountMicro),
+      taken.map(({ money }) => (money.nonce === undefined ? null : fromHex(money.nonce))),
+      taken.map(({ money }) => money.blockNumber),
+      taken.map(({ money }) => money.blockHash),
+      taken.map(({ booking }) => booking.as),
+      taken.map(({ booking }) => booking.for),
+      new Date(nowMs),
+    ],
+  })
+  const byPlace = new Map(rows.map(({ place, id, turn }) => [place, { id, turn }]))
+  return taken.map((_, index) => byPlace.get(index + 1))
+}
+
+export async function takeTransfer(
+  tx: Tx,
+  money: MovedMoney,
+  booking: TransferBooking,
+  nowMs: number,
+): Promise<TransferTurn | undefined> {
+  return (await takeTransfers(tx, [{ money, booking }], nowMs))[0]
+}
+
+/**
+ * A reorganisation took the transfer away: its row is free again, and the answer is the turn of the posting that takes
+ * its money back. Undefined when it is not booked for this subject.
+ */
+export async function releaseTransfer(
+  tx: Tx,
+  key: Pick<MovedMoney, 'network' | 'asset' | 'transaction' | 'position'>,
+  bookedFor: string,
+): Promise<TransferTurn | undefined> {
+  const { rows } = await tx.query<{ id: bigint; turn: number }>(
+    `update transfer set booked_as = null, booked_for = null, booked_at = null, final = false, turn = turn + 2
+     where network = $1 and asset = $2 and transaction = $3 and position = $4 and booked_for = $5
+     returning id, turn`,
+    [key.network, key.asset, key.transaction, key.position, bookedFor],
+  )
+  const [row] = rows
+  return row && { id: row.id, turn: row.turn - 1 }
+}
+
+export type TransferRow = MovedMoney & {
+  id: bigint
+  turn: number
+  bookedAs: string | null
+  bookedFor: string | null
+  final: boolean
+  tries: number
+}
+
+const columns = `id, network, asset, transaction, position, sender, recipient, amount_micro as "amountMicro",
+  '0x' || encode(nonce, 'hex') as nonce, block_number as "blockNumber", block_hash as "blockHash", turn,
+  booked_as as "bookedAs", booked_for as "bookedFor", final, tries`
+
+/** Transfers made with a nonce, whatever they were booked as. */
+export async function transfersOfNonce(
+  sql: Sql,
+  key: { network: string; sender: Address; nonce: Hex },
+): Promise<TransferRow[]> {
+  const { rows } = await sql.query<TransferRow>(
+    `select ${columns} from transfer where network = $1 and sender = $2 and nonce = $3 order by id`,
+    [key.network, key.sender, fromHex(key.nonce)],
+  )
+  return rows.map(withoutNull)
+}
+
+/** Final transfers that nothing explains yet and whose next try is due, oldest first. */
+export async function unexplainedTransfers(
+  sql: Sql,
+  network: string,
+  nowMs: number,
+  limit: number,
+): Promise<TransferRow[]> {
+  const { rows } = await sql.query<TransferRow>(
+    `select ${columns} from transfer where network = $1 and booked_as is null and final and try_at <= $2
+     order by try_at, id limit $3`,
+    [network, new Date(nowMs), limit],
+  )
+  return rows.map(withoutNull)
+}
+
+/** Tried again later, after a wait that doubles up to ten minutes: one row never holds up the others. */
+export async function postponeTransfer(sql: Sql, id: bigint, nowMs: number): Promise<void> {
+  await sql.query(
+    `update transfer set tries = tries + 1, try_at = $2::timestamptz + least(600, power(2, least(tries, 10))) * interval '1 second'
+     where id = $1 and booked_as is null`,
+    [id, new Date(nowMs)],
+  )
+}
+
+function withoutNull(row: TransferRow): TransferRow {
+  return { ...row, nonce: row.nonce ?? undefined }
+}
