@@ -23,7 +23,7 @@ const interrupting = (facilitator: Facilitator): Facilitator => ({
     const work = beforeSettle
     beforeSettle = undefined
     await work?.()
-    if (outage) return { status: 'refused', reason: 'facilitator_unreachable' }
+    if (outage) return { status: 'refused', reason: 'facilitator_unreachable', payloadLeft: false }
     const outcome = await facilitator.settle(payment, signal)
     return namesAnother && outcome.status === 'submitted'
       ? { ...outcome, transaction: payment.authorization.nonce }

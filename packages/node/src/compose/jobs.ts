@@ -6,8 +6,7 @@ import {
   defaultGateLimits,
   forgetIdle,
   type PaidRoute,
-  type Payees,
-  payeeAddress,
+  type ReconciledAddress,
   type RecoverDeps,
   reconcileBooks,
   recoverPayments,
@@ -25,7 +24,6 @@ export async function startJobs(
   ground: Ground,
   till: Till,
   options: {
-    payees: Payees
     shops: readonly Shop[]
     routeOf(routeId: string): PaidRoute | undefined
     recoverLanes?(): Promise<void>
@@ -47,15 +45,14 @@ export async function startJobs(
     finishSales: till.finishSales,
     inclusionMicroMax: defaultGateLimits.inclusionMicroMax,
     routeOf: options.routeOf,
+    isOurs: till.ownAddresses.isOurs,
+    exposure: till.exposure,
     ...(till.facilitator.settlementFee === undefined ? {} : { settlementFee: till.facilitator.settlementFee }),
   }
-  const targets = [...chains.values()].flatMap((chain) =>
-    (['pay_to', 'custody'] as const).map((payee) => ({
-      chain,
-      payee,
-      address: payeeAddress(options.payees, payee, chain.network.caip2),
-    })),
-  )
+  const targets = till.ownAddresses.all().flatMap(({ network, payee, address, exclusive }): ReconciledAddress[] => {
+    const chain = chains.get(network)
+    return chain ? [{ chain, payee, address, exclusive }] : []
+  })
   const scheduler = createScheduler({ clock, log, rng: ports.rng })
   // Shops are told to stop while their jobs may still be running: long work ends at the next opportunity.
   stops.push(async () => {

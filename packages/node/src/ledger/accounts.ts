@@ -96,6 +96,9 @@ export const accounts = {
   /** Transfers in that no claim explains. Credited on arrival after finality, debited when credited to somebody. */
   unmatched: (network: string) => account('liability', false, network, 'unmatched', 'usdc'),
 
+  /** Transfers in between a backup and its restore. Credited on arrival, debited when a person decides whose they are. */
+  restoreGap: (network: string) => account('liability', false, network, 'restore_gap', 'usdc'),
+
   /** Paid to facilitators per settlement. Debited by each fee; credited only by a correction. */
   feesFacilitator: (network: string) => account('expense', false, network, 'fees:facilitator', 'usdc'),
 
