@@ -138,7 +138,7 @@ test('a posting without money is found and raises an alarm', async () => {
     post(tx, [
       {
         reference: 'test:invented',
-        kind: 'test',
+        kind: 'opening',
         lines: [
           { account: accounts.onchain('eip155:8453', 'pay_to'), amount: 123n },
           { account: accounts.revenue('eip155:8453', 'test'), amount: -123n },

@@ -77,7 +77,7 @@ async function openMarketOfOneChain() {
           kind: 'split',
           paymentId: id,
           lines: mergeLines([
-            { account: accounts.onchain(network, 'custody'), amount: price },
+            { account: accounts.distributor(network), amount: price },
             { account: accounts.revenue(network, 'cite.attest'), amount: -toll },
             ...lines,
           ]),
@@ -97,7 +97,7 @@ async function openMarketOfOneChain() {
           reference: `reorg:${sold.id}`,
           kind: 'reorg',
           paymentId: sold.id,
-          lines: [...lines, { account: accounts.onchain(network, 'custody'), amount: -sold.price }],
+          lines: [...lines, { account: accounts.distributor(network), amount: -sold.price }],
         },
       ])
       const sale = { paymentId: sold.id, round: 0 } as Parameters<typeof reverseAccruals>[1]
