@@ -99,6 +99,7 @@ async function usedOtherwise(
   const statusUrl = deps.statusUrl(claim.id)
   const reason = otherUseReason(deps.isOurs, claim.network, use)
   const certain = await isFinal(chain, use).catch(() => false)
+  await recordLoss(deps, claim, 0n)
   if (!certain) {
     await deps.looseEnds.park(claim.id, reason, attempt)
     return refuseForLater('settlement_unknown', statusUrl, 10, 'The nonce was used for something else.')
