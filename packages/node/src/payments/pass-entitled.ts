@@ -92,7 +92,7 @@ async function drawBeyondCap(deps: GateDeps, call: PaidCall, hold: HoldOutcome):
   const balances = await Promise.all(
     [...deps.chains.keys()].map((network) => readCredit(deps.database, network, hold.account)),
   )
-  if (balances.some(({ movableMicro, heldMicro }) => movableMicro + heldMicro >= call.priceMicro)) return undefined
+  if (balances.some(({ movableMicro }) => movableMicro >= call.priceMicro)) return undefined
   return { kind: 'refused', problem: new Problem('exposure_limit', { retryAfterSeconds: 30 }) }
 }
 
