@@ -286,12 +286,12 @@ test('keys are rotated and revoked on the running node, vouched for by the opera
   await vi.waitFor(async () => {
     const index = (await (await fetch(proxy.url)).json()) as { keys: { key_id: string } }
     expect(index.keys.key_id).toBe(rotated.key_id)
-  })
+  }, 30_000)
   const file = join(folder, 'rotated.json')
   // Documents are shared for some seconds; with an overlap of minutes nobody would notice.
   const buyRotated = () => assay(['buy', echo('rotated'), '--demo', '--save', file])
   await vi.waitFor(async () => expect(await buyRotated()).toMatchObject({ code: 0 }), {
-    timeout: 10_000,
+    timeout: 30_000,
     interval: 500,
   })
   const other = await assay(['keys', 'rotate', '--yes'], { env: { ...operatorEnv, OPERATOR_KEY: keyOf('creator') } })
