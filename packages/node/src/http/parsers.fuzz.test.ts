@@ -39,6 +39,10 @@ test('queries: any text is read without a throw, attribution never stays in the 
   expect(readQuery('?a=1&a=2').problems).toEqual([{ field: 'query.a', problem: 'is given twice' }])
   expect(readQuery('?__proto__=1').problems).toHaveLength(1)
   expect(readQuery('?a=%ff').problems).toHaveLength(1)
+  for (const query of ['?a=%00', '?a%00=1', '?ref=%00', '?a=x%00y'])
+    expect(readQuery(query).problems, query).toEqual([
+      { field: 'query', problem: 'contains NUL or half of a surrogate pair' },
+    ])
 })
 
 test('attribution: one valid wallet each, two differing codes are refused, the same one twice is fine', () => {
