@@ -163,6 +163,17 @@ test('a named call uses the pass once however often it is sent, and another requ
   ).toBe(401)
 })
 
+test('two passes of one wallet shared the names of their calls', async () => {
+  const newPass = async () => ((await (await post(await draft())).json()) as { pass: { token: string } }).pass
+  const passes = [await newPass(), await newPass()]
+  const statuses: number[] = []
+  for (const [n, { token }] of passes.entries()) {
+    const headers = { authorization: `Bearer ${token}`, 'idempotency-key': 'of-each' }
+    statuses.push((await fetch(at(`/test/feed/live?n=${n}`), { headers })).status)
+  }
+  expect(statuses).toEqual([200, 200])
+})
+
 test('credit is paid in once and drawn by signed requests, which earn points; a top-up earns none', async () => {
   const payer = await till.newBuyer(100_000_000n)
   const topUp = await buy(payer, at('/v1/credit/topup?usd=5'))

@@ -12,6 +12,7 @@ import {
   idempotencyKey,
   insertHold,
   keepAnswer,
+  keyWithin,
   type PaidCall,
   wasCaptured,
 } from '../payments/index.ts'
@@ -71,7 +72,7 @@ async function holdPass(deps: PassDeps, call: PaidCall): Promise<HoldOutcome> {
       status: 'refused',
       problem: new Problem('proof_invalid', { detail: 'This pass is not one of this node.' }),
     }
-  const key = idempotencyKey(call.headers)
+  const key = keyWithin('pass', pass.id, idempotencyKey(call.headers))
   const earlier = await earlierCall(database, name, pass.wallet, key, call)
   if (earlier) return earlier
   const problem = whyNotCovered(pass, call, clock.nowMs())
