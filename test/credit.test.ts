@@ -377,6 +377,13 @@ test('a refund sends final money back on its chain, less the cost; draws beside 
   await expect.poll(received, { timeout: 60_000, interval: 500 }).toBe(3_000_000n - outMicro)
 }, 120_000)
 
+test('a subscription bought with Polygon credit said that it was paid on Base', async () => {
+  const owner = await withCredit('300', 'polygon')
+  const bought = await fetch(await signRequest(at('/matrix/subscribe/standard'), {}, { account: owner }))
+  expect(await bought.json()).toMatchObject({ subscription: { chain: 'polygon', price_usd: '250' } })
+  expect(await creditOf(owner.address, 'eip155:137')).toBe(50_000_000n)
+})
+
 test('a subscription bought with credit gives its token, and the same one when its named call is asked for again', async () => {
   const owner = await withCredit('300')
   const ask = async () =>

@@ -16,6 +16,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { accounts, credit, debit, post } from '../packages/node/src/ledger/index.ts'
 import { type PeerKeys, readSharedEvent } from '../packages/node/src/market/intents/peers/shared-event.ts'
 import { lockIntents, newestSeq, publishEvents } from '../packages/node/src/market/intents/store.ts'
 import { keyDirectoryPath } from '../packages/node/src/signing/index.ts'
@@ -367,6 +368,18 @@ test('bought from credit it goes on as the stream, without a transaction of its 
   const { credit } = await readCredit(paying, till.node.url, rich.address)
   expect(credit.find(({ network }) => network === 'eip155:8453')?.credit_micro).toBe('0')
 }, 60_000)
+
+test('a stream bought with Polygon credit said that it was paid on Base', async () => {
+  const rich = await till.newBuyer(0n)
+  const wallet = rich.address.toLowerCase() as `0x${string}`
+  const lines = [
+    debit(accounts.onchain('eip155:137', 'custody'), price),
+    credit(accounts.credit('eip155:137', wallet), price),
+  ]
+  await post(till.db.database, [{ reference: `test_topup:${wallet}`, kind: 'topup', lines }])
+  const response = await fetch(await signRequest(url, {}, { account: rich }))
+  expect([response.status, await response.json()]).toMatchObject([200, { subscription: { chain: 'polygon' } }])
+})
 
 test('a reorg that takes the payment away ends the stream and the subscription', async () => {
   const { control } = till.base

@@ -269,17 +269,20 @@ function onlyNetwork(mandate: MandateTerms | undefined, caller: CreditCaller): s
   return owner.kind === 'contract' ? `eip155:${owner.chainId}` : undefined
 }
 
-/** Credit is owed on the chain where it was paid in; a chain on which the route is sold comes first. */
+/** Credit is owed on the chain where it was paid in; a chain on which the route is sold comes first, or is the only one. */
 function networksFor(networks: readonly string[], call: PaidCall, only: string | undefined): string[] {
   const sold = call.route.networks.filter((network) => networks.includes(network))
-  const ordered = [...sold, ...networks.filter((network) => !sold.includes(network))]
+  const others = call.route.creditOnNetworksOnly ? [] : networks.filter((network) => !sold.includes(network))
+  const ordered = [...sold, ...others]
   return only === undefined ? ordered : ordered.filter((network) => network === only)
 }
 
 function notEnough(call: PaidCall, mandated: boolean): HoldOutcome {
+  const { creditOnNetworksOnly, networks } = call.route
+  const where = creditOnNetworksOnly ? ` on ${networks.join(' or ')}` : ''
   return {
     status: 'not_covered',
-    note: `The credit of ${mandated ? 'the mandate’s owner' : 'this wallet'} does not cover this call.`,
+    note: `The credit of ${mandated ? 'the mandate’s owner' : 'this wallet'}${where} does not cover this call.`,
     extra: { price_usd: formatUsd(call.priceMicro), topup: '/v1/credit/topup' },
   }
 }

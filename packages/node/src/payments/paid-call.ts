@@ -49,6 +49,8 @@ export type Sale = {
 export type PaidRoute = {
   id: string
   networks: readonly string[]
+  /** Credit that was paid in on another chain does not pay for it. */
+  creditOnNetworksOnly?: boolean
   payee: 'pay_to' | 'custody'
   revocable: boolean
   /** The price is the same whatever the input; otherwise signed offers name the input they are for. */

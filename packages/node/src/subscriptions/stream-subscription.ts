@@ -7,7 +7,7 @@ import type { Sql, Tx } from '../store/database.ts'
 import { grantPeriod, takeBackPeriod, tokenName } from './grant-period.ts'
 import { parseSubscriptionPolicy } from './policy.ts'
 import { receiptIn } from './receipt-in.ts'
-import { type SubscriptionView, showSubscription } from './show-subscription.ts'
+import { chainOf, type SubscriptionView, showSubscription } from './show-subscription.ts'
 import { findSubscription, findSubscriptions } from './store.ts'
 
 /** What is stored of a sold or opened stream: the token is named by version and key, and made anew each time it is given. */
@@ -29,7 +29,10 @@ export type StreamSubscriptions = {
   receiptIn(paymentResponse: string): string | null
 }
 
-export function openStreamSubscriptions(context: Pick<ShopContext, 'keyring'>, given?: unknown): StreamSubscriptions {
+export function openStreamSubscriptions(
+  context: Pick<ShopContext, 'keyring' | 'polygon'>,
+  given?: unknown,
+): StreamSubscriptions {
   const policy = parseSubscriptionPolicy(given)
   const tokens = createTokenMaker(context.keyring, 'asub')
   const priceMicro = policy.priceMicro.stream
@@ -49,7 +52,11 @@ export function openStreamSubscriptions(context: Pick<ShopContext, 'keyring'>, g
         vipMicro: priceMicro,
       }
       const subscription = await grantPeriod(tx, tokens, period, sale.settledAtMs)
-      const paid = { chain: 'base' as const, provisional: sale.provisional, price_usd: formatUsd(sale.amountMicro) }
+      const paid = {
+        chain: chainOf(context, sale.network),
+        provisional: sale.provisional,
+        price_usd: formatUsd(sale.amountMicro),
+      }
       return {
         subscription: showSubscription(policy, subscription, paid),
         token: { version: subscription.tokenVersion, key_id: subscription.tokenKeyId },

@@ -8,7 +8,7 @@ import type { Tx } from '../store/database.ts'
 import { grantPeriod, takeBackPeriod, tokenName } from './grant-period.ts'
 import { type SubscriptionPolicy, type Tier, tiers } from './policy.ts'
 import { receiptIn } from './receipt-in.ts'
-import { exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
+import { chainOf, exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
 
 export type SubscribeDeps = Pick<ShopContext, 'base' | 'polygon' | 'clock'> & {
   policy: SubscriptionPolicy
@@ -63,7 +63,7 @@ function subscribeRoute(deps: SubscribeDeps, chain: Chain, tier: Tier): RouteDec
       payee: 'pay_to',
       revocable: true,
       prepare: async () => ({ answer: jsonAnswer({ subscription: null, token: null }), reservation: { tier } }),
-      commit: (tx, sale) => commitPeriod(deps, tx, sale, chain, tier),
+      commit: (tx, sale) => commitPeriod(deps, tx, sale, tier),
       revoke: (tx, sale) => takeBackPeriod(tx, tokens, sale.paymentId, deps.clock.nowMs()),
       release: releaseToken(tokens),
     },
@@ -71,7 +71,7 @@ function subscribeRoute(deps: SubscribeDeps, chain: Chain, tier: Tier): RouteDec
 }
 
 /** What is stored names the token by its version and key; the token itself is made anew each time it is given. */
-async function commitPeriod(deps: SubscribeDeps, tx: Tx, sale: Sale, chain: Chain, tier: Tier) {
+async function commitPeriod(deps: SubscribeDeps, tx: Tx, sale: Sale, tier: Tier) {
   const { policy } = deps
   const subscription = await grantPeriod(
     tx,
@@ -88,7 +88,11 @@ async function commitPeriod(deps: SubscribeDeps, tx: Tx, sale: Sale, chain: Chai
     },
     sale.settledAtMs,
   )
-  const paid = { chain: chain.word, provisional: sale.provisional, price_usd: formatUsd(sale.amountMicro) }
+  const paid = {
+    chain: chainOf(deps, sale.network),
+    provisional: sale.provisional,
+    price_usd: formatUsd(sale.amountMicro),
+  }
   return jsonAnswer({
     subscription: showSubscription(policy, subscription, paid),
     token: { version: subscription.tokenVersion, key_id: subscription.tokenKeyId },

@@ -108,6 +108,8 @@ function buyRoute(deps: TradeDeps): RouteDeclaration {
         of: (input) => premiumFor(deps, input),
       },
       networks: [deps.network],
+      // Collateral, premium and payout are on one chain.
+      creditOnNetworksOnly: true,
       payee: 'custody',
       revocable: true,
       prepare: async ({ body }, call) => {
@@ -156,6 +158,8 @@ function writeRoute(deps: TradeDeps): RouteDeclaration {
         of: (input) => collateralFor(deps, input),
       },
       networks: [deps.network],
+      // Collateral, premium and payout are on one chain.
+      creditOnNetworksOnly: true,
       payee: 'custody',
       revocable: true,
       prepare: async ({ body }, call) => {
