@@ -22,6 +22,7 @@ export const addKeys: AddCommand = (program, context) => {
     )
   addRotate(group, context)
   addRevoke(group, context)
+  addRevokeTokens(group, context)
 }
 
 const addRotate: AddCommand = (group, context) => {
@@ -63,6 +64,21 @@ const addRevoke: AddCommand = (group, context) => {
       withOperator(context.terminal, async (operator) => {
         const { revokeKeys } = await import('./change-keys.ts')
         await revokeKeys(context, operator, keyId, options)
+      }),
+    )
+}
+
+const addRevokeTokens: AddCommand = (group, context) => {
+  group
+    .command('revoke-tokens')
+    .description('revoke all bearer tokens of subscriptions and passes, at once and in all processes')
+    .option('--dry-run', 'say what would be done')
+    .option('-y, --yes', 'do not ask')
+    .option(...jsonOption)
+    .action((options: ChangeOptions) =>
+      withOperator(context.terminal, async (operator) => {
+        const { revokeAllTokens } = await import('./change-keys.ts')
+        await revokeAllTokens(context, operator, options)
       }),
     )
 }

@@ -16,7 +16,7 @@ import {
   type PaidCall,
   wasCaptured,
 } from '../payments/index.ts'
-import { type TokenMaker, tokenHash } from '../signing/index.ts'
+import { type TokenMaker, tokenHash, tokenInForce } from '../signing/index.ts'
 import type { Sql } from '../store/database.ts'
 
 export type PassDeps = Pick<ShopContext, 'database' | 'clock' | 'ids'> & { passTokens: TokenMaker }
@@ -58,7 +58,8 @@ async function findPass(sql: Sql, deps: PassDeps, token: string): Promise<Pass |
   if (!deps.passTokens.looksLike(token)) return undefined
   const { rows } = await sql.query<Pass>({
     name: 'rewards_find_pass',
-    text: `select id, wallet, calls, used, max_price_micro, expires_at from pass where token_hash = $1`,
+    text: `select id, wallet, calls, used, max_price_micro, expires_at from pass
+      where token_hash = $1 and ${tokenInForce('token_secret')}`,
     values: [tokenHash(token)],
   })
   return rows[0]

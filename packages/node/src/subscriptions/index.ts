@@ -18,7 +18,7 @@ export {
 export function openSubscriptionsShop(options: { policy?: unknown } = {}): OpenShop {
   const policy = parseSubscriptionPolicy(options.policy)
   return (context) => {
-    const deps = { ...context, policy, tokens: createTokenMaker(context.keyring, 'asub') }
+    const deps = { ...context, policy, tokens: createTokenMaker(context.rng, 'asub') }
     return {
       routes: [...subscribeRoutes(deps), ...manageRoutes(deps)],
       entitlements: [createSubscriptionEntitlement(deps)],

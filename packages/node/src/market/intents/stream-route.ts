@@ -108,7 +108,7 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
       query: { cluster: '52' },
       output: {
         subscription: { ...exampleSubscription, tier: 'stream', price_usd: '5000' },
-        token: `asub_${'0'.repeat(52)}`,
+        token: `asub_1_${'0'.repeat(52)}`,
         receipt: 'eyJ…',
         stream: streamFacts(deps),
       },
@@ -127,7 +127,7 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
         const stored = JSON.parse(Buffer.from(answer.body).toString('utf8')) as Stored
         const shown = {
           subscription: stored.subscription,
-          token: deps.subscriptions.tokenOf(stored),
+          token: await deps.subscriptions.tokenOf(stored),
           receipt: deps.subscriptions.receiptIn(paymentResponse),
           stream: streamFacts(deps),
         }
