@@ -14,6 +14,8 @@ export {
   type StreamSubscriptions,
 } from './stream-subscription.ts'
 
+export { openSubscriptionStreams, type SubscriptionStreams, type WatchedStream } from './subscription-streams.ts'
+
 /** What a wallet may use, and until when. `policy` is the JSON of SUBSCRIPTIONS. */
 export function openSubscriptionsShop(options: { policy?: unknown } = {}): OpenShop {
   const policy = parseSubscriptionPolicy(options.policy)

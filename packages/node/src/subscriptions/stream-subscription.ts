@@ -8,7 +8,7 @@ import { grantPeriod, takeBackPeriod } from './grant-period.ts'
 import { parseSubscriptionPolicy } from './policy.ts'
 import { receiptIn } from './receipt-in.ts'
 import { chainOf, type SubscriptionView, showSubscription } from './show-subscription.ts'
-import { findSubscription, findSubscriptions } from './store.ts'
+import { findSubscription } from './store.ts'
 import { type StoredToken, storedToken, tokenOf } from './stored-token.ts'
 
 /** What is stored of a sold or opened stream: the token is named by its versions, and made again each time it is given. */
@@ -24,8 +24,6 @@ export type StreamSubscriptions = {
   takeBack(tx: Tx, paymentId: string, nowMs: number): Promise<void>
   /** Without a token: whoever opens the stream with it has it already. */
   describe(sql: Sql, wallet: Address): Promise<StoredStreamSubscription | undefined>
-  /** Until when each wallet may read, and the digest of the token that opens it now. */
-  states(sql: Sql, wallets: readonly Address[]): Promise<Map<Address, { untilMs: number; tokenSha256: string | null }>>
   tokenOf(stored: StoredStreamSubscription): Promise<string | null>
   receiptIn(paymentResponse: string): string | null
 }
@@ -68,13 +66,6 @@ export function openStreamSubscriptions(
       const found = await findSubscription(sql, wallet, 'stream')
       return found && { subscription: showSubscription(policy, found), token: null }
     },
-    states: async (sql, wallets) =>
-      new Map(
-        (await findSubscriptions(sql, wallets, 'stream')).map(({ wallet, untilMs, tokenHash }) => [
-          wallet,
-          { untilMs, tokenSha256: tokenHash?.toString('hex') ?? null },
-        ]),
-      ),
     tokenOf: async ({ subscription, token }) => {
       const wallet = parseAddress(subscription.wallet)
       if (token === null || wallet === undefined) return null
