@@ -58,6 +58,7 @@ export {
   keyDirectory,
   privateKeyFromSeed,
   revokeKey,
+  revokeTokens,
   rotateKey,
   type StatementWallet,
 } from './signing/index.ts'
