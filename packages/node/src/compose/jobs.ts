@@ -15,6 +15,7 @@ import {
   watchFinality,
 } from '../payments/index.ts'
 import { type PayoutDeps, runPayouts, watchPayouts } from '../payouts/index.ts'
+import { detectRestore } from '../store/detect-restore.ts'
 import { purgeNonces } from '../store/nonce-claims.ts'
 import type { Ground, Interceptors, Ports, Stops } from './ground.ts'
 import type { Till } from './till.ts'
@@ -83,6 +84,8 @@ export async function startJobs(
     for (const shop of options.shops) await shop.beforeReconcile?.()
     await reconcileBooks({ database, clock, ids, log, metrics }, targets)
   })
+  // A standby may be promoted, or an older copy started, under a running node.
+  every('store.restored', 10_000, () => detectRestore(ground.restoreDetection))
   every('ledger.seal', 10_000, () => sealBooks(database))
   every('payments.forget', 3_600_000, () => forgetIdle(database, clock.nowMs()))
   every('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs()))

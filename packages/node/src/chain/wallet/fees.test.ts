@@ -30,7 +30,7 @@ describe('the fee a transaction offers', () => {
 
   it('rises by an eighth for a replacement, rounded up', () => {
     const previous = { maxFeePerGas: 1_001n, maxPriorityFeePerGas: 7n }
-    expect(bumpFees(previous, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n })).toEqual({
+    expect(bumpFees(network(8453), previous, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n })).toEqual({
       maxFeePerGas: 1_127n,
       maxPriorityFeePerGas: 8n,
     })
