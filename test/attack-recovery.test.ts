@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Facilitator } from '../packages/node/src/payments/index.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
 import { createTestShop } from './support/test-shop.ts'
@@ -13,7 +13,7 @@ const interrupted = (facilitator: Facilitator): Facilitator => ({
   settle: async (payment, signal) => {
     if (whileSettling) {
       await whileSettling()
-      return { status: 'refused', reason: 'insufficient_funds' }
+      return { status: 'refused', reason: 'insufficient_funds', payloadLeft: true }
     }
     return facilitator.settle(payment, signal)
   },
@@ -101,7 +101,7 @@ test('many payments that nobody can resolve yet do not keep recovery from one th
   )
   shop.commitFails = new Error('the shop is broken for a moment')
   expect((await send(at('/test/small'), await signPayment(buyer, await quote(at('/test/small'))))).status).toBe(503)
-  expect(await stateOf(buyer.address)).toEqual(['unknown'])
+  await vi.waitFor(async () => expect(await stateOf(buyer.address)).toEqual(['unknown']), 10_000)
   shop.commitFails = undefined
   const other = await till.startAnother({ jobs: true, shops: [shop.open] })
   await other.stop()

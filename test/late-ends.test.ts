@@ -38,7 +38,7 @@ beforeAll(async () => {
         settle: async (payment, signal) => {
           if (notSent) {
             notSent = false
-            return { status: 'refused', reason: 'facilitator_unreachable' }
+            return { status: 'refused', reason: 'facilitator_unreachable', payloadLeft: false }
           }
           await new Promise((resolve) => setTimeout(resolve, settleHeldMs))
           return real.settle(payment, signal)

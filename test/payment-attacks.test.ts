@@ -305,6 +305,6 @@ test('ref and aff are kept with the payment and are no part of the resource', as
 
 test('every served payment has exactly one transfer, and no transfer serves twice', async () => {
   const rows = (await paymentRows(till)).filter((row) => row.state === 'served')
-  const transfers = rows.map((row) => `${row.network} ${row.transaction} ${row.log_index}`)
+  const transfers = rows.map((row) => `${row.network} ${row.transaction} ${row.log_position}`)
   expect(new Set(transfers).size).toBe(rows.length)
 })

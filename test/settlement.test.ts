@@ -23,7 +23,7 @@ const interrupting = (facilitator: Facilitator): Facilitator => ({
     const work = beforeSettle
     beforeSettle = undefined
     await work?.()
-    if (outage) return { status: 'refused', reason: 'facilitator_unreachable' }
+    if (outage) return { status: 'refused', reason: 'facilitator_unreachable', payloadLeft: false }
     const outcome = await facilitator.settle(payment, signal)
     return namesAnother && outcome.status === 'submitted'
       ? { ...outcome, transaction: payment.authorization.nonce }
@@ -199,13 +199,23 @@ test('a payment whose process died before sending it is settled when the same pa
   await lost
 })
 
-test('A35: a payer that cancels between check and settlement gets 402 and nothing else', async () => {
+/** A process that comes up takes up what is left behind. */
+async function recover(): Promise<void> {
+  const other = await till.startAnother({ jobs: true, shops: [shop.open] })
+  await other.stop()
+}
+
+test('A35: a payer that cancels between check and settlement gets 503 until that is final, then 402', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
   beforeSettle = () => cancel(buyer, payload)
-  const response = await send(at('/test/small'), payload)
-  expect(response.status).toBe(402)
+  till.base.control.setFinalityLag(2)
+  expect((await send(at('/test/small'), payload)).status).toBe(503)
+  expect(await statesOf(buyer.address)).toEqual(['unknown'])
+  till.base.control.setFinalityLag(0)
+  await recover()
   expect(await statesOf(buyer.address)).toEqual(['failed'])
+  expect((await send(at('/test/small'), payload)).status).toBe(402)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(0n)
   const { rows } = await till.db.owner.query<{ failures: number }>(
     `select failures from settlement_loss where scope = 'payer' and key = $1`,

@@ -40,7 +40,7 @@ answerCommands(
           reference: `bench:${wallet}`,
           kind: 'topup',
           lines: [
-            debit(accounts.onchain(base, 'custody'), 1_000_000_000n),
+            debit(accounts.distributor(base), 1_000_000_000n),
             credit(accounts.credit(base, wallet), 1_000_000_000n),
           ],
         })),

@@ -44,7 +44,7 @@ answerCommands(
           reference: `load:${wallet}`,
           kind: 'topup',
           lines: [
-            debit(accounts.onchain(base, 'custody'), 1_000_000_000_000n),
+            debit(accounts.distributor(base), 1_000_000_000_000n),
             credit(accounts.credit(base, wallet), 1_000_000_000_000n),
           ],
         })),

@@ -32,7 +32,7 @@ export async function offerSeries(database: Database): Promise<string[]> {
         reference: `bench:${symbol}`,
         kind: 'bench',
         lines: [
-          debit(accounts.onchain(network, 'custody'), lockedMicro),
+          debit(accounts.distributor(network), lockedMicro),
           credit(accounts.optionCollateral(network, symbol), lockedMicro),
         ],
       },

@@ -14,10 +14,10 @@ function stubChain(real: ChainPort): ChainPort {
     ...real,
     head: () => head,
     finalizedBlock: () => head,
-    payerStatus: async () => ({ balanceMicro: 1_000_000_000_000n, nonceUsed: false }),
+    payerStatus: async () => ({ balanceMicro: 1_000_000_000_000n, nonceUsed: false, hasCode: false }),
     settlementByTransaction: async (transaction) => {
       const { number, hash } = await head
-      return { status: 'confirmed', transaction, blockNumber: number, blockHash: hash, logIndex: 0, gasGwei: 0n }
+      return { status: 'confirmed', transaction, blockNumber: number, blockHash: hash, position: 0, gasGwei: 0n }
     },
   }
 }

@@ -28,10 +28,10 @@ export function bendFacilitator(real: Facilitator, plan: FaultPlan, ports: { clo
           await real.settle(payment, signal)
           return hang()
         case 'refuses':
-          return { status: 'refused', reason: 'invalid_transaction_state' }
+          return { status: 'refused', reason: 'invalid_transaction_state', payloadLeft: true }
         case 'refuses_after_sending':
           await real.settle(payment, signal)
-          return { status: 'refused', reason: 'invalid_transaction_state' }
+          return { status: 'refused', reason: 'invalid_transaction_state', payloadLeft: true }
         case 'claims_to_have_sent':
           return { status: 'submitted', transaction: anyHash(), feeMicro: 0n }
         case 'names_other_transaction':

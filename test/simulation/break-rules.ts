@@ -60,9 +60,9 @@ export const breaks: readonly Break[] = [
     rule: 'I5',
     what: 'a transfer that counts twice',
     tables: ['payment'],
-    change: `update payment p set transaction = o.transaction, log_index = o.log_index, network = o.network
-      from (select * from payment where state = 'served' and log_index is not null order by id limit 1) o
-      where p.id = (select max(id) from payment where state = 'served' and log_index is not null)`,
+    change: `update payment p set transaction = o.transaction, log_position = o.log_position, network = o.network
+      from (select * from payment where state = 'served' and log_position is not null order by id limit 1) o
+      where p.id = (select max(id) from payment where state = 'served' and log_position is not null)`,
     look: checkBooks,
   },
   {

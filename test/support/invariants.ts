@@ -10,12 +10,12 @@ type PaymentRow = {
   payer: Address
   amount_micro: bigint
   transaction: string | null
-  log_index: number | null
+  log_position: number | null
 }
 
 export async function paymentRows(till: Pick<TillFixture, 'db'>): Promise<PaymentRow[]> {
   const { rows } = await till.db.owner.query<PaymentRow>(
-    `select id, state, network, payer, amount_micro, transaction, log_index from payment order by claimed_at`,
+    `select id, state, network, payer, amount_micro, transaction, log_position from payment order by claimed_at`,
   )
   return rows
 }

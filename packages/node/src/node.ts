@@ -37,7 +37,7 @@ import { type Rng, systemRng } from './kernel/random.ts'
 import { openMarketShop } from './market/index.ts'
 import { openMatrixShop } from './matrix/index.ts'
 import { createPeerReader, findMeshNode, openMeshShop } from './mesh/index.ts'
-import type { Payees } from './payments/index.ts'
+import type { PaidRoute, Payees } from './payments/index.ts'
 import type { PayoutDeps } from './payouts/index.ts'
 import { openRewardsShop } from './rewards/index.ts'
 import { openRoyaltiesShop } from './royalties/index.ts'
@@ -120,6 +120,8 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const openedShops = await openShops(context, [...ownShops(config, options.ownShops), ...(options.shops ?? [])], stops)
   const shops = openedShops.map((shop) => options.intercept?.shop?.(shop) ?? shop)
   let opened: OpenedFacilitator | undefined
+  const paidRoutes = new Map<string, PaidRoute>()
+  const routeOf = (id: string) => paidRoutes.get(id)
   const till = await openTill(
     config,
     ports,
@@ -129,6 +131,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
       payees,
       jws: context.jws,
       shops,
+      routeOf,
       openFacilitator: async (owner) => {
         opened = await openFacilitator(config, ports, ground, owner, stops)
         return options.intercept?.facilitator?.(opened.facilitator) ?? opened.facilitator
@@ -139,9 +142,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   till.owner.lost.addEventListener('abort', () => lost('the database no longer knows this process'))
   const service = facilitatorService(config, ports, ground, till, payees, opened)
   const door = openDoor(config, ports, ground, till, origins, [...shops, ...service], listener.port, payees)
-  const paidRoutes = new Map(
-    door.registry.routes.flatMap((route) => (route.paid ? [[route.declaration.id, route.paid.route]] : [])),
-  )
+  for (const { declaration, paid } of door.registry.routes) if (paid) paidRoutes.set(declaration.id, paid.route)
   if (options.jobs !== false) {
     payouts = openPayouts(config, ports, ground, till, payees, opened?.local?.senders, stops)
     await startJobs(
@@ -149,9 +150,8 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
       ground,
       till,
       {
-        payees,
         shops,
-        routeOf: (id) => paidRoutes.get(id),
+        routeOf,
         ...(opened?.local ? { recoverLanes: opened.local.recoverLanes } : {}),
         payouts,
         ...(options.intercept?.job ? { intercept: options.intercept.job } : {}),

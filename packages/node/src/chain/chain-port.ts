@@ -1,5 +1,6 @@
 import type { Address } from '../kernel/address.ts'
 import type { Hex } from '../kernel/bytes.ts'
+import type { TransferAuthorization } from '../kernel/eip3009.ts'
 import type { Micro } from '../kernel/money.ts'
 import type { Network } from './network.ts'
 
@@ -35,8 +36,8 @@ export type ChainPort = {
   blockHash(number: bigint): Promise<Hex | undefined>
   /** At a named block by quorum; at the latest block a hint from one endpoint. */
   usdcBalance(owner: Address, blockNumber?: bigint): Promise<Micro>
-  /** Balance and whether the nonce is spent, both at the latest block, in one round trip. */
-  payerStatus(payer: Address, nonce: Hex): Promise<{ balanceMicro: Micro; nonceUsed: boolean }>
+  /** Balance, whether the nonce is spent and whether there is code, all at the latest block, in one round trip. */
+  payerStatus(payer: Address, nonce: Hex): Promise<PayerStatus>
   authorizationUsed(payer: Address, nonce: Hex, at: 'latest' | 'finalized' | bigint): Promise<boolean>
   settlementByTransaction(transaction: Hex, expected: ExpectedTransfer): Promise<SettlementEvidence>
   settlementByNonce(expected: ExpectedTransfer, fromBlock: bigint): Promise<SettlementEvidence>
@@ -46,6 +47,8 @@ export type ChainPort = {
   transfersIn(transaction: Hex): Promise<ChainTransfer[]>
   /** What a nonce was used for, whatever was expected of it. */
   nonceUse(payer: Address, nonce: Hex, fromBlock: bigint): Promise<NonceUse>
+  /** Plays a transfer against the latest block; a verdict is one that enough endpoints give alike. */
+  simulateTransfer(authorization: TransferAuthorization, signature: Hex): Promise<SimulatedTransfer>
   checkContractSignature(
     address: Address,
     digest: Hex,
@@ -79,6 +82,19 @@ export type ChainTransfer = {
   /** The EIP-3009 nonce that carried it; undefined for a plain transfer. */
   nonce: Hex | undefined
 }
+
+export type PayerStatus = {
+  balanceMicro: Micro
+  nonceUsed: boolean
+  /** The token then asks the account itself (ERC-1271), also where a key could sign for it (EIP-7702). */
+  hasCode: boolean
+}
+
+export type SimulatedTransfer =
+  | { status: 'passes' }
+  /** `returnData` is what the token answered. */
+  | { status: 'fails'; returnData: Hex }
+  | { status: 'could_not_read'; reason: string }
 
 export type NonceUse =
   | { status: 'transfer'; transfer: ChainTransfer }

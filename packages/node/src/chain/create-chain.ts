@@ -1,5 +1,5 @@
 import type { Address } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
+import { type Hex, isHex } from '../kernel/bytes.ts'
 import type { Json } from '../kernel/canonical-json.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type BlockRef, type ChainPort, ChainUnreadable, type TransferLog } from './chain-port.ts'
@@ -7,6 +7,7 @@ import type { Network } from './network.ts'
 import { findByNonce, findNonceUse, readSettlement, readTransfers } from './read-settlement.ts'
 import type { Rpc } from './rpc.ts'
 import { agreedLogs, type RpcLog } from './search-logs.ts'
+import { simulateTransfer } from './simulate-transfer.ts'
 import { addressTopic, calls, topicAddress, topics, word } from './usdc-abi.ts'
 import { verifyAsset } from './verify-asset.ts'
 
@@ -47,11 +48,13 @@ export function createChain(options: ChainOptions): ChainPort {
       return required(agreed)
     },
     async payerStatus(payer, nonce) {
-      const [balance, used] = await rpc.batch([
+      const [balance, used, code] = await rpc.batch([
         ethCall(calls.balanceOf(payer), 'latest'),
         ethCall(calls.authorizationState(payer, nonce), 'latest'),
+        { method: 'eth_getCode', params: [payer, 'latest'] },
       ])
-      return { balanceMicro: required(balance), nonceUsed: required(used) !== 0n }
+      if (!isHex(code)) throw new ChainUnreadable('the code of the payer could not be read')
+      return { balanceMicro: required(balance), nonceUsed: required(used) !== 0n, hasCode: code !== '0x' }
     },
     async authorizationUsed(payer, nonce, at) {
       const answer = await rpc.agreed(
@@ -81,6 +84,7 @@ export function createChain(options: ChainOptions): ChainPort {
       if (!head) return { status: 'could_not_read', reason: 'the head could not be read' }
       return findNonceUse(sharedReads, network, { payer, nonce }, { fromBlock, toBlock: head.number })
     },
+    simulateTransfer: (authorization, signature) => simulateTransfer(rpc, network, authorization, signature),
     checkContractSignature: options.checkContractSignature,
     verifyAsset: () => verifyAsset(rpc, network),
   }

@@ -5,7 +5,9 @@ export {
   ChainUnreadable,
   type ExpectedTransfer,
   type NonceUse,
+  type PayerStatus,
   type SettlementEvidence,
+  type SimulatedTransfer,
   type TransferLog,
 } from './chain-port.ts'
 export { type ChainOptions, createChain } from './create-chain.ts'

@@ -134,7 +134,7 @@ export async function findNonceUse(
     if (!log) return { status: 'absent' }
     const answer = await rpc.agreed('eth_getTransactionReceipt', [log.transactionHash], relevantOfReceipt)
     const receipt = answer as Receipt | null | undefined
-    if (!receipt || receipt.status !== '0x1') return { status: 'could_not_read', reason: 'no agreed receipt yet' }
+    if (receipt?.status !== '0x1') return { status: 'could_not_read', reason: 'no agreed receipt yet' }
     const transfer = transferOfNonce(network, receipt, payer, nonce)
     if (transfer) return { status: 'transfer', transfer }
     if (!receipt.logs.some((one) => isUseOf(network, one, topics.authorizationCanceled, payer, nonce)))

@@ -3,11 +3,11 @@ import { createScheduler, withLease } from '../jobs/index.ts'
 import { sealBooks } from '../ledger/index.ts'
 import {
   carryOutRefunds,
+  creditUndelivered,
   defaultGateLimits,
   forgetIdle,
   type PaidRoute,
-  type Payees,
-  payeeAddress,
+  type ReconciledAddress,
   type RecoverDeps,
   reconcileBooks,
   recoverPayments,
@@ -18,6 +18,7 @@ import { type PayoutDeps, runPayouts, watchPayouts } from '../payouts/index.ts'
 import { detectRestore } from '../store/detect-restore.ts'
 import { purgeNonces } from '../store/nonce-claims.ts'
 import type { Ground, Interceptors, Ports, Stops } from './ground.ts'
+import { payoutHooks } from './payouts.ts'
 import type { Till } from './till.ts'
 
 /** Work that goes on by itself. Each job runs in one process at a time, whoever holds its lease. */
@@ -26,7 +27,6 @@ export async function startJobs(
   ground: Ground,
   till: Till,
   options: {
-    payees: Payees
     shops: readonly Shop[]
     routeOf(routeId: string): PaidRoute | undefined
     recoverLanes?(): Promise<void>
@@ -48,15 +48,14 @@ export async function startJobs(
     finishSales: till.finishSales,
     inclusionMicroMax: defaultGateLimits.inclusionMicroMax,
     routeOf: options.routeOf,
+    isOurs: till.ownAddresses.isOurs,
+    exposure: till.exposure,
     ...(till.facilitator.settlementFee === undefined ? {} : { settlementFee: till.facilitator.settlementFee }),
   }
-  const targets = [...chains.values()].flatMap((chain) =>
-    (['pay_to', 'custody'] as const).map((payee) => ({
-      chain,
-      payee,
-      address: payeeAddress(options.payees, payee, chain.network.caip2),
-    })),
-  )
+  const targets = till.ownAddresses.all().flatMap(({ network, payee, address, exclusive }): ReconciledAddress[] => {
+    const chain = chains.get(network)
+    return chain ? [{ chain, payee, address, exclusive }] : []
+  })
   const scheduler = createScheduler({ clock, log, rng: ports.rng })
   // Shops are told to stop while their jobs may still be running: long work ends at the next opportunity.
   stops.push(async () => {
@@ -78,11 +77,15 @@ export async function startJobs(
   every('payments.refunds', 2_000, () =>
     carryOutRefunds({ database, clock, ids, log, routeOf: options.routeOf, reversalHooks }),
   )
+  every('payments.undelivered', 600_000, () =>
+    creditUndelivered({ database, clock, log, metrics, routeOf: options.routeOf, reversalHooks }),
+  )
   every('payments.reconcile', 60_000, async () => {
     // A transfer that left and is not in the books yet would look like a difference.
     for (const chain of chains.values()) await watchPayouts(options.payouts, chain)
     for (const shop of options.shops) await shop.beforeReconcile?.()
-    await reconcileBooks({ database, clock, ids, log, metrics }, targets)
+    const hooks = payoutHooks(options.payouts, options.shops)
+    await reconcileBooks({ database, clock, ids, log, metrics, ...hooks }, targets)
   })
   // A standby may be promoted, or an older copy started, under a running node.
   every('store.restored', 10_000, () => detectRestore(ground.restoreDetection))

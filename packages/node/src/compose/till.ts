@@ -14,14 +14,19 @@ import {
   creditPayment,
   defaultGateLimits,
   defaultLossLimits,
+  type Exposure,
   type Facilitator,
   type FinishSales,
+  failBooked,
   findDeadOwners,
   type Gate,
   type JwsPort,
+  type OwnAddresses,
   type Owner,
   type PaidCall,
+  type PaidRoute,
   type Payees,
+  recordOwnAddresses,
   registerOwner,
   termsFor,
 } from '../payments/index.ts'
@@ -35,6 +40,8 @@ export type Till = {
   owner: Owner
   facilitator: Facilitator
   finishSales: FinishSales
+  exposure: Exposure
+  ownAddresses: OwnAddresses
   switches: SwitchReader
 }
 
@@ -44,6 +51,7 @@ export type TillParts = {
   jws: JwsPort
   shops: readonly Shop[]
   openFacilitator(owner: Owner): Promise<Facilitator>
+  routeOf(routeId: string): PaidRoute | undefined
 }
 
 /** The gate and everything it works with. */
@@ -79,7 +87,14 @@ export async function openTill(
     jws,
     hooks: shops.flatMap((shop) => shop.saleHooks ?? []),
     credit: (claim, evidence, reason) => creditPayment({ database, clock }, claim, evidence, reason),
+    failBooked: (claim) => failBooked({ database, clock }, claim),
   })
+  const exposure = createExposure(database, clock, config.exposureCapMicro, parts.routeOf)
+  const own = await recordOwnAddresses(
+    database,
+    networks.map(({ caip2 }) => caip2),
+    parts.payees,
+  )
   const gate = createGate({
     clock,
     ids,
@@ -97,7 +112,8 @@ export async function openTill(
     claims: createClaims(database, owner, clock),
     deliveries,
     finishSales,
-    exposure: createExposure(database, clock, config.exposureCapMicro),
+    exposure,
+    isOurs: own.isOurs,
     looseEnds,
     losses: createLosses(database, clock, defaultLossLimits),
     owner,
@@ -108,5 +124,5 @@ export async function openTill(
     termsOf,
     statusUrl: (paymentId) => `${origins.baseUrl}/v1/payments/${paymentId}`,
   })
-  return { gate, owner, facilitator, finishSales, switches }
+  return { gate, owner, facilitator, finishSales, exposure, ownAddresses: own, switches }
 }

@@ -92,6 +92,7 @@ function register(
     networks: access.networks,
     payee: access.payee,
     revocable: access.revocable,
+    ...(access.consumption === undefined ? {} : { consumption: access.consumption }),
     fixedPrice: access.price.kind === 'fixed',
     description: declaration.description ?? declaration.summary,
     mimeType: representations[0] ?? 'application/json',

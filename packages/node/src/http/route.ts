@@ -1,7 +1,15 @@
 import type { z } from 'zod'
 import type { Address } from '../kernel/address.ts'
 import type { Micro } from '../kernel/money.ts'
-import type { AnswerContent, Attribution, CommitMany, PreparedAnswer, ReleaseAnswer, Sale } from '../payments/index.ts'
+import type {
+  AnswerContent,
+  Attribution,
+  CommitMany,
+  Consumption,
+  PreparedAnswer,
+  ReleaseAnswer,
+  Sale,
+} from '../payments/index.ts'
 import type { Tx } from '../store/database.ts'
 
 /** One declaration per route; HTTP handling, the 402, OpenAPI, llms.txt, manifests, MCP and the SDK are derived from it. */
@@ -85,6 +93,8 @@ export type PaidAccess = {
   payee: 'pay_to' | 'custody'
   /** What is sold can be taken back, so it may be granted `provisional` above 1 USDC. */
   revocable: boolean
+  /** How a revocable grant is used up; all at once unless declared. */
+  consumption?: Consumption
   /** Throws a Problem (404) where no such resource can exist, before any 402. No I/O. */
   routable?(params: Record<string, string>): void
   /** Makes the answer and, where needed, a reservation. No other side effect; at most 15 s. */

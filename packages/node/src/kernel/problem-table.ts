@@ -102,8 +102,20 @@ export const problemTable = {
   payment_credited: row(
     409,
     false,
-    'This authorization had been spent before',
-    'Its money is on your credit with this node; sign a new authorization for this request.',
+    'Authorization was spent before',
+    'The amount that arrived is added to your credit balance. Sign an authorization with a new nonce.',
+  ),
+  payment_nonce_reused: row(
+    409,
+    false,
+    'Nonce was signed before with other terms',
+    'Sign an authorization with a new nonce.',
+  ),
+  payer_refused: row(
+    403,
+    false,
+    'Payer is not accepted',
+    'The payment provider does not serve this account. Nothing was charged; pay from another account.',
   ),
   payment_identifier_conflict: row(
     409,

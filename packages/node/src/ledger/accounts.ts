@@ -96,8 +96,8 @@ export const accounts = {
   /** Transfers in that no claim explains. Credited on arrival after finality, debited when credited to somebody. */
   unmatched: (network: string) => account('liability', false, network, 'unmatched', 'usdc'),
 
-  /** Transfers of the time that a restore took from the books. Posted when found, moved on once they are explained. */
-  restoreGap: (network: string) => account('clearing', false, network, 'clearing:restore_gap', 'usdc'),
+  /** Transfers in between a backup and its restore. Credited on arrival, debited when a person decides whose they are. */
+  restoreGap: (network: string) => account('liability', false, network, 'restore_gap', 'usdc'),
 
   /** Money missing at the custody wallet that a person accepted as lost. Debited then. */
   custodyLoss: (network: string) => account('expense', false, network, 'loss:custody', 'usdc'),

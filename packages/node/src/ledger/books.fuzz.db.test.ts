@@ -34,7 +34,7 @@ const anyCommand: fc.Arbitrary<Command> = fc.record({
 function toTransaction(command: Command, reference: string): LedgerTransaction {
   const network = networks[command.network] as string
   const owed = accounts.credit(network, wallet(command.owner))
-  const onchain = accounts.onchain(network, 'custody')
+  const onchain = accounts.distributor(network)
   const { amount } = command
   if (command.kind === 'earn') return { reference, kind: 'earn', lines: [debit(onchain, amount), credit(owed, amount)] }
   if (command.kind === 'spend') {

@@ -25,7 +25,7 @@ afterAll(() => db.close())
 const topUp = (reference: string, payer: number, micro: bigint): LedgerTransaction => ({
   reference,
   kind: 'topup',
-  lines: [debit(accounts.onchain(base, 'custody'), micro), credit(accounts.credit(base, wallet(payer)), micro)],
+  lines: [debit(accounts.distributor(base), micro), credit(accounts.credit(base, wallet(payer)), micro)],
 })
 const settle = (reference: string, micro: bigint, paymentId: string): LedgerTransaction => ({
   reference,
@@ -37,7 +37,7 @@ const cleared = (reference: string, micro: bigint, paymentId: string): LedgerTra
   reference,
   kind: 'cleared',
   paymentId,
-  lines: [debit(accounts.onchain(base, 'pay_to'), micro), credit(accounts.clearingPayments(base), micro)],
+  lines: [debit(accounts.distributor(base), micro), credit(accounts.clearingPayments(base), micro)],
 })
 
 /** The same as the slow readers say, group by group. */

@@ -16,7 +16,6 @@ export {
   type TrialBalance,
   trialBalance,
 } from './read.ts'
-export { rebookGapTransfer, restoreGapBooking } from './rebook-transfer.ts'
 export { reversalReference, reverse } from './reverse.ts'
 export { type SealBreak, sealBooks, sealHead, verifySeals } from './seal.ts'
 export { credit, debit, type LedgerLine, type LedgerTransaction, type TransferTurn } from './transaction.ts'

@@ -15,7 +15,7 @@ const sale = (n: number) => ({
   reference: `seal:${n}`,
   kind: 'sale',
   paymentId: `pay_${n}`,
-  lines: [debit(accounts.onchain(base, 'pay_to'), 10n), credit(accounts.revenue(base, 'sandbox.echo'), 10n)],
+  lines: [debit(accounts.distributor(base), 10n), credit(accounts.revenue(base, 'sandbox.echo'), 10n)],
 })
 const sales = (from: number, count: number) => Array.from({ length: count }, (_, n) => sale(from + n))
 

@@ -1,66 +1,128 @@
 import type { ChainPort } from '../chain/index.ts'
 import { post } from '../ledger/index.ts'
+import { refusedPrefix } from './chain-verdict.ts'
 import { creditPayment } from './credit-payment.ts'
 import { giveStoredAnswer, releasedAnswer, withStatusLink } from './earlier-payment.ts'
-
 import type { GateDeps } from './gate-deps.ts'
+import { isFinal } from './is-final.ts'
+import { otherUseDetails, otherUseReason } from './other-use.ts'
 import type { GateOutcome, PaidCall, PreparedAnswer } from './paid-call.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
 import { gasPosting } from './sale-postings.ts'
-import type { SettlementResult } from './settle-payment.ts'
+import type { OtherUse, SettlementResult } from './settle-payment.ts'
 import { endPayment, findPayment } from './store-advance.ts'
 import type { Claim } from './store-claim.ts'
 
 type Settled = Extract<SettlementResult, { status: 'settled' }>
 
-/** A claim whose intent is stored: money may move for it until the lease ends. */
-export type Attempt = { claim: Claim; prepared: PreparedAnswer; leaseUntilMs: number }
+/** A claim whose intent is stored: money may move for it. */
+export type Attempt = { claim: Claim; prepared: PreparedAnswer; attempt: number }
 
 /** Turns what is certain about a settlement into the state of the payment and the answer of the request. */
 export async function afterSettlement(
   deps: GateDeps,
   chain: ChainPort,
   call: PaidCall,
-  { claim, prepared, leaseUntilMs }: Attempt,
+  attempted: Attempt,
   result: SettlementResult,
 ): Promise<GateOutcome> {
+  const { claim, prepared, attempt } = attempted
   const statusUrl = deps.statusUrl(claim.id)
   switch (result.status) {
     case 'settled':
       return serve(deps, chain, call, claim, prepared, result)
-    case 'failed': {
-      const ended = await endPayment(
-        deps.database,
-        { id: claim.id, from: ['settling'], to: 'failed', reason: result.reason },
-        deps.clock.nowMs(),
-      )
-      // Recovery took it over meanwhile: what became of it is for the chain to tell, and no longer for this refusal.
-      if (!ended) return giveFinished(deps, call, claim)
-      await deps.losses.record(claim.payer, claim.network, claim.routeId, result.gasGwei)
-      await postLostGas(deps, claim, result.gasGwei)
-      return refuse402(deps, call, {
-        code: 'payment_failed',
-        reason: result.reason,
-        detail: result.message ?? 'The payment did not settle; no money moved.',
-        payer: claim.payer,
-        network: claim.network,
-      })
-    }
+    case 'failed':
+      return fail(deps, call, attempted, result)
     case 'not_sent':
-      await deps.looseEnds.letGo(claim.id, result.reason, leaseUntilMs)
+      await deps.looseEnds.letGo(claim.id, result.reason, attempt)
       return refuse('settlement_unavailable', { detail: 'The payment could not be sent.', retryAfterSeconds: 5 })
     case 'spent_before':
       await creditPayment(deps, claim, result.evidence)
       return refuse('payment_credited', { extra: { status_url: statusUrl } })
+    case 'used_otherwise':
+      return usedOtherwise(deps, chain, call, attempted, result.use)
+    case 'refused':
+      await deps.looseEnds.park(claim.id, `${refusedPrefix}${result.reason}`, attempt)
+      await recordLoss(deps, claim, result.gasGwei)
+      return refuseForLater(
+        'settlement_unknown',
+        statusUrl,
+        10,
+        `The payment was refused (${result.reason}) and can still be carried until it expires.`,
+      )
+    case 'payer_refused':
+      await deps.looseEnds.park(claim.id, `${refusedPrefix}${result.reason}`, attempt)
+      return refuse('payer_refused', { extra: { reason: result.reason, status_url: statusUrl } })
     case 'contradicted':
       deps.log.error({ paymentId: claim.id, detail: result.detail }, 'a reported settlement contradicts the chain')
       deps.metrics.count('alarms', { alarm: 'settlement_contradicted' })
-      await deps.looseEnds.park(claim.id, result.detail, leaseUntilMs)
+      deps.facilitator.contradicted?.()
+      await deps.looseEnds.park(claim.id, result.detail, attempt)
       return refuseForLater('settlement_unknown', statusUrl, 30)
     case 'unknown':
-      await deps.looseEnds.park(claim.id, result.reason, leaseUntilMs, result.transaction)
+      await deps.looseEnds.park(claim.id, result.reason, attempt, result.transaction)
       return refuseForLater('settlement_unknown', statusUrl, 5)
   }
+}
+
+async function fail(
+  deps: GateDeps,
+  call: PaidCall,
+  { claim, attempt }: Attempt,
+  result: Extract<SettlementResult, { status: 'failed' }>,
+): Promise<GateOutcome> {
+  const ended = await endPayment(
+    deps.database,
+    { id: claim.id, from: ['settling'], to: 'failed', reason: result.reason, owner: deps.owner.id, attempt },
+    deps.clock.nowMs(),
+  )
+  // Recovery took it over meanwhile: what became of it is for the chain to tell, and no longer for this refusal.
+  if (!ended) return giveFinished(deps, call, claim)
+  await recordLoss(deps, claim, result.gasGwei)
+  return refuse402(deps, call, {
+    code: 'payment_failed',
+    reason: result.reason,
+    detail: result.message ?? 'The payment did not settle; no money moved.',
+    payer: claim.payer,
+    network: claim.network,
+  })
+}
+
+/** The nonce was signed more than once, or cancelled. Certain in a final block, unknown before it. */
+async function usedOtherwise(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  { claim, attempt }: Attempt,
+  use: OtherUse,
+): Promise<GateOutcome> {
+  const statusUrl = deps.statusUrl(claim.id)
+  const reason = otherUseReason(deps.isOurs, claim.network, use)
+  const certain = await isFinal(chain, use).catch(() => false)
+  await recordLoss(deps, claim, 0n)
+  if (!certain) {
+    await deps.looseEnds.park(claim.id, reason, attempt)
+    return refuseForLater('settlement_unknown', statusUrl, 10, 'The nonce was used for something else.')
+  }
+  const ended = await endPayment(
+    deps.database,
+    { id: claim.id, from: ['settling'], to: 'failed', reason, owner: deps.owner.id, attempt, final: true },
+    deps.clock.nowMs(),
+  )
+  if (!ended) return giveFinished(deps, call, claim)
+  if (reason === 'paid_otherwise') return refuse('payment_credited', { extra: { status_url: statusUrl } })
+  return refuse402(deps, call, {
+    code: 'payment_failed',
+    reason,
+    detail: otherUseDetails[reason],
+    payer: claim.payer,
+    network: claim.network,
+  })
+}
+
+async function recordLoss(deps: GateDeps, claim: Claim, gasGwei: bigint): Promise<void> {
+  await deps.losses.record(claim.payer, claim.network, claim.routeId, gasGwei)
+  await postLostGas(deps, claim, gasGwei)
 }
 
 /** A settlement that failed on chain still burnt gas; the books show for whom. */
@@ -99,6 +161,8 @@ async function serve(
       'Paid; the answer is released once the payment is final.',
     )
   if (finished.status === 'credited') return refuseForLater('refund_due', deps.statusUrl(claim.id), 60)
+  if (finished.status === 'booked_otherwise')
+    return refuse('payment_credited', { extra: { status_url: deps.statusUrl(claim.id) } })
   if (finished.status === 'already') return giveFinished(deps, call, claim)
   deps.metrics.count('payments_served', { route: claim.routeId, network: claim.network })
   return {

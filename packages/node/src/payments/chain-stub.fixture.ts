@@ -1,4 +1,4 @@
-import type { BlockRef, ChainPort, SettlementEvidence } from '../chain/index.ts'
+import type { BlockRef, ChainPort, SettlementEvidence, SimulatedTransfer } from '../chain/index.ts'
 import { ChainUnreadable } from '../chain/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 
@@ -18,7 +18,7 @@ export const confirmedAt = (blockNumber: bigint, transaction: `0x${string}` = na
     transaction,
     blockNumber,
     blockHash: `0x${'cc'.repeat(32)}`,
-    logIndex: 0,
+    position: 0,
     gasGwei: 9n,
   }) as const satisfies SettlementEvidence
 
@@ -28,6 +28,8 @@ export type Shown = {
   used?: readonly (boolean | 'unreadable')[]
   byNonce?: readonly SettlementEvidence[]
   final?: BlockRef
+  head?: BlockRef
+  simulated?: SimulatedTransfer
 }
 
 export type Asked = { transactions: string[]; searches: bigint[]; usedAt: unknown[] }
@@ -49,6 +51,8 @@ export function chainShowing(shown: Shown): { chain: ChainPort; asked: Asked } {
     },
     settlementByNonce: async (_expected: unknown, fromBlock: bigint) =>
       turn(shown.byNonce, asked.searches.push(fromBlock)),
+    simulateTransfer: async () => shown.simulated,
+    head: async () => shown.head,
     finalizedBlock: async () => shown.final,
   } as unknown as ChainPort
   return { chain, asked }

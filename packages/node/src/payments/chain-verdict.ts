@@ -2,7 +2,13 @@ import type { ChainPort } from '../chain/index.ts'
 import { expectedTransfer, type PaymentRecord } from './payment-record.ts'
 import { fromNonceEvidence, type SettlementResult, sinceClaim } from './settle-payment.ts'
 
-/** Only chain evidence ends the unknown state: the transfer, a cancellation, or its time passed at a final block. */
+/** Marks an unknown payment that was refused after its payload had left this process. */
+export const refusedPrefix = 'refused:'
+
+/** So long after the expiry at the head, a refused payment that is still unused has failed; no reorganisation reaches further. */
+const refusedMarginSeconds = 60n
+
+/** Only chain evidence ends the unknown state: the transfer, another use of the nonce, or its time passed at a final block. */
 export async function chainVerdict(chain: ChainPort, payment: PaymentRecord): Promise<SettlementResult> {
   const expected = expectedTransfer(payment)
   if (payment.transaction) {
@@ -12,6 +18,12 @@ export async function chainVerdict(chain: ChainPort, payment: PaymentRecord): Pr
   if (await chain.authorizationUsed(payment.payer, payment.nonce, 'latest')) {
     const found = await chain.settlementByNonce(expected, sinceClaim(payment.headBlock))
     return fromNonceEvidence(found, payment.headBlock)
+  }
+  if (payment.reason?.startsWith(refusedPrefix)) {
+    const head = await chain.head()
+    const expired = BigInt(head.timestamp) > payment.validBefore + refusedMarginSeconds
+    if (expired && !(await chain.authorizationUsed(payment.payer, payment.nonce, head.number)))
+      return { status: 'failed', reason: payment.reason.slice(refusedPrefix.length), gasGwei: 0n }
   }
   const final = await chain.finalizedBlock()
   if (BigInt(final.timestamp) <= payment.validBefore)

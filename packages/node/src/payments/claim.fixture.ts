@@ -8,6 +8,7 @@ export const sampleClaim = (number: number): Claim => ({
   payer: `0x${number.toString(16).padStart(40, '0')}`,
   payerIsKey: true,
   nonce: `0x${number.toString(16).padStart(64, '0')}`,
+  authorizationDigest: Buffer.from(number.toString(16).padStart(64, '0'), 'hex'),
   payTo: `0x${'b'.repeat(40)}`,
   payee: 'pay_to',
   amountMicro: 5_000n,

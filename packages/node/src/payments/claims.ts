@@ -31,13 +31,10 @@ export function createClaims(database: Database, owner: Owner, clock: Clock) {
     run: (items) => writeIntents(database, items, worker()),
   })
   const known = createKnown()
-  let lastLeaseMs = 0
+  let lastAttempt = 0
   return {
-    /** Until when a settlement may take. No two of a process are alike: the lease tells which attempt holds a payment. */
-    leaseUntilMs(settleMs: number): number {
-      lastLeaseMs = Math.max(lastLeaseMs + 1, clock.nowMs() + settleMs + claimLeaseMs)
-      return lastLeaseMs
-    },
+    /** A lease for a settlement: no two attempts of a process are alike. */
+    lease: (settleMs: number) => ({ attempt: ++lastAttempt, leaseMs: settleMs + claimLeaseMs }),
     /** False when this process already works on this authorization or has claimed it: a flood of copies stops here. */
     begin(claim: ClaimKey): boolean {
       const key = keyOf(claim)

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.close())
 
-const custody = accounts.onchain(base, 'custody')
+const custody = accounts.distributor(base)
 const debtOf = (wallet: Address) => balanceOf(db.database, accounts.receivable(base, wallet, 'credit'))
 const credit = (wallet: Address) => owedTo(db.database, accounts.credit(base, wallet))
 const newPayment = () => `pay_${randomBytes(8).toString('hex')}`

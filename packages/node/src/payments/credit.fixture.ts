@@ -72,7 +72,7 @@ export function openCreditDesk(db: Pick<TestDatabase, 'database'>, given: { cloc
         {
           reference: `test_topup:${randomBytes(12).toString('hex')}`,
           kind: 'topup',
-          lines: [debit(accounts.onchain(network, 'custody'), micro), credit(accounts.credit(network, wallet), micro)],
+          lines: [debit(accounts.distributor(network), micro), credit(accounts.credit(network, wallet), micro)],
         },
       ]),
     balance: (wallet: Address, network = base) => owedTo(database, accounts.credit(network, wallet)),

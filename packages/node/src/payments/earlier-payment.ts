@@ -43,6 +43,7 @@ export async function answerDuplicate(
         ? giveStoredAnswer(deps, call, earlier)
         : refuse('payment_used', { extra: { status_url: statusUrl } })
     case 'failed':
+      if (earlier.reason === 'paid_otherwise') return refuse('payment_credited', { extra: { status_url: statusUrl } })
       return refuse402(deps, call, {
         code: 'payment_failed',
         reason: earlier.reason ?? 'invalid_transaction_state',

@@ -42,6 +42,9 @@ const finishSales = () =>
         hooked.push(sales.length)
       },
     ],
+    failBooked: async ({ id }) => {
+      throw new Error(`the transfer of ${id} was booked before`)
+    },
     credit: async (claim) => {
       credited.push(claim.id)
     },
@@ -55,7 +58,7 @@ async function settled(commitMany: CommitMany, reservation: string): Promise<Fin
   const claim = { ...sampleClaim(number), payer: payerAt(number), payee: 'custody' as const, routeId: 'test.many' }
   await insertClaims(db.database, [claim], worker)
   const answer = { status: 200, contentType: 'application/json', headers: {}, body: Buffer.from('{}') }
-  await writeIntents(db.database, [{ id, ...answer, reservation, leaseUntilMs: worker.nowMs + 60_000 }], worker)
+  await writeIntents(db.database, [{ id, ...answer, reservation, attempt: 1, leaseMs: 60_000 }], worker)
   return {
     claim,
     evidence: {
@@ -63,7 +66,7 @@ async function settled(commitMany: CommitMany, reservation: string): Promise<Fin
       transaction: `0x${number.toString(16).padStart(64, '0')}`,
       blockNumber: 2n,
       blockHash: `0x${'d'.repeat(64)}`,
-      logIndex: 0,
+      position: 0,
       gasGwei: 0n,
     },
     feeMicro: 0n,

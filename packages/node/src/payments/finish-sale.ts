@@ -3,12 +3,19 @@ import type { Json } from '../kernel/canonical-json.ts'
 import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Micro } from '../kernel/money.ts'
-import { post } from '../ledger/index.ts'
+import { post, takeTransfer, takeTransfers } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import type { JwsPort } from './offers.ts'
 import type { AnswerContent, PaidRoute, Sale, SaleHook } from './paid-call.ts'
-import { expectClearingEmpty, type FinishedClaim, holdPostings, salePostings } from './sale-postings.ts'
+import { movedMoneyOf } from './payment-record.ts'
+import {
+  expectClearingEmpty,
+  type FinishedClaim,
+  holdPostings,
+  type MoneySource,
+  salePostings,
+} from './sale-postings.ts'
 import type { Confirmed } from './settle-payment.ts'
 import { completeAnswers, markHeld, markServed, type ServedRow } from './store-finish.ts'
 import { encodeSuccess } from './x402/encode-response.ts'
@@ -32,6 +39,8 @@ export type FinishOutcome =
   | { status: 'held' }
   /** The effect could not be committed: the buyer's money is on its credit. */
   | { status: 'credited' }
+  /** Its transfer had been booked as something else, such as the payer's credit. */
+  | { status: 'booked_otherwise' }
   /** Somebody else finished it first. */
   | { status: 'already' }
 
@@ -43,6 +52,13 @@ export type FinishDeps = {
   hooks: readonly SaleHook[]
   /** Posts the money to the payer's credit and ends the payment; used when the effect cannot be had. */
   credit(claim: FinishedClaim, evidence: Confirmed, reason: string): Promise<void>
+  /** Ends a payment whose transfer was booked as something else. */
+  failBooked(claim: FinishedClaim): Promise<void>
+}
+
+/** The transfer that paid was booked before: it cannot pay a second time. */
+export class TransferBooked extends Error {
+  override readonly name = 'TransferBooked'
 }
 
 /** A commit says so when what was sold can no longer be given; anything else is tried again by recovery. */
@@ -79,6 +95,10 @@ export function createFinishSales(deps: FinishDeps) {
       try {
         return await end(input)
       } catch (error) {
+        if (error instanceof TransferBooked) {
+          await deps.failBooked(input.claim)
+          return { status: 'booked_otherwise' }
+        }
         if (!(error instanceof SaleImpossible)) throw error
         deps.log.warn(
           { paymentId: input.claim.id, reason: error.message },
@@ -102,11 +122,13 @@ async function finishAll(deps: FinishDeps, tx: Tx, inputs: readonly FinishInput[
   })
   const served = await markServed(tx, rows, nowMs)
   const mine = inputs.filter((input) => served.has(input.claim.id))
-  if (mine.length > 0)
+  if (mine.length > 0) {
+    const money = await moneyOf(tx, mine, served, nowMs)
     await post(
       tx,
-      mine.flatMap((input) => salePostings(input, served.get(input.claim.id) === 'held')),
+      mine.flatMap((input, index) => salePostings(input, money[index] as MoneySource)),
     )
+  }
   const sales = mine.map((input) => toSaleOf(input, nowMs))
   const replaced = await commitEffects(tx, mine, sales, responses)
   for (const hook of deps.hooks) if (sales.length > 0) await hook(tx, sales)
@@ -115,6 +137,31 @@ async function finishAll(deps: FinishDeps, tx: Tx, inputs: readonly FinishInput[
       ? { status: 'served', paymentResponse: responses.get(claim.id) as string, answer: replaced.get(claim.id) }
       : { status: 'already' },
   )
+}
+
+/** Takes the transfer of each sale whose money was not booked when it was held. */
+async function moneyOf(
+  tx: Tx,
+  inputs: readonly FinishInput[],
+  served: ReadonlyMap<string, 'held' | 'fresh'>,
+  nowMs: number,
+): Promise<MoneySource[]> {
+  const fresh = inputs.filter(({ claim }) => served.get(claim.id) === 'fresh')
+  const taken = await takeTransfers(
+    tx,
+    fresh.map(({ claim, evidence }) => ({
+      money: movedMoneyOf(claim, evidence),
+      booking: { as: 'payment', for: claim.id },
+    })),
+    nowMs,
+  )
+  const turns = new Map(fresh.map(({ claim }, index) => [claim.id, taken[index]]))
+  return inputs.map(({ claim }) => {
+    if (served.get(claim.id) === 'held') return 'held'
+    const transfer = turns.get(claim.id)
+    if (!transfer) throw new TransferBooked(`the transfer of ${claim.id} was booked before`)
+    return { transfer }
+  })
 }
 
 /** A shared transaction is of one route and chain, or of sales that have no effect of their own. */
@@ -144,7 +191,10 @@ async function commitEffects(
 async function holdOne(deps: FinishDeps, tx: Tx, input: FinishInput): Promise<FinishOutcome> {
   const held = await markHeld(tx, input.claim.id, input.evidence, deps.clock.nowMs())
   if (!held) return { status: 'already' }
-  await post(tx, holdPostings(input))
+  const booking = { as: 'payment', for: input.claim.id }
+  const transfer = await takeTransfer(tx, movedMoneyOf(input.claim, input.evidence), booking, deps.clock.nowMs())
+  if (!transfer) throw new TransferBooked(`the transfer of ${input.claim.id} was booked before`)
+  await post(tx, holdPostings(input, transfer))
   return { status: 'held' }
 }
 

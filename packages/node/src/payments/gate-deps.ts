@@ -47,6 +47,8 @@ export type GateDeps = {
   /** False while the operator has switched paid serving off. */
   paidSwitchedOn(): boolean | Promise<boolean>
   termsOf(call: PaidCall): Terms[]
+  /** Whether money sent to this address is ours to book. */
+  isOurs(network: string, address: Address): boolean
   statusUrl(paymentId: string): string
 }
 
@@ -63,9 +65,14 @@ export type VerifiedPayment = {
   terms: Terms
   network: string
   payer: Address
-  /** One key is one payer on every chain; a contract may belong to somebody else on another. */
+  /**
+   * One key is one payer on every chain; a contract may belong to somebody else on another. An account with code is a
+   * contract even where its key signed (EIP-7702), for the token asks the code.
+   */
   payerIsKey: boolean
   nonce: Hex
+  /** Of the whole authorization: what the payer signed. */
+  authorizationDigest: Buffer
   signature: Hex
   value: Micro
   validAfter: bigint

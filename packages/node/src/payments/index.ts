@@ -5,15 +5,17 @@ export {
   creditLines,
   heldDifferences,
   lockCredit,
+  openPayments,
   readCredit,
   topUpRoutes,
 } from './credit-balance.ts'
 export { type CreditCaller, type CreditDeps, createCreditEntitlement } from './credit-entitlement.ts'
 export { type MandateTerms, mandateIdPattern, matchesRoute, namedMandate } from './credit-mandate.ts'
-export { creditPayment } from './credit-payment.ts'
+export { creditPayment, failBooked } from './credit-payment.ts'
 export { type CreditPolicy, parseCreditPolicy } from './credit-policy.ts'
 export { type CreditRefund, refundCredit } from './credit-refund.ts'
 export { mandateHeader } from './credit-terms.ts'
+export { creditUndelivered } from './credit-undelivered.ts'
 export { createDeliveries } from './deliveries.ts'
 export {
   type EntitledCall,
@@ -26,7 +28,7 @@ export {
   type NewHold,
   wasCaptured,
 } from './entitled-calls.ts'
-export { createExposure } from './exposure.ts'
+export { createExposure, type Exposure } from './exposure.ts'
 export type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from './facilitators/port.ts'
 export { createFinishSales, type FinishSales, SaleImpossible } from './finish-sale.ts'
 export { forgetIdle } from './forget-idle.ts'
@@ -35,12 +37,14 @@ export { defaultGateLimits, type GateDeps, type GateLimits } from './gate-deps.t
 export { createLooseEnds } from './loose-ends.ts'
 export { createLosses, defaultLossLimits } from './losses.ts'
 export { createOffers, type JwsPort } from './offers.ts'
+export { type OwnAddresses, ownAddresses, recordOwnAddresses } from './own-addresses.ts'
 export { type Owner, registerOwner } from './owner.ts'
 export type {
   AnswerContent,
   Attribution,
   Capture,
   CommitMany,
+  Consumption,
   EntitlementPort,
   Gate,
   GateOutcome,
@@ -56,7 +60,7 @@ export type {
   SaleHook,
 } from './paid-call.ts'
 export { type PaymentStatus, readPaymentStatus } from './payment-status.ts'
-export { type ReconciledAddress, type ReconcileReport, reconcileBooks } from './reconcile.ts'
+export { type ReconcileDeps, type ReconciledAddress, type ReconcileReport, reconcileBooks } from './reconcile.ts'
 export { findDeadOwners, type RecoverDeps, recoverPayments, repairFlights } from './recover.ts'
 export {
   carryOutRefunds,

@@ -41,13 +41,13 @@ async function inFlight(id: string): Promise<number> {
   return Number(rows[0]?.n)
 }
 
-async function claimed(n: number, intendedUntilMs?: number): Promise<string> {
+async function claimed(n: number, attempt?: number): Promise<string> {
   const claim = sampleClaim(n)
   const claims = createClaims(db.database, owner, systemClock)
   expect(await claims.claim(claim)).toEqual({ status: 'claimed' })
-  if (intendedUntilMs === undefined) return claim.id
+  if (attempt === undefined) return claim.id
   const answer = { status: 200, contentType: 'text/plain', headers: {}, body: Buffer.from('x'), reservation: null }
-  expect(await claims.intend({ id: claim.id, ...answer, leaseUntilMs: intendedUntilMs })).toBe(true)
+  expect(await claims.intend({ id: claim.id, ...answer, attempt, leaseMs: 90_000 })).toBe(true)
   return claim.id
 }
 
@@ -90,27 +90,27 @@ test('what the database refuses for good is not tried again, and is told as an e
 })
 
 test('a payment that may have moved money is parked as soon as the database is back', async () => {
-  const untilMs = Date.now() + 90_000
-  const id = await claimed(2, untilMs)
-  await looseEnds().park(id, 'interrupted', untilMs - 1)
+  const attempt = 7
+  const id = await claimed(2, attempt)
+  await looseEnds().park(id, 'interrupted', attempt - 1)
   expect(await stateOf(id)).toBe('settling')
   failures = 4
   const transaction = `0x${'ab'.repeat(32)}` as const
-  await looseEnds().park(id, 'interrupted', untilMs, transaction)
+  await looseEnds().park(id, 'interrupted', attempt, transaction)
   await vi.waitFor(async () => expect(await stateOf(id)).toBe('unknown'), 5_000)
   expect(await findPayment(db.owner, id)).toMatchObject({ transaction, reason: 'interrupted' })
   expect(await inFlight(id)).toBe(1)
 })
 
 test('a late release does not touch the intent of another attempt, nor what another process holds', async () => {
-  const untilMs = Date.now() + 90_000
-  const id = await claimed(3, untilMs)
+  const attempt = 7
+  const id = await claimed(3, attempt)
   await looseEnds().letGo(id, 'interrupted')
-  await looseEnds().letGo(id, 'interrupted', untilMs - 1)
+  await looseEnds().letGo(id, 'interrupted', attempt - 1)
   const other = createLooseEnds({ database: shaky(), owner: { id: 8n } as Owner, clock, log: silentLog })
-  await other.letGo(id, 'interrupted', untilMs)
+  await other.letGo(id, 'interrupted', attempt)
   expect(await stateOf(id)).toBe('settling')
-  await looseEnds().letGo(id, 'interrupted', untilMs)
+  await looseEnds().letGo(id, 'interrupted', attempt)
   expect(await stateOf(id)).toBe('released')
 })
 

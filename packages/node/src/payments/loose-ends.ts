@@ -70,13 +70,13 @@ export function createLooseEnds({ database, owner, clock, log }: LooseEndsDeps) 
       }
   }
 
-  const release = (paymentId: string, reason: string, intendedUntilMs?: number) =>
+  const release = (paymentId: string, reason: string, attempt?: number) =>
     end({
       id: paymentId,
-      from: intendedUntilMs === undefined ? ['claimed'] : ['claimed', 'settling'],
+      from: attempt === undefined ? ['claimed'] : ['claimed', 'settling'],
       to: 'released',
       reason,
-      ...(intendedUntilMs === undefined ? {} : { intendedUntilMs }),
+      ...(attempt === undefined ? {} : { attempt }),
     })
 
   async function lookFor(paymentId: string): Promise<void> {
@@ -89,24 +89,24 @@ export function createLooseEnds({ database, owner, clock, log }: LooseEndsDeps) 
   return {
     /**
      * Nothing was sent for this claim. A release that is written late may meet a claim that the same authorization has taken
-     * up anew: before its intent that only costs another try, after it the lease of the intent tells the two apart.
+     * up anew: before its intent that only costs another try, after it the attempt tells the two apart.
      */
-    async letGo(paymentId: string, reason: string, intendedUntilMs?: number): Promise<void> {
-      await release(paymentId, reason, intendedUntilMs)
+    async letGo(paymentId: string, reason: string, attempt?: number): Promise<void> {
+      await release(paymentId, reason, attempt)
     },
     /** The claim may stand, or may yet, and nobody will work on it. */
     letGoUnseen(paymentId: string): void {
       lookFor(paymentId).catch(() => undefined)
     },
-    /** Money may have moved in the attempt with this lease: recovery asks the chain. */
-    async park(paymentId: string, reason: string, intendedUntilMs: number, transaction?: Hex): Promise<void> {
+    /** Money may have moved in this attempt: recovery asks the chain. */
+    async park(paymentId: string, reason: string, attempt: number, transaction?: Hex): Promise<void> {
       const from = ['settling'] as const
       await end({
         id: paymentId,
         from,
         to: 'unknown',
         reason,
-        intendedUntilMs,
+        attempt,
         ...(transaction ? { transaction } : {}),
       })
     },

@@ -45,12 +45,19 @@ export type Sale = {
   source: 'payment' | 'credit'
 }
 
+/**
+ * How a revocable grant is used up: evenly over its time, as it is drawn from credit, or not at all while the money is
+ * not final. Without it, all of the price counts as used at once.
+ */
+export type Consumption = { seconds: number } | 'credit' | 'none'
+
 /** Facts of a paid route that the gate needs, derived from its declaration. */
 export type PaidRoute = {
   id: string
   networks: readonly string[]
   payee: 'pay_to' | 'custody'
   revocable: boolean
+  consumption?: Consumption
   /** The price is the same whatever the input; otherwise signed offers name the input they are for. */
   fixedPrice?: boolean
   description: string

@@ -6,6 +6,7 @@ import { addressesNamed } from '../proofs/index.ts'
 import { answerDuplicate } from './earlier-payment.ts'
 import { identifierHash, requestFingerprint } from './fingerprint.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import { isFinal } from './is-final.ts'
 import { matchTerms } from './match-terms.ts'
 import type { GateOutcome, PaidCall } from './paid-call.ts'
 import { type PassEntitled, passCredit } from './pass-credit.ts'
@@ -78,6 +79,7 @@ async function verifyPayment(
     terms: matched.terms,
     payer: authorization.from,
     payerIsKey: signature.by === 'key',
+    authorizationDigest: signature.digest,
     signature: payment.signature,
     value: authorization.value,
     validAfter: authorization.validAfter,
@@ -131,7 +133,7 @@ async function unlessCarried(
   payment: DecodedPayment,
   refusal: GateOutcome,
 ): Promise<GateOutcome> {
-  const { from, to, value, nonce } = payment.authorization
+  const { from, to, nonce } = payment.authorization
   const chain = deps.chains.get(payment.network)
   if (!chain || !deps.termsOf(call).some((terms) => terms.payTo === to)) return refusal
   const signature = await signatureOutcome(deps, payment)
@@ -142,9 +144,15 @@ async function unlessCarried(
     if (!(await chain.authorizationUsed(from, nonce, 'latest'))) return refusal
     const head = (await chain.head()).number
     const searchFrom = head > carriedWithinBlocks ? head - carriedWithinBlocks : 0n
-    const found = await chain.settlementByNonce({ payer: from, payTo: to, amountMicro: value, nonce }, searchFrom)
-    if (found.status === 'canceled') return refusal
-    if (found.status !== 'confirmed') return refuse('settlement_unknown', { retryAfterSeconds: 10 })
+    const found = await chain.nonceUse(from, nonce, searchFrom)
+    if (found.status === 'absent' || found.status === 'could_not_read')
+      return refuse('settlement_unknown', { retryAfterSeconds: 10 })
+    const reachedUs = found.status === 'transfer' && deps.isOurs(payment.network, found.transfer.recipient)
+    if (!reachedUs) {
+      const use = found.status === 'transfer' ? found.transfer : found
+      // Until then a reorganisation could free the nonce, and the money would move after all.
+      return (await isFinal(chain, use)) ? refusal : refuse('settlement_unknown', { retryAfterSeconds: 10 })
+    }
   } catch (error) {
     if (!(error instanceof ChainUnreadable)) throw error
     return refuse('settlement_unavailable', { detail: error.message, retryAfterSeconds: 3 })

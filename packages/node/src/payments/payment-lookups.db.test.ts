@@ -25,7 +25,8 @@ async function sell(tx: Tx, batch: number): Promise<void> {
     headers: {},
     body: Buffer.from('{}'),
     reservation: undefined,
-    leaseUntilMs: worker.nowMs + 60_000,
+    attempt: 1,
+    leaseMs: 60_000,
   }))
   await writeIntents(tx, intents, worker)
   const served = claims.map(({ id }, index) => ({
@@ -35,7 +36,7 @@ async function sell(tx: Tx, batch: number): Promise<void> {
       transaction: `0x${(batch * perBatch + index + 1).toString(16).padStart(64, '0')}` as const,
       blockNumber: 1n,
       blockHash: `0x${'1'.repeat(64)}` as const,
-      logIndex: 0,
+      position: 0,
       gasGwei: 0n,
     },
     provisional: false,

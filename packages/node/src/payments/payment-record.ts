@@ -3,6 +3,7 @@ import type { Address } from '../kernel/address.ts'
 import { type Hex, toHex } from '../kernel/bytes.ts'
 import type { Json } from '../kernel/canonical-json.ts'
 import type { Micro } from '../kernel/money.ts'
+import type { MovedMoney } from '../ledger/index.ts'
 
 export type PaymentState =
   | 'claimed'
@@ -23,6 +24,8 @@ export type PaymentRecord = {
   asset: Address
   payer: Address
   nonce: Hex
+  /** Of the whole authorization; null for a transfer that nobody claimed. */
+  authorizationDigest: Buffer | null
   payTo: Address
   payee: 'pay_to' | 'custody'
   amountMicro: Micro
@@ -41,6 +44,8 @@ export type PaymentRecord = {
   transaction: Hex | null
   blockNumber: bigint | null
   blockHash: Hex | null
+  /** Of the transfer that paid it, within its transaction. */
+  logPosition: number | null
   reason: string | null
   provisional: boolean
   final: boolean
@@ -58,9 +63,9 @@ export type StoredAnswer = {
   paymentResponse: string | null
 }
 
-export const paymentColumns = `id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+export const paymentColumns = `id, state, network, asset, payer, nonce, authorization_digest, pay_to, payee, amount_micro, valid_before, route_id, resource,
   fingerprint, identifier_hash, ref, aff, revocable, owner, client_gone, claimed_at, head_block, transaction, block_number, block_hash,
-  reason, provisional, final, reorgs, settled_at, delivered_at`
+  log_position, reason, provisional, final, reorgs, settled_at, delivered_at`
 
 // biome-ignore lint/suspicious/noExplicitAny: rows come from the columns above, typed by the driver
 export function toPaymentRecord(row: any): PaymentRecord {
@@ -71,6 +76,7 @@ export function toPaymentRecord(row: any): PaymentRecord {
     asset: row.asset,
     payer: row.payer,
     nonce: toHex(row.nonce),
+    authorizationDigest: row.authorization_digest,
     payTo: row.pay_to,
     payee: row.payee,
     amountMicro: row.amount_micro,
@@ -89,6 +95,7 @@ export function toPaymentRecord(row: any): PaymentRecord {
     transaction: row.transaction,
     blockNumber: row.block_number,
     blockHash: row.block_hash,
+    logPosition: row.log_position,
     reason: row.reason,
     provisional: row.provisional,
     final: row.final,
@@ -100,4 +107,18 @@ export function toPaymentRecord(row: any): PaymentRecord {
 
 export function expectedTransfer(payment: PaymentRecord): ExpectedTransfer {
   return { payer: payment.payer, payTo: payment.payTo, amountMicro: payment.amountMicro, nonce: payment.nonce }
+}
+
+/** The transfer that paid a payment, as the books record it. */
+export function movedMoneyOf(
+  claim: { network: string; asset: Address; payer: Address; payTo: Address; amountMicro: Micro; nonce: Hex },
+  evidence: { transaction: Hex; position: number; blockNumber: bigint; blockHash: Hex },
+): MovedMoney {
+  const { transaction, position, blockNumber, blockHash } = evidence
+  const { network, asset, payer, payTo, amountMicro, nonce } = claim
+  return {
+    ...{ network, asset, transaction, position, blockNumber, blockHash, amountMicro, nonce },
+    sender: payer,
+    recipient: payTo,
+  }
 }

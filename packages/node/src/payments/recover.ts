@@ -1,19 +1,25 @@
 import { type BlockRef, type ChainPort, ChainUnreadable } from '../chain/index.ts'
+import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Micro } from '../kernel/money.ts'
+import { transfersOfNonce } from '../ledger/index.ts'
 import type { Database } from '../store/database.ts'
 import { CommitUnknown, StoreUnavailable } from '../store/errors.ts'
 import { chainVerdict } from './chain-verdict.ts'
 import { creditPayment } from './credit-payment.ts'
+import type { Exposure } from './exposure.ts'
 import type { FinishSales } from './finish-sale.ts'
+import { isFinal } from './is-final.ts'
+import { type OtherUseReason, otherUseReason } from './other-use.ts'
 import type { Owner } from './owner.ts'
 import type { PaidRoute } from './paid-call.ts'
 import { expectedTransfer, type PaymentRecord } from './payment-record.ts'
-import { type Confirmed, sinceClaim } from './settle-payment.ts'
+import type { Confirmed } from './settle-payment.ts'
 import { endPayment, readAnswer } from './store-advance.ts'
 import { repairFlight } from './store-claim.ts'
+import { recordedUpTo } from './store-reconcile.ts'
 import {
   abandonedPayments,
   markFinal,
@@ -36,6 +42,8 @@ export type RecoverDeps = {
   settlementFee?(): Promise<Micro>
   inclusionMicroMax: Micro
   routeOf(routeId: string): PaidRoute | undefined
+  isOurs(network: string, address: Address): boolean
+  exposure: Pick<Exposure, 'hasRoom'>
 }
 
 const perRunMax = 500
@@ -48,8 +56,8 @@ const atOnce = 16
  */
 export async function recoverPayments(deps: RecoverDeps): Promise<void> {
   await findDeadOwners(deps)
-  for (const payment of await abandonedPayments(deps.database, deps.clock.nowMs(), perRunMax))
-    await leaveOwner(deps, payment)
+  for (const payment of await abandonedPayments(deps.database, perRunMax))
+    await guarded(deps, payment, () => leaveOwner(deps, payment))
   const unknown = await eachIn(deps, 'unknown', resolveUnknown)
   deps.metrics.gauge('payments_unknown', unknown)
   await eachIn(deps, 'settled', releaseHeld)
@@ -106,10 +114,36 @@ async function resolveUnknown(deps: RecoverDeps, payment: PaymentRecord): Promis
   else if (result.status === 'spent_before') await creditPayment(deps, payment, result.evidence)
   else if (result.status === 'failed')
     await endPayment(deps.database, { id: payment.id, from: ['unknown'], to: 'failed', reason: result.reason }, nowMs)
-  else if (result.status === 'contradicted') {
-    deps.metrics.count('alarms', { alarm: 'settlement_contradicted' })
-    deps.log.error({ paymentId: payment.id, detail: result.detail }, 'the chain contradicts a payment')
-  }
+  else if (result.status === 'used_otherwise') {
+    if (await isFinal(chain, result.use))
+      await failOtherwise(deps, payment, otherUseReason(deps.isOurs, payment.network, result.use))
+  } else await endByRows(deps, chain, payment)
+}
+
+async function failOtherwise(deps: RecoverDeps, payment: PaymentRecord, reason: OtherUseReason): Promise<void> {
+  const ending = { id: payment.id, from: ['unknown'], to: 'failed', reason, final: true } as const
+  await endPayment(deps.database, ending, deps.clock.nowMs())
+  deps.metrics.count('payments_recovered', { outcome: reason })
+  deps.log.warn({ paymentId: payment.id, reason }, 'the nonce of a payment was used for something else')
+}
+
+/**
+ * The nonce is spent in a final block past its time, and no log of it is to be found near the claim. Every transfer that
+ * reached us up to there has its row, so the rows decide: nothing stays unknown for ever.
+ */
+async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
+  const final = await chain.finalizedBlock()
+  if (BigInt(final.timestamp) <= payment.validBefore) return
+  if (!(await chain.authorizationUsed(payment.payer, payment.nonce, final.number))) return
+  if ((await recordedUpTo(deps.database, payment.network)) < final.number) return
+  const { network, payer, nonce } = payment
+  const rows = await transfersOfNonce(deps.database, { network, sender: payer, nonce })
+  const ours = rows.filter(({ recipient }) => deps.isOurs(network, recipient))
+  const exact = ours.find(
+    (row) => row.bookedAs === null && row.recipient === payment.payTo && row.amountMicro === payment.amountMicro,
+  )
+  if (exact) await finishOrCredit(deps, chain, payment, { ...exact, status: 'confirmed', gasGwei: 0n })
+  else await failOtherwise(deps, payment, ours.length > 0 ? 'paid_otherwise' : 'nonce_used_elsewhere')
 }
 
 /** A paid buyer waits no longer than this for an effect that cannot be committed. */
@@ -144,14 +178,16 @@ async function finish(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecor
   // Sold no more: nobody can ask for the answer again, and the effect that was paid for cannot be had.
   if (!route) return creditPayment(deps, payment, evidence, 'route_gone')
   const large = payment.amountMicro > deps.inclusionMicroMax
-  const isFinal = large && (await chain.finalizedBlock()).number >= evidence.blockNumber
+  const settledFinally = (await chain.finalizedBlock()).number >= evidence.blockNumber
+  // Nobody waits for it any more: with the cap used up it is given once its block is final.
+  const noRoom = !payment.revocable && !settledFinally && !(await deps.exposure.hasRoom(payment.amountMicro))
   const outcome = await deps.finishSales.finish({
     claim: payment,
     evidence,
     ...(await settlementCost(deps, payment, evidence)),
     reservation: stored.reservation,
-    hold: large && !isFinal && !payment.revocable,
-    provisional: large && !isFinal && payment.revocable,
+    hold: noRoom || (large && !settledFinally && !payment.revocable),
+    provisional: large && !settledFinally && payment.revocable,
     commit: route.commit,
     commitMany: route.commitMany,
   })
@@ -182,7 +218,7 @@ async function releaseHeld(deps: RecoverDeps, payment: PaymentRecord): Promise<v
     await finishOrCredit(deps, chain, payment, evidence)
 }
 
-/** Anyone may still send an authorization that we refused; once its time has passed at a final block we look once more. */
+/** Anyone may still send an authorization that we refused; once its time has passed at a final block we look again. */
 async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> {
   let final: BlockRef
   try {
@@ -194,11 +230,13 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
   const payments = await watchedPayments(deps.database, chain.network.caip2, final.timestamp, perRunMax)
   for (const payment of payments)
     await guarded(deps, payment, async () => {
-      if (!(await chain.authorizationUsed(payment.payer, payment.nonce, final.number)))
-        return markFinal(deps.database, [payment.id])
-      const found = await chain.settlementByNonce(expectedTransfer(payment), sinceClaim(payment.headBlock))
-      if (found.status === 'confirmed') await creditPayment(deps, payment, found, 'landed_after_refusal')
-      else if (found.status === 'canceled') await markFinal(deps.database, [payment.id])
+      if (await chain.authorizationUsed(payment.payer, payment.nonce, final.number)) {
+        // What reached us has its row, and is booked by it; until then nobody may be told that nothing moved.
+        if ((await recordedUpTo(deps.database, payment.network)) < final.number) return
+        const rows = await transfersOfNonce(deps.database, { ...payment, sender: payment.payer })
+        if (rows.some(({ bookedAs }) => bookedAs === null)) return
+      }
+      await markFinal(deps.database, [payment.id])
     })
 }
 
@@ -211,8 +249,12 @@ export async function repairFlights(deps: Pick<RecoverDeps, 'database' | 'log'>)
      where f.in_flight <> coalesce(t.n, 0) or f.in_flight_micro <> coalesce(t.micro, 0)`,
   )
   for (const row of rows)
-    if (await repairFlight(deps.database, row.network, row.payer))
-      deps.log.warn({ payer: row.payer }, 'flight counter repaired')
+    try {
+      if (await repairFlight(deps.database, row.network, row.payer))
+        deps.log.warn({ payer: row.payer }, 'in-flight count repaired')
+    } catch (error) {
+      deps.log.warn({ payer: row.payer, error: String(error) }, 'an in-flight count could not be repaired yet')
+    }
 }
 
 function chainOf(deps: RecoverDeps, payment: PaymentRecord): ChainPort {

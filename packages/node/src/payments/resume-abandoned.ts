@@ -23,20 +23,21 @@ export async function resumeAbandoned(
   const sameAuthorization = earlier.nonce === verified.nonce && earlier.network === claim.network
   if (earlier.state !== 'unknown' || earlier.reason !== 'owner_gone' || !sameAuthorization) return undefined
   if (!earlier.fingerprint.equals(verified.fingerprint)) return undefined
+  if (!earlier.authorizationDigest?.equals(verified.authorizationDigest)) return undefined
   // The quote that was stored stands, and what was seen on chain is judged from the first claim on.
   const first: Claim = { ...claim, id: earlier.id, headBlock: earlier.headBlock, amountMicro: earlier.amountMicro }
   const stored = await readAnswer(deps.database, earlier.id)
-  if (!stored || (await reasonNotToSettle(deps, call, first))) return undefined
-  const leaseUntilMs = deps.claims.leaseUntilMs(deps.limits.settleMs)
-  const worker = { owner: deps.owner.id, nowMs: deps.clock.nowMs(), leaseUntilMs }
+  if (!stored || (await reasonNotToSettle(deps, chain, call, verified, first))) return undefined
+  const { attempt, leaseMs } = deps.claims.lease(deps.limits.settleMs)
+  const worker = { owner: deps.owner.id, nowMs: deps.clock.nowMs(), attempt, leaseMs }
   const taken = await takeUpAgain(deps.database, earlier.id, worker).catch((error: unknown) => {
     // As it was, for the next try.
-    void deps.looseEnds.park(earlier.id, 'owner_gone', leaseUntilMs)
+    void deps.looseEnds.park(earlier.id, 'owner_gone', attempt)
     throw error
   })
   if (!taken) return undefined
   deps.metrics.count('payments_recovered', { outcome: 'resumed' })
   const { status, contentType, headers, body, reservation } = stored
   const prepared = { answer: { status, contentType, headers, body }, reservation }
-  return settleAndFinish(deps, chain, call, verified, { claim: first, prepared, leaseUntilMs })
+  return settleAndFinish(deps, chain, call, verified, { claim: first, prepared, attempt })
 }

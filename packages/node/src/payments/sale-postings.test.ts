@@ -13,7 +13,10 @@ const network = 'eip155:8453'
 const claim: FinishedClaim = {
   id: 'pay_1',
   network,
+  asset: `0x${'aa'.repeat(20)}`,
   payer: `0x${'11'.repeat(20)}`,
+  payTo: `0x${'22'.repeat(20)}`,
+  nonce: `0x${'33'.repeat(32)}`,
   payee: 'pay_to',
   amountMicro: 20_000n,
   routeId: 'till.echo',
@@ -22,6 +25,8 @@ const claim: FinishedClaim = {
   aff: null,
 }
 const commit = async () => undefined
+const transfer = { id: 1n, turn: 0 }
+const arrived = { transfer }
 
 const shown = (transactions: LedgerTransaction[]) =>
   transactions.map(
@@ -30,7 +35,7 @@ const shown = (transactions: LedgerTransaction[]) =>
   )
 
 test('a sale of our own goes from the chain to revenue, and its costs beside it', () => {
-  expect(shown(salePostings({ claim, feeMicro: 1_000n, gasGwei: 50n, commit: undefined }, false))).toEqual([
+  expect(shown(salePostings({ claim, feeMicro: 1_000n, gasGwei: 50n, commit: undefined }, arrived))).toEqual([
     'sale:pay_1 sale pay_1: onchain:pay_to 20000, revenue:till.echo -20000',
     'fee:pay_1 facilitator_fee pay_1: fees:facilitator 1000, payable_facilitator -1000',
     'gas:pay_1 gas pay_1: gas:spent 50, gas:wallet -50',
@@ -38,32 +43,44 @@ test('a sale of our own goes from the chain to revenue, and its costs beside it'
 })
 
 test('what cost nothing is not posted', () => {
-  expect(shown(salePostings({ claim, feeMicro: 0n, gasGwei: 0n, commit }, false))).toEqual([
+  expect(shown(salePostings({ claim, feeMicro: 0n, gasGwei: 0n, commit }, arrived))).toEqual([
     'sale:pay_1 sale pay_1: onchain:pay_to 20000, revenue:till.echo -20000',
   ])
 })
 
 test('money of others waits in clearing for the effect of the route, and is ours only where there is none', () => {
   const custody = { ...claim, payee: 'custody' as const }
-  expect(shown(salePostings({ claim: custody, feeMicro: 0n, gasGwei: 0n, commit }, false))).toEqual([
+  expect(shown(salePostings({ claim: custody, feeMicro: 0n, gasGwei: 0n, commit }, arrived))).toEqual([
     'sale:pay_1 sale pay_1: onchain:custody 20000, clearing:payments -20000',
   ])
-  expect(shown(salePostings({ claim: custody, feeMicro: 0n, gasGwei: 0n, commit: undefined }, false))).toEqual([
+  expect(shown(salePostings({ claim: custody, feeMicro: 0n, gasGwei: 0n, commit: undefined }, arrived))).toEqual([
     'sale:pay_1 sale pay_1: onchain:custody 20000, revenue:till.echo -20000',
   ])
 })
 
 test('money that was held has its costs posted already, and from clearing to clearing nothing moves', () => {
   const costs = { feeMicro: 1_000n, gasGwei: 50n }
-  expect(shown(holdPostings({ claim, ...costs }))).toEqual([
+  expect(shown(holdPostings({ claim, ...costs }, transfer))).toEqual([
     'settle:pay_1 settle pay_1: onchain:pay_to 20000, clearing:payments -20000',
     'fee:pay_1 facilitator_fee pay_1: fees:facilitator 1000, payable_facilitator -1000',
     'gas:pay_1 gas pay_1: gas:spent 50, gas:wallet -50',
   ])
-  expect(shown(salePostings({ claim, ...costs, commit: undefined }, true))).toEqual([
+  expect(shown(salePostings({ claim, ...costs, commit: undefined }, 'held'))).toEqual([
     'sale:pay_1 sale pay_1: clearing:payments 20000, revenue:till.echo -20000',
   ])
-  expect(salePostings({ claim: { ...claim, payee: 'custody' }, ...costs, commit }, true)).toEqual([])
+  expect(salePostings({ claim: { ...claim, payee: 'custody' }, ...costs, commit }, 'held')).toEqual([])
+})
+
+test('whatever touches our wallets names the transfer that moved the money, and nothing else does', () => {
+  const costs = { feeMicro: 1_000n, gasGwei: 50n }
+  const named = (transactions: LedgerTransaction[]) => transactions.map(({ kind, transfer: by }) => [kind, by])
+  const rest = [
+    ['facilitator_fee', undefined],
+    ['gas', undefined],
+  ]
+  expect(named(salePostings({ claim, ...costs, commit }, arrived))).toEqual([['sale', transfer], ...rest])
+  expect(named(holdPostings({ claim, ...costs }, transfer))).toEqual([['settle', transfer], ...rest])
+  expect(named(salePostings({ claim, ...costs, commit }, 'held'))).toEqual([['sale', undefined]])
 })
 
 test('each time a reorg undid a payment its next ending has a reference of its own', () => {

@@ -1,6 +1,7 @@
 import type { Address } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
 import type { Micro } from '../kernel/money.ts'
-import { accounts, type LedgerTransaction } from '../ledger/index.ts'
+import { accounts, type LedgerTransaction, type TransferTurn } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import type { PaidRoute, Sale } from './paid-call.ts'
 
@@ -8,7 +9,10 @@ import type { PaidRoute, Sale } from './paid-call.ts'
 export type FinishedClaim = {
   id: string
   network: string
+  asset: Address
   payer: Address
+  payTo: Address
+  nonce: Hex
   payee: 'pay_to' | 'custody'
   amountMicro: Micro
   routeId: string
@@ -27,9 +31,13 @@ export function postingReference(kind: string, claim: { id: string; reorgs?: num
 type PostedCosts = { claim: FinishedClaim; feeMicro: Micro; gasGwei: bigint }
 type Posted = PostedCosts & { commit: PaidRoute['commit'] }
 
+/** How the money of a sale got here: by a transfer that is booked now, or into clearing when it was held. */
+export type MoneySource = { transfer: TransferTurn } | 'held'
+
 /** Shares go where the route's commit sends them; what it leaves in clearing would show as an imbalance. */
-export function salePostings(input: Posted, wasHeld: boolean): LedgerTransaction[] {
+export function salePostings(input: Posted, money: MoneySource): LedgerTransaction[] {
   const { claim } = input
+  const wasHeld = money === 'held'
   const source = wasHeld ? accounts.clearingPayments(claim.network) : accounts.onchain(claim.network, claim.payee)
   const target =
     claim.payee === 'custody' && input.commit
@@ -39,6 +47,7 @@ export function salePostings(input: Posted, wasHeld: boolean): LedgerTransaction
     reference: postingReference('sale', claim),
     kind: 'sale',
     paymentId: claim.id,
+    ...(wasHeld ? {} : { transfer: money.transfer }),
     lines: [
       { account: source, amount: claim.amountMicro },
       { account: target, amount: -claim.amountMicro },
@@ -80,13 +89,14 @@ export function gasPosting(network: string, reference: string, paymentId: string
 }
 
 /** Money that waits in clearing until it is final. */
-export function holdPostings(input: PostedCosts): LedgerTransaction[] {
+export function holdPostings(input: PostedCosts, transfer: TransferTurn): LedgerTransaction[] {
   const { claim } = input
   return [
     {
       reference: postingReference('settle', claim),
       kind: 'settle',
       paymentId: claim.id,
+      transfer,
       lines: [
         { account: accounts.onchain(claim.network, claim.payee), amount: claim.amountMicro },
         { account: accounts.clearingPayments(claim.network), amount: -claim.amountMicro },

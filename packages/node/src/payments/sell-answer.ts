@@ -1,4 +1,5 @@
 import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
+import { toHex } from '../kernel/bytes.ts'
 import { creditSpentAuthorization } from './credit-payment.ts'
 import { answerDuplicate, answerLost } from './earlier-payment.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
@@ -24,10 +25,11 @@ export async function sellAnswer(deps: GateDeps, call: PaidCall, verified: Verif
   }
   let claimed = false
   try {
-    const claim = await draftClaim(deps, chain, call, verified)
-    if ('kind' in claim) return claim
-    if (claim.nonceUsed) return await nonceUsedBefore(deps, chain, call, verified, claim.draft)
-    return await claimAndWork(deps, chain, call, verified, claim.draft, () => {
+    const drafted = await draftClaim(deps, chain, call, verified)
+    if ('kind' in drafted) return drafted
+    const { draft, payer } = drafted
+    if (drafted.nonceUsed) return await nonceUsedBefore(deps, chain, call, payer, draft)
+    return await claimAndWork(deps, chain, call, payer, draft, () => {
       claimed = true
     })
   } finally {
@@ -56,7 +58,8 @@ async function answerKnown(
   return answer.kind === 'reclaimable' ? undefined : answer
 }
 
-type Draft = { draft: Claim; nonceUsed: boolean }
+/** `payer` is the verified payment with what the chain says about the account. */
+type Draft = { draft: Claim; nonceUsed: boolean; payer: VerifiedPayment }
 
 async function draftClaim(
   deps: GateDeps,
@@ -71,15 +74,23 @@ async function draftClaim(
       deps.deliveries.flushGone(),
     ])
     const { terms } = verified
+    const payer = { ...verified, payerIsKey: verified.payerIsKey && !status.hasCode }
+    // The token asks the code of the account, so a signature by its key alone says nothing.
+    if (verified.payerIsKey && status.hasCode) {
+      const refusal = await signedByCode(deps, chain, call, verified)
+      if (refusal) return refusal
+    }
     return {
       nonceUsed: status.nonceUsed,
+      payer,
       draft: {
         id: deps.ids.next('pay'),
         network: terms.network.caip2,
         asset: terms.asset,
         payer: verified.payer,
-        payerIsKey: verified.payerIsKey,
+        payerIsKey: payer.payerIsKey,
         nonce: verified.nonce,
+        authorizationDigest: verified.authorizationDigest,
         payTo: terms.payTo,
         payee: call.route.payee,
         amountMicro: terms.amountMicro,
@@ -100,6 +111,25 @@ async function draftClaim(
     if (!(error instanceof ChainUnreadable)) throw error
     return refuse('settlement_unavailable', { detail: 'The chain could not be read.', retryAfterSeconds: 3 })
   }
+}
+
+async function signedByCode(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  { payer, network, authorizationDigest, signature }: VerifiedPayment,
+): Promise<GateOutcome | undefined> {
+  const verdict = await chain.checkContractSignature(payer, toHex(authorizationDigest), signature)
+  if (verdict === 'valid') return undefined
+  if (verdict === 'could_not_check')
+    return refuse('settlement_unavailable', { detail: 'The payer’s contract could not be read.', retryAfterSeconds: 3 })
+  return refuse402(deps, call, {
+    code: 'payment_invalid',
+    reason: 'invalid_exact_evm_payload_signature',
+    detail: 'The payer has code, and that code does not accept the signature.',
+    payer,
+    network,
+  })
 }
 
 async function claimAndWork(
@@ -182,6 +212,8 @@ async function afterConflict(
   const again = await deps.claims.reclaim(claim).catch((error: unknown) => letGo(deps, earlier.id, error))
   if (again.status === 'claimed') return workOnClaim(deps, chain, call, verified, { ...claim, id: again.paymentId })
   if (again.status === 'over_limit') return overLimit(deps, call, verified, claim)
+  if (!earlier.authorizationDigest?.equals(claim.authorizationDigest))
+    return refuse('payment_nonce_reused', { extra: { status_url: deps.statusUrl(earlier.id) } })
   return refuse('payment_in_flight', { retryAfterSeconds: 1, extra: { status_url: deps.statusUrl(earlier.id) } })
 }
 

@@ -1,5 +1,6 @@
+import { encodeErrorResult, parseAbi } from 'viem'
 import { expect, test } from 'vitest'
-import type { ChainPort, SettlementEvidence } from '../chain/index.ts'
+import type { ChainPort, ChainTransfer, SettlementEvidence, SimulatedTransfer } from '../chain/index.ts'
 import { another, chainShowing, confirmedAt, expected, named, type Shown, steppingClock } from './chain-stub.fixture.ts'
 import type { Facilitator, FacilitatorPayment, SettleOutcome } from './facilitators/port.ts'
 import { fromNonceEvidence, settlePayment } from './settle-payment.ts'
@@ -7,6 +8,18 @@ import { fromNonceEvidence, settlePayment } from './settle-payment.ts'
 const headBlock = 10_000n
 const deadlineMs = 30_000
 const absent = { status: 'absent' } as const
+const otherTransfer: ChainTransfer = {
+  transaction: another,
+  position: 1,
+  blockNumber: 10_001n,
+  blockHash: named,
+  logIndex: 1,
+  sender: expected.payer,
+  recipient: expected.payTo,
+  amountMicro: 1n,
+  nonce: expected.nonce,
+}
+const otherUse = { blockNumber: 10_001n, blockHash: named, transfer: otherTransfer }
 const submitted: SettleOutcome = { status: 'submitted', transaction: named, feeMicro: 7n, gasGwei: 3n }
 
 async function settle(outcome: SettleOutcome | Error, shown: Shown, more: { head?: bigint } = {}) {
@@ -68,9 +81,9 @@ test('a chain younger than the search is searched from its first block', async (
 
 test('nothing but a transfer after our claim ends the wait: the reported transaction may still land', async () => {
   const others: SettlementEvidence[] = [
-    { status: 'canceled', transaction: another, blockNumber: 10_001n },
+    { status: 'canceled', transaction: another, blockNumber: 10_001n, blockHash: named },
     confirmedAt(10_000n, another),
-    { status: 'mismatch', detail: 'x' },
+    { status: 'used_otherwise', transfer: otherTransfer },
     { status: 'could_not_read', reason: 'x' },
   ]
   for (const seen of others) {
@@ -101,46 +114,40 @@ test('at the deadline the nonce is asked a last time', async () => {
   expect(result.status).toBe('settled')
 })
 
-test('a reverted transaction fails only when the nonce is unused, twice looked at', async () => {
+test('a reported transaction that reverted contradicts, unless another one carried the payment', async () => {
   const reverted: SettlementEvidence = { status: 'reverted', transaction: named, gasGwei: 4n }
-  const failed = await settle(submitted, { byTransaction: [reverted], used: [false] })
-  expect(failed.result).toEqual({ status: 'failed', reason: 'invalid_transaction_state', gasGwei: 4n })
-  expect(failed.asked.usedAt).toHaveLength(2)
-  const meanwhile = await settle(submitted, { byTransaction: [reverted], used: [false, true] })
-  expect(meanwhile.result).toEqual({ status: 'unknown', reason: 'the nonce was used meanwhile' })
-  const unreadable = await settle(submitted, { byTransaction: [reverted], used: [false, 'unreadable'] })
-  expect(unreadable.result).toEqual({ status: 'unknown', reason: 'no endpoint answered' })
+  for (const used of [false, 'unreadable'] as const) {
+    const { result } = await settle(submitted, { byTransaction: [reverted], used: [used] })
+    expect(result).toEqual({
+      status: 'contradicted',
+      detail: `${named} was reported as settled and does not carry it`,
+    })
+  }
   const carried = await settle(submitted, {
     byTransaction: [reverted],
     used: [true],
     byNonce: [confirmedAt(10_001n, another)],
   })
-  expect(carried.result).toMatchObject({ status: 'settled', evidence: { transaction: another } })
+  expect(carried.result).toMatchObject({ status: 'settled', evidence: { transaction: another }, feeMicro: 7n })
   expect(carried.asked.searches).toEqual([5_000n])
 })
 
-test('a transaction that moved something else contradicts, unless another one carried the payment', async () => {
-  const mismatch: SettlementEvidence = { status: 'mismatch', detail: 'paid to somebody else' }
-  const told = await settle(submitted, { byTransaction: [mismatch], used: [false] })
-  expect(told.result).toEqual({ status: 'contradicted', detail: 'paid to somebody else' })
-  const carried = await settle(submitted, {
-    byTransaction: [mismatch],
-    used: [true],
-    byNonce: [confirmedAt(10_001n, another)],
-  })
-  expect(carried.result.status).toBe('settled')
+test('a transaction that used the nonce for another transfer is that, and no payment', async () => {
+  const seen: SettlementEvidence = { status: 'used_otherwise', transfer: otherTransfer }
+  const { result } = await settle(submitted, { byTransaction: [seen], used: [true], byNonce: [seen] })
+  expect(result).toEqual({ status: 'used_otherwise', use: otherUse })
 })
 
-test('a refusal is believed only when the nonce is unused', async () => {
-  const refused: SettleOutcome = { status: 'refused', reason: 'insufficient_funds', message: 'poor', gasGwei: 2n }
-  expect((await settle(refused, { used: [false] })).result).toEqual({
+test('a refusal before the payload left is believed only when the nonce is unused', async () => {
+  const refused = { status: 'refused', reason: 'insufficient_funds', payloadLeft: false } as const
+  const costly: SettleOutcome = { ...refused, message: 'poor', gasGwei: 2n }
+  expect((await settle(costly, { used: [false] })).result).toEqual({
     status: 'failed',
     reason: 'insufficient_funds',
     message: 'poor',
     gasGwei: 2n,
   })
-  const silent: SettleOutcome = { status: 'refused', reason: 'insufficient_funds' }
-  expect((await settle(silent, { used: [false] })).result).toEqual({
+  expect((await settle(refused, { used: [false] })).result).toEqual({
     status: 'failed',
     reason: 'insufficient_funds',
     gasGwei: 0n,
@@ -153,13 +160,60 @@ test('a refusal is believed only when the nonce is unused', async () => {
   })
 })
 
+const revert = (text: string): SimulatedTransfer => ({
+  status: 'fails',
+  returnData: encodeErrorResult({ abi: parseAbi(['error Error(string)']), args: [text] }),
+})
+
+test('a refusal of a payload that left is believed at once only if our simulation fails for the same cause', async () => {
+  const causes = [
+    ['insufficient_funds', revert('ERC20: transfer amount exceeds balance')],
+    ['invalid_exact_evm_insufficient_balance', revert('ERC20: transfer amount exceeds balance')],
+    ['invalid_exact_evm_signature', revert('FiatTokenV2: invalid signature')],
+    ['account_blacklisted', revert('Blacklistable: account is blacklisted')],
+  ] as const
+  for (const [reason, simulated] of causes) {
+    const { result } = await settle({ status: 'refused', reason, payloadLeft: true }, { used: [false], simulated })
+    expect(result).toEqual({ status: 'failed', reason, gasGwei: 0n })
+  }
+  const others: SimulatedTransfer[] = [
+    { status: 'passes' },
+    { status: 'could_not_read', reason: 'x' },
+    revert('FiatTokenV2: invalid signature'),
+    { status: 'fails', returnData: '0x' },
+  ]
+  for (const simulated of others) {
+    const refused: SettleOutcome = { status: 'refused', reason: 'insufficient_funds', payloadLeft: true, gasGwei: 2n }
+    expect((await settle(refused, { used: [false], simulated })).result).toEqual({
+      status: 'refused',
+      reason: 'insufficient_funds',
+      gasGwei: 2n,
+    })
+  }
+})
+
+test('a cause that no simulation can show is never believed at once', async () => {
+  for (const reason of ['invalid_scheme', 'invalid_exact_evm_transaction_simulation_failed', 'asset_paused']) {
+    const simulated = revert('anything')
+    const { result } = await settle({ status: 'refused', reason, payloadLeft: true }, { used: [false], simulated })
+    expect(result).toEqual({ status: 'refused', reason, gasGwei: 0n })
+  }
+})
+
+test('a payer that the facilitator screens out is refused, which is no fault of the payment', async () => {
+  for (const reason of ['sanctions_screening', 'policy_violation', 'kyt_blocked', 'payer_refused']) {
+    const { result } = await settle({ status: 'refused', reason, payloadLeft: true }, { used: [false] })
+    expect(result).toEqual({ status: 'payer_refused', reason })
+  }
+})
+
 test('an outage of the facilitator is no refusal: nothing was sent, and the same payment may be tried again', async () => {
   for (const reason of ['facilitator_unreachable', 'facilitator_', 'settlement_aborted']) {
-    const { result } = await settle({ status: 'refused', reason }, { used: [false] })
+    const { result } = await settle({ status: 'refused', reason, payloadLeft: false }, { used: [false] })
     expect(result).toEqual({ status: 'not_sent', reason })
   }
   const { result } = await settle(
-    { status: 'refused', reason: 'facilitator_unreachable' },
+    { status: 'refused', reason: 'facilitator_unreachable', payloadLeft: false },
     { used: [true], byNonce: [confirmedAt(10_001n)] },
   )
   expect(result.status).toBe('settled')
@@ -198,21 +252,20 @@ test('a facilitator that never answers is left at the deadline, and told so', as
   expect(told?.aborted).toBe(true)
 })
 
-test('what a used nonce means: ours after the claim, credit before it, nothing when cancelled, never more than is seen', () => {
+test('what a used nonce means: ours after the claim, credit before it, another use otherwise, never more than is seen', () => {
   expect(fromNonceEvidence(confirmedAt(10_001n), headBlock)).toMatchObject({ status: 'settled', feeMicro: 0n })
   expect(fromNonceEvidence(confirmedAt(10_000n), headBlock)).toEqual({
     status: 'spent_before',
     evidence: confirmedAt(10_000n),
   })
-  expect(fromNonceEvidence({ status: 'canceled', transaction: named, blockNumber: 1n }, headBlock)).toEqual({
-    status: 'failed',
-    reason: 'authorization_canceled',
-    message: 'The payer cancelled the authorization.',
-    gasGwei: 0n,
+  const canceled: SettlementEvidence = { status: 'canceled', transaction: named, blockNumber: 1n, blockHash: another }
+  expect(fromNonceEvidence(canceled, headBlock)).toEqual({
+    status: 'used_otherwise',
+    use: { blockNumber: 1n, blockHash: another, transfer: undefined },
   })
-  expect(fromNonceEvidence({ status: 'mismatch', detail: 'x' }, headBlock)).toEqual({
-    status: 'contradicted',
-    detail: 'x',
+  expect(fromNonceEvidence({ status: 'used_otherwise', transfer: otherTransfer }, headBlock)).toEqual({
+    status: 'used_otherwise',
+    use: otherUse,
   })
   expect(fromNonceEvidence({ status: 'could_not_read', reason: 'x' }, headBlock)).toEqual({
     status: 'unknown',

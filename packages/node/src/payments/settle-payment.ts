@@ -1,10 +1,20 @@
-import { type ChainPort, ChainUnreadable, type ExpectedTransfer, type SettlementEvidence } from '../chain/index.ts'
+import {
+  type ChainPort,
+  type ChainTransfer,
+  ChainUnreadable,
+  type ExpectedTransfer,
+  type SettlementEvidence,
+} from '../chain/index.ts'
 import type { Hex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Micro } from '../kernel/money.ts'
 import type { Facilitator, FacilitatorPayment } from './facilitators/port.ts'
+import { isScreening, simulationConfirms } from './refusal-causes.ts'
 
 export type Confirmed = Extract<SettlementEvidence, { status: 'confirmed' }>
+
+/** What a nonce did instead of our transfer: moved other money, or nothing at all. */
+export type OtherUse = { blockNumber: bigint; blockHash: Hex; transfer: ChainTransfer | undefined }
 
 /** What is certain about a payment after an attempt to settle it. */
 export type SettlementResult =
@@ -15,8 +25,14 @@ export type SettlementResult =
   | { status: 'not_sent'; reason: string }
   /** The nonce was spent before our claim: the money is here, but not for this request. */
   | { status: 'spent_before'; evidence: Confirmed }
+  /** The nonce was used, and not for our transfer. Only a final block makes that certain. */
+  | { status: 'used_otherwise'; use: OtherUse }
+  /** Refused after the signed payload had left this process: it can be carried until it expires. */
+  | { status: 'refused'; reason: string; gasGwei: bigint }
+  /** The facilitator does not serve this payer. */
+  | { status: 'payer_refused'; reason: string }
   | { status: 'unknown'; reason: string; transaction?: Hex }
-  /** Somebody reports a settlement that our own read contradicts. */
+  /** A settlement was reported that our own read contradicts. */
   | { status: 'contradicted'; detail: string }
 
 export type SettleDeps = { facilitator: Facilitator; chain: ChainPort; clock: Clock; deadlineMs: number }
@@ -47,7 +63,7 @@ export async function settlePayment(
       timer.then(() => ({ status: 'unknown' as const, reason: 'timeout' })),
     ])
     if (outcome.status === 'submitted') return await confirm(deps, outcome, expected, headBlock, remainingMs)
-    if (outcome.status === 'refused') return await afterRefusal(deps.chain, outcome, expected, headBlock)
+    if (outcome.status === 'refused') return await afterRefusal(deps.chain, outcome, payment, expected, headBlock)
     return await afterUnknown(deps.chain, outcome, expected, headBlock)
   } finally {
     timeout.abort(over)
@@ -57,7 +73,7 @@ export async function settlePayment(
 const pollMs = 250
 /** So long without the reported transaction, and the nonce is asked whether another one carried it. */
 const nonceReadEveryMs = 2_000
-/** Older uses of a nonce already have a row: reconciliation credits every inbound transfer. */
+/** Older uses of a nonce already have a row: reconciliation records every transfer. */
 const nonceSearchBlocks = 5_000n
 /** The nonce was unused at our claim, give or take an endpoint that was behind. */
 const sinceClaimBlocks = 100n
@@ -73,10 +89,10 @@ async function confirm(
   remainingMs: () => number,
 ): Promise<SettlementResult> {
   let nonceReadMs = deps.clock.nowMs()
+  const costs = { feeMicro: submitted.feeMicro, gasGwei: submitted.gasGwei ?? 0n }
   for (;;) {
     const evidence = await deps.chain.settlementByTransaction(submitted.transaction, expected)
-    if (evidence.status === 'confirmed')
-      return { status: 'settled', evidence, feeMicro: submitted.feeMicro, gasGwei: submitted.gasGwei ?? 0n }
+    if (evidence.status === 'confirmed') return { status: 'settled', evidence, ...costs }
     // Another transaction may have carried the authorization, as when its fee was raised; the reported one then reverts or
     // never appears.
     const isLast = remainingMs() <= pollMs
@@ -84,32 +100,44 @@ async function confirm(
       nonceReadMs = deps.clock.nowMs()
       const byNonce = await byNonceOnly(deps.chain, expected, headBlock, sinceClaimBlocks)
       // Nothing but a transfer ends the wait: the reported transaction may still land, whatever else is seen now.
-      if (byNonce?.status === 'settled')
-        return { ...byNonce, feeMicro: submitted.feeMicro, gasGwei: submitted.gasGwei ?? 0n }
+      if (byNonce?.status === 'settled') return { ...byNonce, ...costs }
     }
-    if (evidence.status === 'reverted' || evidence.status === 'mismatch') {
+    if (evidence.status === 'used_otherwise') return { status: 'used_otherwise', use: transferUse(evidence.transfer) }
+    if (evidence.status === 'reverted') {
       const byNonce = await byNonceOnly(deps.chain, expected, headBlock)
-      if (byNonce) return byNonce
-      if (evidence.status === 'mismatch') return { status: 'contradicted', detail: evidence.detail }
-      return failedIfUnused(deps.chain, expected, 'invalid_transaction_state', evidence.gasGwei)
+      if (byNonce?.status === 'settled') return { ...byNonce, ...costs }
+      if (byNonce && byNonce.status !== 'unknown') return byNonce
+      return {
+        status: 'contradicted',
+        detail: `${submitted.transaction} was reported as settled and does not carry it`,
+      }
     }
     if (isLast) return { status: 'unknown', reason: 'not seen in a block yet', transaction: submitted.transaction }
     await deps.clock.sleep(pollMs)
   }
 }
 
+type Refusal = { reason: string; message?: string; gasGwei?: bigint; payloadLeft: boolean }
+
 async function afterRefusal(
   chain: ChainPort,
-  refusal: { reason: string; message?: string; gasGwei?: bigint },
+  refusal: Refusal,
+  payment: FacilitatorPayment,
   expected: ExpectedTransfer,
   headBlock: bigint,
 ): Promise<SettlementResult> {
   // A refusal is no proof: anyone may have sent the authorization.
   const byNonce = await byNonceOnly(chain, expected, headBlock)
   if (byNonce) return byNonce
-  // An outage of the facilitator is not the buyer's fault, and 402 would ask the buyer to pay anew.
+  // An outage of the facilitator is not the buyer's fault, and 402 would ask the buyer to pay again.
   if (isOutage(refusal.reason)) return { status: 'not_sent', reason: refusal.reason }
-  return failedIfUnused(chain, expected, refusal.reason, refusal.gasGwei ?? 0n, refusal.message)
+  const gasGwei = refusal.gasGwei ?? 0n
+  if (isScreening(refusal.reason)) return { status: 'payer_refused', reason: refusal.reason }
+  if (refusal.payloadLeft) {
+    const simulated = await chain.simulateTransfer(payment.authorization, payment.signature)
+    if (!simulationConfirms(refusal.reason, simulated)) return { status: 'refused', reason: refusal.reason, gasGwei }
+  }
+  return failedIfUnused(chain, expected, refusal.reason, gasGwei, refusal.message)
 }
 
 const isOutage = (reason: string) => reason.startsWith('facilitator_') || reason === 'settlement_aborted'
@@ -146,26 +174,31 @@ async function byNonceOnly(
   return fromNonceEvidence(await chain.settlementByNonce(expected, fromBlock), headBlock)
 }
 
-/** The nonce is used: by a transfer after our claim (ours), before it (credit), or by a cancellation (nothing moved). */
+/** The nonce is used: by our transfer after our claim (ours) or before it (credit), by another one, or by a cancellation. */
 export function fromNonceEvidence(evidence: SettlementEvidence, headBlock: bigint): SettlementResult {
-  if (evidence.status === 'confirmed')
-    return evidence.blockNumber > headBlock
-      ? { status: 'settled', evidence, feeMicro: 0n, gasGwei: 0n }
-      : { status: 'spent_before', evidence }
-  if (evidence.status === 'canceled')
-    return {
-      status: 'failed',
-      reason: 'authorization_canceled',
-      message: 'The payer cancelled the authorization.',
-      gasGwei: 0n,
+  switch (evidence.status) {
+    case 'confirmed':
+      return evidence.blockNumber > headBlock
+        ? { status: 'settled', evidence, feeMicro: 0n, gasGwei: 0n }
+        : { status: 'spent_before', evidence }
+    case 'used_otherwise':
+      return { status: 'used_otherwise', use: transferUse(evidence.transfer) }
+    case 'canceled': {
+      const { blockNumber, blockHash } = evidence
+      return { status: 'used_otherwise', use: { blockNumber, blockHash, transfer: undefined } }
     }
-  if (evidence.status === 'mismatch') return { status: 'contradicted', detail: evidence.detail }
-  return {
-    status: 'unknown',
-    reason:
-      evidence.status === 'could_not_read' ? evidence.reason : 'the nonce is used, its transaction was not found yet',
+    case 'could_not_read':
+      return { status: 'unknown', reason: evidence.reason }
+    default:
+      return { status: 'unknown', reason: 'the nonce is used, its transaction was not found yet' }
   }
 }
+
+const transferUse = (transfer: ChainTransfer): OtherUse => ({
+  blockNumber: transfer.blockNumber,
+  blockHash: transfer.blockHash,
+  transfer,
+})
 
 async function failedIfUnused(
   chain: ChainPort,

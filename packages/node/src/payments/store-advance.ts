@@ -18,21 +18,24 @@ export type Intent = {
   headers: Record<string, string>
   body: Buffer
   reservation: Json | undefined
-  leaseUntilMs: number
+  /** Tells this attempt from others of the same process. */
+  attempt: number
+  leaseMs: number
 }
 
 /** Found by their ids, as in `servedSql`. */
 const intentSql = `
 with input as (
-  select * from unnest($1::text[], $2::integer[], $3::text[], $4::jsonb[], $5::bytea[], $6::jsonb[], $7::timestamptz[])
-    as t(id, status, content_type, headers, body, reservation, lease_until)
+  select * from unnest($1::text[], $2::integer[], $3::text[], $4::jsonb[], $5::bytea[], $6::jsonb[], $7::bigint[], $10::integer[])
+    as t(id, status, content_type, headers, body, reservation, attempt, lease_ms)
 ),
 before as (
   select p.id, p.state, p.owner from (select id from input order by id) i
   cross join lateral (select p.id, p.state, p.owner from payment p where p.id = i.id for no key update) p
 ),
 moved as (
-  update payment p set state = 'settling', intent_at = $8, lease_until = i.lease_until
+  update payment p set state = 'settling', intent_at = $8, attempt = i.attempt,
+    lease_until = lease_now() + i.lease_ms * interval '1 millisecond'
   from input i join before b using (id) where p.id = i.id and b.state = 'claimed' and b.owner = $9
   returning p.id
 ),
@@ -60,9 +63,10 @@ export async function writeIntents(
       intents.map((intent) => JSON.stringify(intent.headers)),
       intents.map((intent) => intent.body),
       intents.map((intent) => (intent.reservation === undefined ? null : JSON.stringify(intent.reservation))),
-      intents.map((intent) => new Date(intent.leaseUntilMs)),
+      intents.map((intent) => intent.attempt),
       new Date(worker.nowMs),
       worker.owner,
+      intents.map((intent) => intent.leaseMs),
     ],
   })
   const moved = new Set(rows.map((row) => row.id))
@@ -73,12 +77,13 @@ export async function writeIntents(
 export async function takeUpAgain(
   sql: Sql,
   id: string,
-  worker: { owner: bigint; nowMs: number; leaseUntilMs: number },
+  worker: { owner: bigint; nowMs: number; attempt: number; leaseMs: number },
 ): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `update payment set state = 'settling', reason = null, owner = $2, lease_until = $3, intent_at = $4, client_gone = false
+    `update payment set state = 'settling', reason = null, owner = $2, attempt = $3,
+       lease_until = lease_now() + $5::integer * interval '1 millisecond', intent_at = $4, client_gone = false
      where id = $1 and state = 'unknown' and reason = 'owner_gone'`,
-    [id, worker.owner, new Date(worker.leaseUntilMs), new Date(worker.nowMs)],
+    [id, worker.owner, worker.attempt, new Date(worker.nowMs), worker.leaseMs],
   )
   return rowCount > 0
 }
@@ -92,8 +97,10 @@ export type Ending = {
   transaction?: Hex
   /** Guard: only if this process still owns it. */
   owner?: bigint
-  /** Guard: an intent is only ended if it is the one with this lease. */
-  intendedUntilMs?: number
+  /** Guard: an intent is only ended by its own attempt. */
+  attempt?: number
+  /** Nothing about it can change any more. */
+  final?: boolean
 }
 
 /** Ends a payment without money, or parks it as unknown. Failed and released leave the payer's flight; unknown stays in it. */
@@ -101,9 +108,9 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
   const { rowCount } = await sql.query(
     `with moved as (
        update payment set state = $2, reason = $3, ended_at = case when $2 = 'unknown' then null else $4::timestamptz end,
-         transaction = coalesce($5, transaction), client_gone = client_gone or $2 = 'unknown'
+         transaction = coalesce($5, transaction), client_gone = client_gone or $2 = 'unknown', final = final or $9
        where id = $1 and state = any($6::text[]) and ($7::bigint is null or owner = $7)
-         and ($8::timestamptz is null or state <> 'settling' or lease_until = $8)
+         and ($8::bigint is null or state <> 'settling' or attempt = $8)
        returning id, network, payer, amount_micro),
      flight as (
        update payer_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.amount_micro
@@ -117,7 +124,8 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
       ending.transaction ?? null,
       ending.from,
       ending.owner ?? null,
-      ending.intendedUntilMs === undefined ? null : new Date(ending.intendedUntilMs),
+      ending.attempt ?? null,
+      ending.final ?? false,
     ],
   )
   return rowCount > 0

@@ -12,6 +12,7 @@ export type Claim = {
   payer: Address
   payerIsKey: boolean
   nonce: Hex
+  authorizationDigest: Buffer
   payTo: Address
   payee: 'pay_to' | 'custody'
   amountMicro: Micro
@@ -40,6 +41,9 @@ export type ClaimOutcome =
 
 export const inFlightPerPayerMax = 8
 
+/** How long an answer that did not reach its buyer is kept for it; after that the money is credit. */
+export const shelfLifeHours = 24
+
 /**
  * Claims a whole batch in one durable statement. Order inside it: what is known already is left alone, then the payer's
  * flight counter is raised where balance and count allow, and only then the row is inserted. Earlier payments are asked for
@@ -50,9 +54,9 @@ with input as (
   select * from unnest(
     $1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::bigint[], $9::bigint[],
     $10::text[], $11::text[], $12::bytea[], $13::bytea[], $14::text[], $15::text[], $16::boolean[], $17::bigint[],
-    $18::bigint[], $19::boolean[], $23::boolean[]
+    $18::bigint[], $19::boolean[], $23::boolean[], $24::bytea[]
   ) as t(id, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource, fingerprint,
-         identifier_hash, ref, aff, revocable, head_block, balance_micro, ignore_undelivered, payer_is_key)
+         identifier_hash, ref, aff, revocable, head_block, balance_micro, ignore_undelivered, payer_is_key, authorization_digest)
 ),
 undelivered as (
   select i.id, p.id as payment_id from input i
@@ -60,6 +64,7 @@ undelivered as (
     select p.id from payment p where p.payer = i.payer and p.fingerprint = i.fingerprint and p.delivered_at is null
       and (p.network = i.network or i.payer_is_key)
       and p.state in ('settling','unknown','settled','served') and (p.client_gone or p.owner <> $20)
+      and p.claimed_at > $21::timestamptz - ${shelfLifeHours} * interval '1 hour'
     order by p.claimed_at limit 1) p
   where not i.ignore_undelivered
 ),
@@ -84,9 +89,10 @@ flight as (
 ),
 claimed as (
   insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
-    fingerprint, identifier_hash, ref, aff, revocable, owner, lease_until, claimed_at, head_block)
+    fingerprint, identifier_hash, ref, aff, revocable, owner, lease_until, claimed_at, head_block, authorization_digest)
   select id, 'claimed', network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
-    fingerprint, identifier_hash, ref, aff, revocable, $20, $22, $21, head_block
+    fingerprint, identifier_hash, ref, aff, revocable, $20, lease_now() + $22::integer * interval '1 millisecond', $21, head_block,
+    authorization_digest
   from fresh join flight using (network, payer)
   on conflict do nothing
   returning id
@@ -133,8 +139,9 @@ export async function insertClaims(
       column('ignoreUndelivered'),
       worker.owner,
       new Date(worker.nowMs),
-      new Date(worker.nowMs + worker.leaseMs),
+      worker.leaseMs,
       column('payerIsKey'),
+      column('authorizationDigest'),
     ],
   })
   const byId = new Map(rows.map((row) => [row.id, row]))
@@ -163,7 +170,7 @@ async function lowerFlight(sql: Sql, network: string, payer: Address, amountMicr
 
 class OverLimit extends Error {}
 
-/** A released payment may be claimed again by the same request, with the same authorization. */
+/** A released payment may be claimed again by the same request, with the very authorization that was claimed before. */
 export async function reclaimReleased(
   database: Database,
   claim: Claim,
@@ -172,13 +179,14 @@ export async function reclaimReleased(
   try {
     return await database.transaction(async (tx) => {
       const { rows } = await tx.query<{ id: string }>(
-        `update payment set state = 'claimed', owner = $1, claimed_at = $2, lease_until = $3, head_block = $4, reason = null,
-           ended_at = null, client_gone = false, identifier_hash = $5
-         where network = $6 and asset = $7 and payer = $8 and nonce = $9 and fingerprint = $10 and state = 'released' returning id`,
+        `update payment set state = 'claimed', owner = $1, claimed_at = $2, lease_until = lease_now() + $3::integer * interval '1 millisecond',
+           head_block = $4, reason = null, ended_at = null, client_gone = false, identifier_hash = $5
+         where network = $6 and asset = $7 and payer = $8 and nonce = $9 and fingerprint = $10 and authorization_digest = $11
+           and state = 'released' and not final returning id`,
         [
           worker.owner,
           new Date(worker.nowMs),
-          new Date(worker.nowMs + worker.leaseMs),
+          worker.leaseMs,
           claim.headBlock,
           claim.identifierHash,
           claim.network,
@@ -186,6 +194,7 @@ export async function reclaimReleased(
           claim.payer,
           fromHex(claim.nonce),
           claim.fingerprint,
+          claim.authorizationDigest,
         ],
       )
       const paymentId = rows[0]?.id

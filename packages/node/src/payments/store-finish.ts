@@ -18,7 +18,7 @@ export type ServedRow = {
 const servedSql = `
 with input as (
   select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::integer[], $6::boolean[], $7::text[])
-    as t(id, transaction, block_number, block_hash, log_index, provisional, payment_response)
+    as t(id, transaction, block_number, block_hash, log_position, provisional, payment_response)
 ),
 before as (
   select p.id, p.state from (select id from input order by id) i
@@ -26,7 +26,7 @@ before as (
 ),
 moved as (
   update payment p set state = 'served', transaction = i.transaction, block_number = i.block_number, block_hash = i.block_hash,
-    log_index = i.log_index, provisional = i.provisional, reason = null, settled_at = coalesce(p.settled_at, $8), ended_at = $8
+    log_position = i.log_position, provisional = i.provisional, reason = null, settled_at = coalesce(p.settled_at, $8), ended_at = $8
   from input i join before b using (id) where p.id = i.id and b.state in ('settling','unknown','settled')
   returning p.id, p.network, p.payer, p.amount_micro, b.state as was
 ),
@@ -55,7 +55,7 @@ export async function markServed(
       rows.map((row) => row.evidence.transaction),
       rows.map((row) => row.evidence.blockNumber),
       rows.map((row) => row.evidence.blockHash),
-      rows.map((row) => row.evidence.logIndex),
+      rows.map((row) => row.evidence.position),
       rows.map((row) => row.provisional),
       rows.map((row) => row.paymentResponse),
       new Date(nowMs),
@@ -99,7 +99,7 @@ async function endWithMoney(
   const { rowCount } = await tx.query(
     `with before as (select id, state from payment where id = $1 and state = any($2::text[]) for update),
      moved as (
-       update payment p set state = $3, transaction = $4, block_number = $5, block_hash = $6, log_index = $7, reason = $8,
+       update payment p set state = $3, transaction = $4, block_number = $5, block_hash = $6, log_position = $7, reason = $8,
          settled_at = coalesce(p.settled_at, $9), ended_at = case when $3 = 'credited' then $9::timestamptz end
        from before b where p.id = b.id returning p.id, p.network, p.payer, p.amount_micro, b.state as was),
      flight as (
@@ -113,7 +113,7 @@ async function endWithMoney(
       evidence.transaction,
       evidence.blockNumber,
       evidence.blockHash,
-      evidence.logIndex,
+      evidence.position,
       reason,
       new Date(nowMs),
     ],

@@ -1,65 +1,143 @@
-import type { InboundTransfer } from '../chain/index.ts'
 import type { Address } from '../kernel/address.ts'
+import { fromHex } from '../kernel/bytes.ts'
 import type { Micro } from '../kernel/money.ts'
-import { accounts, post } from '../ledger/index.ts'
-import type { Database, Sql } from '../store/database.ts'
+import { accounts, post, takeTransfer } from '../ledger/index.ts'
+import type { Database, Sql, Tx } from '../store/database.ts'
+import type { ReconciledAddress } from './reconcile.ts'
+import type { RecordedStep } from './record-transfers.ts'
 
-export type Cursor = { network: string; address: Address; blockNumber: bigint; onchainMicro: Micro }
+export type Cursor = { network: string; address: Address; blockNumber: bigint }
 
 export async function readCursor(sql: Sql, network: string, address: Address): Promise<Cursor | undefined> {
-  const { rows } = await sql.query<{ block_number: bigint; onchain_micro: bigint }>(
-    `select block_number, onchain_micro from reconcile_cursor where network = $1 and address = $2`,
+  const { rows } = await sql.query<{ block_number: bigint }>(
+    `select block_number from reconcile_cursor where network = $1 and address = $2`,
     [network, address],
   )
   const row = rows[0]
-  return row && { network, address, blockNumber: row.block_number, onchainMicro: row.onchain_micro }
+  return row && { network, address, blockNumber: row.block_number }
 }
 
-export type CursorStep = {
-  payee: 'pay_to' | 'custody'
-  toBlock: bigint
-  onchainMicro: Micro
-  /** What the operator took out on the way. */
-  withdrawnMicro: Micro
+/** Up to which block every transfer into or out of our addresses has its row. */
+export async function recordedUpTo(sql: Sql, network: string): Promise<bigint> {
+  const { rows } = await sql.query<{ block: bigint | null }>(
+    `select min(block_number) as block from reconcile_cursor where network = $1`,
+    [network],
+  )
+  return rows[0]?.block ?? -1n
 }
 
-/**
- * Moves the cursor and books what was withdrawn in between, in one transaction: whatever fails before it, the same
- * blocks are looked at again. False when the cursor is no longer where this step began.
- */
+/** The rows of a step and the cursor behind it, in one transaction. False when the cursor is no longer where it began. */
 export async function advanceCursor(
   database: Database,
-  cursor: Cursor,
-  step: CursorStep,
+  { network, address, blockNumber }: Cursor,
+  target: ReconciledAddress,
+  step: RecordedStep,
   nowMs: number,
 ): Promise<boolean> {
-  const { network, address, blockNumber } = cursor
   return database.transaction(async (tx) => {
     const { rowCount } = await tx.query(
-      `update reconcile_cursor set block_number = $4, onchain_micro = $5, checked_at = $6
+      `update reconcile_cursor set block_number = $4, checked_at = $5
        where network = $1 and address = $2 and block_number = $3`,
-      [network, address, blockNumber, step.toBlock, step.onchainMicro, new Date(nowMs)],
+      [network, address, blockNumber, step.toBlock, new Date(nowMs)],
     )
     if (rowCount === 0) return false
-    if (step.withdrawnMicro > 0n)
-      await post(tx, [
-        {
-          reference: `withdrawal:${network}:${address}:${blockNumber + 1n}-${step.toBlock}`,
-          kind: 'withdrawal',
-          lines: [
-            { account: accounts.operator(network, 'usdc'), amount: step.withdrawnMicro },
-            { account: accounts.onchain(network, step.payee), amount: -step.withdrawnMicro },
-          ],
-        },
-      ])
+    await insertTransfers(tx, network, target, step, nowMs)
+    if (step.dust.micro > 0n) await bookDust(tx, target, { fromBlock: blockNumber + 1n, ...step }, nowMs)
     return true
   })
+}
+
+async function insertTransfers(
+  tx: Tx,
+  network: string,
+  { chain }: ReconciledAddress,
+  { transfers }: RecordedStep,
+  nowMs: number,
+): Promise<void> {
+  if (transfers.length === 0) return
+  await tx.query(
+    `insert into transfer as t (network, asset, transaction, position, sender, recipient, amount_micro, nonce, block_number,
+       block_hash, final, seen_at, try_at)
+     select $1, $2, n.transaction, n.position, n.sender, n.recipient, n.amount, n.nonce, n.block_number, n.block_hash, true, $11, $11
+     from unnest($3::text[], $4::integer[], $5::text[], $6::text[], $7::bigint[], $8::bytea[], $9::bigint[], $10::text[])
+       n (transaction, position, sender, recipient, amount, nonce, block_number, block_hash)
+     order by n.transaction, n.position
+     on conflict (network, asset, transaction, position) do update
+       set final = true, block_number = excluded.block_number, block_hash = excluded.block_hash`,
+    [
+      network,
+      chain.network.usdc.address,
+      transfers.map(({ transaction }) => transaction),
+      transfers.map(({ position }) => position),
+      transfers.map(({ sender }) => sender),
+      transfers.map(({ recipient }) => recipient),
+      transfers.map(({ amountMicro }) => amountMicro),
+      transfers.map(({ nonce }) => (nonce === undefined ? null : fromHex(nonce))),
+      transfers.map(({ blockNumber }) => blockNumber),
+      transfers.map(({ blockHash }) => blockHash),
+      new Date(nowMs),
+    ],
+  )
+}
+
+/** One row and one posting for all of it: nobody's claim is for so little. */
+async function bookDust(
+  tx: Tx,
+  { chain, address, payee }: ReconciledAddress,
+  { fromBlock, toBlock, dust }: RecordedStep & { fromBlock: bigint },
+  nowMs: number,
+): Promise<void> {
+  const network = chain.network.caip2
+  const name = `dust:${address}:${fromBlock}-${toBlock}` as `0x${string}`
+  const transfer = await takeTransfer(
+    tx,
+    {
+      network,
+      asset: chain.network.usdc.address,
+      transaction: name,
+      position: 0,
+      sender: `0x${'0'.repeat(40)}`,
+      recipient: address,
+      amountMicro: dust.micro,
+      nonce: undefined,
+      blockNumber: toBlock,
+      blockHash: `0x${'0'.repeat(64)}`,
+    },
+    { as: 'dust', for: String(dust.count) },
+    nowMs,
+  )
+  if (!transfer) return
+  await tx.query('update transfer set final = true where id = $1', [transfer.id])
+  await post(tx, [
+    {
+      reference: name,
+      kind: 'dust',
+      transfer,
+      lines: [
+        { account: accounts.onchain(network, payee), amount: dust.micro },
+        { account: accounts.unmatched(network), amount: -dust.micro },
+      ],
+    },
+  ])
+}
+
+/** Senders with a payment that is still open or watched: what they send is recorded however little it is. */
+export async function sendersWithClaims(sql: Sql, network: string, senders: readonly Address[]): Promise<Set<Address>> {
+  if (senders.length === 0) return new Set()
+  const { rows } = await sql.query<{ sender: Address }>(
+    `select s.sender from unnest($2::text[]) s (sender)
+     where exists (select from payment p where p.network = $1 and p.payer = s.sender
+       and (p.state in ('claimed','settling','unknown') or (p.state in ('failed','released') and not p.final)
+         or p.claimed_at > now() - interval '1 day'))`,
+    [network, senders],
+  )
+  return new Set(rows.map(({ sender }) => sender))
 }
 
 /** The opening balance and the cursor that begins behind it, in one transaction. */
 export async function openCursor(
   database: Database,
-  opening: Cursor & { payee: 'pay_to' | 'custody' },
+  opening: Cursor & { payee: 'pay_to' | 'custody'; onchainMicro: Micro },
   nowMs: number,
 ): Promise<Cursor> {
   return database.transaction(async (tx) => {
@@ -82,72 +160,29 @@ export async function openCursor(
   })
 }
 
-/** Which transfers a payment or a review already explains, as `transaction logIndex`. */
-export async function matchedTransfers(
-  sql: Sql,
-  network: string,
-  transfers: readonly InboundTransfer[],
-): Promise<Set<string>> {
-  if (transfers.length === 0) return new Set()
-  const { rows } = await sql.query<{ transaction: string; log_index: number }>(
-    `select t.transaction, t.log_index from unnest($2::text[], $3::integer[]) as t(transaction, log_index)
-     where exists (select 1 from payment p where p.network = $1 and p.transaction = t.transaction and p.log_index = t.log_index
-                   and p.state in ('settled','served','credited','refunded'))
-        or exists (select 1 from inbound_review r where r.network = $1 and r.transaction = t.transaction and r.log_index = t.log_index)`,
-    [network, transfers.map((transfer) => transfer.transaction), transfers.map((transfer) => transfer.logIndex)],
-  )
-  return new Set(rows.map((row) => `${row.transaction} ${row.log_index}`))
-}
-
-/** A plain transfer: it is in the books as unmatched, and a person decides. */
-export async function recordReview(
-  database: Database,
-  target: { network: string; recipient: Address; payee: 'pay_to' | 'custody' },
-  transfer: InboundTransfer,
-  nowMs: number,
-): Promise<void> {
-  const { network, recipient } = target
-  await database.transaction(async (tx) => {
-    const { rowCount } = await tx.query(
-      `insert into inbound_review (network, transaction, log_index, block_number, sender, recipient, amount_micro, seen_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
-      [
-        network,
-        transfer.transaction,
-        transfer.logIndex,
-        transfer.blockNumber,
-        transfer.sender,
-        recipient,
-        transfer.amountMicro,
-        new Date(nowMs),
-      ],
-    )
-    if (rowCount === 0 || transfer.amountMicro === 0n) return
-    await post(tx, [
-      {
-        reference: `unmatched:${network}:${transfer.transaction}:${transfer.logIndex}`,
-        kind: 'unmatched',
-        lines: [
-          { account: accounts.onchain(network, target.payee), amount: transfer.amountMicro },
-          { account: accounts.unmatched(network), amount: -transfer.amountMicro },
-        ],
-      },
-    ])
-  })
-}
-
-/** What the books say is at the address, as of a block: postings of payments in later blocks do not count yet. */
-export async function onchainBooks(
+/**
+ * What the books say is at the addresses of one payee in final blocks: the ledger, less what it has from transfers that
+ * are not recorded as final yet, and with what is recorded and not booked yet. Money that left and that nothing explains
+ * is left out, so it shows as missing.
+ */
+export async function expectedOnChain(
   sql: Sql,
   network: string,
   payee: 'pay_to' | 'custody',
-  upToBlock: bigint,
+  addresses: readonly Address[],
 ): Promise<Micro> {
   const { rows } = await sql.query<{ micro: bigint }>(
-    `select coalesce((select sum(e.amount_micro) from ledger_entry e join ledger_account a on a.id = e.account_id where a.name = $1), 0)::bigint
-          - coalesce((select sum(amount_micro) from payment where network = $2 and payee = $3 and block_number > $4
-                      and state in ('settled','served','credited','refunded')), 0)::bigint as micro`,
-    [accounts.onchain(network, payee).name, network, payee, upToBlock],
+    `with account as (select id as account_id from ledger_account where name = $1),
+     open as (
+       select (case when recipient = any($3) then amount_micro else 0 end) - (case when sender = any($3) then amount_micro else 0 end) as micro,
+         booked_as is not null as booked
+       from transfer where network = $2 and (sender = any($3) or recipient = any($3))
+         and ((not final and booked_as is not null) or (final and booked_as is null and not missing)))
+     select (coalesce((select f.balance_micro from books_fold_account f join account using (account_id)), 0) + coalesce((
+         select sum(e.amount_micro) from account a join ledger_entry e on e.account_id = a.account_id
+         join ledger_transaction t on t.id = e.transaction_id where t.xid >= (select until_xid from books_fold_head)), 0)
+       + coalesce((select sum(case when booked then -micro else micro end) from open), 0))::bigint as micro`,
+    [accounts.onchain(network, payee).name, network, addresses],
   )
   return rows[0]?.micro ?? 0n
 }

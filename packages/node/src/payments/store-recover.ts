@@ -14,12 +14,12 @@ export async function markOwnerDead(sql: Sql, owner: bigint, nowMs: number): Pro
 }
 
 /** Unfinished payments whose owner is dead or has held them longer than any request may take. */
-export async function abandonedPayments(sql: Sql, nowMs: number, limit: number): Promise<PaymentRecord[]> {
+export async function abandonedPayments(sql: Sql, limit: number): Promise<PaymentRecord[]> {
   return read(
     sql,
-    `where state in ('claimed','settling') and (lease_until < $1 or owner in (select owner from payment_owner where dead_at is not null))
-     order by claimed_at limit $2`,
-    [new Date(nowMs), limit],
+    `where state in ('claimed','settling') and (lease_until < lease_now() or owner in (select owner from payment_owner where dead_at is not null))
+     order by claimed_at limit $1`,
+    [limit],
   )
 }
 

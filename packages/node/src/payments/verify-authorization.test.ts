@@ -59,7 +59,11 @@ const check = (signature: `0x${string}`, verdict: 'valid' | 'invalid' | 'could_n
 test('the payer’s own signature needs no chain', async () => {
   asked.length = 0
   const signature = await account.sign({ hash: digest })
-  expect(await check(signature, 'invalid')).toEqual({ status: 'valid', by: 'key' })
+  expect(await check(signature, 'invalid')).toEqual({
+    status: 'valid',
+    by: 'key',
+    digest: Buffer.from(fromHex(digest)),
+  })
   expect(asked).toEqual([])
 })
 
@@ -72,8 +76,9 @@ test('whatever does not recover to the payer is for its contract to judge', asyn
   ]
   for (const [given, of] of others) {
     asked.length = 0
-    expect(await check(given, 'valid', of)).toEqual({ status: 'valid', by: 'contract' })
-    expect(asked).toEqual([[of.from, toHex(hashTransferAuthorization(separator, of)), given]])
+    const signed = hashTransferAuthorization(separator, of)
+    expect(await check(given, 'valid', of)).toEqual({ status: 'valid', by: 'contract', digest: signed })
+    expect(asked).toEqual([[of.from, toHex(signed), given]])
     expect(await check(given, 'invalid', of)).toMatchObject({
       status: 'invalid',
       reason: 'invalid_exact_evm_payload_signature',

@@ -9,7 +9,7 @@ export type WindowOutcome = { status: 'valid' } | Invalid
 
 export type SignatureOutcome =
   /** Signed by the key of the address itself, or vouched for by a contract at it. */
-  { status: 'valid'; by: 'key' | 'contract' } | Invalid | { status: 'could_not_check'; reason: string }
+  { status: 'valid'; by: 'key' | 'contract'; digest: Buffer } | Invalid | { status: 'could_not_check'; reason: string }
 
 type Invalid = { status: 'invalid'; reason: string; detail: string }
 
@@ -37,7 +37,10 @@ export function checkWindow(payment: DecodedPayment, terms: Terms, nowSeconds: n
   return { status: 'valid' }
 }
 
-/** An ordinary wallet is checked here without any I/O; only what does not recover asks the chain for a contract wallet. */
+/**
+ * An ordinary wallet is checked here without any I/O; only what does not recover asks the chain for a contract wallet.
+ * Whether the payer has code, and so decides for itself, is read with its balance before the claim.
+ */
 export async function checkSignature(
   payment: DecodedPayment,
   domainSeparator: Uint8Array,
@@ -46,9 +49,9 @@ export async function checkSignature(
   const digest = hashTransferAuthorization(domainSeparator, payment.authorization)
   const signature = fromHex(payment.signature)
   if (signature.byteLength === 65 && recoverAddress(digest, signature) === payment.authorization.from)
-    return { status: 'valid', by: 'key' }
+    return { status: 'valid', by: 'key', digest }
   const verdict = await chain.checkContractSignature(payment.authorization.from, toHex(digest), payment.signature)
-  if (verdict === 'valid') return { status: 'valid', by: 'contract' }
+  if (verdict === 'valid') return { status: 'valid', by: 'contract', digest }
   if (verdict === 'could_not_check')
     return { status: 'could_not_check', reason: 'the payer is not a plain wallet and its chain could not be read' }
   return invalid('invalid_exact_evm_payload_signature', 'The signature is not the payer’s over this authorization.')

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ChainPort } from '../chain/index.ts'
+import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
@@ -14,14 +15,14 @@ beforeAll(async () => {
 afterAll(() => db.close())
 
 const placesOf = async () => {
-  const { rows } = await db.owner.query<{ id: string; block_hash: string; log_index: number; final: boolean }>(
-    'select id, block_hash, log_index, final from payment order by id',
+  const { rows } = await db.owner.query<{ id: string; block_hash: string; log_position: number; final: boolean }>(
+    'select id, block_hash, log_position, final from payment order by id',
   )
-  return rows.map(({ id, block_hash, log_index, final }) => `${id} ${block_hash} ${log_index} ${final}`)
+  return rows.map(({ id, block_hash, log_position, final }) => `${id} ${block_hash} ${log_position} ${final}`)
 }
 
 /** One transaction carries them all; the chain says where their transfers are now. */
-function chainWith(block: { number: bigint; hash: string }, logIndexOf: (nonce: string) => number): ChainPort {
+function chainWith(block: { number: bigint; hash: string }, positionOf: (nonce: string) => number): ChainPort {
   return {
     network: { caip2: network },
     finalizedBlock: async () => ({ ...block, timestamp: 0 }),
@@ -31,40 +32,58 @@ function chainWith(block: { number: bigint; hash: string }, logIndexOf: (nonce: 
       transaction,
       blockNumber: block.number,
       blockHash: block.hash,
-      logIndex: logIndexOf(nonce),
+      position: positionOf(nonce),
       gasGwei: 0n,
     }),
   } as unknown as ChainPort
 }
 
-test('payments of one transaction whose logs are numbered anew in another block follow it and become final', async () => {
+const asset = `0x${'a'.repeat(40)}`
+
+async function openPayments(): Promise<void> {
   await db.owner.query(
     `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id,
-       resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, transaction, block_number, block_hash, log_index)
+       resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, transaction, block_number, block_hash, log_position)
      select 'pay_' || n, 'served', $1, $2, $2, decode(lpad(to_hex(n), 64, '0'), 'hex'), $2, 'pay_to', 1000, 0, 'x', '',
        sha256(n::text::bytea), false, 0, now(), now(), 1, $3, 10, 'old', n from generate_series(0, 3) n`,
-    [network, `0x${'a'.repeat(40)}`, transaction],
+    [network, asset, transaction],
   )
-  const watch = (chain: ChainPort) =>
-    watchFinality({
-      database: db.database,
-      chains: new Map([[network, chain]]),
-      log: silentLog,
-      metrics: silentMetrics,
-      reversalHooks: [],
-    } as unknown as FinalityDeps)
-  // Another log stands before theirs: each takes the number that was its neighbour's.
-  const moved = chainWith({ number: 10n, hash: 'new' }, (nonce) => Number(BigInt(nonce)) + 1)
-  await watch(moved)
-  expect(await placesOf()).toEqual(['pay_0 new 1 false', 'pay_1 new 2 false', 'pay_2 new 3 false', 'pay_3 new 4 false'])
-  // And once more, the other way round.
-  await watch(chainWith({ number: 10n, hash: 'newer' }, (nonce) => 4 - Number(BigInt(nonce))))
-  expect(await placesOf()).toEqual([
-    'pay_0 newer 4 false',
-    'pay_1 newer 3 false',
-    'pay_2 newer 2 false',
-    'pay_3 newer 1 false',
-  ])
-  await watch(chainWith({ number: 10n, hash: 'newer' }, () => 0))
+  await db.owner.query(
+    `insert into transfer (network, asset, transaction, position, sender, recipient, amount_micro, nonce, block_number, block_hash,
+       booked_as, booked_for)
+     select network, asset, transaction, log_position, payer, pay_to, amount_micro, nonce, block_number, block_hash, 'payment', id
+     from payment`,
+  )
+}
+
+const watch = (chain: ChainPort) =>
+  watchFinality({
+    database: db.database,
+    chains: new Map([[network, chain]]),
+    clock: systemClock,
+    log: silentLog,
+    metrics: silentMetrics,
+    reversalHooks: [],
+    routeOf: () => undefined,
+  } as unknown as FinalityDeps)
+
+test('payments whose transaction moved to another block follow it there, with their transfers, and become final', async () => {
+  await openPayments()
+  const inPlace = (nonce: string) => Number(BigInt(nonce))
+  await watch(chainWith({ number: 10n, hash: 'new' }, inPlace))
+  expect(await placesOf()).toEqual(['pay_0 new 0 false', 'pay_1 new 1 false', 'pay_2 new 2 false', 'pay_3 new 3 false'])
+  const { rows } = await db.owner.query(`select distinct block_hash from transfer`)
+  expect(rows).toEqual([{ block_hash: 'new' }])
+  await watch(chainWith({ number: 10n, hash: 'new' }, inPlace))
   expect((await placesOf()).every((place) => place.endsWith('true'))).toBe(true)
+})
+
+test('watch-finality: one undo that throws does not stop the finality of the others', async () => {
+  await db.owner.query(`update payment set final = false, block_hash = case id when 'pay_0' then 'gone' else 'new' end`)
+  // Its transfer is booked for somebody else, so it cannot be taken back.
+  await db.owner.query(`update transfer set booked_for = 'another' where position = 0`)
+  const lost = { ...chainWith({ number: 10n, hash: 'new' }, () => 0) } as ChainPort
+  lost.settlementByTransaction = async () => ({ status: 'absent' })
+  await watch(lost)
+  expect((await placesOf()).map((place) => place.split(' ').at(-1))).toEqual(['false', 'true', 'true', 'true'])
 })

@@ -1,12 +1,22 @@
 import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import { type Micro, smallerOf } from '../kernel/money.ts'
-import { type Account, accounts, type LedgerTransaction, lockBalances, owedTo, post } from '../ledger/index.ts'
+import {
+  type Account,
+  accounts,
+  type LedgerTransaction,
+  lockBalances,
+  owedTo,
+  post,
+  releaseTransfer,
+  type TransferTurn,
+} from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import { saleOf } from './finish-sale.ts'
 import type { ReversalHook } from './paid-call.ts'
 import { expectedTransfer, type PaymentRecord } from './payment-record.ts'
 import type { RecoverDeps } from './recover.ts'
 import { type FinishedClaim, postingReference } from './sale-postings.ts'
+import type { Confirmed } from './settle-payment.ts'
 import { readAnswer } from './store-advance.ts'
 import { markFinal, notFinalUpTo } from './store-recover.ts'
 import { takeBackLines } from './take-back.ts'
@@ -59,14 +69,24 @@ async function judgeBlock(
       deps.database,
       there.map((payment) => payment.id),
     )
-  for (const payment of payments) if (payment.blockHash !== canonical) await afterReorg(deps, chain, payment)
+  for (const payment of payments)
+    if (payment.blockHash !== canonical)
+      try {
+        await afterReorg(deps, chain, payment)
+      } catch (error) {
+        // One that cannot be undone now must not keep the others from becoming final.
+        if (error instanceof ChainUnreadable) throw error
+        deps.metrics.count('alarms', { alarm: 'reorg_not_undone' })
+        deps.log.error({ paymentId: payment.id, error: String(error) }, 'a reorganised payment could not be undone yet')
+      }
 }
 
 async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
   if (payment.transaction === null) return
   const evidence = await chain.settlementByTransaction(payment.transaction, expectedTransfer(payment))
   if (evidence.status === 'could_not_read') return
-  if (evidence.status === 'confirmed') return moveTo(deps, payment, evidence)
+  if (evidence.status === 'confirmed' && evidence.position === payment.logPosition)
+    return moveTo(deps, payment, evidence)
   const stored = await readAnswer(deps.database, payment.id)
   await deps.database.transaction((tx) => undo(deps, tx, payment, stored?.reservation ?? null))
   deps.metrics.count('alarms', { alarm: 'reorg' })
@@ -76,22 +96,18 @@ async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: Payment
   )
 }
 
-type Place = { blockNumber: bigint; blockHash: string; logIndex: number }
-
-/**
- * Logs are numbered through their block, so the payments of one transaction change numbers together, and the new number of
- * one may be the old number of another that is yet to be looked at: that one gives up a number which is wrong anyway.
- */
-async function moveTo(deps: FinalityDeps, payment: PaymentRecord, place: Place): Promise<void> {
+/** The same transfer in another block. */
+async function moveTo(deps: FinalityDeps, payment: PaymentRecord, place: Confirmed): Promise<void> {
   await deps.database.transaction(async (tx) => {
+    await tx.query(`update payment set block_number = $2, block_hash = $3 where id = $1 and block_hash = $4`, [
+      payment.id,
+      place.blockNumber,
+      place.blockHash,
+      payment.blockHash,
+    ])
     await tx.query(
-      `update payment set log_index = null
-       where network = $1 and transaction = $2 and log_index = $3 and id <> $4 and block_hash is distinct from $5`,
-      [payment.network, payment.transaction, place.logIndex, payment.id, place.blockHash],
-    )
-    await tx.query(
-      `update payment set block_number = $2, block_hash = $3, log_index = $4 where id = $1 and block_hash = $5`,
-      [payment.id, place.blockNumber, place.blockHash, place.logIndex, payment.blockHash],
+      `update transfer set block_number = $4, block_hash = $5 where network = $1 and transaction = $2 and position = $3`,
+      [payment.network, payment.transaction, payment.logPosition, place.blockNumber, place.blockHash],
     )
   })
 }
@@ -106,14 +122,14 @@ async function undo(
   const { rowCount } = await tx.query(
     `with moved as (
        update payment set state = 'unknown', reason = 'reorged', reorgs = reorgs + 1, block_number = null, block_hash = null,
-         log_index = null, provisional = false, ended_at = null
+         log_position = null, provisional = false, ended_at = null
        where id = $1 and block_hash = $2 and state = $3 returning network, payer, amount_micro)
      insert into payer_flight as f (network, payer, in_flight, in_flight_micro) select network, payer, 1, amount_micro from moved
      on conflict (network, payer) do update set in_flight = f.in_flight + 1, in_flight_micro = f.in_flight_micro + excluded.in_flight_micro`,
     [payment.id, payment.blockHash, payment.state],
   )
   if (rowCount === 0) return
-  await post(tx, [await reversal(tx, payment)])
+  await post(tx, [{ ...(await reversal(tx, payment)), transfer: await reversedTransfer(tx, payment) }])
   if (payment.state !== 'served') return
   const sale = saleOf(payment, {
     reservation,
@@ -124,6 +140,16 @@ async function undo(
   })
   await deps.routeOf(payment.routeId)?.revoke?.(tx, sale)
   for (const hook of deps.reversalHooks) await hook(tx, sale, { reason: 'reorg', micro: sale.amountMicro })
+}
+
+async function reversedTransfer(tx: Tx, payment: PaymentRecord): Promise<TransferTurn> {
+  const { network, asset, transaction, logPosition } = payment
+  const released =
+    transaction !== null &&
+    logPosition !== null &&
+    (await releaseTransfer(tx, { network, asset, transaction, position: logPosition }, payment.id))
+  if (!released) throw new Error(`the transfer of ${payment.id} is not booked for it`)
+  return released
 }
 
 type PaymentReservation = NonNullable<Awaited<ReturnType<typeof readAnswer>>>['reservation']

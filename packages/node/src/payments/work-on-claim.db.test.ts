@@ -53,7 +53,13 @@ test.each(['before', 'after'] as const)(
       clientGone: new AbortController().signal,
       prepare: async () => ({ answer: { status: 200, contentType: 'text/plain', body: 'x' } }),
     } as unknown as PaidCall
-    const working = workOnClaim(deps, {} as never, call, { payer: claim.payer } as VerifiedPayment, claim)
+    const working = workOnClaim(
+      deps,
+      {} as never,
+      call,
+      { payer: claim.payer, payerIsKey: true } as VerifiedPayment,
+      claim,
+    )
     await expect(working).rejects.toThrow(StoreUnavailable)
     await vi.waitFor(async () =>
       expect(await findPayment(db.owner, claim.id)).toMatchObject({ state: 'released', reason: 'interrupted' }),

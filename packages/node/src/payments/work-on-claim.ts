@@ -1,5 +1,5 @@
 import type { ChainPort } from '../chain/index.ts'
-import type { Hex } from '../kernel/bytes.ts'
+import { type Hex, toHex } from '../kernel/bytes.ts'
 import { nowSeconds } from '../kernel/clock.ts'
 import { asProblem, Problem } from '../kernel/problem.ts'
 import { type Attempt, afterSettlement } from './after-settlement.ts'
@@ -23,7 +23,7 @@ export async function workOnClaim(
     await deps.looseEnds.letGo(claim.id, prepared.code)
     return { kind: 'refused', problem: prepared }
   }
-  const stop = await reasonNotToSettle(deps, call, claim).catch((error: unknown) => {
+  const stop = await reasonNotToSettle(deps, chain, call, verified, claim).catch((error: unknown) => {
     void deps.looseEnds.letGo(claim.id, 'interrupted')
     throw error
   })
@@ -38,16 +38,16 @@ export async function workOnClaim(
     headers: prepared.answer.headers ?? {},
     body: Buffer.from(prepared.answer.body),
     reservation: prepared.reservation,
-    leaseUntilMs: deps.claims.leaseUntilMs(deps.limits.settleMs),
+    ...deps.claims.lease(deps.limits.settleMs),
   }
   const intended = await deps.claims.intend(intent).catch((error: unknown) => {
     // Nothing was sent. Left as it is, whoever named this purchase would wait for the lease of the claim to run out.
-    void deps.looseEnds.letGo(claim.id, 'interrupted', intent.leaseUntilMs)
+    void deps.looseEnds.letGo(claim.id, 'interrupted', intent.attempt)
     throw error
   })
   if (!intended) return refuseForLater('payment_in_flight', deps.statusUrl(claim.id), 1)
 
-  return settleAndFinish(deps, chain, call, verified, { claim, prepared, leaseUntilMs: intent.leaseUntilMs })
+  return settleAndFinish(deps, chain, call, verified, { claim, prepared, attempt: intent.attempt })
 }
 
 /** From here on money may move: whatever goes wrong, the answer is never 402 and never forgets the payment. */
@@ -75,7 +75,7 @@ export async function settleAndFinish(
   } catch (error) {
     deps.log.error({ paymentId: claim.id, error: String(error) }, 'a payment was interrupted; recovery ends it')
     // Recovery takes up what is `unknown` at once; without this write it waits for the lease to run out.
-    void deps.looseEnds.park(claim.id, 'interrupted', attempt.leaseUntilMs)
+    void deps.looseEnds.park(claim.id, 'interrupted', attempt.attempt)
     outcome = refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)
   }
   // A served answer is watched by the front door until its last byte. Any other leaves nobody waiting: a fresh
@@ -104,7 +104,13 @@ async function prepareAnswer(
 type Stop = { reason: string; outcome: GateOutcome }
 
 /** Last look before money may move: is there still a buyer, still time, still room under the cap? */
-export async function reasonNotToSettle(deps: GateDeps, call: PaidCall, claim: Claim): Promise<Stop | undefined> {
+export async function reasonNotToSettle(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  verified: VerifiedPayment,
+  claim: Claim,
+): Promise<Stop | undefined> {
   if (call.clientGone.aborted)
     return { reason: 'client_gone', outcome: refuse('payment_in_flight', { retryAfterSeconds: 1 }) }
   if (claim.validBefore < BigInt(nowSeconds(deps.clock) + settleMarginSeconds))
@@ -118,9 +124,34 @@ export async function reasonNotToSettle(deps: GateDeps, call: PaidCall, claim: C
         network: claim.network,
       }),
     }
-  if (!(await deps.exposure.admit(claim.amountMicro)))
+  const signature = verified.payerIsKey ? undefined : await contractStillSigns(deps, chain, call, verified)
+  if (signature) return signature
+  if (!(await deps.exposure.admit(claim)))
     return { reason: 'exposure_limit', outcome: refuse('exposure_limit', { retryAfterSeconds: 30 }) }
   return undefined
+}
+
+/** An account with code decides for itself, and may have changed its mind while the answer was prepared. */
+async function contractStillSigns(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  verified: VerifiedPayment,
+): Promise<Stop | undefined> {
+  const { payer, signature, network } = verified
+  const verdict = await chain.checkContractSignature(payer, toHex(verified.authorizationDigest), signature)
+  if (verdict === 'valid') return undefined
+  if (verdict === 'could_not_check')
+    return {
+      reason: 'signature_unchecked',
+      outcome: refuse('settlement_unavailable', {
+        detail: 'The payer’s contract could not be read.',
+        retryAfterSeconds: 3,
+      }),
+    }
+  const reason = 'invalid_exact_evm_payload_signature'
+  const detail = 'The payer’s contract no longer accepts the signature; nothing was taken.'
+  return { reason, outcome: refuse402(deps, call, { code: 'payment_invalid', reason, detail, payer, network }) }
 }
 
 function facilitatorPayment(call: PaidCall, verified: VerifiedPayment, claim: Claim) {

@@ -4,15 +4,7 @@ import { fromHex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Micro } from '../kernel/money.ts'
-import {
-  type Account,
-  accounts,
-  type LedgerLine,
-  post,
-  rebookGapTransfer,
-  type TransferTurn,
-  takeTransfer,
-} from '../ledger/index.ts'
+import { accounts, type LedgerLine, post, type TransferTurn, takeTransfer } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { debtAccount } from './debt-account.ts'
 import { lockPayoutAccount } from './identity.ts'
@@ -23,24 +15,19 @@ export type BookDeps = { database: Database; clock: Clock; metrics: Metrics }
 /** The part of a transfer that is booked; rows of the books and reads of the chain both have it. */
 export type PaidTransfer = Omit<ChainTransfer, 'logIndex'>
 
-export type MoneySource = { account: Account; transfer?: TransferTurn }
-
-/** A transfer out of custody, in a final block, is booked once: from the wallet, or from the account of the gap after a restore. */
-export async function takePaidMoney(
+/** Takes a transfer out of custody, in a final block, for booking. Throws when it was booked as something else. */
+export async function takePaidTransfer(
   tx: Tx,
   network: Network,
   transfer: PaidTransfer,
   booking: { as: string; for: string },
   nowMs: number,
-): Promise<MoneySource> {
+): Promise<TransferTurn> {
   const money = { ...transfer, network: network.caip2, asset: network.usdc.address }
   const turn = await takeTransfer(tx, money, booking, nowMs)
-  if (turn) {
-    await tx.query('update transfer set final = true where id = $1 and not final', [turn.id])
-    return { account: accounts.onchain(network.caip2, 'custody'), transfer: turn }
-  }
-  if (await rebookGapTransfer(tx, money, booking, nowMs)) return { account: accounts.restoreGap(network.caip2) }
-  throw new Error(`${transfer.transaction} at ${transfer.position} is booked as something else than ${booking.for}`)
+  if (!turn) throw new Error(`${transfer.transaction} at ${transfer.position} is booked as something else`)
+  await tx.query('update transfer set final = true where id = $1 and not final', [turn.id])
+  return turn
 }
 
 /** Ends a payout with the transfer that the chain shows, whatever was meant to be sent. False when it has ended. */
@@ -59,7 +46,7 @@ export async function bookPaid(
     )
     const [row] = rows
     if (!row) return false
-    const source = await takePaidMoney(tx, network, transfer, { as: 'payout', for: payout.id }, nowMs)
+    const turn = await takePaidTransfer(tx, network, transfer, { as: 'payout', for: payout.id }, nowMs)
     await tx.query(
       `update payout set state = 'paid', spent = true, reason = null, amount_micro = $2, payer = $3, nonce = $4,
          transaction = $5, block_number = $6, block_hash = $7, ended_at = $8 where id = $1`,
@@ -79,10 +66,10 @@ export async function bookPaid(
         reference: `paid:${payout.id}`,
         kind: 'paid_out',
         ...(payout.subject === null ? {} : { paymentId: payout.subject }),
-        ...(source.transfer === undefined ? {} : { transfer: source.transfer }),
+        transfer: turn,
         lines: [
           { account: accounts.clearingPayouts(payout.network), amount: row.owed },
-          { account: source.account, amount: -transfer.amountMicro },
+          { account: accounts.onchain(payout.network, 'custody'), amount: -transfer.amountMicro },
           ...differenceLines(payout, row.owed, transfer),
         ],
       },

@@ -5,7 +5,7 @@ import { type Micro, smallerOf } from '../kernel/money.ts'
 import { accounts, type LedgerLine, lockBalances, owedTo, post } from '../ledger/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
 import { readDatabaseId } from '../store/instance.ts'
-import { bookPaid, type PaidTransfer, takePaidMoney } from './book-paid.ts'
+import { bookPaid, type PaidTransfer, takePaidTransfer } from './book-paid.ts'
 import { debtAccount } from './debt-account.ts'
 import { lockPayoutAccount, nextNumber, payoutNonce, refundAccount } from './identity.ts'
 import { openStates, type Payout, payoutColumns, toPayout } from './payout-record.ts'
@@ -68,14 +68,17 @@ async function findIdentity(
     for (let n = next + lookAhead; n >= 0n; n -= 1n)
       if (isIt({ purpose, account: recipient, n })) return { purpose, account: recipient, n }
   }
-  const { rows } = await database.query<{ id: string; payer: Address; nonce: Buffer }>(
-    `select id, payer, nonce from payment where network = $1 and payer = $2 order by claimed_at desc limit $3`,
+  // A restore may have taken the payment too; its transfer is recorded again.
+  const { rows } = await database.query<{ id: string | null; nonce: Buffer }>(
+    `(select id, nonce from payment where network = $1 and payer = $2 order by claimed_at desc limit $3)
+     union all
+     (select null, nonce from transfer where network = $1 and sender = $2 and nonce is not null order by id desc limit $3)`,
     [network.caip2, recipient, refundsMax],
   )
   return rows
-    .map(({ id, payer, nonce: paid }) => ({
+    .map(({ id, nonce: paid }) => ({
       purpose: 'refund',
-      account: refundAccount({ payer, nonce: toHex(paid) }),
+      account: refundAccount({ payer: recipient, nonce: toHex(paid) }),
       n: 0n,
       subject: id,
     }))
@@ -88,16 +91,16 @@ async function bookForgotten(deps: ExplainDeps, network: Network, found: Found, 
   const id = deps.ids.next('po')
   await deps.database.transaction(async (tx) => {
     await lockPayoutAccount(tx, { network: network.caip2, ...found })
-    const source = await takePaidMoney(tx, network, transfer, { as: 'payout', for: id }, nowMs)
+    const turn = await takePaidTransfer(tx, network, transfer, { as: 'payout', for: id }, nowMs)
     await insertPaid(tx, network.caip2, id, found, transfer, nowMs)
     await post(tx, [
       {
         reference: `paid:${id}`,
         kind: 'paid_out',
         ...(found.subject ? { paymentId: found.subject } : {}),
-        ...(source.transfer === undefined ? {} : { transfer: source.transfer }),
+        transfer: turn,
         lines: [
-          { account: source.account, amount: -transfer.amountMicro },
+          { account: accounts.onchain(network.caip2, 'custody'), amount: -transfer.amountMicro },
           ...(await owedLines(tx, network.caip2, found.purpose, transfer)),
         ],
       },

@@ -102,7 +102,7 @@ async function payAffiliates(person: Person): Promise<void> {
     const owed = await owedTo(db.database, payable)
     if (owed === 0n) continue
     number += 1
-    const lines = [debit(payable, owed), credit(accounts.onchain(network, 'custody'), owed)]
+    const lines = [debit(payable, owed), credit(accounts.distributor(network), owed)]
     await post(db.database, [{ reference: `paid:${number}`, kind: 'paid_out', lines }])
     person.gained += owed
   }

@@ -201,7 +201,7 @@ test('a sale whose price is others’ money counts with what the node keeps: not
       kind: 'sale',
       paymentId: cite.paymentId,
       lines: [
-        debit(accounts.onchain(base, 'custody'), 5_000n),
+        debit(accounts.distributor(base), 5_000n),
         credit(accounts.revenue(base, 'cite'), 500n),
         credit(accounts.payable(base, wallet(72), 'creator'), 4_500n),
       ],

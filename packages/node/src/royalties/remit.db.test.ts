@@ -60,7 +60,7 @@ test('a parent that is gone by the time the remittance is paid does not undo it'
         reference: 'sale:pay_remittance',
         kind: 'sale',
         lines: [
-          { account: accounts.onchain(network, 'custody'), amount: 25_000n },
+          { account: accounts.distributor(network), amount: 25_000n },
           { account: accounts.clearingPayments(network), amount: -25_000n },
         ],
       },

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { silentLog } from '../kernel/log.ts'
 import { type DetectDeps, detectRestore, readServer } from './detect-restore.ts'
 import { ensureInstance } from './instance.ts'
-import { gapUntil, isRestoring, markReconciled, noteRestore } from './restore.ts'
+import { gapUntil, isRestoring, markReconciled, noteRestore, readGap } from './restore.ts'
 import { openTestDatabase, type TestDatabase } from './testing.ts'
 
 const base = 'eip155:8453'
@@ -91,6 +91,6 @@ test('a gap that is found again grows and is reported once', async () => {
   const note = (untilBlock: bigint) =>
     noteRestore(db.database, deps, { network: base, untilBlock, reason: 'a custody nonce is not known' })
   expect([await note(5n), await note(9n), await note(7n)]).toEqual([true, false, false])
-  expect(await gapUntil(db.database, base)).toBe(9n)
+  expect((await readGap(db.database, base))?.untilBlock).toBe(9n)
   expect(alarms).toEqual(['restored'])
 })

@@ -47,9 +47,16 @@ export async function isRestoring(sql: Sql, network: string): Promise<boolean> {
   return (await readGap(sql, network)) !== undefined
 }
 
-/** Transfers up to this block that nothing explains go to `accounts.restoreGap`. Undefined when there is no gap. */
+/**
+ * Transfers in up to this block that nothing explains may have been booked before the restore: they go to
+ * `accounts.restoreGap`, also when they are found after the gap was reconciled. Undefined when there never was a gap.
+ */
 export async function gapUntil(sql: Sql, network: string): Promise<bigint | undefined> {
-  return (await readGap(sql, network))?.untilBlock
+  const { rows } = await sql.query<{ block: bigint | null }>(
+    'select max(until_block) as block from restore_gap where network = $1',
+    [network],
+  )
+  return rows[0]?.block ?? undefined
 }
 
 /** Every transfer up to `block` has its row. True when that ended a gap: all that was off goes on by itself. */

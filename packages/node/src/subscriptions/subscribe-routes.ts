@@ -62,6 +62,7 @@ function subscribeRoute(deps: SubscribeDeps, chain: Chain, tier: Tier): RouteDec
       networks: [chain.network],
       payee: 'pay_to',
       revocable: true,
+      consumption: { seconds: 30 * 86_400 },
       prepare: async () => ({ answer: jsonAnswer({ subscription: null, token: null }), reservation: { tier } }),
       commit: (tx, sale) => commitPeriod(deps, tx, sale, chain, tier),
       revoke: (tx, sale) => takeBackPeriod(tx, tokens, sale.paymentId, deps.clock.nowMs()),

@@ -67,6 +67,7 @@ function topUpRoute({ base, polygon }: CreditRouteDeps, method: 'GET' | 'POST'):
       networks: [base.caip2, polygon.caip2],
       payee: 'custody',
       revocable: true,
+      consumption: 'credit',
       prepare: async () => ({ answer: jsonAnswer({}) }),
       commit: (tx, sale) => addCredit(tx, sale),
       // What is left of it is taken back with the postings of the payment; there is nothing beside them.

@@ -2,11 +2,11 @@ import { decodeAbiParameters, toEventSelector } from 'viem'
 import { agreedLogs, type BlockRef, type ChainTransfer, ChainUnreadable } from '../../chain/index.ts'
 import { fromHex, type Hex } from '../../kernel/bytes.ts'
 import type { Micro } from '../../kernel/money.ts'
-import { accounts, post } from '../../ledger/index.ts'
-import { takePaidMoney } from '../../payouts/index.ts'
+import { accounts, post, type TransferRow } from '../../ledger/index.ts'
+import { takePaidTransfer } from '../../payouts/index.ts'
 import type { Sql } from '../../store/database.ts'
 import { noteRestore } from '../../store/restore.ts'
-import type { CreatorChain, CreatorDeps } from './deps.ts'
+import { type CreatorChain, type CreatorDeps, creatorChains } from './deps.ts'
 
 /** A root that the contract took. */
 export type Advance = {
@@ -131,14 +131,14 @@ export async function adoptRoot(
       ],
     )
     const reference = `creator_root:${rows[0]?.id}`
-    const source = await takePaidMoney(tx, place.network, transfer, { as: 'creator_root', for: reference }, nowMs)
+    const turn = await takePaidTransfer(tx, place.network, transfer, { as: 'creator_root', for: reference }, nowMs)
     await post(tx, [
       {
         reference,
         kind: 'creator_root',
-        ...(source.transfer === undefined ? {} : { transfer: source.transfer }),
+        transfer: turn,
         lines: [
-          { account: source.account, amount: -advance.increaseMicro },
+          { account: accounts.onchain(network, 'custody'), amount: -advance.increaseMicro },
           { account: accounts.distributor(network), amount: advance.increaseMicro },
         ],
       },
@@ -147,4 +147,17 @@ export async function adoptRoot(
   const reason = `the distributor has a root of epoch ${advance.epoch} that the books do not know`
   await noteRestore(deps.database, deps, { network, untilBlock: advance.blockNumber, reason })
   deps.metrics.count('creator_roots', { network, outcome: 'adopted' })
+}
+
+/** Transfers into the distributor that were seen more often than this back no root: roots are followed before each look. */
+const looksMax = 3
+
+/** A transfer out of custody that a root takes, once the block it became final with was followed. */
+export function mayBackRoot(deps: CreatorDeps, transfer: TransferRow): boolean {
+  return (
+    transfer.tries < looksMax &&
+    creatorChains(deps).some(
+      ({ network, distributor }) => network.caip2 === transfer.network && distributor.address === transfer.recipient,
+    )
+  )
 }

@@ -98,7 +98,7 @@ async function sell(wallet: Address, micro: Micro): Promise<string> {
   }
   await db.database.transaction(async (tx) => {
     const lines = await accrueShares(tx, sale, subject, [{ payee, micro, held: undefined }])
-    const taken = { account: accounts.onchain(network.caip2, 'custody'), amount: micro }
+    const taken = { account: accounts.distributor(network.caip2), amount: micro }
     await post(tx, [
       { reference: `split:${paymentId}`, kind: 'opening', paymentId, lines: mergeLines([taken, ...lines]) },
     ])

@@ -1,8 +1,8 @@
 import type { ChainTransfer } from '../../chain/index.ts'
 import type { Address } from '../../kernel/address.ts'
 import { type Micro, smallerOf } from '../../kernel/money.ts'
-import { type Account, accounts, type LedgerLine, post } from '../../ledger/index.ts'
-import { takePaidMoney } from '../../payouts/index.ts'
+import { accounts, type LedgerLine, post } from '../../ledger/index.ts'
+import { takePaidTransfer } from '../../payouts/index.ts'
 import type { Tx } from '../../store/database.ts'
 import { accruedAccount, committedAccount, creatorReceivable, mergeLines } from './accrue.ts'
 import type { Advance } from './adopt-root.ts'
@@ -27,13 +27,13 @@ export async function commitRoot(
       [signed.id, advance.transaction, advance.blockNumber, new Date(nowMs)],
     )
     if (rowCount === 0) return
-    const source = await takePaidMoney(tx, place.network, transfer, { as: 'creator_root', for: reference }, nowMs)
+    const turn = await takePaidTransfer(tx, place.network, transfer, { as: 'creator_root', for: reference }, nowMs)
     await post(tx, [
       {
         reference,
         kind: 'creator_root',
-        ...(source.transfer === undefined ? {} : { transfer: source.transfer }),
-        lines: await rootLines(tx, signed, source.account),
+        transfer: turn,
+        lines: await rootLines(tx, signed),
       },
     ])
     await tx.query(`update creator_accrual set state = 'committed' where root_id = $1 and state = 'committing'`, [
@@ -51,7 +51,7 @@ export async function commitRoot(
 type Gained = { wallet: Address; shard: number; micro: Micro }
 
 /** The debt moves from the books to the contract, and the money with it. */
-async function rootLines(tx: Tx, signed: SignedRoot, custody: Account): Promise<LedgerLine[]> {
+async function rootLines(tx: Tx, signed: SignedRoot): Promise<LedgerLine[]> {
   const { network, increaseMicro } = signed
   const { rows } = await tx.query<Gained>(
     `select wallet, shard, sum(micro)::bigint as micro from creator_accrual where root_id = $1 group by wallet, shard
@@ -60,7 +60,7 @@ async function rootLines(tx: Tx, signed: SignedRoot, custody: Account): Promise<
   )
   const owed = await balancesOf(tx, network, rows)
   return mergeLines([
-    { account: custody, amount: -increaseMicro },
+    { account: accounts.onchain(network, 'custody'), amount: -increaseMicro },
     { account: accounts.distributor(network), amount: increaseMicro },
     ...rows.flatMap((row) => gainedLines(network, row, owed)),
   ])

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.close())
 
-const custody = accounts.onchain(base, 'custody')
+const custody = accounts.distributor(base)
 let promised = 0
 const ids = createIds(systemClock, systemRng)
 const later = { ...systemClock, nowMs: () => systemClock.nowMs() + 3 * 86_400_000 }

@@ -120,6 +120,7 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
       networks: [deps.network],
       payee: 'pay_to',
       revocable: true,
+      consumption: { seconds: 30 * 86_400 },
       prepare: async (input, call) => prepareStream(deps, slots, input, call),
       commit: (tx, sale) => commitStream(deps, tx, sale),
       revoke: (tx, sale) => deps.subscriptions.takeBack(tx, sale.paymentId, deps.clock.nowMs()),

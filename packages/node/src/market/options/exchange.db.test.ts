@@ -54,7 +54,7 @@ async function offered(symbol: string, premium: string, quantity = 1, wallet = w
 async function owes(wallet: `0x${string}`, micro: bigint) {
   const lines = [
     { account: accounts.receivable(network, wallet, 'credit'), amount: micro },
-    { account: accounts.onchain(network, 'custody'), amount: -micro },
+    { account: accounts.distributor(network), amount: -micro },
   ]
   await db.database.transaction((tx) => post(tx, [{ reference: `reorg:${wallet}`, kind: 'reorg', lines }]))
 }
@@ -407,7 +407,7 @@ describe('money that is not final', () => {
     await offered(symbol, '80')
     await exchange.buy(me, symbol, 1, usd(80))
     const credit = accounts.credit(network, me)
-    const custody = accounts.onchain(network, 'custody')
+    const custody = accounts.distributor(network)
     await post(db.database, [
       {
         reference: `topup:${me}`,

@@ -199,7 +199,7 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
             paymentId: sale.paymentId,
             lines: [
               ...(await takeBackLines(tx, taken, sale.amountMicro)),
-              { account: accounts.onchain(network, 'custody'), amount: -sale.amountMicro },
+              { account: accounts.distributor(network), amount: -sale.amountMicro },
             ],
           },
         ])
@@ -250,7 +250,7 @@ export async function settleMoney(tx: Tx, sales: readonly Sale[]): Promise<void>
       kind: 'sale',
       paymentId,
       lines: [
-        { account: accounts.onchain(network, 'custody'), amount: amountMicro },
+        { account: accounts.distributor(network), amount: amountMicro },
         { account: accounts.clearingPayments(network), amount: -amountMicro },
       ],
     })),

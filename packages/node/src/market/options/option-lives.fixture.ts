@@ -91,7 +91,7 @@ export async function runOptionLives(database: Database, lives: number, seed: nu
 async function moneyInBooks(database: Database): Promise<Micro> {
   const { rows } = await database.query<{ sum: Micro }>(
     `select coalesce(sum(e.amount_micro), 0)::bigint as sum from ledger_entry e join ledger_account a on a.id = e.account_id
-     where a.name like any (array['onchain:custody@%', 'payable:option:%', 'option_collateral:%', 'credit:%', 'operator:usdc@%'])`,
+     where a.name like any (array['onchain:distributor@%', 'payable:option:%', 'option_collateral:%', 'credit:%', 'operator:usdc@%'])`,
   )
   return rows[0]?.sum ?? 0n
 }

@@ -110,6 +110,7 @@ function buyRoute(deps: TradeDeps): RouteDeclaration {
       networks: [deps.network],
       payee: 'custody',
       revocable: true,
+      consumption: 'none',
       prepare: async ({ body }, call) => {
         if (body === undefined) throw bodyMissing()
         const prepared = await prepareBuy(deps, body as BuyBody, call)
@@ -158,6 +159,7 @@ function writeRoute(deps: TradeDeps): RouteDeclaration {
       networks: [deps.network],
       payee: 'custody',
       revocable: true,
+      consumption: 'none',
       prepare: async ({ body }, call) => {
         if (body === undefined) throw bodyMissing()
         return prepareWrite(deps, body as WriteBody, call)

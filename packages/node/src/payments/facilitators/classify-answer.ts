@@ -1,5 +1,6 @@
 import type { Hex } from '../../kernel/bytes.ts'
 import { isHex } from '../../kernel/bytes.ts'
+import { isScreening } from '../refusal-causes.ts'
 import { isDefiniteRefusal } from './error-codes.ts'
 import type { HttpExchangeResult } from './http-exchange.ts'
 import type { VerifyOutcome } from './port.ts'
@@ -7,7 +8,7 @@ import type { VerifyOutcome } from './port.ts'
 /** What an answer to `settle` proves. The fee is not in it: that is a matter of the contract with the facilitator. */
 export type SettleAnswer =
   | { status: 'submitted'; transaction: Hex }
-  | { status: 'refused'; reason: string; message?: string }
+  | { status: 'refused'; reason: string; payloadLeft: boolean; message?: string }
   | { status: 'unknown'; reason: string; transaction?: Hex }
 
 type Fields = Record<string, unknown>
@@ -15,11 +16,13 @@ type Fields = Record<string, unknown>
 const unauthorized = {
   status: 'refused',
   reason: 'facilitator_unauthorized',
-  message: 'The facilitator does not accept our key; nothing was sent.',
+  payloadLeft: true,
+  message: 'The facilitator does not accept our key.',
 } as const
 const unreachable = {
   status: 'refused',
   reason: 'facilitator_unreachable',
+  payloadLeft: false,
   message: 'The facilitator cannot be reached; nothing was sent.',
 } as const
 
@@ -42,7 +45,8 @@ export function classifySettle(result: HttpExchangeResult): SettleAnswer {
   // The API around a facilitator refuses without the word `success`; a success or a hash in a refusal is a contradiction.
   const refuses = fields.success === false || (fields.success === undefined && !isSuccessCode(code))
   const names = fields.transaction !== undefined && fields.transaction !== null && fields.transaction !== ''
-  if (refuses && !names && isDefiniteRefusal(reason)) return { status: 'refused', reason, ...messageIn(fields) }
+  if (refuses && !names && (isDefiniteRefusal(reason) || isScreening(reason)))
+    return { status: 'refused', reason, payloadLeft: true, ...messageIn(fields) }
   return { status: 'unknown', reason, ...withHash }
 }
 

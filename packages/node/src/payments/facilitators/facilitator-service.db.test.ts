@@ -165,7 +165,10 @@ describe('settling for others', () => {
     const budget = { ...defaultFacilitatorBudget, lostGweiPerHour: 10n }
     const payment = fresh()
     const from = { ...caller(), remoteAddress: '192.0.2.9' }
-    const failing = service({ status: 'refused', reason: 'insufficient_funds', gasGwei: 10n }, { budget })
+    const failing = service(
+      { status: 'refused', reason: 'insufficient_funds', payloadLeft: false, gasGwei: 10n },
+      { budget },
+    )
     expect(await settleForOthers(failing, from, requestOf(payment))).toMatchObject({
       success: false,
       errorReason: 'insufficient_funds',

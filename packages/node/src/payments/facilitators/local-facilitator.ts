@@ -52,7 +52,8 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     async settle(payment, signal) {
       const desk = desks.get(payment.network)
       const refusal = desk ? refusalBeforeChain(desk.network, payment, options.clock) : unsupported(payment.network)
-      if (!desk || refusal) return { status: 'refused', ...(refusal ?? unsupported(payment.network)) }
+      if (!desk || refusal)
+        return { status: 'refused', payloadLeft: false, ...(refusal ?? unsupported(payment.network)) }
       return desk.settle(payment, signal)
     },
     async verify(payment) {

@@ -27,8 +27,11 @@ export type FacilitatorPayment = {
 export type SettleOutcome =
   /** A hint, never proof: our own receipt read decides. */
   | { status: 'submitted'; transaction: Hex; feeMicro: Micro; gasGwei?: bigint }
-  /** Definitely not broadcast. `reason` is one of the x402 error codes. */
-  | { status: 'refused'; reason: string; message?: string; gasGwei?: bigint }
+  /**
+   * Not settled. `reason` is one of the x402 error codes. `payloadLeft`: the signed payload is known outside this process,
+   * to a facilitator or from a transaction, so that anyone may still carry it.
+   */
+  | { status: 'refused'; reason: string; payloadLeft: boolean; message?: string; gasGwei?: bigint }
   /** Anything that cannot be told from a late success: timeouts, 5xx, pending, nonsense. */
   | { status: 'unknown'; reason: string; transaction?: Hex }
 
@@ -44,6 +47,8 @@ export type Facilitator = {
   readonly name: string
   verify(payment: FacilitatorPayment, signal: AbortSignal): Promise<VerifyOutcome>
   settle(payment: FacilitatorPayment, signal: AbortSignal): Promise<SettleOutcome>
+  /** Told when the chain contradicts its word. */
+  contradicted?(): void
   /** What it charges for one settlement more, counted when asked; absent where nothing is charged. */
   settlementFee?(): Promise<Micro>
   supported(signal: AbortSignal): Promise<{ kinds: SupportedKind[]; signers: Record<string, string[]> }>
