@@ -1,8 +1,13 @@
 import { defineConfig } from 'vitest/config'
+import { plantPlugin } from './test/planted/plugin.ts'
 
 const whole = ['packages/*/src/**/*.chain.test.ts', 'test/**/*.test.ts']
 
+const { PLANT: planted } = process.env
+
 export default defineConfig({
+  // npm run faults puts one fault into the code while it is loaded, and expects the tests to notice.
+  plugins: planted === undefined ? [] : [plantPlugin(planted)],
   test: {
     globalSetup: ['test/support/global-postgres.ts'],
     testTimeout: 60_000,
