@@ -31,21 +31,40 @@ export async function bookUsedNonces(
   if (rows.length === 0) return 0
   const databaseId = await readDatabaseId(database)
   const unsigned = rows.map(toPayout).map((payout) => ({ payout, nonce: nonceOf(databaseId, chain, key, payout) }))
-  const used: { payout: Payout; nonce: Hex }[] = []
+  const used: Used[] = []
   for (let start = 0; start < unsigned.length; start += atOnce) {
     const part = unsigned.slice(start, start + atOnce)
     const isUsed = await readUsed(chain, rpc, key.address, part)
     used.push(...part.filter((_, index) => isUsed[index]))
   }
+  return bookUsed(deps, chain, key.address, await stillUnsigned(database, used))
+}
+
+type Used = { payout: Payout; nonce: Hex }
+
+/** Another worker may have signed and sent one between our two reads; what is signed is watched as usual. */
+async function stillUnsigned(database: Database, used: readonly Used[]): Promise<Used[]> {
+  if (used.length === 0) return []
+  const { rows } = await database.query<{ id: string }>(
+    `select id from payout where id = any($1::text[]) and state in ('waiting', 'queued')`,
+    [used.map(({ payout }) => payout.id)],
+  )
+  const ids = new Set(rows.map(({ id }) => id))
+  return used.filter(({ payout }) => ids.has(payout.id))
+}
+
+async function bookUsed(deps: WatchDeps, chain: ChainPort, custody: Address, used: readonly Used[]): Promise<number> {
   if (used.length === 0) return 0
+  const { database } = deps
+  const network = chain.network.caip2
   const { number: untilBlock } = await chain.head()
   const reason = `the nonce of ${used[0]?.payout.id} was used before`
   await noteRestore(database, deps, { network, untilBlock, reason })
   const final = await chain.finalizedBlock()
   // Read once: each that is booked here is a transfer that is known from then on.
-  const fromBlock = await lastKnownBlock(database, network, key.address)
+  const fromBlock = await lastKnownBlock(database, network, custody)
   for (const { payout, nonce } of used)
-    await followUse(deps, chain, payout, await findUse(database, chain, key.address, nonce, fromBlock), final)
+    await followUse(deps, chain, payout, await findUse(database, chain, custody, nonce, fromBlock), final)
   return used.length
 }
 
