@@ -10,8 +10,10 @@ export default defineConfig({
   plugins: planted === undefined ? [] : [plantPlugin(planted)],
   test: {
     globalSetup: ['test/support/global-postgres.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // A busy machine is late, and no test says how fast something is: that belongs in a bench. These only end what hangs.
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     pool: 'forks',
     maxWorkers: 2,
     projects: [
