@@ -4,6 +4,7 @@ import { Problem } from '../kernel/problem.ts'
 import { accounts } from '../ledger/index.ts'
 import { createPayout } from '../payouts/index.ts'
 import type { Tx } from '../store/database.ts'
+import { isRestoring } from '../store/restore.ts'
 import { lockCredit } from './credit-balance.ts'
 
 export type CreditRefund = {
@@ -35,6 +36,12 @@ export type RefundTerms = {
  */
 export async function refundCredit(tx: Tx, terms: RefundTerms): Promise<CreditRefund | undefined> {
   const { network, wallet, costMicro, payoutId } = terms
+  if (await isRestoring(tx, network))
+    throw new Problem('credit_unavailable', {
+      detail:
+        'Refunds on this network are off until the books were compared with the chain. Try again in some minutes.',
+      extra: { network },
+    })
   const { movableMicro } = await lockCredit(tx, network, wallet)
   const refundedMicro = terms.amountMicro ?? movableMicro
   if (refundedMicro > movableMicro)
@@ -45,13 +52,12 @@ export async function refundCredit(tx: Tx, terms: RefundTerms): Promise<CreditRe
   const paidMicro = refundedMicro - costMicro
   if (paidMicro <= 0n) return undefined
   const approved = paidMicro <= terms.approvalMicro
-  await createPayout(tx, {
+  const payout = await createPayout(tx, {
     id: payoutId,
     network,
     payee: wallet,
     amountMicro: paidMicro,
     purpose: 'credit_refund',
-    subject: payoutId,
     from: [
       { account: accounts.credit(network, wallet), amount: refundedMicro },
       ...(costMicro > 0n ? [{ account: accounts.revenue(network, 'credit.refund'), amount: -costMicro }] : []),
@@ -60,5 +66,10 @@ export async function refundCredit(tx: Tx, terms: RefundTerms): Promise<CreditRe
     approved,
     nowMs: terms.nowMs,
   })
+  if (payout.status !== 'created')
+    throw new Problem('credit_unavailable', {
+      detail: 'A refund to this wallet is being paid. Ask again once it is final.',
+      extra: { network, payout: payout.id },
+    })
   return { network, refundedMicro, costMicro, paidMicro, payoutId, approved }
 }
