@@ -5,7 +5,7 @@ import { accounts } from '../ledger/index.ts'
 import { createPayout } from '../payouts/index.ts'
 import type { Tx } from '../store/database.ts'
 import { isRestoring } from '../store/restore.ts'
-import { lockCredit } from './credit-balance.ts'
+import { lockCredit, openPayments } from './credit-balance.ts'
 
 export type CreditRefund = {
   network: string
@@ -35,7 +35,7 @@ export type RefundTerms = {
  * what the transfer costs. Undefined when nothing worth a transfer is there.
  */
 export async function refundCredit(tx: Tx, terms: RefundTerms): Promise<CreditRefund | undefined> {
-  const { network, wallet, costMicro, payoutId } = terms
+  const { network, wallet, payoutId } = terms
   if (await isRestoring(tx, network))
     throw new Problem('credit_unavailable', {
       detail:
@@ -43,12 +43,18 @@ export async function refundCredit(tx: Tx, terms: RefundTerms): Promise<CreditRe
       extra: { network },
     })
   const { movableMicro } = await lockCredit(tx, network, wallet)
+  if ((await openPayments(tx, network, wallet)) > 0)
+    throw new Problem('credit_unavailable', {
+      detail: 'A payment of this wallet is not final. Ask again once it is.',
+      extra: { network },
+    })
   const refundedMicro = terms.amountMicro ?? movableMicro
   if (refundedMicro > movableMicro)
     throw new Problem('credit_unavailable', {
       detail: 'Less than that can be refunded at the moment.',
       extra: { network, available_micro: movableMicro.toString() },
     })
+  const costMicro = (await wasPaidAfterRefusal(tx, network, wallet)) ? 0n : terms.costMicro
   const paidMicro = refundedMicro - costMicro
   if (paidMicro <= 0n) return undefined
   const approved = paidMicro <= terms.approvalMicro
@@ -72,4 +78,14 @@ export async function refundCredit(tx: Tx, terms: RefundTerms): Promise<CreditRe
       extra: { network, payout: payout.id },
     })
   return { network, refundedMicro, costMicro, paidMicro, payoutId, approved }
+}
+
+/** Money that came although we had said it did not settle goes back without a cost, once. */
+async function wasPaidAfterRefusal(tx: Tx, network: string, wallet: Address): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update payment set reason = 'refunded_after_refusal'
+     where network = $1 and payer = $2 and state = 'credited' and reason = 'landed_after_refusal'`,
+    [network, wallet],
+  )
+  return rowCount > 0
 }
