@@ -1,6 +1,6 @@
 import { encodeFunctionData, parseAbi } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import {
   type ChainPort,
   createChain,
@@ -63,6 +63,9 @@ beforeAll(async () => {
       return chain
     },
   })
+})
+beforeEach(() => {
+  lie = (balance) => balance
 })
 afterAll(async () => {
   await given.rest()
@@ -143,7 +146,6 @@ test('one endpoint that lies about balances neither makes the books differ nor p
   const poor = await given.till.newBuyer(1n)
   const answer = await given.buy(poor, '/test/small')
   expect(answer.status).toBe(402)
-  lie = (balance) => balance
   expect(await given.paymentsOf(poor.address)).not.toContainEqual(expect.objectContaining({ state: 'served' }))
 })
 
