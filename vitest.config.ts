@@ -1,12 +1,19 @@
 import { defineConfig } from 'vitest/config'
+import { plantPlugin } from './test/planted/plugin.ts'
 
 const whole = ['packages/*/src/**/*.chain.test.ts', 'test/**/*.test.ts']
 
+const { PLANT: planted } = process.env
+
 export default defineConfig({
+  // npm run faults puts one fault into the code while it is loaded, and expects the tests to notice.
+  plugins: planted === undefined ? [] : [plantPlugin(planted)],
   test: {
     globalSetup: ['test/support/global-postgres.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // A busy machine is late, and no test says how fast something is: that belongs in a bench. These only end what hangs.
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     pool: 'forks',
     maxWorkers: 2,
     projects: [

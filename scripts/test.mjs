@@ -16,6 +16,7 @@ const checks = [
   ['types of the console', bin('tsc'), ['--noEmit', '-p', 'packages/web/tsconfig.json']],
   ['direction of imports', process.execPath, ['scripts/check-imports.mjs']],
   ['nothing raw outside adapters', process.execPath, ['scripts/check-ports.mjs']],
+  ['no test measures time', process.execPath, ['scripts/check-test-clocks.mjs']],
   ['compiled contracts', process.execPath, ['scripts/compile-contracts.mjs', '--check']],
 ]
 

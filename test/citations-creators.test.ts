@@ -98,7 +98,7 @@ test('a sale that was refunded takes the share back, to the micro', async () => 
   expect(asked).toBeDefined()
   await until('reversed', async () => (await show(cited.id)).payouts[0]?.state === 'reversed')
   await expectBooksToAgree()
-}, 60_000)
+})
 
 test('a reorg that takes the payment away takes the share with it, and both come back when it lands again', async () => {
   const { control } = till.base
@@ -134,7 +134,7 @@ test('a reorg that takes the payment away takes the share with it, and both come
   ])
   await expectBooksToAgree()
   expect((await show(cited.id)).record).toEqual(cited.record)
-}, 90_000)
+})
 
 test('only the wallet itself sets from when on it is paid', async () => {
   const creator = privateKeyToAccount(demoAccount('creator').privateKey)
@@ -170,7 +170,7 @@ test('keys, scores and citations are leaves of one log', async () => {
     `select distinct on (kind) kind, entry from log_entry where kind in ('key', 'score') order by kind, id`,
   )
   expect(rows.map(({ entry }) => JSON.parse(entry.toString()).type)).toEqual(['assay.key/v1', 'assay.score/v1'])
-}, 60_000)
+})
 
 test('after a proof it is released with a delay; without one it returns to the payer as credit', async () => {
   const before = await owedTo(till.db.database, accounts.credit(network, demoAccount('buyer').address))
@@ -207,4 +207,4 @@ test('after a proof it is released with a delay; without one it returns to the p
   const after = await owedTo(till.db.database, accounts.credit(network, demoAccount('buyer').address))
   expect(after - before).toBe(waiting.rows[0]?.micro)
   await expectBooksToAgree()
-}, 90_000)
+})

@@ -101,7 +101,7 @@ test('the share goes to the chain in a backed root, is sent to the creator, and 
   expect(await usdcBalance(till.base, base.distributor.toLowerCase())).toBe(books.committedLedger)
   expect((await usdcBalance(till.base, creator)) - before).toBe(BigInt(base.claimed_micro))
   expect(BigInt(json.earned_micro)).toBe(18_000n)
-}, 60_000)
+})
 
 test('a page that cannot be read, is private or is elsewhere costs nothing and is not logged', async () => {
   const [payments, entries] = [await count('ledger_transaction'), await count('attestation')]
@@ -180,7 +180,7 @@ test('an agent that lives on the money of the creator it cites is found on chain
   })
   expect(judged.weight.reasons).toEqual(['same_funding_cluster'])
   expect(judged.payouts[0]).toMatchObject({ state: 'held', micro: '4500' })
-}, 60_000)
+})
 
 test('a claim pays its sources in equal parts, and a royalty on it goes back to them', async () => {
   const { rows } = await till.db.database.query<{ url: string }>(
@@ -238,7 +238,7 @@ test('the contract on chain names the same royalty', async () => {
     json.receiver,
     BigInt(json.royalty_amount),
   ])
-}, 60_000)
+})
 
 test('the log is served as static tiles that give the root which its witnesses signed', async () => {
   const note = await (await fetch(url('/v1/log/checkpoint'))).text()
@@ -274,7 +274,7 @@ test('a program reads the log with its witnesses, and a creator sets from when o
   expect(await checkTreeHead(forged, log)).toMatchObject({ signed: false, witnesses: [] })
   const changed = await setPayoutThreshold(client, till.node.url, { account, thresholdUsd: '2' })
   expect(changed.chains.map(({ threshold_micro }) => threshold_micro)).toContain('2000000')
-}, 60_000)
+})
 
 test('tree heads are anchored on chain, with the signatures in the call', async () => {
   const anchor = await until('anchored', async () => {
@@ -283,4 +283,4 @@ test('tree heads are anchored on chain, with the signatures in the call', async 
   })
   const sent = (await till.base.request('eth_getTransactionByHash', [anchor.transaction])) as { input: string }
   expect(Buffer.from(sent.input.slice(2), 'hex').toString('latin1')).toContain(`/v1/log\n${anchor.size}\n`)
-}, 60_000)
+})

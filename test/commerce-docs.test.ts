@@ -20,7 +20,7 @@ beforeAll(async () => {
   // The feeds are made beside the start; a reader of the walk-through has read this far by then.
   const isMade = async () => expect((await fetch(`${till.node.url}/matrix/squeeze/delayed`)).status).toBe(200)
   await vi.waitFor(isMade, { timeout: 60_000, interval: 200 })
-}, 90_000)
+})
 afterAll(() => till.close())
 
 const words: Record<string, string> = {
@@ -76,7 +76,7 @@ test('the walk-through of docs/commerce.md works as written, and the books balan
     const { sumByUnit } = await trialBalance(till.db.owner)
     for (const [unit, sum] of Object.entries(sumByUnit)) expect(sum, `${unit} after ${line}`).toBe(0n)
   }
-}, 90_000)
+})
 
 /** "A few seconds later": the first look at the affiliate waits for its payout. */
 async function untilPaid(line: string): Promise<string> {

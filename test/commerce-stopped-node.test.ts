@@ -16,7 +16,7 @@ const open = (): Promise<Store> =>
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'assay-stopped-'))
   await (await open()).stop()
-}, 60_000)
+})
 afterAll(() => rm(home, { recursive: true, force: true }))
 
 async function assay(...args: string[]) {
@@ -47,4 +47,4 @@ test('a stopped node’s books, payouts, subscriptions and switches are read and
   } finally {
     await store.stop()
   }
-}, 90_000)
+})

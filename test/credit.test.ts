@@ -58,7 +58,7 @@ beforeAll(async () => {
     ],
   })
   networks = await readDemoNetworks(till.node.url)
-}, 60_000)
+})
 afterAll(async () => {
   await expectSoundBooks(till)
   expect(await balanceDifferences(till.db.database)).toEqual([])
@@ -479,7 +479,7 @@ test('a bond is locked from final money, comes back on request, and is taken by 
     'locked',
     'releasing',
   ])
-}, 60_000)
+})
 
 test('the command line tops up, gives and revokes a mandate, and calls from credit', async () => {
   const owner = { ASSAY_KEY: generatePrivateKey() }
@@ -502,7 +502,7 @@ test('the command line tops up, gives and revokes a mandate, and calls from cred
   expect((await assay(['mandate', 'revoke', id, ...node], owner)).code).toBe(0)
   const refused = await call()
   expect([refused.code, JSON.parse(refused.out).error.code]).toEqual([3, 'mandate_revoked'])
-}, 60_000)
+})
 
 async function assay(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const terminal = createTestTerminal({ env })

@@ -177,7 +177,7 @@ test('`assay mcp` lends the tools over pipes and buys within its maximums', asyn
   } finally {
     await client.close()
   }
-}, 60_000)
+})
 
 test('the typed operations of the SDK are those of the node, and can be called', async () => {
   const openapi = await (await fetch(`${till.node.url}/openapi/full.json`)).json()

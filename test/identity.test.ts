@@ -25,7 +25,7 @@ const did = didOfWallet(agent.address)
 let till: TillFixture
 beforeAll(async () => {
   till = await openTill({ ownShops: 'till', shops: [openIdentityShop({ didMethod: 'x402' })] })
-}, 60_000)
+})
 afterAll(() => till?.close())
 
 const reader = () => createAssayClient({ account: agent, networks: [], maxPerCallUsd: '0', baseUrl: till.node.url })
@@ -61,7 +61,7 @@ test('a buyer gets a rating from what it bought, signed by the node; before ther
   expect((await check({ score: 99 })).status).toBe('invalid')
   expect((await check({}, did)).status).toBe('invalid')
   expect((await verifyRating(rating, { keys, nowMs: Date.now() + 2 * 86_400_000 })).status).toBe('invalid')
-}, 60_000)
+})
 
 test('an agent declares, is found, takes back and leaves, by way of the sdk', async () => {
   const account = privateKeyToAccount(generatePrivateKey())

@@ -157,7 +157,7 @@ test('demand of thirty agents is published as signed events in order; that of ni
   const bent = (first?.json ?? '').replace(/"demand":\d+/, '"demand":999')
   expect(await verifyEvent(bent, keys)).toEqual({ status: 'invalid', reason: 'data was changed' })
   stream.stop()
-}, 60_000)
+})
 
 async function directory() {
   const document = (await (await fetch(`${till.node.url}/.well-known/http-message-signatures-directory`)).json()) as {
@@ -285,7 +285,7 @@ test('a stream whose token was rotated or whose time is over ends and says so', 
   expect(last.events.at(-1)).toMatchObject({ name: 'end', data: { reason: 'expired' } })
   expect((await open()).status).toBe(402)
   await till.db.database.query(`update subscription set until_at = now() + interval '9 days' where product = 'stream'`)
-}, 90_000)
+})
 
 async function rotate(): Promise<string> {
   const request = await signRequest(
@@ -366,7 +366,7 @@ test('bought from credit it goes on as the stream, without a transaction of its 
   expect(after).toEqual(before)
   const { credit } = await readCredit(paying, till.node.url, rich.address)
   expect(credit.find(({ network }) => network === 'eip155:8453')?.credit_micro).toBe('0')
-}, 60_000)
+})
 
 test('a reorg that takes the payment away ends the stream and the subscription', async () => {
   const { control } = till.base
@@ -391,7 +391,7 @@ test('a reorg that takes the payment away ends the stream and the subscription',
   const again = await fetch(url, { headers: { ...streaming, authorization: `Bearer ${bought.token}` } })
   expect(again.status).toBe(402)
   await control.releaseMining()
-}, 90_000)
+})
 
 test('what the operator shares with peers is signed by the key of this address, and nothing but published counts', async () => {
   const directory = (await (await fetch(`${till.node.url}${keyDirectoryPath}`)).json()) as { keys: PeerKeys }

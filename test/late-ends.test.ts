@@ -98,7 +98,7 @@ test.each([
   const { buyer, url, payload } = await signed()
   lost = [...answers]
   expect((await send(url, payload)).status).toBe(503)
-  await vi.waitFor(async () => expect(await statesOf(buyer.address)).toEqual(['released']), 5_000)
+  await vi.waitFor(async () => expect(await statesOf(buyer.address)).toEqual(['released']), 30_000)
   expect((await send(url, payload)).status).toBe(200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
 })

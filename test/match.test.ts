@@ -16,7 +16,7 @@ beforeAll(async () => {
   till = await openTill({
     env: { DEMO_HOSTS: `changing.test=127.0.0.1:${site.port}`, CITATIONS: '{"snapshot_minutes":0}' },
   })
-}, 60_000)
+})
 afterAll(async () => {
   await till?.close()
   await site?.close()
@@ -138,7 +138,7 @@ test('a page that changed since it was matched, that no match offered or that ro
   ])
   expect(await count()).toEqual(before)
   expect(await attest({})).toMatchObject([200, { record: { query_id: null } }])
-}, 90_000)
+})
 
 test('the command shows ranked pages to people and the same as JSON to programs', async () => {
   const args = ['match', 'short', 'squeeze', '--url', till.node.url, '--demo', '--explain']

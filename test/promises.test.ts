@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { judgeRounds, type Round } from './promises/cheap.ts'
 import { canary, type House, openHouse, proofPath } from './promises/house.ts'
 import { tryPairs } from './promises/quoted.ts'
 import { rows } from './promises/rows.ts'
@@ -50,6 +51,26 @@ test('two hundred copies of one payment at once: one answer, one settlement, one
 
 test('amounts are split without making or losing money', async () => {
   expect((await proveSplits(options(20_000))).faults).toEqual([])
+})
+
+describe('whether unpaid work is cheap', () => {
+  const usual: Round = { p99: 6, bareP99: 4, cpu: 220, bareCpu: 120 }
+  const five = (changes: Partial<Round>) => Array.from({ length: 5 }, () => ({ ...usual, ...changes }))
+
+  test('is not decided by a stall of the machine', () => {
+    expect(judgeRounds([...five({}).slice(1), { ...usual, p99: 900, cpu: 2_000 }])).toEqual([])
+    expect(judgeRounds([usual, ...five({ p99: 900, cpu: 2_000 }).slice(1)])).toEqual([])
+  })
+
+  test('is not decided by how fast the machine is', () => {
+    expect(judgeRounds(five({ p99: 60, bareP99: 40, cpu: 2_200, bareCpu: 1_200 }))).toEqual([])
+  })
+
+  test('is decided by a node that is slow in every round', () => {
+    expect(judgeRounds(five({ p99: 40 })).join()).toContain('p99 is 40 ms')
+    expect(judgeRounds(five({ p99: 130, bareP99: 40 })).join()).toContain('p99 is 130 ms')
+    expect(judgeRounds(five({ cpu: 600 })).join()).toContain('600 µs of CPU')
+  })
 })
 
 test('every promise has a command, and every command stands in the document', () => {

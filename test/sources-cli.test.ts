@@ -35,7 +35,7 @@ beforeAll(async () => {
     BASE_URL: till.node.url,
     USER: 'tester',
   }
-}, 60_000)
+})
 afterAll(async () => {
   await till?.close()
   await site?.close()
@@ -49,13 +49,13 @@ async function assay(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
 const source = (...args: string[]) => assay(['source', ...args, '--url', till.node.url])
 
 async function until(domain: string, holds: (source: Source) => boolean): Promise<Source> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 1_000; tries += 1) {
     const { out } = await source('status', domain, '--json')
     const shown = JSON.parse(out) as Source
     if (holds(shown)) return shown
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error('it did not happen in ten seconds')
+  throw new Error('it did not happen in 50 seconds')
 }
 
 test('a creator registers, proves, signs, reads the advice, follows it, and sees the score rise, all with `assay source`', async () => {
@@ -86,7 +86,7 @@ test('a creator registers, proves, signs, reads the advice, follows it, and sees
   )
   expect((await source('verify', 'cli.test')).code).toBe(0)
   await until('cli.test', (shown) => (shown.cite_score ?? 0) > (before.cite_score ?? 0) + 5)
-}, 60_000)
+})
 
 test('what cannot be is told with the exit code and the problem', async () => {
   const refused = await source('register', '127.0.0.1', '--wallet', creator.address)
@@ -97,7 +97,7 @@ test('what cannot be is told with the exit code and the problem', async () => {
   expect(
     (await source('verify', 'cli.test', '--wallet', privateKeyToAccount(generatePrivateKey()).address)).err,
   ).toMatch(/no claim/)
-}, 30_000)
+})
 
 test('the same with the SDK, and the wallet that is paid now signs for its successor', async () => {
   const client = createAssayClient({ account: creator, networks: [], maxPerCallUsd: '0' })
@@ -129,7 +129,7 @@ test('the same with the SDK, and the wallet that is paid now signs for its succe
   expect((await readSource(client, node, 'sdk.test')).claim).toBeNull()
   const { data } = await listSources(client, node, { state: 'proven', limit: 100 })
   expect(data.map(({ domain }) => domain)).toContain('sdk.test')
-}, 60_000)
+})
 
 test('a contest reaches the operator, who decides it; a harmful domain is refused and admitted again', async () => {
   const client = createAssayClient({ account: creator, networks: [], maxPerCallUsd: '0' })
@@ -149,4 +149,4 @@ test('a contest reaches the operator, who decides it; a harmful domain is refuse
   await until('sdk.test', (shown) => shown.cite_score === 0 && shown.state === 'refused')
   expect((await operator('admit', 'sdk.test', '--reason', 'a mistake')).out).toContain('proven')
   expect((await operator('refuse', 'never-seen.com', '--reason', 'x')).code).not.toBe(0)
-}, 60_000)
+})

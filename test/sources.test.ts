@@ -11,10 +11,11 @@ const poorPage = (title: string) =>
 let till: TillFixture
 let site: LocalSite
 const creator = privateKeyToAccount(generatePrivateKey())
+const startedSeconds = Math.floor(Date.now() / 1000)
 beforeAll(async () => {
   site = await openLocalSite({ '/': poorPage('One'), '/two': poorPage('Two') })
   till = await openTill({ env: { DEMO_HOSTS: `my.test=127.0.0.1:${site.port}` } })
-}, 60_000)
+})
 afterAll(async () => {
   await till?.close()
   await site?.close()
@@ -33,12 +34,12 @@ async function call(path: string, body?: unknown): Promise<{ status: number; bod
 }
 
 async function until(holds: (source: Answer) => boolean): Promise<Answer> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 1_000; tries += 1) {
     const { body } = await call(`/v1/sources/my.test?wallet=${creator.address}`)
     if (holds(body)) return body
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error('it did not happen in ten seconds')
+  throw new Error('it did not happen in 50 seconds')
 }
 
 test('at ready the demo sites are proven, crawled and scored, and differ clearly', async () => {
@@ -111,19 +112,21 @@ test('a newcomer registers a site, proves it, watches the score, improves the si
   expect(
     site.requests.every(({ headers }) => headers.cookie === undefined && headers.authorization === undefined),
   ).toBe(true)
-}, 30_000)
+}, 120_000)
 
 test('a site can check by the published keys that a visit with our User-Agent is ours, made for it, and recent', async () => {
   const directory = await fetch(`${till.node.url}/.well-known/http-message-signatures-directory`)
   const { keys } = (await directory.json()) as { keys: { kid: string; x: string; kty: string; crv: string }[] }
   expect(site.requests.length).toBeGreaterThan(5)
+  const nowSeconds = Date.now() / 1000
   for (const { headers } of site.requests) {
     const [, parameters = ''] = /^sig1=(.*)$/.exec(String(headers['signature-input'])) ?? []
     const [, keyId] = /;keyid="([^"]+)"/.exec(parameters) ?? []
     const [, created] = /;created=(\d+)/.exec(parameters) ?? []
     const key = keys.find(({ kid }) => kid === keyId)
     expect(headers['signature-agent']).toBe(`"${till.node.url}"`)
-    expect(Math.abs(Date.now() / 1000 - Number(created))).toBeLessThan(120)
+    expect(Number(created)).toBeGreaterThanOrEqual(startedSeconds)
+    expect(Number(created)).toBeLessThanOrEqual(nowSeconds)
     const base = [
       `"@authority": ${headers.host}`,
       `"signature-agent": ${headers['signature-agent']}`,

@@ -1,5 +1,6 @@
 // npx tsx bench/intents/main.ts [--quick] [--streams 10000] [--minutes 60]: many open streams on one process; exit code 1
-// when a figure is missed. From a few minutes on it also judges whether memory stays flat.
+// when a figure is missed, with --promise only when something was lost, unpaid or grew. From a few minutes on it also
+// judges whether memory stays flat.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,6 +15,7 @@ const option = (name: string, fallback: number): number => {
 }
 
 const quick = process.argv.includes('--quick')
+const onlyPromise = process.argv.includes('--promise')
 const minutes = option('minutes', 0)
 const streams = option('streams', quick ? 1_000 : 10_000)
 const slow = Math.floor(streams / 10)
@@ -62,13 +64,7 @@ try {
   await sleep(3_000)
   const unpaid = await statusWithout(url)
   const usage = await server.ask<Usage>('usage')
-  const results = await Promise.all(clients.map((client) => client.ask<Result>('result')))
-  const healthy = streams - slow
-  const arrived = results.map(({ arrivals }) => new Map(arrivals))
-  const lost = sent.reduce((sum, seq) => {
-    const seen = arrived.reduce((all, arrivals) => all + (arrivals.get(seq) ?? 0), 0)
-    return sum + (healthy - seen)
-  }, 0)
+  const { results, lost } = await untilArrived(clients, sent)
   const at = percentiles(results.flatMap(({ delays }) => delays))
   // Growth of an hour, but a short run cannot say so much: what is judged is what was gained within the second half.
   const gainedMb = Math.round((growthPerHour(samples, 'rss') * (seconds / 2)) / 3_600 / 1_048_576)
@@ -107,20 +103,27 @@ try {
       reached: figures.memory_mb.measured <= required.memory_mb,
     },
   )
-  const reached =
-    figures.streams.opened === streams &&
-    lost === 0 &&
-    unpaid === 402 &&
-    flat &&
-    figures.delivery_ms.p99 < required.p99_ms &&
-    figures.memory_mb.measured <= required.memory_mb
+  const promised = figures.streams.opened === streams && lost === 0 && unpaid === 402 && flat
+  const reached = figures.delivery_ms.p99 < required.p99_ms && figures.memory_mb.measured <= required.memory_mb
   process.stdout.write(
     `seen: ${figures.streams.opened} streams, ${slow} of them slow, ${seconds} s, ${sent.length} events: ${lost} lost for healthy readers, p99 ${at(0.99)} ms, ${figures.memory_mb.measured} MB at most, ${gainedMb} MB gained in the second half, without payment ${unpaid}\n`,
   )
-  process.exitCode = reached ? 0 : 1
+  process.exitCode = promised && (reached || onlyPromise) ? 0 : 1
 } finally {
   await Promise.all(children.map((child) => child.stop().catch(() => {})))
   await rm(home, { recursive: true, force: true })
+}
+
+/** On a busy machine events come late; what has not come after a minute is lost. */
+async function untilArrived(clients: readonly Child[], sent: readonly number[]) {
+  for (let tries = 0; ; tries += 1) {
+    const results = await Promise.all(clients.map((client) => client.ask<Result>('result')))
+    const arrived = results.map(({ arrivals }) => new Map(arrivals))
+    const seen = (seq: number) => arrived.reduce((all, arrivals) => all + (arrivals.get(seq) ?? 0), 0)
+    const lost = sent.reduce((sum, seq) => sum + (streams - slow - seen(seq)), 0)
+    if (lost === 0 || tries === 60) return { results, lost }
+    await sleep(1_000)
+  }
 }
 
 /** By share, from how often each delay was seen. */

@@ -20,6 +20,7 @@ const usage = `npm run load [-- --quick] [-- --soak 15m] [-- --over 4]
   --over <n>     how many times the capacity is offered at last (4)
   --profile <f>  writes a CPU profile of the node into this folder
   --quick        a few seconds of each, to see that everything works
+  --promise      ends with 1 only when a promise is broken; a missed speed is printed
 `
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const print = (text: string) => process.stdout.write(`${text}\n`)
@@ -30,13 +31,15 @@ const ports = { clock: systemClock, log: silentLog }
 type Usage = { cpu: number; database: number; rss: number; heap: number }
 /** As they are printed and handed out. */
 type Spent = { cpu: string; memory: string }
-type Stage = { server: Child; load: Child; faults: string[] }
+/** Faults break a promise; misses say that the node, or the machine, was slower than it seemed. */
+type Stage = { server: Child; load: Child; faults: string[]; misses: string[] }
 
 export async function runLoadProof(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
     options: {
       quick: { type: 'boolean', default: false },
+      promise: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
       soak: { type: 'string' },
       over: { type: 'string', default: '4' },
@@ -62,16 +65,17 @@ export async function runLoadProof(args: string[]): Promise<number> {
     children.push(server)
     const load = await startChild('load/mixed-load.ts')
     children.push(load)
-    const stage = { server, load, faults: [] }
+    const stage: Stage = { server, load, faults: [], misses: [] }
     await prepare(stage)
     const span = values.quick ? 3 : 12
     const capacity = await closed(stage, span)
     if (soakSeconds > 0) await soak(stage, capacity / 2, soakSeconds)
     else await open(stage, capacity / 2, span)
     await overload(stage, capacity * Number(values.over), values.quick ? 6 : 10)
-    for (const fault of stage.faults) print(`  ! ${fault}`)
-    print(stage.faults.length === 0 ? 'all as promised' : 'FAILED')
-    return stage.faults.length === 0 ? 0 : 1
+    for (const fault of [...stage.faults, ...stage.misses]) print(`  ! ${fault}`)
+    const failed = stage.faults.length > 0 || (stage.misses.length > 0 && !values.promise)
+    print(failed ? 'FAILED' : 'all as promised')
+    return failed ? 1 : 0
   } finally {
     await Promise.all(children.map((child) => child.stop()))
     await Promise.all(chains.map((chain) => chain.stop()))
@@ -212,11 +216,12 @@ async function soak(stage: Stage, perSecond: number, seconds: number): Promise<v
   handOut({ figure: `memory in a soak of ${n(seconds / 60, 1)} minutes`, asked: 'flat', measured: text, reached: flat })
 }
 
-/** Below its capacity a node refuses nobody. */
+/** Below its capacity a node refuses nobody; but what the capacity is depends on what else the machine does. */
 async function judgeCalm(stage: Stage, name: string, outcome: Outcome): Promise<void> {
   if (outcome.all.good !== outcome.requests)
-    stage.faults.push(`${name}: ${outcome.requests - outcome.all.good} of ${outcome.requests} not answered as asked`)
-  stage.faults.push(...[...outcome.faults, ...outcome.refused].map((fault) => `${name}: ${fault}`))
+    stage.misses.push(`${name}: ${outcome.requests - outcome.all.good} of ${outcome.requests} not answered as asked`)
+  stage.misses.push(...outcome.refused.map((refusal) => `${name}: ${refusal}`))
+  stage.faults.push(...outcome.faults.map((fault) => `${name}: ${fault}`))
   await judgePaid(stage, name, outcome)
 }
 

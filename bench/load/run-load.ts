@@ -45,14 +45,20 @@ function drive(sockets: readonly Socket[], msMax: number, next: NextRequest): Pr
     }
     for (const socket of sockets) {
       let sentMs = startedMs
+      let waiting = true
       const send = () => {
         const request = endedMs - startedMs < msMax ? next() : undefined
-        if (request === undefined) return finish()
+        if (request === undefined) {
+          waiting = false
+          return finish()
+        }
         sentMs = performance.now()
         socket.write(request)
       }
-      socket.on('error', reject)
-      socket.on('close', () => reject(new Error('the server closed a connection')))
+      // A connection with nothing more to send is idle while others finish; the server may close it as its keep-alive says.
+      const fail = (error: Error) => waiting && reject(error)
+      socket.on('error', fail)
+      socket.on('close', () => fail(new Error('the server closed a connection')))
       socket.on(
         'data',
         createAnswerReader((status, bytes) => {

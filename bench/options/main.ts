@@ -1,5 +1,6 @@
 // npx tsx bench/options/main.ts [--buys 3000] [--lives 0]: the figures of the options exchange; exit code 1 when one is
 // missed. `--lives 100000` also plays so many random lives of options and checks the books after each round; `--buys 0` leaves the buys out.
+// With `--promise` it ends with 1 only when the books are wrong; a missed speed is printed.
 import { rm } from 'node:fs/promises'
 import { runOptionLives } from '../../packages/node/src/market/options/option-lives.fixture.ts'
 import { openTestDatabase, startTestServer, testServerVariable } from '../../packages/node/src/store/testing.ts'
@@ -47,12 +48,14 @@ try {
           },
         ]),
   )
+  const promised =
+    (buys === undefined || buys.statuses['200'] === buys.count) &&
+    (lives === undefined || (lives.differenceMicro === 0n && lives.short === 0))
   const reached =
     book.per_second >= book.required_per_second &&
     index.median_ms < index.required_ms &&
-    (buys === undefined || (buys.per_second >= buys.required_per_second && buys.statuses['200'] === buys.count)) &&
-    (lives === undefined || (lives.differenceMicro === 0n && lives.short === 0))
-  process.exitCode = reached ? 0 : 1
+    (buys === undefined || buys.per_second >= buys.required_per_second)
+  process.exitCode = promised && (reached || process.argv.includes('--promise')) ? 0 : 1
 } finally {
   await rm(home, { recursive: true, force: true })
 }

@@ -1,8 +1,9 @@
 import { handOut } from '../hand-out.ts'
 import { measureCrawl } from './crawl.ts'
 import { measureFold } from './fold.ts'
+import { measureParsers } from './parse.ts'
 
-// npx tsx bench/sources/main.ts [crawl|fold]
+// npx tsx bench/sources/main.ts [crawl|fold|parse]
 const only = process.argv[2]
 if (only === undefined || only === 'crawl') {
   const { sites, hostPauseMs, rssStartMb, rounds } = await measureCrawl()
@@ -34,6 +35,18 @@ if (only === undefined || only === 'fold') {
   })
   console.log(
     `fold   ${figures.batch} new citations over ${figures.sources} sources, ${figures.citations} citations, ${figures.agents} agents: median ${figures.secondsMedian.toFixed(2)} s, worst ${figures.secondsWorst.toFixed(2)} s (wanted < 2), ${figures.touchedSources} sources touched, ${figures.rescored} scores changed at most`,
+  )
+}
+if (only === undefined || only === 'parse') {
+  const { parser, piece, ms, parsers, kilobytes } = measureParsers()
+  handOut({
+    figure: `${kilobytes} kB of worst input, slowest of ${parsers} parsers`,
+    asked: '10 ms',
+    measured: `${ms.toFixed(1)} ms, ${parser}`,
+    reached: ms < 10,
+  })
+  console.log(
+    `parse  slowest of ${parsers} parsers on ${kilobytes} kB: ${parser} on ${piece}, ${ms.toFixed(1)} ms (wanted < 10)`,
   )
 }
 process.exit(0)

@@ -1,5 +1,5 @@
 // A node in a process of its own, whose calls to the outside are counted; asked by the proofs that measure it.
-import { answerCommands } from '../../bench/process/commands.ts'
+import { answerCommands, cpuMicros } from '../../bench/process/commands.ts'
 import { openHouse } from './house.ts'
 
 const outside = { rpc: 0, facilitator: 0, database: 0 }
@@ -35,10 +35,8 @@ answerCommands(
   {
     port: () => Number(new URL(house.till.node.address).port),
     outside: () => ({ ...outside, prepared: house.deeds.prepared }),
-    usage: () => {
-      const { user, system } = process.cpuUsage()
-      return { rss: process.memoryUsage.rss(), cpuMicros: user + system }
-    },
+    cpu: cpuMicros,
+    usage: () => ({ rss: process.memoryUsage.rss() }),
   },
   () => house.till.close(),
 )

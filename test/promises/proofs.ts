@@ -15,6 +15,7 @@ export const proofs: Readonly<Record<string, KnownProof>> = {
   rotation: { asked: 20_000, load: async () => (await import('./rotation.ts')).proveRotation },
   payouts: { asked: 10_000, load: async () => (await import('./payouts.ts')).provePayouts },
   reorgs: { asked: 10_000, load: async () => (await import('./reorgs.ts')).proveReorgs },
+  below: { asked: 10_000, load: async () => (await import('./redemptions.ts')).proveNeverBelowZero },
   cheap: { asked: 60_000, load: async () => (await import('./cheap.ts')).proveUnpaidCheap },
   hostile: { asked: 5_000, load: async () => (await import('./hostile.ts')).proveHostileHarmless },
   splits: { asked: 10_000_000, load: async () => (await import('./splits.ts')).proveSplits },

@@ -20,6 +20,7 @@ import { acceptBothNames } from './node-names.ts'
 import { addBackup } from './operator/backup.ts'
 import { addKeys } from './operator/keys.ts'
 import { addLedger } from './operator/ledger.ts'
+import { addPayees } from './operator/payees.ts'
 import { addSwitch } from './operator/switch.ts'
 import { addOptions } from './options/commands.ts'
 import { addScore } from './score/command.ts'
@@ -57,6 +58,7 @@ export function createProgram(context: CommandContext): Command {
     addLedger,
     addBackup,
     addSwitch,
+    addPayees,
     addCommerce,
     addCommerceOperator,
     addSource,

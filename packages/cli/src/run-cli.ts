@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander'
 import { type ExitCode, exitCodes, usageError } from './exit-codes.ts'
+import { withKeyIdLast } from './operator/keys.ts'
 import { createProgram } from './program.ts'
 import { errorDocument, reportError, toCliError } from './report-error.ts'
 import type { Terminal } from './terminal.ts'
@@ -14,7 +15,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     },
   })
   try {
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(withKeyIdLast(args), { from: 'user' })
     return ended
   } catch (error) {
     const json = args.includes('--json')

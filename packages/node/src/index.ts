@@ -13,6 +13,7 @@ export {
   type SeenTree,
   type WitnessStore,
 } from './citations/index.ts'
+export { instancePayees } from './compose/ground.ts'
 export { type Config, ConfigError, environmentSchema, parseConfig } from './config.ts'
 // --- for the operator's commands ---
 export { demoAccount } from './devnet/accounts.ts'
@@ -63,6 +64,7 @@ export {
 export { appRole } from './store/app-role.ts'
 export { verifyAudit, writeAudit } from './store/audit-log.ts'
 export { takeBackup } from './store/backup/take-backup.ts'
+export { changePayees } from './store/change-payees.ts'
 export { connectClient } from './store/connection.ts'
 export type { Database, Sql } from './store/database.ts'
 export { readNote, runEmbedded } from './store/embedded/run-embedded.ts'

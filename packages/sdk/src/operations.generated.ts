@@ -370,7 +370,7 @@ export type Operations = {
   /** Where a payment stands. */
   'payments.status': {
     input: { params: { id: string } }
-    answer: { id: string; state: 'claimed' | 'settling' | 'unknown' | 'settled' | 'served' | 'failed' | 'released' | 'credited' | 'refunded'; next: 'wait' | 'resend' | 'pay_again' | 'done'; network: string; amount_micro: string; transaction: string | null; final: boolean; provisional: boolean; claimed_at: string; settled_at: string | null }
+    answer: { id: string; state: 'claimed' | 'settling' | 'unknown' | 'settled' | 'served' | 'failed' | 'released' | 'credited' | 'refunded'; next: 'wait' | 'resend' | 'pay_again' | 'done'; network: string; amount_micro: string; transaction: string | null; final: boolean; provisional: boolean; claimed_at: string; settled_at: string | null; other_transfers: ({ transaction: string; amount_micro: string; booked_as: string | null })[] }
   }
   /** What an affiliate earned, what is pending, payable and paid, with transactions. */
   'rewards.affiliate': {

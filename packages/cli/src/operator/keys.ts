@@ -66,3 +66,13 @@ const addRevoke: AddCommand = (group, context) => {
       }),
     )
 }
+
+/**
+ * Key ids are base64url: one in 64 starts with a dash and would be read as options. Where `keys revoke` is given such an
+ * id, it moves behind `--`, after which everything is an argument. No option is as long as a key id.
+ */
+export function withKeyIdLast(args: readonly string[]): readonly string[] {
+  if (args[0] !== 'keys' || args[1] !== 'revoke' || args.includes('--')) return args
+  const keyIds = args.filter((arg) => /^-[A-Za-z0-9_-]{42}$/.test(arg))
+  return keyIds.length === 0 ? args : [...args.filter((arg) => !keyIds.includes(arg)), '--', ...keyIds]
+}

@@ -52,4 +52,4 @@ test('a source that registers is crawled and scored by sleeping jobs, which end 
   stopping.abort(new Error('closing'))
   await stop()
   await scheduler.stop()
-}, 60_000)
+})

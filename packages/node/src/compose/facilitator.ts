@@ -6,6 +6,7 @@ import {
   createHttpFacilitator,
   createLocalFacilitator,
   type LocalFacilitator,
+  withBreaker,
 } from '../payments/facilitators/index.ts'
 import type { Facilitator, Owner } from '../payments/index.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
@@ -33,17 +34,21 @@ export async function openFacilitator(
   const choice = config.facilitator
   if (choice.kind === 'cdp')
     return {
-      facilitator: createCdpFacilitator({
-        apiKeyId: choice.keyId,
-        apiKeySecret: choice.keySecret,
-        sql: ground.store.database,
-        clock,
-        rng,
-        log,
-        metrics,
-      }),
+      facilitator: withBreaker(
+        createCdpFacilitator({
+          apiKeyId: choice.keyId,
+          apiKeySecret: choice.keySecret,
+          sql: ground.store.database,
+          clock,
+          rng,
+          log,
+          metrics,
+        }),
+        ports,
+      ),
     }
-  if (choice.kind === 'url') return { facilitator: createHttpFacilitator({ baseUrl: choice.url, log, metrics }) }
+  if (choice.kind === 'url')
+    return { facilitator: withBreaker(createHttpFacilitator({ baseUrl: choice.url, log, metrics }), ports) }
   const chains = ground.networks.map((network) => {
     const wallets = openSettlementWallets(config, ports, ground, network.caip2, owner, stops)
     const rpc = ground.rpcs.get(network.caip2)

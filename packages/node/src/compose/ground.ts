@@ -117,16 +117,21 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
       })),
     ),
     assets: Object.fromEntries(networks.map((network) => [network.caip2, network.usdc.address])),
-    payees: Object.fromEntries(
-      networks.flatMap((network, index) => [
-        [`pay_to ${network.caip2}`, config.payTo],
-        [`custody ${network.caip2}`, config.custody[index] ?? ''],
-      ]),
-    ),
+    payees: instancePayees(config),
     // The first key names the node for good; later ones are vouched for by it.
     keyId: keyring.keys()[0]?.keyId ?? '',
   })
   return { store, networks, endpoints, rpcs, chains, devnets, keyring, checkContractSignature }
+}
+
+/** Who is paid where, as the instance row names it. */
+export function instancePayees({ networks, payTo, custody }: Config): Record<string, string> {
+  return Object.fromEntries(
+    networks.flatMap((network, index) => [
+      [`pay_to ${network.caip2}`, payTo],
+      [`custody ${network.caip2}`, custody[index] ?? ''],
+    ]),
+  )
 }
 
 /** The demo chains carry the real chain ids, so their dollars must be at addresses of their own. */

@@ -3,6 +3,7 @@ import { createScheduler, withLease } from '../jobs/index.ts'
 import { sealBooks } from '../ledger/index.ts'
 import {
   carryOutRefunds,
+  creditUndelivered,
   defaultGateLimits,
   forgetIdle,
   type PaidRoute,
@@ -73,6 +74,9 @@ export async function startJobs(
   every('payouts.run', 5_000, () => runPayouts(options.payouts))
   every('payments.refunds', 2_000, () =>
     carryOutRefunds({ database, clock, ids, log, routeOf: options.routeOf, reversalHooks }),
+  )
+  every('payments.undelivered', 600_000, () =>
+    creditUndelivered({ database, clock, log, metrics, routeOf: options.routeOf, reversalHooks }),
   )
   every('payments.reconcile', 60_000, async () => {
     // A transfer that left and is not in the books yet would look like a difference.

@@ -69,7 +69,7 @@ test('after kill -9 in mid-write every answered transaction is there and the cha
     for (const hash of answered) expect((await receiptOf(devnet, hash))?.status).toBe('0x1')
     await devnet.stop()
   }
-}, 60_000)
+})
 
 test('an unfinished last line is dropped, damage before it stops the start with the line named', async () => {
   const { folder, journal } = dataFolder()

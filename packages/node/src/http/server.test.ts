@@ -295,5 +295,5 @@ describe('streams', () => {
     open()
     expect(await reading).toMatch(/data: bought[\s\S]*retry: 1000/)
     await drained
-  }, 15_000)
+  })
 })

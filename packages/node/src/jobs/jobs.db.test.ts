@@ -34,7 +34,7 @@ test('runs never overlap, an error is logged and does not end the job, and stopp
     { jitter: 0.5 },
   )
   await Promise.all([job.runNow(), job.runNow()])
-  for (let tries = 0; runs < 4 && tries < 200; tries += 1) await systemClock.sleep(5)
+  await expect.poll(() => runs).toBeGreaterThanOrEqual(4)
   await scheduler.stop()
   expect(running).toBe(0)
   expect(most).toBe(1)
@@ -46,13 +46,16 @@ test('runs never overlap, an error is logged and does not end the job, and stopp
 
 test('only one of many processes does the work, and the next one gets a higher token', async () => {
   const tokens: bigint[] = []
+  let refused = 0
   const attempts = await Promise.all(
-    Array.from({ length: 8 }, () =>
-      withLease(ports(), 'one', 5_000, async ({ token }) => {
+    Array.from({ length: 8 }, async () => {
+      const attempt = await withLease(ports(), 'one', 5_000, async ({ token }) => {
         tokens.push(token)
-        await systemClock.sleep(100)
-      }),
-    ),
+        await expect.poll(() => refused).toBe(7)
+      })
+      if (!attempt.ran) refused += 1
+      return attempt
+    }),
   )
   expect(attempts.filter(({ ran }) => ran)).toHaveLength(1)
   await withLease(ports(), 'one', 5_000, async ({ token }) => void tokens.push(token))
@@ -60,13 +63,20 @@ test('only one of many processes does the work, and the next one gets a higher t
 })
 
 test('a lease is renewed while the work lasts; a holder who was overtaken is told and fenced off', async () => {
-  const outcome = await withLease(ports(), 'fenced', 150, async (lease) => {
-    await systemClock.sleep(300)
+  const expiry = async () => {
+    const { rows } = await db.database.query<{ expires_at: Date }>(
+      `select expires_at from job_lease where name = 'fenced'`,
+    )
+    return rows[0]?.expires_at.getTime() ?? 0
+  }
+  const outcome = await withLease(ports(), 'fenced', 3_000, async (lease) => {
+    const first = await expiry()
+    await expect.poll(expiry).toBeGreaterThan(first)
     expect(lease.signal.aborted).toBe(false)
     await db.database.transaction((tx) => lease.assertHeld(tx))
     await db.database.query(`update job_lease set token = token + 1 where name = 'fenced'`)
     await expect(db.database.transaction((tx) => lease.assertHeld(tx))).rejects.toThrow(LeaseLost)
-    for (let tries = 0; !lease.signal.aborted && tries < 100; tries += 1) await systemClock.sleep(10)
+    await expect.poll(() => lease.signal.aborted).toBe(true)
     return lease.signal.aborted
   })
   expect(outcome).toEqual({ ran: true, result: true })

@@ -22,7 +22,7 @@ const sales = (from: number, count: number) => Array.from({ length: count }, (_,
 /** Transactions of other test files on the same server may hold a seal back for a moment. */
 const sealUntil = async (expected: number) => {
   let total = 0
-  for (let tries = 0; total < expected && tries < 250; tries += 1) {
+  for (let tries = 0; total < expected && tries < 1_500; tries += 1) {
     total += await sealBooks(db.database)
     if (total < expected) await systemClock.sleep(20)
   }

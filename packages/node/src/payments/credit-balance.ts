@@ -88,3 +88,18 @@ async function notFinal(sql: Sql, network: string, wallet: Address): Promise<Mic
   })
   return rows[0]?.micro ?? 0n
 }
+
+/**
+ * Payments of a wallet that can still bring or take money: under way, refused and not past their time, in blocks that
+ * are not final, or transfers that are not booked. Credit leaves only when there are none.
+ */
+export async function openPayments(sql: Sql, network: string, wallet: Address): Promise<number> {
+  const { rows } = await sql.query<{ open: bigint }>(
+    `select (select count(*) from payment where network = $1 and payer = $2 and not final
+        and (state in ('claimed','settling','unknown','failed','released','settled','credited')
+          or (state = 'served' and route_id = any($3::text[]))))
+      + (select count(*) from transfer where network = $1 and sender = $2 and booked_as is null and final) as open`,
+    [network, wallet, topUpRoutes],
+  )
+  return Number(rows[0]?.open ?? 0n)
+}

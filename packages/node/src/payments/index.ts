@@ -5,6 +5,7 @@ export {
   creditLines,
   heldDifferences,
   lockCredit,
+  openPayments,
   readCredit,
   topUpRoutes,
 } from './credit-balance.ts'
@@ -14,6 +15,7 @@ export { creditPayment, failBooked } from './credit-payment.ts'
 export { type CreditPolicy, parseCreditPolicy } from './credit-policy.ts'
 export { type CreditRefund, refundCredit } from './credit-refund.ts'
 export { mandateHeader } from './credit-terms.ts'
+export { creditUndelivered } from './credit-undelivered.ts'
 export { createDeliveries } from './deliveries.ts'
 export {
   type EntitledCall,

@@ -56,7 +56,7 @@ test('a claim is let go as soon as the database is back, not when its lease runs
   failures = 4
   await looseEnds().letGo(id, 'interrupted')
   expect(await stateOf(id)).toBe('claimed')
-  await vi.waitFor(async () => expect(await stateOf(id)).toBe('released'), 5_000)
+  await vi.waitFor(async () => expect(await stateOf(id)).toBe('released'), 30_000)
   expect(await inFlight(id)).toBe(0)
 })
 
@@ -69,7 +69,7 @@ test('a claim that is written after it was looked for is found by the next look'
   createLooseEnds({ database: shaky(), owner, clock: patient, log: silentLog }).letGoUnseen(sampleClaim(5).id)
   const id = await claimed(5)
   written()
-  await vi.waitFor(async () => expect(await stateOf(id)).toBe('released'), 5_000)
+  await vi.waitFor(async () => expect(await stateOf(id)).toBe('released'), 30_000)
 })
 
 test('what the database refuses for good is not tried again, and is told as an error', async () => {
@@ -97,7 +97,7 @@ test('a payment that may have moved money is parked as soon as the database is b
   failures = 4
   const transaction = `0x${'ab'.repeat(32)}` as const
   await looseEnds().park(id, 'interrupted', attempt, transaction)
-  await vi.waitFor(async () => expect(await stateOf(id)).toBe('unknown'), 5_000)
+  await vi.waitFor(async () => expect(await stateOf(id)).toBe('unknown'), 30_000)
   expect(await findPayment(db.owner, id)).toMatchObject({ transaction, reason: 'interrupted' })
   expect(await inFlight(id)).toBe(1)
 })

@@ -15,6 +15,8 @@ import { createEntitledSales, passEntitled } from './pass-entitled.ts'
 
 let db: TestDatabase
 let desk: ReturnType<typeof openCreditDesk>
+const network = 'eip155:8453'
+let hasRoom = true
 beforeAll(async () => {
   db = await openTestDatabase()
   desk = openCreditDesk(db)
@@ -46,6 +48,8 @@ async function ask(database: Database, asked: AskedCall, at = desk) {
     log: { warn: () => {}, error: () => {} },
     saleHooks: [],
     challenges: { header: () => 'required' },
+    exposure: { hasRoom: async () => hasRoom },
+    chains: new Map([[network, {}]]),
   } as unknown as GateDeps
   const { prepare, clientGone } = asked
   const call = { ...at.callOf(asked), ...(prepare ? { prepare } : {}), ...(clientGone ? { clientGone } : {}) }
@@ -248,4 +252,24 @@ describe('a caller who had plenty a moment ago', () => {
     })
     expect(await free(wallet)).toBe(before)
   })
+})
+
+test('with the exposure cap used up, credit that is not final buys nothing, and final credit buys as always', async () => {
+  const [fresh, known] = [randomWallet(), randomWallet()]
+  await desk.topUp(fresh, 1_000n)
+  await desk.topUp(known, 1_000n)
+  await db.owner.query(
+    `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+       fingerprint, revocable, owner, lease_until, claimed_at, head_block)
+     values ('pay_young', 'served', $1, $2, $2, sha256('young'), $2, 'custody', 1000, 0, 'credit.topup', '', sha256('young'), true, 0,
+       now(), now(), 1)`,
+    [network, fresh],
+  )
+  hasRoom = false
+  const refused = await ask(db.database, { by: fresh, micro: 300n })
+  expect(refused).toMatchObject({ kind: 'refused', problem: { code: 'exposure_limit' } })
+  expect(await ask(db.database, { by: known, micro: 300n })).toMatchObject({ kind: 'served' })
+  hasRoom = true
+  expect(await ask(db.database, { by: fresh, micro: 300n })).toMatchObject({ kind: 'served' })
+  expect(await heldDifferences(db.owner)).toEqual([])
 })

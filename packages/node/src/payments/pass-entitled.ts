@@ -2,6 +2,7 @@ import { asProblem, Problem } from '../kernel/problem.ts'
 import type { Tx } from '../store/database.ts'
 import { CommitUnknown } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
+import { readCredit } from './credit-balance.ts'
 import { answerEarlier, releasedAnswer } from './earlier-payment.ts'
 import { drawResponse, entitledSale, prepareForCaller } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
@@ -57,6 +58,11 @@ export async function passEntitled(
   for (const port of ports) {
     const answered = await port.hold(call)
     deps.metrics.count('entitlements', { port: port.name, outcome: answered.status })
+    const beyondCap = await drawBeyondCap(deps, call, answered)
+    if (beyondCap) {
+      if (answered.status === 'held') await port.release(answered.holdId)
+      return beyondCap
+    }
     const hold =
       answered.status === 'promised' ? await servePromised(deps, sales.promised, call, port, answered) : answered
     if ('kind' in hold) return hold
@@ -74,6 +80,20 @@ export async function passEntitled(
     }),
     paymentRequired: deps.challenges.header(call),
   }
+}
+
+/**
+ * With the exposure cap used up, nothing more is given away for credit that a reorganisation could still take. Credit that
+ * is final buys as always.
+ */
+async function drawBeyondCap(deps: GateDeps, call: PaidCall, hold: HoldOutcome): Promise<GateOutcome | undefined> {
+  const draws = hold.status === 'promised' || (hold.status === 'held' && hold.draw !== undefined)
+  if (!draws || call.route.revocable || (await deps.exposure.hasRoom(call.priceMicro))) return undefined
+  const balances = await Promise.all(
+    [...deps.chains.keys()].map((network) => readCredit(deps.database, network, hold.account)),
+  )
+  if (balances.some(({ movableMicro }) => movableMicro >= call.priceMicro)) return undefined
+  return { kind: 'refused', problem: new Problem('exposure_limit', { retryAfterSeconds: 30 }) }
 }
 
 const named = (call: PaidCall): boolean => call.headers.has('idempotency-key')

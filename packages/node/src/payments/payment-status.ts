@@ -1,4 +1,5 @@
 import { toRfc3339 } from '../kernel/clock.ts'
+import { transfersOfNonce } from '../ledger/index.ts'
 import type { Sql } from '../store/database.ts'
 import type { PaymentRecord } from './payment-record.ts'
 import { findPayment } from './store-advance.ts'
@@ -16,6 +17,13 @@ export type PaymentStatus = {
   provisional: boolean
   claimed_at: string
   settled_at: string | null
+  /** What arrived with this nonce and did not pay it: credited by its own amount. */
+  other_transfers: { transaction: string; amount_micro: string; booked_as: string | null }[]
+}
+
+function nextFor({ state, deliveredAt, reason }: PaymentRecord): PaymentStatus['next'] {
+  if (state === 'served' && deliveredAt) return 'done'
+  return state === 'failed' && reason === 'paid_otherwise' ? 'done' : nextOf[state]
 }
 
 const nextOf: Record<PaymentRecord['state'], PaymentStatus['next']> = {
@@ -36,7 +44,7 @@ export async function readPaymentStatus(sql: Sql, id: string): Promise<PaymentSt
   return {
     id: payment.id,
     state: payment.state,
-    next: payment.state === 'served' && payment.deliveredAt ? 'done' : nextOf[payment.state],
+    next: nextFor(payment),
     network: payment.network,
     amount_micro: payment.amountMicro.toString(),
     transaction: payment.transaction,
@@ -44,5 +52,20 @@ export async function readPaymentStatus(sql: Sql, id: string): Promise<PaymentSt
     provisional: payment.provisional,
     claimed_at: toRfc3339(payment.claimedAt.getTime()),
     settled_at: payment.settledAt ? toRfc3339(payment.settledAt.getTime()) : null,
+    other_transfers: await otherTransfers(sql, payment),
   }
+}
+
+async function otherTransfers(sql: Sql, payment: PaymentRecord): Promise<PaymentStatus['other_transfers']> {
+  // Most payments are served by their own transfer, and then there is no other.
+  if (payment.state !== 'failed' && payment.state !== 'released') return []
+  const { network, payer, nonce, payTo } = payment
+  const rows = await transfersOfNonce(sql, { network, sender: payer, nonce })
+  return rows
+    .filter(({ recipient }) => recipient === payTo)
+    .map(({ transaction, amountMicro, bookedAs }) => ({
+      transaction,
+      amount_micro: amountMicro.toString(),
+      booked_as: bookedAs,
+    }))
 }

@@ -59,9 +59,11 @@ export async function reconcileBooks(
       const here = targets.filter((target) => target.chain === chain)
       reports.push(...(await reconcileChain(deps, chain, here)))
     } catch (error) {
-      if (!(error instanceof ChainUnreadable)) throw error
-      deps.log.warn(
-        { network: chain.network.caip2, error: error.message },
+      // The other chains go on.
+      const level = error instanceof ChainUnreadable ? 'warn' : 'error'
+      if (level === 'error') deps.metrics.count('alarms', { alarm: 'reconcile_failed' })
+      deps.log[level](
+        { network: chain.network.caip2, error: String(error) },
         'the books could not be compared with the chain',
       )
     }

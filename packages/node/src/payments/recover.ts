@@ -257,8 +257,12 @@ export async function repairFlights(deps: Pick<RecoverDeps, 'database' | 'log'>)
      where f.in_flight <> coalesce(t.n, 0) or f.in_flight_micro <> coalesce(t.micro, 0)`,
   )
   for (const row of rows)
-    if (await repairFlight(deps.database, row.network, row.payer))
-      deps.log.warn({ payer: row.payer }, 'flight counter repaired')
+    try {
+      if (await repairFlight(deps.database, row.network, row.payer))
+        deps.log.warn({ payer: row.payer }, 'in-flight count repaired')
+    } catch (error) {
+      deps.log.warn({ payer: row.payer, error: String(error) }, 'an in-flight count could not be repaired yet')
+    }
 }
 
 function chainOf(deps: RecoverDeps, payment: PaymentRecord): ChainPort {

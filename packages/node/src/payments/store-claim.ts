@@ -41,6 +41,9 @@ export type ClaimOutcome =
 
 export const inFlightPerPayerMax = 8
 
+/** How long an answer that did not reach its buyer is kept for it; after that the money is credit. */
+export const shelfLifeHours = 24
+
 /**
  * Claims a whole batch in one durable statement. Order inside it: what is known already is left alone, then the payer's
  * flight counter is raised where balance and count allow, and only then the row is inserted. Earlier payments are asked for
@@ -61,6 +64,7 @@ undelivered as (
     select p.id from payment p where p.payer = i.payer and p.fingerprint = i.fingerprint and p.delivered_at is null
       and (p.network = i.network or i.payer_is_key)
       and p.state in ('settling','unknown','settled','served') and (p.client_gone or p.owner <> $20)
+      and p.claimed_at > $21::timestamptz - ${shelfLifeHours} * interval '1 hour'
     order by p.claimed_at limit 1) p
   where not i.ignore_undelivered
 ),

@@ -61,8 +61,10 @@ test.each(['before', 'after'] as const)(
       claim,
     )
     await expect(working).rejects.toThrow(StoreUnavailable)
-    await vi.waitFor(async () =>
-      expect(await findPayment(db.owner, claim.id)).toMatchObject({ state: 'released', reason: 'interrupted' }),
+    await vi.waitFor(
+      async () =>
+        expect(await findPayment(db.owner, claim.id)).toMatchObject({ state: 'released', reason: 'interrupted' }),
+      30_000,
     )
     const { rows } = await db.owner.query<{ in_flight: number }>(
       'select in_flight from payer_flight where payer = $1',

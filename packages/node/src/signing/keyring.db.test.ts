@@ -7,6 +7,7 @@ import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { systemRng } from '../kernel/random.ts'
+import type { Database } from '../store/database.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { didDocument } from './did-document.ts'
 import { keyDirectory } from './key-directory.ts'
@@ -194,4 +195,33 @@ test('a key revoked while its successor waits is replaced at once, and the repla
   expect(keyring.active().keyId).toBe(activeKeyId)
   expect(keyring.complete()).toBe(true)
   await keyring.close()
+})
+
+test('a read that began before a revocation and ends after it does not bring the revoked key back', async () => {
+  const { keyring, db, clock, deps, options } = await openKeyring()
+  let hold: Promise<void> | undefined
+  const slow: Database = {
+    ...db.database,
+    query: async <Row>(...given: Parameters<Database['query']>) => {
+      const held = hold
+      const result = await db.database.query<Row>(...given)
+      await held
+      return result
+    },
+  }
+  const other = await createKeyring({ ...options, database: slow })
+  const stolen = keyring.active().keyId
+  let release = () => {}
+  hold = new Promise((resolve) => {
+    release = resolve
+  })
+  const late = other.refresh()
+  hold = undefined
+  const { activeKeyId } = await revokeKey(deps, { keyId: stolen, revokedAtMs: clock.nowMs() })
+  await other.refresh()
+  expect(other.active().keyId).toBe(activeKeyId)
+  release()
+  await late
+  expect(other.active().keyId).toBe(activeKeyId)
+  await Promise.all([keyring.close(), other.close()])
 })

@@ -49,7 +49,17 @@ export async function createKeyring(options: KeyringOptions): Promise<Keyring> {
   const secrets = createPrivateKeyStore(database, options.keyFile)
   await storeFirstKey(database, secrets, clock, rng)
   const state = followKeyring({ clock, log })
-  const refresh = async () => state.accept(await loadSnapshot(database, secrets))
+  // Reads overlap: the poll, a notification, a caller. One that began earlier but ends later must not undo a revocation.
+  let begun = 0
+  let accepted = 0
+  const refresh = async () => {
+    begun += 1
+    const read = begun
+    const snapshot = await loadSnapshot(database, secrets)
+    if (read < accepted) return
+    accepted = read
+    state.accept(snapshot)
+  }
   await refresh()
 
   const refreshQuietly = () =>

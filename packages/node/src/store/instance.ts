@@ -22,7 +22,11 @@ export class InstanceMismatch extends StoreError {
 
   constructor(differences: readonly string[]) {
     super(
-      `this database belongs to another configuration of the node:\n${differences.map((one) => `  - ${one}`).join('\n')}`,
+      `this database belongs to another configuration of the node:\n${differences.map((one) => `  - ${one}`).join('\n')}${
+        differences.some((one) => one.startsWith('payees:'))
+          ? '\nIf PAY_TO or CUSTODY was changed on purpose: assay payees change --reason "…"'
+          : ''
+      }`,
     )
     this.name = 'InstanceMismatch'
     this.differences = differences

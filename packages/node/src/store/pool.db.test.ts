@@ -50,11 +50,13 @@ test('the pool works as the application role, with limits on statements, locks a
 
 test('a deadlock is retried from the start and both transactions succeed', async () => {
   let runs = 0
+  const holding = new Set<number>()
   const move = (first: number, second: number) =>
     db.database.transaction(async (tx) => {
       runs += 1
       await tx.query('update pool_test set n = n + 1 where id = $1', [first])
-      await tx.query('select pg_sleep(0.05)')
+      holding.add(first)
+      await expect.poll(() => holding.size).toBe(2)
       await tx.query('update pool_test set n = n + 1 where id = $1', [second])
     })
   await Promise.all([move(1, 2), move(2, 1)])
@@ -80,7 +82,7 @@ test('a transaction cannot be used after its end', async () => {
 
 test('a connection lost during COMMIT is told apart from a refusal', async () => {
   await db.owner.query(`create function slow_commit() returns trigger language plpgsql as
-    'begin perform pg_sleep(5); return null; end'`)
+    'begin perform pg_sleep(20); return null; end'`)
   await db.owner.query('create table slow_test (id int)')
   await db.owner.query(`create constraint trigger slow after insert on slow_test deferrable initially deferred
     for each row execute function slow_commit()`)
@@ -90,7 +92,7 @@ test('a connection lost during COMMIT is told apart from a refusal', async () =>
     await tx.query('insert into slow_test values (1)')
   })
   const outcome = work.catch((error: unknown) => error)
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 1_500; tries += 1) {
     const { rows } = await db.owner.query(
       `select from pg_stat_activity where pid = $1 and query = 'commit' and state = 'active'`,
       [pid],
@@ -103,9 +105,9 @@ test('a connection lost during COMMIT is told apart from a refusal', async () =>
 })
 
 test('a lone statement whose connection broke has an unknown outcome too, and the pool goes on', async () => {
-  const slow = db.database.query(`select pg_sleep(5), 'lone statement'`).catch((error: unknown) => error)
+  const slow = db.database.query(`select pg_sleep(20), 'lone statement'`).catch((error: unknown) => error)
   let killed = 0
-  for (let tries = 0; killed === 0 && tries < 200; tries += 1) {
+  for (let tries = 0; killed === 0 && tries < 1_500; tries += 1) {
     await systemClock.sleep(10)
     const { rowCount } = await db.owner.query(`select pg_terminate_backend(pid) from pg_stat_activity
       where query like '%lone statement%' and state = 'active' and pid <> pg_backend_pid()`)
@@ -129,8 +131,7 @@ test('notifications arrive, and after a broken connection the subscriber is told
     resynced = resolve
   })
   const waitFor = async (count: number) => {
-    for (let tries = 0; heard.length < count && tries < 250; tries += 1) await systemClock.sleep(20)
-    expect(heard).toHaveLength(count)
+    await expect.poll(() => heard).toHaveLength(count)
   }
   const stop = await db.database.listen('pool_test', (payload) => heard.push(payload), resynced)
   await db.database.query(`select pg_notify('pool_test', 'one')`)

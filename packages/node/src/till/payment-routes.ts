@@ -16,6 +16,9 @@ const status = z.strictObject({
   provisional: z.boolean(),
   claimed_at: z.string(),
   settled_at: z.string().nullable(),
+  other_transfers: z
+    .array(z.strictObject({ transaction: z.string(), amount_micro: z.string(), booked_as: z.string().nullable() }))
+    .describe('What arrived with this nonce and did not pay it; credited by its own amount once final.'),
 })
 
 /** Where a payment stands: state only, never the answer. */
@@ -43,6 +46,7 @@ export function paymentRoutes(deps: { sql: Sql }): RouteDeclaration[] {
           provisional: false,
           claimed_at: '2026-01-01T00:00:00.000Z',
           settled_at: '2026-01-01T00:00:02.000Z',
+          other_transfers: [],
         },
       },
       next: '/',

@@ -121,7 +121,7 @@ export async function rowsOf(wallets: SettlementWallets) {
 }
 
 export async function until(condition: () => Promise<boolean> | boolean, what: string): Promise<void> {
-  for (let round = 0; round < 200; round += 1) {
+  for (let round = 0; round < 1_200; round += 1) {
     if (await condition()) return
     await systemClock.sleep(25)
   }

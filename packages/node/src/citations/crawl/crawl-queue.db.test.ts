@@ -221,4 +221,4 @@ test('whatever outside call fails, in whatever way, the crawl ends in a clear st
       `after call ${k}`,
     ).toEqual(whole)
   }
-}, 60_000)
+})

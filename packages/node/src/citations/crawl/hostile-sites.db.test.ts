@@ -160,7 +160,7 @@ test('S16, S20, S23, S25: hostile sites end in a clear state, cost little, and h
   expect(instructed.cite_score).toBeLessThan(50)
   expect(instructed.crawl).toMatchObject({ pages_indexed: 1, pages_known: 1 })
   expect(peak - before).toBeLessThan(192 * 1024 * 1024)
-}, 40_000)
+})
 
 test('a site that answers differently every time keeps a clear state', async () => {
   for (let round = 0; round < 8; round += 1) {
@@ -174,4 +174,4 @@ test('a site that answers differently every time keeps a clear state', async () 
     expect(state.next_steps[2].fix).toMatch(/\S/)
     expect(state.crawl.finished_at).not.toBeNull()
   }
-}, 40_000)
+})

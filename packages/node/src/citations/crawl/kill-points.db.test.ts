@@ -120,4 +120,4 @@ test('a process that is killed with SIGKILL loses its lease, and another one goe
     await new Promise((resolve) => server.close(resolve))
     await db.close()
   }
-}, 40_000)
+})

@@ -248,4 +248,4 @@ test('whatever happens at once, no money is made or lost and no cap is passed', 
   expect(await balanceDifferences(db.database)).toEqual([])
   expect(await heldDifferences(db.database)).toEqual([])
   for (const sum of Object.values((await trialBalance(db.database)).sumByUnit)) expect(sum).toBe(0n)
-}, 60_000)
+})

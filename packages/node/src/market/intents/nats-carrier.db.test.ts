@@ -79,7 +79,7 @@ describe.skipIf(!natsInstalled)('with a NATS server (skipped where nats-server i
       await publisher.stop()
       await server.stop()
     }
-  }, 90_000)
+  })
 
   test('a broker that wants a login gets the one of its URL, and an error does not repeat it', async () => {
     const login = { user: 'node one', password: 'p@ss:word' }
@@ -101,7 +101,7 @@ describe.skipIf(!natsInstalled)('with a NATS server (skipped where nats-server i
     } finally {
       await server.stop()
     }
-  }, 30_000)
+  })
 
   test('a broker that is away for a while loses nothing: the rows are read instead', async () => {
     const first = await startNats()
@@ -122,5 +122,5 @@ describe.skipIf(!natsInstalled)('with a NATS server (skipped where nats-server i
       await carrier.stop()
       await again.stop()
     }
-  }, 90_000)
+  })
 })

@@ -189,7 +189,7 @@ test('snapshots are made again byte for byte from the raw files, in another data
   } finally {
     await Promise.all([one.close(), two.close()])
   }
-}, 60_000)
+})
 
 test('an evaluation that could see the future is refused', async () => {
   const deps = openDeps()

@@ -31,7 +31,7 @@ describe.skipIf(!existsSync(folder))('published files', () => {
         expect(sums.get(symbol)).toBe(rows.numbers.total_volume?.[i])
       })
     }
-  }, 60_000)
+  })
 
   test('fails to deliver: both trailers hold, halves are told apart, GameStop on 29 January 2021 is as published', () => {
     const periods = ['202012a', '202012b', '202101a', '202101b', '202102a'].map(
@@ -42,14 +42,14 @@ describe.skipIf(!existsSync(folder))('published files', () => {
     const at = rows.symbols.findIndex((symbol, i) => symbol === 'GME' && rows.days[i] === 18_656)
     expect(rows.numbers.quantity?.[at]).toBe(138_179)
     expect(rows.numbers.price?.[at]).toBe(193.6)
-  }, 60_000)
+  })
 
   test('directories of four dates, the borrow file and company facts parse', () => {
     for (const name of readdirSync(`${folder}symbols`))
       expect(read(`symbols/${name}`).rows.count).toBeGreaterThan(3_900)
     expect(read('ibkr/usa-20220806.txt.gz').rows.count).toBe(17_329)
     expect(read('sec-xbrl/CIK0001326380.json.gz').rows.numbers.shares?.at(-1)).toBe(71_815_131)
-  }, 60_000)
+  })
 
   test('a halts feed whose count does not match and a saved error page are refused', () => {
     expect(() => read('halts/tradehalts-20260922-excerpt.xml')).toThrow('numItems')

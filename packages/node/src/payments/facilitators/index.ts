@@ -1,3 +1,4 @@
+export { withBreaker } from './breaker.ts'
 export { type CdpFacilitatorOptions, cdpBaseUrl, createCdpFacilitator } from './cdp-facilitator.ts'
 export { type CdpKey, createCdpJwt, readCdpKey } from './cdp-jwt.ts'
 export { defaultFacilitatorBudget, type FacilitatorBudget, forgetBudgets } from './facilitator-budget.ts'

@@ -25,3 +25,6 @@ create index transfer_missing on transfer (network) where missing and booked_as 
 create function lease_now() returns timestamptz language sql stable as 'select clock_timestamp()';
 -- Which attempt of its owner holds a payment that is being settled.
 alter table payment add column attempt bigint not null default 0;
+
+-- Answers that were paid for and did not reach their buyer, by age.
+create index payment_not_delivered on payment (settled_at) where delivered_at is null and state = 'served' and final;
