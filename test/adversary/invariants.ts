@@ -154,7 +154,11 @@ async function checkGiven(sql: Sql, own: readonly Own[], shown: readonly Transfe
 /** Rule: every payment is terminal at most ten minutes after the first final block later than its `validBefore`. */
 const terminalWithinSeconds = 600
 
-async function checkTerminal(sql: Sql, chain: TestChain): Promise<void> {
+export async function checkTerminal(
+  sql: Sql,
+  chain: TestChain,
+  withinSeconds: number = terminalWithinSeconds,
+): Promise<void> {
   const { rows } = await sql.query<{ id: string; state: string; validBefore: bigint }>(
     `select id, state, valid_before as "validBefore" from payment
      where network = $1 and state in ('claimed','settling','unknown','settled') order by valid_before`,
@@ -170,8 +174,7 @@ async function checkTerminal(sql: Sql, chain: TestChain): Promise<void> {
   // The last block that was final ten minutes before the head: whatever ended before it must be terminal.
   let settled = final
   const now = await timeOf(head)
-  while (settled > 0 && now - (await timeOf(Math.min(head, settled + head - final))) <= terminalWithinSeconds)
-    settled -= 1
+  while (settled > 0 && now - (await timeOf(Math.min(head, settled + head - final))) <= withinSeconds) settled -= 1
   const until = await timeOf(settled)
   const late = settled > 0 ? rows.find(({ validBefore }) => validBefore < BigInt(until)) : undefined
   if (late) throw new Violation('I15', `${late.id} is still ${late.state} long after it expired`)

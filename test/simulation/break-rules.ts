@@ -1,5 +1,5 @@
 import type { Tx } from '../../packages/node/src/store/database.ts'
-import { checkTransfers } from '../adversary/invariants.ts'
+import { checkTerminal, checkTransfers } from '../adversary/invariants.ts'
 import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
 import { booksOf, checkAnswers } from './check-answers.ts'
@@ -136,7 +136,10 @@ export const breaks: readonly Break[] = [
     tables: ['payment'],
     change: `insert into payment (id, state, network, payer, amount_micro, valid_before)
       values ('pay_stuck', 'unknown', 'eip155:8453', '0x00000000000000000000000000000000000000b1', 5, 1)`,
-    look: (scene) => checkTransfers(booksOf(scene)),
+    // A short run has no blocks that are old enough for the real limit.
+    look: async ({ world }) => {
+      for (const chain of world.chains) await checkTerminal(world.db.owner, chain, -1)
+    },
   },
   {
     rule: 'I14',

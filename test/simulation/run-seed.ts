@@ -123,8 +123,8 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
 /** Everything that must hold at every moment. */
 export async function checkScene(scene: Scene): Promise<void> {
   await checkBooks(scene)
-  await checkTransfers(booksOf(scene))
   await checkAnswers(scene)
+  await checkTransfers(booksOf(scene))
   await checkDraws(scene)
   await checkLog(scene)
 }
