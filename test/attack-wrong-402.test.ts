@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Clock, systemClock } from '../packages/node/src/kernel/clock.ts'
 import type { Facilitator } from '../packages/node/src/payments/index.ts'
-import { carryAuthorization } from './support/carry-authorization.ts'
+import { carryAuthorization } from './adversary/wallets.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
 import { createTestShop } from './support/test-shop.ts'
 import { openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
@@ -101,7 +101,7 @@ test('a refused authorization that somebody carried to the chain after all is ne
   const refused = await send(at('/test/small'), payload)
   expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'settlement_unknown' }])
   answer = 'truth'
-  await carryAuthorization(till, payload)
+  await carryAuthorization(till.base, payload)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
   const other = await till.startAnother({ jobs: true, shops: [shop.open] })
   await other.stop()

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { topics } from '../packages/node/src/chain/index.ts'
 import { breaks, ruleFoundBroken } from './simulation/break-rules.ts'
 import { noteAnswer, pay } from './simulation/buyers.ts'
 import { noteDrawn } from './simulation/perform-credit.ts'
@@ -86,13 +87,24 @@ test('rules about answers can be broken too: other bytes, a 402 for money that m
   const draw = { key: 'k', answers: [{ body: '{}', callId: undefined }] } as never
   expect(() => noteDrawn('d', draw, '{"other":1}')).toThrow('I12')
   expect(() => checkTold([4, 5, 7], 'w')).toThrow('stream')
+  const [payer, payTo, usdc] = ['1', '3', '4'].map((digit) => `0x${digit.repeat(40)}`)
+  const nonce = `0x${'2'.repeat(64)}`
+  const word = (address: string | undefined) => `0x${address?.slice(2).padStart(64, '0')}`
+  const log = { address: usdc, transactionHash: '0x5', blockNumber: '0x1', data: '0x1' }
+  const shown: Record<string, unknown> = {
+    eth_getBlockByNumber: { number: '0x1' },
+    eth_getLogs: [
+      { ...log, logIndex: '0x0', topics: [topics.authorizationUsed, word(payer), nonce] },
+      { ...log, logIndex: '0x1', topics: [topics.transfer, word(payer), word(payTo)] },
+    ],
+  }
   const world = {
     time: { clockFor: () => ({}), until: (work: unknown) => work },
     fetch: async () => new Response('', { status: 402 }),
-    chains: [{ chainId: 8453, usdc: '0x', request: async () => '0x1' }],
+    payTo,
+    chains: [{ chainId: 8453, usdc, request: async (method: string) => shown[method] ?? '0x1' }],
   }
-  const authorization = { from: `0x${'1'.repeat(40)}`, nonce: `0x${'2'.repeat(64)}` }
-  const payload = { accepted: { network: 'eip155:8453' }, payload: { authorization } }
+  const payload = { accepted: { network: 'eip155:8453' }, payload: { authorization: { from: payer, nonce } } }
   await expect(pay({ world, history: { sent: [] } } as never, order, payload as never)).rejects.toThrow('promise 3')
 })
 

@@ -2,7 +2,7 @@ import { faultsInBooks } from '../../bench/scale/books.ts'
 import { demoAccount } from '../../packages/node/src/devnet/index.ts'
 import { accounts, post, reverse } from '../../packages/node/src/ledger/index.ts'
 import type { ReconcileReport } from '../../packages/node/src/payments/index.ts'
-import { carryAuthorization } from '../support/carry-authorization.ts'
+import { carryAuthorization } from '../adversary/wallets.ts'
 import { echoPath, quote, signPayment } from '../support/till-fixture.ts'
 import { type BendLogs, type ChainWorld, endpoints, openChainWorld } from './chain-world.ts'
 import { createDice, createFaults, createProgress, type Dice, type Faults, type Proof, plain } from './proof.ts'
@@ -125,7 +125,7 @@ async function unclaimedAuthorization(world: ChainWorld, micro: bigint): Promise
   const { till } = world
   const payer = await till.newBuyer()
   const offer = await quote(`${till.node.url}${echoPath}`)
-  await carryAuthorization(till, await signPayment(payer, offer, { value: micro }))
+  await carryAuthorization(till.base, await signPayment(payer, offer, { value: micro }))
   const account = `credit:${payer.address.toLowerCase()}@${network}`
   return { found: async () => (await balanceOf(world, account)) === -micro }
 }

@@ -4,8 +4,8 @@ import { faultsInBooks, isCharged, usdcOf } from '../../bench/scale/books.ts'
 import { testKey } from '../../packages/node/src/chain/wallet/wallet.fixture.ts'
 import type { Address } from '../../packages/node/src/kernel/address.ts'
 import { type Clock, systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { authorizationOf, cancelAuthorization } from '../adversary/wallets.ts'
 import { openTill, type Payload, quote, send, signPayment, type TillFixture } from '../support/till-fixture.ts'
-import { cancelAuthorization } from './cancel-authorization.ts'
 import {
   createDice,
   createFaults,
@@ -155,7 +155,7 @@ async function replaceBlocks(
     tally.reversed += 1
     if (dice.below(2) > 0) continue
     tally.cancelled += 1
-    await cancelAuthorization(till.base, order.payload, order.buyer)
+    await cancelAuthorization(till.base, order.buyer, authorizationOf(order.payload).authorization.nonce)
   }
   await control.releaseMining()
 }

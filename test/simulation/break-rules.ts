@@ -1,10 +1,11 @@
 import type { Tx } from '../../packages/node/src/store/database.ts'
+import { checkTerminal, checkTransfers } from '../adversary/invariants.ts'
+import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
-import { checkAnswers } from './check-answers.ts'
+import { booksOf, checkAnswers } from './check-answers.ts'
 import { checkBooks } from './check-books.ts'
 import { checkLog } from './check-log.ts'
 import { checkMoney } from './check-money.ts'
-import { Violation } from './violation.ts'
 
 type Break = {
   rule: string
@@ -102,7 +103,46 @@ export const breaks: readonly Break[] = [
     look: checkMoney,
   },
   {
-    rule: 'I9',
+    rule: 'I13',
+    what: 'credit that nothing paid for',
+    tables: ['ledger_transaction', 'ledger_entry', 'ledger_account'],
+    change: `insert into ledger_transaction select (jsonb_populate_record(null::ledger_transaction,
+        to_jsonb(t) || '{"id": -2, "reference": "robbed", "kind": "credit", "payment_id": null, "transfer_id": null}')).* from ledger_transaction t
+        order by id limit 1;
+      insert into ledger_account select (jsonb_populate_record(null::ledger_account,
+        to_jsonb(a) || '{"id": -2, "name": "credit:0x00000000000000000000000000000000000000b1@eip155:8453"}')).* from ledger_account a
+        where not is_wallet order by id limit 1;
+      insert into ledger_entry (transaction_id, line, account_id, amount_micro) values (-2, 0, -2, -1500)`,
+    look: (scene) => checkTransfers(booksOf(scene)),
+  },
+  {
+    rule: 'I14',
+    what: 'a transfer with the amount of the quote',
+    tables: ['transfer'],
+    change: `update transfer set amount_micro = amount_micro + 1 where id = (select min(id) from transfer where booked_as = 'payment')`,
+    look: (scene) => checkTransfers(booksOf(scene)),
+  },
+  {
+    rule: 'I14',
+    what: 'a transfer that was never booked',
+    tables: ['transfer', 'ledger_transaction'],
+    change: `update ledger_transaction set transfer_id = null, kind = 'opening' where transfer_id = (select min(id) from transfer where booked_as = 'payment');
+      delete from transfer where id = (select min(id) from transfer where booked_as = 'payment')`,
+    look: checkMoney,
+  },
+  {
+    rule: 'I15',
+    what: 'a payment that never ends',
+    tables: ['payment'],
+    change: `insert into payment (id, state, network, payer, amount_micro, valid_before)
+      values ('pay_stuck', 'unknown', 'eip155:8453', '0x00000000000000000000000000000000000000b1', 5, 1)`,
+    // A short run has no blocks that are old enough for the real limit.
+    look: async ({ world }) => {
+      for (const chain of world.chains) await checkTerminal(world.db.owner, chain, -1)
+    },
+  },
+  {
+    rule: 'I14',
     what: 'a payment that took more from its payer',
     tables: ['payment'],
     change: `update payment set state = 'failed' where id = (select min(id) from payment where state = 'served')`,

@@ -1,5 +1,7 @@
 import { toHex } from '../../packages/node/src/kernel/bytes.ts'
 import type { Rng } from '../../packages/node/src/kernel/random.ts'
+import { blockNumber, readTransfers } from '../adversary/chain-transfers.ts'
+import { Violation } from '../adversary/violation.ts'
 import {
   decodeHeader,
   encodePayload,
@@ -9,7 +11,6 @@ import {
   signPayment,
 } from '../support/till-fixture.ts'
 import type { History, Order, Sent } from './history.ts'
-import { Violation } from './violation.ts'
 import type { World } from './world.ts'
 
 export type Scene = { world: World; history: History; rng: Rng }
@@ -22,6 +23,17 @@ export async function authorizationSpent({ world }: Scene, payload: Payload): Pr
   const chain = chainOf(world, String(payload.accepted['network']))
   const data = `${transferSpent}${from.slice(2).toLowerCase().padStart(64, '0')}${nonce.slice(2)}`
   return BigInt((await chain.request('eth_call', [{ to: chain.usdc, data }, 'latest'])) as string) !== 0n
+}
+
+/** Whether any transfer with this nonce is at an address of ours; a cancelled one is spent and moved nothing. */
+async function reachedUs({ world }: Scene, payload: Payload): Promise<boolean> {
+  const { from, nonce } = payload.payload.authorization as { from: string; nonce: string }
+  const chain = chainOf(world, String(payload.accepted['network']))
+  const transfers = await readTransfers(chain, await blockNumber(chain, 'latest'))
+  return transfers.some(
+    (one) =>
+      one.nonce === nonce && one.from === from.toLowerCase() && (one.to === world.payTo || one.to === world.custody),
+  )
 }
 
 export function chainOf(world: World, caip2: string) {
@@ -70,7 +82,7 @@ export async function pay(scene: Scene, order: Order, payload: Payload, patience
   }
   const { status, body } = await answerOf(world, order, headers, patienceMs)
   history.sent.push({ order, payload, nonce, status })
-  if (status === 402 && !order.bent && (await authorizationSpent(scene, payload)))
+  if (status === 402 && !order.bent && (await authorizationSpent(scene, payload)) && (await reachedUs(scene, payload)))
     throw new Violation('promise 3', `402 for ${order.id}, whose authorization moved money: ${body.slice(0, 300)}`)
   if (status === 200) noteAnswer(order, body, nonce)
   else order.refusal = body.slice(0, 300)

@@ -1,8 +1,9 @@
+import { scanTransfers } from '../adversary/chain-transfers.ts'
+import type { Books } from '../adversary/invariants.ts'
+import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
 import type { Order } from './history.ts'
-import { scanTransfers } from './scan-transfers.ts'
 import { has } from './shops.ts'
-import { Violation } from './violation.ts'
 
 export type PaymentRow = {
   id: string
@@ -25,6 +26,13 @@ export async function readPayments({ world }: Scene): Promise<PaymentRow[]> {
   return rows
 }
 
+/** Tables and chains of a scene, for the rules that hold for every adversary. */
+export const booksOf = ({ world, history }: Scene): Books => ({
+  sql: world.db.owner,
+  chains: world.chains,
+  record: history.chain,
+})
+
 /** Some things are sold at one address to everybody: there an order cannot be told from another of the same wallet. */
 export const hasOwnAddress = ({ path }: Order): boolean => !/^\/(matrix|v1\/options|v1\/cite|v1\/market)\//.test(path)
 
@@ -34,7 +42,7 @@ export const resourceOf = ({ world }: Scene, order: Order): string =>
 
 /** Nothing is served unpaid, and nobody is charged twice for one thing: answers against payments against transfers. */
 export async function checkAnswers(scene: Scene): Promise<void> {
-  await scanTransfers(scene)
+  await scanTransfers(scene.world.chains, scene.history.chain)
   const payments = await readPayments(scene)
   checkEvidence(scene, payments)
   checkClaims(scene, payments)
@@ -88,15 +96,17 @@ async function checkStamps({ world, history }: Scene): Promise<void> {
 }
 
 /** Promise 1: whatever our wallets took to a chain was claimed before. */
-function checkClaims({ history }: Scene, payments: readonly PaymentRow[]): void {
+function checkClaims({ world, history }: Scene, payments: readonly PaymentRow[]): void {
   const claimed = new Set(payments.map(({ payer, nonce }) => `${payer} ${nonce}`))
-  for (const [authorization, { transaction }] of history.carried)
-    if (!claimed.has(authorization)) throw new Violation('promise 1', `${transaction} settled what nobody had claimed`)
+  const outsiders = new Set(world.buyers.map(({ address }) => address.toLowerCase()))
+  for (const { authorizer, nonce, sender, transaction } of history.chain.carried.values())
+    if (!outsiders.has(sender) && authorizer !== world.custody && !claimed.has(`${authorizer} ${nonce}`))
+      throw new Violation('promise 1', `${transaction} settled what nobody had claimed`)
 }
 
 /** I6: what was served or credited was seen on chain, in that amount, to that address. */
 function checkEvidence({ history }: Scene, payments: readonly PaymentRow[]): void {
-  const seen = groupBy([...history.transfers.values()], ({ transaction }) => transaction)
+  const seen = groupBy([...history.chain.transfers.values()], ({ transaction }) => transaction)
   for (const payment of payments) {
     if (!['settled', 'served', 'credited', 'refunded'].includes(payment.state)) continue
     const evidence = (seen.get(payment.transaction ?? '') ?? []).some(

@@ -2,8 +2,8 @@ import { balanceDifferences, verifySeals } from '../../packages/node/src/ledger/
 import { heldDifferences } from '../../packages/node/src/payments/index.ts'
 import { verifyAudit } from '../../packages/node/src/store/audit-log.ts'
 import type { Sql } from '../../packages/node/src/store/database.ts'
+import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
-import { Violation } from './violation.ts'
 
 const questions: readonly [rule: string, what: string, sql: string][] = [
   [

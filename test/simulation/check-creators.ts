@@ -3,10 +3,10 @@ import { creatorDifferences, readCreatorBooks } from '../../packages/node/src/ci
 import { distributorFor } from '../../packages/node/src/citations/creators/contracts.ts'
 import { readDistributor } from '../../packages/node/src/citations/creators/read-distributor.ts'
 import type { Devnet } from '../../packages/node/src/devnet/index.ts'
+import { tokenBalance } from '../adversary/token-balance.ts'
+import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
 import { has } from './shops.ts'
-import { tokenBalance } from './token-balance.ts'
-import { Violation } from './violation.ts'
 
 /** What the chain itself says, asked of nobody's view. */
 const plainly = (chain: Devnet) =>

@@ -1,6 +1,6 @@
+import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
 import type { Draw } from './history.ts'
-import { Violation } from './violation.ts'
 
 export type CallRow = {
   id: string

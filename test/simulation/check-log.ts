@@ -1,7 +1,7 @@
 import { leafHash, nodeHash, rangeHash, type Subtree } from '../../packages/node/src/citations/log/merkle.ts'
+import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
 import { has } from './shops.ts'
-import { Violation } from './violation.ts'
 
 type Leaf = { leaf_index: bigint; leaf_hash: Buffer; entry: Buffer }
 

@@ -1,23 +1,18 @@
 import type { Address } from '../../packages/node/src/kernel/address.ts'
 import { accounts, balanceOf, openClearing, owedTo } from '../../packages/node/src/ledger/index.ts'
+import { checkTransfersAtRest } from '../adversary/invariants.ts'
+import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
-import { hasOwnAddress, readPayments, resourceOf } from './check-answers.ts'
-import { checkCreators, claimedBy } from './check-creators.ts'
-import { scanTransfers } from './scan-transfers.ts'
+import { booksOf, hasOwnAddress, readPayments, resourceOf } from './check-answers.ts'
+import { checkCreators } from './check-creators.ts'
 import { has } from './shops.ts'
-import { tokenBalance } from './token-balance.ts'
-import { Violation } from './violation.ts'
-import { fundedMicro } from './world.ts'
 
 /** What must be so once nothing is under way: all money is accounted for, on the chain and in the books. */
 export async function checkMoney(scene: Scene): Promise<void> {
   const { world } = scene
-  await scanTransfers(scene)
   const [open] = await openClearing(world.db.owner)
   if (open) throw new Violation('I7', `${open.name} still holds ${open.balanceMicro} for ${open.paymentId}`)
-  await checkPayers(scene)
-  await checkOwnAddresses(scene)
-  await checkPayouts(scene)
+  await checkTransfersAtRest(booksOf(scene))
   await checkCreators(scene)
   await checkCredit(scene)
   const payments = await readPayments(scene)
@@ -31,80 +26,6 @@ export async function checkMoney(scene: Scene): Promise<void> {
         'promise 4',
         `${order.id} was answered for ${served} payments: ${JSON.stringify(own.map(({ id, state, reason }) => [id, state, reason]))}`,
       )
-  }
-}
-
-/** What each payer is short of on chain is what its payments took, less what was paid back to it. */
-export async function checkPayers(scene: Scene): Promise<void> {
-  const { world } = scene
-  const payments = await readPayments(scene)
-  const { rows: payouts } = await world.db.owner.query<{ network: string; payee: string; micro: bigint }>(
-    `select network, payee, sum(amount_micro)::bigint as micro from payout where state = 'paid' group by network, payee`,
-  )
-  for (const chain of world.chains)
-    for (const buyer of world.buyers) {
-      const payer = buyer.address.toLowerCase()
-      const network = `eip155:${chain.chainId}`
-      const of = <T extends { network: string }>(list: readonly T[]) => list.filter((one) => one.network === network)
-      const taken = of(payments)
-        .filter((one) => one.payer === payer && ['served', 'credited', 'refunded'].includes(one.state))
-        .reduce((sum, one) => sum + one.amount_micro, 0n)
-      const paidOut = of(payouts).find(({ payee }) => payee === payer)?.micro ?? 0n
-      const given = paidOut + (await claimedBy(scene, network, payer))
-      const plain = await plainTransfersOf(scene, network, payer)
-      const spent = fundedMicro - (await tokenBalance(chain, payer))
-      if (spent !== taken - given + plain)
-        throw new Violation(
-          'I9',
-          `${payer} spent ${spent} on ${network}; the node knows of ${taken} - ${given} + ${plain}`,
-        )
-    }
-}
-
-async function plainTransfersOf({ world }: Scene, network: string, payer: string): Promise<bigint> {
-  const { rows } = await world.db.owner.query<{ micro: bigint | null }>(
-    `select sum(amount_micro)::bigint as micro from inbound_review where network = $1 and sender = $2`,
-    [network, payer],
-  )
-  return rows[0]?.micro ?? 0n
-}
-
-/** I9: what the books call ours lies at our addresses, to the micro. */
-export async function checkOwnAddresses(scene: Scene): Promise<void> {
-  const { world } = scene
-  for (const chain of world.chains)
-    for (const [wallet, address] of [['pay_to', world.payTo] as const, ['custody', world.custody] as const]) {
-      const { rows } = await world.db.owner.query<{ micro: bigint | null }>(
-        `select sum(e.amount_micro)::bigint as micro from ledger_entry e join ledger_account a on a.id = e.account_id where a.name = $1`,
-        [`onchain:${wallet}@eip155:${chain.chainId}`],
-      )
-      const there = await tokenBalance(chain, address)
-      if ((rows[0]?.micro ?? 0n) !== there)
-        throw new Violation('I9', `${wallet} on ${chain.chainId} holds ${there}, the books say ${rows[0]?.micro}`)
-    }
-}
-
-/** I8: a payout that is called paid is one transfer, and no other transfer left custody. */
-export async function checkPayouts(scene: Scene): Promise<void> {
-  const { world, history } = scene
-  const { rows } = await world.db.owner.query<{
-    id: string
-    network: string
-    payee: string
-    amount_micro: bigint
-    transaction: string
-  }>(`select id, network, payee, amount_micro, transaction from payout where state = 'paid'`)
-  const left = [...history.transfers.values()].filter(({ from }) => from === world.custody)
-  for (const payout of rows) {
-    const index = left.findIndex(
-      ({ transaction, to, micro, chainId }) =>
-        transaction === payout.transaction &&
-        to === payout.payee &&
-        micro === payout.amount_micro &&
-        `eip155:${chainId}` === payout.network,
-    )
-    if (index < 0) throw new Violation('I8', `${payout.id} is called paid and no transfer shows it`)
-    left.splice(index, 1)
   }
 }
 
@@ -122,6 +43,7 @@ export async function checkCredit(scene: Scene): Promise<void> {
       const { rows } = await world.db.owner.query<{ come: bigint; gone: bigint }>(
         `select (select coalesce(sum(amount_micro), 0) from payment where network = $1 and payer = $2
              and (state = 'credited' or (state = 'served' and route_id like 'credit.topup%')))::bigint
+           + (select coalesce(sum(amount_micro), 0) from transfer where network = $1 and sender = $2 and booked_as = 'credit')::bigint
            + (select coalesce(sum(micro), 0) from creator_accrual where network = $1 and payer = $2 and state = 'expired')::bigint as come,
            (select coalesce(sum(amount), 0) from entitled_call where port = 'credit' and subject = $1 and account = $2
              and state <> 'released')::bigint

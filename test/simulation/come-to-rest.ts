@@ -1,10 +1,10 @@
+import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
 import { readPayments } from './check-answers.ts'
 import { creatorsUnsettled } from './check-creators.ts'
 import { checkMoney } from './check-money.ts'
 import { buyOnce } from './perform-buyers.ts'
 import { approveWaiting } from './perform-world.ts'
-import { Violation } from './violation.ts'
 import { finalityLagBlocks } from './world.ts'
 
 const roundMs = 20_000

@@ -1,3 +1,5 @@
+import type { FacilitatorFault } from '../adversary/hostile-facilitator.ts'
+
 /** What goes wrong from now on; steps of the simulation fill it in, ports ask it. */
 export type FaultPlan = {
   facilitator: FacilitatorFault[]
@@ -10,18 +12,6 @@ export type FaultPlan = {
   losesAnswer(): boolean
   clear(): void
 }
-
-export const facilitatorFaults = [
-  'fails_before',
-  'fails_after',
-  'hangs_before',
-  'hangs_after',
-  'refuses',
-  'refuses_after_sending',
-  'claims_to_have_sent',
-  'names_other_transaction',
-] as const
-export type FacilitatorFault = (typeof facilitatorFaults)[number]
 
 export const viewFaults = ['silent', 'lags', 'denies', 'invents', 'drops_sends'] as const
 export type ViewFault = { kind: (typeof viewFaults)[number]; blocks: number }

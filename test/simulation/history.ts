@@ -1,3 +1,4 @@
+import { type ChainRecord, createChainRecord } from '../adversary/chain-transfers.ts'
 import type { Payload } from '../support/till-fixture.ts'
 
 /** One thing a buyer wants once, whatever it takes. Its path names it, so that everything about it can be found. */
@@ -38,19 +39,13 @@ export type Draw = {
   answers: { body: string; callId: string | undefined }[]
 }
 
-export type Transfer = { chainId: number; transaction: string; from: string; to: string; micro: bigint }
-
 /** All that was seen from outside: what was asked, what was answered, and what every block ever showed. */
 export type History = {
   orders: Order[]
   sent: Sent[]
   /** By wallet and name, or one for each try. */
   draws: Map<string, Draw>
-  /** By chain, transaction and log; those of replaced blocks stay. */
-  transfers: Map<string, Transfer>
-  /** Authorizations that our own wallets carried to a chain, by payer and nonce. */
-  carried: Map<string, { transaction: string }>
-  scannedTo: Map<number, number>
+  chain: ChainRecord
   /** Entries of the books that were seen before, and what they added up to. */
   entries: { upTo: bigint; digest: string }
   /** Leaves of the transparency log that were seen before. */
@@ -64,9 +59,7 @@ export const createHistory = (): History => ({
   orders: [],
   sent: [],
   draws: new Map(),
-  transfers: new Map(),
-  carried: new Map(),
-  scannedTo: new Map(),
+  chain: createChainRecord(),
   entries: { upTo: 0n, digest: '' },
   leaves: [],
   streams: new Map(),

@@ -111,12 +111,13 @@ export function createMortalPorts(
   }
 }
 
+const serverClock = /\b(?:lease_now|clock_timestamp|now)\(\)/g
+
 /** Leases are kept by the server's clock; in here there is only one clock. */
 function atVirtualTime(statement: string | Statement, time: VirtualTime): string | Statement {
-  const at = (text: string) =>
-    text.replaceAll(/\b(?:clock_timestamp|now)\(\)/g, `to_timestamp(${(time.nowMs() / 1000).toFixed(3)})`)
+  const at = (text: string) => text.replaceAll(serverClock, `to_timestamp(${(time.nowMs() / 1000).toFixed(3)})`)
   if (typeof statement === 'string') return at(statement)
-  if (!/\b(?:clock_timestamp|now)\(\)/.test(statement.text)) return statement
+  if (statement.text.search(serverClock) < 0) return statement
   const { name: _, ...rest } = statement
   return { ...rest, text: at(statement.text) }
 }

@@ -5,7 +5,7 @@ import type { Log } from '../../packages/node/src/kernel/log.ts'
 import type { Rng } from '../../packages/node/src/kernel/random.ts'
 import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
 import type { Statement } from '../../packages/node/src/store/database.ts'
-import { bendFacilitator } from './bent-facilitator.ts'
+import { hostileFacilitator } from '../adversary/hostile-facilitator.ts'
 import type { createView } from './chain-views.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import { createMortalPorts } from './mortal-ports.ts'
@@ -47,6 +47,8 @@ export type NodeProcess = {
 
 /** A start that fails or dies is followed by another, as under any supervisor; but not for ever. */
 const startsMax = 4
+/** Within the window of every authorization. */
+const lateMs = 20_000
 
 export async function startProcess(ground: ProcessGround, attempt = 1): Promise<NodeProcess> {
   const { time, plan, rng, log } = ground
@@ -60,7 +62,17 @@ export async function startProcess(ground: ProcessGround, attempt = 1): Promise<
       if (!view) throw new Error(`no view is called ${endpoint.name}`)
       return { name: view.name, send: (calls) => ports.pass(() => view.send(calls)) }
     },
-    facilitator: (real) => bendFacilitator(real, plan, { clock, rng }),
+    facilitator: (real) =>
+      hostileFacilitator(real, {
+        faults: plan.facilitator,
+        rng,
+        hang: () => clock.sleep(120_000),
+        late: (settle) =>
+          void clock
+            .sleep(lateMs)
+            .then(settle, () => {})
+            .catch(() => {}),
+      }),
   })
   const starting = startNode(parseConfig(ground.environment), {
     clock,

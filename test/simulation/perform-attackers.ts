@@ -1,19 +1,34 @@
-import { encodeFunctionData, type Hex } from 'viem'
-import { contractArtifacts } from '../../packages/node/src/devnet/artifacts.ts'
+import type { Hex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Address } from '../../packages/node/src/kernel/address.ts'
+import { Violation } from '../adversary/violation.ts'
+import { cancelAuthorization, carryAuthorization, transferPlainly } from '../adversary/wallets.ts'
+import type { Payload } from '../support/till-fixture.ts'
 import { askPrice, authorizationSpent, chainOf, pay, type Scene, sign } from './buyers.ts'
 import type { Order } from './history.ts'
 import { recent } from './perform-buyers.ts'
-import { sendAs } from './send-transaction.ts'
 import { countedRoutes } from './shops.ts'
 import type { Step } from './steps.ts'
-import { Violation } from './violation.ts'
 import { buyerCount } from './world.ts'
 
-const strangerAddress: Address = '0x00000000000000000000000000000000000000b0'
-const usdcAbi = contractArtifacts.testUsdc.abi
+export const strangerAddress: Address = '0x00000000000000000000000000000000000000b0'
 
-function attackOrder({ history }: Scene, step: Step, path: string, priceMicro: bigint, bent = false): Order {
+export const buyerOf = ({ world }: Scene, which: number) => world.buyers[which % buyerCount] as PrivateKeyAccount
+
+/** What the chain refuses has not happened. */
+export const unlessRefused = (sent: Promise<unknown>): Promise<void> =>
+  sent.then(
+    () => {},
+    () => {},
+  )
+
+/** A buyer carries an authorization, its own or another's. */
+export const carry = (scene: Scene, by: number, payload: Payload): Promise<void> =>
+  unlessRefused(
+    carryAuthorization(chainOf(scene.world, String(payload.accepted['network'])), payload, buyerOf(scene, by)),
+  )
+
+export function attackOrder({ history }: Scene, step: Step, path: string, priceMicro: bigint, bent = false): Order {
   const id = `x-${history.orders.length}`
   const order: Order = {
     id,
@@ -69,32 +84,13 @@ export async function bendPayment(scene: Scene, step: Step): Promise<boolean | u
   return true
 }
 
-const transferCall = (payload: { payload: { signature: Hex; authorization: Record<string, string> } }): Hex => {
-  const { from, to, value, validAfter, validBefore, nonce } = payload.payload.authorization as Record<string, Hex>
-  return encodeFunctionData({
-    abi: usdcAbi,
-    functionName: 'transferWithAuthorization',
-    args: [
-      from,
-      to,
-      BigInt(value as string),
-      BigInt(validAfter as string),
-      BigInt(validBefore as string),
-      nonce,
-      payload.payload.signature,
-    ],
-  })
-}
-
 /** Somebody else carries an authorization to the chain, before the node sees it or while it works on it. */
 export async function carryFirst(scene: Scene, step: Step): Promise<boolean | undefined> {
-  const { world } = scene
   if (step.c % 2 === 0) {
     const sent = recent(scene, step)
     // Money that goes elsewhere is none of the node's business.
     if (!sent || sent.payload.payload.authorization['to']?.toLowerCase() === strangerAddress) return undefined
-    const chain = chainOf(world, String(sent.payload.accepted['network']))
-    await sendAs(world, chain, step.b % buyerCount, chain.usdc, transferCall(sent.payload))
+    await carry(scene, step.b, sent.payload)
     return true
   }
   const route = countedRoutes[step.b % countedRoutes.length]
@@ -103,8 +99,7 @@ export async function carryFirst(scene: Scene, step: Step): Promise<boolean | un
   const offer = await askPrice(scene, order)
   if (!offer) return undefined
   const payload = await sign(scene, order, offer)
-  const chain = chainOf(world, String(payload.accepted['network']))
-  await sendAs(world, chain, step.b % buyerCount, chain.usdc, transferCall(payload))
+  await carry(scene, step.b, payload)
   await pay(scene, order, payload)
   return true
 }
@@ -114,29 +109,8 @@ export async function cancel(scene: Scene, step: Step): Promise<boolean | undefi
   const sent = recent(scene, step)
   const account = sent && scene.world.buyers[sent.order.buyer]
   if (!sent || !account) return undefined
-  const accepted = sent.payload.accepted as {
-    network: string
-    asset: Address
-    extra: { name: string; version: string }
-  }
-  const chain = chainOf(scene.world, accepted.network)
-  const signature = await account.signTypedData({
-    domain: { ...accepted.extra, chainId: chain.chainId, verifyingContract: accepted.asset },
-    types: {
-      CancelAuthorization: [
-        { name: 'authorizer', type: 'address' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
-    primaryType: 'CancelAuthorization',
-    message: { authorizer: account.address, nonce: sent.nonce as Hex },
-  })
-  const data = encodeFunctionData({
-    abi: usdcAbi,
-    functionName: 'cancelAuthorization',
-    args: [account.address, sent.nonce, signature],
-  })
-  await sendAs(scene.world, chain, sent.order.buyer, chain.usdc, data)
+  const chain = chainOf(scene.world, String(sent.payload.accepted['network']))
+  await unlessRefused(cancelAuthorization(chain, account, sent.nonce as Hex, account))
   return true
 }
 
@@ -145,7 +119,6 @@ export async function plainTransfer(scene: Scene, step: Step): Promise<boolean |
   const chain = scene.world.chains[step.b % 2]
   if (!chain) return undefined
   const to = step.c % 2 === 0 ? scene.world.payTo : scene.world.custody
-  const data = encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [to, BigInt(1 + step.c)] })
-  await sendAs(scene.world, chain, step.a % buyerCount, chain.usdc, data)
+  await unlessRefused(transferPlainly(chain, buyerOf(scene, step.a), to, BigInt(1 + step.c)))
   return true
 }

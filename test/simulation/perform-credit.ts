@@ -1,12 +1,12 @@
 import { formatUsd } from '../../packages/node/src/kernel/money.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
+import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
 import type { Draw } from './history.ts'
 import { buyOnce, newOrder } from './perform-buyers.ts'
 import { countedRoutes, has } from './shops.ts'
 import { sites } from './simulated-web.ts'
 import type { Step } from './steps.ts'
-import { Violation } from './violation.ts'
 import { buyerCount } from './world.ts'
 
 export async function topUp(scene: Scene, step: Step): Promise<boolean> {

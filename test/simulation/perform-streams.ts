@@ -1,8 +1,8 @@
+import { Violation } from '../adversary/violation.ts'
 import { askPrice, pay, type Scene, sign } from './buyers.ts'
 import { newOrder } from './perform-buyers.ts'
 import { has } from './shops.ts'
 import type { Step } from './steps.ts'
-import { Violation } from './violation.ts'
 import { buyerCount } from './world.ts'
 
 export const streamPath = '/v1/market/intent-stream'

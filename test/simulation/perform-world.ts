@@ -1,9 +1,10 @@
 import { requestRefund } from '../../packages/node/src/payments/index.ts'
 import { approvePayout } from '../../packages/node/src/payouts/index.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
+import { scanTransfers } from '../adversary/chain-transfers.ts'
+import { facilitatorFaults } from '../adversary/hostile-facilitator.ts'
 import type { Scene } from './buyers.ts'
-import { facilitatorFaults, viewFaults } from './fault-plan.ts'
-import { scanTransfers } from './scan-transfers.ts'
+import { viewFaults } from './fault-plan.ts'
 import type { Step, StepKind } from './steps.ts'
 import { buyerCount, finalityLagBlocks, viewsPerChain } from './world.ts'
 
@@ -31,12 +32,12 @@ export const performWorld = {
   mine: (scene, step) => chainFor(scene, step).control.mine(1 + (step.b % 3)),
   reorg: async (scene, step) => {
     const { control } = chainFor(scene, step)
-    await scanTransfers(scene)
+    await scanTransfers(scene.world.chains, scene.history.chain)
     // Never deeper than what is called final: a chain that breaks that word is beyond anybody's help.
     const depth = 1 + (step.b % (finalityLagBlocks - 1))
     const transactions = (['reinclude', 'return_to_mempool', 'drop'] as const)[step.c % 3] ?? 'reinclude'
     await control.reorg(depth, { transactions })
-    await scanTransfers(scene, depth + 1)
+    await scanTransfers(scene.world.chains, scene.history.chain, depth + 1)
   },
   hold_mining: (scene, step) => chainFor(scene, step).control.holdMining(),
   release_mining: async (scene) => {

@@ -1,11 +1,14 @@
 import type { Log } from '../../packages/node/src/kernel/log.ts'
+import { checkTransfers } from '../adversary/invariants.ts'
+import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
-import { checkAnswers } from './check-answers.ts'
+import { booksOf, checkAnswers } from './check-answers.ts'
 import { checkBooks } from './check-books.ts'
 import { checkDraws } from './check-draws.ts'
 import { checkLog } from './check-log.ts'
 import { comeToRest } from './come-to-rest.ts'
 import { createHistory } from './history.ts'
+import { buyLate, cancelReorged, doubleSign, payForAnother, sendDust } from './perform-adversaries.ts'
 import { bendPayment, cancel, carryFirst, plainTransfer, replayElsewhere } from './perform-attackers.ts'
 import { buy, impatientBuy, resend, retryFresh, subscribe } from './perform-buyers.ts'
 import { attest } from './perform-citations.ts'
@@ -16,7 +19,6 @@ import { buyStream, openStream } from './perform-streams.ts'
 import { type Perform, performWorld } from './perform-world.ts'
 import { createSeededRng } from './seeded-rng.ts'
 import type { Step, StepKind } from './steps.ts'
-import { Violation } from './violation.ts'
 import { openWorld, type Plant } from './world.ts'
 
 const perform: Record<StepKind, Perform> = {
@@ -37,6 +39,11 @@ const perform: Record<StepKind, Perform> = {
   bend_payment: bendPayment,
   carry_first: carryFirst,
   cancel,
+  double_sign: doubleSign,
+  dust: sendDust,
+  cancel_reorged: cancelReorged,
+  pay_for_another: payForAnother,
+  late_buy: buyLate,
   reorged_buy: reorgedBuy,
   plain_transfer: plainTransfer,
 }
@@ -117,6 +124,7 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
 export async function checkScene(scene: Scene): Promise<void> {
   await checkBooks(scene)
   await checkAnswers(scene)
+  await checkTransfers(booksOf(scene))
   await checkDraws(scene)
   await checkLog(scene)
 }

@@ -24,6 +24,11 @@ const weights = {
   bend_payment: 5,
   carry_first: 3,
   cancel: 2,
+  double_sign: 5,
+  dust: 2,
+  cancel_reorged: 2,
+  pay_for_another: 2,
+  late_buy: 3,
   // operators
   refund: 2,
   refund_credit: 1,

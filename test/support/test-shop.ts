@@ -12,6 +12,8 @@ export type TestShop = {
   hooked: Sale[]
   priceMicro: bigint
   prepareFails: Problem | Error | undefined
+  /** Runs while an answer is prepared. */
+  whilePreparing: (() => Promise<unknown>) | undefined
   commitFails: Error | undefined
   held: Map<string, 'held' | 'captured' | 'released'>
   passes: Map<string, `0x${string}`>
@@ -29,6 +31,7 @@ export function createTestShop(): TestShop {
     hooked: [],
     priceMicro: 2_000n,
     prepareFails: undefined,
+    whilePreparing: undefined,
     commitFails: undefined,
     held: new Map(),
     passes: new Map(),
@@ -93,6 +96,7 @@ function route(
       revocable,
       prepare: async () => {
         shop.prepared += 1
+        await shop.whilePreparing?.()
         if (shop.prepareFails) throw shop.prepareFails
         return {
           answer: { status: 200, contentType: 'application/json', body: '{"ok":true}' },

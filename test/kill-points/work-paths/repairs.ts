@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { carryAuthorization } from '../../support/carry-authorization.ts'
+import { carryAuthorization } from '../../adversary/wallets.ts'
 import { quote, send, signPayment } from '../../support/till-fixture.ts'
 import { Broken, requireExactly } from '../broken.ts'
 import { type Desk, finalityLag } from '../desk.ts'
@@ -20,7 +20,7 @@ const unclaimed: WorkPath = {
     const buyer = await till.newBuyer(10_000_000n)
     // An address is looked at from its first comparison on.
     await desk.run('payments.reconcile')
-    await carryAuthorization(till, await signPayment(buyer, await quote(`${till.node.address}/test/small`)))
+    await carryAuthorization(till.base, await signPayment(buyer, await quote(`${till.node.address}/test/small`)))
     await desk.mine()
     const payer = buyer.address.toLowerCase()
     return {
@@ -72,7 +72,7 @@ const reorg: WorkPath = {
           landedAgain = true
           control.setFinalityLag(finalityLag)
           await control.releaseMining()
-          await carryAuthorization(till, payload).catch(() => {})
+          await carryAuthorization(till.base, payload).catch(() => {})
           await desk.mine()
         }
         return landedAgain && (await countOf(desk, 'payment where id = $1 and final', [sale?.id])) > 0

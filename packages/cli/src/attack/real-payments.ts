@@ -8,7 +8,7 @@ const usdc = parseAbi([
   'function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
 ])
 
-const paying = (payment: string, more: object = {}) => ({ headers: { 'payment-signature': payment }, ...more })
+export const paying = (payment: string, more: object = {}) => ({ headers: { 'payment-signature': payment }, ...more })
 
 /** What was charged, in purchases; undefined where no chain is known. */
 async function chargedIn(target: Target, work: () => Promise<void>): Promise<number | undefined> {
@@ -107,7 +107,7 @@ const hangUp: Attack = {
   },
 }
 
-function walletOf(target: Target) {
+export function walletOf(target: Target) {
   const chain = defineChain({
     id: Number(target.offer.network.slice('eip155:'.length)),
     name: 'attacked',

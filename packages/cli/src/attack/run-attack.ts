@@ -6,6 +6,7 @@ import { printResult, table } from '../output.ts'
 import { type Attack, leftOut, type Outcome } from './attack.ts'
 import { forgedPayments } from './forged-payments.ts'
 import { realPayments } from './real-payments.ts'
+import { signedTwice } from './signed-twice.ts'
 import { openTarget, type Target } from './target.ts'
 import { withoutPaying } from './without-paying.ts'
 
@@ -19,7 +20,7 @@ export type AttackOptions = WalletOptions & {
   json?: boolean
 }
 
-export const attacks: readonly Attack[] = [...withoutPaying, ...forgedPayments, ...realPayments]
+export const attacks: readonly Attack[] = [...withoutPaying, ...forgedPayments, ...realPayments, ...signedTwice]
 
 export async function runAttack(context: CommandContext, url: string, options: AttackOptions): Promise<void> {
   const { terminal, endWith } = context

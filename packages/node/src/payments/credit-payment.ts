@@ -9,7 +9,7 @@ import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
 import { otherUseReason } from './other-use.ts'
 import type { GateOutcome, PaidCall } from './paid-call.ts'
-import { movedMoneyOf } from './payment-record.ts'
+import { movedMoneyOf, type PaymentRecord } from './payment-record.ts'
 import { refuse, refuse402 } from './refuse.ts'
 import { type FinishedClaim, type MoneySource, postingReference } from './sale-postings.ts'
 import type { Confirmed } from './settle-payment.ts'
@@ -101,12 +101,14 @@ export async function creditSpentAuthorization(
   call: PaidCall,
   verified: VerifiedPayment,
   claim: Claim,
+  earlier?: Pick<PaymentRecord, 'id'>,
 ): Promise<GateOutcome> {
+  const followed = (paymentId?: string) => (paymentId ? { extra: { status_url: deps.statusUrl(paymentId) } } : {})
   const { payer, payTo, amountMicro, nonce, headBlock, network } = claim
   const searchFrom = headBlock > 5_000n ? headBlock - 5_000n : 0n
   const use = await chain.nonceUse(payer, nonce, searchFrom)
   if (use.status === 'could_not_read') return refuse('settlement_unknown', { retryAfterSeconds: 10 })
-  if (use.status === 'absent') return usedLongAgo(deps, chain, call, verified, claim)
+  if (use.status === 'absent') return usedLongAgo(deps, chain, call, verified, claim, followed(earlier?.id))
   const certain = await isFinal(chain, use.status === 'transfer' ? use.transfer : use)
   const reason = otherUseReason(deps.isOurs, network, {
     transfer: use.status === 'transfer' ? use.transfer : undefined,
@@ -119,9 +121,12 @@ export async function creditSpentAuthorization(
   // Credit can be spent at once, so it waits for finality; reconciliation then books the transfer by its own amount.
   const { transfer } = use
   if (!certain || transfer.recipient !== payTo || transfer.amountMicro !== amountMicro)
-    return refuse('payment_credited', { detail: 'The amount is added to your credit once the transfer is final.' })
+    return refuse('payment_credited', {
+      detail: 'The amount is added to your credit once the transfer is final.',
+      ...followed(earlier?.id),
+    })
   const paymentId = await insertCredited(deps, claim, { ...transfer, status: 'confirmed', gasGwei: 0n })
-  return refuse('payment_credited', paymentId ? { extra: { status_url: deps.statusUrl(paymentId) } } : {})
+  return refuse('payment_credited', followed(paymentId ?? earlier?.id))
 }
 
 /** Older than the blocks that are searched: what reached us then has its row. */
@@ -131,9 +136,10 @@ async function usedLongAgo(
   call: PaidCall,
   { payer, nonce }: VerifiedPayment,
   { network }: Claim,
+  followed: { extra?: { status_url: string } },
 ): Promise<GateOutcome> {
   const rows = await transfersOfNonce(deps.database, { network, sender: payer, nonce })
-  if (rows.some(({ recipient }) => deps.isOurs(network, recipient))) return refuse('payment_credited')
+  if (rows.some(({ recipient }) => deps.isOurs(network, recipient))) return refuse('payment_credited', followed)
   const final = await chain.finalizedBlock()
   if (!(await chain.authorizationUsed(payer, nonce, final.number)))
     return refuse('settlement_unknown', { retryAfterSeconds: 10 })

@@ -128,15 +128,14 @@ async function failOtherwise(deps: RecoverDeps, payment: PaymentRecord, reason: 
 }
 
 /**
- * The nonce is spent in a final block past its time, and no log of it is to be found near the claim. Every transfer that
- * reached us up to there has its row, so the rows decide: nothing stays unknown for ever.
+ * Its time has passed, the nonce is spent in a final block, and no log of it is to be found near the claim. Every transfer
+ * that reached us up to there has its row, so the rows decide: nothing stays unknown for ever.
  */
 async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
   const final = await chain.finalizedBlock()
   if (BigInt(final.timestamp) <= payment.validBefore) return
-  if (!(await chain.authorizationUsed(payment.payer, payment.nonce, final.number))) return
-  if ((await recordedUpTo(deps.database, payment.network)) < final.number) return
   const { network, payer, nonce } = payment
+  if (!(await usedAndRecorded(deps, chain, payment))) return
   const rows = await transfersOfNonce(deps.database, { network, sender: payer, nonce })
   const ours = rows.filter(({ recipient }) => deps.isOurs(network, recipient))
   const exact = ours.find(
@@ -144,6 +143,15 @@ async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRe
   )
   if (exact) await finishOrCredit(deps, chain, payment, { ...exact, status: 'confirmed', gasGwei: 0n })
   else await failOtherwise(deps, payment, ours.length > 0 ? 'paid_otherwise' : 'nonce_used_elsewhere')
+}
+
+/**
+ * Whether the nonce was used by the last block up to which every transfer has its row. The newest final block is no
+ * measure: on a chain that finalizes every few seconds it is always ahead of the rows.
+ */
+async function usedAndRecorded(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<boolean> {
+  const recorded = await recordedUpTo(deps.database, payment.network)
+  return recorded >= 0n && (await chain.authorizationUsed(payment.payer, payment.nonce, recorded))
 }
 
 /** A paid buyer waits no longer than this for an effect that cannot be committed. */
@@ -232,7 +240,7 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
     await guarded(deps, payment, async () => {
       if (await chain.authorizationUsed(payment.payer, payment.nonce, final.number)) {
         // What reached us has its row, and is booked by it; until then nobody may be told that nothing moved.
-        if ((await recordedUpTo(deps.database, payment.network)) < final.number) return
+        if (!(await usedAndRecorded(deps, chain, payment))) return
         const rows = await transfersOfNonce(deps.database, { ...payment, sender: payment.payer })
         if (rows.some(({ bookedAs }) => bookedAs === null)) return
       }

@@ -236,5 +236,5 @@ async function nonceUsedBefore(
     const answer = await answerDuplicate(deps, call, verified, earlier)
     if (answer.kind !== 'reclaimable') return answer
   }
-  return creditSpentAuthorization(deps, chain, call, verified, claim)
+  return creditSpentAuthorization(deps, chain, call, verified, claim, earlier)
 }

@@ -1,0 +1,208 @@
+import { encodeFunctionData, parseAbi } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import {
+  type ChainPort,
+  createChain,
+  createRpc,
+  type RpcCall,
+  type RpcEndpoint,
+} from '../packages/node/src/chain/index.ts'
+import { demoAccount, multicall3Address } from '../packages/node/src/devnet/index.ts'
+import { systemClock } from '../packages/node/src/kernel/clock.ts'
+import { createIds } from '../packages/node/src/kernel/ids.ts'
+import { silentLog } from '../packages/node/src/kernel/log.ts'
+import { silentMetrics } from '../packages/node/src/kernel/metrics.ts'
+import { systemRng } from '../packages/node/src/kernel/random.ts'
+import { reconcileBooks } from '../packages/node/src/payments/index.ts'
+import { openTestDatabase } from '../packages/node/src/store/testing.ts'
+import { type AdversaryTill, alarmsRaised, expectAnswer, lower, openAdversaryTill } from './adversary/adversary-till.ts'
+import { sendTransaction } from './adversary/send-transaction.ts'
+import { carryAuthorization, transferPlainly } from './adversary/wallets.ts'
+
+/** What outsiders can do to the books by sending money, and what one endpoint can do by lying. */
+let given: AdversaryTill
+let chain: ChainPort
+let receiptsRead = 0
+/** What the first endpoint of three makes of a balance. */
+let lie = (balance: bigint): bigint => balance
+
+const isBalance = ({ method, params }: RpcCall) =>
+  method === 'eth_call' && (params[0] as { data: string }).data.startsWith('0x70a08231')
+
+function lying(honest: RpcEndpoint): RpcEndpoint {
+  return {
+    name: 'lying',
+    send: async (calls) => {
+      receiptsRead += calls.filter(({ method }) => method === 'eth_getTransactionReceipt').length
+      const answers = await honest.send(calls)
+      return answers.map((answer, index) =>
+        isBalance(calls[index] as RpcCall)
+          ? `0x${lie(BigInt(answer as string))
+              .toString(16)
+              .padStart(64, '0')}`
+          : answer,
+      )
+    },
+  }
+}
+
+beforeAll(async () => {
+  let honest: RpcEndpoint | undefined
+  given = await openAdversaryTill({
+    env: { EXPOSURE_CAP_USD: '1' },
+    rpc: (endpoint) => {
+      if (endpoint.name.endsWith('8453')) honest = endpoint
+      return endpoint
+    },
+    chain: (real) => {
+      if (real.network.chainId !== 8453 || !honest) return real
+      const { network, checkContractSignature } = real
+      const rpc = createRpc([lying(honest), honest, honest])
+      chain = createChain({ network, rpc, clock: systemClock, checkContractSignature, headAgeMsMax: 0 })
+      return chain
+    },
+  })
+})
+beforeEach(() => {
+  lie = (balance) => balance
+})
+afterAll(async () => {
+  await given.rest()
+  await given.close()
+})
+
+const payTo = () => given.till.node.config.payTo
+const richInGas = async () => {
+  const account = privateKeyToAccount(generatePrivateKey())
+  await given.till.base.control.fund(lower(account), { microUsdc: 1_000_000n })
+  return account
+}
+const countOf = async (text: string, values: readonly unknown[] = []) => {
+  const { rows } = await given.till.db.owner.query<{ n: bigint }>(text, values)
+  return Number(rows[0]?.n)
+}
+
+test('a flood of dust costs no read each and does not stop the cursor', async () => {
+  const { base, db } = given.till
+  const senders = await Promise.all(Array.from({ length: 4 }, richInGas))
+  for (let sent = 0; sent < 60; sent += 1)
+    await transferPlainly(base, senders[sent % 4] as (typeof senders)[0], payTo(), BigInt(1 + (sent % 900)))
+  expect((await given.buy(await given.till.newBuyer(), '/test/small')).status).toBe(200)
+  receiptsRead = 0
+  await given.work('payments.reconcile')
+  expect(receiptsRead).toBeLessThan(5)
+  const { rows } = await db.owner.query<{ booked_for: string }>(
+    `select booked_for from transfer where booked_as = 'dust' and recipient = $1`,
+    [payTo()],
+  )
+  expect(rows.reduce((sum, row) => sum + Number(row.booked_for), 0)).toBe(60)
+  const behind = await countOf(
+    `select $1 - min(block_number) as n from reconcile_cursor where network = 'eip155:8453'`,
+    [base.control.head().number],
+  )
+  expect(behind).toBe(0)
+})
+
+test('plain transfers from a contract, two in one transaction, go to review once each', async () => {
+  const { base } = given.till
+  await base.control.fund(multicall3Address, { wei: 0n, microUsdc: 20_000n })
+  const call = {
+    target: base.usdc,
+    allowFailure: false,
+    callData: encodeFunctionData({
+      abi: parseAbi(['function transfer(address,uint256)']),
+      functionName: 'transfer',
+      args: [payTo(), 6_000n],
+    }),
+  }
+  const data = encodeFunctionData({
+    abi: parseAbi(['function aggregate3((address target, bool allowFailure, bytes callData)[])']),
+    functionName: 'aggregate3',
+    args: [[call, call]],
+  })
+  const hash = await sendTransaction(base, privateKeyToAccount(demoAccount('affiliate').privateKey), {
+    to: multicall3Address,
+    data,
+  })
+  for (let round = 0; round < 3; round += 1) await given.work()
+  const reviews = `select count(*) as n from inbound_review where transaction = $1 and amount_micro = 6000`
+  expect(await countOf(reviews, [hash])).toBe(2)
+  expect(
+    await countOf(`select count(*) as n from transfer where transaction = $1 and booked_as = 'review'`, [hash]),
+  ).toBe(2)
+  expect(await given.creditOf(multicall3Address)).toBe(0n)
+})
+
+test('one endpoint that lies about balances neither makes the books differ nor pays for anybody', async () => {
+  for (const told of [0n, 10n ** 15n]) {
+    lie = () => told
+    const raised = await alarmsRaised(given, async () => {
+      await given.work('payments.reconcile')
+      await given.work('payments.reconcile')
+    })
+    expect(raised).toEqual({})
+  }
+  const poor = await given.till.newBuyer(1n)
+  const answer = await given.buy(poor, '/test/small')
+  expect(answer.status).toBe(402)
+  expect(await given.paymentsOf(poor.address)).not.toContainEqual(expect.objectContaining({ state: 'served' }))
+})
+
+test('a payee that two databases share: what the other one sold, and what nobody claimed, goes to review', async () => {
+  const other = await openTestDatabase()
+  try {
+    const deps = {
+      database: other.database,
+      clock: systemClock,
+      ids: createIds(systemClock, systemRng),
+      log: silentLog,
+      metrics: silentMetrics,
+    }
+    const target = { chain, payee: 'pay_to', address: payTo(), exclusive: false } as const
+    await reconcileBooks(deps, [target])
+    const buyer = await given.till.newBuyer()
+    expect((await given.buy(buyer, '/test/small')).status).toBe(200)
+    await carryAuthorization(given.till.base, await given.sign(buyer, '/test/small'))
+    for (let round = 0; round < 2; round += 1) await reconcileBooks(deps, [target])
+    const { rows } = await other.owner.query(`select booked_as, amount_micro from transfer where sender = $1`, [
+      lower(buyer),
+    ])
+    expect(rows).toEqual([
+      { booked_as: 'review', amount_micro: 1_500n },
+      { booked_as: 'review', amount_micro: 1_500n },
+    ])
+    const { rows: credit } = await other.owner.query(`select name from ledger_account where name like 'credit:%'`)
+    expect(credit).toEqual([])
+  } finally {
+    await other.close()
+  }
+})
+
+test('a thousand fresh wallets cannot stop a sale of 0.05 USD to a payer who paid before', async () => {
+  const { db, newBuyer, base } = given.till
+  const known = await newBuyer()
+  expect((await given.buy(known, '/test/small')).status).toBe(200)
+  await given.work()
+  given.shop.priceMicro = 50_000n
+  const insert = async (state: string, micro: number) => {
+    await db.owner.query(
+      `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+         fingerprint, revocable, owner, lease_until, claimed_at, head_block)
+       select 'pay_fresh_' || $1 || n, $1, 'eip155:8453', $2, '0x' || lpad(to_hex(n), 40, '0'), sha256(($1 || n)::bytea), $3, 'pay_to', $4,
+         extract(epoch from now())::bigint + 36000, 'test.small', '', sha256('x'), false, 0, now() + interval '1 hour', now(), 0
+       from generate_series(1, 1000) n`,
+      [state, base.usdc, payTo(), micro],
+    )
+    await given.pass(1)
+  }
+  // Outcomes that are unknown have given nothing away.
+  await insert('unknown', 500_000)
+  expect((await given.buy(await newBuyer(), '/test/priced')).status).toBe(200)
+  // What fresh wallets can have served and settling is half of the cap.
+  await insert('served', 400)
+  await insert('settling', 100)
+  await expectAnswer(await given.buy(await newBuyer(), '/test/priced'), 503, 'exposure_limit')
+  expect((await given.buy(known, '/test/priced')).status).toBe(200)
+  await db.owner.query(`delete from payment where id like 'pay_fresh_%'`)
+})

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import {
+  type AdversaryTill,
+  alarmsRaised,
+  expectAnswer,
+  nonceOf,
+  openAdversaryTill,
+} from './adversary/adversary-till.ts'
+import { authorizationOf, cancelAuthorization, carryAuthorization, signAgain } from './adversary/wallets.ts'
+import { send } from './support/till-fixture.ts'
+
+/** A nonce may be signed any number of times. Only the very transfer that was claimed pays a claim. */
+let given: AdversaryTill
+const small = '/test/small'
+const stranger = '0x00000000000000000000000000000000000000b0'
+
+beforeAll(async () => {
+  given = await openAdversaryTill()
+})
+beforeEach(() => given.till.base.control.setFinalityLag(0))
+afterAll(async () => {
+  await given.rest()
+  await given.close()
+})
+
+const cursor = async () => {
+  const { rows } = await given.till.db.owner.query<{ block: bigint }>(
+    `select min(block_number) as block from reconcile_cursor where network = 'eip155:8453'`,
+  )
+  return Number(rows[0]?.block)
+}
+
+test('a nonce signed again for one micro and carried after the claim was released is credit of one micro', async () => {
+  const { till, shop } = given
+  const buyer = await till.newBuyer()
+  const payload = await given.sign(buyer, small)
+  shop.prepareFails = new Error('the answer cannot be made')
+  await send(given.at(small), payload)
+  shop.prepareFails = undefined
+  expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'released' }])
+  await carryAuthorization(till.base, await signAgain(till.base, buyer, payload, { value: 1n }))
+  await given.work()
+  expect(await given.creditOf(buyer.address)).toBe(1n)
+  const again = await expectAnswer(await send(given.at(small), payload), 409, 'payment_credited')
+  expect(again.status_url).toContain('/v1/payments/')
+  expect(await given.creditOf(buyer.address)).toBe(1n)
+})
+
+test('a nonce used for one micro while its payment settles ends that payment; sales and the cursor go on', async () => {
+  const { till } = given
+  till.base.control.setFinalityLag(30)
+  const buyer = await till.newBuyer()
+  const payload = await given.sign(buyer, small)
+  given.whileSettling(async () =>
+    carryAuthorization(till.base, await signAgain(till.base, buyer, payload, { value: 1n })),
+  )
+  const first = await expectAnswer(await send(given.at(small), payload), 503, 'settlement_unknown')
+  expect(first.status_url).toContain('/v1/payments/')
+  await given.work()
+  expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'unknown' }])
+  expect((await given.buy(await till.newBuyer(), small)).status).toBe(200)
+
+  // The block is final long before the authorization expires.
+  till.base.control.setFinalityLag(0)
+  const before = await cursor()
+  const raised = await alarmsRaised(given, async () => {
+    for (let round = 0; round < 3; round += 1) await given.work()
+  })
+  expect(raised).toEqual({})
+  expect(await cursor()).toBeGreaterThan(before)
+  expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'failed', reason: 'paid_otherwise' }])
+  expect(await given.creditOf(buyer.address)).toBe(1n)
+  const again = await expectAnswer(await send(given.at(small), payload), 409, 'payment_credited')
+  expect(again.status_url).toContain('/v1/payments/')
+  const { rows } = await till.db.owner.query(`select in_flight from payer_flight where payer = $1`, [
+    buyer.address.toLowerCase(),
+  ])
+  expect(rows).toEqual([{ in_flight: 0 }])
+})
+
+test('a nonce used in a final block while its payment settles is answered at once: 409 if it reached us, else 402', async () => {
+  const { till } = given
+  const toUs = await till.newBuyer()
+  const credited = await given.sign(toUs, small)
+  const custody = till.node.config.custody[0] as `0x${string}`
+  given.whileSettling(async () => {
+    await carryAuthorization(till.base, await signAgain(till.base, toUs, credited, { to: custody, value: 1_499n }))
+    await given.pass(1)
+  })
+  const answer = await expectAnswer(await send(given.at(small), credited), 409, 'payment_credited')
+  expect(answer.status_url).toContain('/v1/payments/')
+  await given.work()
+  expect(await given.creditOf(toUs.address)).toBe(1_499n)
+
+  const elsewhere = await till.newBuyer()
+  const lost = await given.sign(elsewhere, small)
+  given.whileSettling(async () => {
+    await carryAuthorization(till.base, await signAgain(till.base, elsewhere, lost, { to: stranger }))
+    await given.pass(1)
+  })
+  await expectAnswer(await send(given.at(small), lost), 402, 'payment_failed')
+  await given.work()
+  expect(await given.creditOf(elsewhere.address)).toBe(0n)
+  expect(await given.paymentsOf(elsewhere.address)).toMatchObject([{ state: 'failed', reason: 'nonce_used_elsewhere' }])
+})
+
+test('the exact transfer signed for a longer window pays the claim like the one that was shown', async () => {
+  const { till } = given
+  const buyer = await till.newBuyer()
+  const payload = await given.sign(buyer, small)
+  const { validBefore } = authorizationOf(payload).authorization
+  given.whileSettling(async () =>
+    carryAuthorization(till.base, await signAgain(till.base, buyer, payload, { validBefore: validBefore + 3_600n })),
+  )
+  expect((await send(given.at(small), payload)).status).toBe(200)
+  await given.work()
+  expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'served' }])
+  expect(await given.creditOf(buyer.address)).toBe(0n)
+})
+
+test('a released payment is claimed again only with the very authorization that was claimed', async () => {
+  const { till, shop } = given
+  const buyer = await till.newBuyer()
+  const payload = await given.sign(buyer, small)
+  shop.prepareFails = new Error('the answer cannot be made')
+  await send(given.at(small), payload)
+  shop.prepareFails = undefined
+  const { validBefore, nonce } = authorizationOf(payload).authorization
+  const other = await given.sign(buyer, small, { nonce, validBefore: validBefore + 10n })
+  await expectAnswer(await send(given.at(small), other), 409, 'payment_nonce_reused')
+  expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'released' }])
+  expect((await send(given.at(small), payload)).status).toBe(200)
+})
+
+test('a cancellation that a reorg takes away does not fail the payment; carried after all, it is served', async () => {
+  const { till, faults } = given
+  till.base.control.setFinalityLag(20)
+  const buyer = await till.newBuyer()
+  const payload = await given.sign(buyer, small, { identifier: 'cancelled_then_reorged_01' })
+  faults.push('fails_before')
+  await expectAnswer(await send(given.at(small), payload), 503, 'settlement_unknown')
+  await cancelAuthorization(till.base, buyer, nonceOf(payload))
+  await given.work('payments.recover')
+  expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'unknown' }])
+  await till.base.control.reorg(2, { transactions: 'drop' })
+  await carryAuthorization(till.base, payload)
+  await given.work()
+  expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'served' }])
+  expect((await send(given.at(small), payload)).status).toBe(200)
+})
+
+test('a cancellation in a final block ends the payment with 402', async () => {
+  const { till, faults } = given
+  const buyer = await till.newBuyer()
+  const payload = await given.sign(buyer, small)
+  faults.push('fails_before')
+  await expectAnswer(await send(given.at(small), payload), 503, 'settlement_unknown')
+  await cancelAuthorization(till.base, buyer, nonceOf(payload))
+  await given.work('payments.recover')
+  expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'failed', reason: 'authorization_canceled' }])
+  await expectAnswer(await send(given.at(small), payload), 402, 'payment_failed')
+})
+
+test('a reorg that replaces our transfer by one micro of the same nonce takes the sale back and credits one micro', async () => {
+  const { till } = given
+  till.base.control.setFinalityLag(20)
+  const buyer = await till.newBuyer()
+  const payload = await given.sign(buyer, small)
+  expect((await send(given.at(small), payload)).status).toBe(200)
+  await given.pass(0)
+  await till.base.control.reorg(2, { transactions: 'drop' })
+  await carryAuthorization(till.base, await signAgain(till.base, buyer, payload, { value: 1n }))
+  till.base.control.setFinalityLag(0)
+  for (let round = 0; round < 2; round += 1)
+    await given.work('payments.finality', 'payments.reconcile', 'payments.recover')
+  expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'failed', reason: 'paid_otherwise' }])
+  expect(await given.creditOf(buyer.address)).toBe(1n)
+})
+
+test('a released payment whose nonce was used otherwise is not watched for ever, however fast blocks become final', async () => {
+  const { till, shop } = given
+  const buyer = await till.newBuyer()
+  const payload = await given.sign(buyer, small)
+  shop.prepareFails = new Error('the answer cannot be made')
+  await send(given.at(small), payload)
+  shop.prepareFails = undefined
+  await carryAuthorization(till.base, await signAgain(till.base, buyer, payload, { value: 1n }))
+  await given.pass(120)
+  // Another block is final before each job.
+  await given.work('payments.reconcile', 'payments.recover')
+  const { rows } = await till.db.owner.query(`select state, final from payment where payer = $1`, [
+    buyer.address.toLowerCase(),
+  ])
+  expect(rows).toEqual([{ state: 'released', final: true }])
+})

@@ -1,0 +1,209 @@
+import type { Hex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { privateKeyToAccount } from 'viem/accounts'
+import { expect } from 'vitest'
+import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import { demoAccount } from '../../packages/node/src/devnet/index.ts'
+import type { Address } from '../../packages/node/src/kernel/address.ts'
+import { type Clock, systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { systemRng } from '../../packages/node/src/kernel/random.ts'
+import { expectSoundBooks } from '../support/invariants.ts'
+import { createTestShop, type TestShop } from '../support/test-shop.ts'
+import {
+  type FixtureOptions,
+  openTill,
+  type Payload,
+  quote,
+  type SignOptions,
+  send,
+  signPayment,
+  type TillFixture,
+} from '../support/till-fixture.ts'
+import { createChainRecord, scanTransfers } from './chain-transfers.ts'
+import { type FacilitatorFault, hostileFacilitator } from './hostile-facilitator.ts'
+import { checkTransfers, checkTransfersAtRest } from './invariants.ts'
+import { transferPlainly } from './wallets.ts'
+
+type JobName = 'payments.recover' | 'payments.finality' | 'payments.reconcile'
+
+/** A node whose facilitator and buyers are hostile. Its jobs run only when a test asks, in the time the test sets. */
+export type AdversaryTill = {
+  till: TillFixture
+  shop: TestShop
+  /** For the next settlements, one each. */
+  faults: FacilitatorFault[]
+  /** Runs while the next settlement is under way, before the facilitator does anything. */
+  whileSettling(work: () => Promise<unknown>): void
+  /** Settles what the facilitator postponed. */
+  settleLate(): Promise<void>
+  at(path: string): string
+  sign(buyer: PrivateKeyAccount, path: string, options?: SignOptions): Promise<Payload>
+  buy(buyer: PrivateKeyAccount, path: string): Promise<Response>
+  /** So much time passes on the chain and for the node, and a block is mined. */
+  pass(seconds: number): Promise<void>
+  /** Runs these jobs once each, in order; without names recovery, finality and reconciliation. */
+  work(...names: JobName[]): Promise<void>
+  /** The payments of a wallet, oldest first. */
+  paymentsOf(payer: string): Promise<{ id: string; state: string; reason: string | null }[]>
+  creditOf(payer: string): Promise<bigint>
+  alarms(): Promise<Record<string, number>>
+  /** Everything reaches its end; then books and chain must agree, transfer by transfer. */
+  rest(): Promise<void>
+  close(): Promise<void>
+}
+
+const allJobs: readonly JobName[] = ['payments.recover', 'payments.finality', 'payments.reconcile']
+
+export async function openAdversaryTill(
+  options: Pick<FixtureOptions, 'env'> & Interceptors = {},
+): Promise<AdversaryTill> {
+  const { env, ...intercept } = options
+  const shop = createTestShop()
+  let aheadMs = 0
+  const clock: Clock = {
+    ...systemClock,
+    nowMs: () => systemClock.nowMs() + aheadMs,
+    monotonicMs: () => systemClock.monotonicMs() + aheadMs,
+  }
+  const rounds = new Map<string, () => Promise<void>>()
+  const faults: FacilitatorFault[] = []
+  const postponed: (() => Promise<void>)[] = []
+  const record = createChainRecord()
+  let meanwhile: (() => Promise<unknown>) | undefined
+  const till = await openTill({
+    ownShops: 'till',
+    shops: [shop.open],
+    clock,
+    ...(env === undefined ? {} : { env }),
+    intercept: {
+      ...intercept,
+      job: (name, round) => {
+        rounds.set(name, round)
+        return async () => {}
+      },
+      facilitator: (real) => {
+        const hostile = hostileFacilitator(real, {
+          faults,
+          rng: systemRng,
+          hang: () => new Promise(() => {}),
+          late: (settle) => void postponed.push(settle),
+          sendReverting: () =>
+            transferPlainly(
+              till.base,
+              privateKeyToAccount(demoAccount('affiliate').privateKey),
+              till.base.usdc,
+              10n ** 30n,
+            ),
+        })
+        return {
+          ...hostile,
+          settle: async (payment, signal) => {
+            const work = meanwhile
+            meanwhile = undefined
+            await work?.()
+            return hostile.settle(payment, signal)
+          },
+        }
+      },
+    },
+  })
+  const books = { sql: till.db.owner, chains: [till.base, till.polygon], record }
+  const at = (path: string) => `${till.node.url}${path}`
+  const sign: AdversaryTill['sign'] = async (buyer, path, given = {}) => {
+    const validBefore = BigInt(Math.floor(clock.nowMs() / 1_000) + 55)
+    return signPayment(buyer, await quote(at(path)), { validBefore, ...given })
+  }
+  const pass = async (seconds: number) => {
+    await scanTransfers(books.chains, record)
+    aheadMs += seconds * 1_000
+    for (const { control } of [till.base, till.polygon]) {
+      control.advanceTime(seconds)
+      await control.mine(1)
+    }
+  }
+  const work = async (...names: JobName[]) => {
+    for (const name of names.length === 0 ? allJobs : names) {
+      // What was read a moment ago is remembered for less than this.
+      await pass(1)
+      await rounds.get(name)?.()
+    }
+  }
+  const self: AdversaryTill = {
+    till,
+    shop,
+    faults,
+    whileSettling: (given) => {
+      meanwhile = given
+    },
+    settleLate: async () => {
+      for (const settle of postponed.splice(0)) await settle()
+    },
+    at,
+    sign,
+    buy: async (buyer, path) => send(at(path), await sign(buyer, path)),
+    pass,
+    work,
+    paymentsOf: async (payer) => {
+      const { rows } = await till.db.owner.query<{ id: string; state: string; reason: string | null }>(
+        `select id, state, reason from payment where payer = $1 order by claimed_at, id`,
+        [payer.toLowerCase()],
+      )
+      return rows
+    },
+    creditOf: async (payer) => {
+      const { rows } = await till.db.owner.query<{ micro: bigint }>(
+        `select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_entry e
+         join ledger_account a on a.id = e.account_id where a.name = $1`,
+        [`credit:${payer.toLowerCase()}@eip155:8453`],
+      )
+      return rows[0]?.micro ?? 0n
+    },
+    alarms: async () => {
+      const text = await (await fetch(`${till.node.address}/metrics`)).text()
+      const found = [...text.matchAll(/^\w*alarms\w*\{[^}]*alarm="(\w+)"[^}]*\} (\d+)/gm)]
+      return Object.fromEntries(found.map(([, name, count]) => [name, Number(count)]))
+    },
+    rest: async () => {
+      for (const { control } of [till.base, till.polygon]) {
+        control.setFinalityLag(0)
+        await control.releaseMining()
+      }
+      await pass(700)
+      for (let round = 0; round < 3; round += 1) await work()
+      await checkTransfersAtRest(books)
+      await expectSoundBooks(till)
+    },
+    close: () => till.close(),
+  }
+  // The books are opened before anybody moves money.
+  await work('payments.reconcile')
+  await checkTransfers(books)
+  return self
+}
+
+export const nonceOf = (payload: Payload): Hex => payload.payload.authorization['nonce'] as Hex
+export const lower = (account: PrivateKeyAccount): Address => account.address.toLowerCase() as Address
+
+/** The counters of alarms that `work` raised. */
+export async function alarmsRaised(till: AdversaryTill, work: () => Promise<unknown>): Promise<Record<string, number>> {
+  const before = await till.alarms()
+  await work()
+  const after = await till.alarms()
+  return Object.fromEntries(
+    Object.entries(after).flatMap(([name, count]) => {
+      const raised = count - (before[name] ?? 0)
+      return raised > 0 ? [[name, raised]] : []
+    }),
+  )
+}
+
+/** Status and problem code of an answer; a problem about a payment that is known names where it can be followed. */
+export async function expectAnswer(
+  response: Response,
+  status: number,
+  code?: string,
+): Promise<{ status_url?: string }> {
+  const body = (await response.json()) as { code?: string; status_url?: string }
+  expect([response.status, body.code]).toEqual([status, code])
+  return body
+}

@@ -1,0 +1,282 @@
+import type { Sql } from '../../packages/node/src/store/database.ts'
+import {
+  blockNumber,
+  type ChainRecord,
+  readTransfers,
+  scanTransfers,
+  type Transfer,
+  transferKey,
+} from './chain-transfers.ts'
+import type { TestChain } from './send-transaction.ts'
+import { tokenBalance } from './token-balance.ts'
+import { Violation } from './violation.ts'
+
+/**
+ * I13 what is sold, credited and paid out is never more than what arrived, I14 each transfer is booked exactly once, as
+ * what it is, I15 every payment is terminal in time, I8 payouts sent are payouts booked, I9 wallets hold what the books
+ * say.
+ */
+
+/** The tables of a node and the chains it sells on. The chains are read directly and are the truth. */
+export type Books = {
+  sql: Sql
+  chains: readonly TestChain[]
+  /** What every block ever showed. */
+  record: ChainRecord
+}
+
+type TransferRow = {
+  id: bigint
+  network: string
+  transaction: string
+  position: number
+  sender: string
+  recipient: string
+  micro: bigint
+  nonce: string | null
+  bookedAs: string | null
+  bookedFor: string | null
+  final: boolean
+  missing: boolean
+  postedMicro: bigint
+}
+
+type Own = { network: string; address: string; openingMicro: bigint }
+
+const chainIdOf = (network: string) => Number(network.split(':')[1])
+const keyOf = (row: TransferRow) => transferKey(chainIdOf(row.network), row.transaction, row.position)
+
+/** What must hold at any moment, whatever is under way. */
+export async function checkTransfers(books: Books): Promise<void> {
+  await scanTransfers(books.chains, books.record)
+  const rows = await readRows(books.sql)
+  const own = await readOwn(books.sql)
+  for (const row of rows) {
+    if (row.bookedAs !== 'dust') checkShown(row, books.record.transfers.get(keyOf(row)))
+    checkPosted(row, own)
+  }
+  await checkPaid(books.sql)
+  await checkGiven(books.sql, own, [...books.record.transfers.values()])
+  for (const chain of books.chains) await checkTerminal(books.sql, chain)
+}
+
+/** What must hold besides, once nothing is under way: every transfer in a final block is booked, and nothing else is. */
+export async function checkTransfersAtRest(books: Books): Promise<void> {
+  await checkTransfers(books)
+  const rows = await readRows(books.sql)
+  const own = await readOwn(books.sql)
+  for (const row of rows) {
+    const name = `${row.transaction} at ${row.position}`
+    if (row.final && (row.bookedAs === null || row.missing))
+      throw new Violation('I14', `${name} is final and booked as nothing`)
+    if (!row.final && row.bookedAs !== null)
+      throw new Violation('I13', `${name} is booked as ${row.bookedAs} and is in no final block`)
+  }
+  for (const chain of books.chains) {
+    const final = await readTransfers(chain, await blockNumber(chain, 'finalized'))
+    checkEachBooked(chain, rows, own, final)
+    await checkGiven(books.sql, own, final, chain)
+    await checkPayoutsSent(books.sql, chain, final)
+    await checkWallets(books.sql, chain)
+  }
+}
+
+/** A row says what a block showed: parties, amount and nonce come from the chain and never from a quote. */
+function checkShown(row: TransferRow, shown: Transfer | undefined): void {
+  const same =
+    shown &&
+    shown.from === row.sender &&
+    shown.to === row.recipient &&
+    shown.micro === row.micro &&
+    (shown.nonce ?? null) === row.nonce
+  if (!same)
+    throw new Violation(
+      'I14',
+      `${row.transaction} at ${row.position} is recorded with ${row.micro} and no block ever showed that`,
+    )
+}
+
+/** Its postings move exactly its amount once, or nothing when it is not booked. */
+function checkPosted(row: TransferRow, own: readonly Own[]): void {
+  const isOurs = (address: string) => own.some((one) => one.network === row.network && one.address === address)
+  const moved = (isOurs(row.recipient) ? row.micro : 0n) - (isOurs(row.sender) ? row.micro : 0n)
+  const expected = row.bookedAs === null ? 0n : moved
+  if (row.postedMicro !== expected)
+    throw new Violation(
+      'I14',
+      `${row.transaction} at ${row.position} moved ${expected} and is posted with ${row.postedMicro}`,
+    )
+}
+
+/** A payment that has money has exactly the transfer that it claimed; another use of its nonce pays no claim. */
+async function checkPaid(sql: Sql): Promise<void> {
+  const { rows } = await sql.query<{ id: string; state: string; paid: bigint }>(
+    `select p.id, p.state, count(t.id) as paid from payment p left join transfer t on t.booked_for = p.id and t.booked_as = 'payment'
+       and t.network = p.network and t.sender = p.payer and t.recipient = p.pay_to and t.amount_micro = p.amount_micro and t.nonce = p.nonce
+     group by p.id, p.state
+     having count(t.id) <> case when p.state in ('settled','served','credited','refunded') then 1 else 0 end limit 1`,
+  )
+  const [wrong] = rows
+  if (wrong) throw new Violation('I14', `${wrong.id} is ${wrong.state} and has ${wrong.paid} transfers`)
+  const { rows: foreign } = await sql.query<{ transaction: string }>(
+    `select t.transaction from transfer t left join payment p on p.id = t.booked_for where t.booked_as = 'payment' and p.id is null
+     union all select t.reference from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
+       join ledger_account a on a.id = e.account_id where a.is_wallet and t.transfer_id is null and t.kind <> 'opening' limit 1`,
+  )
+  if (foreign[0]) throw new Violation('I14', `${foreign[0].transaction} moved money that no transfer explains`)
+}
+
+/** Sales, credit and refunds of a payer together are never more than what it sent us. */
+async function checkGiven(sql: Sql, own: readonly Own[], shown: readonly Transfer[], only?: TestChain): Promise<void> {
+  const { rows } = await sql.query<{ network: string; payer: string; micro: bigint }>(
+    `select network, payer, sum(micro)::bigint as micro from (
+       select network, payer, amount_micro as micro from payment where state in ('settled','served','credited','refunded')
+       union all
+       select split_part(a.name, '@', 2), substring(a.name from '0x[0-9a-f]{40}'), -e.amount_micro from ledger_transaction t
+         join ledger_entry e on e.transaction_id = t.id join ledger_account a on a.id = e.account_id
+       where t.kind = 'credit' and t.payment_id is null and not a.is_wallet) given
+     group by network, payer`,
+  )
+  for (const { network, payer, micro } of rows) {
+    if (only && chainIdOf(network) !== only.chainId) continue
+    const arrived = shown
+      .filter(
+        ({ chainId, from, to }) =>
+          chainId === chainIdOf(network) &&
+          from === payer &&
+          own.some((one) => one.network === network && one.address === to),
+      )
+      .reduce((sum, one) => sum + one.micro, 0n)
+    if (micro > arrived) throw new Violation('I13', `${payer} was given ${micro} on ${network} and sent ${arrived}`)
+  }
+}
+
+/** Rule: every payment is terminal at most ten minutes after the first final block later than its `validBefore`. */
+const terminalWithinSeconds = 600
+
+export async function checkTerminal(
+  sql: Sql,
+  chain: TestChain,
+  withinSeconds: number = terminalWithinSeconds,
+): Promise<void> {
+  const { rows } = await sql.query<{ id: string; state: string; validBefore: bigint }>(
+    `select id, state, valid_before as "validBefore" from payment
+     where network = $1 and state in ('claimed','settling','unknown','settled') order by valid_before`,
+    [`eip155:${chain.chainId}`],
+  )
+  if (rows.length === 0) return
+  const timeOf = async (number: number) => {
+    const block = await chain.request('eth_getBlockByNumber', [`0x${number.toString(16)}`, false])
+    return Number((block as { timestamp: string }).timestamp)
+  }
+  const head = await blockNumber(chain, 'latest')
+  const final = await blockNumber(chain, 'finalized')
+  // The last block that was final ten minutes before the head: whatever ended before it must be terminal.
+  let settled = final
+  const now = await timeOf(head)
+  while (settled > 0 && now - (await timeOf(Math.min(head, settled + head - final))) <= withinSeconds) settled -= 1
+  const until = await timeOf(settled)
+  const late = settled > 0 ? rows.find(({ validBefore }) => validBefore < BigInt(until)) : undefined
+  if (late) throw new Violation('I15', `${late.id} is still ${late.state} long after it expired`)
+}
+
+/** Each transfer in a final block has one row; what no row explains was there when the books were opened. */
+function checkEachBooked(
+  chain: TestChain,
+  rows: readonly TransferRow[],
+  own: readonly Own[],
+  final: readonly Transfer[],
+): void {
+  const network = `eip155:${chain.chainId}`
+  const here = rows.filter((row) => row.network === network)
+  const known = new Set(here.map(keyOf))
+  const dust = here.filter(({ bookedAs }) => bookedAs === 'dust').map(dustRange)
+  for (const { address, openingMicro } of own.filter((one) => one.network === network)) {
+    let unexplained = 0n
+    const found = new Map(dust.map((range) => [range, { micro: 0n, count: 0 }]))
+    for (const transfer of final) {
+      if (transfer.to !== address && transfer.from !== address) continue
+      if (known.has(transferKey(chain.chainId, transfer.transaction, transfer.position))) continue
+      const moved = (transfer.to === address ? transfer.micro : 0n) - (transfer.from === address ? transfer.micro : 0n)
+      const range = dust.find(
+        ({ address: to, from, upTo }) =>
+          to === address && moved > 0n && transfer.blockNumber >= from && transfer.blockNumber <= upTo,
+      )
+      const sum = range && found.get(range)
+      if (sum) {
+        sum.micro += moved
+        sum.count += 1
+      } else unexplained += moved
+    }
+    if (unexplained !== openingMicro)
+      throw new Violation('I14', `${unexplained - openingMicro} at ${address} on ${network} is in no row`)
+    for (const [range, { micro, count }] of found)
+      if (range.address === address && (micro !== range.micro || count !== range.count))
+        throw new Violation('I14', `dust of ${count} transfers and ${micro} is booked as ${range.micro}`)
+  }
+}
+
+/** Its name says which blocks it sums up. */
+function dustRange({ transaction, micro, bookedFor }: TransferRow) {
+  const [, address = '', blocks = ''] = transaction.split(':')
+  const [from = 0, upTo = 0] = blocks.split('-').map(Number)
+  return { address, from, upTo, micro, count: Number(bookedFor) }
+}
+
+/** Payouts that were sent are payouts that were booked, one transfer each. */
+async function checkPayoutsSent(sql: Sql, chain: TestChain, final: readonly Transfer[]): Promise<void> {
+  const network = `eip155:${chain.chainId}`
+  const { rows } = await sql.query<{ id: string; payee: string; micro: bigint; transaction: string }>(
+    `select id, payee, amount_micro as micro, transaction from payout where network = $1 and state = 'paid'`,
+    [network],
+  )
+  const { rows: custody } = await sql.query<{ address: string }>(
+    `select address from own_address where network = $1 and payee = 'custody'`,
+    [network],
+  )
+  const left = final.filter(({ from }) => custody.some(({ address }) => address === from))
+  for (const payout of rows) {
+    const index = left.findIndex(
+      ({ transaction, to, micro }) =>
+        transaction === payout.transaction && to === payout.payee && micro === payout.micro,
+    )
+    if (index < 0) throw new Violation('I8', `${payout.id} is called paid and no transfer shows it`)
+    left.splice(index, 1)
+  }
+}
+
+/** What the books say is at our addresses is there in the newest final block, to the micro. */
+export async function checkWallets(sql: Sql, chain: TestChain): Promise<void> {
+  const network = `eip155:${chain.chainId}`
+  for (const payee of ['pay_to', 'custody']) {
+    const { rows } = await sql.query<{ booked: bigint; addresses: string[] }>(
+      `select (select coalesce(sum(e.amount_micro), 0)::bigint from ledger_entry e join ledger_account a on a.id = e.account_id
+          where a.name = $1) as booked,
+         array(select distinct address from own_address where network = $2 and payee = $3) as addresses`,
+      [`onchain:${payee}@${network}`, network, payee],
+    )
+    const { booked = 0n, addresses = [] } = rows[0] ?? {}
+    let there = 0n
+    for (const address of addresses) there += await tokenBalance(chain, address, 'finalized')
+    if (booked !== there) throw new Violation('I9', `${payee} on ${network} holds ${there}, the books say ${booked}`)
+  }
+}
+
+async function readRows(sql: Sql): Promise<TransferRow[]> {
+  const { rows } = await sql.query<TransferRow>(
+    `select t.id, t.network, t.transaction, t.position, t.sender, t.recipient, t.amount_micro as micro,
+       '0x' || encode(t.nonce, 'hex') as nonce, t.booked_as as "bookedAs", t.booked_for as "bookedFor", t.final, t.missing,
+       coalesce((select sum(e.amount_micro) from ledger_transaction l join ledger_entry e on e.transaction_id = l.id
+         join ledger_account a on a.id = e.account_id where l.transfer_id = t.id and a.is_wallet), 0)::bigint as "postedMicro"
+     from transfer t`,
+  )
+  return rows
+}
+
+async function readOwn(sql: Sql): Promise<Own[]> {
+  const { rows } = await sql.query<Own>(
+    `select distinct o.network, o.address, coalesce(c.onchain_micro, 0)::bigint as "openingMicro" from own_address o
+     left join reconcile_cursor c on c.network = o.network and c.address = o.address`,
+  )
+  return rows
+}
