@@ -85,7 +85,11 @@ export function payoutHooks(
     gapUntil: (network) => gapUntil(database, network),
     onCompared: async ({ network, payee, upToBlock, differenceMicro }) => {
       if (payee !== 'custody') return
-      await noteDifference(database, { network, block: upToBlock, differenceMicro })
+      const money = await noteDifference(database, { network, block: upToBlock, differenceMicro })
+      if (money === 'stopped') {
+        payouts.metrics.count('alarms', { alarm: 'payouts_stopped' })
+        payouts.log.error({ network }, 'the custody wallet holds less than the books say; payouts are stopped')
+      }
       // Every address of the chain is recorded up to this block before the first comparison.
       if (await markReconciled(database, network, upToBlock))
         payouts.log.info({ network, block: upToBlock.toString() }, 'the gap of a restore is reconciled')

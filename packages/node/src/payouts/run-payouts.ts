@@ -61,16 +61,12 @@ export async function runPayouts(deps: PayoutDeps): Promise<void> {
 
 /** False while the books are behind the chain, or miss money that should be at the custody wallet. */
 export async function moneyMayLeave(
-  { database, log, metrics }: Pick<PayoutDeps, 'database' | 'log' | 'metrics'>,
+  { database, metrics }: Pick<PayoutDeps, 'database' | 'metrics'>,
   network: string,
 ): Promise<boolean> {
   const stopped = await payoutsStopped(database, network)
   const restoring = await isRestoring(database, network)
   metrics.gauge('payouts_stopped', stopped || restoring ? 1 : 0, { network })
-  if (stopped) {
-    metrics.count('alarms', { alarm: 'payouts_stopped' })
-    log.error({ network }, 'the custody wallet holds less than the books say; payouts are stopped')
-  }
   return !stopped && !restoring
 }
 

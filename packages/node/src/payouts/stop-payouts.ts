@@ -1,7 +1,7 @@
 import type { Micro } from '../kernel/money.ts'
-import { accounts, post } from '../ledger/index.ts'
+import { accounts, type LedgerLine, post } from '../ledger/index.ts'
 import { writeAudit } from '../store/audit-log.ts'
-import type { Database, Sql } from '../store/database.ts'
+import type { Database, Sql, Tx } from '../store/database.ts'
 
 /** Custody at a final block less what the books say it holds, with every transfer up to that block booked. */
 export type CustodyDifference = { network: string; block: bigint; differenceMicro: Micro }
@@ -49,7 +49,7 @@ export type AcceptLossOutcome = { status: 'accepted'; lossMicro: Micro } | { sta
 
 /**
  * A person decides that the missing money is gone: it becomes a loss, the books equal the chain again, and payouts go
- * on. There is no transfer to name, so it corrects what the address held at the start.
+ * on. Each transfer that took it away is booked; what no transfer shows corrects what the address held at the start.
  */
 export async function acceptLoss(
   database: Database,
@@ -66,17 +66,16 @@ export async function acceptLoss(
     const [row] = rows
     if (!row) return { status: 'not_stopped' }
     const lossMicro = -row.micro
-    await post(tx, [
-      {
-        reference: `custody_loss:${network}:${row.block}`,
-        kind: 'opening',
-        memo: note.slice(0, 200),
-        lines: [
-          { account: accounts.custodyLoss(network), amount: lossMicro },
-          { account: accounts.onchain(network, 'custody'), amount: -lossMicro },
-        ],
-      },
-    ])
+    const restMicro = lossMicro - (await bookMissing(tx, network, note))
+    if (restMicro > 0n)
+      await post(tx, [
+        {
+          reference: `custody_loss:${network}:${row.block}`,
+          kind: 'opening',
+          memo: note.slice(0, 200),
+          lines: lossLines(network, restMicro),
+        },
+      ])
     await writeAudit(tx, {
       actor: by,
       action: 'payouts.accept_loss',
@@ -86,4 +85,29 @@ export async function acceptLoss(
     await resumePayouts(tx, network)
     return { status: 'accepted', lossMicro }
   })
+}
+
+const lossLines = (network: string, micro: Micro): LedgerLine[] => [
+  { account: accounts.custodyLoss(network), amount: micro },
+  { account: accounts.onchain(network, 'custody'), amount: -micro },
+]
+
+/** Books the transfers out of custody that nothing explains, and says how much they took. */
+async function bookMissing(tx: Tx, network: string, note: string): Promise<Micro> {
+  const { rows } = await tx.query<{ id: bigint; turn: number; micro: Micro }>(
+    `update transfer set booked_as = 'loss', booked_for = 'custody', booked_at = now()
+     where network = $1 and missing and booked_as is null returning id, turn, amount_micro as micro`,
+    [network],
+  )
+  await post(
+    tx,
+    rows.map(({ id, turn, micro }) => ({
+      reference: `custody_loss:${network}:transfer:${id}`,
+      kind: 'custody_loss',
+      memo: note.slice(0, 200),
+      transfer: { id, turn },
+      lines: lossLines(network, micro),
+    })),
+  )
+  return rows.reduce((sum, { micro }) => sum + micro, 0n)
 }
