@@ -58,7 +58,7 @@ async function openScene(): Promise<Scene> {
     db.database,
     payees.map((payee) => ({
       reference: `owe:${payee}`,
-      kind: 'affiliate',
+      kind: 'opening',
       lines: [
         debit(accounts.onchain(network, 'custody'), owedMicro),
         credit(accounts.payable(network, payee, purpose), owedMicro),

@@ -32,6 +32,9 @@ test('a stopped node’s books, payouts, subscriptions and switches are read and
   expect((await assay('payouts', 'list')).out).toContain('no payouts')
   expect((await assay('subscriptions', 'list')).out).toContain('no subscriptions')
   expect((await assay('payouts', 'pause', '--reason', 'while it is down')).code).toBe(0)
+  expect((await assay('payouts', 'accept-loss', 'eip155:8453', '--reason', 'test')).err).toContain(
+    'no money is missing',
+  )
   expect((await assay('payouts', 'approve', 'po_none')).err).toContain('there is no payout po_none')
   const store = await open()
   try {

@@ -138,6 +138,24 @@ test('twenty answers for one transaction on chain; points and affiliate shares a
   expect(earned.earned_micro).toBe('3000')
 })
 
+test('an X-Affiliate-ID put beside a signed request by somebody else earned a share of it', async () => {
+  const account = await withCredit('1')
+  const earnedBy = async (wallet: string) =>
+    ((await (await fetch(at(`/affiliate/${wallet}`))).json()) as { earned_micro: string }).earned_micro
+  const draw = async (affiliate: string, cover: string[]) => {
+    const headers = { 'X-Affiliate-ID': affiliate }
+    const { status } = await fetch(await signRequest(at(echo('aff')), { headers }, { account, cover }))
+    expect(status).toBe(200)
+    return earnedBy(affiliate)
+  }
+  expect(await draw(stranger().address, [])).toBe('0')
+  expect(await draw(stranger().address, ['x-affiliate-id'])).toBe('150')
+  const named = stranger().address
+  const client = clientOf(account, { credit: 'prefer' })
+  await client.fetch(echo('sdk'), { headers: { 'X-Affiliate-ID': named } })
+  expect(await earnedBy(named)).toBe('150')
+})
+
 test('credit of either chain pays; a wallet without enough of it pays on chain', async () => {
   const account = await withCredit('1', 'polygon')
   const client = clientOf(account, { credit: 'prefer' })
@@ -358,6 +376,13 @@ test('a refund sends final money back on its chain, less the cost; draws beside 
   }
   await expect.poll(received, { timeout: 60_000, interval: 500 }).toBe(3_000_000n - outMicro)
 }, 120_000)
+
+test('a subscription bought with Polygon credit said that it was paid on Base', async () => {
+  const owner = await withCredit('300', 'polygon')
+  const bought = await fetch(await signRequest(at('/matrix/subscribe/standard'), {}, { account: owner }))
+  expect(await bought.json()).toMatchObject({ subscription: { chain: 'polygon', price_usd: '250' } })
+  expect(await creditOf(owner.address, 'eip155:137')).toBe(50_000_000n)
+})
 
 test('a subscription bought with credit gives its token, and the same one when its named call is asked for again', async () => {
   const owner = await withCredit('300')

@@ -93,7 +93,7 @@ test('the commands that documents show exist', async () => {
   const texts = ['README.md', 'docs/operations.md', 'docs/payments.md', 'docs/configuration.md', 'docs/command-line.md']
     .map(read)
     .join('\n')
-  for (const [line, first, second] of texts.matchAll(/(?:npx |`)assay ([a-z]+)(?: ([a-z]+))?/g)) {
+  for (const [line, first, second] of texts.matchAll(/(?:npx |`)assay ([a-z]+)(?: ([a-z]+(?:-[a-z]+)*))?/g)) {
     const command = program.commands.find((one) => one.name() === first)
     expect(command, line).toBeDefined()
     if (command && command.commands.length > 0 && second !== undefined)

@@ -16,6 +16,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { accounts, credit, debit, post } from '../packages/node/src/ledger/index.ts'
 import { type PeerKeys, readSharedEvent } from '../packages/node/src/market/intents/peers/shared-event.ts'
 import { lockIntents, newestSeq, publishEvents } from '../packages/node/src/market/intents/store.ts'
 import { keyDirectoryPath } from '../packages/node/src/signing/index.ts'
@@ -366,6 +367,39 @@ test('bought from credit it goes on as the stream, without a transaction of its 
   expect(after).toEqual(before)
   const { credit } = await readCredit(paying, till.node.url, rich.address)
   expect(credit.find(({ network }) => network === 'eip155:8453')?.credit_micro).toBe('0')
+})
+
+test('a fresh subscriber was given what was streamed before its purchase', async () => {
+  await search(8, 'electric cars')
+  await expect.poll(async () => newestSeq(till.db.database), patience).toBeGreaterThan(20)
+  const fresh = await till.newBuyer(price)
+  const bought = (await (await buy(fresh, url)).json()) as { token: string; subscription: { from_at: string } }
+  const headers = { ...streaming, authorization: `Bearer ${bought.token}` }
+  const stream = readEvents(await fetch(`${url}?after=0-1`, { headers }))
+  await expect.poll(() => stream.events.filter(({ id }) => id !== undefined).length, patience).toBeGreaterThan(0)
+  stream.stop()
+  const gap = stream.events.find(({ name }) => name === 'gap') as Received
+  expect(gap.data).toMatchObject({ from: '0-2', reason: 'before_subscription' })
+  const [first] = stream.events.filter(({ id }) => id !== undefined)
+  // The bucket that was the newest when the subscription began, and nothing older.
+  const { rows } = await till.db.database.query<{ older: boolean }>(
+    `select ends_at < (select max(b.ends_at) from intent_bucket b where b.closed_at <= $2) as older
+     from intent_event where seq = $1`,
+    [Number(first?.id?.split('-')[1]), new Date(bought.subscription.from_at)],
+  )
+  expect(rows).toEqual([{ older: false }])
+}, 60_000)
+
+test('a stream bought with Polygon credit said that it was paid on Base', async () => {
+  const rich = await till.newBuyer(0n)
+  const wallet = rich.address.toLowerCase() as `0x${string}`
+  const lines = [
+    debit(accounts.onchain('eip155:137', 'custody'), price),
+    credit(accounts.credit('eip155:137', wallet), price),
+  ]
+  await post(till.db.database, [{ reference: `test_topup:${wallet}`, kind: 'topup', lines }])
+  const response = await fetch(await signRequest(url, {}, { account: rich }))
+  expect([response.status, await response.json()]).toMatchObject([200, { subscription: { chain: 'polygon' } }])
 })
 
 test('a reorg that takes the payment away ends the stream and the subscription', async () => {

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../packages/node/src/kernel/clock.ts'
+import { systemRng } from '../packages/node/src/kernel/random.ts'
 import { sampleFiles } from '../packages/node/src/matrix/demo/sample-files.fixture.ts'
 import { createSymbolBook, ingestFile } from '../packages/node/src/matrix/index.ts'
 import type { EntitlementPort } from '../packages/node/src/payments/index.ts'
+import { revokeTokens } from '../packages/node/src/signing/index.ts'
+import { signRequest } from '../packages/sdk/src/index.ts'
 import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
 
 type Cell = { value: unknown; source: string; as_of: string; available_at: string; licence: string } | null
@@ -156,14 +159,91 @@ test('as_of answers with what was known then, and history with the past of one s
   expect((await get('/matrix/squeeze/vip?history=10', { 'x-test-pass': '1' })).status).toBe(400)
 })
 
+/** A wallet that subscribed to vip, with its token. */
+async function subscriber() {
+  const account = await till.newBuyer(1_000_000_000n)
+  const bought = await buy(account, `${till.node.url}/matrix/subscribe/vip`)
+  const { token } = (await bought.json()) as { token: string }
+  return { account, authorization: `Bearer ${token}` }
+}
+
+/** Collects what comes until the stream ends or is left. */
+function readStream(response: Response) {
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  const seen = { text: '', done: false, leave: () => reader.cancel().catch(() => {}) }
+  void (async () => {
+    for (;;) {
+      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }))
+      if (done) break
+      seen.text += Buffer.from(value ?? []).toString('utf8')
+    }
+    seen.done = true
+  })()
+  return seen
+}
+
+const patience = { timeout: 20_000, interval: 100 }
+
+test('a vip stream had no limit of open streams', async () => {
+  const { authorization } = await subscriber()
+  const open = () => get('/matrix/squeeze/vip?stream=1', { authorization })
+  const streams = []
+  for (let n = 0; n < 5; n += 1) {
+    const response = await open()
+    expect(response.status).toBe(200)
+    streams.push(readStream(response))
+  }
+  const refused = await open()
+  expect([refused.status, refused.headers.has('retry-after')]).toEqual([429, true])
+  // Pulls are not streams.
+  expect((await get('/matrix/squeeze/vip', { authorization })).status).toBe(200)
+  await streams[0]?.leave()
+  await expect
+    .poll(async () => {
+      const again = await open()
+      if (again.status === 200) streams.push(readStream(again))
+      return again.status
+    }, patience)
+    .toBe(200)
+  for (const stream of streams) await stream.leave()
+}, 60_000)
+
+test('a vip stream survived the revocation of its token, and the end of its subscription', async () => {
+  const { account, authorization } = await subscriber()
+  const other = await subscriber()
+  const byToken = readStream(await get('/matrix/squeeze/vip?stream=1', { authorization }))
+  const expiring = readStream(await get('/matrix/squeeze/vip?stream=1', { authorization: other.authorization }))
+  for (const stream of [byToken, expiring]) await expect.poll(() => stream.text, patience).toContain('event: snapshot')
+  const revoke = await signRequest(`${till.node.url}/v1/subscriptions/revoke`, { method: 'POST' }, { account })
+  expect((await fetch(revoke)).status).toBe(200)
+  await till.db.owner.query('update subscription set until_at = now() where wallet = $1', [
+    other.account.address.toLowerCase(),
+  ])
+  for (const stream of [byToken, expiring]) await expect.poll(() => stream.done, patience).toBe(true)
+  expect(byToken.text).toContain('"reason":"token_ended"')
+  expect(expiring.text).toContain('"reason":"expired"')
+  const last = await subscriber()
+  const revoked = readStream(await get('/matrix/squeeze/vip?stream=1', { authorization: last.authorization }))
+  await expect.poll(() => revoked.text, patience).toContain('event: snapshot')
+  await revokeTokens(till.db.database, systemRng, systemClock.nowMs())
+  await expect.poll(() => revoked.done, patience).toBe(true)
+  expect(revoked.text).toContain('"reason":"token_ended"')
+}, 60_000)
+
+test('what pays for single calls opened a vip stream', async () => {
+  const refused = await get('/matrix/squeeze/vip?stream=1', { 'x-test-pass': '1' })
+  expect([refused.status, await refused.json()]).toMatchObject([403, { code: 'subscription_required' }])
+})
+
 test('a stream is for subscribers: signed CloudEvents, and no payment opens it', async () => {
   const buyer = await till.newBuyer()
   const paid = await buy(buyer, `${till.node.url}/matrix/squeeze/vip?stream=1`)
   expect(paid.status).toBe(403)
   expect(((await paid.json()) as { code: string }).code).toBe('subscription_required')
   const stop = new AbortController()
+  const { authorization } = await subscriber()
   const response = await fetch(`${till.node.url}/matrix/squeeze/vip?stream=1&limit=2`, {
-    headers: { 'x-test-pass': '1' },
+    headers: { authorization },
     signal: stop.signal,
   })
   expect(response.headers.get('content-type')).toContain('text/event-stream')
@@ -186,7 +266,7 @@ test('a stream is for subscribers: signed CloudEvents, and no payment opens it',
     datasha256: string
   }
   expect(signed.datasha256).toBe(event.datasha256)
-  const forged = await get('/matrix/squeeze/vip?stream=1', { 'x-test-pass': '1', 'last-event-id': 'x\u0001' }).catch(
+  const forged = await get('/matrix/squeeze/vip?stream=1', { authorization, 'last-event-id': 'x\u0001' }).catch(
     () => undefined,
   )
   expect(forged === undefined || forged.status === 400).toBe(true)

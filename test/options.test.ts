@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   type AssayClient,
   buyOption,
@@ -11,6 +12,7 @@ import {
   readOptionHoldings,
   readOptionSeries,
   replayOptionSettlement,
+  signRequest,
   topUpCredit,
   withdrawOption,
   writeOption,
@@ -21,8 +23,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createProgram } from '../packages/cli/src/program.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { demoUsdcAddress } from '../packages/node/src/devnet/accounts.ts'
+import type { Address } from '../packages/node/src/kernel/address.ts'
 import { type Clock, systemClock } from '../packages/node/src/kernel/clock.ts'
-import { trialBalance } from '../packages/node/src/ledger/index.ts'
+import { accounts, credit, debit, post, trialBalance } from '../packages/node/src/ledger/index.ts'
 import type { PublishedBucket } from '../packages/node/src/market/contract.ts'
 import { createTestDemand, testClusters } from '../packages/node/src/market/options/exchange.fixture.ts'
 import { openOptions } from '../packages/node/src/market/options/index.ts'
@@ -231,6 +234,30 @@ test('contracts are written and bought from credit, without a transaction of the
   const { credit } = await readCredit(buying, till.node.url, holder.address)
   expect(credit.find(({ network }) => network === 'eip155:8453')).toMatchObject({ credit_micro: '949000000' })
 }, 180_000)
+
+test('credit of another chain reserved contracts before it was refused', async () => {
+  const { symbol } = await nearest()
+  const account = await till.newBuyer(0n)
+  const wallet = account.address.toLowerCase() as Address
+  const lines = [
+    debit(accounts.onchain('eip155:137', 'custody'), 9_000_000_000n),
+    credit(accounts.credit('eip155:137', wallet), 9_000_000_000n),
+  ]
+  await post(till.db.database, [{ reference: `test_topup:${wallet}`, kind: 'topup', lines }])
+  const bodies = { buy: { symbol }, write: { symbol, premium_usd: '80' } }
+  for (const [what, body] of Object.entries(bodies)) {
+    const signed = await signRequest(at(`/v1/options/${what}`), json(body), {
+      account,
+      platform: { nowMs: clock.nowMs, randomBytes: (length) => randomBytes(length) },
+    })
+    const response = await fetch(signed)
+    expect([response.status, await response.json()], what).toMatchObject([402, { code: 'payment_required' }])
+  }
+  const { rows } = await till.db.owner.query('select state from option_position where holder = $1', [wallet])
+  expect(rows).toEqual([])
+  const calls = await till.db.owner.query('select state from entitled_call where account = $1', [wallet])
+  expect(calls.rows).toEqual([])
+})
 
 test('the kill switch stops trading, not looking', async () => {
   await setSwitch(till.db.database, { name: 'options', on: true, reason: 'drill', by: 'test' })

@@ -308,3 +308,12 @@ test('every served payment has exactly one transfer, and no transfer serves twic
   const transfers = rows.map((row) => `${row.network} ${row.transaction} ${row.log_position}`)
   expect(new Set(transfers).size).toBe(rows.length)
 })
+
+test('a payment beside X-PAYMENT was taken although another reader may have found the other one', async () => {
+  const buyer = await till.newBuyer()
+  const payload = await signPayment(buyer, await quote(url))
+  const both = await send(url, payload, { headers: { 'x-payment': encodePayload(payload) } })
+  const body = await expectRefused(both, [400], buyer.address, payload.payload.authorization['nonce'])
+  expect(body['code']).toBe('payment_malformed')
+  expect((await send(url, payload)).status).toBe(200)
+})

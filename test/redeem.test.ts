@@ -4,6 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import smartWallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json' }
 import { type Devnet, demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
 import type { Address } from '../packages/node/src/kernel/address.ts'
+import { systemClock } from '../packages/node/src/kernel/clock.ts'
+import { systemRng } from '../packages/node/src/kernel/random.ts'
+import { revokeTokens } from '../packages/node/src/signing/index.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
 import { openFeedShop } from './support/feed-shop.ts'
 import { expectSoundBooks } from './support/invariants.ts'
@@ -162,6 +165,33 @@ test('a named call uses the pass once however often it is sent, and another requ
   expect(
     (await fetch(at('/test/feed/live'), { headers: { authorization: `Bearer apass_${'0'.repeat(52)}` } })).status,
   ).toBe(401)
+})
+
+test('a pass whose token was revoked opens nothing, and its redemption gives a new token', async () => {
+  const body = await draft()
+  const redeem = async () => ((await (await post(body)).json()) as { pass: { token: string } }).pass.token
+  const use = async (token: string) =>
+    (await fetch(at('/test/feed/live'), { headers: { authorization: `Bearer ${token}` } })).status
+  const first = await redeem()
+  expect(await redeem()).toBe(first)
+  await revokeTokens(till.db.database, systemRng, systemClock.nowMs())
+  expect(await use(first)).toBe(401)
+  const again = await Promise.all([redeem(), redeem()])
+  expect(new Set(again).size).toBe(1)
+  expect(again[0]).not.toBe(first)
+  expect(await use(again[0] as string)).toBe(200)
+  expect(await use(first)).toBe(401)
+})
+
+test('two passes of one wallet shared the names of their calls', async () => {
+  const newPass = async () => ((await (await post(await draft())).json()) as { pass: { token: string } }).pass
+  const passes = [await newPass(), await newPass()]
+  const statuses: number[] = []
+  for (const [n, { token }] of passes.entries()) {
+    const headers = { authorization: `Bearer ${token}`, 'idempotency-key': 'of-each' }
+    statuses.push((await fetch(at(`/test/feed/live?n=${n}`), { headers })).status)
+  }
+  expect(statuses).toEqual([200, 200])
 })
 
 test('credit is paid in once and drawn by signed requests, which earn points; a top-up earns none', async () => {

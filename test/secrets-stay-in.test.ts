@@ -99,7 +99,9 @@ async function keepStoredSecrets(): Promise<void> {
   )
   let kept = 0
   for (const { table, column } of columns) {
-    const { rows } = await owner.query<{ value: string | Buffer }>(`select "${column}" as value from "${table}"`)
+    const { rows } = await owner.query<{ value: string | Buffer }>(
+      `select "${column}" as value from "${table}" where "${column}" is not null`,
+    )
     for (const { value } of rows) {
       house.watch.keep(`${table}.${column}`, value)
       if (typeof value === 'string') house.watch.keep(`${table}.${column}`, Buffer.from(value, 'base64url'))

@@ -1,4 +1,9 @@
+import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../packages/node/src/kernel/clock.ts'
+import { base32 } from '../packages/node/src/kernel/ids.ts'
+import { systemRng } from '../packages/node/src/kernel/random.ts'
+import { revokeTokens } from '../packages/node/src/signing/index.ts'
 import { requestChallenge, signIn, signInHeader, signRequest } from '../packages/sdk/src/index.ts'
 import { openFeedShop } from './support/feed-shop.ts'
 import { expectSoundBooks } from './support/invariants.ts'
@@ -105,6 +110,37 @@ test('rotate ends the old token, revoke ends them all, and a renewal brings a ne
   const renewed = (await (await buy(buyer, at('/matrix/subscribe/standard'))).json()) as Bought
   expect((await pull('live', renewed.token)).status).toBe(200)
 })
+
+test('bearer tokens could be made from the signing seed and survived a revocation', async () => {
+  const other = await till.startAnother({ shops: [openFeedShop] })
+  const buyer = await till.newBuyer(2_000_000_000n)
+  const { token } = (await (await buy(buyer, at('/matrix/subscribe/standard'))).json()) as Bought
+  const seeds = await till.db.owner.query<{ seed: string }>('select private_d as seed from keyring_demo_secret')
+  for (const { seed } of seeds.rows) {
+    const name = `assay asub token 1\n${buyer.address.toLowerCase()} 1`
+    const forged = base32(createHmac('sha256', Buffer.from(seed, 'base64url')).update(name).digest())
+    expect((await pull('live', `asub_${forged}`)).status).toBe(401)
+  }
+  const opens = async (given: string) =>
+    Promise.all(
+      [till.node.url, other.address].map(async (node) => {
+        const headers = { authorization: `Bearer ${given}` }
+        return (await fetch(`${node}/test/feed/live`, { headers })).status
+      }),
+    )
+  expect(await opens(token)).toEqual([200, 200])
+  await revokeTokens(till.db.database, systemRng, systemClock.nowMs())
+  expect(await opens(token)).toEqual([401, 401])
+  const signed = await signRequest(at('/v1/subscriptions/rotate'), { method: 'POST' }, { account: buyer })
+  const rotated = (await (await fetch(signed)).json()) as Bought
+  expect(rotated.token).not.toBe(token)
+  expect(await opens(rotated.token)).toEqual([200, 200])
+  // Paid for again, a wallet whose token was revoked gets one that opens something.
+  await revokeTokens(till.db.database, systemRng, systemClock.nowMs())
+  const renewed = (await (await buy(buyer, at('/matrix/subscribe/standard'))).json()) as Bought
+  expect(await opens(renewed.token)).toEqual([200, 200])
+  expect(await opens(rotated.token)).toEqual([401, 401])
+}, 60_000)
 
 test('L14: a reorg that takes the payment away takes the period, the points and the affiliate’s share away', async () => {
   const buyer = await till.newBuyer(2_000_000_000n)

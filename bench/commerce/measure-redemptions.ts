@@ -12,7 +12,7 @@ import { checkAccountSignature, statementTypedData } from '../../packages/node/s
 import { parseRewardsPolicy, type Reward } from '../../packages/node/src/rewards/policy.ts'
 import { createRedeemPoints } from '../../packages/node/src/rewards/redeem-points.ts'
 import { type RedeemMessage, redeemDigest, redeemStatement } from '../../packages/node/src/rewards/redeem-statement.ts'
-import { createFixedKeyring, createTokenMaker, generateSigningKey } from '../../packages/node/src/signing/index.ts'
+import { createTokenMaker } from '../../packages/node/src/signing/index.ts'
 import { openStore } from '../../packages/node/src/store/open-store.ts'
 
 const node = 'http://127.0.0.1:4020'
@@ -35,7 +35,7 @@ export async function measureRedemptions(home: string, attempts = 10_000) {
     const { database } = store
     const policy = parseRewardsPolicy()
     const reward = policy.rewards.find(({ id }) => id === 'pull') as Reward
-    const tokens = createTokenMaker(createFixedKeyring(generateSigningKey(systemRng), 0), 'apass')
+    const tokens = createTokenMaker(systemRng, 'apass')
     const desk = createRedeemPoints({
       database,
       clock: systemClock,

@@ -1,12 +1,15 @@
 // npm run drill: a backup of a running node, everything lost, restored into a new server, compared with the chain.
-// Exit code 1 when the restored books are broken, differ from the chain, or a payment of the lost time is not found again.
+// Exit code 1 when the restored books are broken, differ from the chain, a payment of the lost time is not found again,
+// something is paid out twice, or payouts and creator roots do not continue by themselves.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Address } from '../../packages/node/src/kernel/address.ts'
 import { systemClock } from '../../packages/node/src/kernel/clock.ts'
 import { silentLog } from '../../packages/node/src/kernel/log.ts'
 import { systemRng } from '../../packages/node/src/kernel/random.ts'
 import { restoreBackup } from '../../packages/node/src/store/backup/restore-backup.ts'
 import { takeBackup } from '../../packages/node/src/store/backup/take-backup.ts'
+import type { Database } from '../../packages/node/src/store/database.ts'
 import { runEmbedded } from '../../packages/node/src/store/embedded/run-embedded.ts'
 import { createDatabase } from '../../packages/node/src/store/pool.ts'
 import { benchPayer, signPayment } from '../load/sign-payments.ts'
@@ -16,6 +19,7 @@ import { type Cluster, openCluster } from '../scale/cluster.ts'
 import { createNodeProcess, type NodeProcess } from '../scale/node-process.ts'
 import { paidPath, paymentHeader, readTerms } from '../scale/terms.ts'
 import { tell } from '../scale/verdict.ts'
+import { isPaidOut, isReconciled, moneyOut, oweCreator, oweRoyalty, payees, usd } from './money-out.ts'
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const payers = 60
@@ -34,11 +38,16 @@ export async function runDrill(): Promise<number> {
 async function drill(cluster: Cluster): Promise<number> {
   const caller = openCaller(16)
   const backup = join(cluster.home, 'backup')
-  const node = await createNodeProcess(cluster)
+  const node = await createNodeProcess(cluster, market)
   try {
-    say('a node sells ...')
+    say('a node sells and pays out ...')
     await node.start()
     await buy(caller, node, 0, 20)
+    for (const payee of payees) await oweRoyalty(cluster.owner, payee, 20n * usd)
+    await oweCreator(cluster.owner, 2n * usd)
+    await untilTrue('everybody is paid', () => isPaidOut(cluster.owner))
+    // Due when the backup is taken: it may be paid before or after it.
+    await oweRoyalty(cluster.owner, payees[0] as Address, 15n * usd)
     say('a backup is taken while it goes on selling ...')
     const startedMs = performance.now()
     const [taken] = await Promise.all([
@@ -46,8 +55,11 @@ async function drill(cluster: Cluster): Promise<number> {
       buy(caller, node, 20, 20),
     ])
     const backupSeconds = (performance.now() - startedMs) / 1000
-    say('more is sold, then machine and database are lost ...')
+    say('more is sold and paid out, then machine and database are lost ...')
     const lost = await buy(caller, node, 40, 20)
+    await oweRoyalty(cluster.owner, payees[1] as Address, 12n * usd)
+    await oweCreator(cluster.owner, 3n * usd)
+    await untilTrue('everybody is paid', () => isPaidOut(cluster.owner))
     await node.end('SIGKILL')
     return await restoreAndCompare(cluster, caller, { backup, bytes: taken.bytes, backupSeconds, lost })
   } finally {
@@ -83,9 +95,10 @@ async function restoreAndCompare(cluster: Cluster, caller: Caller, taken: Taken)
   const server = await runEmbedded({ home, ...ports, onProgress: () => {}, onLockLost: () => {} })
   cluster.adopt(() => server.stop())
   const database = createDatabase({ target: { url: server.databaseUrl }, poolSize: 2, ...ports })
-  const node = await createNodeProcess(cluster, { DATABASE_URL: server.databaseUrl })
+  const node = await createNodeProcess(cluster, { ...market, DATABASE_URL: server.databaseUrl })
   try {
     const faults = await faultsInBooks(database)
+    const outBefore = await moneyOut(cluster)
     say('the node starts on what was restored and looks at the chain ...')
     await node.start()
     const seconds = (performance.now() - startedMs) / 1000
@@ -96,10 +109,11 @@ async function restoreAndCompare(cluster: Cluster, caller: Caller, taken: Taken)
     faults.push(...apart, ...(await faultsInBooks(database)))
     if (seconds > secondsMax) faults.push(`it took ${seconds.toFixed(1)} s`)
     await buy(caller, node, 0, 5)
+    faults.push(...(await continueMoneyOut(cluster, database, outBefore)))
     tell({
       name: 'backup of a running node restored into a new server',
       asked: 'books whole and equal to the chain, ready within 15 minutes',
-      measured: `ready ${seconds.toFixed(1)} s after the loss; ${found} of ${taken.lost.length} payments made after the backup found on chain and credited; difference ${apart.length === 0 ? '0' : apart.join(', ')}`,
+      measured: `ready ${seconds.toFixed(1)} s after the loss; ${found} of ${taken.lost.length} payments made after the backup found on chain; nothing paid out twice, payouts and creator roots went on; difference ${apart.length === 0 ? '0' : apart.join(', ')}`,
       notes: [
         `backup: ${(taken.bytes / 1_048_576).toFixed(0)} MB in ${taken.backupSeconds.toFixed(1)} s, the node selling meanwhile`,
       ],
@@ -113,15 +127,43 @@ async function restoreAndCompare(cluster: Cluster, caller: Caller, taken: Taken)
   }
 }
 
+/** Roots are made at once, for any amount. */
+const market = { CITATIONS: '{"root_seconds":1,"root_minimum_usd":"0.5"}' }
+
+/** Until then nothing may have left twice; afterwards new debts are paid, less what the books forgot that was paid. */
+async function continueMoneyOut(cluster: Cluster, database: Database, before: readonly bigint[]): Promise<string[]> {
+  await untilTrue('the restore is reconciled', () => isReconciled(database))
+  const same = await moneyOut(cluster)
+  const faults = same.join() === before.join() ? [] : [`paid out twice: ${before.join()} became ${same.join()}`]
+  for (const payee of payees) await oweRoyalty(database, payee, 30n * usd)
+  await oweCreator(database, 4n * usd)
+  await untilTrue('payouts and creator roots continue', () => isPaidOut(database))
+  // The second payee got 12 USD in the lost time, for a debt that was lost with it.
+  const expected = [4n, 30n, 18n, 30n]
+  const gained = (await moneyOut(cluster)).map((micro, index) => (micro - (before[index] ?? 0n)) / usd)
+  // A creator's share of the lost time is in the contract; the next root gives it out again.
+  if (gained.slice(1).join() !== expected.slice(1).join())
+    faults.push(`paid ${gained.join()} USD, not ${expected.join()}`)
+  return faults
+}
+
+async function untilTrue(what: string, isIt: () => Promise<boolean>): Promise<void> {
+  const startedMs = performance.now()
+  while (!(await isIt())) {
+    if (performance.now() - startedMs > foundWithinMs) throw new Error(`not within ${foundWithinMs / 1000} s: ${what}`)
+    await sleep(250)
+  }
+}
+
 const foundWithinMs = 180_000
 
-/** Until every payment of the lost time is in the books again, as credit of whoever paid it. */
-async function untilFound(database: ReturnType<typeof createDatabase>, nonces: readonly string[]): Promise<number> {
+/** Until every payment of the lost time is in the books again, on the account of the gap. */
+async function untilFound(database: Database, nonces: readonly string[]): Promise<number> {
   const wanted = nonces.map((nonce) => Buffer.from(nonce.slice(2), 'hex'))
   const startedMs = performance.now()
   for (;;) {
     const { rowCount } = await database.query(
-      `select from payment where nonce = any($1::bytea[]) and state in ('credited', 'served')`,
+      `select from transfer where nonce = any($1::bytea[]) and booked_as is not null`,
       [wanted],
     )
     if (rowCount >= nonces.length || performance.now() - startedMs > foundWithinMs) return rowCount

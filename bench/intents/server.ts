@@ -40,7 +40,7 @@ const driver: OpenShop = async (context) => {
     source: 'payment' as const,
   }
   const granted = await context.database.transaction((tx) => subscriptions.grant(tx, sale))
-  token = subscriptions.tokenOf(granted) ?? ''
+  token = (await subscriptions.tokenOf(granted)) ?? ''
   publish = (count) =>
     context.database.transaction(async (tx) => {
       const first = (await newestSeq(tx)) + 1

@@ -9,6 +9,7 @@ import { createSnapshotKeeper } from '../../packages/node/src/matrix/snapshots/k
 import { createSymbolBook } from '../../packages/node/src/matrix/store/symbol-book.ts'
 import { createFileShelf } from '../../packages/node/src/matrix/world/file-shelf.ts'
 import { openStore } from '../../packages/node/src/store/open-store.ts'
+import { openSubscriptionStreams } from '../../packages/node/src/subscriptions/index.ts'
 import { handOut } from '../hand-out.ts'
 import { temporaryHome } from '../process/temporary-home.ts'
 
@@ -21,6 +22,7 @@ export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Prom
   const symbols = createSymbolBook()
   const gate = createLicenceGate({ demo: true, assertions: [] })
   const common = { database, clock: systemClock, log: silentLog, shelf, symbols, gate, delayMs: 65 * 60_000 }
+  const streams = openSubscriptionStreams({ ...common, rng: systemRng }, { routeId: 'matrix.vip', connections: 5 })
   return {
     deps: {
       ...common,
@@ -31,9 +33,11 @@ export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Prom
       memo: createAnswerMemo(),
       prices: { liveMicro: 50_000n, vipMicro: 250_000n },
       network: 'eip155:8453',
+      streams,
       stopping: new AbortController().signal,
     },
     close: async () => {
+      await streams.stop()
       await store.stop()
       await rm(home, { recursive: true, force: true })
     },

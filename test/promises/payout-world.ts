@@ -77,7 +77,7 @@ export async function openPayoutWorld() {
         db.database,
         payees.map(({ address, micro }) => ({
           reference: `owe:${address}`,
-          kind: 'share',
+          kind: 'opening',
           lines: [
             debit(accounts.onchain(network8453, 'custody'), micro),
             credit(accounts.payable(network8453, address, purpose), micro),

@@ -203,6 +203,26 @@ export const rows: readonly Row[] = [
     ],
   },
   {
+    name: 'adversary',
+    promise: 'what arrived is what is booked, whoever signs, carries, cancels or settles it',
+    asked: 'every attack gains nothing, stops nobody and leaves the books equal to the chain',
+    commands: [
+      tests(['test/adversary', 'packages/node/src/ledger/transfers', 'packages/node/src/payouts/restored']),
+      script(
+        'simulate',
+        ['--seeds', '20', '--steps', '200'],
+        ['--steps', '60'],
+        /^(seed .*held.*|.*BROKEN.*|all seeds held)/,
+      ),
+    ],
+  },
+  {
+    name: 'faults',
+    promise: 'a fault planted in the till is found by the proof that should find it',
+    asked: 'every planted fault is found',
+    commands: [script('planted-faults', [], ['--only', 'ed '], /^((?:ok|FAIL) .*|\d+ of \d+ planted.*)/)],
+  },
+  {
     name: 'mutate',
     promise: 'tests can fail',
     asked: '85 % of mutants killed',

@@ -16,7 +16,17 @@ test('help names every command and every exit code', async () => {
 })
 
 test('every command explains itself and, but for up, speaks JSON', async () => {
-  const commands = ['buy', 'verify', 'doctor', 'keys list', 'keys rotate', 'keys revoke', 'switch list', 'switch on']
+  const commands = [
+    'buy',
+    'verify',
+    'doctor',
+    'keys list',
+    'keys rotate',
+    'keys revoke',
+    'keys revoke-tokens',
+    'switch list',
+    'switch on',
+  ]
   commands.push('switch off', ...['balances', 'trial', 'entries', 'verify', 'payments'].map((name) => `ledger ${name}`))
   for (const command of commands) {
     const { code, out } = await run(...command.split(' '), '--help')

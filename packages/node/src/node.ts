@@ -187,7 +187,12 @@ function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
   return [
     till,
     openTokensShop({ settings: config.tokens }),
-    openMatrixShop({ settings: config.matrix, licences: config.licences, contact: config.contactEmail }),
+    openMatrixShop({
+      settings: config.matrix,
+      subscriptions: config.subscriptions,
+      licences: config.licences,
+      contact: config.contactEmail,
+    }),
     openSubscriptionsShop({ policy: config.subscriptions }),
     openRewardsShop({ policy: config.rewards }),
     openCitationsShop({

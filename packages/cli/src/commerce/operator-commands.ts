@@ -55,6 +55,21 @@ const addPayouts: AddCommand = (program, context) => {
           (await import('./run-payouts.ts')).pause(context, operator, on, options),
         ),
       )
+  addAcceptLoss(group, context)
+}
+
+const addAcceptLoss: AddCommand = (group, context) => {
+  group
+    .command('accept-loss')
+    .description('book money that is missing at the custody wallet as lost, and let payouts go on')
+    .argument('<network>', 'such as eip155:8453')
+    .requiredOption('--reason <text>', 'why; it is kept in the audit log')
+    .option(...jsonOption)
+    .action((network: string, options: { reason: string; json?: boolean }) =>
+      withOperator(context.terminal, async (operator) =>
+        (await import('./run-payouts.ts')).acceptLoss(context, operator, network, options),
+      ),
+    )
 }
 
 const addRefund: AddCommand = (program, context) => {

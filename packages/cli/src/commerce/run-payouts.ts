@@ -75,6 +75,25 @@ export async function pause(
   )
 }
 
+export async function acceptLoss(
+  { terminal }: CommandContext,
+  { node, database, actor }: Operator,
+  network: string,
+  options: { reason: string; json?: boolean },
+): Promise<void> {
+  if (options.reason.trim() === '') throw usageError('--reason must say something')
+  const outcome = await node.acceptLoss(database, network, actor, options.reason)
+  if (outcome.status === 'not_stopped')
+    throw new CliError(exitCodes.refused, 'not_stopped', `no money is missing at the custody wallet of ${network}`)
+  const { lossMicro } = outcome
+  printResult(
+    terminal,
+    options.json,
+    { network, loss_micro: lossMicro },
+    () => `${amountText(lossMicro, 'usdc')} booked as lost; payouts on ${network} go on`,
+  )
+}
+
 export async function listSubscribers(
   { terminal }: CommandContext,
   { node, database }: Operator,

@@ -79,6 +79,22 @@ export async function revokeKeys(
   })
 }
 
+/** Bearer tokens of subscriptions and passes: they are made from a secret in the database, not from signing keys. */
+export async function revokeAllTokens(
+  context: CommandContext,
+  operator: Operator,
+  options: ChangeOptions,
+): Promise<void> {
+  const question = 'Revoke all bearer tokens of subscriptions and passes? Their wallets have to get new ones.'
+  if (!(await goOn(context, question, options))) return
+  const { node, database } = operator
+  const { version } = await node.revokeTokens(database, node.systemRng, node.systemClock.nowMs())
+  await audit(operator, 'keys.revoke_tokens', String(version), {})
+  printResult(context.terminal, options.json, { revoked: 'all', secret_version: version }, () =>
+    [`all bearer tokens are revoked`, `new ones are made with version ${version} of the secret`].join('\n'),
+  )
+}
+
 /** False after --dry-run; throws when the person says no. */
 async function goOn({ terminal }: CommandContext, question: string, options: ChangeOptions): Promise<boolean> {
   if (options.dryRun) {

@@ -22,6 +22,7 @@ export const addKeys: AddCommand = (program, context) => {
     )
   addRotate(group, context)
   addRevoke(group, context)
+  addRevokeTokens(group, context)
 }
 
 const addRotate: AddCommand = (group, context) => {
@@ -75,4 +76,19 @@ export function withKeyIdLast(args: readonly string[]): readonly string[] {
   if (args[0] !== 'keys' || args[1] !== 'revoke' || args.includes('--')) return args
   const keyIds = args.filter((arg) => /^-[A-Za-z0-9_-]{42}$/.test(arg))
   return keyIds.length === 0 ? args : [...args.filter((arg) => !keyIds.includes(arg)), '--', ...keyIds]
+}
+
+const addRevokeTokens: AddCommand = (group, context) => {
+  group
+    .command('revoke-tokens')
+    .description('revoke all bearer tokens of subscriptions and passes, at once and in all processes')
+    .option('--dry-run', 'say what would be done')
+    .option('-y, --yes', 'do not ask')
+    .option(...jsonOption)
+    .action((options: ChangeOptions) =>
+      withOperator(context.terminal, async (operator) => {
+        const { revokeAllTokens } = await import('./change-keys.ts')
+        await revokeAllTokens(context, operator, options)
+      }),
+    )
 }

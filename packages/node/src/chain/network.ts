@@ -11,6 +11,13 @@ export type Network = {
   usdc: UsdcAsset
   /** What the demo chain or the real one needs at least as priority fee, in wei. */
   priorityFeeWeiMin: bigint
+  /** Above these nothing is offered, whatever an endpoint suggests: a person decides about such a market. */
+  priorityFeeWeiMax: bigint
+  maxFeeWeiMax: bigint
+  /** Gas that one transaction may use at most: EIP-7825, or what the block producers take. */
+  transactionGasMax: bigint
+  /** USD per coin of the chain, estimated high: it bounds what a transaction may cost, and is no quote. */
+  nativeUsdMax: bigint
   blockSecondsTypical: number
   multicall3: Address
 }
@@ -31,6 +38,10 @@ export const knownNetworks: readonly Network[] = [
     testnet: false,
     usdc: usdc('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', 'USD Coin'),
     priorityFeeWeiMin: 1_000_000n,
+    priorityFeeWeiMax: 2_000_000_000n,
+    maxFeeWeiMax: 20_000_000_000n,
+    transactionGasMax: 16_777_216n,
+    nativeUsdMax: 10_000n,
     blockSecondsTypical: 2,
     multicall3: multicall3Address,
   },
@@ -41,6 +52,10 @@ export const knownNetworks: readonly Network[] = [
     testnet: false,
     usdc: usdc('0x3c499c542cef5e3811e1192ce70d8cc03d5c3359', 'USD Coin'),
     priorityFeeWeiMin: 30_000_000_000n,
+    priorityFeeWeiMax: 600_000_000_000n,
+    maxFeeWeiMax: 5_000_000_000_000n,
+    transactionGasMax: 32_000_000n,
+    nativeUsdMax: 3n,
     blockSecondsTypical: 2,
     multicall3: multicall3Address,
   },
@@ -51,6 +66,10 @@ export const knownNetworks: readonly Network[] = [
     testnet: true,
     usdc: usdc('0x036cbd53842c5426634e7929541ec2318f3dcf7e', 'USDC'),
     priorityFeeWeiMin: 1_000_000n,
+    priorityFeeWeiMax: 2_000_000_000n,
+    maxFeeWeiMax: 20_000_000_000n,
+    transactionGasMax: 16_777_216n,
+    nativeUsdMax: 10_000n,
     blockSecondsTypical: 2,
     multicall3: multicall3Address,
   },
@@ -61,6 +80,10 @@ export const knownNetworks: readonly Network[] = [
     testnet: true,
     usdc: usdc('0x41e94eb019c0762f9bfcf9fb1e58725bfb0e7582', 'USDC'),
     priorityFeeWeiMin: 30_000_000_000n,
+    priorityFeeWeiMax: 600_000_000_000n,
+    maxFeeWeiMax: 5_000_000_000_000n,
+    transactionGasMax: 32_000_000n,
+    nativeUsdMax: 3n,
     blockSecondsTypical: 2,
     multicall3: multicall3Address,
   },

@@ -5,6 +5,7 @@ import { foldAttestations } from './attest/fold-attestations.ts'
 import { attestRoutes } from './attest/routes.ts'
 import { createSnapshots } from './attest/snapshots.ts'
 import { createMayRead } from './crawl/may-read.ts'
+import { mayBackRoot } from './creators/adopt-root.ts'
 import type { CreatorDeps } from './creators/deps.ts'
 import { reverseAccruals } from './creators/reverse-accruals.ts'
 import { creatorRoutes } from './creators/routes.ts'
@@ -99,6 +100,7 @@ export async function openMarket(
     ],
     reversalHooks: [reverseAccruals],
     beforeReconcile: () => followAllChains(creators),
+    booksOutbound: async (transfer) => mayBackRoot(creators, transfer),
     jobs: [
       ...fundingJobs(context, sources, settings),
       { name: 'citations.fold', intervalMs: 5_000, work: () => foldAttestations(sources) },

@@ -23,6 +23,7 @@ import type { Facilitator } from '../payments/index.ts'
 import { type CheckContractSignature, createContractSignatureChecker } from '../proofs/index.ts'
 import { createKeyring, type Keyring } from '../signing/index.ts'
 import type { Database } from '../store/database.ts'
+import { type DetectDeps, detectRestore } from '../store/detect-restore.ts'
 import { ensureInstance } from '../store/instance.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 
@@ -47,6 +48,8 @@ export type Ground = {
   chains: ReadonlyMap<string, ChainPort>
   devnets: readonly Devnet[]
   keyring: Keyring
+  /** Finds out whether the database was restored to an earlier time. */
+  restoreDetection: DetectDeps
   checkContractSignature: CheckContractSignature
 }
 
@@ -121,7 +124,18 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
     // The first key names the node for good; later ones are vouched for by it.
     keyId: keyring.keys()[0]?.keyId ?? '',
   })
-  return { store, networks, endpoints, rpcs, chains, devnets, keyring, checkContractSignature }
+  const restoreDetection: DetectDeps = {
+    database: store.database,
+    home: config.home,
+    log,
+    metrics: ports.metrics,
+    heads: async () =>
+      new Map(
+        await Promise.all([...chains].map(async ([caip2, chain]) => [caip2, (await chain.head()).number] as const)),
+      ),
+  }
+  await detectRestore(restoreDetection)
+  return { restoreDetection, store, networks, endpoints, rpcs, chains, devnets, keyring, checkContractSignature }
 }
 
 /** Who is paid where, as the instance row names it. */

@@ -15,8 +15,10 @@ import {
   watchFinality,
 } from '../payments/index.ts'
 import { type PayoutDeps, runPayouts, watchPayouts } from '../payouts/index.ts'
+import { detectRestore } from '../store/detect-restore.ts'
 import { purgeNonces } from '../store/nonce-claims.ts'
 import type { Ground, Interceptors, Ports, Stops } from './ground.ts'
+import { payoutHooks } from './payouts.ts'
 import type { Till } from './till.ts'
 
 /** Work that goes on by itself. Each job runs in one process at a time, whoever holds its lease. */
@@ -82,8 +84,11 @@ export async function startJobs(
     // A transfer that left and is not in the books yet would look like a difference.
     for (const chain of chains.values()) await watchPayouts(options.payouts, chain)
     for (const shop of options.shops) await shop.beforeReconcile?.()
-    await reconcileBooks({ database, clock, ids, log, metrics }, targets)
+    const hooks = payoutHooks(options.payouts, options.shops)
+    await reconcileBooks({ database, clock, ids, log, metrics, ...hooks }, targets)
   })
+  // A standby may be promoted, or an older copy started, under a running node.
+  every('store.restored', 10_000, () => detectRestore(ground.restoreDetection))
   every('ledger.seal', 10_000, () => sealBooks(database))
   every('payments.forget', 3_600_000, () => forgetIdle(database, clock.nowMs()))
   every('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs()))

@@ -1,7 +1,17 @@
 import type { SettlementWallets } from '../chain/wallet/index.ts'
 import type { Config } from '../config.ts'
-import type { Payees } from '../payments/index.ts'
-import { createCustodyKey, type PayoutChain, type PayoutDeps, parsePayoutPolicy } from '../payouts/index.ts'
+import type { Shop } from '../http/index.ts'
+import type { TransferRow } from '../ledger/index.ts'
+import type { Payees, ReconcileDeps } from '../payments/index.ts'
+import {
+  createCustodyKey,
+  explainPayout,
+  noteDifference,
+  type PayoutChain,
+  type PayoutDeps,
+  parsePayoutPolicy,
+} from '../payouts/index.ts'
+import { gapUntil, markReconciled, noteRestore } from '../store/restore.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'
 import type { Till } from './till.ts'
@@ -52,5 +62,37 @@ export function openPayouts(
     chains,
     purposes,
     switchedOn: async () => !(await till.switches.read()).payouts.on,
+  }
+}
+
+/** What reconciliation asks and tells: who sent money out of custody, what a restore may have lost, what is missing. */
+export function payoutHooks(
+  payouts: PayoutDeps,
+  shops: readonly Shop[],
+): Pick<ReconcileDeps, 'booksOutbound' | 'onMissing' | 'gapUntil' | 'onCompared'> {
+  const { database, chains } = payouts
+  const ofPayouts = async (row: TransferRow) => {
+    const network = chains.find(({ chain }) => chain.network.caip2 === row.network)?.chain.network
+    return network !== undefined && (await explainPayout(payouts, network, row)) === 'booked'
+  }
+  return {
+    booksOutbound: [ofPayouts, ...shops.flatMap(({ booksOutbound }) => booksOutbound ?? [])],
+    onMissing: async ({ network, nonce, blockNumber }) => {
+      if (nonce === undefined) return
+      const reason = `the custody nonce ${nonce} was used and is not known`
+      await noteRestore(database, payouts, { network, untilBlock: blockNumber, reason })
+    },
+    gapUntil: (network) => gapUntil(database, network),
+    onCompared: async ({ network, payee, upToBlock, differenceMicro }) => {
+      if (payee !== 'custody') return
+      const money = await noteDifference(database, { network, block: upToBlock, differenceMicro })
+      if (money === 'stopped') {
+        payouts.metrics.count('alarms', { alarm: 'payouts_stopped' })
+        payouts.log.error({ network }, 'the custody wallet holds less than the books say; payouts are stopped')
+      }
+      // Every address of the chain is recorded up to this block before the first comparison.
+      if (await markReconciled(database, network, upToBlock))
+        payouts.log.info({ network, block: upToBlock.toString() }, 'the gap of a restore is reconciled')
+    },
   }
 }

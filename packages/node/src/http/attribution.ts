@@ -1,14 +1,20 @@
 import { type Address, parseAddress } from '../kernel/address.ts'
 import type { Attribution } from '../payments/index.ts'
+import { isCoveredOrUnsigned } from '../proofs/index.ts'
 import type { FieldProblem, ReadQuery } from './query.ts'
 
-/** Who brought the buyer, from `ref`, `aff` and X-Affiliate-ID. Two differing codes are refused: guessing would pay the wrong one. */
+const affiliateHeader = 'x-affiliate-id'
+
+/**
+ * Who brought the buyer, from `ref`, `aff` and X-Affiliate-ID. Two differing codes are refused: guessing would pay the
+ * wrong one. A signed request always covers its query; a header it does not cover is ignored.
+ */
 export function readAttribution(
   given: ReadQuery['attribution'],
   headers: ReadonlyMap<string, string>,
   problems: FieldProblem[],
 ): Attribution {
-  const header = headers.get('x-affiliate-id')
+  const header = isCoveredOrUnsigned(headers, affiliateHeader) ? headers.get(affiliateHeader) : undefined
   const ref = oneWallet('query.ref', given.ref, problems)
   const aff = oneWallet('query.aff', header === undefined ? given.aff : [...given.aff, header], problems)
   return { ...(ref ? { ref } : {}), ...(aff ? { aff } : {}) }

@@ -13,6 +13,7 @@ export type Authorities = {
   of(host: string | undefined): Authority | undefined
   baseOrigin: string
   apiOrigin: string
+  apiName: string
   /** Used where the request itself names nothing usable. */
   fallback: Authority
 }
@@ -51,6 +52,7 @@ export function createAuthorities(config: AuthorityConfig): Authorities {
     of: (host) => (host === undefined ? undefined : (known.get(host) ?? known.get(host.toLowerCase()))),
     baseOrigin: base.origin,
     apiOrigin: api.origin,
+    apiName: api.host,
     fallback: { name: base.host, base: true, api: base.host === api.host },
   }
 }
@@ -58,6 +60,11 @@ export function createAuthorities(config: AuthorityConfig): Authorities {
 /** The origin of a route's resource: from configuration, never from the request. */
 export function originOf(authorities: Authorities, area: RouteDeclaration['area']): string {
   return area === 'C' ? authorities.apiOrigin : authorities.baseOrigin
+}
+
+/** The name under which a route of this area is asked for, where the request does not say. */
+export function homeName(authorities: Authorities, area: RouteDeclaration['area']): string {
+  return area === 'C' ? authorities.apiName : authorities.fallback.name
 }
 
 /** Whether money for a route of this area may be asked under this name. */

@@ -1,6 +1,6 @@
 import { Problem } from '../kernel/problem.ts'
 import type { AnswerContent, Attribution, Gate, GateOutcome } from '../payments/index.ts'
-import { type Authorities, type Authority, isHome, originOf } from './authority.ts'
+import { type Authorities, type Authority, homeName, isHome, originOf } from './authority.ts'
 import { bodyBytesUsual, tooLarge } from './body-limit.ts'
 import { sharedAnswerMsMax } from './hot-answers.ts'
 import type { Bucket, Limiter } from './limits.ts'
@@ -8,7 +8,7 @@ import type { Load } from './load.ts'
 import { asProbe, buildPaidCall } from './paid-call.ts'
 import { emptyBody, isStream, type PlainRequest, type PlainResponse } from './plain.ts'
 import { type ReadInput, readInput } from './read-input.ts'
-import type { RegisteredRoute, Registry } from './registry.ts'
+import type { RegisteredRoute, Registry, RouteMatch } from './registry.ts'
 import { carriesCredential, carriesPayment, readHeaders } from './request-headers.ts'
 import type { Exchange, Responder } from './respond.ts'
 import type { CallContext, FreeAccess, PaidAccess } from './route.ts'
@@ -45,20 +45,19 @@ export type Handled = { response: PlainResponse; shareMs: number; paid: boolean 
 /** The life of a request from its target to its response; throws Problems. */
 export async function handleRequest(deps: HandleDeps, passage: Passage): Promise<Handled> {
   const { request, exchange, bucket } = passage
-  const headers = readHeaders(request.rawHeaders)
-  const authority = findAuthority(deps, passage, headers)
-  const match = deps.registry.match(request.method, exchange.path)
+  const match = findRoute(deps, passage)
   const cost = match.kind === 'route' ? (match.route.declaration.cost ?? 1) : 1
   if (!deps.limiter.spend(bucket, cost)) throw tooMany(deps.limiter.secondsUntil(bucket, cost))
+  const headers = readHeaders(request.rawHeaders)
+  const authority = deps.authorities.of(headers.get('host'))
+  if (!authority) throw new Problem('misdirected', { extra: { base_url: deps.authorities.baseOrigin } })
+  exchange.authority = authority.name
   if (match.kind === 'preflight') return alone(preflight(deps, exchange, match.allow))
   if (match.kind === 'unknown_path') throw new Problem('not_found')
   if (match.kind === 'unknown_method') throw new Problem('method_not_allowed', { headers: { Allow: match.allow } })
 
   const { route, params, headOnly } = match
   const { declaration } = route
-  exchange.route = declaration
-  exchange.next = match.next
-  if (route.madeHop) exchange.madeHop = route.madeHop
   if (route.paid) checkPaidEntry(deps, passage, route.paid.access, params, headers, authority)
   const counted = cost > 0
   const paying = carriesCredential(headers)
@@ -95,18 +94,22 @@ export function tooMany(seconds: number): Problem {
   return new Problem('rate_limited', { retryAfterSeconds: seconds })
 }
 
-function findAuthority(deps: HandleDeps, passage: Passage, headers: ReadonlyMap<string, string>): Authority {
-  const { request, exchange } = passage
+/** From the target alone: a refusal of what comes after it is signed and labelled as an answer of this route. */
+function findRoute(deps: HandleDeps, { request, exchange }: Passage): RouteMatch {
   if (request.target.length > targetBytesMax)
     throw new Problem('uri_too_long', { extra: { max_bytes: targetBytesMax } })
   const target = request.target === '*' ? { path: '*', query: '?' } : splitTarget(request.target)
   if (!target) throw new Problem('bad_request', { detail: 'The request target is not a plain path.' })
   exchange.path = target.path
   exchange.query = target.query
-  const authority = deps.authorities.of(headers.get('host'))
-  if (!authority) throw new Problem('misdirected', { extra: { base_url: deps.authorities.baseOrigin } })
-  exchange.authority = authority.name
-  return authority
+  const match = deps.registry.match(request.method, exchange.path)
+  if (match.kind !== 'route') return match
+  const { declaration, madeHop } = match.route
+  exchange.route = declaration
+  exchange.next = match.next
+  exchange.authority = homeName(deps.authorities, declaration.area)
+  if (madeHop) exchange.madeHop = madeHop
+  return match
 }
 
 /** Everything that can be refused before input is read or a 402 is made, for routes that cost money. */

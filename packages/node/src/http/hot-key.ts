@@ -1,3 +1,5 @@
+import { headerLinesMax } from './request-headers.ts'
+
 /** What one pass over the raw headers tells: enough to find a shared answer without building a header map. */
 export type HeaderGlance = {
   /** Key of the shared answer, or undefined when this request may not use one. */
@@ -65,7 +67,8 @@ function createHeaderReader(): Glance {
     let accept = ''
     let requestId: string | undefined
     let forwardedFor: string | undefined
-    let shareable = true
+    // Refused on the slow path.
+    let shareable = rawHeaders.length <= headerLinesMax * 2
     for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
       const kind = kindOf(rawHeaders[i] as string)
       if (kind === 'other') continue

@@ -39,6 +39,10 @@ test('queries: any text is read without a throw, attribution never stays in the 
   expect(readQuery('?a=1&a=2').problems).toEqual([{ field: 'query.a', problem: 'is given twice' }])
   expect(readQuery('?__proto__=1').problems).toHaveLength(1)
   expect(readQuery('?a=%ff').problems).toHaveLength(1)
+  for (const query of ['?a=%00', '?a%00=1', '?ref=%00', '?a=x%00y'])
+    expect(readQuery(query).problems, query).toEqual([
+      { field: 'query', problem: 'contains NUL or half of a surrogate pair' },
+    ])
 })
 
 test('attribution: one valid wallet each, two differing codes are refused, the same one twice is fine', () => {
@@ -52,6 +56,35 @@ test('attribution: one valid wallet each, two differing codes are refused, the s
   expect(read([], otherWallet)).toEqual({ aff: otherWallet, problems: 0 })
   expect(read([wallet], otherWallet)).toEqual({ problems: 1 })
   expect(read(['0x12'])).toEqual({ problems: 1 })
+})
+
+test('an X-Affiliate-ID that the signature of the request does not cover was credited', () => {
+  const read = (input: string, aff: string[] = []) => {
+    const problems: FieldProblem[] = []
+    const headers = new Map([
+      ['x-affiliate-id', wallet],
+      ['signature-input', input],
+    ])
+    return { ...readAttribution({ ref: [], aff }, headers, problems), problems: problems.length }
+  }
+  const input = (covered: string, label = 'eth') =>
+    `${label}=(${covered});created=1;keyid="erc8128:8453:${otherWallet}"`
+  const bot = 'bot=("@authority");created=1;keyid="a-key-of-a-bot"'
+  expect(read(input('"@method"'))).toEqual({ problems: 0 })
+  expect(read(input('"@method" "x-affiliate-id"'))).toEqual({ aff: wallet, problems: 0 })
+  expect(read(`${bot}, ${input('"@method"')}`)).toEqual({ problems: 0 })
+  expect(read(`${input('"x-affiliate-id"')}, ${input('"@method"', 'other')}`)).toEqual({ problems: 0 })
+  // Not understood, so nothing is known to be covered.
+  expect(read(`${input('"x-affiliate-id";req')}`)).toEqual({ problems: 0 })
+  expect(read(bot)).toEqual({ aff: wallet, problems: 0 })
+  fc.assert(
+    fc.property(fc.string({ maxLength: 60 }), fc.string({ maxLength: 60 }), (before, after) => {
+      const text = `${before}keyid="erc8128:8453:${otherWallet}"${after}`
+      return text.includes('"x-affiliate-id"') || !/\berc8128:/.test(text) || read(text).aff === undefined
+    }),
+  )
+  // The query is always covered, so what it names counts, and an ignored header cannot contradict it.
+  expect(read(input('"@query"'), [otherWallet])).toEqual({ aff: otherWallet, problems: 0 })
 })
 
 test('negotiation: any Accept gives one of the offered types or nothing', () => {

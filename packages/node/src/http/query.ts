@@ -1,3 +1,5 @@
+import { findTextFault } from '../kernel/plain-text.ts'
+
 export type FieldProblem = { field: string; problem: string }
 
 /** The query, decoded strictly, with `ref` and `aff` taken out of it. */
@@ -32,6 +34,11 @@ function takePiece(read: ReadQuery, piece: string): boolean {
   const value = decode(equals < 0 ? '' : piece.slice(equals + 1))
   if (name === undefined || value === undefined) {
     read.problems.push({ field: 'query', problem: 'is not valid percent-encoded UTF-8' })
+    return false
+  }
+  const fault = findTextFault(name) ?? findTextFault(value)
+  if (fault !== undefined) {
+    read.problems.push({ field: 'query', problem: fault })
     return false
   }
   if (name === 'ref' || name === 'aff') {

@@ -1,12 +1,12 @@
 import type { z } from 'zod'
 import { Problem } from '../kernel/problem.ts'
+import { parseStrictJson } from '../kernel/strict-json.ts'
 import type { Attribution } from '../payments/index.ts'
 import { readAttribution } from './attribution.ts'
 import { negotiate } from './negotiate.ts'
 import { type FieldProblem, readQuery } from './query.ts'
 import type { RegisteredRoute } from './registry.ts'
 import type { RouteInput } from './route.ts'
-import { parseStrictJson } from './strict-json.ts'
 
 export type RawInput = {
   params: Record<string, string>
@@ -73,7 +73,11 @@ function check(schema: z.ZodType | undefined, part: string, value: unknown, prob
         problems.push({ field: `${part}.${name}`, problem: 'is not a known field' })
     return {}
   }
-  const parsed = schema.safeParse(value)
+  const parsed = parseWith(schema, value)
+  if (parsed === undefined) {
+    problems.push({ field: part, problem: 'cannot be read' })
+    return undefined
+  }
   if (parsed.success) return parsed.data
   for (const issue of parsed.error.issues) {
     const field = [part, ...issue.path.map(String)].join('.')
@@ -82,6 +86,15 @@ function check(schema: z.ZodType | undefined, part: string, value: unknown, prob
     else problems.push({ field, problem: issue.message })
   }
   return undefined
+}
+
+/** Undefined when a rule of the schema throws: whatever it stumbled over was written by the caller. */
+function parseWith(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> | undefined {
+  try {
+    return schema.safeParse(value)
+  } catch {
+    return undefined
+  }
 }
 
 const problemsMax = 32

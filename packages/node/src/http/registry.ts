@@ -90,6 +90,7 @@ function register(
   const route: PaidRoute = {
     id: declaration.id,
     networks: access.networks,
+    ...(access.creditOnNetworksOnly === undefined ? {} : { creditOnNetworksOnly: access.creditOnNetworksOnly }),
     payee: access.payee,
     revocable: access.revocable,
     ...(access.consumption === undefined ? {} : { consumption: access.consumption }),

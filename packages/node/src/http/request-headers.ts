@@ -1,6 +1,8 @@
 import { Problem } from '../kernel/problem.ts'
 
 export const headerBytesMax = 16 * 1024
+/** Far more than clients and proxies send, and far fewer than fit into the bytes above. */
+export const headerLinesMax = 100
 
 // Two of these would let two readers of one request see different things.
 const singular = new Set([
@@ -16,6 +18,8 @@ const singularPayment = new Set(['payment-signature', 'x-payment'])
 
 /** Lower-cased header map. Lists are joined as RFC 9110 says; headers that decide identity or money may occur only once. */
 export function readHeaders(rawHeaders: readonly string[]): Map<string, string> {
+  if (rawHeaders.length > headerLinesMax * 2)
+    throw new Problem('headers_too_large', { extra: { max_lines: headerLinesMax } })
   const headers = new Map<string, string>()
   let bytes = 0
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {

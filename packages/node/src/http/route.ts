@@ -90,6 +90,8 @@ export type PaidAccess = {
   price: RoutePrice
   /** CAIP-2 networks on which it can be paid, in the order offered. */
   networks: readonly string[]
+  /** Credit that was paid in on another chain does not pay for it: what is sold is backed by money on its own. */
+  creditOnNetworksOnly?: boolean
   payee: 'pay_to' | 'custody'
   /** What is sold can be taken back, so it may be granted `provisional` above 1 USDC. */
   revocable: boolean

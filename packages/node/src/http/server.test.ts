@@ -1,12 +1,17 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { fixtureRoutes, testDoor } from './door.fixture.ts'
+import { createMetrics } from './metrics.ts'
+import { opsRoutes } from './ops-routes.ts'
+import { headerLinesMax } from './request-headers.ts'
 import { defineRoute } from './route.ts'
 import { type Listener, openListener } from './server.ts'
 
 const open: Listener[] = []
+const opsDeps = { checks: [], metrics: createMetrics(), metricsPublic: false, clock: systemClock }
 const sockets: Socket[] = []
 
 afterEach(async () => {
@@ -135,6 +140,38 @@ describe('over a socket', () => {
     for (const bytes of ['rubbish\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', 'GET / HTTP/1.1\r\nA b: c\r\n\r\n'])
       expect(await talk(listener.port, bytes), bytes).toMatch(/^HTTP\/1.1 400 /)
     expect(await (await fetch(`${listener.url}/cached`)).json()).toEqual({ echo: 'cached' })
+  })
+
+  test('more than a thousand header lines hide the ones behind them from every check', async () => {
+    const { listener } = await start({ routes: [...fixtureRoutes(), ...opsRoutes(opsDeps)] })
+    const lines = (count: number) => 'a:\r\n'.repeat(count)
+    // From here on there is a shared answer that a flood must not find.
+    expect((await fetch(`${listener.url}/cached`)).status).toBe(200)
+    const behind = [
+      ['GET', '/metrics', 'X-Forwarded-For: 198.51.100.7\r\n'],
+      ['GET', '/cached', 'Host: other.example\r\n'],
+      ['GET', '/v1/report/1', 'PAYMENT-SIGNATURE: good\r\nPAYMENT-SIGNATURE: bad\r\n'],
+    ]
+    for (const [method, path, last] of behind) {
+      const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${listener.port}\r\nConnection: close\r\n`
+      for (const count of [headerLinesMax, 900, 1_000, 1_100, 2_500]) {
+        const text = await talk(listener.port, `${head}${lines(count)}${last}\r\n`)
+        expect(text, `${path} ${count}`).toMatch(/^HTTP\/1.1 431 /)
+        expect(text).toContain(`"max_lines":${headerLinesMax}`)
+        expect(text).toContain('Signature-Input: ')
+      }
+    }
+    expect(await talk(listener.port, get(listener.port, '/cached', `Connection: close\r\n${lines(90)}`))).toMatch(
+      /^HTTP\/1.1 200 /,
+    )
+  })
+
+  test('a refused header flood of a route in area C still carries the royalty headers', async () => {
+    const { listener } = await start()
+    const flood = `Connection: close\r\nContent-Length: 0\r\n${'a:\r\n'.repeat(500)}`
+    const note = get(listener.port, '/v1/note', flood).replace('GET', 'POST')
+    expect(await talk(listener.port, note)).toMatch(/^HTTP\/1.1 431 [\s\S]*X-X402-Royalty-Bps: 250/)
+    expect(await talk(listener.port, get(listener.port, '/cached', flood))).not.toContain('X-X402-Royalty-Bps: ')
   })
 
   test('two lengths for one body are refused', async () => {

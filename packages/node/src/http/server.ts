@@ -54,6 +54,9 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
     // A request without Host is answered by our own authority check, in our own shape.
     requireHostHeader: false,
   })
+  // By default node:http drops lines after the first thousand or so without a word: what is dropped cannot be checked.
+  // All that fit into maxHeaderSize are read here, and too many are refused by readHeaders.
+  server.maxHeadersCount = 0
   server.on('request', (request, response) => {
     if (door) answerOver(door, request, response, draining.signal, options.log)
     else writeBare(response, new Problem('not_ready', { retryAfterSeconds: 1 }))

@@ -4,6 +4,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Rng } from '../kernel/random.ts'
+import type { TransferRow } from '../ledger/index.ts'
 import type { Attribution, EntitlementPort, JwsPort, Payees, ReversalHook, SaleHook } from '../payments/index.ts'
 import type { PayoutDeps } from '../payouts/index.ts'
 import type { ProofDeps } from '../proofs/index.ts'
@@ -51,6 +52,8 @@ export type Shop = {
   jobs?: readonly ShopJob[]
   /** Brings the books of this shop up to the chain, so that comparing them finds no transfer of its own. */
   beforeReconcile?(): Promise<void>
+  /** Whether this shop books a transfer out of custody, now or later: a payment into a contract of its own. */
+  booksOutbound?(transfer: TransferRow): Promise<boolean>
   /** Named things that must work before this shop can sell. */
   readiness?: readonly ReadinessCheck[]
   /** Told of every route of the node, once all shops are open. */

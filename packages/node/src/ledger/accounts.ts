@@ -99,6 +99,9 @@ export const accounts = {
   /** Transfers in between a backup and its restore. Credited on arrival, debited when a person decides whose they are. */
   restoreGap: (network: string) => account('liability', false, network, 'restore_gap', 'usdc'),
 
+  /** Money missing at the custody wallet that a person accepted as lost. Debited then. */
+  custodyLoss: (network: string) => account('expense', false, network, 'loss:custody', 'usdc'),
+
   /** Paid to facilitators per settlement. Debited by each fee; credited only by a correction. */
   feesFacilitator: (network: string) => account('expense', false, network, 'fees:facilitator', 'usdc'),
 

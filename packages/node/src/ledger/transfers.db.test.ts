@@ -81,6 +81,7 @@ test('review and payment never both book one transfer, however they race', async
     const money = moved(11n)
     const taken = await Promise.all(['payment', 'review', 'funding', 'credit', 'payout'].map((as) => book(money, as)))
     expect(taken.filter(Boolean)).toHaveLength(1)
+    expect(await book(money, 'late')).toBe(false)
   }
 })
 

@@ -3,6 +3,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { AnswerContent, JwsPort } from '../payments/index.ts'
 import type { Database } from '../store/database.ts'
+import type { SubscriptionStreams } from '../subscriptions/index.ts'
 import type { LicenceGate } from './licences/gate.ts'
 import type { SnapshotKeeper } from './snapshots/keeper.ts'
 import type { SymbolBook } from './store/symbol-book.ts'
@@ -30,5 +31,6 @@ export type MatrixDeps = {
   delayMs: number
   prices: { liveMicro: bigint; vipMicro: bigint }
   network: string
+  streams: SubscriptionStreams
   stopping: AbortSignal
 }

@@ -1,6 +1,7 @@
 import type { OpenShop, Shop, ShopContext, ShopJob } from '../http/index.ts'
 import { withLease } from '../jobs/index.ts'
 import type { Outbound } from '../outbound/index.ts'
+import { openSubscriptionStreams, type SubscriptionStreams } from '../subscriptions/index.ts'
 import { type DemoSize, fullDemo, smallDemo } from './demo/plan.ts'
 import { type DemoProgress, seedDemo } from './demo/seed-demo.ts'
 import { feedIds } from './feeds/feed.ts'
@@ -11,7 +12,7 @@ import type { MatrixDeps } from './matrix-deps.ts'
 import { qualityOf } from './quality/quality-document.ts'
 import { keepQuality, qualityIsDue } from './quality/quality-store.ts'
 import { indexRoute } from './routes/index-route.ts'
-import { pullRoutes } from './routes/pull-routes.ts'
+import { pullRoutes, vipRouteId } from './routes/pull-routes.ts'
 import { qualityRoute } from './routes/quality-route.ts'
 import { type MatrixSettings, parseMatrixSettings } from './settings.ts'
 import { createAnswerMemo } from './snapshots/answer-memo.ts'
@@ -22,19 +23,36 @@ import { createFileShelf } from './world/file-shelf.ts'
 
 /** Area B: real short-selling data, point in time. `settings` is the JSON of MATRIX, `licences` the text of LICENCES. */
 export function openMatrixShop(
-  options: { settings?: unknown; licences?: string | undefined; contact?: string; outbound?: Outbound } = {},
+  options: {
+    settings?: unknown
+    /** The JSON of SUBSCRIPTIONS. */
+    subscriptions?: unknown
+    licences?: string | undefined
+    contact?: string
+    outbound?: Outbound
+  } = {},
 ): OpenShop {
   const settings = parseMatrixSettings(options.settings, options.licences)
   return (context) => {
     const contact = options.contact ?? 'operator@localhost'
     const outbound = () => options.outbound ?? officialOutbound({ ...context, contact })
-    return openShop(context, settings, outbound)
+    const streams = openSubscriptionStreams(context, {
+      routeId: vipRouteId,
+      connections: settings.connections,
+      policy: options.subscriptions,
+    })
+    return openShop(context, settings, outbound, streams)
   }
 }
 
-async function openShop(context: ShopContext, settings: MatrixSettings, outbound: () => Outbound): Promise<Shop> {
+async function openShop(
+  context: ShopContext,
+  settings: MatrixSettings,
+  outbound: () => Outbound,
+  streams: SubscriptionStreams,
+): Promise<Shop> {
   const stopping = new AbortController()
-  const deps = createDeps(context, settings, stopping.signal)
+  const deps = createDeps(context, settings, streams, stopping.signal)
   const progress: { now: DemoProgress } = { now: { state: 'idle', files: 0, of: 0, symbols: 0 } }
   const onProgress = (now: DemoProgress) => {
     progress.now = now
@@ -66,11 +84,17 @@ async function openShop(context: ShopContext, settings: MatrixSettings, outbound
     stop: async () => {
       stopping.abort()
       await watching
+      await streams.stop()
     },
   }
 }
 
-function createDeps(context: ShopContext, settings: MatrixSettings, stopping: AbortSignal): MatrixDeps {
+function createDeps(
+  context: ShopContext,
+  settings: MatrixSettings,
+  streams: SubscriptionStreams,
+  stopping: AbortSignal,
+): MatrixDeps {
   const { database, clock, ids, log, jws, baseUrl } = context
   const shelf = createFileShelf()
   const symbols = createSymbolBook()
@@ -87,6 +111,7 @@ function createDeps(context: ShopContext, settings: MatrixSettings, stopping: Ab
     symbols,
     gate,
     delayMs,
+    streams,
     stopping,
     keeper: createSnapshotKeeper({ database, clock, log, shelf, symbols, gate, delayMs }),
     memo: createAnswerMemo(),

@@ -10,6 +10,8 @@ export type MatrixSettings = {
   liveMicro: Micro
   vipMicro: Micro
   delayMs: number
+  /** Open streams of a subscription, in all processes together. */
+  connections: number
   /** How much demo data a demo node makes. */
   demo: 'full' | 'small' | 'off'
   /** Sources the node fetches by itself, by their schedule. */
@@ -28,6 +30,7 @@ const schema = z.strictObject({
   live_usd: price.default(50_000n),
   vip_usd: price.default(250_000n),
   delay_minutes: z.number().min(0).max(100_000).default(65),
+  connections: z.number().int().min(1).max(20_000).default(5),
   demo: z.enum(['full', 'small', 'off']).default('full'),
   fetch: z.union([z.literal('all'), z.array(z.enum(ids))]).default([]),
 })
@@ -46,6 +49,7 @@ export function parseMatrixSettings(given: unknown = {}, licences?: string): Mat
     liveMicro: data.live_usd,
     vipMicro: data.vip_usd,
     delayMs: data.delay_minutes * 60_000,
+    connections: data.connections,
     demo: data.demo,
     fetch: data.fetch === 'all' ? ids.filter((id) => id !== 'ibkr-borrow' && id !== 'price-csv') : data.fetch,
     assertions: asserted.assertions,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import {
@@ -13,6 +14,7 @@ import {
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { base, insertTestMandate, mandateCounters, openCreditDesk, polygon, randomWallet } from './credit.fixture.ts'
 import { heldDifferences } from './credit-balance.ts'
+import { idempotencyKeyPattern } from './entitled-calls.ts'
 
 let db: TestDatabase
 let desk: ReturnType<typeof openCreditDesk>
@@ -169,6 +171,41 @@ test('a named call is drawn once, and its name under a mandate is not the ownerâ
   expect(await refusal({ by: owner, micro: 10n, key: 'one', path: '/v1/test/other' })).toBe('idempotency_conflict')
   expect(await refusal({ by: delegate, micro: 10n, key: 'one', mandate })).toBe('held')
   expect(await desk.heldMicro(owner)).toBe(20n)
+})
+
+test('the owner of a mandate got the answers of its delegate by spelling their stored names', async () => {
+  const [owner, delegate, other] = [randomWallet(), randomWallet(), randomWallet()]
+  await desk.topUp(owner, 10_000n)
+  const mandate = await insertTestMandate(db, { owner, delegate })
+  const second = await insertTestMandate(db, { owner, delegate: other })
+  const ask = { by: delegate, micro: 10n, key: 'one', mandate }
+  const held = await desk.held(ask)
+  await desk.capture(held, ask)
+  const answer = { status: 200, contentType: 'text/plain', body: 'of the delegate' }
+  await db.database.transaction(async (tx) => desk.port.keep?.(tx, held.holdId, answer))
+  const stored = await db.database.query<{ name: string }>(
+    'select idempotency_key as name from entitled_call where id = $1',
+    [held.holdId],
+  )
+  const digest = createHash('sha256').update(`${mandate} one`).digest('hex')
+  const [{ name } = { name: '' }] = stored.rows
+  // What a header can hold: no spaces, so the stored name itself is not among them.
+  expect(idempotencyKeyPattern.test(name)).toBe(false)
+  for (const key of [`mandate:${digest}`, `mandate${digest}`, digest, 'one'])
+    expect((await desk.hold({ by: owner, micro: 10n, key })).status, key).toBe('held')
+  expect((await desk.hold({ by: other, micro: 10n, key: 'one', mandate: second })).status).toBe('held')
+  expect((await desk.hold(ask)).status).toBe('served')
+})
+
+test('a call of the owner that waits for its name kept its delegates from using that name', async () => {
+  const [owner, delegate] = [randomWallet(), randomWallet()]
+  await desk.topUp(owner, 10_000n)
+  const mandate = await insertTestMandate(db, { owner, delegate })
+  const ask = { by: owner, micro: 10n }
+  const held = await desk.held(ask)
+  await desk.capture(held, ask)
+  expect(await refusal({ ...ask, key: held.holdId })).toBe('call_in_flight')
+  expect(await refusal({ by: delegate, micro: 10n, mandate, key: held.holdId })).toBe('held')
 })
 
 test('a named call that was drawn is found again after its price moved over a cap of the mandate', async () => {

@@ -1,5 +1,4 @@
 import type { Address } from '../kernel/address.ts'
-import { sha256, toHex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import { formatUsd } from '../kernel/money.ts'
@@ -35,6 +34,7 @@ import {
   idempotencyKey,
   isNameless,
   keepAnswer,
+  keyWithin,
   nameCall,
   wasCaptured,
 } from './entitled-calls.ts'
@@ -142,7 +142,7 @@ async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
       if (earlier) return earlier
       throw error
     }
-  await requireNamed(parts, account, idempotencyKey(call.headers))
+  await requireNamed(parts, account, mandateId, idempotencyKey(call.headers))
   const id = parts.ids.next('call')
   const request: DrawRequest = {
     id,
@@ -238,8 +238,13 @@ async function notHeld(
 const callIdPattern = /^call_[0-9a-z]{26}$/
 
 /** A call that was paid for unseen is about to get its id for a name: until then nothing is drawn under it. */
-async function requireNamed({ database }: Parts, account: Address, key: string | undefined): Promise<void> {
-  if (key !== undefined && callIdPattern.test(key) && (await isNameless(database, account, key)))
+async function requireNamed(
+  { database }: Parts,
+  account: Address,
+  mandateId: string | undefined,
+  key: string | undefined,
+): Promise<void> {
+  if (key !== undefined && callIdPattern.test(key) && (await isNameless(database, account, mandateId, key)))
     throw new Problem('call_in_flight', { retryAfterSeconds: 5 })
 }
 
@@ -256,7 +261,7 @@ async function nameDraw(database: Database, id: string, fingerprint: string, ans
 
 /** Names given under a mandate are its own: nobody finds the answers of another by guessing. */
 function keyOf(mandate: Pick<MandateTerms, 'id'> | undefined, key: string | undefined): string | undefined {
-  return mandate === undefined || key === undefined ? key : `mandate:${toHex(sha256(`${mandate.id} ${key}`)).slice(2)}`
+  return mandate === undefined ? key : keyWithin('mandate', mandate.id, key)
 }
 
 function onlyNetwork(mandate: MandateTerms | undefined, caller: CreditCaller): string | undefined {
@@ -264,17 +269,20 @@ function onlyNetwork(mandate: MandateTerms | undefined, caller: CreditCaller): s
   return owner.kind === 'contract' ? `eip155:${owner.chainId}` : undefined
 }
 
-/** Credit is owed on the chain where it was paid in; a chain on which the route is sold comes first. */
+/** Credit is owed on the chain where it was paid in; a chain on which the route is sold comes first, or is the only one. */
 function networksFor(networks: readonly string[], call: PaidCall, only: string | undefined): string[] {
   const sold = call.route.networks.filter((network) => networks.includes(network))
-  const ordered = [...sold, ...networks.filter((network) => !sold.includes(network))]
+  const others = call.route.creditOnNetworksOnly ? [] : networks.filter((network) => !sold.includes(network))
+  const ordered = [...sold, ...others]
   return only === undefined ? ordered : ordered.filter((network) => network === only)
 }
 
 function notEnough(call: PaidCall, mandated: boolean): HoldOutcome {
+  const { creditOnNetworksOnly, networks } = call.route
+  const where = creditOnNetworksOnly ? ` on ${networks.join(' or ')}` : ''
   return {
     status: 'not_covered',
-    note: `The credit of ${mandated ? 'the mandate’s owner' : 'this wallet'} does not cover this call.`,
+    note: `The credit of ${mandated ? 'the mandate’s owner' : 'this wallet'}${where} does not cover this call.`,
     extra: { price_usd: formatUsd(call.priceMicro), topup: '/v1/credit/topup' },
   }
 }

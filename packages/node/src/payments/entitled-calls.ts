@@ -1,4 +1,5 @@
 import type { Address } from '../kernel/address.ts'
+import { sha256, toHex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
@@ -50,14 +51,22 @@ export function paysIntoClearing(route: Pick<PaidRoute, 'payee' | 'commit'>): bo
 /** Longer than any call can take; a hold older than that belongs to a process that is gone. */
 export const holdMs = 40_000
 
-const keyPattern = /^[\x21-\x7e]{1,128}$/
+export const idempotencyKeyPattern = /^[\x21-\x7e]{1,128}$/
 
 /** The caller's own name for the call: with it a lost answer is given again and nothing is used twice. */
 export function idempotencyKey(headers: ReadonlyMap<string, string>): string | undefined {
   const key = headers.get('idempotency-key')
-  if (key !== undefined && !keyPattern.test(key))
+  if (key !== undefined && !idempotencyKeyPattern.test(key))
     throw new Problem('bad_request', { detail: 'Idempotency-Key must have 1 to 128 visible ASCII characters.' })
   return key
+}
+
+/**
+ * The stored name of a call made by somebody who draws on what belongs to another: a delegate under a mandate, the holder
+ * of a pass. It has a space and a header cannot, so no name that the owner or another holder sends is ever the same.
+ */
+export function keyWithin(scope: 'mandate' | 'pass', id: string, key: string | undefined): string | undefined {
+  return key && `${scope} ${toHex(sha256(`${id} ${key}`)).slice(2)}`
 }
 
 /** What became of an earlier call of the same name; undefined when there was none. */
@@ -173,10 +182,16 @@ export async function nameCall(
 }
 
 /** Whether it was taken without a name and still has none. */
-export async function isNameless(sql: Sql, account: Address, id: string): Promise<boolean> {
+export async function isNameless(
+  sql: Sql,
+  account: Address,
+  mandateId: string | undefined,
+  id: string,
+): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `select from entitled_call where id = $1 and account = $2 and state = 'captured' and idempotency_key is null`,
-    [id, account],
+    `select from entitled_call where id = $1 and account = $2 and state = 'captured' and idempotency_key is null
+       and mandate_id is not distinct from $3`,
+    [id, account, mandateId ?? null],
   )
   return rowCount > 0
 }

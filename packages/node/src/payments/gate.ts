@@ -20,7 +20,10 @@ export function createGate(deps: GateDeps): Gate {
     },
     async pass(call) {
       const payment = call.headers.get(paymentHeader)
-      if (payment === undefined && call.headers.has(version1Header)) return refuse('payment_v1')
+      if (call.headers.has(version1Header))
+        return payment === undefined
+          ? refuse('payment_v1')
+          : refuse('payment_malformed', { detail: 'PAYMENT-SIGNATURE and X-PAYMENT were both sent; send one.' })
       const entitlements = payment === undefined ? entitlementsOf(call) : []
       if (payment === undefined && entitlements.length === 0) return { kind: 'challenge', ...deps.challenges.of(call) }
       // A comma can only come from two headers joined into one: which of them was meant cannot be told.

@@ -25,6 +25,7 @@ export {
   idempotencyKey,
   insertHold,
   keepAnswer,
+  keyWithin,
   type NewHold,
   wasCaptured,
 } from './entitled-calls.ts'

@@ -55,6 +55,8 @@ export type Consumption = { seconds: number } | 'credit' | 'none'
 export type PaidRoute = {
   id: string
   networks: readonly string[]
+  /** Credit that was paid in on another chain does not pay for it. */
+  creditOnNetworksOnly?: boolean
   payee: 'pay_to' | 'custody'
   revocable: boolean
   consumption?: Consumption

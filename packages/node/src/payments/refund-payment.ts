@@ -4,7 +4,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Micro } from '../kernel/money.ts'
 import { accounts, type LedgerLine, lockBalances, owedTo } from '../ledger/index.ts'
-import { createPayout } from '../payouts/index.ts'
+import { createPayout, refundAccount } from '../payouts/index.ts'
 import { writeAudit } from '../store/audit-log.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { topUpRoutes } from './credit-balance.ts'
@@ -55,11 +55,13 @@ export type RefundDeps = {
 
 type Asked = { payment_id: string; amount_micro: Micro; requested_by: string }
 
-/** Turns refunds that were asked for into payouts. One whose payment is not final waits. */
+/** Turns refunds that were asked for into payouts. One whose payment is not final waits, and so does all after a restore. */
 export async function carryOutRefunds(deps: RefundDeps): Promise<void> {
   const { rows } = await deps.database.query<Asked>(
     `select r.payment_id, r.amount_micro, r.requested_by from refund r join payment p on p.id = r.payment_id
-     where r.state = 'asked' and p.final order by r.requested_at limit 100`,
+     where r.state = 'asked' and p.final
+       and not exists (select from restore_gap g where g.network = p.network and g.reconciled_at is null)
+     order by r.requested_at limit 100`,
   )
   for (const asked of rows)
     try {
@@ -85,23 +87,24 @@ async function carryOut(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
     await decide(deps, tx, asked, 'refused', 'the credit was used meanwhile', null)
     return
   }
-  const payoutId = deps.ids.next('po')
-  await createPayout(tx, {
-    id: payoutId,
+  const payout = await createPayout(tx, {
+    id: deps.ids.next('po'),
     network: payment.network,
     payee: payment.payer,
     amountMicro: asked.amount_micro,
     purpose: 'refund',
+    account: refundAccount(payment),
     subject: payment.id,
     from: lines,
     approved: true,
     approvedBy: asked.requested_by,
     nowMs: deps.clock.nowMs(),
   })
+  if (payout.status === 'open') throw new Error(`${payout.id} refunds the same authorization`)
   if (payment.state === 'served') await undoSale(deps, tx, payment, asked.amount_micro)
   if (asked.amount_micro === payment.amountMicro)
     await tx.query(`update payment set state = 'refunded', reason = 'refunded' where id = $1`, [payment.id])
-  await decide(deps, tx, asked, 'paying', null, payoutId)
+  await decide(deps, tx, asked, 'paying', null, payout.id)
 }
 
 /** Everyone's share in proportion; for a payment that is credit, that credit: what was used is not paid out again. */

@@ -1,16 +1,26 @@
 import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
-import type { Micro } from '../kernel/money.ts'
-import { type Account, accounts, lockAccounts, owedTo } from '../ledger/index.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { type Micro, smallerOf } from '../kernel/money.ts'
+import { type Account, accounts, balanceOf, lockAccounts, owedTo, post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { createPayout } from './create-payout.ts'
-import type { PayoutPolicy } from './policy.ts'
+import { debtAccount } from './debt-account.ts'
+import { dailyLimitOf, type PayoutPolicy } from './policy.ts'
 
 /** Accounts of the books that are paid out by themselves: `payable:<purpose>:<wallet>`. */
 export type PayoutPurpose = { purpose: string; minimumMicro?: Micro }
 
-export type CollectDeps = { database: Database; clock: Clock; ids: Ids; policy: PayoutPolicy }
+export type CollectDeps = {
+  database: Database
+  clock: Clock
+  ids: Ids
+  log: Log
+  metrics: Metrics
+  policy: PayoutPolicy
+}
 
 const perRunMax = 1_000
 
@@ -23,8 +33,8 @@ export async function collectDue(
   const { rows } = await deps.database.query<{ payee: Address }>(
     `select substring(a.name from '0x[0-9a-f]{40}') as payee from ledger_account a join ledger_balance b on b.account_id = a.id
      where a.name like 'payable:' || $1 || ':%' and a.unit = $2 and b.owed_micro >= $3
-       and not exists (select from payout p where p.network = $4 and p.purpose = $1 and p.subject is null
-         and p.payee = substring(a.name from '0x[0-9a-f]{40}') and p.state in ('waiting','queued','signed','parked'))
+       and not exists (select from payout p where p.network = $4 and p.purpose = $1
+         and p.account = substring(a.name from '0x[0-9a-f]{40}') and p.state in ('waiting','queued','signed','parked'))
        and not exists (select from payout_hold h where h.network = $4 and h.payee = substring(a.name from '0x[0-9a-f]{40}'))
      order by b.owed_micro desc limit $5`,
     [purpose, `${network}/usdc`, minimumMicro > 0n ? minimumMicro : 1n, network, perRunMax],
@@ -40,23 +50,61 @@ async function collectOne(
   payee: Address,
 ): Promise<void> {
   const source = accounts.payable(network, payee, purpose)
-  await deps.database.transaction(async (tx) => {
+  const id = deps.ids.next('po')
+  const limitMicro = dailyLimitOf(deps.policy, purpose)
+  const created = await deps.database.transaction(async (tx) => {
     // The reversal of a sale reads the same balance: one of the two sees what the other did.
-    await lockAccounts(tx, [source])
-    const amountMicro = (await owedTo(tx, source)) - (await notFinal(tx, network, source))
-    if (amountMicro <= 0n || amountMicro < minimumMicro) return
-    await createPayout(tx, {
-      id: deps.ids.next('po'),
+    await lockAccounts(tx, [source, debtAccount(network, payee, purpose)])
+    const finalMicro = (await owedTo(tx, source)) - (await notFinal(tx, network, source))
+    const amountMicro = finalMicro - (await setOffDebt(tx, { network, payee, purpose, finalMicro, id }))
+    if (amountMicro <= 0n || amountMicro < minimumMicro) return undefined
+    const aboveLimit = amountMicro > limitMicro
+    const outcome = await createPayout(tx, {
+      id,
       network,
       payee,
       amountMicro,
       purpose,
       from: [{ account: source, amount: amountMicro }],
       source,
-      approved: amountMicro <= deps.policy.approvalMicro,
+      approved: amountMicro <= deps.policy.approvalMicro && !aboveLimit,
+      ...(aboveLimit ? { reason: 'above_daily_limit' } : {}),
       nowMs: deps.clock.nowMs(),
     })
+    return outcome.status === 'created' && aboveLimit ? 'above_limit' : outcome.status
   })
+  if (created === 'above_limit') alarmAboveLimit(deps, { id, network, purpose })
+}
+
+/** No day would ever have room for it: a person must decide. */
+export function alarmAboveLimit(
+  { log, metrics }: Pick<CollectDeps, 'log' | 'metrics'>,
+  payout: { id: string; network: string; purpose: string },
+): void {
+  metrics.count('alarms', { alarm: 'payout_above_limit' })
+  const { id, network, purpose } = payout
+  log.error({ payout: id, network, purpose }, 'a payout is above the daily limit of its purpose and waits for approval')
+}
+
+type Debt = { network: string; payee: Address; purpose: string; finalMicro: Micro; id: string }
+
+/** What the payee got too much of before comes off what it is owed now. */
+async function setOffDebt(tx: Tx, { network, payee, purpose, finalMicro, id }: Debt): Promise<Micro> {
+  const debt = debtAccount(network, payee, purpose)
+  const owes = await balanceOf(tx, debt)
+  const setOffMicro = owes > 0n && finalMicro > 0n ? smallerOf(owes, finalMicro) : 0n
+  if (setOffMicro > 0n)
+    await post(tx, [
+      {
+        reference: `payout_set_off:${id}`,
+        kind: 'set_off',
+        lines: [
+          { account: accounts.payable(network, payee, purpose), amount: setOffMicro },
+          { account: debt, amount: -setOffMicro },
+        ],
+      },
+    ])
+  return setOffMicro
 }
 
 /**

@@ -1,10 +1,22 @@
 export { type ApproveOutcome, approvePayout } from './approve-payout.ts'
+export { type PaidTransfer, takePaidTransfer } from './book-paid.ts'
 export type { PayoutPurpose } from './collect-due.ts'
-export { createPayout, type NewPayout } from './create-payout.ts'
+export { type CreateOutcome, createPayout, type NewPayout } from './create-payout.ts'
 export { type CustodyKey, createCustodyKey } from './custody-key.ts'
+export { type ExplainDeps, explainPayout } from './explain-payout.ts'
 export { freeCustody } from './free-custody.ts'
+export { type PayoutIdentity, payoutNonce, refundAccount } from './identity.ts'
 export { type Payout, type PayoutState, payoutStates } from './payout-record.ts'
 export { type PayoutPolicy, parsePayoutPolicy } from './policy.ts'
 export { listPayouts, type PayoutView, payoutsOf } from './read-payouts.ts'
-export { type PayoutChain, type PayoutDeps, runPayouts } from './run-payouts.ts'
+export { moneyMayLeave, type PayoutChain, type PayoutDeps, runPayouts } from './run-payouts.ts'
+export {
+  type AcceptLossOutcome,
+  acceptLoss,
+  type CustodyDifference,
+  noteDifference,
+  payoutsStopped,
+  resumePayouts,
+  stopPayouts,
+} from './stop-payouts.ts'
 export { watchPayouts } from './watch-payouts.ts'

@@ -1,5 +1,5 @@
 import type { Address } from '../kernel/address.ts'
-import { type Hex, sha256, toHex } from '../kernel/bytes.ts'
+import { type Hex, toHex } from '../kernel/bytes.ts'
 import type { TransferAuthorization } from '../kernel/eip3009.ts'
 import type { Micro } from '../kernel/money.ts'
 
@@ -13,10 +13,16 @@ export type Payout = {
   amountMicro: Micro
   purpose: string
   subject: string | null
+  /** What it pays: a wallet, or the authorization that is refunded. With `n` and the purpose it decides the nonce. */
+  account: string
+  /** How many nonces of this account were used in final blocks before. */
+  n: bigint
   sourceAccount: string | null
   state: PayoutState
   reason: string | null
+  approvedBy: string | null
   payer: Address | null
+  nonce: Hex | null
   validBefore: bigint | null
   signature: Hex | null
   headBlock: bigint | null
@@ -26,13 +32,11 @@ export type Payout = {
   createdAt: Date
 }
 
-/** The token accepts each nonce once, so a payout cannot happen twice whatever is sent how often. */
-export function payoutNonce(id: string): Hex {
-  return toHex(sha256(`assay payout ${id}`))
-}
+/** States that a payout leaves by what the chain shows. */
+export const openStates = `('waiting', 'queued', 'signed', 'parked')`
 
-export const payoutColumns = `id, network, payee, amount_micro, purpose, subject, source_account, state, reason, payer, valid_before,
-  signature, head_block, transaction, block_number, block_hash, created_at`
+export const payoutColumns = `id, network, payee, amount_micro, purpose, subject, account, n, source_account, state, reason, approved_by, payer,
+  nonce, valid_before, signature, head_block, transaction, block_number, block_hash, created_at`
 
 // biome-ignore lint/suspicious/noExplicitAny: rows come from the columns above, typed by the driver
 export function toPayout(row: any): Payout {
@@ -43,10 +47,14 @@ export function toPayout(row: any): Payout {
     amountMicro: row.amount_micro,
     purpose: row.purpose,
     subject: row.subject,
+    account: row.account,
+    n: row.n,
     sourceAccount: row.source_account,
     state: row.state,
     reason: row.reason,
+    approvedBy: row.approved_by,
     payer: row.payer,
+    nonce: row.nonce === null ? null : toHex(row.nonce),
     validBefore: row.valid_before,
     signature: row.signature === null ? null : toHex(row.signature),
     headBlock: row.head_block,
@@ -59,8 +67,9 @@ export function toPayout(row: any): Payout {
 
 /** What the custody wallet signed; only for payouts that are signed. */
 export function authorizationOf(payout: Payout): { authorization: TransferAuthorization; signature: Hex } {
-  const { payer, validBefore, signature } = payout
-  if (payer === null || validBefore === null || signature === null) throw new Error(`${payout.id} is not signed`)
+  const { payer, nonce, validBefore, signature } = payout
+  if (payer === null || nonce === null || validBefore === null || signature === null)
+    throw new Error(`${payout.id} is not signed`)
   return {
     authorization: {
       from: payer,
@@ -68,7 +77,7 @@ export function authorizationOf(payout: Payout): { authorization: TransferAuthor
       value: payout.amountMicro,
       validAfter: 0n,
       validBefore,
-      nonce: payoutNonce(payout.id),
+      nonce,
     },
     signature,
   }

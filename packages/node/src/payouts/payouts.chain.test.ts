@@ -1,113 +1,34 @@
 import { createWalletClient, encodeFunctionData, keccak256, parseAbi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type ChainPort, createChain, createRpc, type Rpc, type RpcEndpoint, RpcRefusal } from '../chain/index.ts'
-import type { SettlementWallets } from '../chain/wallet/index.ts'
-import { open, rowsOf, until, useWallets, world } from '../chain/wallet/use-wallets.fixture.ts'
+import { expect, test } from 'vitest'
+import { type RpcEndpoint, RpcRefusal } from '../chain/index.ts'
+import { open, rowsOf, until, world } from '../chain/wallet/use-wallets.fixture.ts'
 import { testHolder, testKey } from '../chain/wallet/wallet.fixture.ts'
 import { demoIssuer, devnetTransport } from '../devnet/index.ts'
 import type { Address } from '../kernel/address.ts'
 import type { Hex } from '../kernel/bytes.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { createIds } from '../kernel/ids.ts'
-import { silentLog } from '../kernel/log.ts'
-import { systemRng } from '../kernel/random.ts'
-import { accounts, credit, debit, owedTo, post, trialBalance } from '../ledger/index.ts'
+import { accounts, credit, debit, owedTo, post } from '../ledger/index.ts'
 import { approvePayout } from './approve-payout.ts'
 import { createCustodyKey } from './custody-key.ts'
-import { type PayoutDeps, parsePayoutPolicy, runPayouts } from './index.ts'
+import { parsePayoutPolicy, runPayouts } from './index.ts'
+import { base, books, owe, paidCount, payouts, received, states, transactions, usePayouts } from './payouts.fixture.ts'
 
-useWallets()
-
-const base = 'eip155:8453'
-const ids = createIds(systemClock, systemRng)
-let number = 0
-let custody: ReturnType<typeof createCustodyKey>
-let chain: ChainPort
-let rpc: Rpc
-let wallets: SettlementWallets
-let payees: Address[]
-let purpose: string
-
-/** A purpose of its own per test keeps their debts apart on the shared books. */
-beforeEach(async () => {
-  number += 1
-  purpose = `share${number}`
-  const { privateKey } = testKey(`custody ${number}`)
-  custody = createCustodyKey(privateKey)
-  rpc = createRpc([world.endpoint])
-  chain = createChain({
-    network: world.network,
-    rpc,
-    clock: systemClock,
-    checkContractSignature: async () => 'invalid',
-    headAgeMsMax: 0,
-  })
-  wallets = open()
-  await world.devnet.control.fund(custody.address, { microUsdc: 1_000_000_000n, wei: 0n })
-  payees = Array.from({ length: 3 }, (_, index) => testKey(`payee ${number} ${index}`).address)
-})
-afterEach(async () => {
-  world.devnet.control.setFinalityLag(0)
-  const { sumByUnit } = await trialBalance(world.store.database)
-  for (const sum of Object.values(sumByUnit)) expect(sum).toBe(0n)
-})
-
-function payouts(changes: Partial<PayoutDeps> = {}, sender: SettlementWallets = wallets): PayoutDeps {
-  return {
-    database: world.store.database,
-    clock: systemClock,
-    ids,
-    log: silentLog,
-    metrics: { count: () => {}, gauge: () => {}, observeMs: () => {} },
-    policy: parsePayoutPolicy(),
-    chains: [{ chain, rpc, key: custody, wallets: sender }],
-    purposes: [{ purpose }],
-    switchedOn: async () => true,
-    ...changes,
-  }
-}
-
-async function owe(payee: Address, micro: bigint): Promise<void> {
-  await post(world.store.database, [
-    {
-      reference: `owe:${purpose}:${payee}:${ids.next('t')}`,
-      kind: 'share',
-      lines: [debit(accounts.onchain(base, 'custody'), micro), credit(accounts.payable(base, payee, purpose), micro)],
-    },
-  ])
-}
-
-const received = async (payee: Address) => chain.usdcBalance(payee)
-const states = async () => {
-  const { rows } = await world.store.database.query<{ state: string; reason: string | null }>(
-    `select state, reason from payout where purpose = $1 order by created_at, payee`,
-    [purpose],
-  )
-  return rows
-}
-const paidCount = async () => (await states()).filter(({ state }) => state === 'paid').length
-const transactions = async () => {
-  const { rows } = await world.store.database.query<{ n: bigint }>(
-    `select count(distinct transaction) as n from payout where purpose = $1 and state = 'paid'`,
-    [purpose],
-  )
-  return rows[0]?.n
-}
+usePayouts()
 
 test('many payees are paid by one transaction, each once, and the books follow', async () => {
-  for (const payee of payees) await owe(payee, 20_000_000n)
+  for (const payee of books.payees) await owe(payee, 20_000_000n)
   await runPayouts(payouts())
   expect(await paidCount()).toBe(3)
   expect(await transactions()).toBe(1n)
-  for (const payee of payees) expect(await received(payee)).toBe(20_000_000n)
+  for (const payee of books.payees) expect(await received(payee)).toBe(20_000_000n)
   await runPayouts(payouts())
-  for (const payee of payees) expect(await received(payee)).toBe(20_000_000n)
-  expect(await owedTo(world.store.database, accounts.payable(base, payees[0] as Address, purpose))).toBe(0n)
+  for (const payee of books.payees) expect(await received(payee)).toBe(20_000_000n)
+  expect(await owedTo(world.store.database, accounts.payable(base, books.payees[0] as Address, books.purpose))).toBe(0n)
 })
 
 test('L17: below the minimum nothing is sent and nothing is lost; the rest of a debt joins the next', async () => {
-  const [payee] = payees as [Address]
+  const [payee] = books.payees as [Address]
   await owe(payee, 9_999_999n)
   await runPayouts(payouts())
   expect(await states()).toEqual([])
@@ -117,7 +38,7 @@ test('L17: below the minimum nothing is sent and nothing is lost; the rest of a 
 })
 
 test('a blocked payee is parked without harm to others, and is paid once it can receive', async () => {
-  const [blocked, other] = payees as [Address, Address]
+  const [blocked, other] = books.payees as [Address, Address]
   const issuer = privateKeyToAccount(demoIssuer(8453).privateKey)
   const client = createWalletClient({ account: issuer, transport: devnetTransport(world.devnet) })
   const usdc = parseAbi(['function blacklist(address)', 'function unBlacklist(address)'])
@@ -136,7 +57,7 @@ test('a blocked payee is parked without harm to others, and is paid once it can 
   await call('unBlacklist')
   const { rows } = await world.store.database.query<{ id: string }>(
     `select id from payout where purpose = $1 and state = 'parked'`,
-    [purpose],
+    [books.purpose],
   )
   expect(await approvePayout(world.store.database, rows[0]?.id ?? '', 'test')).toBe('approved')
   await runPayouts(payouts())
@@ -145,29 +66,29 @@ test('a blocked payee is parked without harm to others, and is paid once it can 
 })
 
 test('the kill switch, the daily limit, approval and an empty custody wallet each keep money in', async () => {
-  const [payee, second] = payees as [Address, Address]
+  const [payee, second] = books.payees as [Address, Address]
   await owe(payee, 2_000_000_000n)
   await runPayouts(payouts({ switchedOn: async () => false }))
   expect(await states()).toEqual([])
   await runPayouts(payouts())
   expect(await states()).toMatchObject([{ state: 'waiting' }])
   const { rows } = await world.store.database.query<{ id: string }>(`select id from payout where purpose = $1`, [
-    purpose,
+    books.purpose,
   ])
   await approvePayout(world.store.database, rows[0]?.id ?? '', 'test')
   await runPayouts(payouts())
   expect(await states()).toMatchObject([{ state: 'queued', reason: 'unfunded' }])
   await owe(second, 20_000_000n)
   await runPayouts(payouts({ policy: parsePayoutPolicy({ daily_limit_usd: '19' }) }))
-  expect((await states()).some(({ reason }) => reason === 'daily_limit')).toBe(true)
+  expect((await states()).map(({ reason }) => reason)).toContain('above_daily_limit')
   expect(await received(payee)).toBe(0n)
   expect(await received(second)).toBe(0n)
 })
 
 test('money that is not final is not paid out', async () => {
-  const [payee] = payees as [Address]
-  const { address, privateKey } = testKey(`late custody ${number}`)
-  custody = createCustodyKey(privateKey)
+  const [payee] = books.payees as [Address]
+  const { address, privateKey } = testKey(`late custody ${books.number}`)
+  books.custody = createCustodyKey(privateKey)
   world.devnet.control.setFinalityLag(5)
   await world.devnet.control.fund(address, { microUsdc: 100_000_000n, wei: 0n })
   await owe(payee, 20_000_000n)
@@ -182,7 +103,7 @@ test('money that is not final is not paid out', async () => {
 })
 
 test('a share of a payment that is not final is not paid out, though custody holds enough of other people', async () => {
-  const [payee, other] = payees as [Address, Address]
+  const [payee, other] = books.payees as [Address, Address]
   const insert = (id: string, payer: Address) =>
     world.store.owner.query(
       `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id,
@@ -191,54 +112,57 @@ test('a share of a payment that is not final is not paid out, though custody hol
          sha256($1::text::bytea), true, 0, now(), now(), 1, false)`,
       [id, base, payer],
     )
-  await insert(`pay_young_${number}`, payee)
+  await insert(`pay_young_${books.number}`, payee)
   await world.store.owner.query(
     `insert into entitled_call (id, port, account, subject, amount, route_id, fingerprint, to_clearing, state, held_at,
        expires_at, ended_at)
      values ($1, 'credit', $2, $3, 20000000, 'royalties.remit', 'x', true, 'captured', now(), now(), now())`,
-    [`call_young_${number}`, payee, base],
+    [`call_young_${books.number}`, payee, base],
   )
   const share = (id: string, to: Address) => ({
     reference: `royalty:${id}`,
-    kind: 'royalty',
+    kind: 'opening',
     paymentId: id,
     lines: [
       debit(accounts.onchain(base, 'custody'), 20_000_000n),
-      credit(accounts.payable(base, to, purpose), 20_000_000n),
+      credit(accounts.payable(base, to, books.purpose), 20_000_000n),
     ],
   })
-  await post(world.store.database, [share(`pay_young_${number}`, payee), share(`call_young_${number}`, other)])
+  await post(world.store.database, [
+    share(`pay_young_${books.number}`, payee),
+    share(`call_young_${books.number}`, other),
+  ])
   await owe(payee, 15_000_000n)
   await runPayouts(payouts())
   // What was owed before is paid; what a reorg could still take away waits.
   expect(await received(payee)).toBe(15_000_000n)
   expect(await received(other)).toBe(0n)
-  await world.store.owner.query(`update payment set final = true where id = $1`, [`pay_young_${number}`])
+  await world.store.owner.query(`update payment set final = true where id = $1`, [`pay_young_${books.number}`])
   await runPayouts(payouts())
   expect(await received(payee)).toBe(35_000_000n)
   expect(await received(other)).toBe(20_000_000n)
 })
 
 test('L18: two workers at once make one transfer per debt', async () => {
-  for (const payee of payees) await owe(payee, 20_000_000n)
+  for (const payee of books.payees) await owe(payee, 20_000_000n)
   const other = open({ holder: await testHolder(world.store.database) })
   await Promise.all([runPayouts(payouts()), runPayouts(payouts({}, other)), runPayouts(payouts())])
   await until(async () => {
     await runPayouts(payouts())
     return (await paidCount()) === 3
   }, 'all paid')
-  for (const payee of payees) expect(await received(payee)).toBe(20_000_000n)
+  for (const payee of books.payees) expect(await received(payee)).toBe(20_000_000n)
 })
 
 test('a stuck transaction is replaced by fee, a dropped one is sent again, and each transfer happens once', async () => {
-  const [payee] = payees as [Address]
+  const [payee] = books.payees as [Address]
   await owe(payee, 20_000_000n)
   await world.devnet.control.holdMining()
   const running = runPayouts(payouts({ clock: { ...systemClock, sleep: () => systemClock.sleep(50) } }))
   await running
   const { rows } = await world.store.database.query<{ hash: `0x${string}` }>(
     `select hash from settlement_transaction where purpose = 'payout' and wallet = any($1)`,
-    [wallets.addresses],
+    [books.wallets.addresses],
   )
   await world.devnet.control.dropTransaction(rows[0]?.hash as `0x${string}`)
   await world.devnet.control.releaseMining()
@@ -250,7 +174,7 @@ test('a stuck transaction is replaced by fee, a dropped one is sent again, and e
 })
 
 test('L16: replaced by fee, and then the original is mined after all: one transfer, under the hash that was mined', async () => {
-  const [payee] = payees as [Address]
+  const [payee] = books.payees as [Address]
   const sent: Hex[] = []
   let closed = false
   const endpoint: RpcEndpoint = {
@@ -281,16 +205,18 @@ test('L16: replaced by fee, and then the original is mined after all: one transf
   expect(await received(payee)).toBe(20_000_000n)
   // The wallet's own watch notes it at its next look.
   await until(async () => (await rowOf())?.mined_hash === keccak256(original), 'noted by the wallet')
-  const { rows } = await world.store.database.query(`select transaction from payout where purpose = $1`, [purpose])
+  const { rows } = await world.store.database.query(`select transaction from payout where purpose = $1`, [
+    books.purpose,
+  ])
   expect(rows).toEqual([{ transaction: keccak256(original) }])
 })
 
 test('L15: a process that dies after the broadcast leaves one transfer, found by the next', async () => {
-  const [payee] = payees as [Address]
+  const [payee] = books.payees as [Address]
   await owe(payee, 20_000_000n)
   await world.devnet.control.holdMining()
   await runPayouts(payouts({ clock: { ...systemClock, sleep: () => systemClock.sleep(50) } }))
-  await wallets.stop()
+  await books.wallets.stop()
   await world.holder.die()
   world.holder = await testHolder(world.store.database)
   await world.devnet.control.releaseMining()
@@ -304,7 +230,7 @@ test('L15: a process that dies after the broadcast leaves one transfer, found by
 })
 
 test('a reorg before finality is followed by the same transfer once more, never by a second', async () => {
-  const [payee] = payees as [Address]
+  const [payee] = books.payees as [Address]
   await owe(payee, 20_000_000n)
   world.devnet.control.setFinalityLag(4)
   await world.devnet.control.mine(5)
@@ -320,7 +246,7 @@ test('a reorg before finality is followed by the same transfer once more, never 
 })
 
 test('an authorization that ran out unused gives its money back, and the next one pays', async () => {
-  const [payee] = payees as [Address]
+  const [payee] = books.payees as [Address]
   await owe(payee, 20_000_000n)
   const policy = parsePayoutPolicy({ valid_seconds: 60 })
   await runPayouts(
@@ -328,10 +254,10 @@ test('an authorization that ran out unused gives its money back, and the next on
       policy,
       chains: [
         {
-          chain,
-          rpc,
-          key: custody,
-          wallets: { ...wallets, send: async () => ({ status: 'not_sent', reason: 'no_wallet' }) },
+          chain: books.chain,
+          rpc: books.rpc,
+          key: books.custody,
+          wallets: { ...books.wallets, send: async () => ({ status: 'not_sent', reason: 'no_wallet' }) },
         },
       ],
     }),
@@ -339,7 +265,7 @@ test('an authorization that ran out unused gives its money back, and the next on
   expect(await states()).toMatchObject([{ state: 'signed' }])
   world.devnet.control.advanceTime(120)
   await world.devnet.control.mine(1)
-  await runPayouts(payouts({ chains: [{ chain, rpc }] }))
+  await runPayouts(payouts({ chains: [{ chain: books.chain, rpc: books.rpc }] }))
   expect((await states()).map(({ state }) => state)).toContain('returned')
   await until(async () => {
     await runPayouts(payouts())

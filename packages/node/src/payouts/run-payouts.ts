@@ -5,11 +5,14 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Database } from '../store/database.ts'
+import { isRestoring } from '../store/restore.ts'
+import { bookUsedNonces } from './book-used-nonces.ts'
 import { collectDue, type PayoutPurpose } from './collect-due.ts'
 import type { CustodyKey } from './custody-key.ts'
 import type { PayoutPolicy } from './policy.ts'
 import { sendSigned } from './send-signed.ts'
 import { signQueued } from './sign-queued.ts'
+import { payoutsStopped } from './stop-payouts.ts'
 import { watchPayouts } from './watch-payouts.ts'
 
 export type PayoutChain = {
@@ -33,16 +36,20 @@ export type PayoutDeps = {
   switchedOn(): Promise<boolean>
 }
 
-/** One round: what is on its way is looked at, what is due is put down, signed and sent. Safe to repeat and to kill. */
+/** One round: what is on its way is read, what is due is stored, signed and sent. Safe to repeat and to kill. */
 export async function runPayouts(deps: PayoutDeps): Promise<void> {
-  for (const { chain, rpc, key, wallets } of deps.chains) {
-    await guarded(deps, 'looked at', () => watchPayouts(deps, chain))
-    if (!(await deps.switchedOn())) continue
-    await guarded(deps, 'collected', async () => {
-      for (const purpose of deps.purposes) await collectDue(deps, chain.network.caip2, purpose)
-    })
-    if (!key || !wallets) continue
+  for (const place of deps.chains) {
+    const { chain, rpc, key, wallets } = place
+    await guarded(deps, 'read', () => watchPayouts(deps, chain))
+    const mayPay = (await deps.switchedOn()) && (await moneyMayLeave(deps, chain.network.caip2))
+    if (mayPay)
+      await guarded(deps, 'collected', async () => {
+        for (const purpose of deps.purposes) await collectDue(deps, chain.network.caip2, purpose)
+      })
+    if (!key) continue
     await guarded(deps, 'sent', async () => {
+      const restored = (await bookUsedNonces(deps, { chain, rpc, key })) > 0
+      if (!mayPay || restored || !wallets) return
       // What a dead process sent and nobody watches would keep its payouts from ever being sent again.
       await wallets.recoverLanes()
       await signQueued(deps, chain, key)
@@ -50,6 +57,17 @@ export async function runPayouts(deps: PayoutDeps): Promise<void> {
       if (sent > 0) await watchPayouts(deps, chain)
     })
   }
+}
+
+/** False while the books are behind the chain, or miss money that should be at the custody wallet. */
+export async function moneyMayLeave(
+  { database, metrics }: Pick<PayoutDeps, 'database' | 'metrics'>,
+  network: string,
+): Promise<boolean> {
+  const stopped = await payoutsStopped(database, network)
+  const restoring = await isRestoring(database, network)
+  metrics.gauge('payouts_stopped', stopped || restoring ? 1 : 0, { network })
+  return !stopped && !restoring
 }
 
 /** One chain that cannot be read must not keep the other waiting. */

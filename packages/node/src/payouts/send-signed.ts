@@ -1,5 +1,11 @@
 import type { ChainPort, Rpc } from '../chain/index.ts'
-import { aggregate3Call, readAggregate3, type SettlementWallets, transferCall } from '../chain/wallet/index.ts'
+import {
+  aggregate3Call,
+  readAggregate3,
+  type SendResult,
+  type SettlementWallets,
+  transferCall,
+} from '../chain/wallet/index.ts'
 import type { Address } from '../kernel/address.ts'
 import type { Hex } from '../kernel/bytes.ts'
 import { type Clock, nowSeconds } from '../kernel/clock.ts'
@@ -26,52 +32,91 @@ const gasBase = 100_000n
 /** An authorization that ends sooner than this may fail in its block for nothing. */
 const marginSeconds = 120
 
-/** One transaction for all that is signed and not on its way; a payee that cannot receive is left out and parked. */
-export async function sendSigned(deps: SendDeps, { chain, rpc, wallets }: SendChain): Promise<number> {
-  const ready = await readReady(deps, chain.network.caip2)
-  if (ready.length === 0) return 0
-  const calls = ready.map((payout) => {
-    const { authorization, signature } = authorizationOf(payout)
-    return { target: chain.network.usdc.address, data: transferCall(authorization, signature) }
-  })
+/** A payout may cost this share of what it moves in gas, and a batch this much whatever it moves. */
+const costShare = 20n
+const costFloorMicro = 500_000n
+
+/**
+ * Sends all that is signed and not on its way, in as few transactions as the gas limit of the chain allows. A payee that
+ * cannot receive is left out and parked.
+ */
+export async function sendSigned(deps: SendDeps, place: SendChain): Promise<number> {
+  const ready = await readReady(deps, place.chain.network.caip2)
+  const batchMax = Number((place.chain.network.transactionGasMax - gasBase) / gasEach)
+  let sent = 0
+  for (let start = 0; start < ready.length; start += batchMax) {
+    const batch = await passingOf(deps, place, ready.slice(start, start + batchMax))
+    if (batch && batch.length > 0) sent += await sendBatch(deps, place, batch)
+  }
+  return sent
+}
+
+const callOf = (chain: ChainPort, payout: Payout) => {
+  const { authorization, signature } = authorizationOf(payout)
+  return { target: chain.network.usdc.address, data: transferCall(authorization, signature) }
+}
+
+/** Those whose transfer would succeed now; undefined when the chain could not be asked. */
+async function passingOf(
+  deps: SendDeps,
+  { chain, rpc, wallets }: SendChain,
+  payouts: readonly Payout[],
+): Promise<Payout[] | undefined> {
+  const calls = payouts.map((payout) => callOf(chain, payout))
   const verdicts = await simulate(rpc, wallets.addresses[0] as Address, chain, calls)
-  if (!verdicts) return 0
-  const passing = ready.filter((_payout, index) => verdicts[index] === 'passes')
-  for (const [index, payout] of ready.entries()) {
+  if (!verdicts) return undefined
+  for (const [index, payout] of payouts.entries()) {
     const verdict = verdicts[index]
     if (verdict !== undefined && verdict !== 'passes') await setAside(deps, payout, verdict)
   }
-  if (passing.length === 0) return 0
-  const chosen = calls.filter((_call, index) => verdicts[index] === 'passes')
+  return payouts.filter((_payout, index) => verdicts[index] === 'passes')
+}
+
+/** A batch that every endpoint refuses is sent in halves: limits differ, and one member may be the reason. */
+async function sendBatch(deps: SendDeps, place: SendChain, payouts: readonly Payout[]): Promise<number> {
+  const { chain, wallets } = place
+  const network = chain.network.caip2
+  const movedMicro = payouts.reduce((sum, { amountMicro }) => sum + amountMicro, 0n)
   const result = await wallets.send({
     purpose: 'payout',
-    references: passing.map(({ id }) => id),
+    references: payouts.map(({ id }) => id),
     to: chain.network.multicall3,
-    data: aggregate3Call(chosen),
-    gasLimit: gasBase + gasEach * BigInt(chosen.length),
-    usefulUntil: Math.min(...passing.map(({ validBefore }) => Number(validBefore))),
+    data: aggregate3Call(payouts.map((payout) => callOf(chain, payout))),
+    gasLimit: gasBase + gasEach * BigInt(payouts.length),
+    costMicroMax: movedMicro / costShare > costFloorMicro ? movedMicro / costShare : costFloorMicro,
+    usefulUntil: Math.min(...payouts.map(({ validBefore }) => Number(validBefore))),
     stillWanted: () => true,
   })
-  if (result.status === 'not_sent') {
-    deps.log.warn(
-      { network: chain.network.caip2, reason: result.reason, message: result.message },
-      'payouts were not sent',
-    )
-    return 0
+  if (result.status === 'sent') return followBatch(deps, network, payouts, result)
+  const { reason, message } = result
+  if (reason === 'refused' && payouts.length > 1) {
+    const middle = Math.ceil(payouts.length / 2)
+    const first = await sendBatch(deps, place, payouts.slice(0, middle))
+    return first + (await sendBatch(deps, place, payouts.slice(middle)))
   }
-  deps.metrics.count('payout_batches', { network: chain.network.caip2 })
-  deps.log.info(
-    { network: chain.network.caip2, transaction: result.transaction, payouts: passing.length },
-    'payouts are on their way',
-  )
+  if (reason === 'refused') {
+    deps.metrics.count('alarms', { alarm: 'payouts_refused' })
+    deps.log.error({ network, payout: payouts[0]?.id, message }, 'every endpoint refused a payout')
+  } else deps.log.warn({ network, reason, message }, 'payouts were not sent')
+  return 0
+}
+
+async function followBatch(
+  deps: SendDeps,
+  network: string,
+  payouts: readonly Payout[],
+  sent: Extract<SendResult, { status: 'sent' }>,
+): Promise<number> {
+  deps.metrics.count('payout_batches', { network })
+  deps.log.info({ network, transaction: sent.transaction, payouts: payouts.length }, 'payouts are on their way')
   // Only a hint, to find the transfers sooner: what counts is read from the chain, and a crash here changes nothing.
-  const outcome = await Promise.race([result.outcome, deps.clock.sleep(10_000)])
+  const outcome = await Promise.race([sent.outcome, deps.clock.sleep(10_000)])
   if (outcome?.status === 'mined')
     await deps.database.query(
       `update payout set transaction = $2 where id = any($1::text[]) and state = 'signed' and transaction is null`,
-      [passing.map(({ id }) => id), outcome.receipt.transactionHash],
+      [payouts.map(({ id }) => id), outcome.receipt.transactionHash],
     )
-  return passing.length
+  return payouts.length
 }
 
 /** Signed, in no block that we know of, and carried by no transaction that may still land. */

@@ -1,70 +1,131 @@
 import type { ChainPort } from '../chain/index.ts'
-import { fromHex } from '../kernel/bytes.ts'
+import { fromHex, type Hex } from '../kernel/bytes.ts'
 import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Micro } from '../kernel/money.ts'
 import type { Database } from '../store/database.ts'
+import { readDatabaseId } from '../store/instance.ts'
+import { alarmAboveLimit } from './collect-due.ts'
 import type { CustodyKey } from './custody-key.ts'
 import { freeCustody } from './free-custody.ts'
-import { authorizationOf, type Payout, payoutColumns, payoutNonce, toPayout } from './payout-record.ts'
-import type { PayoutPolicy } from './policy.ts'
+import { payoutNonce } from './identity.ts'
+import { authorizationOf, type Payout, payoutColumns, toPayout } from './payout-record.ts'
+import { dailyLimitOf, type PayoutPolicy } from './policy.ts'
 
 export type SignDeps = { database: Database; clock: Clock; log: Log; metrics: Metrics; policy: PayoutPolicy }
 
+/** Payouts that cannot be paid now stay in the queue; this many are looked at to find some that can. */
+const pageSize = 500
+const pagesMax = 40
+
 /**
- * Signs what may be paid now: within the day's limit, and only from money that is final at the custody wallet and not
- * already owed to somebody else. The bytes are stored before they leave this function.
+ * Signs what may be paid now: within the day's limit of its purpose, and only from money that is final at the custody
+ * wallet and not already owed to somebody else. The bytes are stored before they leave this function.
  */
 export async function signQueued(deps: SignDeps, chain: ChainPort, key: CustodyKey): Promise<number> {
   const { database, policy } = deps
   const network = chain.network.caip2
-  const queued = await readQueued(database, network, policy.batchMax)
-  if (queued.length === 0) return 0
+  let page = await readQueued(database, network, undefined)
+  if (page.length === 0) return 0
   const money = await freeCustody(database, chain, key.address)
-  let dayMicro = policy.dailyLimitMicro - (await signedToday(deps, network))
+  const leftToday = await limitsToday(deps, network)
   const { number: headBlock } = await chain.head()
   const chosen: Payout[] = []
-  for (const payout of queued) {
-    if (payout.amountMicro > dayMicro) {
-      await noteReason(database, payout, 'daily_limit')
-      continue
+  const unfunded: Payout[] = []
+  for (let pages = 1; page.length > 0; pages += 1) {
+    for (const payout of page) {
+      if (chosen.length >= policy.batchMax) break
+      const verdict = await judge(deps, payout, leftToday, money)
+      if (verdict === 'chosen') chosen.push(payout)
+      if (verdict === 'unfunded') unfunded.push(payout)
     }
-    if (!money.take(payout)) {
-      deps.metrics.count('alarms', { alarm: 'payouts_unfunded' })
-      deps.log.error({ network, payout: payout.id }, 'the custody wallet does not hold enough final money for a payout')
-      await noteReason(database, payout, 'unfunded')
-      continue
-    }
-    dayMicro -= payout.amountMicro
-    chosen.push(payout)
+    if (chosen.length >= policy.batchMax || page.length < pageSize || pages >= pagesMax) break
+    page = await readQueued(database, network, page.at(-1))
   }
+  alarmUnfunded(deps, network, unfunded)
   if (chosen.length > 0) await storeSigned(deps, chain, key, chosen, headBlock)
   return chosen.length
 }
 
-async function readQueued(database: Database, network: string, limit: number): Promise<Payout[]> {
+type Verdict = 'chosen' | 'daily_limit' | 'unfunded' | 'above_daily_limit'
+
+async function judge(
+  deps: SignDeps,
+  payout: Payout,
+  leftToday: (purpose: string) => { micro: Micro },
+  money: Awaited<ReturnType<typeof freeCustody>>,
+): Promise<Verdict> {
+  const left = leftToday(payout.purpose)
+  const aboveLimit = payout.amountMicro > dailyLimitOf(deps.policy, payout.purpose)
+  if (aboveLimit && payout.approvedBy === null) return waitForPerson(deps, payout)
+  // A person let it pass, so the day does not decide.
+  if (!aboveLimit && payout.amountMicro > left.micro) return noteReason(deps.database, payout, 'daily_limit')
+  if (!money.take(payout)) return noteReason(deps.database, payout, 'unfunded')
+  left.micro -= payout.amountMicro
+  return 'chosen'
+}
+
+async function waitForPerson(deps: SignDeps, payout: Payout): Promise<Verdict> {
+  const { rowCount } = await deps.database.query(
+    `update payout set state = 'waiting', reason = 'above_daily_limit' where id = $1 and state = 'queued'`,
+    [payout.id],
+  )
+  if (rowCount > 0) alarmAboveLimit(deps, payout)
+  return 'above_daily_limit'
+}
+
+function alarmUnfunded({ metrics, log }: SignDeps, network: string, unfunded: readonly Payout[]): void {
+  const [first] = unfunded
+  if (!first) return
+  metrics.count('alarms', { alarm: 'payouts_unfunded' })
+  log.error(
+    { network, payout: first.id, payouts: unfunded.length },
+    'the custody wallet does not hold enough final money for payouts',
+  )
+}
+
+async function readQueued(database: Database, network: string, after: Payout | undefined): Promise<Payout[]> {
   const { rows } = await database.query(
     `select ${payoutColumns} from payout p where network = $1 and state = 'queued'
+       and ($3::timestamptz is null or (created_at, id) > ($3, $4))
        and not exists (select from payout_hold h where h.network = p.network and h.payee = p.payee)
      order by created_at, id limit $2`,
-    [network, limit],
+    [network, pageSize, after?.createdAt ?? null, after?.id ?? null],
   )
   return rows.map(toPayout)
 }
 
-async function signedToday({ database, clock }: SignDeps, network: string): Promise<Micro> {
-  const { rows } = await database.query<{ micro: Micro }>(
-    `select coalesce(sum(amount_micro), 0)::bigint as micro from payout
-     where network = $1 and signed_at > $2 and state <> 'returned'`,
+/** What each purpose may still send today; changed as payouts are chosen. */
+async function limitsToday(
+  { database, clock, policy }: SignDeps,
+  network: string,
+): Promise<(purpose: string) => { micro: Micro }> {
+  const { rows } = await database.query<{ purpose: string; micro: Micro }>(
+    `select purpose, sum(amount_micro)::bigint as micro from payout
+     where network = $1 and signed_at > $2 and state in ('signed', 'parked', 'paid') group by purpose`,
     [network, new Date(clock.nowMs() - 86_400_000)],
   )
-  return rows[0]?.micro ?? 0n
+  const left = new Map(
+    rows.map(({ purpose, micro }) => [purpose, { micro: dailyLimitOf(policy, purpose) - micro }] as const),
+  )
+  return (purpose) => {
+    const known = left.get(purpose) ?? { micro: dailyLimitOf(policy, purpose) }
+    left.set(purpose, known)
+    return known
+  }
 }
 
-async function noteReason(database: Database, payout: Payout, reason: string): Promise<void> {
+async function noteReason<Reason extends Verdict>(database: Database, payout: Payout, reason: Reason): Promise<Reason> {
   if (payout.reason !== reason)
     await database.query(`update payout set reason = $2 where id = $1 and state = 'queued'`, [payout.id, reason])
+  return reason
+}
+
+/** The nonce that a payout has or will have. */
+export function nonceOf(databaseId: string, chain: ChainPort, key: Pick<CustodyKey, 'address'>, payout: Payout): Hex {
+  const { caip2: network, usdc } = chain.network
+  return payoutNonce(databaseId, { ...payout, network, asset: usdc.address, custody: key.address })
 }
 
 async function storeSigned(
@@ -74,10 +135,12 @@ async function storeSigned(
   payouts: readonly Payout[],
   headBlock: bigint,
 ): Promise<void> {
+  const databaseId = await readDatabaseId(deps.database)
   const validBefore = BigInt(nowSeconds(deps.clock) + deps.policy.validSeconds)
   const signed = payouts.map((payout) => {
-    const { authorization } = authorizationOf({ ...payout, payer: key.address, validBefore, signature: '0x' })
-    return { id: payout.id, signature: key.authorize(chain.network, authorization) }
+    const nonce = nonceOf(databaseId, chain, key, payout)
+    const { authorization } = authorizationOf({ ...payout, payer: key.address, nonce, validBefore, signature: '0x' })
+    return { id: payout.id, nonce, signature: key.authorize(chain.network, authorization) }
   })
   await deps.database.query(
     `update payout p set state = 'signed', reason = null, payer = $4, valid_before = $5, signed_at = $6, head_block = $7,
@@ -85,7 +148,7 @@ async function storeSigned(
      from unnest($1::text[], $2::bytea[], $3::bytea[]) t (id, nonce, signature) where p.id = t.id and p.state = 'queued'`,
     [
       signed.map(({ id }) => id),
-      signed.map(({ id }) => fromHex(payoutNonce(id))),
+      signed.map(({ nonce }) => fromHex(nonce)),
       signed.map(({ signature }) => fromHex(signature)),
       key.address,
       validBefore,

@@ -1,10 +1,14 @@
-import type { ChainPort } from '../chain/index.ts'
+import type { BlockRef, ChainPort, ChainTransfer, NonceUse } from '../chain/index.ts'
+import type { Address } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { accounts, post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
-import { type Payout, payoutColumns, payoutNonce, toPayout } from './payout-record.ts'
+import { bookPaid } from './book-paid.ts'
+import { lockPayoutAccount } from './identity.ts'
+import { openStates, type Payout, payoutColumns, toPayout } from './payout-record.ts'
 
 export type WatchDeps = { database: Database; clock: Clock; log: Log; metrics: Metrics }
 
@@ -13,8 +17,8 @@ const perRunMax = 2_000
 const atOnce = 64
 
 /**
- * Brings signed payouts to their end by what the chain shows, and by nothing else: final with the transfer, or returned
- * once the authorization has run out, unused, at a final block.
+ * Ends signed payouts by what the chain shows, and by nothing else: with the transfer in a final block, or returned once
+ * the authorization has expired, unused, at a final block.
  */
 export async function watchPayouts(deps: WatchDeps, chain: ChainPort): Promise<void> {
   const { rows } = await deps.database.query(
@@ -28,38 +32,59 @@ export async function watchPayouts(deps: WatchDeps, chain: ChainPort): Promise<v
     await Promise.all(
       payouts.slice(start, start + atOnce).map((payout) =>
         watchOne(deps, chain, payout, final).catch((error: unknown) => {
-          deps.log.warn({ payout: payout.id, error: String(error) }, 'a payout could not be looked at')
+          deps.log.warn({ payout: payout.id, error: String(error) }, 'the state of a payout could not be read')
         }),
       ),
     )
 }
 
-async function watchOne(
-  deps: WatchDeps,
-  chain: ChainPort,
-  payout: Payout,
-  final: { number: bigint; timestamp: number },
-): Promise<void> {
-  const { payer, payee: payTo, amountMicro, validBefore } = payout
-  if (payer === null || validBefore === null) return
-  const nonce = payoutNonce(payout.id)
-  const expected = { payer, payTo, amountMicro, nonce }
-  const known = payout.transaction === null ? null : await chain.settlementByTransaction(payout.transaction, expected)
-  const isKnown = known !== null && known.status === 'confirmed'
-  if (isKnown || (await chain.authorizationUsed(payer, nonce, 'latest'))) {
+async function watchOne(deps: WatchDeps, chain: ChainPort, payout: Payout, final: BlockRef): Promise<void> {
+  const { payer, nonce, validBefore } = payout
+  if (payer === null || nonce === null || validBefore === null) return
+  const known = await transferIn(chain, payout.transaction, payer, nonce)
+  if (known || (await chain.authorizationUsed(payer, nonce, 'latest'))) {
     const from = payout.headBlock ?? 0n
-    const evidence = isKnown ? known : await chain.settlementByNonce(expected, from > 100n ? from - 100n : 0n)
-    if (evidence.status !== 'confirmed') return
-    if (evidence.blockNumber <= final.number && (await chain.blockHash(evidence.blockNumber)) === evidence.blockHash)
-      await markPaid(deps, payout, evidence)
-    else if (evidence.blockHash !== payout.blockHash) await noteMined(deps, payout, evidence)
+    const use: NonceUse = known
+      ? { status: 'transfer', transfer: known }
+      : await chain.nonceUse(payer, nonce, from > 100n ? from - 100n : 0n)
+    await followUse(deps, chain, payout, use, final)
     return
   }
   if (payout.blockNumber !== null) await forgetBlock(deps, payout)
   // Asked at that very block: an endpoint that lags behind has no answer, where its own idea of the last final block
   // would be "unused", and the debt would be paid twice.
   if (BigInt(final.timestamp) > validBefore && !(await chain.authorizationUsed(payer, nonce, final.number)))
-    await giveBack(deps, payout)
+    await endUnused(deps, payout, 'authorization_expired')
+}
+
+/** The transfer of a nonce in the transaction that we believe carried it. */
+async function transferIn(
+  chain: ChainPort,
+  transaction: Hex | null,
+  payer: Address,
+  nonce: Hex,
+): Promise<ChainTransfer | undefined> {
+  if (transaction === null) return undefined
+  const transfers = await chain.transfersIn(transaction).catch(() => [])
+  return transfers.find((transfer) => transfer.sender === payer && transfer.nonce === nonce)
+}
+
+/** What a used nonce means for its payout; nothing until its block is final. */
+export async function followUse(
+  deps: WatchDeps,
+  chain: ChainPort,
+  payout: Payout,
+  use: NonceUse,
+  final: BlockRef,
+): Promise<void> {
+  if (use.status === 'absent' || use.status === 'could_not_read') return
+  const mined = use.status === 'transfer' ? use.transfer : use
+  const isFinal = mined.blockNumber <= final.number && (await chain.blockHash(mined.blockNumber)) === mined.blockHash
+  if (isFinal && use.status === 'transfer') await bookPaid(deps, chain.network, payout, use.transfer)
+  else if (isFinal) {
+    deps.log.error({ payout: payout.id, transaction: mined.transaction }, 'the authorization of a payout was canceled')
+    await endUnused(deps, payout, 'authorization_canceled')
+  } else if (mined.blockHash !== payout.blockHash) await noteMined(deps, payout, mined)
 }
 
 type Mined = { transaction: string; blockNumber: bigint; blockHash: string }
@@ -80,39 +105,25 @@ async function forgetBlock({ database, log }: WatchDeps, payout: Payout): Promis
   log.warn({ payout: payout.id }, 'a payout was reorganised away and is sent again')
 }
 
-async function markPaid({ database, clock, metrics }: WatchDeps, payout: Payout, mined: Mined): Promise<void> {
-  await database.transaction(async (tx) => {
-    const { rowCount } = await tx.query(
-      `update payout set state = 'paid', reason = null, transaction = $2, block_number = $3, block_hash = $4, ended_at = $5
-       where id = $1 and state in ('signed', 'parked')`,
-      [payout.id, mined.transaction, mined.blockNumber, mined.blockHash, new Date(clock.nowMs())],
-    )
-    if (rowCount === 0) return
-    await post(tx, [
-      {
-        reference: `paid:${payout.id}`,
-        kind: 'paid_out',
-        ...(payout.subject === null ? {} : { paymentId: payout.subject }),
-        lines: [
-          { account: accounts.clearingPayouts(payout.network), amount: payout.amountMicro },
-          { account: accounts.onchain(payout.network, 'custody'), amount: -payout.amountMicro },
-        ],
-      },
-    ])
-  })
-  metrics.count('payouts_paid', { purpose: payout.purpose, network: payout.network })
-}
-
-/** Provably never: the debt is its owner's again. A payee that was blocked is held until a person looks. */
-async function giveBack(deps: WatchDeps, payout: Payout): Promise<void> {
+/**
+ * Provably never paid. The debt of a wallet is the wallet's again, and its next payout has the same nonce; a refund can
+ * be paid under its own nonce only, so it is queued again. A payee that was blocked is held until a person decides.
+ */
+async function endUnused(
+  deps: WatchDeps,
+  payout: Payout,
+  why: 'authorization_expired' | 'authorization_canceled',
+): Promise<void> {
+  const canceled = why === 'authorization_canceled'
+  const again = !canceled && payout.account !== payout.payee
   await deps.database.transaction(async (tx) => {
-    const { rowCount } = await tx.query(
-      `update payout set state = 'returned', ended_at = $2, reason = coalesce(reason, 'authorization_expired')
-       where id = $1 and state in ('signed', 'parked')`,
-      [payout.id, new Date(deps.clock.nowMs())],
-    )
+    await lockPayoutAccount(tx, payout)
+    const { rowCount } = await tx.query(again ? queueAgainSql : returnSql, [
+      payout.id,
+      ...(again ? [] : [new Date(deps.clock.nowMs()), why, canceled]),
+    ])
     if (rowCount === 0) return
-    await returnMoney(tx, payout)
+    if (!again) await returnMoney(tx, payout)
     if (payout.state === 'parked')
       await tx.query(
         `insert into payout_hold (network, payee, reason, held_by) values ($1, $2, $3, 'node') on conflict do nothing`,
@@ -121,17 +132,21 @@ async function giveBack(deps: WatchDeps, payout: Payout): Promise<void> {
   })
 }
 
+const queueAgainSql = `update payout set state = 'queued', reason = null, payer = null, nonce = null, signature = null,
+    valid_before = null, signed_at = null, head_block = null, transaction = null
+  where id = $1 and state in ('signed', 'parked')`
+const returnSql = `update payout set state = 'returned', ended_at = $2, reason = coalesce(reason, $3), spent = $4
+  where id = $1 and state in ${openStates}`
+
 async function returnMoney(tx: Tx, payout: Payout): Promise<void> {
   const { network, amountMicro, payee, purpose } = payout
-  // What had no owner to go back to, a refund, is still owed to its payee.
-  const account = accounts.payable(network, payee, purpose)
   await post(tx, [
     {
       reference: `payout_returned:${payout.id}`,
       kind: 'payout_returned',
       lines: [
         { account: accounts.clearingPayouts(network), amount: amountMicro },
-        { account, amount: -amountMicro },
+        { account: accounts.payable(network, payee, purpose), amount: -amountMicro },
       ],
     },
   ])

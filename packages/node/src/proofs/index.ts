@@ -17,6 +17,7 @@ export {
   createContractSignatureChecker,
   type SignatureRpc,
 } from './contract-signature.ts'
+export { isCoveredOrUnsigned } from './covers-header.ts'
 export {
   type AuthChallengeAnswer,
   authChallengeAnswer,

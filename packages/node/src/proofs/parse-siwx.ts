@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { decodeBase64 } from '../kernel/base64.ts'
 import type { Hex } from '../kernel/bytes.ts'
 import { isHex } from '../kernel/bytes.ts'
+import { parseStrictJson } from '../kernel/strict-json.ts'
 import { type Account, parseAccount } from './account.ts'
 import { signatureBytesMax } from './contract-signature.ts'
 import type { SiwxInfo } from './siwe-message.ts'
@@ -36,18 +38,13 @@ const headerSchema = z.object({
   signature: z.string().max(2 + signatureBytesMax * 2),
 })
 
-const base64Pattern = /^[A-Za-z0-9+/]+={0,2}$/
-
-/** SIGN-IN-WITH-X: base64 of JSON. Undefined for anything that is not exactly that. */
+/** SIGN-IN-WITH-X: canonical base64 of strict JSON. Undefined for anything that is not exactly that. */
 export function parseSiwx(header: string): SiwxProof | undefined {
-  if (header.length > siwxHeaderCharsMax || !base64Pattern.test(header)) return undefined
-  let raw: unknown
-  try {
-    raw = JSON.parse(Buffer.from(header, 'base64').toString('utf8'))
-  } catch {
-    return undefined
-  }
-  const parsed = headerSchema.safeParse(raw)
+  if (header.length > siwxHeaderCharsMax) return undefined
+  const bytes = decodeBase64(header)
+  const json = bytes && parseStrictJson(bytes)
+  if (json?.status !== 'ok') return undefined
+  const parsed = headerSchema.safeParse(json.value)
   if (!parsed.success) return undefined
   const { address, chainId, signature, domain, uri, version, nonce, issuedAt } = parsed.data
   const account = parseAccount(`${chainId}:${address}`)

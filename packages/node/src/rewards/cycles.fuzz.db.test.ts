@@ -7,7 +7,7 @@ import { createIds } from '../kernel/ids.ts'
 import { systemRng } from '../kernel/random.ts'
 import { accounts, balanceDifferences, balanceOf, credit, debit, owedTo, post, trialBalance } from '../ledger/index.ts'
 import type { Sale } from '../payments/index.ts'
-import { createFixedKeyring, createTokenMaker, generateSigningKey } from '../signing/index.ts'
+import { createTokenMaker } from '../signing/index.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { matureShares } from './mature-shares.ts'
 import { milliPointWorth, parseRewardsPolicy, type Reward } from './policy.ts'
@@ -26,7 +26,7 @@ let db: TestDatabase
 let desk: RedeemPoints
 beforeAll(async () => {
   db = await openTestDatabase()
-  const tokens = createTokenMaker(createFixedKeyring(generateSigningKey(systemRng), 0), 'apass')
+  const tokens = createTokenMaker(systemRng, 'apass')
   const ids = createIds(systemClock, systemRng)
   desk = createRedeemPoints({ database: db.database, clock: systemClock, ids, tokens, policy })
 })

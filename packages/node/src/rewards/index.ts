@@ -18,7 +18,7 @@ export function openRewardsShop(options: { policy?: Record<string, unknown> } = 
   return (context) => {
     const policy = parseRewardsPolicy({ ...(context.mode === 'demo' ? demoDefaults : {}), ...options.policy })
     const ownPayees = new Set([context.payees.pay_to, ...Object.values(context.payees.custody)])
-    const passTokens = createTokenMaker(context.keyring, 'apass')
+    const passTokens = createTokenMaker(context.rng, 'apass')
     const points = createRedeemPoints({ ...context, policy, tokens: passTokens })
     const passes = createPassEntitlement({ ...context, passTokens })
     const visits = createVisitCounter(context)

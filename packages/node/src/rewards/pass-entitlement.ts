@@ -12,10 +12,11 @@ import {
   idempotencyKey,
   insertHold,
   keepAnswer,
+  keyWithin,
   type PaidCall,
   wasCaptured,
 } from '../payments/index.ts'
-import { type TokenMaker, tokenHash } from '../signing/index.ts'
+import { type TokenMaker, tokenHash, tokenInForce } from '../signing/index.ts'
 import type { Sql } from '../store/database.ts'
 
 export type PassDeps = Pick<ShopContext, 'database' | 'clock' | 'ids'> & { passTokens: TokenMaker }
@@ -57,7 +58,8 @@ async function findPass(sql: Sql, deps: PassDeps, token: string): Promise<Pass |
   if (!deps.passTokens.looksLike(token)) return undefined
   const { rows } = await sql.query<Pass>({
     name: 'rewards_find_pass',
-    text: `select id, wallet, calls, used, max_price_micro, expires_at from pass where token_hash = $1`,
+    text: `select id, wallet, calls, used, max_price_micro, expires_at from pass
+      where token_hash = $1 and ${tokenInForce('token_secret')}`,
     values: [tokenHash(token)],
   })
   return rows[0]
@@ -71,7 +73,7 @@ async function holdPass(deps: PassDeps, call: PaidCall): Promise<HoldOutcome> {
       status: 'refused',
       problem: new Problem('proof_invalid', { detail: 'This pass is not one of this node.' }),
     }
-  const key = idempotencyKey(call.headers)
+  const key = keyWithin('pass', pass.id, idempotencyKey(call.headers))
   const earlier = await earlierCall(database, name, pass.wallet, key, call)
   if (earlier) return earlier
   const problem = whyNotCovered(pass, call, clock.nowMs())

@@ -4,7 +4,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { systemRng } from '../kernel/random.ts'
 import { accounts, balanceDifferences, credit, debit, owedTo, post, trialBalance } from '../ledger/index.ts'
-import { createFixedKeyring, createTokenMaker, generateSigningKey } from '../signing/index.ts'
+import { createTokenMaker } from '../signing/index.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { parseRewardsPolicy, type Reward } from './policy.ts'
 import { createRedeemPoints, type RedemptionRequest } from './redeem-points.ts'
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const policy = parseRewardsPolicy()
 const pull = policy.rewards.find(({ id }) => id === 'pull') as Reward
-const tokens = createTokenMaker(createFixedKeyring(generateSigningKey(systemRng), 0), 'apass')
+const tokens = createTokenMaker(systemRng, 'apass')
 /** As many processes would: each with a queue of its own. */
 const openDesk = () =>
   createRedeemPoints({

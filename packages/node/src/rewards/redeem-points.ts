@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Micro } from '../kernel/money.ts'
 import { accounts, lockAccounts, post } from '../ledger/index.ts'
-import type { TokenMaker } from '../signing/index.ts'
+import type { DerivedToken, TokenMaker } from '../signing/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import type { Reward, RewardsPolicy } from './policy.ts'
@@ -21,7 +21,7 @@ export type RedemptionRequest = {
 export type Redeemed = {
   nonce: string
   passId: string
-  tokenKeyId: string
+  tokenSecret: number
   reward: string
   calls: number
   maxPriceMicro: Micro
@@ -75,6 +75,7 @@ async function redeemIn(deps: RedeemDeps, tx: Tx, requests: readonly RedemptionR
   )
   const balances = await pointBalances(tx, wallets)
   const pending = await pendingPoints(tx, wallets)
+  const issue = await deps.tokens.issuer(tx)
   const made: (Redeemed & { request: RedemptionRequest; tokenHash: Buffer })[] = []
   const outcomes = requests.map((request): RedeemOutcome => {
     const { nonce, wallet, points } = request
@@ -87,7 +88,7 @@ async function redeemIn(deps: RedeemDeps, tx: Tx, requests: readonly RedemptionR
     const waiting = pending.get(wallet) ?? 0n
     if (balance - waiting < points) return { status: 'short', balance, pending: waiting }
     balances.set(wallet, balance - points)
-    const { redeemed, tokenHash } = makeRedeemed(deps, request, balance - points)
+    const { redeemed, tokenHash } = makeRedeemed(deps, issue, request, balance - points)
     known.set(nonce, { requestHash: request.requestHash, redeemed })
     made.push({ ...redeemed, request, tokenHash })
     return { status: 'redeemed', redeemed }
@@ -111,16 +112,17 @@ async function redeemIn(deps: RedeemDeps, tx: Tx, requests: readonly RedemptionR
 
 function makeRedeemed(
   deps: RedeemDeps,
+  issue: (name: string) => DerivedToken,
   { nonce, points, reward }: RedemptionRequest,
   balance: bigint,
 ): { redeemed: Redeemed; tokenHash: Buffer } {
   const passId = deps.ids.next('pass')
-  const { hash, keyId } = deps.tokens.make(passId)
+  const { hash, secretVersion } = issue(passId)
   const madeAtMs = deps.clock.nowMs()
   const redeemed = {
     nonce,
     passId,
-    tokenKeyId: keyId,
+    tokenSecret: secretVersion,
     reward: reward.id,
     maxPriceMicro: reward.maxPriceMicro,
     calls: Number(points / reward.points),

@@ -17,7 +17,7 @@ import {
   redeemTypes,
   requestHash,
 } from './redeem-statement.ts'
-import { hasBoughtOn, pendingPoints, pointBalances, readRedemptions } from './redemption-store.ts'
+import { hasBoughtOn, pendingPoints, pointBalances, readRedemptions, reissuePass } from './redemption-store.ts'
 
 export type RedeemRouteDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'baseUrl' | 'base'> & {
   policy: RewardsPolicy
@@ -209,7 +209,7 @@ function redeemRoute(deps: RedeemRouteDeps): RouteDeclaration {
       output: {
         pass: {
           id: 'pass_06d1z8k4q2v7e9m3x5c0w8r2t4',
-          token: `apass_${'0'.repeat(52)}`,
+          token: `apass_1_${'0'.repeat(52)}`,
           reward: 'pull',
           calls: 1,
           max_price_usd: '0.05',
@@ -284,11 +284,20 @@ async function checkSigned(deps: RedeemRouteDeps, body: RedeemBody, owner: Addre
 
 const seconds = (text: string): number => Math.floor(Date.parse(text) / 1000)
 
-function show(deps: RedeemRouteDeps, redeemed: Redeemed) {
+/** The pass was paid for with points: whoever shows its redemption again after its token was revoked gets a new one. */
+async function passToken({ database, passTokens }: RedeemRouteDeps, redeemed: Redeemed): Promise<string | null> {
+  const { passId, tokenSecret } = redeemed
+  const known = await passTokens.remake(database, tokenSecret, passId)
+  if (known !== undefined) return known
+  const made = (await passTokens.issuer(database))(passId)
+  return (await reissuePass(database, passId, made)) ? made.token : null
+}
+
+async function show(deps: RedeemRouteDeps, redeemed: Redeemed) {
   return {
     pass: {
       id: redeemed.passId,
-      token: deps.passTokens.remake(redeemed.tokenKeyId, redeemed.passId) ?? null,
+      token: await passToken(deps, redeemed),
       reward: redeemed.reward,
       calls: redeemed.calls,
       max_price_usd: formatUsd(redeemed.maxPriceMicro),

@@ -1,5 +1,6 @@
 import type { Address } from '../kernel/address.ts'
 import { accounts } from '../ledger/index.ts'
+import { type DerivedToken, tokenInForce } from '../signing/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
 import type { Redeemed, RedemptionRequest } from './redeem-points.ts'
 
@@ -18,12 +19,12 @@ export async function readRedemptions(
     reward: string
     calls: number
     max_price_micro: bigint
-    token_key_id: string
+    token_secret: number
     made_at: Date
     expires_at: Date
   }>({
     name: 'rewards_read_redemptions',
-    text: `select r.nonce, r.request_hash, r.points, r.pass_id, r.balance_after, p.reward, p.calls, p.max_price_micro, p.token_key_id, p.made_at, p.expires_at
+    text: `select r.nonce, r.request_hash, r.points, r.pass_id, r.balance_after, p.reward, p.calls, p.max_price_micro, p.token_secret, p.made_at, p.expires_at
       from redemption r join pass p on p.id = r.pass_id where r.nonce = any($1::text[])`,
     values: [nonces],
   })
@@ -35,7 +36,7 @@ export async function readRedemptions(
         redeemed: {
           nonce: row.nonce,
           passId: row.pass_id,
-          tokenKeyId: row.token_key_id,
+          tokenSecret: row.token_secret,
           reward: row.reward,
           calls: row.calls,
           maxPriceMicro: row.max_price_micro,
@@ -105,18 +106,28 @@ export async function insertRedemptions(tx: Tx, made: readonly Made[]): Promise<
 export async function insertPasses(tx: Tx, made: readonly Made[]): Promise<void> {
   await tx.query({
     name: 'rewards_insert_passes',
-    text: `insert into pass (id, wallet, reward, calls, max_price_micro, token_key_id, token_hash, made_at, expires_at)
-      select * from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::bigint[], $6::text[], $7::bytea[], $8::timestamptz[], $9::timestamptz[])`,
+    text: `insert into pass (id, wallet, reward, calls, max_price_micro, token_secret, token_hash, made_at, expires_at)
+      select * from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::bigint[], $6::integer[], $7::bytea[], $8::timestamptz[], $9::timestamptz[])`,
     values: [
       made.map(({ passId }) => passId),
       made.map(({ request }) => request.wallet),
       made.map(({ reward }) => reward),
       made.map(({ calls }) => calls),
       made.map(({ maxPriceMicro }) => maxPriceMicro),
-      made.map(({ tokenKeyId }) => tokenKeyId),
+      made.map(({ tokenSecret }) => tokenSecret),
       made.map(({ tokenHash }) => tokenHash),
       made.map(({ madeAtMs }) => new Date(madeAtMs)),
       made.map(({ expiresAtMs }) => new Date(expiresAtMs)),
     ],
   })
+}
+
+/** A new token for a pass whose token was revoked or can no longer be made; false when it has another one in force. */
+export async function reissuePass(sql: Sql, passId: string, token: DerivedToken): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `update pass set token_secret = $2, token_hash = $3 where id = $1
+       and (token_hash = $3 or token_secret = 0 or not ${tokenInForce('token_secret')})`,
+    [passId, token.secretVersion, token.hash],
+  )
+  return rowCount > 0
 }

@@ -5,7 +5,7 @@ import { createIds } from '../kernel/ids.ts'
 import { systemRng } from '../kernel/random.ts'
 import { accounts, balanceDifferences, balanceOf, credit, debit, owedTo, post, trialBalance } from '../ledger/index.ts'
 import type { Sale } from '../payments/index.ts'
-import { createFixedKeyring, createTokenMaker, generateSigningKey } from '../signing/index.ts'
+import { createTokenMaker } from '../signing/index.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { matureShares } from './mature-shares.ts'
 import { parseRewardsPolicy } from './policy.ts'
@@ -153,7 +153,7 @@ test('a pass that was not used goes with the points it was bought with; what it 
   const total = await points(45)
   const pull = deps.policy.rewards[1]
   if (!pull) throw new Error('no reward')
-  const tokens = createTokenMaker(createFixedKeyring(generateSigningKey(systemRng), 0), 'apass')
+  const tokens = createTokenMaker(systemRng, 'apass')
   const ids = createIds(systemClock, systemRng)
   const desk = createRedeemPoints({ ...deps, database: db.database, clock: systemClock, ids, tokens })
   const burned = total - (total % pull.points)

@@ -99,7 +99,7 @@ function remitRoute(deps: RoyaltyRouteDeps): RouteDeclaration {
       parent: z.string().regex(parentPattern, 'must be the id of an attestation, claim, remittance or payment'),
       sale_price_micro: z
         .string()
-        .regex(/^[1-9][0-9]{0,12}$/, 'must be micro-USDC, at least 1')
+        .regex(/^[1-9][0-9]{0,12}$/, { error: 'must be micro-USDC, at least 1', abort: true })
         .refine((text) => BigInt(text) <= salePriceMicroMax, 'must be at most 1,000,000 USD'),
     }),
     output: remittance,

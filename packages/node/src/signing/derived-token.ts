@@ -1,35 +1,40 @@
 import { createHmac } from 'node:crypto'
 import { sha256 } from '../kernel/bytes.ts'
 import { base32 } from '../kernel/ids.ts'
-import type { Keyring } from './keyring.ts'
+import type { Rng } from '../kernel/random.ts'
+import type { Sql } from '../store/database.ts'
+import { tokenSecretInForce, tokenSecretOf } from './token-secret.ts'
 
-export type DerivedToken = { token: string; hash: Buffer; keyId: string }
+export type DerivedToken = { token: string; hash: Buffer; secretVersion: number }
 
 /**
- * Bearer tokens that follow from a signing key and a name. A lost one can be made again by whoever holds the key, so the
- * database needs no more than its hash.
+ * Bearer tokens that follow from a secret and a name, such as `asub_1_…` with version 1 of the secret. A lost one can be
+ * made again, so what is stored of it is its hash; the signing keys have no part in it.
  */
 export type TokenMaker = {
-  /** With the key that signs now. */
-  make(name: string): DerivedToken
-  /** The same token again; undefined when this process no longer holds that key. */
-  remake(keyId: string, name: string): string | undefined
+  /** Makes tokens with the secret in force. */
+  issuer(sql: Sql): Promise<(name: string) => DerivedToken>
+  /** The same token again; undefined when its secret was revoked. */
+  remake(sql: Sql, secretVersion: number, name: string): Promise<string | undefined>
   looksLike(text: string): boolean
 }
 
-export function createTokenMaker(keyring: Pick<Keyring, 'active' | 'held'>, prefix: string): TokenMaker {
-  const pattern = new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{52}$`)
-  const derive = (seed: string, name: string) =>
-    `${prefix}_${base32(createHmac('sha256', Buffer.from(seed, 'base64url')).update(`assay ${prefix} token 1\n${name}`).digest())}`
+export function createTokenMaker(rng: Rng, prefix: string): TokenMaker {
+  // Those without a version were made from a signing key, and are known until they are revoked.
+  const pattern = new RegExp(`^${prefix}_(?:[1-9][0-9]{0,8}_)?[0-9a-hjkmnp-tv-z]{52}$`)
+  const derive = (secret: Buffer, version: number, name: string) =>
+    `${prefix}_${version}_${base32(createHmac('sha256', secret).update(`assay ${prefix} token 2\n${name}`).digest())}`
   return {
-    make: (name) => {
-      const key = keyring.active()
-      const token = derive(key.d, name)
-      return { token, hash: tokenHash(token), keyId: key.keyId }
+    issuer: async (sql) => {
+      const { version, secret } = await tokenSecretInForce(sql, rng)
+      return (name) => {
+        const token = derive(secret, version, name)
+        return { token, hash: tokenHash(token), secretVersion: version }
+      }
     },
-    remake: (keyId, name) => {
-      const key = keyring.held(keyId)
-      return key && derive(key.d, name)
+    remake: async (sql, secretVersion, name) => {
+      const known = await tokenSecretOf(sql, secretVersion)
+      return known && derive(known.secret, known.version, name)
     },
     looksLike: (text) => pattern.test(text),
   }

@@ -11,6 +11,7 @@ import {
 import { createPrivateKeyStore } from './private-keys.ts'
 import { type KeyChangeDeps, signedStatement, statementFor } from './rotate-key.ts'
 import { generateSigningKey } from './signing-key.ts'
+import { revokeKeyTokens } from './token-secret.ts'
 
 export type RevokeKeyOptions = {
   keyId: string
@@ -45,6 +46,7 @@ export async function revokeKey(deps: KeyChangeDeps, options: RevokeKeyOptions):
     await lockKeyring(tx)
     await markRevoked(tx, options.keyId, options.revokedAtMs)
     await insertStatement(tx, revocation, nowMs)
+    await revokeKeyTokens(tx, nowMs)
     if (replacement && addition) {
       await insertKey(tx, replacement, nowMs, nowMs)
       await secrets.addWith(tx, replacement)

@@ -78,3 +78,11 @@ export async function recordInstanceKey(database: Database, keyId: string, by: s
     await writeAudit(tx, { actor: by, action: 'instance.key', subject: keyId, details: {} })
   })
 }
+
+/** The value that names this database, and every copy restored from a backup of it. */
+export async function readDatabaseId(sql: Sql): Promise<string> {
+  const { rows } = await sql.query<{ id: string }>('select id::text as id from database_identity')
+  const id = rows[0]?.id
+  if (id === undefined) throw new StoreError('the database has no id')
+  return id
+}

@@ -83,23 +83,40 @@ export type TestDatabase = {
   owner: Database
   /** For another process, or a second pool. */
   databaseUrl: string
+  /** A copy of what is in it now, as a restored backup would be. Nothing else may be connected to it meanwhile. */
+  copy(): Promise<TestDatabase>
   close(): Promise<void>
 }
 
 /** A database of its own with all migrations applied; for one test file, opened in beforeAll and closed in afterAll. */
 export async function openTestDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
   const server = await sharedServer()
-  const name = `test_${Buffer.from(systemRng.bytes(8)).toString('hex')}`
+  const name = newName()
   await cloneTemplate(server.url, name)
+  return openNamed(server, name, options.poolSize ?? 10)
+}
+
+const newName = () => `test_${Buffer.from(systemRng.bytes(8)).toString('hex')}`
+
+function openNamed(server: { url: string; release(): Promise<void> }, name: string, poolSize: number): TestDatabase {
   const databaseUrl = withDatabase(server.url, name)
   const ports = { clock: systemClock, rng: systemRng, log: silentLog }
-  const pool = { target: { url: databaseUrl }, poolSize: options.poolSize ?? 10, ...ports }
+  const pool = { target: { url: databaseUrl }, poolSize, ...ports }
   const database = createDatabase({ ...pool, role: appRole })
   const owner = createDatabase({ ...pool, poolSize: 2 })
   return {
     database,
     owner,
     databaseUrl,
+    copy: async () => {
+      const copied = newName()
+      await onServer(server.url, async (client) => {
+        // The pools reconnect when they are used again.
+        await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
+        await client.query(`create database ${copied} template ${name}`)
+      })
+      return openNamed(await sharedServer(), copied, poolSize)
+    },
     close: async () => {
       await Promise.all([database.close(), owner.close()])
       await onServer(server.url, (client) => client.query(`drop database if exists ${name} with (force)`))
@@ -146,6 +163,10 @@ async function cloneTemplate(serverUrl: string, name: string): Promise<void> {
     }
     await client.query(`create database ${name} template ${template}`)
   })
+  // Two databases on one chain must not make the same nonces, as two copies of one would.
+  await onServer(withDatabase(serverUrl, name), (client) =>
+    client.query(`set session_replication_role = replica; update database_identity set id = gen_random_uuid()`),
+  )
 }
 
 async function onServer<T>(url: string, work: (client: Awaited<ReturnType<typeof connectClient>>) => Promise<T>) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemRng } from '../kernel/random.ts'
-import { createFixedKeyring, createTokenMaker, generateSigningKey } from '../signing/index.ts'
+import { createTokenMaker } from '../signing/index.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { grantPeriod, takeBackPeriod } from './grant-period.ts'
 import { periodMs } from './policy.ts'
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.close())
 
-const tokens = createTokenMaker(createFixedKeyring(generateSigningKey(systemRng), 0), 'asub')
+const tokens = createTokenMaker(systemRng, 'asub')
 const startMs = Date.UTC(2026, 0, 1)
 let number = 0
 const purchase = (wallet: number, changes: Partial<NewPurchase> = {}): NewPurchase => {

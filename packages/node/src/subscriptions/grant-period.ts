@@ -60,7 +60,7 @@ async function refold(
   const known = await findSubscription(tx, wallet, product)
   const subscription =
     known?.tokenHash == null
-      ? withToken(tokens, { ...term, wallet, product, tokenVersion: (known?.tokenVersion ?? 0) + 1 })
+      ? await withToken(tx, tokens, { ...term, wallet, product, tokenVersion: (known?.tokenVersion ?? 0) + 1 })
       : { ...known, ...term }
   await saveSubscription(tx, subscription, nowMs)
   return subscription
@@ -78,7 +78,7 @@ export async function rotateToken(
   const known = await findSubscription(tx, wallet, product)
   if (!known) return undefined
   if (known.tokenHash) await retireToken(tx, known.tokenHash, wallet, nowMs)
-  const subscription = withToken(tokens, { ...known, tokenVersion: known.tokenVersion + 1 })
+  const subscription = await withToken(tx, tokens, { ...known, tokenVersion: known.tokenVersion + 1 })
   await saveSubscription(tx, subscription, nowMs)
   return subscription
 }
@@ -99,7 +99,13 @@ export async function revokeToken(
   return subscription
 }
 
-function withToken(tokens: TokenMaker, subscription: Omit<Subscription, 'tokenHash' | 'tokenKeyId'>): Subscription {
-  const { hash, keyId } = tokens.make(tokenName(subscription.wallet, subscription.tokenVersion, subscription.product))
-  return { ...subscription, tokenHash: hash, tokenKeyId: keyId }
+async function withToken(
+  tx: Tx,
+  tokens: TokenMaker,
+  subscription: Omit<Subscription, 'tokenHash' | 'tokenSecret'>,
+): Promise<Subscription> {
+  const issue = await tokens.issuer(tx)
+  const { wallet, tokenVersion, product } = subscription
+  const { hash, secretVersion } = issue(tokenName(wallet, tokenVersion, product))
+  return { ...subscription, tokenHash: hash, tokenSecret: secretVersion }
 }

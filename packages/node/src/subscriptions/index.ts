@@ -14,11 +14,13 @@ export {
   type StreamSubscriptions,
 } from './stream-subscription.ts'
 
+export { openSubscriptionStreams, type SubscriptionStreams, type WatchedStream } from './subscription-streams.ts'
+
 /** What a wallet may use, and until when. `policy` is the JSON of SUBSCRIPTIONS. */
 export function openSubscriptionsShop(options: { policy?: unknown } = {}): OpenShop {
   const policy = parseSubscriptionPolicy(options.policy)
   return (context) => {
-    const deps = { ...context, policy, tokens: createTokenMaker(context.keyring, 'asub') }
+    const deps = { ...context, policy, tokens: createTokenMaker(context.rng, 'asub') }
     return {
       routes: [...subscribeRoutes(deps), ...manageRoutes(deps)],
       entitlements: [createSubscriptionEntitlement(deps)],

@@ -1,3 +1,4 @@
+import { tokenInForce } from '../signing/index.ts'
 import type { Sql } from '../store/database.ts'
 
 export type SubscriptionRow = {
@@ -15,7 +16,8 @@ export async function listSubscriptions(
   options: { activeAt?: Date; limit: number },
 ): Promise<SubscriptionRow[]> {
   const { rows } = await sql.query<SubscriptionRow>(
-    `select s.wallet, s.tier, s.from_at, s.until_at, s.token_hash is not null as has_token,
+    `select s.wallet, s.tier, s.from_at, s.until_at,
+       (s.token_hash is not null and ${tokenInForce('s.token_secret')}) as has_token,
        (select count(*) from subscription_purchase p where p.wallet = s.wallet and p.product = s.product and p.revoked_at is null) as purchases
      from subscription s where $1::timestamptz is null or s.until_at > $1 order by s.until_at desc, s.wallet limit $2`,
     [options.activeAt ?? null, options.limit],

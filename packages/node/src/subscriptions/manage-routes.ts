@@ -6,10 +6,11 @@ import { type ProvenAccount, verifySignedRequest, verifySiwx } from '../proofs/i
 import { type TokenMaker, tokenHash } from '../signing/index.ts'
 import { subscriptionOfProven } from './entitlement.ts'
 import { readUsage } from './fair-use.ts'
-import { revokeToken, rotateToken, tokenName } from './grant-period.ts'
+import { revokeToken, rotateToken } from './grant-period.ts'
 import { type Product, type SubscriptionPolicy, tiers } from './policy.ts'
 import { exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
 import { findByToken, type Subscription } from './store.ts'
+import { storedToken, tokenOf } from './stored-token.ts'
 
 export type ManageDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'baseUrl'> & {
   policy: SubscriptionPolicy
@@ -116,7 +117,7 @@ function rotateRoute(deps: ManageDeps): RouteDeclaration {
     query: whichProduct,
     output: z.strictObject({ subscription: subscriptionSchema, token: z.string() }),
     example: {
-      output: { subscription: withoutPayment(exampleSubscription), token: `asub_${'0'.repeat(52)}` },
+      output: { subscription: withoutPayment(exampleSubscription), token: `asub_1_${'0'.repeat(52)}` },
     },
     next: '/v1/subscriptions/plans',
     access: {
@@ -128,7 +129,7 @@ function rotateRoute(deps: ManageDeps): RouteDeclaration {
           rotateToken(tx, deps.tokens, wallet, deps.clock.nowMs(), product),
         )
         if (!rotated) throw noSubscription()
-        const token = deps.tokens.remake(rotated.tokenKeyId, tokenName(wallet, rotated.tokenVersion, product))
+        const token = await tokenOf(deps.database, deps.tokens, wallet, storedToken(rotated), product)
         return jsonAnswer({ subscription: showSubscription(deps.policy, rotated), token })
       },
     },

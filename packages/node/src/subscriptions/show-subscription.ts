@@ -29,6 +29,11 @@ export const exampleSubscription: SubscriptionView = {
   provisional: true,
 }
 
+/** The word for the chain that a sale was paid on: credit may be drawn on another than the route is sold on. */
+export function chainOf({ polygon }: { polygon: { caip2: string } }, network: string): 'base' | 'polygon' {
+  return network === polygon.caip2 ? 'polygon' : 'base'
+}
+
 export function showSubscription(
   policy: SubscriptionPolicy,
   { tier, wallet, fromMs, untilMs }: Subscription,

@@ -1,5 +1,6 @@
 import type { Address } from '../kernel/address.ts'
 import type { Micro } from '../kernel/money.ts'
+import { tokenInForce } from '../signing/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
 import type { Purchase, Term } from './fold-periods.ts'
 import type { AnyTier, Product } from './policy.ts'
@@ -8,7 +9,9 @@ export type Subscription = Term & {
   wallet: Address
   product: Product
   tokenVersion: number
-  tokenKeyId: string
+  /** Version of the secret that the token was made with. */
+  tokenSecret: number
+  /** Null without a token, also when all tokens of its secret were revoked. */
   tokenHash: Buffer | null
 }
 
@@ -19,11 +22,12 @@ type Row = {
   from_at: Date
   until_at: Date
   token_version: number
-  token_key_id: string
+  token_secret: number
   token_hash: Buffer | null
 }
 
-const columns = 'wallet, product, tier, from_at, until_at, token_version, token_key_id, token_hash'
+const columns = `wallet, product, tier, from_at, until_at, token_version, token_secret,
+  case when ${tokenInForce('token_secret')} then token_hash end as token_hash`
 
 const toSubscription = (row: Row): Subscription => ({
   wallet: row.wallet,
@@ -32,7 +36,7 @@ const toSubscription = (row: Row): Subscription => ({
   fromMs: row.from_at.getTime(),
   untilMs: row.until_at.getTime(),
   tokenVersion: row.token_version,
-  tokenKeyId: row.token_key_id,
+  tokenSecret: row.token_secret,
   tokenHash: row.token_hash,
 })
 
@@ -72,7 +76,7 @@ export async function findByToken(sql: Sql, hash: Buffer): Promise<Subscription 
     text: `select ${columns} from subscription where token_hash = $1`,
     values: [hash],
   })
-  if (rows[0]) return toSubscription(rows[0])
+  if (rows[0]) return rows[0].token_hash === null ? 'ended' : toSubscription(rows[0])
   const old = await sql.query(`select from subscription_old_token where token_hash = $1`, [hash])
   return old.rowCount > 0 ? 'ended' : undefined
 }
@@ -143,14 +147,14 @@ export async function paidOn(sql: Sql, wallet: Address, network: string, product
 }
 
 export async function saveSubscription(tx: Tx, subscription: Subscription, nowMs: number): Promise<void> {
-  const { wallet, product, tier, fromMs, untilMs, tokenVersion, tokenKeyId, tokenHash } = subscription
+  const { wallet, product, tier, fromMs, untilMs, tokenVersion, tokenSecret, tokenHash } = subscription
   await tx.query(
-    `insert into subscription (wallet, product, tier, from_at, until_at, token_version, token_key_id, token_hash, changed_at)
+    `insert into subscription (wallet, product, tier, from_at, until_at, token_version, token_secret, token_hash, changed_at)
      values ($1, $9, $2, $3, $4, $5, $6, $7, $8)
      on conflict (wallet, product) do update set tier = excluded.tier, from_at = excluded.from_at, until_at = excluded.until_at,
-       token_version = excluded.token_version, token_key_id = excluded.token_key_id, token_hash = excluded.token_hash,
+       token_version = excluded.token_version, token_secret = excluded.token_secret, token_hash = excluded.token_hash,
        changed_at = excluded.changed_at`,
-    [wallet, tier, new Date(fromMs), new Date(untilMs), tokenVersion, tokenKeyId, tokenHash, new Date(nowMs), product],
+    [wallet, tier, new Date(fromMs), new Date(untilMs), tokenVersion, tokenSecret, tokenHash, new Date(nowMs), product],
   )
 }
 

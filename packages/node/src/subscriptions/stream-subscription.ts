@@ -4,16 +4,17 @@ import { formatUsd } from '../kernel/money.ts'
 import type { Sale } from '../payments/index.ts'
 import { createTokenMaker } from '../signing/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
-import { grantPeriod, takeBackPeriod, tokenName } from './grant-period.ts'
+import { grantPeriod, takeBackPeriod } from './grant-period.ts'
 import { parseSubscriptionPolicy } from './policy.ts'
 import { receiptIn } from './receipt-in.ts'
-import { type SubscriptionView, showSubscription } from './show-subscription.ts'
-import { findSubscription, findSubscriptions } from './store.ts'
+import { chainOf, type SubscriptionView, showSubscription } from './show-subscription.ts'
+import { findSubscription } from './store.ts'
+import { type StoredToken, storedToken, tokenOf } from './stored-token.ts'
 
-/** What is stored of a sold or opened stream: the token is named by version and key, and made anew each time it is given. */
+/** What is stored of a sold or opened stream: the token is named by its versions, and made again each time it is given. */
 export type StoredStreamSubscription = {
   subscription: SubscriptionView
-  token: { version: number; key_id: string } | null
+  token: StoredToken | null
 }
 
 /** Selling and finding subscriptions to the intent stream, for the shop that streams. */
@@ -23,15 +24,16 @@ export type StreamSubscriptions = {
   takeBack(tx: Tx, paymentId: string, nowMs: number): Promise<void>
   /** Without a token: whoever opens the stream with it has it already. */
   describe(sql: Sql, wallet: Address): Promise<StoredStreamSubscription | undefined>
-  /** Until when each wallet may read, and the digest of the token that opens it now. */
-  states(sql: Sql, wallets: readonly Address[]): Promise<Map<Address, { untilMs: number; tokenSha256: string | null }>>
-  tokenOf(stored: StoredStreamSubscription): string | null
+  tokenOf(stored: StoredStreamSubscription): Promise<string | null>
   receiptIn(paymentResponse: string): string | null
 }
 
-export function openStreamSubscriptions(context: Pick<ShopContext, 'keyring'>, given?: unknown): StreamSubscriptions {
+export function openStreamSubscriptions(
+  context: Pick<ShopContext, 'database' | 'rng' | 'polygon'>,
+  given?: unknown,
+): StreamSubscriptions {
   const policy = parseSubscriptionPolicy(given)
-  const tokens = createTokenMaker(context.keyring, 'asub')
+  const tokens = createTokenMaker(context.rng, 'asub')
   const priceMicro = policy.priceMicro.stream
   return {
     priceMicro,
@@ -49,10 +51,14 @@ export function openStreamSubscriptions(context: Pick<ShopContext, 'keyring'>, g
         vipMicro: priceMicro,
       }
       const subscription = await grantPeriod(tx, tokens, period, sale.settledAtMs)
-      const paid = { chain: 'base' as const, provisional: sale.provisional, price_usd: formatUsd(sale.amountMicro) }
+      const paid = {
+        chain: chainOf(context, sale.network),
+        provisional: sale.provisional,
+        price_usd: formatUsd(sale.amountMicro),
+      }
       return {
         subscription: showSubscription(policy, subscription, paid),
-        token: { version: subscription.tokenVersion, key_id: subscription.tokenKeyId },
+        token: storedToken(subscription),
       }
     },
     takeBack: (tx, paymentId, nowMs) => takeBackPeriod(tx, tokens, paymentId, nowMs),
@@ -60,17 +66,10 @@ export function openStreamSubscriptions(context: Pick<ShopContext, 'keyring'>, g
       const found = await findSubscription(sql, wallet, 'stream')
       return found && { subscription: showSubscription(policy, found), token: null }
     },
-    states: async (sql, wallets) =>
-      new Map(
-        (await findSubscriptions(sql, wallets, 'stream')).map(({ wallet, untilMs, tokenHash }) => [
-          wallet,
-          { untilMs, tokenSha256: tokenHash?.toString('hex') ?? null },
-        ]),
-      ),
-    tokenOf: ({ subscription, token }) => {
+    tokenOf: async ({ subscription, token }) => {
       const wallet = parseAddress(subscription.wallet)
       if (token === null || wallet === undefined) return null
-      return tokens.remake(token.key_id, tokenName(wallet, token.version, 'stream')) ?? null
+      return tokenOf(context.database, tokens, wallet, token, 'stream')
     },
   }
 }

@@ -5,12 +5,13 @@ import { formatUsd } from '../kernel/money.ts'
 import type { ReleaseAnswer, Sale } from '../payments/index.ts'
 import type { TokenMaker } from '../signing/index.ts'
 import type { Tx } from '../store/database.ts'
-import { grantPeriod, takeBackPeriod, tokenName } from './grant-period.ts'
+import { grantPeriod, takeBackPeriod } from './grant-period.ts'
 import { type SubscriptionPolicy, type Tier, tiers } from './policy.ts'
 import { receiptIn } from './receipt-in.ts'
-import { exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
+import { chainOf, exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
+import { type StoredToken, storedToken, tokenOf } from './stored-token.ts'
 
-export type SubscribeDeps = Pick<ShopContext, 'base' | 'polygon' | 'clock'> & {
+export type SubscribeDeps = Pick<ShopContext, 'base' | 'polygon' | 'clock' | 'database'> & {
   policy: SubscriptionPolicy
   tokens: TokenMaker
 }
@@ -51,7 +52,7 @@ function subscribeRoute(deps: SubscribeDeps, chain: Chain, tier: Tier): RouteDec
     example: {
       output: {
         subscription: { ...exampleSubscription, tier, chain: chain.word, price_usd: formatUsd(micro) },
-        token: `asub_${'0'.repeat(52)}`,
+        token: `asub_1_${'0'.repeat(52)}`,
         receipt: 'eyJ…',
       },
     },
@@ -64,15 +65,15 @@ function subscribeRoute(deps: SubscribeDeps, chain: Chain, tier: Tier): RouteDec
       revocable: true,
       consumption: { seconds: 30 * 86_400 },
       prepare: async () => ({ answer: jsonAnswer({ subscription: null, token: null }), reservation: { tier } }),
-      commit: (tx, sale) => commitPeriod(deps, tx, sale, chain, tier),
+      commit: (tx, sale) => commitPeriod(deps, tx, sale, tier),
       revoke: (tx, sale) => takeBackPeriod(tx, tokens, sale.paymentId, deps.clock.nowMs()),
-      release: releaseToken(tokens),
+      release: releaseToken(deps),
     },
   })
 }
 
-/** What is stored names the token by its version and key; the token itself is made anew each time it is given. */
-async function commitPeriod(deps: SubscribeDeps, tx: Tx, sale: Sale, chain: Chain, tier: Tier) {
+/** What is stored names the token by its versions; the token itself is made again each time it is given. */
+async function commitPeriod(deps: SubscribeDeps, tx: Tx, sale: Sale, tier: Tier) {
   const { policy } = deps
   const subscription = await grantPeriod(
     tx,
@@ -89,20 +90,24 @@ async function commitPeriod(deps: SubscribeDeps, tx: Tx, sale: Sale, chain: Chai
     },
     sale.settledAtMs,
   )
-  const paid = { chain: chain.word, provisional: sale.provisional, price_usd: formatUsd(sale.amountMicro) }
+  const paid = {
+    chain: chainOf(deps, sale.network),
+    provisional: sale.provisional,
+    price_usd: formatUsd(sale.amountMicro),
+  }
   return jsonAnswer({
     subscription: showSubscription(policy, subscription, paid),
-    token: { version: subscription.tokenVersion, key_id: subscription.tokenKeyId },
+    token: storedToken(subscription),
   })
 }
 
-type StoredAnswer = { subscription: { wallet: string }; token: { version: number; key_id: string } }
+type StoredAnswer = { subscription: { wallet: string }; token: StoredToken }
 
-function releaseToken(tokens: TokenMaker): ReleaseAnswer {
-  return (answer, paymentResponse) => {
+function releaseToken({ database, tokens }: Pick<SubscribeDeps, 'database' | 'tokens'>): ReleaseAnswer {
+  return async (answer, paymentResponse) => {
     const stored = JSON.parse(Buffer.from(answer.body).toString('utf8')) as StoredAnswer
     const wallet = parseAddress(stored.subscription.wallet) as Address
-    const token = tokens.remake(stored.token.key_id, tokenName(wallet, stored.token.version)) ?? null
+    const token = await tokenOf(database, tokens, wallet, stored.token)
     return {
       ...answer,
       body: JSON.stringify({ subscription: stored.subscription, token, receipt: receiptIn(paymentResponse) }),

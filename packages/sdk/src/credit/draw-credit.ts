@@ -180,7 +180,7 @@ async function signed(
   const request = await signRequest(
     url,
     { method, headers, ...(body.byteLength > 0 ? { body } : {}) },
-    { account, platform, chainId: Number(offer.network.split(':')[1]), cover: ['assay-mandate'] },
+    { account, platform, chainId: Number(offer.network.split(':')[1]), cover: ['assay-mandate', 'x-affiliate-id'] },
   )
   return { ...prepared, headers: request.headers }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../kernel/clock.ts'
 import { knownNetworks, type Network } from '../network.ts'
 import type { Rpc } from '../rpc.ts'
-import { bumpFees, createFeeSource, feesFor } from './fees.ts'
+import { bumpFees, costMicroOf, createFeeSource, feesAreTooHigh, feesFor } from './fees.ts'
 
 const gwei = 1_000_000_000n
 const network = (chainId: number) => knownNetworks.find((one) => one.chainId === chainId) as Network
@@ -30,10 +30,42 @@ describe('the fee a transaction offers', () => {
 
   it('rises by an eighth for a replacement, rounded up', () => {
     const previous = { maxFeePerGas: 1_001n, maxPriorityFeePerGas: 7n }
-    expect(bumpFees(previous, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n })).toEqual({
+    expect(bumpFees(network(8453), previous, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n })).toEqual({
       maxFeePerGas: 1_127n,
       maxPriorityFeePerGas: 8n,
     })
+  })
+})
+
+describe('the most that is offered', () => {
+  it('a tip rose 600,000-fold: no suggestion and no replacement goes above the ceiling of the chain', () => {
+    for (const chainId of [8453, 137, 84532, 80002]) {
+      const { priorityFeeWeiMax, maxFeeWeiMax } = network(chainId)
+      const wild = feesFor(network(chainId), { baseFeeWei: 1n, suggestedTipWei: 600_000n * gwei })
+      expect(wild.maxPriorityFeePerGas).toBe(priorityFeeWeiMax)
+      let offer = feesFor(network(chainId), { baseFeeWei: gwei / 100n, suggestedTipWei: 1n })
+      for (let round = 0; round < 200; round += 1) {
+        const next = bumpFees(network(chainId), offer, offer)
+        if (!next) break
+        offer = next
+      }
+      expect(offer.maxPriorityFeePerGas <= priorityFeeWeiMax).toBe(true)
+      expect(offer.maxFeePerGas <= maxFeeWeiMax).toBe(true)
+    }
+  })
+
+  it('a base fee above the ceiling is too high to send anything', () => {
+    const { maxFeeWeiMax } = network(8453)
+    expect(
+      feesAreTooHigh(network(8453), feesFor(network(8453), { baseFeeWei: maxFeeWeiMax, suggestedTipWei: 1n })),
+    ).toBe(true)
+    expect(feesAreTooHigh(network(8453), feesFor(network(8453), { baseFeeWei: gwei, suggestedTipWei: 1n }))).toBe(false)
+  })
+
+  it('costs are counted in micro-USD, rounded up', () => {
+    const fees = { maxFeePerGas: gwei, maxPriorityFeePerGas: 1n }
+    expect(costMicroOf({ nativeUsdMax: 10_000n }, 100_000n, fees)).toBe(1_000_000n)
+    expect(costMicroOf({ nativeUsdMax: 1n }, 1n, fees)).toBe(1n)
   })
 })
 

@@ -10,23 +10,41 @@ export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 export type FeeMarket = { baseFeeWei: bigint; suggestedTipWei: bigint }
 
 const larger = (a: bigint, b: bigint) => (a > b ? a : b)
+const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
-/** Nodes of some networks drop tips below a floor that their own suggestion may undercut, so the floor wins. */
-export function feesFor(network: Pick<Network, 'priorityFeeWeiMin'>, market: FeeMarket): Fees {
-  const tip = larger(market.suggestedTipWei, network.priorityFeeWeiMin)
+export type FeeLimits = Pick<Network, 'priorityFeeWeiMin' | 'priorityFeeWeiMax' | 'maxFeeWeiMax'>
+
+/**
+ * Nodes of some networks drop tips below a floor that their own suggestion may undercut, so the floor wins. The ceilings
+ * win over everything: a suggestion is one endpoint's word. With a base fee above them the offer cannot be mined, and
+ * `feesAreTooHigh` says so.
+ */
+export function feesFor(network: FeeLimits, market: FeeMarket): Fees {
+  const tip = smaller(larger(market.suggestedTipWei, network.priorityFeeWeiMin), network.priorityFeeWeiMax)
   // Twice the base fee outlasts six full blocks in a row.
-  return { maxFeePerGas: market.baseFeeWei * 2n + tip, maxPriorityFeePerGas: tip }
+  return { maxFeePerGas: smaller(market.baseFeeWei * 2n + tip, network.maxFeeWeiMax), maxPriorityFeePerGas: tip }
+}
+
+/** True when the chain asks for more than its ceiling allows. */
+export function feesAreTooHigh(network: Pick<Network, 'maxFeeWeiMax'>, fees: Fees): boolean {
+  return fees.maxFeePerGas >= network.maxFeeWeiMax
+}
+
+/** What a transaction costs at most, in micro-USD, rounded up. */
+export function costMicroOf(network: Pick<Network, 'nativeUsdMax'>, gasLimit: bigint, fees: Fees): bigint {
+  const wei = gasLimit * fees.maxFeePerGas
+  return (wei * network.nativeUsdMax * 1_000_000n + 10n ** 18n - 1n) / 10n ** 18n
 }
 
 /** Nodes take a replacement only if both fees rise by an eighth (geth asks for a tenth, others for this). */
 const raised = (wei: bigint) => (wei * 1_125n + 999n) / 1_000n
 
-export function bumpFees(previous: Fees, market: Fees): Fees {
+/** Undefined when the replacement would be above a ceiling. */
+export function bumpFees(network: FeeLimits, previous: Fees, market: Fees): Fees | undefined {
   const tip = larger(raised(previous.maxPriorityFeePerGas), market.maxPriorityFeePerGas)
-  return {
-    maxFeePerGas: larger(larger(raised(previous.maxFeePerGas), market.maxFeePerGas), tip),
-    maxPriorityFeePerGas: tip,
-  }
+  const maxFeePerGas = larger(larger(raised(previous.maxFeePerGas), market.maxFeePerGas), tip)
+  if (tip > network.priorityFeeWeiMax || maxFeePerGas > network.maxFeeWeiMax) return undefined
+  return { maxFeePerGas, maxPriorityFeePerGas: tip }
 }
 
 export type FeeSource = { current(): Promise<Fees> }

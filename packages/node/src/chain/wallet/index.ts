@@ -5,7 +5,7 @@ export {
   readAggregate3,
   transferCall,
 } from './authorization-calls.ts'
-export { bumpFees, type FeeMarket, type Fees, feesFor } from './fees.ts'
+export { bumpFees, costMicroOf, type FeeMarket, type Fees, feesFor } from './fees.ts'
 export type { LaneHolder } from './lane-lease.ts'
 export type { NotSentReason, OutgoingCall, SendResult, TransactionOutcome, WalletLimits } from './lane-state.ts'
 export { authorizationKey, type TransactionReceipt, usedAuthorizations } from './receipt.ts'

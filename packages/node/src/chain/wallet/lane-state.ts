@@ -3,6 +3,7 @@ import type { Hex } from '../../kernel/bytes.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import type { Micro } from '../../kernel/money.ts'
 import type { Database } from '../../store/database.ts'
 import type { Network } from '../network.ts'
 import type { Rpc, RpcEndpoint } from '../rpc.ts'
@@ -24,8 +25,8 @@ export type WalletLimits = {
   /** How long a call waits for a wallet that another process has. */
   waitForWalletMs: number
   inFlightPerWallet: number
-  /** Above this nothing is sent: a fee spike is for the operator to decide about. */
-  maxFeeWeiMax: bigint | undefined
+  /** How often the offer for one nonce is raised while the market does not ask for more than it offers. */
+  replacementsMax: number
 }
 
 export type LaneDeps = {
@@ -49,6 +50,8 @@ export type OutgoingCall = {
   to: Address
   data: Hex
   gasLimit: bigint
+  /** What it may cost at most, in micro-USD: relative to what is sent. Without it the limits of the chain decide alone. */
+  costMicroMax?: Micro
   /** Unix seconds after which it can only fail. */
   usefulUntil?: number
   /** Once false, the call is cancelled where no node has taken it yet. */
@@ -86,6 +89,8 @@ export type InFlight = {
   lastSentAtMs: number
   /** First seen that its nonce is used although no receipt is known. */
   vanishedAtMs: number | undefined
+  /** It was reported that no higher offer is made for it. */
+  reportedStuck: boolean
   end(outcome: TransactionOutcome): void
 }
 

@@ -1,6 +1,6 @@
 import type { Hex } from '../../kernel/bytes.ts'
 import { broadcast } from './broadcast.ts'
-import { bumpFees } from './fees.ts'
+import { bumpFees, costMicroOf, type Fees } from './fees.ts'
 import type { InFlight, LaneState, OutgoingCall } from './lane-state.ts'
 import { noteBroadcast, signCall } from './send-call.ts'
 import { replaceTransaction } from './transaction-store.ts'
@@ -15,6 +15,34 @@ export const fillerCall = (state: LaneState): OutgoingCall => ({
   stillWanted: () => true,
 })
 
+/**
+ * The next offer for a nonce; undefined when there shall be none. Without a market that asks for more, raising again and
+ * again finds nothing but the price of somebody else's outage.
+ */
+function nextOffer(state: LaneState, entry: InFlight, call: OutgoingCall, market: Fees): Fees | undefined {
+  const { network, limits } = state.deps
+  const asksMore =
+    market.maxFeePerGas > entry.fees.maxFeePerGas || market.maxPriorityFeePerGas > entry.fees.maxPriorityFeePerGas
+  if (entry.hashes.length > limits.replacementsMax && !asksMore) return undefined
+  const fees = bumpFees(network, entry.fees, market)
+  if (!fees) return undefined
+  const { costMicroMax } = call
+  return costMicroMax !== undefined && costMicroOf(network, call.gasLimit, fees) > costMicroMax ? undefined : fees
+}
+
+/** It goes on being sent as it is. */
+function waitStuck(state: LaneState, entry: InFlight): void {
+  const { deps } = state
+  entry.sentAtMs = deps.clock.monotonicMs()
+  if (entry.reportedStuck) return
+  entry.reportedStuck = true
+  deps.metrics.count('alarms', { alarm: 'transaction_stuck' })
+  deps.log.error(
+    { wallet: state.key.address, nonce: entry.nonce, versions: entry.hashes.length },
+    'a stuck transaction is not replaced again: the limit of its fees or of replacements is reached',
+  )
+}
+
 /** Offers more for the same nonce: the same call again, or nothing at all. Never another intent. */
 export function replaceInFlight(state: LaneState, entry: InFlight, how: 'same' | 'fill'): Promise<void> {
   return state.exclusive(async () => {
@@ -22,15 +50,8 @@ export function replaceInFlight(state: LaneState, entry: InFlight, how: 'same' |
     if (state.inFlight.get(entry.nonce) !== entry || !lease.holds()) return
     const isFill = how === 'fill' || entry.fillers.size > 0
     const call = isFill ? { ...fillerCall(state), references: entry.call.references } : entry.call
-    const fees = bumpFees(entry.fees, await deps.fees.current())
-    if (deps.limits.maxFeeWeiMax !== undefined && fees.maxFeePerGas > deps.limits.maxFeeWeiMax) {
-      deps.log.error(
-        { wallet: state.key.address, nonce: entry.nonce },
-        'a stuck transaction would need more than the fee limit',
-      )
-      entry.sentAtMs = deps.clock.monotonicMs()
-      return
-    }
+    const fees = nextOffer(state, entry, call, await deps.fees.current())
+    if (!fees) return waitStuck(state, entry)
     const signed = signCall(state, call, entry.nonce, fees)
     const version = { ...signed, nonce: entry.nonce, fees, purpose: call.purpose, signedAtMs: deps.clock.nowMs() }
     if (!(await replaceTransaction(deps.database, lease, version))) {

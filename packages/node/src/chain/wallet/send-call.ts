@@ -1,6 +1,6 @@
 import type { Hex } from '../../kernel/bytes.ts'
 import { broadcast } from './broadcast.ts'
-import type { Fees } from './fees.ts'
+import { costMicroOf, type Fees, feesAreTooHigh } from './fees.ts'
 import {
   type InFlight,
   keyOf,
@@ -39,8 +39,15 @@ const notSent = (reason: NotSentReason, message?: string): SendResult => ({
 async function trySend(state: LaneState, call: OutgoingCall): Promise<SendResult | 'wrong_nonce'> {
   const { deps, lease } = state
   const fees = await deps.fees.current()
-  if (deps.limits.maxFeeWeiMax !== undefined && fees.maxFeePerGas > deps.limits.maxFeeWeiMax)
+  const cost = costMicroOf(deps.network, call.gasLimit, fees)
+  if (feesAreTooHigh(deps.network, fees) || (call.costMicroMax !== undefined && cost > call.costMicroMax)) {
+    deps.metrics.count('alarms', { alarm: 'fees_too_high' })
+    deps.log.error(
+      { network: deps.network.caip2, wei_per_gas: fees.maxFeePerGas.toString() },
+      'fees are above the limit',
+    )
     return notSent('fees_too_high', `the network asks for ${fees.maxFeePerGas} wei per gas`)
+  }
   if (!call.stillWanted()) return notSent('unavailable', 'nobody waits for it any more')
   if (!lease.holds()) return notSent('lease_lost')
   const nonce = state.nextNonce
@@ -122,6 +129,7 @@ export function track(
     sentAtMs: state.deps.clock.monotonicMs(),
     lastSentAtMs: state.deps.clock.monotonicMs(),
     vanishedAtMs: undefined,
+    reportedStuck: false,
     end: (result) => {
       state.inFlight.delete(start.nonce)
       end(result)

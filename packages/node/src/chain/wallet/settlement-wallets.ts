@@ -46,7 +46,7 @@ export function defaultWalletLimits(blockSeconds: number): WalletLimits {
     idleMs: 1_000,
     waitForWalletMs: 15_000,
     inFlightPerWallet: 4,
-    maxFeeWeiMax: undefined,
+    replacementsMax: 12,
   }
 }
 

@@ -5,7 +5,7 @@ import { fromHex, type Hex, sha256, toHex } from '../../kernel/bytes.ts'
 import { type Clock, systemClock } from '../../kernel/clock.ts'
 import { hashTransferAuthorization, type TransferAuthorization, usdcDomainSeparator } from '../../kernel/eip3009.ts'
 import { silentLog } from '../../kernel/log.ts'
-import { silentMetrics } from '../../kernel/metrics.ts'
+import { type Metrics, silentMetrics } from '../../kernel/metrics.ts'
 import { systemRng } from '../../kernel/random.ts'
 import type { Database } from '../../store/database.ts'
 import { knownNetworks, type Network } from '../network.ts'
@@ -104,6 +104,7 @@ export function testWallets(options: {
   keys?: readonly Hex[]
   clock?: Clock
   limits?: Partial<WalletLimits>
+  metrics?: Metrics
 }): SettlementWallets {
   return createSettlementWallets({
     network: options.network,
@@ -114,7 +115,7 @@ export function testWallets(options: {
     keys: (options.keys ?? [demoAccount('settler').privateKey]).map(createWalletKey),
     clock: options.clock ?? systemClock,
     log: silentLog,
-    metrics: silentMetrics,
+    metrics: options.metrics ?? silentMetrics,
     limits: { ...testLimits, ...options.limits },
   })
 }

@@ -20,13 +20,19 @@ const uint = (bits: number) => fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n
 const address = bytes(20) as fc.Arbitrary<Address>
 
 describe('fees', () => {
-  it('a replacement always offers an eighth more of both, and never a tip above the whole', () => {
+  it('a replacement offers an eighth more of both, never a tip above the whole, or is not made at all', () => {
+    const ceiling = 2n ** 60n
     fc.assert(
       fc.property(uint(64), uint(64), uint(64), uint(64), uint(48), (base, tip, laterBase, laterTip, floor) => {
-        const network = { priorityFeeWeiMin: floor }
+        const network = { priorityFeeWeiMin: floor, priorityFeeWeiMax: ceiling, maxFeeWeiMax: ceiling }
         const first = feesFor(network, { baseFeeWei: base, suggestedTipWei: tip })
-        const next = bumpFees(first, feesFor(network, { baseFeeWei: laterBase, suggestedTipWei: laterTip }))
+        const next = bumpFees(network, first, feesFor(network, { baseFeeWei: laterBase, suggestedTipWei: laterTip }))
         expect(first.maxPriorityFeePerGas >= floor).toBe(true)
+        for (const offer of [first, next ?? first]) {
+          expect(offer.maxFeePerGas <= ceiling).toBe(true)
+          expect(offer.maxPriorityFeePerGas <= ceiling).toBe(true)
+        }
+        if (!next) return
         for (const fee of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const)
           expect(next[fee] * 1_000n >= first[fee] * 1_125n).toBe(true)
         expect(next.maxFeePerGas >= next.maxPriorityFeePerGas).toBe(true)

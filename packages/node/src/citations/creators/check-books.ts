@@ -13,6 +13,8 @@ export type CreatorBooks = {
   committedRows: Micro
   committedLedger: Micro
   distributorLedger: Micro
+  /** In the contract by roots that a restore took from the books, and not yet given to a creator again. */
+  unassigned: Micro
 }
 
 /** All sums in one statement, so that they are of one moment. */
@@ -31,7 +33,9 @@ export async function readCreatorBooks(sql: Sql, network: string): Promise<Creat
        (select coalesce(sum(committed_micro - claimed_micro), 0)::bigint from creator_balance where network = $1) as "committedRows",
        ${owed('payable:creator\\_committed:')} as "committedLedger",
        (select coalesce(sum(e.amount_micro), 0)::bigint from ledger_account a join ledger_entry e on e.account_id = a.id
-        where a.name = 'onchain:distributor@' || $1) as "distributorLedger"`,
+        where a.name = 'onchain:distributor@' || $1) as "distributorLedger",
+       coalesce((select unassigned_micro from creator_root where network = $1 and state = 'committed'
+         order by epoch desc limit 1), 0)::bigint as unassigned`,
     [network],
   )
   return rows[0] as CreatorBooks
@@ -48,8 +52,8 @@ export function creatorDifferences(books: CreatorBooks, state: DistributorState 
     accrued: books.accruedRows - (books.accruedLedger - books.receivableLedger),
     waiting: books.waitingRows - books.waitingLedger,
     committed: books.committedRows - books.committedLedger,
-    asset: books.distributorLedger - books.committedLedger,
-    contract: onChain - books.committedLedger,
+    asset: books.distributorLedger - books.committedLedger - books.unassigned,
+    contract: onChain - books.committedLedger - books.unassigned,
     backing: balance < onChain ? balance - onChain : 0n,
   }
   return Object.fromEntries(Object.entries(all).filter(([, micro]) => micro !== 0n))

@@ -17,6 +17,7 @@ import { describeCreator } from './describe-creator.ts'
 import { readPayouts } from './describe-payout.ts'
 import { followRoot } from './follow-root.ts'
 import { payoutLeafHash } from './payout-tree.ts'
+import { playAdvances } from './played-advances.fixture.ts'
 import type { DistributorState } from './read-distributor.ts'
 import { signNextRoot } from './sign-root.ts'
 
@@ -39,6 +40,7 @@ const clock = { ...systemClock, nowMs: () => 1_800_000_000_000 }
 const finalBlock = { number: 100n, hash: '0x00' as const, timestamp: 1_800_000_000 }
 let latestRoot: Hex = `0x${'00'.repeat(32)}`
 let logsFail = false
+const advances = playAdvances(contract, custody)
 const place = {
   network,
   chain: {
@@ -46,12 +48,13 @@ const place = {
     finalizedBlock: async () => finalBlock,
     head: async () => finalBlock,
     usdcBalance: async () => 1_000_000_000n,
+    transfersIn: advances.transfersIn,
   },
   rpc: {
-    first: async (method: string) => {
-      if (method === 'eth_call') return latestRoot
+    first: async () => latestRoot,
+    agreed: async () => {
       if (logsFail) throw new Error('no endpoint answers')
-      return [{ transactionHash: `0x${'77'.repeat(32)}`, blockNumber: '0x1' }]
+      return advances.logs()
     },
   },
   key: { address: custody, authorizeReceipt: () => `0x${'11'.repeat(65)}` },
@@ -97,7 +100,7 @@ async function sell(wallet: Address, micro: Micro): Promise<string> {
     const lines = await accrueShares(tx, sale, subject, [{ payee, micro, held: undefined }])
     const taken = { account: accounts.distributor(network.caip2), amount: micro }
     await post(tx, [
-      { reference: `split:${paymentId}`, kind: 'split', paymentId, lines: mergeLines([taken, ...lines]) },
+      { reference: `split:${paymentId}`, kind: 'opening', paymentId, lines: mergeLines([taken, ...lines]) },
     ])
   })
   return subject
@@ -126,6 +129,7 @@ const round = () => followRoot(withDatabase(), place, finalBlock, state)
 async function makeFinal(): Promise<void> {
   const { root, epoch, total } = await signed()
   state = { root, epoch, totalMicro: total, claimedMicro: 0n, balanceMicro: total }
+  advances.land({ epoch, root, totalMicro: total })
   await round()
 }
 
@@ -171,7 +175,7 @@ test('a creator can claim although the newest root is not final: the proof is of
     releaseMs: 0,
     apiUrl: 'http://n.test',
   })
-  expect(payout).toMatchObject({ state: 'committed', root: latestRoot, commit_transaction: `0x${'77'.repeat(32)}` })
+  expect(payout).toMatchObject({ state: 'committed', root: latestRoot, commit_transaction: advances.transactionOf(1n) })
   expect(payout?.merkle_proof).toMatchObject({ cumulative_micro: '700' })
   expect(rootFrom(first, 700n, payout?.merkle_proof?.proof ?? [])).toBe(payout?.root)
 })
@@ -186,5 +190,5 @@ test('a root is not taken for committed without its transaction because an endpo
     `select transaction from creator_root where network = $1 and state = 'committed' order by id`,
     [network.caip2],
   )
-  expect(rows.map(({ transaction }) => transaction)).toEqual([`0x${'77'.repeat(32)}`, `0x${'77'.repeat(32)}`])
+  expect(rows.map(({ transaction }) => transaction)).toEqual([1n, 2n].map(advances.transactionOf))
 })

@@ -12,6 +12,7 @@ import { accrueShares, mergeLines } from './accrue.ts'
 import { creatorDifferences, readCreatorBooks } from './check-books.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 import { followRoot } from './follow-root.ts'
+import { playAdvances } from './played-advances.fixture.ts'
 import type { DistributorState } from './read-distributor.ts'
 import { reverseAccruals } from './reverse-accruals.ts'
 import { signNextRoot } from './sign-root.ts'
@@ -36,15 +37,17 @@ async function openMarketOfOneChain() {
   let state: DistributorState | undefined
   const clock: Clock = { ...systemClock, nowMs: () => seconds * 1000 }
   const final = () => ({ number: 100n, hash: '0x00' as const, timestamp: seconds })
+  const advances = playAdvances(walletAt(998), walletAt(999))
   const place = {
-    network: { caip2: network, chainId: chains },
+    network: { caip2: network, chainId: chains, usdc: { address: walletAt(996) } },
     chain: {
+      transfersIn: advances.transfersIn,
       network: { caip2: network },
       finalizedBlock: async () => final(),
       head: async () => final(),
       usdcBalance: async () => 1_000_000_000n,
     },
-    rpc: { first: async () => [] },
+    rpc: { first: async () => [], agreed: async () => advances.logs() },
     key: { address: walletAt(999), authorizeReceipt: () => `0x${'11'.repeat(65)}` },
     distributor: { address: walletAt(998), initCode: '0x' },
   } as unknown as CreatorChain
@@ -77,7 +80,7 @@ async function openMarketOfOneChain() {
           kind: 'split',
           paymentId: id,
           lines: mergeLines([
-            { account: accounts.distributor(network), amount: price },
+            { account: accounts.clearingPayments(network), amount: price },
             { account: accounts.revenue(network, 'cite.attest'), amount: -toll },
             ...lines,
           ]),
@@ -97,7 +100,7 @@ async function openMarketOfOneChain() {
           reference: `reorg:${sold.id}`,
           kind: 'reorg',
           paymentId: sold.id,
-          lines: [...lines, { account: accounts.distributor(network), amount: -sold.price }],
+          lines: [...lines, { account: accounts.clearingPayments(network), amount: -sold.price }],
         },
       ])
       const sale = { paymentId: sold.id, round: 0 } as Parameters<typeof reverseAccruals>[1]
@@ -113,6 +116,7 @@ async function openMarketOfOneChain() {
     if (!open) return
     const totalMicro = open.total
     state = { root: open.root, epoch: open.epoch, totalMicro, claimedMicro: 0n, balanceMicro: totalMicro }
+    advances.land({ epoch: open.epoch, root: open.root, totalMicro })
     await followRoot(deps, place, final(), state)
   }
   return {

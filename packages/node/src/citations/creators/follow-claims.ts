@@ -4,7 +4,8 @@ import type { Address } from '../../kernel/address.ts'
 import type { Hex } from '../../kernel/bytes.ts'
 import type { Micro } from '../../kernel/money.ts'
 import { accounts, post } from '../../ledger/index.ts'
-import { committedAccount } from './accrue.ts'
+import { committedAccount, mergeLines } from './accrue.ts'
+import { assignClaimed } from './assign-claimed.ts'
 import { distributorAbi } from './contracts.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 
@@ -12,7 +13,7 @@ const claimedTopic = toEventSelector('Claimed(address,uint256,uint256)')
 const blocksAtOnce = 5_000n
 
 type RawLog = { transactionHash: Hex; logIndex: Hex; blockNumber: Hex; topics: [Hex, ...Hex[]]; data: Hex }
-type Claim = {
+export type Claim = {
   wallet: Address
   amountMicro: Micro
   cumulativeMicro: Micro
@@ -84,14 +85,16 @@ async function takeIn(deps: CreatorDeps, place: CreatorChain, claims: readonly C
         ],
       )
       if (rowCount === 0) continue
+      const assigned = await assignClaimed(tx, place, claim)
       await post(tx, [
         {
           reference: `creator_claim:${network}:${claim.transaction}:${claim.logIndex}`,
           kind: 'creator_claim',
-          lines: [
+          lines: mergeLines([
             { account: committedAccount(network, claim.wallet), amount: claim.amountMicro },
             { account: accounts.distributor(network), amount: -claim.amountMicro },
-          ],
+            ...assigned,
+          ]),
         },
       ])
       await tx.query('update creator_balance set claimed_micro = $3 where network = $1 and wallet = $2', [

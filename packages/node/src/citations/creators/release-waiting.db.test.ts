@@ -67,7 +67,7 @@ async function cite(hosts: readonly { domain: string; registrable: string }[]): 
   )
   await db.database.transaction(async (tx) => {
     const lines = mergeLines((await accrueAll(tx, accruals)).flat())
-    const taken = { account: accounts.distributor(network), amount: 4_500n * BigInt(hosts.length) }
+    const taken = { account: accounts.clearingPayments(network), amount: 4_500n * BigInt(hosts.length) }
     const alone = hosts.length === 1 ? { paymentId: `pay_${hosts[0]?.domain}` } : {}
     await post(tx, [{ reference: `split:${hosts[0]?.domain}`, kind: 'split', ...alone, lines: [taken, ...lines] }])
   })
@@ -110,7 +110,7 @@ test('shares that expire pay what their payer owes since a reorg, once for all o
   const debt = accounts.receivable(network, payer, 'credit')
   const reorg = [
     { account: debt, amount: 6_000n },
-    { account: accounts.distributor(network), amount: -6_000n },
+    { account: accounts.clearingPayments(network), amount: -6_000n },
   ]
   await db.database.transaction((tx) => post(tx, [{ reference: 'reorg:test', kind: 'reorg', lines: reorg }]))
   const expired = await expireWaiting(deps())

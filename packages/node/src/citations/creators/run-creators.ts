@@ -1,3 +1,4 @@
+import { moneyMayLeave } from '../../payouts/index.ts'
 import { checkCreatorBooks } from './check-books.ts'
 import { ensureDeployed } from './contracts.ts'
 import { type CreatorChain, type CreatorDeps, creatorChains } from './deps.ts'
@@ -14,7 +15,9 @@ export async function runCreators(deps: CreatorDeps): Promise<void> {
   await expireWaiting(deps)
   for (const place of creatorChains(deps)) {
     const signed = await guarded(deps, place, () => followChain(deps, place))
-    if (signed === undefined || !(await deps.payouts()?.switchedOn())) continue
+    const payouts = deps.payouts()
+    if (signed === undefined || !payouts || !(await payouts.switchedOn())) continue
+    if (!(await moneyMayLeave(payouts, place.network.caip2))) continue
     await guarded(deps, place, () => payOut(deps, place))
   }
 }

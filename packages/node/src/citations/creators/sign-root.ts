@@ -7,6 +7,7 @@ import { keccak256 } from '../../kernel/keccak.ts'
 import type { Micro } from '../../kernel/money.ts'
 import { freeCustody } from '../../payouts/index.ts'
 import type { Sql, Tx } from '../../store/database.ts'
+import { type NewestRoot, newestRoot } from './adopt-root.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 import { type PayoutLeaf, type PayoutTree, payoutTree } from './payout-tree.ts'
 import type { DistributorState } from './read-distributor.ts'
@@ -38,8 +39,13 @@ export async function signNextRoot(
     await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`creator root ${caip2}`])
     const open = await readOpen(tx, caip2, final, clock.nowMs())
     const chosen = chooseCreators(open)
-    const increase = [...chosen.values()].reduce((sum, micro) => sum + micro, 0n)
-    if (increase < settings.rootMinimumMicro) return false
+    const gained = [...chosen.values()].reduce((sum, micro) => sum + micro, 0n)
+    if (gained < settings.rootMinimumMicro) return false
+    const leaves = await nextLeaves(tx, caip2, chosen)
+    const tree = payoutTree({ chainId: place.network.chainId, contract: place.distributor.address }, leaves)
+    const before = state ?? { root: Buffer.alloc(32), epoch: 0n, totalMicro: 0n }
+    const known = await newestRoot(tx, place)
+    const { total, increase, unassigned } = nextTotal(caip2, { before, known, treeMicro: tree.totalMicro, gained })
     if (!money.take({ purpose: 'creator', amountMicro: increase })) {
       deps.metrics.count('alarms', { alarm: 'payouts_unfunded' })
       deps.log.error(
@@ -48,11 +54,6 @@ export async function signNextRoot(
       )
       return false
     }
-    const leaves = await nextLeaves(tx, caip2, chosen)
-    const tree = payoutTree({ chainId: place.network.chainId, contract: place.distributor.address }, leaves)
-    const before = state ?? { root: Buffer.alloc(32), epoch: 0n, totalMicro: 0n }
-    const total = before.totalMicro + increase
-    if (tree.totalMicro !== total) throw new Error(`the root of ${caip2} is worth ${tree.totalMicro}, not ${total}`)
     const validBefore = BigInt(nowSeconds(clock) + validSeconds)
     const signature = place.key.authorizeReceipt(place.network, {
       from: place.key.address,
@@ -63,9 +64,9 @@ export async function signNextRoot(
       nonce: rootNonce(place, before.epoch, before.root, tree.root, total),
     })
     const { rows } = await tx.query<{ id: bigint }>(
-      `insert into creator_root (network, contract, epoch, root, total_micro, increase_micro, creators, valid_before,
-         head_block, signature, state, signed_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'signed', $11) returning id`,
+      `insert into creator_root (network, contract, epoch, root, total_micro, increase_micro, unassigned_micro, creators,
+         valid_before, head_block, signature, state, signed_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'signed', $12) returning id`,
       [
         caip2,
         place.distributor.address,
@@ -73,6 +74,7 @@ export async function signNextRoot(
         tree.root,
         total,
         increase,
+        unassigned,
         chosen.size,
         validBefore,
         headBlock,
@@ -88,6 +90,26 @@ export async function signNextRoot(
     ])
     return true
   })
+}
+
+type Totals = {
+  before: { epoch: bigint; totalMicro: Micro }
+  known: NewestRoot
+  treeMicro: Micro
+  gained: Micro
+}
+
+/**
+ * What the contract holds unassigned pays first; a root must add something, so at least one micro is pulled. Throws when
+ * books and contract are not at the same root: nothing is signed on a guess.
+ */
+function nextTotal(network: string, { before, known, treeMicro, gained }: Totals) {
+  if (known.epoch !== before.epoch || known.totalMicro !== before.totalMicro)
+    throw new Error(`the books of ${network} know epoch ${known.epoch}, the distributor is at ${before.epoch}`)
+  const expected = before.totalMicro - known.unassignedMicro + gained
+  if (treeMicro !== expected) throw new Error(`the root of ${network} is worth ${treeMicro}, not ${expected}`)
+  const total = treeMicro > before.totalMicro ? treeMicro : before.totalMicro + 1n
+  return { total, increase: total - before.totalMicro, unassigned: total - treeMicro }
 }
 
 /** As the contract computes it: the authorization fits this root, after the present one, and nothing else. */

@@ -1,5 +1,5 @@
 import type { Shop, ShopContext } from '../../http/index.ts'
-import { openStreamSubscriptions } from '../../subscriptions/index.ts'
+import { openStreamSubscriptions, openSubscriptionStreams, streamRouteId } from '../../subscriptions/index.ts'
 import type { PublishedDemand } from '../contract.ts'
 import { type Carrier, postgresCarrier } from './carrier.ts'
 import { createClassifier } from './classify.ts'
@@ -11,12 +11,10 @@ import type { IntentDeps, Standing } from './deps.ts'
 import { type Feed, openFeed } from './feed.ts'
 import { freeRoutes } from './free-routes.ts'
 import { openNatsCarrier } from './nats-carrier-adapter.ts'
-import { createOpenStreams, recheckMs } from './open-stream.ts'
 import { type PeerReader, readPeers } from './peers/read-peers.ts'
 import { sharedRoute } from './peers/shared-route.ts'
 import { bucketEpsilonMicro } from './privacy.ts'
 import { parseIntentSettings } from './settings.ts'
-import { createSharedPlaces } from './shared-places.ts'
 import { publishedBuckets } from './store.ts'
 import { streamRoute } from './stream-route.ts'
 
@@ -63,40 +61,28 @@ export function createIntentDeps(context: ShopContext, options: IntentOptions): 
 /** The stream of demand: made by one process at a time, read in all of them. */
 export async function openIntents(context: ShopContext, options: IntentOptions): Promise<OpenedIntents> {
   const deps = createIntentDeps(context, options)
-  const { settings, database, clock } = deps
+  const { settings } = deps
   const simulated = settings.demoCallsPerSecond
   if (simulated !== undefined) await seedPast(deps)
   const carrier = await openCarrier(context, options)
   const feed = await openFeed(deps, carrier)
   const subscriptions = openStreamSubscriptions(context, options.subscriptions)
-  const streams = createOpenStreams({ database, subscriptions })
-  const places = createSharedPlaces({
-    ...deps,
+  const streams = openSubscriptionStreams(context, {
+    routeId: streamRouteId,
     connections: settings.connections,
-    process: Buffer.from(deps.rng.bytes(12)).toString('hex'),
+    policy: options.subscriptions,
   })
   const reader = settings.peers.length > 0 ? options.peers?.(context) : undefined
   const closeMs = Math.min(5_000, Math.max(1_000, settings.bucketMs / 10))
   const stopping = new AbortController()
-  const rechecking = everySoOften(recheckMs)
   const population = simulated === undefined ? undefined : openPopulation(deps, context, simulated)
-
-  async function everySoOften(ms: number): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(ms, stopping.signal).catch(() => {})
-      if (!stopping.signal.aborted)
-        await Promise.all([streams.recheck(), places.renew()]).catch((error: unknown) =>
-          deps.log.warn({ error: String(error) }, 'streams not checked'),
-        )
-    }
-  }
 
   return {
     demand: demandOf(deps, feed),
     bondMs: settings.bondMs,
     shop: {
       routes: [
-        streamRoute({ ...deps, feed, subscriptions, streams, places, network: context.base.caip2 }),
+        streamRoute({ ...deps, feed, subscriptions, streams, network: context.base.caip2 }),
         ...freeRoutes(deps),
         ...(settings.share ? [sharedRoute(deps)] : []),
       ],
@@ -117,8 +103,7 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
         population?.stop()
         await feed.stop()
         await carrier.stop()
-        await rechecking
-        await places.stop()
+        await streams.stop()
       },
     },
   }

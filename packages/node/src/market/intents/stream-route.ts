@@ -1,12 +1,5 @@
 import { z } from 'zod'
-import {
-  type CallContext,
-  createSlots,
-  defineRoute,
-  type RouteDeclaration,
-  type RouteInput,
-  type Slots,
-} from '../../http/index.ts'
+import { type CallContext, defineRoute, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
 import type { Address } from '../../kernel/address.ts'
 import { sha256 } from '../../kernel/bytes.ts'
 import type { Json } from '../../kernel/canonical-json.ts'
@@ -16,21 +9,20 @@ import {
   exampleSubscription,
   type StoredStreamSubscription,
   type StreamSubscriptions,
+  type SubscriptionStreams,
   streamRouteId,
   subscriptionSchema,
 } from '../../subscriptions/index.ts'
 import { taxonomyAttribution } from './clusters.ts'
 import type { IntentDeps } from './deps.ts'
 import type { Feed } from './feed.ts'
-import { type OpenStreams, openStream } from './open-stream.ts'
-import type { SharedPlaces } from './shared-places.ts'
+import { openStream } from './open-stream.ts'
 import { parseEventId, streamPath } from './tick-event.ts'
 
 export type StreamDeps = IntentDeps & {
   feed: Feed
   subscriptions: StreamSubscriptions
-  streams: OpenStreams
-  places: SharedPlaces
+  streams: SubscriptionStreams
   network: string
 }
 
@@ -92,7 +84,6 @@ const position = z
 
 /** Sells the stream and opens it. Paid and asked for as a stream, it goes on as one. */
 export function streamRoute(deps: StreamDeps): RouteDeclaration {
-  const slots = createSlots({ perCallerMax: deps.settings.connections, allMax: 20_000 })
   return defineRoute({
     id: streamRouteId,
     area: 'C',
@@ -108,7 +99,7 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
       query: { cluster: '52' },
       output: {
         subscription: { ...exampleSubscription, tier: 'stream', price_usd: '5000' },
-        token: `asub_${'0'.repeat(52)}`,
+        token: `asub_1_${'0'.repeat(52)}`,
         receipt: 'eyJ…',
         stream: streamFacts(deps),
       },
@@ -121,14 +112,14 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
       payee: 'pay_to',
       revocable: true,
       consumption: { seconds: 30 * 86_400 },
-      prepare: async (input, call) => prepareStream(deps, slots, input, call),
+      prepare: async (input, call) => prepareStream(deps, input, call),
       commit: (tx, sale) => commitStream(deps, tx, sale),
       revoke: (tx, sale) => deps.subscriptions.takeBack(tx, sale.paymentId, deps.clock.nowMs()),
       release: async (answer, paymentResponse) => {
         const stored = JSON.parse(Buffer.from(answer.body).toString('utf8')) as Stored
         const shown = {
           subscription: stored.subscription,
-          token: deps.subscriptions.tokenOf(stored),
+          token: await deps.subscriptions.tokenOf(stored),
           receipt: deps.subscriptions.receiptIn(paymentResponse),
           stream: streamFacts(deps),
         }
@@ -136,7 +127,7 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
         return {
           ...answer,
           headers: { ...answer.headers, 'X-Accel-Buffering': 'no' },
-          body: await openStream(deps, slots, stored, shown),
+          body: await openStream(deps, stored, shown),
         }
       },
     },
@@ -147,7 +138,6 @@ type Stored = StoredStreamSubscription & { wish: Wish }
 
 async function prepareStream(
   deps: StreamDeps,
-  slots: Slots,
   input: RouteInput,
   call: CallContext & { payer: Address },
 ): Promise<PreparedAnswer> {
@@ -159,10 +149,7 @@ async function prepareStream(
   const wantsStream = call.representation === streamType
   const subscribed = call.headers.has('authorization') || call.headers.has('sign-in-with-x')
   // A buyer is let in whatever else is open; the stream itself then says that there are too many.
-  if (wantsStream && subscribed && !call.headers.has('payment-signature')) {
-    slots.take(call.payer)()
-    await deps.places.requireFree(call.payer)
-  }
+  if (wantsStream && subscribed && !call.headers.has('payment-signature')) await deps.streams.requireFree(call.payer)
   const token = /^Bearer (asub_\S+)$/i.exec(call.headers.get('authorization') ?? '')?.[1]
   const wish: Wish = {
     clusters: cluster ?? null,

@@ -92,9 +92,7 @@ export async function commitBuys(
   sales: readonly Sale[],
 ): Promise<(AnswerContent | undefined)[]> {
   if (sales.length === 0) return []
-  // Collateral and premium must lie on one chain; a draw of credit elsewhere is not taken.
-  if (sales.some(({ network }) => network !== deps.network))
-    throw new Problem('payment_required', { detail: `Options are paid on ${deps.network}.` })
+  if (sales.some(({ network }) => network !== deps.network)) throw new Error(`options are paid on ${deps.network}`)
   const { rows } = await tx.query<Bought>({
     name: 'option-open-positions',
     text: `update option_position set state = 'open', opened_at = $2 where id = any($1) and state = 'held'

@@ -108,6 +108,8 @@ function buyRoute(deps: TradeDeps): RouteDeclaration {
         of: (input) => premiumFor(deps, input),
       },
       networks: [deps.network],
+      // Collateral, premium and payout are on one chain.
+      creditOnNetworksOnly: true,
       payee: 'custody',
       revocable: true,
       consumption: 'none',
@@ -157,6 +159,8 @@ function writeRoute(deps: TradeDeps): RouteDeclaration {
         of: (input) => collateralFor(deps, input),
       },
       networks: [deps.network],
+      // Collateral, premium and payout are on one chain.
+      creditOnNetworksOnly: true,
       payee: 'custody',
       revocable: true,
       consumption: 'none',

@@ -71,8 +71,7 @@ export async function requireTraded(deps: Pick<OptionDeps, 'database' | 'clock'>
 }
 
 export async function commitWrite(deps: OptionDeps, tx: Tx, sale: Sale): Promise<AnswerContent | undefined> {
-  if (sale.network !== deps.network)
-    throw new Problem('payment_required', { detail: `Options are paid on ${deps.network}.` })
+  if (sale.network !== deps.network) throw new Error(`options are paid on ${deps.network}`)
   const { order, symbol, premium, quantity } = sale.reservation as unknown as Reservation
   // Locked, so that a settlement either sees this offer or has already ended the series.
   const series = (await lockSeries(tx, [symbol])).get(symbol)

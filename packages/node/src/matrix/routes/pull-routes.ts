@@ -1,8 +1,8 @@
 import { type CallContext, defineRoute, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
 import type { Address } from '../../kernel/address.ts'
-import type { Json } from '../../kernel/canonical-json.ts'
+import { sha256 } from '../../kernel/bytes.ts'
 import { Problem } from '../../kernel/problem.ts'
-import type { PreparedAnswer, Sale } from '../../payments/index.ts'
+import type { AnswerContent, PreparedAnswer, Sale } from '../../payments/index.ts'
 import { feeds } from '../feeds/catalogue.ts'
 import { type FeedId, feedIds, isFeedId } from '../feeds/feed.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
@@ -10,8 +10,9 @@ import { isSnapshot } from '../snapshots/keeper.ts'
 import { answerPull, nothingToShow, type PullQuery } from './answer-pull.ts'
 import { pullExample } from './examples.ts'
 import { anyFeedParams, feedParams, limitDefault, liveQuery, pullOutput, vipQuery } from './schemas.ts'
-import { streamSnapshots } from './stream-snapshots.ts'
+import { openSnapshotStream, type StreamWish } from './stream-snapshots.ts'
 
+const streamType = 'text/event-stream'
 const representations = ['application/json', 'text/csv', 'application/x-ndjson']
 
 export function unknownFeed(): Problem {
@@ -75,9 +76,11 @@ function liveRoute(deps: MatrixDeps): RouteDeclaration {
   })
 }
 
+export const vipRouteId = 'matrix.vip'
+
 function vipRoute(deps: MatrixDeps): RouteDeclaration {
   return defineRoute({
-    id: 'matrix.vip',
+    id: vipRouteId,
     area: 'B',
     method: 'GET',
     path: '/matrix/:feed/vip',
@@ -86,7 +89,7 @@ function vipRoute(deps: MatrixDeps): RouteDeclaration {
       'All of live, plus the factors behind each score, history=60 for one symbol, and as_of= for what was known at a moment, revisions kept. Subscribers may add stream=1 for new snapshots as server-sent CloudEvents.',
     params: anyFeedParams,
     query: vipQuery,
-    representations: [...representations, 'text/event-stream'],
+    representations: [...representations, streamType],
     output: pullOutput,
     example: { params: { feed: 'squeeze' }, query: { symbol: 'GME', history: '60' }, output: pullExample('vip') },
     next: '/matrix/:feed/quality',
@@ -94,7 +97,8 @@ function vipRoute(deps: MatrixDeps): RouteDeclaration {
       ...paid(deps, deps.prices.vipMicro),
       routable: routable(deps, 'vip'),
       prepare: (input, call) => prepareVip(deps, input, call),
-      commit: async (_tx, sale) => openStream(deps, sale),
+      commit: async (_tx, sale) => requireSubscriber(sale),
+      release: async (answer) => (answer.contentType === streamType ? openStream(deps, answer) : answer),
     },
   })
 }
@@ -106,36 +110,41 @@ async function prepareVip(
 ): Promise<PreparedAnswer> {
   const query = input.query as PullQuery
   const feed = input.params.feed as FeedId
-  if (query.stream === undefined && call.representation !== 'text/event-stream')
+  if (query.stream === undefined && call.representation !== streamType)
     return { answer: await answerPull(deps, { feed, tier: 'vip', query, representation: call.representation }) }
   // A payment buys one answer, and a stream is many.
   if (call.paymentId.startsWith('pay_')) throw new Problem('subscription_required')
   const lastEventId = call.headers.get('last-event-id')
   if (lastEventId !== undefined && !/^[0-9a-f]{64}$/.test(lastEventId))
     throw new Problem('bad_request', { detail: 'Last-Event-ID is not the id of an event of this stream.' })
-  const limit = query.limit ?? limitDefault
-  const reservation: Json = {
-    stream: true,
+  await deps.streams.requireSubscribed(call.payer)
+  await deps.streams.requireFree(call.payer)
+  const token = /^Bearer (asub_\S+)$/i.exec(call.headers.get('authorization') ?? '')?.[1]
+  const wish: StreamWish = {
     feed,
-    limit,
+    limit: query.limit ?? limitDefault,
+    wallet: call.payer,
+    token_sha256: token === undefined ? null : sha256(token).toString('hex'),
     ...(lastEventId === undefined ? {} : { last_event_id: lastEventId }),
   }
-  return { answer: { status: 200, contentType: 'text/event-stream', body: '' }, reservation }
+  return { answer: { status: 200, contentType: streamType, body: JSON.stringify(wish) }, reservation: { stream: true } }
 }
 
-async function openStream(deps: MatrixDeps, sale: Sale) {
-  const wish = sale.reservation as { stream?: boolean; feed?: FeedId; limit?: number; last_event_id?: string } | null
-  if (!wish?.stream || wish.feed === undefined) return undefined
-  // Credit pays for single answers, as a payment does.
-  if (sale.amountMicro > 0n) throw new Problem('subscription_required')
+/** Credit pays for single answers, as a payment does. */
+async function requireSubscriber(sale: Sale): Promise<undefined> {
+  const isStream = (sale.reservation as { stream?: boolean } | null)?.stream === true
+  if (isStream && sale.amountMicro > 0n) throw new Problem('subscription_required')
+}
+
+async function openStream(
+  deps: MatrixDeps,
+  answer: AnswerContent & { body: Uint8Array | string },
+): Promise<AnswerContent> {
+  const wish = JSON.parse(Buffer.from(answer.body).toString('utf8')) as StreamWish
   return {
-    status: 200,
-    contentType: 'text/event-stream',
-    body: streamSnapshots(deps, {
-      feed: wish.feed,
-      limit: wish.limit ?? limitDefault,
-      ...(wish.last_event_id === undefined ? {} : { lastEventId: wish.last_event_id }),
-    }),
+    ...answer,
+    headers: { ...answer.headers, 'X-Accel-Buffering': 'no' },
+    body: await openSnapshotStream(deps, wish),
   }
 }
 

@@ -54,11 +54,28 @@ test('any text gives a result, never a crash', () => {
   )
 })
 
+test('a header that is accepted is the only spelling of its bytes', () => {
+  const spelling = fc
+    .tuple(fc.oneof(fc.nat(), fc.nat({ max: 4 })), fc.constantFrom('', '=', 'A', ' ', '\n', '-', '_', '\u00e4'))
+    .map(([at, put]) => (header: string) => {
+      const place = header.length - (at % header.length)
+      return header.slice(0, place) + put + header.slice(place + (at % 2))
+    })
+  fc.assert(
+    fc.property(fc.string({ maxLength: 8 }), fc.array(spelling, { maxLength: 3 }), (note, changes) => {
+      const header = encode(payload({ note }))
+      const changed = changes.reduce((text, change) => change(text), header)
+      if (decodePayment(changed).status !== 'malformed')
+        expect(Buffer.from(changed, 'base64').toString('base64')).toBe(changed)
+    }),
+  )
+})
+
 test('A32: an oversized header and a bomb of brackets are refused without being parsed', () => {
   expect(decodePayment('A'.repeat(paymentHeaderBytesMax + 4)).status).toBe('malformed')
   expect(decodePayment(Buffer.from('['.repeat(9_000)).toString('base64'))).toMatchObject({
     status: 'malformed',
-    detail: 'nested too deeply',
+    detail: 'is nested deeper than 24',
   })
 })
 

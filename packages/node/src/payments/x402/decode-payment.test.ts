@@ -142,16 +142,16 @@ describe('refused by name', () => {
     expect(detailOf(changes)).toBe(detail)
   })
 
-  test('what is no JSON object in standard base64', () => {
+  test('what is no JSON object in canonical base64', () => {
     const of = (text: string) => decodePayment(Buffer.from(text).toString('base64'))
-    expect(of('{')).toMatchObject({ detail: 'not JSON' })
+    expect(of('{')).toMatchObject({ detail: 'is not valid JSON' })
     expect(of('[1]')).toMatchObject({ detail: 'not a JSON object' })
     expect(of('null')).toMatchObject({ detail: 'not a JSON object' })
     expect(of('{"x402Version":2,"x402Version":2}')).toMatchObject({ detail: 'has the key "x402Version" twice' })
     const good = encode({ x402Version: 2 })
     for (const bad of ['', ' ', `${good}!`, `!${good}`, '===='])
-      expect(decodePayment(bad)).toMatchObject({ detail: 'not standard base64' })
-    expect(decodePayment('A'.repeat(paymentHeaderBytesMax))).toMatchObject({ detail: 'not JSON' })
+      expect(decodePayment(bad)).toMatchObject({ detail: 'not canonical base64' })
+    expect(decodePayment('A'.repeat(paymentHeaderBytesMax))).toMatchObject({ detail: 'is not valid JSON' })
     expect(decodePayment('A'.repeat(paymentHeaderBytesMax + 1))).toMatchObject({ detail: 'longer than 12288 bytes' })
   })
 
@@ -159,7 +159,7 @@ describe('refused by name', () => {
     const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
     const of = (text: string) => decodePayment(Buffer.from(text).toString('base64'))
     expect(of(nested(24))).toMatchObject({ detail: 'not a JSON object' })
-    expect(of(nested(25))).toMatchObject({ detail: 'nested too deeply' })
+    expect(of(nested(25))).toMatchObject({ detail: 'is nested deeper than 24' })
   })
 })
 
@@ -187,4 +187,34 @@ test('credit needs no payload, and other schemes and ways are told apart', () =>
     status: 'unsupported',
     reason: 'unsupported_asset_transfer_method',
   })
+})
+
+test('a payment header in another spelling than canonical base64 of UTF-8 was taken', () => {
+  const json = JSON.stringify({ x402Version: 2, accepted, payload })
+  const header = [json, `${json} `, `${json}  `]
+    .map((text) => Buffer.from(text).toString('base64'))
+    .find((text) => text.endsWith('=') && !text.endsWith('==')) as string
+  expect(decodePayment(header).status).toBe('ok')
+  const spellings = [
+    header.replace(/=$/, ''),
+    `${header}=`,
+    `${header} `,
+    ` ${header}`,
+    `${header.slice(0, 40)}\n${header.slice(40)}`,
+    // The last character before one `=` carries two bits that mean nothing.
+    header.replace(/(.)=$/, (_, last: string) => `${String.fromCharCode(last.charCodeAt(0) + 1)}=`),
+    header.replace(/=$/, 'A'),
+    Buffer.from(`${json}\u00ff\u00ff>>>???`).toString('base64url'),
+  ]
+  for (const text of spellings) expect(decodePayment(text).status, text.slice(-8)).toBe('malformed')
+  const bytes = (...parts: (string | number)[]) =>
+    Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.of(part))))
+  const [head, tail] = [json.slice(0, -1), json.slice(-1)]
+  for (const raw of [
+    bytes(head, ',"note":"', 0xff, '"', tail),
+    bytes(head, ',"note":"', 0xed, 0xa0, 0x80, '"', tail),
+    bytes(0xef, 0xbb, 0xbf, json),
+    bytes(head, ',"note":"\\u0000"', tail),
+  ])
+    expect(decodePayment(raw.toString('base64')).status, raw.toString('latin1').slice(-20)).toBe('malformed')
 })

@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '../../kernel/address.ts'
+import { decodeBase64 } from '../../kernel/base64.ts'
 import { type Hex, isHex } from '../../kernel/bytes.ts'
-import { jsonDepth } from '../../kernel/canonical-json.ts'
-import { findKeyFault } from '../../kernel/json-keys.ts'
+import { parseStrictJson } from '../../kernel/strict-json.ts'
 
 /** What a client wrote, checked for shape only. Our own terms decide what it is worth. */
 export type DecodedPayment = {
@@ -40,7 +40,6 @@ export type DecodeOutcome =
 export const paymentHeaderBytesMax = 12_288
 const depthMax = 24
 const signatureBytesMax = 4_096
-const base64Pattern = /^[A-Za-z0-9+/]+={0,2}$/
 const uintPattern = /^(0|[1-9][0-9]{0,77})$/
 const uint256Max = 2n ** 256n - 1n
 const identifierPattern = /^[A-Za-z0-9_-]{16,128}$/
@@ -63,21 +62,15 @@ function uint(value: unknown): bigint | undefined {
   return parsed <= uint256Max ? parsed : undefined
 }
 
+/** Canonical base64 of strict JSON: whoever else reads this payment must not find another one in it. */
 export function decodePayment(header: string): DecodeOutcome {
   if (header.length > paymentHeaderBytesMax) return malformed(`longer than ${paymentHeaderBytesMax} bytes`)
-  if (!base64Pattern.test(header)) return malformed('not standard base64')
-  const text = Buffer.from(header, 'base64').toString('utf8')
-  if (jsonDepth(text) > depthMax) return malformed('nested too deeply')
-  let root: Fields | undefined
-  try {
-    root = fields(JSON.parse(text))
-  } catch {
-    return malformed('not JSON')
-  }
+  const bytes = decodeBase64(header)
+  if (!bytes) return malformed('not canonical base64')
+  const json = parseStrictJson(bytes, depthMax)
+  if (json.status === 'malformed') return malformed(json.problem)
+  const root = fields(json.value)
   if (!root) return malformed('not a JSON object')
-  // Whoever else reads this payment must not find another one in it.
-  const keyFault = findKeyFault(text)
-  if (keyFault) return malformed(keyFault)
   if (own(root, 'x402Version') === 1) return { status: 'version_1' }
   if (own(root, 'x402Version') !== 2) return malformed('x402Version must be 2')
   return decodeVersion2(root)

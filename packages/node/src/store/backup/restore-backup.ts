@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createReadStream } from 'node:fs'
-import { access, chmod, chown, copyFile, mkdir } from 'node:fs/promises'
+import { access, appendFile, chmod, chown, copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Rng } from '../../kernel/random.ts'
@@ -48,7 +48,19 @@ export async function restoreBackup(options: {
   await pipeline(createReadStream(join(options.backup, archiveFile)), child.stdin).catch(() => {})
   if ((await ended) !== 0) throw new StoreError(`the backup could not be unpacked: ${said}`)
   await chmod(data, 0o700)
+  await beginTimeline(data, place.user)
   const credentials = join(place.folder, 'credentials.json')
   await copyFile(options.credentialsFile, credentials)
   await chmod(credentials, 0o600)
+}
+
+/**
+ * Recovery to the end of the copied log, and then a timeline of its own: by that the node learns that it was restored.
+ * Without a hot standby the server takes connections only when it is over.
+ */
+async function beginTimeline(data: string, user: { uid: number; gid: number } | undefined): Promise<void> {
+  const signal = join(data, 'recovery.signal')
+  await writeFile(signal, '', { mode: 0o600 })
+  if (user) await chown(signal, user.uid, user.gid)
+  await appendFile(join(data, 'postgresql.auto.conf'), "restore_command = 'false'\nhot_standby = 'off'\n")
 }

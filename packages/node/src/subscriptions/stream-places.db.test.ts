@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Address } from '../../kernel/address.ts'
-import { systemClock } from '../../kernel/clock.ts'
-import { silentLog } from '../../kernel/log.ts'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
-import { createSharedPlaces } from './shared-places.ts'
+import type { Address } from '../kernel/address.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { silentLog } from '../kernel/log.ts'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { createStreamPlaces } from './stream-places.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -12,8 +12,8 @@ beforeAll(async () => {
 afterAll(() => db.close())
 
 const wallet = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
-const open = (process: string, connections = 5) =>
-  createSharedPlaces({ database: db.database, clock: systemClock, log: silentLog, process, connections })
+const open = (process: string, connections = 5, product: 'feeds' | 'stream' = 'stream') =>
+  createStreamPlaces({ database: db.database, clock: systemClock, log: silentLog, process, product, connections })
 const refusal = (error: { code?: string }) => error.code
 
 test('two processes together open no more streams of a subscription than it may have', async () => {
@@ -31,15 +31,22 @@ test('two processes together open no more streams of a subscription than it may 
   expect(await one.take(wallet(1))).toBeUndefined()
 })
 
+test('feeds and the intent stream of one wallet have places apart', async () => {
+  const [feeds, stream] = [open('feeds', 1, 'feeds'), open('stream', 1, 'stream')]
+  expect(await feeds.take(wallet(5))).toBeDefined()
+  expect(await stream.take(wallet(5))).toBeDefined()
+  expect(await feeds.take(wallet(5))).toBeUndefined()
+})
+
 test('what a process had open that died or stopped is free again', async () => {
   const [dying, stopping, next] = [open('dying', 1), open('stopping', 1), open('next', 1)]
   await dying.take(wallet(3))
   expect(await next.take(wallet(3))).toBeUndefined()
-  await db.database.query(`update intent_process set until = clock_timestamp() where id = 'dying'`)
+  await db.database.query(`update stream_process set until = clock_timestamp() where id = 'dying'`)
   expect(await next.take(wallet(3))).toBeDefined()
   await stopping.take(wallet(4))
   await stopping.stop()
   expect(await next.take(wallet(4))).toBeDefined()
   await next.renew()
-  expect((await db.database.query(`select from intent_open where process = 'stopping'`)).rowCount).toBe(0)
+  expect((await db.database.query(`select from stream_place where process = 'stopping'`)).rowCount).toBe(0)
 })

@@ -35,6 +35,37 @@ test('text that is not UTF-8, has a byte order mark, or is no JSON is refused', 
   for (const text of ['', '{', 'NaN', "{'a':1}", '{"a":1}x', '01']) expect(parse(text).status, text).toBe('malformed')
 })
 
+test('NUL and half of a surrogate pair are refused in any text and key, at any depth', () => {
+  for (const text of [
+    String.raw`"\u0000"`,
+    String.raw`{"a":["x\u0000y"]}`,
+    String.raw`{"a\u0000":1}`,
+    String.raw`"\ud800"`,
+    String.raw`{"a":{"\udc00":1}}`,
+    String.raw`"\udc00\ud800"`,
+  ])
+    expect(parse(text), text).toEqual({
+      status: 'malformed',
+      problem: 'contains NUL or half of a surrogate pair',
+    })
+  for (const text of [String.raw`"\ud83d\ude00"`, String.raw`"\\u0000"`, '"\u{1f600}"', String.raw`"\u0001\uffff"`])
+    expect(parse(text).status, text).toBe('ok')
+})
+
+test('whatever is accepted can be encoded as UTF-8 and back', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 20 }), fc.string({ unit: 'binary' }), (key, value) => {
+      const parsed = parse(JSON.stringify({ [key]: [value] }))
+      if (parsed.status !== 'ok') return
+      const text = Object.entries(parsed.value as Record<string, string[]>)
+        .flat(2)
+        .join('')
+      expect(Buffer.from(text).toString()).toBe(text)
+      expect(text).not.toContain('\0')
+    }),
+  )
+})
+
 test('any bytes give a result, and any JSON value without odd keys survives', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) =>
@@ -45,7 +76,7 @@ test('any bytes give a result, and any JSON value without odd keys survives', ()
     fc.property(fc.json({ maxDepth: 8 }), (text) => {
       const parsed = parse(text)
       if (parsed.status === 'ok') expect(parsed.value).toEqual(JSON.parse(text))
-      else expect(parsed.problem).toMatch(/key/)
+      else expect(parsed.problem).toMatch(/key|NUL/)
     }),
   )
 })

@@ -1,11 +1,12 @@
-import type { Address } from '../../kernel/address.ts'
-import type { Clock } from '../../kernel/clock.ts'
-import type { Log } from '../../kernel/log.ts'
-import { Problem } from '../../kernel/problem.ts'
-import type { Database } from '../../store/database.ts'
+import type { Address } from '../kernel/address.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import { Problem } from '../kernel/problem.ts'
+import type { Database } from '../store/database.ts'
+import type { Product } from './policy.ts'
 
 /** How many streams of a subscription are open, in all processes together. Written when one opens or ends, not per event. */
-export type SharedPlaces = {
+export type StreamPlaces = {
   /** Throws when all places are taken; takes none. */
   requireFree(wallet: Address): Promise<void>
   /** Undefined when all are taken; otherwise how to give the place back, harmless when called twice. */
@@ -18,20 +19,21 @@ export type SharedPlaces = {
 /** Long enough that a busy process is not forgotten, short enough that a crash does not lock a subscriber out for long. */
 const leaseMs = 30_000
 
-export function createSharedPlaces(deps: {
+export function createStreamPlaces(deps: {
   database: Database
   clock: Clock
   log: Log
   process: string
+  product: Product
   connections: number
-}): SharedPlaces {
-  const { database, clock, log, process, connections } = deps
+}): StreamPlaces {
+  const { database, clock, log, process, product, connections } = deps
   const ending = new Set<Promise<unknown>>()
   let renewedAtMs = Number.NEGATIVE_INFINITY
 
   const renew = async () => {
     await database.query(
-      `insert into intent_process (id, until) values ($1, clock_timestamp() + $2 * interval '1 millisecond')
+      `insert into stream_process (id, until) values ($1, clock_timestamp() + $2 * interval '1 millisecond')
        on conflict (id) do update set until = excluded.until`,
       [process, leaseMs],
     )
@@ -43,10 +45,10 @@ export function createSharedPlaces(deps: {
   }
   const giveBack = (wallet: Address) => {
     const work = database
-      .query('update intent_open set streams = streams - 1 where wallet = $1 and process = $2 and streams > 0', [
-        wallet,
-        process,
-      ])
+      .query(
+        `update stream_place set streams = streams - 1 where product = $1 and wallet = $2 and process = $3 and streams > 0`,
+        [product, wallet, process],
+      )
       // Counted too high until the process ends: the subscriber opens one stream less, and nobody one more.
       .catch((error: unknown) => log.warn({ error: String(error) }, 'the end of a stream was not written down'))
       .finally(() => ending.delete(work))
@@ -55,11 +57,11 @@ export function createSharedPlaces(deps: {
   return {
     requireFree: async (wallet) => {
       const { rows } = await database.query<{ taken: number }>({
-        name: 'intent_open_count',
-        text: `select coalesce(sum(o.streams), 0)::integer as taken from intent_open o
-          left join intent_process p on p.id = o.process
-          where o.wallet = $1 and (o.process = $2 or p.until > clock_timestamp())`,
-        values: [wallet, process],
+        name: 'stream_place_count',
+        text: `select coalesce(sum(o.streams), 0)::integer as taken from stream_place o
+          left join stream_process p on p.id = o.process
+          where o.product = $1 and o.wallet = $2 and (o.process = $3 or p.until > clock_timestamp())`,
+        values: [product, wallet, process],
       })
       if ((rows[0]?.taken ?? 0) >= connections)
         throw new Problem('rate_limited', {
@@ -70,9 +72,9 @@ export function createSharedPlaces(deps: {
     take: async (wallet) => {
       await renewIfOld()
       const { rows } = await database.query<{ free: boolean }>({
-        name: 'intent_open_take',
-        text: 'select intent_open_take($1, $2, $3) as free',
-        values: [process, wallet, connections],
+        name: 'stream_place_take',
+        text: 'select stream_place_take($1, $2, $3, $4) as free',
+        values: [process, product, wallet, connections],
       })
       if (rows[0]?.free !== true) return undefined
       let given = false
@@ -84,15 +86,15 @@ export function createSharedPlaces(deps: {
     renew: async () => {
       await renew()
       await database.query(
-        `with gone as (delete from intent_process where until < clock_timestamp() - interval '1 hour' returning id)
-         delete from intent_open o where o.process in (select id from gone) or (o.process = $1 and o.streams = 0)`,
+        `with gone as (delete from stream_process where until < clock_timestamp() - interval '1 hour' returning id)
+         delete from stream_place o where o.process in (select id from gone) or (o.process = $1 and o.streams = 0)`,
         [process],
       )
     },
     stop: async () => {
       await Promise.all(ending)
       await database
-        .query('with gone as (delete from intent_process where id = $1) delete from intent_open where process = $1', [
+        .query('with gone as (delete from stream_process where id = $1) delete from stream_place where process = $1', [
           process,
         ])
         .catch(() => {})

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, expect } from 'vitest'
+import { type ChainPort, createChain, createRpc, type Rpc } from '../chain/index.ts'
+import type { SettlementWallets } from '../chain/wallet/index.ts'
+import { open, useWallets, world } from '../chain/wallet/use-wallets.fixture.ts'
+import { testKey } from '../chain/wallet/wallet.fixture.ts'
+import type { Address } from '../kernel/address.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { createIds } from '../kernel/ids.ts'
+import { silentLog } from '../kernel/log.ts'
+import { systemRng } from '../kernel/random.ts'
+import { accounts, credit, debit, post, trialBalance } from '../ledger/index.ts'
+import { createCustodyKey } from './custody-key.ts'
+import { type PayoutDeps, parsePayoutPolicy } from './index.ts'
+
+export const base = 'eip155:8453'
+export const ids = createIds(systemClock, systemRng)
+
+/** One chain and one database for a file; a custody wallet, payees and a purpose of its own for each test in it. */
+export const books = {} as {
+  number: number
+  custody: ReturnType<typeof createCustodyKey>
+  chain: ChainPort
+  rpc: Rpc
+  wallets: SettlementWallets
+  payees: Address[]
+  purpose: string
+  /** Alarms since the test began. */
+  alarms: string[]
+}
+
+export function usePayouts(): void {
+  useWallets()
+  books.number = 0
+  beforeEach(async () => {
+    books.number += 1
+    // A purpose of its own per test keeps their debts apart on the shared books.
+    books.purpose = `share${books.number}`
+    books.alarms = []
+    books.custody = createCustodyKey(testKey(`custody ${books.number}`).privateKey)
+    books.rpc = createRpc([world.endpoint])
+    books.chain = createChain({
+      network: world.network,
+      rpc: books.rpc,
+      clock: systemClock,
+      checkContractSignature: async () => 'invalid',
+      headAgeMsMax: 0,
+    })
+    books.wallets = open()
+    await world.devnet.control.fund(books.custody.address, { microUsdc: 1_000_000_000n, wei: 0n })
+    books.payees = Array.from({ length: 3 }, (_, index) => testKey(`payee ${books.number} ${index}`).address)
+  })
+  afterEach(async () => {
+    world.devnet.control.setFinalityLag(0)
+    await world.store.owner.query(`update restore_gap set reconciled_at = now() where reconciled_at is null`)
+    await world.store.owner.query(`delete from custody_difference`)
+    // What a test left open would be worked on in the next.
+    await world.store.owner.query(`update payout set state = 'returned' where state not in ('paid', 'returned')`)
+    const { sumByUnit } = await trialBalance(world.store.database)
+    for (const sum of Object.values(sumByUnit)) expect(sum).toBe(0n)
+  })
+}
+
+export function payouts(changes: Partial<PayoutDeps> = {}, sender: SettlementWallets = books.wallets): PayoutDeps {
+  const { alarms, chain, rpc, custody, purpose } = books
+  return {
+    database: world.store.database,
+    clock: systemClock,
+    ids,
+    log: silentLog,
+    metrics: {
+      count: (_name, labels) => {
+        if (labels?.['alarm']) alarms.push(labels['alarm'])
+      },
+      gauge: () => {},
+      observeMs: () => {},
+    },
+    policy: parsePayoutPolicy(),
+    chains: [{ chain, rpc, key: custody, wallets: sender }],
+    purposes: [{ purpose }],
+    switchedOn: async () => true,
+    ...changes,
+  }
+}
+
+/** A debt to a payee, with the money for it at the custody wallet from the start. */
+export async function owe(payee: Address, micro: bigint, purpose = books.purpose): Promise<void> {
+  await post(world.store.database, [
+    {
+      reference: `owe:${purpose}:${payee}:${ids.next('t')}`,
+      kind: 'opening',
+      lines: [debit(accounts.onchain(base, 'custody'), micro), credit(accounts.payable(base, payee, purpose), micro)],
+    },
+  ])
+}
+
+export const received = async (payee: Address) => books.chain.usdcBalance(payee)
+export const states = async () => {
+  const { rows } = await world.store.database.query<{ state: string; reason: string | null }>(
+    `select state, reason from payout where purpose = $1 order by created_at, payee`,
+    [books.purpose],
+  )
+  return rows
+}
+export const paidCount = async () => (await states()).filter(({ state }) => state === 'paid').length
+export const transactions = async () => {
+  const { rows } = await world.store.database.query<{ n: bigint }>(
+    `select count(distinct transaction) as n from payout where purpose = $1 and state = 'paid'`,
+    [books.purpose],
+  )
+  return rows[0]?.n
+}

@@ -1,0 +1,96 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { silentLog } from '../kernel/log.ts'
+import { type DetectDeps, detectRestore, readServer } from './detect-restore.ts'
+import { ensureInstance } from './instance.ts'
+import { gapUntil, isRestoring, markReconciled, noteRestore, readGap } from './restore.ts'
+import { openTestDatabase, type TestDatabase } from './testing.ts'
+
+const base = 'eip155:8453'
+const polygon = 'eip155:137'
+let db: TestDatabase
+let home: string
+let alarms: string[]
+let deps: DetectDeps
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+  await ensureInstance(db.database, { mode: 'demo', chains: [], assets: {}, payees: {}, keyId: 'key' })
+})
+afterAll(() => db.close())
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'assay-home-'))
+  alarms = []
+  deps = {
+    database: db.database,
+    home,
+    log: silentLog,
+    metrics: { count: (_name, labels) => alarms.push(labels?.['alarm'] ?? ''), gauge: () => {}, observeMs: () => {} },
+    heads: async () =>
+      new Map([
+        [base, 100n],
+        [polygon, 900n],
+      ]),
+  }
+  await detectRestore(deps)
+  alarms.length = 0
+  await markReconciled(db.database, base, 10n ** 9n)
+  await markReconciled(db.database, polygon, 10n ** 9n)
+})
+afterEach(() => rm(home, { recursive: true, force: true }))
+
+test('the node role may read all that tells a restored server', async () => {
+  const facts = await readServer(db.database)
+  expect(facts.systemIdentifier).toMatch(/^\d{10,}$/)
+  expect(facts.timeline).toBeGreaterThan(0n)
+  expect(facts.walBytes).toBeGreaterThan(0n)
+})
+
+test('the same server at a later time is no restore', async () => {
+  expect(await detectRestore(deps)).toBeUndefined()
+  expect(await isRestoring(db.database, base)).toBe(false)
+})
+
+for (const [what, change] of [
+  ['a dump loaded into another server', `update instance set system_identifier = '1'`],
+  ['recovery to an earlier time, or a promoted standby', `update instance set timeline = timeline + 1`],
+] as const)
+  test(`${what} is noticed once, on every network, and ends when the chain is reconciled`, async () => {
+    await db.owner.query(change)
+    expect(await detectRestore(deps)).toBeDefined()
+    expect(await detectRestore(deps)).toBeUndefined()
+    expect(alarms).toEqual(['restored', 'restored'])
+    expect(await gapUntil(db.database, base)).toBe(100n)
+    expect(await gapUntil(db.database, polygon)).toBe(900n)
+    expect(await markReconciled(db.database, base, 99n)).toBe(false)
+    expect(await markReconciled(db.database, base, 100n)).toBe(true)
+    expect(await isRestoring(db.database, base)).toBe(false)
+    expect(await isRestoring(db.database, polygon)).toBe(true)
+  })
+
+test('an older copy of the data folder is noticed by the position noted beside it', async () => {
+  const file = join(home, 'database-position.json')
+  const noted = JSON.parse(await readFile(file, 'utf8'))
+  await writeFile(file, JSON.stringify({ ...noted, wal_bytes: `${BigInt(noted.wal_bytes) * 1_000n}` }))
+  expect(await detectRestore(deps)).toContain('older copy')
+  expect(await isRestoring(db.database, base)).toBe(true)
+})
+
+test('a damaged note, or one about another database, proves nothing', async () => {
+  const file = join(home, 'database-position.json')
+  const noted = JSON.parse(await readFile(file, 'utf8'))
+  for (const text of ['{', '[]', JSON.stringify({ ...noted, wal_bytes: '9'.repeat(20), database_id: 'other' })]) {
+    await writeFile(file, text)
+    expect(await detectRestore(deps)).toBeUndefined()
+  }
+})
+
+test('a gap that is found again grows and is reported once', async () => {
+  const note = (untilBlock: bigint) =>
+    noteRestore(db.database, deps, { network: base, untilBlock, reason: 'a custody nonce is not known' })
+  expect([await note(5n), await note(9n), await note(7n)]).toEqual([true, false, false])
+  expect((await readGap(db.database, base))?.untilBlock).toBe(9n)
+  expect(alarms).toEqual(['restored'])
+})

@@ -1,0 +1,115 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Database, Sql } from './database.ts'
+import { readDatabaseId } from './instance.ts'
+import { noteRestore, type RestoreDeps } from './restore.ts'
+
+/** What tells one life of a database from another. A part that this login may not read is null and proves nothing. */
+export type ServerFacts = {
+  /** Differs after a dump was loaded into another server. */
+  systemIdentifier: string | null
+  /** Differs after recovery to an earlier time and after a standby was promoted. */
+  timeline: bigint | null
+  /** How far the write-ahead log is flushed. It goes back only when an older copy of the data folder is started. */
+  walBytes: bigint | null
+}
+
+export type DetectDeps = RestoreDeps & {
+  database: Database
+  /** The node's data folder; a file in it remembers what the database was last seen to hold. */
+  home: string
+  /** The present block of each network. */
+  heads(): Promise<ReadonlyMap<string, bigint>>
+}
+
+/**
+ * Compares the server with what was noted about it before. At the start, before anything is paid, and now and then: a
+ * standby may be promoted under a running node. A promoted standby has lost nothing, or its last seconds; one round of
+ * reconciliation finds out.
+ */
+export async function detectRestore(deps: DetectDeps): Promise<string | undefined> {
+  const { database } = deps
+  const facts = await readServer(database)
+  const databaseId = await readDatabaseId(database)
+  const reason = difference(facts, await readNoted(database), await readMarker(deps.home, databaseId))
+  if (reason !== undefined) {
+    const heads = await deps.heads()
+    // The gap first: a crash in between finds the same difference again.
+    for (const [network, untilBlock] of heads) await noteRestore(database, deps, { network, untilBlock, reason })
+  }
+  await database.query(
+    `update instance set system_identifier = coalesce($1, system_identifier), timeline = coalesce($2, timeline)
+     where ($1::text is not null and system_identifier is distinct from $1) or ($2::bigint is not null and timeline is distinct from $2)`,
+    [facts.systemIdentifier, facts.timeline],
+  )
+  await writeMarker(deps.home, { ...facts, databaseId }).catch((error: unknown) =>
+    deps.log.warn({ error: String(error) }, 'the position of the database could not be noted in the data folder'),
+  )
+  return reason
+}
+
+type Noted = Pick<ServerFacts, 'systemIdentifier' | 'timeline'>
+type Marker = ServerFacts & { databaseId: string }
+
+function difference(now: ServerFacts, noted: Noted | undefined, marker: Marker | undefined): string | undefined {
+  const differs = <T>(before: T | null | undefined, after: T | null) =>
+    before !== null && before !== undefined && after !== null && before !== after
+  if (differs(noted?.systemIdentifier, now.systemIdentifier)) return 'the database is on another server'
+  if (differs(noted?.timeline, now.timeline)) return `the timeline of the server changed to ${now.timeline}`
+  // Positions in the log compare within one server and timeline only.
+  if (!marker || marker.systemIdentifier !== now.systemIdentifier || marker.timeline !== now.timeline) return undefined
+  if (marker.walBytes !== null && now.walBytes !== null && now.walBytes < marker.walBytes)
+    return 'the data folder of the database is an older copy'
+  return undefined
+}
+
+/** Each alone: managed servers refuse some of these functions. */
+export async function readServer(sql: Sql): Promise<ServerFacts> {
+  const ask = async (text: string): Promise<string | null> => {
+    try {
+      return (await sql.query<{ value: string | null }>(text)).rows[0]?.value ?? null
+    } catch {
+      return null
+    }
+  }
+  const timeline = await ask(`select substring(pg_walfile_name(pg_current_wal_lsn()) for 8) as value`)
+  const walBytes = await ask(`select pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::text as value`)
+  return {
+    systemIdentifier: await ask('select system_identifier::text as value from pg_control_system()'),
+    timeline: timeline === null ? null : BigInt(`0x${timeline}`),
+    walBytes: walBytes === null ? null : BigInt(walBytes),
+  }
+}
+
+async function readNoted(sql: Sql): Promise<Noted | undefined> {
+  const { rows } = await sql.query<Noted>(`select system_identifier as "systemIdentifier", timeline from instance`)
+  return rows[0]
+}
+
+const markerFile = 'database-position.json'
+
+/** Undefined when there is none, or it is about another database. */
+async function readMarker(home: string, databaseId: string): Promise<Marker | undefined> {
+  try {
+    const stored = JSON.parse(await readFile(join(home, markerFile), 'utf8')) as Record<string, unknown>
+    const number = (value: unknown) => (typeof value === 'string' && /^\d{1,30}$/.test(value) ? BigInt(value) : null)
+    const { database_id: id, system_identifier: systemIdentifier } = stored
+    if (id !== databaseId || typeof systemIdentifier !== 'string') return undefined
+    return { databaseId, systemIdentifier, timeline: number(stored['timeline']), walBytes: number(stored['wal_bytes']) }
+  } catch {
+    return undefined
+  }
+}
+
+async function writeMarker(home: string, marker: Marker): Promise<void> {
+  const text = JSON.stringify({
+    database_id: marker.databaseId,
+    system_identifier: marker.systemIdentifier,
+    timeline: marker.timeline?.toString() ?? null,
+    wal_bytes: marker.walBytes?.toString() ?? null,
+  })
+  await mkdir(home, { recursive: true })
+  const draft = join(home, `${markerFile}.part`)
+  await writeFile(draft, `${text}\n`, { mode: 0o600 })
+  await rename(draft, join(home, markerFile))
+}

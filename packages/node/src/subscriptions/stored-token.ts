@@ -1,0 +1,24 @@
+import type { Address } from '../kernel/address.ts'
+import type { TokenMaker } from '../signing/index.ts'
+import type { Sql } from '../store/database.ts'
+import { tokenName } from './grant-period.ts'
+import type { Product } from './policy.ts'
+import type { Subscription } from './store.ts'
+
+/** What a stored answer says of its token: enough to make it again, and nothing that opens anything. */
+export type StoredToken = { version: number; secret_version?: number }
+
+export function storedToken({ tokenVersion, tokenSecret }: Subscription): StoredToken {
+  return { version: tokenVersion, secret_version: tokenSecret }
+}
+
+/** Null once the tokens of its secret were revoked. */
+export async function tokenOf(
+  sql: Sql,
+  tokens: TokenMaker,
+  wallet: Address,
+  { version, secret_version = 0 }: StoredToken,
+  product?: Product,
+): Promise<string | null> {
+  return (await tokens.remake(sql, secret_version, tokenName(wallet, version, product))) ?? null
+}
