@@ -193,3 +193,26 @@ test('a released payment whose nonce was used otherwise is not watched for ever,
   ])
   expect(rows).toEqual([{ state: 'released', final: true }])
 })
+
+test('an expired payment whose nonce moved other money to us is answered 409 and not asked to pay again', async () => {
+  const { till, shop } = given
+  const [failed, released] = [await till.newBuyer(), await till.newBuyer()]
+  const settling = await given.sign(failed, small)
+  given.whileSettling(async () =>
+    carryAuthorization(till.base, await signAgain(till.base, failed, settling, { value: 1n })),
+  )
+  await send(given.at(small), settling)
+  const prepared = await given.sign(released, small)
+  shop.prepareFails = new Error('the answer cannot be made')
+  await send(given.at(small), prepared)
+  shop.prepareFails = undefined
+  await carryAuthorization(till.base, await signAgain(till.base, released, prepared, { value: 1n }))
+  await given.pass(120)
+  await given.work('payments.reconcile', 'payments.recover')
+  for (const payload of [settling, prepared]) {
+    const answer = await expectAnswer(await send(given.at(small), payload), 409, 'payment_credited')
+    expect(answer.status_url).toContain('/v1/payments/')
+  }
+  const forged = { ...settling, payload: { ...settling.payload, signature: `0x${'11'.repeat(65)}` } }
+  await expectAnswer(await send(given.at(small), forged), 402, 'payment_invalid')
+})

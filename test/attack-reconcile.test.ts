@@ -16,6 +16,7 @@ import { silentLog } from '../packages/node/src/kernel/log.ts'
 import { silentMetrics } from '../packages/node/src/kernel/metrics.ts'
 import { systemRng } from '../packages/node/src/kernel/random.ts'
 import { type ReconcileReport, reconcileBooks } from '../packages/node/src/payments/index.ts'
+import { carryAuthorization } from './adversary/wallets.ts'
 import { expectSoundBooks } from './support/invariants.ts'
 import { buy, echoPath, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
 
@@ -64,20 +65,12 @@ const reconcile = async (): Promise<ReconcileReport | undefined> => {
 const abi = parseAbi([
   'function transfer(address,uint256) returns (bool)',
   'function transferFrom(address,address,uint256) returns (bool)',
-  'function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
 ])
 
 async function callUsdc(key: Hex, functionName: string, args: readonly unknown[]): Promise<void> {
   const client = createWalletClient({ account: privateKeyToAccount(key), transport: devnetTransport(till.base) })
   const data = encodeFunctionData({ abi, functionName, args } as Parameters<typeof encodeFunctionData>[0])
   await client.sendTransaction({ chain: null, to: till.base.usdc, data })
-}
-
-async function carryToChain(payload: Awaited<ReturnType<typeof signPayment>>): Promise<void> {
-  const a = payload.payload.authorization
-  const numbers = [a['value'], a['validAfter'], a['validBefore']].map((text) => BigInt(text as string))
-  const args = [a['from'], a['to'], ...numbers, a['nonce'], payload.payload.signature]
-  await callUsdc(demoAccount('affiliate').privateKey, 'transferWithAuthorization', args)
 }
 
 const stakeOf = async () => {
@@ -93,7 +86,7 @@ const withdraw = (micro: bigint) =>
 test('money that came before the first claim is not counted twice when the books are opened', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(`${till.node.url}${echoPath}`))
-  await carryToChain(payload)
+  await carryAuthorization(till.base, payload)
   await till.base.control.mine(2)
   // Credited from a block that lies before the head of its claim.
   expect((await send(`${till.node.url}${echoPath}`, payload)).status).toBe(409)
@@ -103,7 +96,7 @@ test('money that came before the first claim is not counted twice when the books
 test('transfers of nothing, plain or authorized, neither stop the comparison nor fill the review queue', async () => {
   const stranger = await till.newBuyer()
   const offer = await quote(`${till.node.url}${echoPath}`)
-  await carryToChain(await signPayment(stranger, offer, { value: 0n }))
+  await carryAuthorization(till.base, await signPayment(stranger, offer, { value: 0n }))
   await callUsdc(demoAccount('affiliate').privateKey, 'transferFrom', [stranger.address, till.node.config.payTo, 0n])
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 0 })
   const { rows } = await till.db.owner.query(`select 1 from inbound_review where amount_micro = 0`)
@@ -131,7 +124,7 @@ test('a withdrawal is booked once although a transfer beside it still waits for 
   await till.db.owner.query(`insert into payer_flight values ('eip155:8453', $1, 1, 1000)`, [
     buyer.address.toLowerCase(),
   ])
-  await carryToChain(payload)
+  await carryAuthorization(till.base, payload)
   const before = await stakeOf()
   await withdraw(300n)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n })

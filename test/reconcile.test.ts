@@ -1,8 +1,7 @@
-import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createChain, createRpc, type Network } from '../packages/node/src/chain/index.ts'
-import { demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
+import { demoAccount } from '../packages/node/src/devnet/index.ts'
 import type { Address } from '../packages/node/src/kernel/address.ts'
 import { systemClock } from '../packages/node/src/kernel/clock.ts'
 import { createIds } from '../packages/node/src/kernel/ids.ts'
@@ -10,6 +9,7 @@ import { silentLog } from '../packages/node/src/kernel/log.ts'
 import { silentMetrics } from '../packages/node/src/kernel/metrics.ts'
 import { systemRng } from '../packages/node/src/kernel/random.ts'
 import { type ReconciledAddress, reconcileBooks } from '../packages/node/src/payments/index.ts'
+import { carryAuthorization, transferPlainly } from './adversary/wallets.ts'
 import { expectSoundBooks, paymentRows } from './support/invariants.ts'
 import { buy, echoPath, openTill, quote, signPayment, type TillFixture } from './support/till-fixture.ts'
 
@@ -65,20 +65,8 @@ const reconcile = async () => {
   return report
 }
 
-const abi = parseAbi([
-  'function transfer(address,uint256) returns (bool)',
-  'function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
-])
-
-async function callUsdc(
-  key: Hex,
-  functionName: 'transfer' | 'transferWithAuthorization',
-  args: readonly unknown[],
-): Promise<void> {
-  const client = createWalletClient({ account: privateKeyToAccount(key), transport: devnetTransport(till.base) })
-  const data = encodeFunctionData({ abi, functionName, args } as Parameters<typeof encodeFunctionData>[0])
-  await client.sendTransaction({ chain: null, to: till.base.usdc, data })
-}
+const sendAs = (role: 'creator' | 'operator', to: Address, micro: bigint) =>
+  transferPlainly(till.base, privateKeyToAccount(demoAccount(role).privateKey), to, micro)
 
 const creditOf = async (payer: string) => {
   const { rows } = await till.db.owner.query<{ micro: bigint }>(
@@ -98,16 +86,7 @@ test('books and chain agree after sales, and the cursor moves on', async () => {
 test('an authorization that nobody claimed is credited to its payer exactly once', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(`${till.node.url}${echoPath}`))
-  const a = payload.payload.authorization as Record<string, string>
-  await callUsdc(demoAccount('affiliate').privateKey, 'transferWithAuthorization', [
-    a['from'],
-    a['to'],
-    BigInt(a['value'] ?? 0),
-    BigInt(a['validAfter'] ?? 0),
-    BigInt(a['validBefore'] ?? 0),
-    a['nonce'],
-    payload.payload.signature,
-  ])
+  await carryAuthorization(till.base, payload)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 1 })
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 0 })
   expect(await creditOf(buyer.address)).toBe(1_000n)
@@ -117,7 +96,7 @@ test('an authorization that nobody claimed is credited to its payer exactly once
 })
 
 test('a plain transfer goes to review and into the books, and is credited to nobody', async () => {
-  await callUsdc(demoAccount('creator').privateKey, 'transfer', [target.address, 7_770n])
+  await sendAs('creator', target.address, 7_770n)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 1 })
   const { rows } = await till.db.owner.query<{ sender: Address; amount_micro: bigint; state: string }>(
     `select sender, amount_micro, state from inbound_review`,
@@ -127,7 +106,7 @@ test('a plain transfer goes to review and into the books, and is credited to nob
 })
 
 test('what the operator takes out of PAY_TO is a withdrawal, no difference', async () => {
-  await callUsdc(demoAccount('operator').privateKey, 'transfer', [demoAccount('creator').address, 5_000n])
+  await sendAs('operator', demoAccount('creator').address, 5_000n)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n })
 })
 
@@ -152,7 +131,7 @@ test('a posting without money is found and raises an alarm', async () => {
 
 test('a transfer that the endpoint told twice is booked once; one that it kept back or made up is found at once', async () => {
   const before = (await reconcile())?.differenceMicro ?? 0n
-  const pay = (micro: bigint) => callUsdc(demoAccount('creator').privateKey, 'transfer', [target.address, micro])
+  const pay = (micro: bigint) => sendAs('creator', target.address, micro)
   const openReviews = async () => {
     const { rows } = await till.db.owner.query<{ micro: bigint }>(
       `select amount_micro as micro from inbound_review order by seen_at, amount_micro`,
@@ -180,8 +159,7 @@ test('a transfer that the endpoint told twice is booked once; one that it kept b
 
 test('transfers of less than a thousandth without a claim are booked in sum', async () => {
   const before = (await reconcile())?.differenceMicro ?? 0n
-  for (const micro of [7n, 70n, 700n])
-    await callUsdc(demoAccount('creator').privateKey, 'transfer', [target.address, micro])
+  for (const micro of [7n, 70n, 700n]) await sendAs('creator', target.address, micro)
   expect(await reconcile()).toMatchObject({ differenceMicro: before, unexplained: 0 })
   const { rows } = await till.db.owner.query(
     `select amount_micro as micro, booked_as as as, booked_for as count from transfer where amount_micro < 1000`,

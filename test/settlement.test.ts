@@ -1,19 +1,18 @@
-import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
-import { privateKeyToAccount } from 'viem/accounts'
+import type { Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { demoAccount, demoIssuer, devnetTransport } from '../packages/node/src/devnet/index.ts'
+import { demoAccount } from '../packages/node/src/devnet/index.ts'
 import { Problem } from '../packages/node/src/kernel/problem.ts'
 import type { Facilitator } from '../packages/node/src/payments/index.ts'
 import { setSwitch } from '../packages/node/src/store/kill-switches.ts'
+import { authorizationOf, cancelAuthorization, carryAuthorization, setPaused } from './adversary/wallets.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
 import { createTestShop, impossible } from './support/test-shop.ts'
-import { buy, openTill, type Payload, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
 
 const shop = createTestShop()
 let till: TillFixture
 /** Runs between our checks and the settlement, once. */
-let beforeSettle: (() => Promise<void>) | undefined
+let beforeSettle: (() => Promise<unknown>) | undefined
 let outage = false
 /** The facilitator names another transaction than the one that carried the payment, as after raising its fee. */
 let namesAnother = false
@@ -46,53 +45,6 @@ afterAll(async () => {
 })
 
 const at = (path: string) => `${till.node.url}${path}`
-const usdcAbi = parseAbi([
-  'function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
-  'function cancelAuthorization(address,bytes32,bytes)',
-  'function transfer(address,uint256) returns (bool)',
-  'function pause()',
-  'function unpause()',
-  'function blacklist(address)',
-])
-
-/** Sends a transaction to the test dollar as one of the funded accounts. */
-async function callUsdc(key: Hex, functionName: string, args: readonly unknown[]): Promise<Hex> {
-  const account = privateKeyToAccount(key)
-  const client = createWalletClient({ account, transport: devnetTransport(till.base) })
-  const data = encodeFunctionData({ abi: usdcAbi, functionName, args } as Parameters<typeof encodeFunctionData>[0])
-  return client.sendTransaction({ chain: null, to: till.base.usdc, data })
-}
-
-/** Somebody else carries the authorization to the chain. */
-async function submitElsewhere(payload: Payload): Promise<void> {
-  const a = payload.payload.authorization as Record<string, Hex>
-  await callUsdc(demoAccount('affiliate').privateKey, 'transferWithAuthorization', [
-    a['from'],
-    a['to'],
-    BigInt(a['value'] as string),
-    BigInt(a['validAfter'] as string),
-    BigInt(a['validBefore'] as string),
-    a['nonce'],
-    payload.payload.signature,
-  ])
-}
-
-async function cancel(buyer: PrivateKeyAccount, payload: Payload): Promise<void> {
-  const accepted = payload.accepted as { asset: Hex; extra: { name: string; version: string } }
-  const nonce = payload.payload.authorization['nonce'] as Hex
-  const signature = await buyer.signTypedData({
-    domain: { ...accepted.extra, chainId: 8453, verifyingContract: accepted.asset },
-    types: {
-      CancelAuthorization: [
-        { name: 'authorizer', type: 'address' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
-    primaryType: 'CancelAuthorization',
-    message: { authorizer: buyer.address, nonce },
-  })
-  await callUsdc(demoAccount('affiliate').privateKey, 'cancelAuthorization', [buyer.address, nonce, signature])
-}
 
 const creditOf = async (payer: string) => {
   const { rows } = await till.db.owner.query<{ micro: bigint }>(
@@ -123,7 +75,7 @@ test('an answer that cannot be made is never charged, and the same payment may t
 test('A36: an authorization that somebody else submitted after our claim is served once and never called failed', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
-  beforeSettle = () => submitElsewhere(payload)
+  beforeSettle = () => carryAuthorization(till.base, payload)
   const response = await send(at('/test/small'), payload)
   expect(response.status).toBe(200)
   expect(await statesOf(buyer.address)).toEqual(['served'])
@@ -142,7 +94,7 @@ test('a payment that another transaction carried than the facilitator named is s
 test('a nonce that was spent before our claim answers 409 and its money is the payer’s credit, once', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
-  await submitElsewhere(payload)
+  await carryAuthorization(till.base, payload)
   const preparedBefore = shop.prepared
   for (let i = 0; i < 3; i += 1) {
     const response = await send(at('/test/small'), payload)
@@ -165,7 +117,7 @@ test('an authorization too short for us, that somebody carried to the chain, is 
   const validBefore = BigInt(Math.floor(Date.now() / 1000) + 10)
   const payload = await signPayment(buyer, await quote(at('/test/small')), { validBefore })
   expect((await send(at('/test/small'), payload)).status).toBe(402)
-  await submitElsewhere(payload)
+  await carryAuthorization(till.base, payload)
   const response = await send(at('/test/small'), payload)
   expect(response.status).toBe(409)
   expect(await response.json()).toMatchObject({ code: 'payment_credited' })
@@ -206,7 +158,7 @@ async function recover(): Promise<void> {
 test('A35: a payer that cancels between check and settlement gets 503 until that is final, then 402', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
-  beforeSettle = () => cancel(buyer, payload)
+  beforeSettle = () => cancelAuthorization(till.base, buyer, authorizationOf(payload).authorization.nonce)
   till.base.control.setFinalityLag(2)
   expect((await send(at('/test/small'), payload)).status).toBe(503)
   expect(await statesOf(buyer.address)).toEqual(['unknown'])
@@ -231,7 +183,7 @@ test('A34: a balance that moved away after the check answers 402, and nothing is
       value: 10_000_000n,
       to: demoAccount('creator').address,
     })
-    await submitElsewhere(other)
+    await carryAuthorization(till.base, other)
   }
   const response = await send(at('/test/small'), payload)
   expect(response.status).toBe(402)
@@ -242,12 +194,11 @@ test('A34: a balance that moved away after the check answers 402, and nothing is
 test('A56: a paused dollar answers 402 with a reason, and nothing is lost', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
-  const issuer = demoIssuer(8453).privateKey
   beforeSettle = async () => {
-    await callUsdc(issuer, 'pause', [])
+    await setPaused(till.base, true)
   }
   const response = await send(at('/test/small'), payload)
-  await callUsdc(issuer, 'unpause', [])
+  await setPaused(till.base, false)
   expect(response.status).toBe(402)
   expect(await response.json()).toMatchObject({ reason: expect.any(String), hint: expect.any(String) })
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(0n)

@@ -24,6 +24,12 @@ const firstOfAll: Step[] = [
   step('buy', 2, 1),
   step('mine', 0, 2),
   step('refund'),
+  // Signed again for one micro, to another address of ours, and to a stranger.
+  ...[0, 2, 3].map((change) => step('double_sign', 1 + change, change, change)),
+  step('dust', 2, 0, 1),
+  step('cancel_reorged', 1, 0, 1),
+  step('pay_for_another', 1, 0, 4_001),
+  step('late_buy', 3, 1),
 ]
 
 /** A taste of `npm run simulate`, which goes on for as long as somebody lets it. */
@@ -41,7 +47,8 @@ test('buyers, attackers, crashes, reorgs and liars for a while: every rule holds
   expect(result).toMatchObject({ status: 'held' })
   expect(found).toEqual(breaks.map(({ rule, what }) => `${rule} ${what}: ${rule}`))
   const { actions, seen } = result as Extract<RunResult, { status: 'held' }>
-  for (const kind of ['buy', 'top_up', 'draw', 'attest', 'subscribe', 'refund'] as const)
+  const adversaries = ['double_sign', 'dust', 'cancel_reorged', 'pay_for_another'] as const
+  for (const kind of [...adversaries, 'buy', 'top_up', 'draw', 'attest', 'subscribe', 'refund'] as const)
     expect(doneIn(actions, kind), kind).toBeGreaterThan(0)
   expect(seen.drawsPromised).toBeGreaterThan(0)
   expect(seen.attestations).toBeGreaterThan(0)

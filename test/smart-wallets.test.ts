@@ -1,31 +1,20 @@
-import {
-  type Abi,
-  concatHex,
-  createPublicClient,
-  createWalletClient,
-  encodeAbiParameters,
-  encodeFunctionData,
-  type Hex,
-  parseAbi,
-  toHex,
-} from 'viem'
+import { concatHex, createPublicClient, encodeAbiParameters, encodeFunctionData, type Hex, parseAbi, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import burning from '../contracts/artifacts/GasBurningWallet.json' with { type: 'json' }
 import wallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json' }
 import factory from '../contracts/artifacts/SmartWalletFactory.json' with { type: 'json' }
-import switching from '../contracts/artifacts/SwitchWallet.json' with { type: 'json' }
 import yes from '../contracts/artifacts/YesWallet.json' with { type: 'json' }
-import { demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
+import { devnetTransport } from '../packages/node/src/devnet/index.ts'
 import { type Address, zeroAddress } from '../packages/node/src/kernel/address.ts'
 import type { Facilitator } from '../packages/node/src/payments/index.ts'
+import { deployContract, deploySwitchWallet, setSignatureValid } from './adversary/wallets.ts'
 import { expectSoundBooks } from './support/invariants.ts'
 import { echoPath, openTill, type Payload, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
 
 let till: TillFixture
 let url: string
 let settles = 0
-const deployer = privateKeyToAccount(demoAccount('creator').privateKey)
 const counting = (facilitator: Facilitator): Facilitator => ({
   ...facilitator,
   settle: (payment, signal) => {
@@ -43,22 +32,7 @@ afterAll(async () => {
   await till.close()
 })
 
-const clients = () => ({
-  wallet: createWalletClient({ account: deployer, transport: devnetTransport(till.base) }),
-  reader: createPublicClient({ transport: devnetTransport(till.base), pollingInterval: 20 }),
-})
-
-async function deploy(artifact: { abi: unknown; bytecode: string }, args: readonly unknown[] = []): Promise<Address> {
-  const { wallet: sender, reader } = clients()
-  const hash = await sender.deployContract({
-    chain: null,
-    abi: artifact.abi as Abi,
-    bytecode: artifact.bytecode as Hex,
-    args,
-  })
-  const receipt = await reader.waitForTransactionReceipt({ hash })
-  return receipt.contractAddress?.toLowerCase() as Address
-}
+const reader = () => createPublicClient({ transport: devnetTransport(till.base), pollingInterval: 20 })
 
 /** A payment in the name of a contract, signed by a key. */
 async function signFor(
@@ -72,7 +46,7 @@ async function signFor(
 
 test('a contract wallet pays like anybody else (ERC-1271)', async () => {
   const owner = privateKeyToAccount(generatePrivateKey())
-  const contract = await deploy(wallet, [owner.address])
+  const contract = await deployContract(till.base, wallet, [owner.address])
   await till.base.control.fund(contract, { microUsdc: 10_000n })
   const response = await send(url, await signFor(contract, owner))
   expect(response.status).toBe(200)
@@ -83,45 +57,35 @@ test('a contract wallet pays like anybody else (ERC-1271)', async () => {
 
 test('A44: a wallet that burns gas is refused under a gas cap, one that says yes to all pays for itself', async () => {
   const key = privateKeyToAccount(generatePrivateKey())
-  const burner = await deploy(burning)
+  const burner = await deployContract(till.base, burning)
   await till.base.control.fund(burner, { microUsdc: 10_000n })
   const before = settles
   expect((await send(url, await signFor(burner, key))).status).toBe(402)
   expect(settles).toBe(before)
-  const agreeing = await deploy(yes)
+  const agreeing = await deployContract(till.base, yes)
   await till.base.control.fund(agreeing, { microUsdc: 10_000n })
   expect((await send(url, await signFor(agreeing, key))).status).toBe(200)
 })
 
 test('A44: a wallet that changes its mind between check and settlement gets nothing and is charged nothing', async () => {
   const key = privateKeyToAccount(generatePrivateKey())
-  const contract = await deploy(switching)
+  const contract = await deploySwitchWallet(till.base)
   await till.base.control.fund(contract, { microUsdc: 10_000n })
-  const { wallet: sender, reader } = clients()
-  const set = async (valid: boolean) => {
-    const data = encodeFunctionData({
-      abi: parseAbi(['function setValid(bool)']),
-      functionName: 'setValid',
-      args: [valid],
-    })
-    await reader.waitForTransactionReceipt({ hash: await sender.sendTransaction({ chain: null, to: contract, data }) })
-  }
-  await set(true)
   const payload = await signFor(contract, key)
-  await set(false)
+  await setSignatureValid(till.base, contract, false)
   expect((await send(url, payload)).status).toBe(402)
 })
 
 test('A43: a wrapped signature with an unknown factory, or the dollar as factory, is refused without a transaction', async () => {
   const owner = privateKeyToAccount(generatePrivateKey())
-  const real = await deploy(factory)
+  const real = await deployContract(till.base, factory)
   const salt = toHex(1, { size: 32 })
   const abi = parseAbi([
     'function createWallet(address,bytes32) returns (address)',
     'function walletAddress(address,bytes32) view returns (address)',
   ])
   const counterfactual = (
-    await clients().reader.readContract({
+    await reader().readContract({
       address: real,
       abi,
       functionName: 'walletAddress',
@@ -146,7 +110,7 @@ test('A43: a wrapped signature with an unknown factory, or the dollar as factory
 
 test('a wallet not yet deployed pays when the operator allows its factory (ERC-6492)', async () => {
   const owner = privateKeyToAccount(generatePrivateKey())
-  const allowed = await deploy(factory)
+  const allowed = await deployContract(till.base, factory)
   const other = await till.startAnother({ env: { ERC6492_FACTORIES: allowed } })
   const salt = toHex(2, { size: 32 })
   const abi = parseAbi([
@@ -154,7 +118,7 @@ test('a wallet not yet deployed pays when the operator allows its factory (ERC-6
     'function walletAddress(address,bytes32) view returns (address)',
   ])
   const counterfactual = (
-    await clients().reader.readContract({
+    await reader().readContract({
       address: allowed,
       abi,
       functionName: 'walletAddress',

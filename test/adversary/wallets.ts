@@ -12,6 +12,8 @@ const usdcAbi = parseAbi([
   'function cancelAuthorization(address,bytes32,bytes)',
   'function blacklist(address)',
   'function unBlacklist(address)',
+  'function pause()',
+  'function unpause()',
 ])
 const switchAbi = parseAbi(['function setValid(bool)'])
 
@@ -136,12 +138,19 @@ export const transferPlainly = (chain: TestChain, by: PrivateKeyAccount, to: Add
     data: encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [to, micro] }),
   })
 
+const sendAsIssuer = (chain: TestChain, data: Hex): Promise<Hex> =>
+  sendTransaction(chain, privateKeyToAccount(demoIssuer(chain.chainId).privateKey), { to: chain.usdc, data })
+
 /** The issuer of the test USDC blocks an account, or unblocks it. */
 export const setBlacklisted = (chain: TestChain, account: Address, blocked: boolean): Promise<Hex> =>
-  sendTransaction(chain, privateKeyToAccount(demoIssuer(chain.chainId).privateKey), {
-    to: chain.usdc,
-    data: encodeFunctionData({ abi: usdcAbi, functionName: blocked ? 'blacklist' : 'unBlacklist', args: [account] }),
-  })
+  sendAsIssuer(
+    chain,
+    encodeFunctionData({ abi: usdcAbi, functionName: blocked ? 'blacklist' : 'unBlacklist', args: [account] }),
+  )
+
+/** The issuer stops every transfer of the test USDC, or allows them again. */
+export const setPaused = (chain: TestChain, paused: boolean): Promise<Hex> =>
+  sendAsIssuer(chain, encodeFunctionData({ abi: usdcAbi, functionName: paused ? 'pause' : 'unpause' }))
 
 export async function deployContract(
   chain: TestChain,

@@ -1,4 +1,5 @@
 import { equalBytes, type Hex } from '../kernel/bytes.ts'
+import { transfersOfNonce } from '../ledger/index.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { AnswerContent, EntitlementPort, GateOutcome, PaidCall } from './paid-call.ts'
 import type { PaymentRecord } from './payment-record.ts'
@@ -43,7 +44,7 @@ export async function answerDuplicate(
         ? giveStoredAnswer(deps, call, earlier)
         : refuse('payment_used', { extra: { status_url: statusUrl } })
     case 'failed':
-      if (earlier.reason === 'paid_otherwise') return refuse('payment_credited', { extra: { status_url: statusUrl } })
+      if (await reachedUs(deps, earlier)) return refuse('payment_credited', { extra: { status_url: statusUrl } })
       return refuse402(deps, call, {
         code: 'payment_failed',
         reason: earlier.reason ?? 'invalid_transaction_state',
@@ -58,6 +59,16 @@ export async function answerDuplicate(
     case 'refunded':
       return refuse('payment_used', { extra: { status_url: statusUrl }, detail: 'It was refunded.' })
   }
+}
+
+/** Whether the nonce of a payment that is over moved money to an address of ours: 402 would ask for it a second time. */
+export async function reachedUs(
+  deps: Pick<GateDeps, 'database' | 'isOurs'>,
+  { network, payer, nonce, reason }: PaymentRecord,
+): Promise<boolean> {
+  if (reason === 'paid_otherwise') return true
+  const transfers = await transfersOfNonce(deps.database, { network, sender: payer, nonce })
+  return transfers.some(({ recipient }) => deps.isOurs(network, recipient))
 }
 
 /** The secret identifier is the key to a stored answer: the authorization alone is public once it has settled. */

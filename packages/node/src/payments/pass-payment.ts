@@ -3,7 +3,7 @@ import { fromHex } from '../kernel/bytes.ts'
 import { nowSeconds } from '../kernel/clock.ts'
 import { bindingContentType, bindingNonce, isTaggedNonce } from '../kernel/request-binding.ts'
 import { addressesNamed } from '../proofs/index.ts'
-import { answerDuplicate } from './earlier-payment.ts'
+import { answerDuplicate, reachedUs } from './earlier-payment.ts'
 import { identifierHash, requestFingerprint } from './fingerprint.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
@@ -109,13 +109,15 @@ async function unlessClaimed(
   if (asset === undefined) return refusal
   const { network } = payment
   const earlier = await findConflict(deps.database, { network, asset, payer: from, nonce, identifierHash: null })
-  if (!earlier || earlier.state === 'failed' || earlier.state === 'released')
-    return earlier?.final ? refusal : unlessCarried(deps, call, payment, refusal)
+  const isOver = !earlier || earlier.state === 'failed' || earlier.state === 'released'
+  if (isOver && !earlier?.final) return unlessCarried(deps, call, payment, refusal)
+  if (isOver && !(await reachedUs(deps, earlier))) return refusal
   // Whoever did not sign it has nothing to learn about it.
   const signature = await signatureOutcome(deps, payment)
   if (signature.status === 'could_not_check')
     return refuse('settlement_unavailable', { detail: signature.reason, retryAfterSeconds: 3 })
   if (signature.status === 'invalid') return refusal
+  if (isOver) return refuse('payment_credited', { extra: { status_url: deps.statusUrl(earlier.id) } })
   const answer = await answerDuplicate(deps, call, presentedBy(call, payment), earlier)
   return answer.kind === 'reclaimable' ? refusal : answer
 }
