@@ -205,4 +205,12 @@ export const plannedFaults: readonly PlantedFault[] = [
     replace: "{ id: claim.id, from: ['settling', 'unknown', 'settled'], to: 'failed', reason: result.reason }",
     proof: { file: 'test/attack-recovery.test.ts', test: 'a refusal that comes after recovery' },
   },
+  {
+    name: '402 for an expired nonce that paid us',
+    file: `${node}/payments/earlier-payment.ts`,
+    fn: 'reachedUs',
+    find: 'transfers.some(({ recipient }) => deps.isOurs(network, recipient))',
+    replace: 'false',
+    proof: { file: 'test/adversary-nonces.test.ts', test: 'an expired payment whose nonce' },
+  },
 ]
