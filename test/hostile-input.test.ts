@@ -31,7 +31,7 @@ beforeAll(async () => {
     debit(accounts.onchain(network, 'custody'), micro),
     credit(accounts.credit(network, wallet), micro),
   ]
-  await post(till.db.database, [{ reference: 'test_topup:hostile', kind: 'topup', lines: lines('eip155:8453') }])
+  await post(till.db.database, [{ reference: 'test_topup:hostile', kind: 'opening', lines: lines('eip155:8453') }])
 }, 120_000)
 afterAll(() => till.close())
 

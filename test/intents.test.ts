@@ -397,7 +397,7 @@ test('a stream bought with Polygon credit said that it was paid on Base', async 
     debit(accounts.onchain('eip155:137', 'custody'), price),
     credit(accounts.credit('eip155:137', wallet), price),
   ]
-  await post(till.db.database, [{ reference: `test_topup:${wallet}`, kind: 'topup', lines }])
+  await post(till.db.database, [{ reference: `test_topup:${wallet}`, kind: 'opening', lines }])
   const response = await fetch(await signRequest(url, {}, { account: rich }))
   expect([response.status, await response.json()]).toMatchObject([200, { subscription: { chain: 'polygon' } }])
 })

@@ -243,7 +243,7 @@ test('credit of another chain reserved contracts before it was refused', async (
     debit(accounts.onchain('eip155:137', 'custody'), 9_000_000_000n),
     credit(accounts.credit('eip155:137', wallet), 9_000_000_000n),
   ]
-  await post(till.db.database, [{ reference: `test_topup:${wallet}`, kind: 'topup', lines }])
+  await post(till.db.database, [{ reference: `test_topup:${wallet}`, kind: 'opening', lines }])
   const bodies = { buy: { symbol }, write: { symbol, premium_usd: '80' } }
   for (const [what, body] of Object.entries(bodies)) {
     const signed = await signRequest(at(`/v1/options/${what}`), json(body), {
