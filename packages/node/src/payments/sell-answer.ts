@@ -1,4 +1,4 @@
-import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
+import { type ChainPort, ChainUnreadable, type PayerStatus } from '../chain/index.ts'
 import { toHex } from '../kernel/bytes.ts'
 import { creditSpentAuthorization } from './credit-payment.ts'
 import { answerDuplicate, answerLost } from './earlier-payment.ts'
@@ -75,13 +75,14 @@ async function draftClaim(
     ])
     const { terms } = verified
     const payer = { ...verified, payerIsKey: verified.payerIsKey && !status.hasCode }
+    const { balanceMicro, nonceUsed } = await confirmBadNews(chain, verified, status, head.number)
     // The token asks the code of the account, so a signature by its key alone says nothing.
     if (verified.payerIsKey && status.hasCode) {
       const refusal = await signedByCode(deps, chain, call, verified)
       if (refusal) return refusal
     }
     return {
-      nonceUsed: status.nonceUsed,
+      nonceUsed,
       payer,
       draft: {
         id: deps.ids.next('pay'),
@@ -103,13 +104,27 @@ async function draftClaim(
         aff: call.attribution.aff ?? null,
         revocable: call.route.revocable,
         headBlock: head.number,
-        balanceMicro: status.balanceMicro,
+        balanceMicro,
         ignoreUndelivered: false,
       },
     }
   } catch (error) {
     if (!(error instanceof ChainUnreadable)) throw error
     return refuse('settlement_unavailable', { detail: 'The chain could not be read.', retryAfterSeconds: 3 })
+  }
+}
+
+/** One endpoint is enough to go on with; turning a buyer away takes enough of them that agree. */
+async function confirmBadNews(
+  chain: ChainPort,
+  { payer, nonce, terms }: VerifiedPayment,
+  status: PayerStatus,
+  headBlock: bigint,
+): Promise<Pick<PayerStatus, 'balanceMicro' | 'nonceUsed'>> {
+  const tooLittle = status.balanceMicro < terms.amountMicro
+  return {
+    balanceMicro: tooLittle ? await chain.usdcBalance(payer, headBlock) : status.balanceMicro,
+    nonceUsed: status.nonceUsed && (await chain.authorizationUsed(payer, nonce, 'latest')),
   }
 }
 
