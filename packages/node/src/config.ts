@@ -95,6 +95,7 @@ function toConfig(env: Environment, problems: string[]): Config {
     contentLicense: env.CONTENT_LICENSE,
     contactEmail: env.CONTACT_EMAIL,
     sandbox: env.SANDBOX ?? demo,
+    sharedPayees: env.SHARED_PAYEES ?? false,
     didMethod: env.DID_METHOD,
     exposureCapMicro: env.EXPOSURE_CAP_USD ?? (demo ? 1_000_000_000_000n : 10_000_000_000n),
     trustProxy: env.TRUST_PROXY,

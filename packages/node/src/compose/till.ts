@@ -94,6 +94,7 @@ export async function openTill(
     database,
     networks.map(({ caip2 }) => caip2),
     parts.payees,
+    !config.sharedPayees,
   )
   const gate = createGate({
     clock,

@@ -48,6 +48,8 @@ export type Config = {
   contentLicense: string
   contactEmail: string
   sandbox: boolean
+  /** Others are paid at PAY_TO and CUSTODY too, so a transfer without a claim waits for a person. */
+  sharedPayees: boolean
   didMethod: string
   exposureCapMicro: Micro
   trustProxy: number

@@ -96,6 +96,7 @@ export const environmentSchema = z.object({
     .regex(/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address')
     .default('operator@localhost'),
   SANDBOX: flag.optional(),
+  SHARED_PAYEES: flag.optional(),
   DID_METHOD: z
     .string()
     .regex(/^[a-z0-9]{1,20}$/, 'must be lower-case letters and digits')
