@@ -50,7 +50,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     fn: 'insertClaims',
     find: 'claims.map((claim) => fromHex(claim.nonce))',
     replace: 'claims.map(() => crypto.getRandomValues(Buffer.alloc(32)))',
-    proof: { file: 'test/payment-attacks.test.ts', test: 'A2: two hundred copies' },
+    proof: { file: `${node}/payments/store-claim.db.test.ts`, test: 'claim without its unique key' },
   },
   {
     name: 'credit of the quote for another amount',

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { sampleClaim } from './claim.fixture.ts'
+import { endPayment } from './store-advance.ts'
+import { type Claim, insertClaims, reclaimReleased } from './store-claim.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+
+const worker = (owner: bigint) => ({ owner, nowMs: Date.now(), leaseMs: 60_000 })
+const claimAs = async (owner: bigint, claim: Claim) => (await insertClaims(db.database, [claim], worker(owner)))[0]
+
+test('claim without its unique key: one authorization is claimed once, by whichever process comes first', async () => {
+  const claims = Array.from({ length: 8 }, (_, n) => ({ ...sampleClaim(1), id: `pay_copy_${n}` }))
+  const outcomes = await Promise.all(claims.map((claim, n) => claimAs(BigInt(n), claim)))
+  expect(outcomes.map((outcome) => outcome?.status).sort()).toEqual(['claimed', ...Array(7).fill('conflict')])
+  const { rows } = await db.owner.query('select in_flight from payer_flight where payer = $1', [sampleClaim(1).payer])
+  expect(rows).toEqual([{ in_flight: 1 }])
+})
+
+test('reclaimReleased keeps the old amount: only the very authorization that was claimed can be claimed again', async () => {
+  const claim = sampleClaim(2)
+  expect(await claimAs(1n, claim)).toEqual({ status: 'claimed' })
+  await endPayment(db.database, { id: claim.id, from: ['claimed'], to: 'released', reason: 'test' }, Date.now())
+  const signedAgain = { ...claim, amountMicro: 1n, authorizationDigest: Buffer.alloc(32, 7) }
+  expect(await reclaimReleased(db.database, signedAgain, worker(2n))).toEqual({ status: 'conflict' })
+  expect(await reclaimReleased(db.database, claim, worker(2n))).toEqual({ status: 'claimed', paymentId: claim.id })
+})
+
+test('payment leases use process clocks: a lease is given and judged by the clock of the database', async () => {
+  const claim = sampleClaim(3)
+  // A process whose clock is a day ahead.
+  await insertClaims(db.database, [claim], { ...worker(1n), nowMs: Date.now() + 86_400_000 })
+  const { rows } = await db.owner.query(
+    `select lease_until between lease_now() and lease_now() + interval '61 seconds' as near from payment where id = $1`,
+    [claim.id],
+  )
+  expect(rows).toEqual([{ near: true }])
+})
