@@ -18,7 +18,7 @@ import { reconcileBooks } from '../packages/node/src/payments/index.ts'
 import { openTestDatabase } from '../packages/node/src/store/testing.ts'
 import { type AdversaryTill, alarmsRaised, expectAnswer, lower, openAdversaryTill } from './adversary/adversary-till.ts'
 import { sendTransaction } from './adversary/send-transaction.ts'
-import { carryAuthorization, transferPlainly } from './adversary/wallets.ts'
+import { carryAuthorization, signAgain, transferPlainly } from './adversary/wallets.ts'
 
 /** What outsiders can do to the books by sending money, and what one endpoint can do by lying. */
 let given: AdversaryTill
@@ -104,27 +104,35 @@ test('a flood of dust costs no read each and does not stop the cursor', async ()
   expect(behind).toBe(0)
 })
 
-test('plain transfers from a contract, two in one transaction, go to review once each', async () => {
+/** Plain transfers from a contract, all in one transaction. */
+async function transferTogether(transfers: readonly (readonly [to: `0x${string}`, micro: bigint])[]): Promise<string> {
   const { base } = given.till
   await base.control.fund(multicall3Address, { wei: 0n, microUsdc: 20_000n })
-  const call = {
+  const calls = transfers.map((args) => ({
     target: base.usdc,
     allowFailure: false,
     callData: encodeFunctionData({
       abi: parseAbi(['function transfer(address,uint256)']),
       functionName: 'transfer',
-      args: [payTo(), 6_000n],
+      args: [...args],
     }),
-  }
+  }))
   const data = encodeFunctionData({
     abi: parseAbi(['function aggregate3((address target, bool allowFailure, bytes callData)[])']),
     functionName: 'aggregate3',
-    args: [[call, call]],
+    args: [calls],
   })
-  const hash = await sendTransaction(base, privateKeyToAccount(demoAccount('affiliate').privateKey), {
+  return sendTransaction(base, privateKeyToAccount(demoAccount('affiliate').privateKey), {
     to: multicall3Address,
     data,
   })
+}
+
+test('plain transfers from a contract, two in one transaction, go to review once each', async () => {
+  const hash = await transferTogether([
+    [payTo(), 6_000n],
+    [payTo(), 6_000n],
+  ])
   for (let round = 0; round < 3; round += 1) await given.work()
   const reviews = `select count(*) as n from inbound_review where transaction = $1 and amount_micro = 6000`
   expect(await countOf(reviews, [hash])).toBe(2)
@@ -132,6 +140,57 @@ test('plain transfers from a contract, two in one transaction, go to review once
     await countOf(`select count(*) as n from transfer where transaction = $1 and booked_as = 'review'`, [hash]),
   ).toBe(2)
   expect(await given.creditOf(multicall3Address)).toBe(0n)
+})
+
+test('dust beside a larger transfer in one transaction was booked twice, which stopped payouts', async () => {
+  const custody = given.till.node.config.custody[0] as `0x${string}`
+  const raised = await alarmsRaised(given, async () => {
+    await transferTogether([
+      [custody, 1_000n],
+      [custody, 999n],
+      [payTo(), 999n],
+      [custody, 1n],
+    ])
+    for (let round = 0; round < 3; round += 1) await given.work()
+  })
+  expect(raised).toEqual({})
+})
+
+test('dust that the operator moved between PAY_TO and CUSTODY was booked twice', async () => {
+  const custody = given.till.node.config.custody[0] as `0x${string}`
+  const raised = await alarmsRaised(given, async () => {
+    await transferPlainly(given.till.base, privateKeyToAccount(demoAccount('operator').privateKey), custody, 7n)
+    for (let round = 0; round < 3; round += 1) await given.work()
+  })
+  expect(raised).toEqual({})
+})
+
+test('plain dust of a payer with a claim filled the review queue, one entry each', async () => {
+  const { base, newBuyer } = given.till
+  const buyer = await newBuyer()
+  await base.control.fund(lower(buyer), {})
+  expect((await given.buy(buyer, '/test/small')).status).toBe(200)
+  for (let sent = 0; sent < 5; sent += 1) await transferPlainly(base, buyer, payTo(), 1n)
+  // A nonce that was used for dust is still booked for its payer.
+  const payload = await given.sign(buyer, '/test/small')
+  await carryAuthorization(base, await signAgain(base, buyer, payload, { value: 3n }))
+  for (let round = 0; round < 3; round += 1) await given.work()
+  expect(await countOf('select count(*) as n from inbound_review where sender = $1', [lower(buyer)])).toBe(0)
+  expect(await given.creditOf(buyer.address)).toBe(3n)
+})
+
+test('a sale below the limit for dust, recorded more than a day later, was booked as dust too', async () => {
+  const { db, newBuyer } = given.till
+  const buyer = await newBuyer()
+  given.shop.priceMicro = 500n
+  expect((await given.buy(buyer, '/test/priced')).status).toBe(200)
+  await db.owner.query(`update payment set claimed_at = claimed_at - interval '2 days' where payer = $1`, [
+    lower(buyer),
+  ])
+  const raised = await alarmsRaised(given, async () => {
+    for (let round = 0; round < 2; round += 1) await given.work('payments.reconcile')
+  })
+  expect(raised).toEqual({})
 })
 
 test('one endpoint that lies about balances neither makes the books differ nor pays for anybody', async () => {

@@ -144,9 +144,17 @@ export const plannedFaults: readonly PlantedFault[] = [
     name: 'dust read one by one',
     file: `${node}/payments/record-transfers.ts`,
     fn: 'readStep',
-    find: 'log.recipient === address && log.sender !== address && log.amountMicro < dustMicro',
+    find: 'recipient === address && !ours.has(sender) && amountMicro < dustMicro',
     replace: 'false',
     proof: { file: 'test/adversary-books.test.ts', test: 'a flood of dust' },
+  },
+  {
+    name: 'dust counted beside what is read',
+    file: `${node}/payments/record-transfers.ts`,
+    fn: 'readStep',
+    find: 'logs.filter(({ transaction, blockNumber }) => !toRead.has(transaction) && blockNumber <= lastBlock)',
+    replace: 'logs.filter((log) => isDust(log) && log.blockNumber <= lastBlock)',
+    proof: { file: 'test/adversary-books.test.ts', test: 'dust beside a larger transfer' },
   },
   {
     name: 'one endpoint believed on a balance',

@@ -76,11 +76,12 @@ async function reconcileChain(
   targets: readonly ReconciledAddress[],
 ): Promise<ReconcileReport[]> {
   const final = await chain.finalizedBlock()
+  const ours = new Set(targets.map(({ address }) => address))
   for (const target of targets) {
     const cursor = await cursorOf(deps, target, final.number)
     if (final.number < cursor.blockNumber)
       throw new ChainUnreadable('the final block lies before the last one compared')
-    await recordTransfers(deps, target, cursor, final.number)
+    await recordTransfers(deps, target, cursor, final.number, ours)
   }
   const explained = await explainTransfers(deps, chain, targets)
   await foldBooks(deps.database)

@@ -1,14 +1,14 @@
-import { type ChainPort, type ChainTransfer, ChainUnreadable, type TransferLog } from '../chain/index.ts'
+import { type ChainPort, type ChainTransfer, ChainUnreadable, type Network, type TransferLog } from '../chain/index.ts'
 import type { Address } from '../kernel/address.ts'
 import type { ReconcileDeps, ReconciledAddress } from './reconcile.ts'
-import { advanceCursor, type Cursor, sendersWithClaims } from './store-reconcile.ts'
+import { advanceCursor, type Cursor, recordedTransactions, sendersWithClaims } from './store-reconcile.ts'
 
 /** Blocks looked at between two writes of the cursor. */
 const blocksPerStep = 5_000n
 /** Receipts read between two writes of the cursor, unless one block alone has more. */
 const transactionsPerStep = 500
 const receiptsAtOnce = 8
-/** Smaller transfers of senders without a claim are booked in sum: their receipts would cost more than they are worth. */
+/** Smaller transfers are booked in sum unless they carry an authorization of a sender with a claim: each is worth less than its receipt. */
 export const dustMicro = 1_000n
 
 /**
@@ -20,11 +20,13 @@ export async function recordTransfers(
   target: ReconciledAddress,
   cursor: Cursor,
   finalNumber: bigint,
+  /** All addresses of the node on this chain: what moves between them is recorded however little it is. */
+  ours: ReadonlySet<Address>,
 ): Promise<void> {
   let { blockNumber } = cursor
   while (blockNumber < finalNumber) {
     const to = blockNumber + blocksPerStep < finalNumber ? blockNumber + blocksPerStep : finalNumber
-    const step = await readStep(deps, target, blockNumber + 1n, to)
+    const step = await readStep(deps, target, ours, blockNumber + 1n, to)
     const moved = await advanceCursor(deps.database, { ...cursor, blockNumber }, target, step, deps.clock.nowMs())
     if (!moved) throw new ChainUnreadable('another process recorded this address meanwhile')
     blockNumber = step.toBlock
@@ -38,28 +40,52 @@ export type RecordedStep = {
   dust: { micro: bigint; count: number }
 }
 
+type Moved = Pick<ChainTransfer, 'sender' | 'recipient' | 'amountMicro'>
+
 async function readStep(
   deps: ReconcileDeps,
   { chain, address }: ReconciledAddress,
+  ours: ReadonlySet<Address>,
   fromBlock: bigint,
   toBlock: bigint,
 ): Promise<RecordedStep> {
   // Anyone may send nothing, from anyone, as often as gas is cheap: it is no money.
   const logs = (await chain.transferLogs(address, fromBlock, toBlock)).filter(({ amountMicro }) => amountMicro > 0n)
-  const isDust = (log: TransferLog) =>
-    log.recipient === address && log.sender !== address && log.amountMicro < dustMicro
-  const payers = [...new Set(logs.filter(isDust).map(({ sender }) => sender))]
-  const claimed = await sendersWithClaims(deps.database, chain.network.caip2, payers)
-  const dust = logs.filter((log) => isDust(log) && !claimed.has(log.sender))
-  const own = new Set(dust)
-  const wanted = cutAtBlock(logs.filter((log) => !own.has(log)))
+  const isDust = ({ sender, recipient, amountMicro }: Moved) =>
+    recipient === address && !ours.has(sender) && amountMicro < dustMicro
+  const toRead = await transactionsToRead(deps, chain.network, logs, isDust)
+  const wanted = cutAtBlock(logs.filter(({ transaction }) => toRead.has(transaction)))
   const lastBlock = wanted.cut ?? toBlock
-  const kept = dust.filter(({ blockNumber }) => blockNumber <= lastBlock)
+  const transfers = await readTransfers(chain, address, wanted.logs)
+  const isCounted = (transfer: ChainTransfer) => isDust(transfer) && transfer.nonce === undefined
+  const dust = [
+    ...logs.filter(({ transaction, blockNumber }) => !toRead.has(transaction) && blockNumber <= lastBlock),
+    ...transfers.filter(isCounted),
+  ]
   return {
     toBlock: lastBlock,
-    transfers: await readTransfers(chain, address, wanted.logs),
-    dust: { micro: kept.reduce((sum, { amountMicro }) => sum + amountMicro, 0n), count: kept.length },
+    transfers: transfers.filter((transfer) => !isCounted(transfer)),
+    dust: { micro: dust.reduce((sum, { amountMicro }) => sum + amountMicro, 0n), count: dust.length },
   }
+}
+
+/**
+ * A receipt shows every transfer of its transaction, so a transaction is read or counted as a whole: one whose larger
+ * transfer is read and whose dust is counted from its logs would have that dust in the books twice.
+ */
+async function transactionsToRead(
+  deps: ReconcileDeps,
+  network: Network,
+  logs: readonly TransferLog[],
+  isDust: (log: TransferLog) => boolean,
+): Promise<Set<string>> {
+  const dust = logs.filter(isDust)
+  const claimed = await sendersWithClaims(deps.database, network.caip2, [...new Set(dust.map(({ sender }) => sender))])
+  const toRead = await recordedTransactions(deps.database, network, [
+    ...new Set(dust.map(({ transaction }) => transaction)),
+  ])
+  for (const log of logs) if (!isDust(log) || claimed.has(log.sender)) toRead.add(log.transaction)
+  return toRead
 }
 
 /** At most so many transactions a step, in whole blocks. */

@@ -186,7 +186,8 @@ async function finish(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecor
   // Sold no more: nobody can ask for the answer again, and the effect that was paid for cannot be had.
   if (!route) return creditPayment(deps, payment, evidence, 'route_gone')
   const large = payment.amountMicro > deps.inclusionMicroMax
-  const settledFinally = (await chain.finalizedBlock()).number >= evidence.blockNumber
+  // Finality that cannot be read is finality not reached.
+  const settledFinally = await isFinal(chain, evidence).catch(() => false)
   // Nobody waits for it any more: with the cap used up it is given once its block is final.
   const noRoom = !payment.revocable && !settledFinally && !(await deps.exposure.hasRoom(payment.amountMicro))
   const outcome = await deps.finishSales.finish({

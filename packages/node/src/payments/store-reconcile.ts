@@ -1,3 +1,4 @@
+import type { Network } from '../chain/index.ts'
 import type { Address } from '../kernel/address.ts'
 import { fromHex } from '../kernel/bytes.ts'
 import type { Micro } from '../kernel/money.ts'
@@ -132,6 +133,20 @@ export async function sendersWithClaims(sql: Sql, network: string, senders: read
     [network, senders],
   )
   return new Set(rows.map(({ sender }) => sender))
+}
+
+/** Which of these transactions have a row already, such as that of a sale. */
+export async function recordedTransactions(
+  sql: Sql,
+  { caip2, usdc }: Network,
+  transactions: readonly string[],
+): Promise<Set<string>> {
+  if (transactions.length === 0) return new Set()
+  const { rows } = await sql.query<{ transaction: string }>(
+    `select distinct transaction from transfer where network = $1 and asset = $2 and transaction = any($3::text[])`,
+    [caip2, usdc.address, transactions],
+  )
+  return new Set(rows.map(({ transaction }) => transaction))
 }
 
 /** The opening balance and the cursor that begins behind it, in one transaction. */
