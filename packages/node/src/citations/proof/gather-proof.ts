@@ -98,7 +98,11 @@ async function readMeta(deps: SourceDeps, domain: string): Promise<WayFinding> {
   if ('problem' in page) return { status: 'absent', url, note: `The home page cannot be read: ${page.detail}.` }
   const claims = page.facts.verifications.flatMap((content) => parseMeta(content) ?? [])
   return claims.length === 0
-    ? { status: 'absent', url, note: 'The head of the home page has no citation-market-verification tag.' }
+    ? {
+        status: 'absent',
+        url,
+        note: 'The head of the home page, which ends at its first text or element of the body, has no citation-market-verification tag.',
+      }
     : { status: 'read', claims, url, sha256: toHex(sha256(answer.bytes)), note: undefined }
 }
 
