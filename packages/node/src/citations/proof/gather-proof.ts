@@ -69,8 +69,17 @@ async function readDns(deps: SourceDeps, domain: string, signal: AbortSignal): P
     .flatMap(({ answer }) => answer.records)
     .sort()
     .join('\n')
-  return { status: 'read', ...common, claims: agreed, sha256: toHex(sha256(text)), note: undefined }
+  return {
+    status: 'read',
+    ...common,
+    claims: agreed.slice(0, dnsClaimsMax),
+    sha256: toHex(sha256(text)),
+    note: undefined,
+  }
 }
+
+// As many as the file may hold.
+const dnsClaimsMax = 50
 
 const sameClaim = (one: PublishedClaim, other: PublishedClaim) =>
   one.account === other.account && one.token === other.token && one.pay?.toLowerCase() === other.pay?.toLowerCase()
