@@ -95,8 +95,8 @@ test('what cannot be is told with the exit code and the problem', async () => {
   expect((await source('status', 'never-seen.com')).err).toContain('not registered')
   expect((await source('register', 'x.com', '--wallet', '0x12')).code).not.toBe(0)
   expect(
-    (await source('verify', 'cli.test', '--wallet', privateKeyToAccount(generatePrivateKey()).address)).err,
-  ).toMatch(/no claim/)
+    (await source('verify', 'cli.test', '--wallet', privateKeyToAccount(generatePrivateKey()).address)).out,
+  ).toMatch(/belongs to another claim/)
 })
 
 test('the same with the SDK, and the wallet that is paid now signs for its successor', async () => {

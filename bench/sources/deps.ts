@@ -18,6 +18,7 @@ export function benchDeps(database: Database, hosts: ReadonlyMap<string, Loopbac
     clock: systemClock,
     rng: systemRng,
     ids: createIds(systemClock, systemRng),
+    claimSecret: systemRng.bytes(32),
     log: silentLog,
     metrics: silentMetrics,
     outbound: createOutbound({

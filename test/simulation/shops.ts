@@ -49,6 +49,7 @@ const citationsShop: OpenShop = async (context) => {
     ...{ database, clock, rng, ids, log, metrics, proofs, jws, apiUrl, base },
     outbound: simulatedWeb,
     resolvers: [],
+    claimSecret: new Uint8Array(32),
     domains: { ownHosts: new Set<string>(), demoHosts: new Set<string>(sites.map(({ host }) => host)) },
     settings: usualSettings,
   }

@@ -24,6 +24,8 @@ export type SourceDeps = {
   resolvers: readonly Resolver[]
   proofs: ProofDeps
   jws: JwsPort
+  /** Makes the values that claimants publish; one for all processes of a database. */
+  claimSecret: Uint8Array
   apiUrl: string
   /** Where creators are paid. */
   base: Network
@@ -41,7 +43,6 @@ export type ReadBonds = (
 ) => Promise<ReadonlyMap<Address, { micro: bigint }>>
 
 export type SourceSettings = {
-  tokenMs: number
   /** Between a second proof of a proven domain and its taking effect. */
   noticeMs: number
   /** Between the proof of a new payout wallet and its use. */
@@ -49,6 +50,10 @@ export type SourceSettings = {
   recheckMs: number
   retryCheckMs: number
   failuresUntilHeld: number
+  /** From then on the domain is unproven again. */
+  failuresUntilExpired: number
+  /** A contest and the proofs in it are checked this often. */
+  contestCheckMs: number
   /** The same domain is looked at again no sooner than this. */
   checkPauseMs: number
   /** All pages of a domain are asked for again on request no sooner than this. */
@@ -73,12 +78,13 @@ export type CrawlSettings = {
 const day = 86_400_000
 
 export const usualSettings: SourceSettings = {
-  tokenMs: day,
   noticeMs: 7 * day,
   walletDelayMs: 3 * day,
   recheckMs: 7 * day,
   retryCheckMs: day,
   failuresUntilHeld: 3,
+  failuresUntilExpired: 30,
+  contestCheckMs: day / 24,
   checkPauseMs: 2_000,
   recrawlPauseMs: 60_000,
   crawl: {

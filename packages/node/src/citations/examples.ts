@@ -52,7 +52,7 @@ export const exampleSource = {
       },
       meta: {
         url: 'https://example.com/',
-        html: `<meta name="citation-market-verification" content="cm1 ${claimId} ${token}">`,
+        html: `<meta name="citation-market-verification" content="cm1 ${claimId} ${token} eip155:8453:${wallet}">`,
       },
     },
     wallet_proven: false,

@@ -8,6 +8,7 @@ import {
   publicAddresses,
   type Resolver,
 } from '../outbound/index.ts'
+import { loadSharedSecret } from '../proofs/index.ts'
 import { withDemoZone } from './demo/demo-resolver.ts'
 import { openDemoSites } from './demo/open-demo-sites.ts'
 import { seedDemoSources } from './demo/seed-demo-sources.ts'
@@ -37,7 +38,13 @@ export function openCitationsShop(options: CitationsShopOptions): OpenShop {
     const demo = context.mode === 'demo'
     const sites = demo ? await openDemoSites({ base: context.base, clock: context.clock }) : undefined
     const hosts = new Map([...(sites?.hosts ?? []), ...(demo ? options.demoHosts : [])])
-    const deps = createSourceDeps(context, options, hosts, sites ? (name) => sites.txtRecords(name) : () => [])
+    const claimSecret = await loadSharedSecret(context.database, 'source_claims', context.rng)
+    const deps = createSourceDeps(
+      { ...context, claimSecret },
+      options,
+      hosts,
+      sites ? (name) => sites.txtRecords(name) : () => [],
+    )
     if (sites) await seedDemoSources(deps, sites)
     const stopping = new AbortController()
     const market = await openMarket(context, deps, options)
@@ -57,7 +64,7 @@ export function openCitationsShop(options: CitationsShopOptions): OpenShop {
 }
 
 export function createSourceDeps(
-  context: ShopContext,
+  context: ShopContext & { claimSecret: Uint8Array },
   options: CitationsShopOptions,
   hosts: ReadonlyMap<string, LoopbackTarget>,
   txtRecords: (name: string) => readonly string[],
@@ -97,6 +104,7 @@ export function createSourceDeps(
     resolvers,
     proofs: context.proofs,
     jws: context.jws,
+    claimSecret: context.claimSecret,
     apiUrl: context.apiUrl,
     base: context.base,
     domains: { ownHosts: new Set(ownHosts), demoHosts: hosts },

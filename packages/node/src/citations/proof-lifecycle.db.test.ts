@@ -1,6 +1,6 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseAddress } from '../kernel/address.ts'
+import { type Address, parseAddress } from '../kernel/address.ts'
 import { runCrawler } from './crawl/run-crawler.ts'
 import { foldCitations } from './score/fold-citations.ts'
 import { scoreSources } from './score/score-sources.ts'
@@ -31,13 +31,14 @@ const walletOf = (account: { address: string }) =>
 type View = any
 
 async function claimed(domain: string, account = newAccount()) {
-  const { claimId } = await registerSource(world.deps, { domain, wallet: walletOf(account) })
-  return { account, claimId, view: (await describeSource(world.deps, domain, claimId)) as View }
+  const wallet = walletOf(account)
+  await registerSource(world.deps, { domain, wallet })
+  return { account, wallet, view: (await describeSource(world.deps, domain, wallet)) as View }
 }
 const stateOf = async (domain: string) => ((await describeSource(world.deps, domain)) as View).state
-const look = async (domain: string, claimId?: string) => {
+const look = async (domain: string, wallet?: Address) => {
   await verifySource(world.deps, domain)
-  return (await describeSource(world.deps, domain, claimId)) as View
+  return (await describeSource(world.deps, domain, wallet)) as View
 }
 const publishDns = (domain: string, values: readonly string[]) => {
   for (const zone of world.txt) zone.set(`_citemarket.${domain}`, [...values])
@@ -53,18 +54,18 @@ test('registering is idempotent, and each claimant gets values of its own until 
   expect(again.view.claim.prove).toEqual(first.view.claim.prove)
   expect(other.view.claim.prove).not.toEqual(first.view.claim.prove)
   expect(await stateOf(domain)).toBe('registered')
-  expect((await look(domain, first.claimId)).state).toBe('proving')
+  expect((await look(domain, first.wallet)).state).toBe('proving')
 })
 
 test('DNS proves when both resolvers see the record, and says so when only one does', async () => {
   const domain = newDomain()
-  const { view, claimId } = await claimed(domain)
+  const { view, wallet } = await claimed(domain)
   world.txt[0].set(`_citemarket.${domain}`, [view.claim.prove.dns.value])
-  const half = await look(domain, claimId)
+  const half = await look(domain, wallet)
   expect(half.state).toBe('proving')
   expect(half.next_steps[0].fix).toMatch(/Only some resolvers/)
   publishDns(domain, ['v=spf1 -all', view.claim.prove.dns.value])
-  expect(await look(domain, claimId)).toMatchObject({
+  expect(await look(domain, wallet)).toMatchObject({
     state: 'proven',
     proof: { method: 'dns', evidence: { resolvers: ['resolver-0', 'resolver-1'] } },
     payout: { state: 'awaiting_wallet_signature' },
@@ -73,7 +74,7 @@ test('DNS proves when both resolvers see the record, and says so when only one d
 
 test('file and meta tag prove; a token of another claim, another wallet or an expired token does not', async () => {
   const domain = newDomain()
-  const { view, claimId, account } = await claimed(domain)
+  const { view, wallet, account } = await claimed(domain)
   const stranger = await claimed(domain)
   const content = view.claim.prove.file.content
   world.web.set(
@@ -83,21 +84,21 @@ test('file and meta tag prove; a token of another claim, another wallet or an ex
       claims: [{ ...content.claims[0], pay: stranger.view.claim.prove.file.content.claims[0].pay }],
     }),
   )
-  expect((await look(domain, claimId)).next_steps[0].fix).toMatch(/payout address/)
+  expect((await look(domain, wallet)).next_steps[0].fix).toMatch(/payout address/)
   world.web.set(view.claim.prove.file.url, JSON.stringify({ ...content, domain: 'elsewhere.com' }))
-  expect((await look(domain, claimId)).next_steps[0].fix).toMatch(/another domain/)
+  expect((await look(domain, wallet)).next_steps[0].fix).toMatch(/another domain/)
   world.advance(2 * day)
   publishFile(view)
-  expect((await look(domain, claimId)).claim.report.notes.file).toMatch(/expired/)
+  expect((await look(domain, wallet)).claim.report.notes.file).toMatch(/expire/)
   const renewed = (await claimed(domain, account)).view
   expect(renewed.claim.prove).not.toEqual(view.claim.prove)
   world.web.set(`https://${domain}/`, `<html><head>${renewed.claim.prove.meta.html}</head><body></body></html>`)
-  expect(await look(domain, claimId)).toMatchObject({ state: 'proven', proof: { method: 'meta' } })
+  expect(await look(domain, wallet)).toMatchObject({ state: 'proven', proof: { method: 'meta' } })
 })
 
 test('the wallet signature of the right wallet over the right claim opens payouts, any other is refused', async () => {
   const domain = newDomain()
-  const { view, account, claimId } = await claimed(domain)
+  const { view, account, wallet } = await claimed(domain)
   publishDns(domain, [view.claim.prove.dns.value])
   await look(domain)
   const claim = await claimOfWallet(world.deps, domain, walletOf(account))
@@ -106,7 +107,7 @@ test('the wallet signature of the right wallet over the right claim opens payout
     proveWallet(world.deps, claim, await newAccount().signTypedData(view.claim.wallet_statement)),
   ).rejects.toMatchObject({ code: 'proof_invalid' })
   await proveWallet(world.deps, claim, await account.signTypedData(view.claim.wallet_statement))
-  expect((await look(domain, claimId)).payout).toEqual({ state: 'active', wallet: account.address })
+  expect((await look(domain, wallet)).payout).toEqual({ state: 'active', wallet: account.address })
 })
 
 test('a proof that is gone for three weekly looks holds payouts and closes the gate; publishing it again mends both', async () => {
@@ -154,7 +155,7 @@ test('a second proof opens a dispute with half the score, and the newest DNS pro
   await look(domain)
   const rival = await claimed(domain)
   publishDns(domain, [rival.view.claim.prove.dns.value])
-  const disputed = await look(domain, rival.claimId)
+  const disputed = await look(domain, rival.wallet)
   expect(disputed).toMatchObject({
     state: 'disputed',
     payout: { state: 'held', wallet: holder.account.address },
@@ -175,20 +176,23 @@ test('a second proof opens a dispute with half the score, and the newest DNS pro
   })
 })
 
-test('a rival without DNS does not win against a holder whose proof still stands', async () => {
+test('a rival without DNS does not win against a holder whose proof is still published', async () => {
   const domain = newDomain()
   const holder = await claimed(domain)
-  publishDns(domain, [holder.view.claim.prove.dns.value])
+  publishFile(holder.view)
   await look(domain)
   const rival = await claimed(domain)
-  publishFile(rival.view)
+  const content = holder.view.claim.prove.file.content
+  const both = [...content.claims, ...rival.view.claim.prove.file.content.claims]
+  world.web.set(holder.view.claim.prove.file.url, JSON.stringify({ ...content, claims: both }))
   expect((await look(domain)).state).toBe('disputed')
   world.advance(8 * day)
   await recheckSources(world.deps)
-  expect((await describeSource(world.deps, domain, rival.claimId)) as View).toMatchObject({
+  expect((await describeSource(world.deps, domain, rival.wallet)) as View).toMatchObject({
     state: 'proven',
     payout: { wallet: holder.account.address },
-    claim: { state: 'lost' },
+    claim: { state: 'open' },
+    disputes: [{ state: 'rejected' }],
   })
 })
 
@@ -201,10 +205,11 @@ test('a wallet change with the consent of the paid wallet takes a new proof and 
   await expect(
     changeWallet(world.deps, { domain, wallet: walletOf(next), signedBy: walletOf(next) }),
   ).rejects.toMatchObject({ code: 'forbidden' })
-  const claimId = await changeWallet(world.deps, { domain, wallet: walletOf(next), signedBy: walletOf(holder.account) })
-  const view = (await describeSource(world.deps, domain, claimId)) as View
+  const wallet = walletOf(next)
+  await changeWallet(world.deps, { domain, wallet: walletOf(next), signedBy: walletOf(holder.account) })
+  const view = (await describeSource(world.deps, domain, wallet)) as View
   publishDns(domain, [holder.view.claim.prove.dns.value, view.claim.prove.dns.value])
-  expect(await look(domain, claimId)).toMatchObject({
+  expect(await look(domain, wallet)).toMatchObject({
     state: 'proven',
     claim: { state: 'waiting' },
     payout: { wallet: holder.account.address },
@@ -223,8 +228,9 @@ test('whoever agreed to a change of wallet no longer stands against it, though i
   publishDns(domain, [holder.view.claim.prove.dns.value])
   await look(domain)
   const next = newAccount()
-  const claimId = await changeWallet(world.deps, { domain, wallet: walletOf(next), signedBy: walletOf(holder.account) })
-  publishFile((await describeSource(world.deps, domain, claimId)) as View)
+  const wallet = walletOf(next)
+  await changeWallet(world.deps, { domain, wallet: walletOf(next), signedBy: walletOf(holder.account) })
+  publishFile((await describeSource(world.deps, domain, wallet)) as View)
   await look(domain)
   world.advance(4 * day)
   await recheckSources(world.deps)
@@ -240,8 +246,9 @@ test('without consent a new wallet of a proven domain is a dispute with notice, 
   publishDns(domain, [holder.view.claim.prove.dns.value])
   await look(domain)
   const next = newAccount()
-  const claimId = await changeWallet(world.deps, { domain, wallet: walletOf(next), signedBy: undefined })
-  const view = (await describeSource(world.deps, domain, claimId)) as View
+  const wallet = walletOf(next)
+  await changeWallet(world.deps, { domain, wallet: walletOf(next), signedBy: undefined })
+  const view = (await describeSource(world.deps, domain, wallet)) as View
   publishDns(domain, [holder.view.claim.prove.dns.value, view.claim.prove.dns.value])
   expect((await look(domain)).state).toBe('disputed')
   world.advance(4 * day)
@@ -258,7 +265,7 @@ test('a contest that ends leaves another one pending', async () => {
   publishDns(domain, [holder.view.claim.prove.dns.value])
   await look(domain)
   const early = await claimed(domain)
-  publishFile(early.view)
+  publishDns(domain, [holder.view.claim.prove.dns.value, early.view.claim.prove.dns.value])
   await look(domain)
   world.advance(5 * day)
   const late = await claimed(domain)
@@ -266,9 +273,9 @@ test('a contest that ends leaves another one pending', async () => {
   await look(domain)
   world.advance(3 * day)
   await recheckSources(world.deps)
-  expect((await describeSource(world.deps, domain, early.claimId)) as View).toMatchObject({
+  expect((await describeSource(world.deps, domain, early.wallet)) as View).toMatchObject({
     state: 'disputed',
-    claim: { state: 'lost' },
+    claim: { state: 'open' },
   })
   world.advance(5 * day)
   await recheckSources(world.deps)
@@ -304,7 +311,7 @@ test('a crowd of claims does not push out an honest one whose token is fresh', a
   for (let n = 1; n <= 150; n += 1)
     await registerSource(world.deps, { domain, wallet: `0x${n.toString(16).padStart(40, '0')}` })
   publishDns(domain, [honest.view.claim.prove.dns.value])
-  expect((await look(domain, honest.claimId)).claim.state).toBe('proven')
+  expect((await look(domain, honest.wallet)).claim.state).toBe('proven')
 })
 
 test('two verifiers at once make one holder', async () => {
@@ -353,9 +360,8 @@ test('score rows are chained and cannot be changed', async () => {
 
 test('what an owner cited of its own before the proof stops counting with the proof, not later', async () => {
   const domain = newDomain()
-  const { account, view, claimId } = await claimed(domain)
+  const { view, wallet } = await claimed(domain)
   const other = walletOf(newAccount())
-  const wallet = walletOf(account)
   for (const agent of [wallet, other])
     await world.db.database.query(
       'insert into citing_agent (agent, cluster, weight, first_seen_at) values ($1, $1, 1, now())',
@@ -374,7 +380,7 @@ test('what an owner cited of its own before the proof stops counting with the pr
     [wallet, domain],
   )
   publishFile(view)
-  expect((await look(domain, claimId)).state).toBe('proven')
+  expect((await look(domain, wallet)).state).toBe('proven')
   expect(await trust()).toBeCloseTo(1, 9)
   const { rows } = await world.db.database.query(`select wash from attestation where id = 'att_before_proof'`)
   expect(rows).toEqual([{ wash: ['payer_is_creator'] }])

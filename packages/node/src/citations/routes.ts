@@ -30,8 +30,8 @@ export function sourceRoutes(deps: SourceDeps): RouteDeclaration[] {
   ]
 }
 
-async function answer(deps: SourceDeps, domain: string, claimId?: string) {
-  const described = await describeSource(deps, domain, claimId)
+async function answer(deps: SourceDeps, domain: string, wallet?: Address) {
+  const described = await describeSource(deps, domain, wallet)
   if (!described) throw new Problem('source_unknown', { detail: `${domain} is not registered here.` })
   return jsonAnswer(described)
 }
@@ -65,14 +65,15 @@ function registerRoute(deps: SourceDeps): RouteDeclaration {
     access: {
       kind: 'free',
       handle: async ({ body }) => {
-        const { domain, claimId } = await registerSource(deps, {
+        const wallet = addressOf(body.wallet)
+        const { domain } = await registerSource(deps, {
           domain: body.domain,
-          wallet: addressOf(body.wallet),
+          wallet,
           contact: body.contact,
           sitemap: body.sitemap,
         })
         await scoreSources(deps, [domain])
-        return answer(deps, domain, claimId)
+        return answer(deps, domain, wallet)
       },
     },
   })
@@ -139,11 +140,7 @@ function showRoute(deps: SourceDeps): RouteDeclaration {
       kind: 'free',
       handle: async (input) => {
         const source = await requireSource(deps, input.params.domain)
-        const claim =
-          input.query.wallet === undefined
-            ? undefined
-            : await claimOfWallet(deps, source.domain, addressOf(input.query.wallet))
-        return answer(deps, source.domain, claim?.id)
+        return answer(deps, source.domain, input.query.wallet === undefined ? undefined : addressOf(input.query.wallet))
       },
     },
   })
@@ -160,7 +157,7 @@ function verifyRoute(deps: SourceDeps): RouteDeclaration {
       'Asks DNS through two resolvers, the well-known file and the home page, and visits the pages again. With `wallet_signature` the payout wallet proves itself.',
     params,
     body: z.strictObject({
-      wallet: walletInput.optional().describe('Whose claim is meant; the newest one unless told.'),
+      wallet: walletInput.optional().describe('Whose claim is meant. Default: the holder.'),
       wallet_signature: z
         .string()
         .regex(/^0x(?:[0-9a-fA-F]{2}){65,4096}$/, 'must be a signature in hex')
@@ -174,21 +171,21 @@ function verifyRoute(deps: SourceDeps): RouteDeclaration {
       kind: 'free',
       handle: async ({ params, body }) => {
         const source = await requireSource(deps, params.domain)
-        const claim = await claimOfWallet(
-          deps,
-          source.domain,
-          body.wallet === undefined ? undefined : addressOf(body.wallet),
-        )
-        if (body.wallet_signature !== undefined && claim) await proveWallet(deps, claim, body.wallet_signature as Hex)
         await verifySource(deps, source.domain)
+        const wallet =
+          body.wallet === undefined
+            ? (await claimOfWallet(deps, source.domain, undefined))?.wallet
+            : addressOf(body.wallet)
+        if (body.wallet_signature !== undefined && wallet)
+          await proveWallet(deps, { domain: source.domain, wallet }, body.wallet_signature as Hex)
         await scoreSources(deps, [source.domain])
-        return answer(deps, source.domain, claim?.id)
+        return answer(deps, source.domain, wallet)
       },
     },
   })
 }
 
-/** Optional here: whoever can sign with the wallet that is paid now waits less. */
+/** Optional: a change signed by the wallet that is paid now waits less, a dispute signed by a proven one has its own place. */
 async function signerOf(deps: SourceDeps, call: CallContext): Promise<Address | undefined> {
   if (!call.headers.has('signature-input')) return undefined
   const account = await verifySignedRequest(deps.proofs, {
@@ -220,13 +217,14 @@ function walletRoute(deps: SourceDeps): RouteDeclaration {
       security: 'erc8128',
       handle: async ({ params, body }, call) => {
         const source = await requireSource(deps, params.domain)
-        const claimId = await changeWallet(deps, {
+        const wallet = addressOf(body.wallet)
+        await changeWallet(deps, {
           domain: source.domain,
-          wallet: addressOf(body.wallet),
+          wallet,
           contact: body.contact,
           signedBy: await signerOf(deps, call),
         })
-        return answer(deps, source.domain, claimId)
+        return answer(deps, source.domain, wallet)
       },
     },
   })
@@ -241,7 +239,7 @@ function disputeRoute(deps: SourceDeps): RouteDeclaration {
     path: '/v1/sources/:domain/dispute',
     summary: 'Contest a source, its score or its owner, with evidence',
     description:
-      'Recorded for the operator. It lowers no score by itself: a contest of ownership counts once its own proof is published, any other once the operator takes it up.',
+      'Recorded for the operator. Signed (ERC-8128) by the wallet of a proven claim, it has a place of its own in the queue. It lowers no score by itself: a contest of ownership counts once its own proof is published, any other once the operator takes it up.',
     params,
     body: z.strictObject({
       kind: z.enum(kinds),
@@ -273,7 +271,8 @@ function disputeRoute(deps: SourceDeps): RouteDeclaration {
     cost: 5,
     access: {
       kind: 'free',
-      handle: async ({ params, body }) => {
+      security: 'erc8128',
+      handle: async ({ params, body }, call) => {
         const source = await requireSource(deps, params.domain)
         const { id, openedAt } = await recordDispute(deps, {
           domain: source.domain,
@@ -281,6 +280,7 @@ function disputeRoute(deps: SourceDeps): RouteDeclaration {
           statement: body.statement,
           evidenceUrl: body.evidence_url,
           contact: body.contact,
+          signedBy: await signerOf(deps, call),
         })
         const note =
           body.kind === 'ownership'

@@ -89,6 +89,7 @@ export async function openSourceWorld(): Promise<SourceWorld> {
       checkContractSignature: async () => 'invalid',
       chainIds: [base.chainId],
     },
+    claimSecret: systemRng.bytes(32),
     jws: { sign: (payload) => JSON.stringify(payload), verify: (jws) => JSON.parse(jws) },
     apiUrl: 'https://api.node.example.net',
     base,

@@ -80,6 +80,6 @@ function fileOf(
   if (path !== '/' || !file || !terms || site.proof !== 'meta') return file
   return {
     ...file,
-    body: file.body.replace('<!--proof-->', `<meta name="${metaName}" content="${metaContent(terms)}">`),
+    body: file.body.replace('<!--proof-->', `<meta name="${metaName}" content="${metaContent(base, terms)}">`),
   }
 }

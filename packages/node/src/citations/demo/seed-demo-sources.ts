@@ -4,11 +4,11 @@ import { demoAccount } from '../../devnet/accounts.ts'
 import { statementTypedData } from '../../proofs/index.ts'
 import { runCrawler } from '../crawl/run-crawler.ts'
 import type { SourceDeps } from '../deps.ts'
+import { freshTerms } from '../proof/claim-token.ts'
 import { walletStatement } from '../proof/wallet-statement.ts'
 import { scoreSources } from '../score/score-sources.ts'
-import { liveClaims } from '../sources/records.ts'
 import { registerSource } from '../sources/register-source.ts'
-import { proveWallet, termsOf, verifySource } from '../sources/verify-source.ts'
+import { claimOfWallet, proveWallet, termsOf, verifySource } from '../sources/verify-source.ts'
 import type { DemoSites } from './open-demo-sites.ts'
 
 /** The demo's own sites go the way of every source: registered, proven, crawled, scored. Done once for a database. */
@@ -20,12 +20,12 @@ export async function seedDemoSources(deps: SourceDeps, sites: DemoSites): Promi
 }
 
 async function seedOne(deps: SourceDeps, sites: DemoSites, domain: string, wallet: `0x${string}`): Promise<void> {
-  const { claimId } = await registerSource(deps, { domain, wallet, synthetic: true })
-  const claim = (await liveClaims(deps.database, domain)).find((one) => one.id === claimId)
-  if (!claim) return
-  sites.publish(termsOf(claim))
-  if (claim.state === 'open') await verifySource(deps, domain)
-  if (claim.wallet_proven_at === null) await proveWallet(deps, claim, await signAsCreator(deps, termsOf(claim)))
+  await registerSource(deps, { domain, wallet, synthetic: true })
+  const known = await claimOfWallet(deps, domain, wallet)
+  const terms = known ? termsOf(known) : freshTerms(deps.claimSecret, domain, wallet, deps.clock.nowMs())[0]
+  sites.publish(terms)
+  if (!known) await verifySource(deps, domain)
+  if (!known?.wallet_proven_at) await proveWallet(deps, { domain, wallet }, await signAsCreator(deps, terms))
 }
 
 function signAsCreator(deps: SourceDeps, terms: Parameters<typeof walletStatement>[0]) {

@@ -62,8 +62,7 @@ function* rawTextOf(name: string, raw: string): Generator<HtmlToken> {
 /** End tags, comments, doctypes. Returns where reading goes on. */
 function* skipOther(html: string, open: number, next: number): Generator<HtmlToken, number> {
   if (next === 33 && html.startsWith('--', open + 2)) {
-    const end = html.indexOf('-->', open + 4)
-    return end < 0 ? html.length : end + 3
+    return commentEnd(html, open + 4)
   }
   const end = html.indexOf('>', open + 2)
   const stop = end < 0 ? html.length : end
@@ -77,16 +76,33 @@ function* skipOther(html: string, open: number, next: number): Generator<HtmlTok
   return end < 0 ? html.length : end + 1
 }
 
-/** The matching end tag, found without a pattern made from the page. */
-function findEnd(html: string, name: string, from: number): number {
-  for (let at = html.indexOf('</', from); at >= 0; at = html.indexOf('</', at + 2))
-    if (
-      html.slice(at + 2, at + 2 + name.length).toLowerCase() === name &&
-      !isLetter(html.charCodeAt(at + 2 + name.length))
-    )
-      return at
+/** A comment ends with `-->` or `--!>`, or at once with `>` or `->`. */
+function commentEnd(html: string, from: number): number {
+  if (html.charCodeAt(from) === 62) return from + 1
+  if (html.startsWith('->', from)) return from + 2
+  for (let at = html.indexOf('--', from); at >= 0; at = html.indexOf('--', at + 1)) {
+    if (html.charCodeAt(at + 2) === 62) return at + 3
+    if (html.charCodeAt(at + 2) === 33 && html.charCodeAt(at + 3) === 62) return at + 4
+  }
   return html.length
 }
+
+/** The matching end tag, found without a pattern made from the page. Only templates nest. */
+function findEnd(html: string, name: string, from: number): number {
+  let depth = 1
+  for (let at = html.indexOf('<', from); at >= 0; at = html.indexOf('<', at + 1)) {
+    if (html.charCodeAt(at + 1) !== 47) {
+      if (name === 'template' && isTagName(html, at + 1, name)) depth += 1
+    } else if (isTagName(html, at + 2, name)) {
+      depth -= 1
+      if (depth === 0) return at
+    }
+  }
+  return html.length
+}
+
+const isTagName = (html: string, at: number, name: string) =>
+  isBreak(html.charCodeAt(at + name.length)) && html.slice(at, at + name.length).toLowerCase() === name
 
 const attributesMax = 64
 const valueCharactersMax = 8_192

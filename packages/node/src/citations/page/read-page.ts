@@ -1,5 +1,6 @@
 import { sha256 } from '../../kernel/bytes.ts'
 import { decodeText } from './decode-text.ts'
+import { headTags } from './document-head.ts'
 import { type HtmlToken, htmlTokens } from './html-tokens.ts'
 import { dateOf, readJsonLd, shortText } from './json-ld.ts'
 import { type LicenceFinding, readLicence } from './licence.ts'
@@ -27,7 +28,7 @@ export type PageFacts = {
   textCharacters: number
   retracted: boolean
   noIndex: boolean
-  /** Values of `citation-market-verification` in the head. */
+  /** Values of `citation-market-verification` in the head as HTML defines it. */
   verifications: readonly string[]
 }
 
@@ -48,6 +49,7 @@ type Head = {
   jsonLd: string[]
   language: string | undefined
   anchors: { href: string; text: string }[]
+  verifications: string[]
 }
 
 export type PageProblem = { problem: 'not_text'; detail: string }
@@ -78,7 +80,15 @@ export function readPage(bytes: Uint8Array, url: string, headers: ReadonlyMap<st
 }
 
 function readHead(tokens: readonly HtmlToken[]): Head {
-  const head: Head = { title: '', metas: new Map(), links: [], jsonLd: [], language: undefined, anchors: [] }
+  const head: Head = {
+    title: '',
+    metas: new Map(),
+    links: [],
+    jsonLd: [],
+    language: undefined,
+    anchors: [],
+    verifications: readVerifications(tokens),
+  }
   let inside: 'title' | 'json_ld' | 'anchor' | undefined
   let bodyStarted = false
   for (const token of tokens) {
@@ -111,10 +121,22 @@ function readHead(tokens: readonly HtmlToken[]): Head {
         href: attributes.get('href') ?? '',
         type: (attributes.get('type') ?? '').toLowerCase(),
       })
-    // Comments and guest posts end up in the body: only the owner of a site writes its head.
+    // Looser than for proofs: a robots tag counts even where a stray element ended the head.
     else if (name === 'meta' && !bodyStarted) addMeta(head, attributes)
   }
   return head
+}
+
+function readVerifications(tokens: readonly HtmlToken[]): string[] {
+  const found: string[] = []
+  for (const { name, attributes } of headTags(tokens))
+    if (
+      name === 'meta' &&
+      found.length < 10 &&
+      attributes.get('name')?.trim().toLowerCase() === 'citation-market-verification'
+    )
+      found.push(attributes.get('content') ?? '')
+  return found
 }
 
 function addMeta(head: Head, attributes: ReadonlyMap<string, string>): void {
@@ -172,7 +194,7 @@ function factsOf(
     noIndex:
       meta('robots').some((value) => /\bnoindex\b/i.test(value)) ||
       /\bnoindex\b/i.test(headers.get('x-robots-tag') ?? ''),
-    verifications: meta('citation-market-verification').slice(0, 10),
+    verifications: head.verifications.map(shortText).filter(Boolean),
   }
 }
 

@@ -69,8 +69,17 @@ async function readDns(deps: SourceDeps, domain: string, signal: AbortSignal): P
     .flatMap(({ answer }) => answer.records)
     .sort()
     .join('\n')
-  return { status: 'read', ...common, claims: agreed, sha256: toHex(sha256(text)), note: undefined }
+  return {
+    status: 'read',
+    ...common,
+    claims: agreed.slice(0, dnsClaimsMax),
+    sha256: toHex(sha256(text)),
+    note: undefined,
+  }
 }
+
+// As many as the file may hold.
+const dnsClaimsMax = 50
 
 const sameClaim = (one: PublishedClaim, other: PublishedClaim) =>
   one.account === other.account && one.token === other.token && one.pay?.toLowerCase() === other.pay?.toLowerCase()
@@ -98,7 +107,11 @@ async function readMeta(deps: SourceDeps, domain: string): Promise<WayFinding> {
   if ('problem' in page) return { status: 'absent', url, note: `The home page cannot be read: ${page.detail}.` }
   const claims = page.facts.verifications.flatMap((content) => parseMeta(content) ?? [])
   return claims.length === 0
-    ? { status: 'absent', url, note: 'The head of the home page has no citation-market-verification tag.' }
+    ? {
+        status: 'absent',
+        url,
+        note: 'The head of the home page, which ends at its first text or element of the body, has no citation-market-verification tag.',
+      }
     : { status: 'read', claims, url, sha256: toHex(sha256(answer.bytes)), note: undefined }
 }
 

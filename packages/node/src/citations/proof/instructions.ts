@@ -15,8 +15,8 @@ export function txtValue(base: Network, terms: ProofTerms): string {
   return `v=cm1; acct=${terms.claimId}; tok=${terms.token}; pay=${payTo(base, terms.wallet)}`
 }
 
-export function metaContent(terms: ProofTerms): string {
-  return `cm1 ${terms.claimId} ${terms.token}`
+export function metaContent(base: Network, terms: ProofTerms): string {
+  return `cm1 ${terms.claimId} ${terms.token} ${payTo(base, terms.wallet)}`
 }
 
 export function fileContent(base: Network, terms: ProofTerms) {
@@ -36,6 +36,6 @@ export function instructions(base: Network, terms: ProofTerms, origin: string) {
       content_type: 'application/json' as const,
       content: fileContent(base, terms),
     },
-    meta: { url: `${origin}/`, html: `<meta name="${metaName}" content="${metaContent(terms)}">` },
+    meta: { url: `${origin}/`, html: `<meta name="${metaName}" content="${metaContent(base, terms)}">` },
   }
 }

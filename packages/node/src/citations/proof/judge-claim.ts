@@ -28,6 +28,21 @@ export type ProofRecord = {
 
 const strongestFirst: readonly ProofMethod[] = ['dns', 'file', 'meta']
 
+/** Higher is stronger; 0 is no proof. */
+export const strengthOf = (method: ProofMethod | null | undefined) =>
+  method ? strongestFirst.length - strongestFirst.indexOf(method) : 0
+
+/** How a claim is proven now: by what was seen, or as it was before while that way could not be checked. */
+export function methodNow(
+  before: ProofMethod | null,
+  verdict: ProofVerdict,
+  evidence: ProofEvidence,
+): ProofMethod | undefined {
+  const seen = verdict.status === 'proven' ? verdict.method : undefined
+  const unchecked = before !== null && evidence[before].status === 'unreadable'
+  return unchecked && strengthOf(before) > strengthOf(seen) ? before : seen
+}
+
 /** Pure: whether what was found proves this very claim, and if not, what is missing in one sentence a way. */
 export function judgeClaim(base: Network, terms: ProofTerms, evidence: ProofEvidence): ProofVerdict {
   const seen = strongestFirst.map((method) => ({ method, ...matchWay(base, terms, evidence[method], method) }))
@@ -67,9 +82,15 @@ function matchWay(
     return { claim: undefined, note: 'A value is published, but it belongs to another claim; add yours beside it.' }
   const right = own.find((claim) => claim.token === terms.token)
   if (!right)
-    return { claim: undefined, note: 'The published token is not the current one; publish the value shown here.' }
-  // The tag has no room for the wallet: its token is bound to it on our side.
-  if (method !== 'meta' && right.pay?.toLowerCase() !== payTo(base, terms.wallet).toLowerCase())
+    return {
+      claim: undefined,
+      note: 'The published token is not the current one; values expire with the next day (UTC). Publish the one shown here.',
+    }
+  // Older tags do not name the wallet: their token is bound to it here.
+  if (
+    !(method === 'meta' && right.pay === undefined) &&
+    right.pay?.toLowerCase() !== payTo(base, terms.wallet).toLowerCase()
+  )
     return {
       claim: undefined,
       note: `The published payout address is not ${payTo(base, terms.wallet)}; publish the value shown here.`,

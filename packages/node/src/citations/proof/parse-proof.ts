@@ -30,9 +30,10 @@ export function parseTxt(record: string): PublishedClaim | undefined {
   return published(fields.get('acct'), fields.get('tok'), fields.get('pay'), undefined)
 }
 
+/** `cm1 account token payee`; tags of claims that were proven before the payee was part of it have none. */
 export function parseMeta(content: string): PublishedClaim | undefined {
-  const [version, acct, tok, ...rest] = content.trim().split(/\s+/)
-  return version === 'cm1' && rest.length === 0 ? published(acct, tok, undefined, undefined) : undefined
+  const [version, acct, tok, pay, ...rest] = content.trim().split(/\s+/)
+  return version === 'cm1' && rest.length === 0 ? published(acct, tok, pay, undefined) : undefined
 }
 
 export type FileClaims =

@@ -22,7 +22,6 @@ const unknown: SourceEvidence = {
   domain: 'site.com',
   nowMs,
   state: 'registered',
-  proofMissing: false,
   disputePending: false,
   listed: false,
   findings: {},
@@ -165,9 +164,8 @@ test('usage quality is the lower end of what the checks allow, and upheld disput
 test('the gate: not yet proven is no fault, a proof that is gone, a harm list and retraction are, a pending dispute halves', () => {
   const gate = (more: Partial<SourceEvidence>) => judge.gate({ ...unknown, ...more }).value
   expect(gate({ state: 'registered' })).toBe(1)
-  expect(gate({ state: 'proving', proofMissing: true })).toBe(1)
-  expect(gate({ state: 'held', proofMissing: true })).toBe(0)
-  expect(gate({ state: 'held', proofMissing: false })).toBe(1)
+  expect(gate({ state: 'proving' })).toBe(1)
+  expect(gate({ state: 'held' })).toBe(0)
   expect(gate({ state: 'refused', listed: true })).toBe(0)
   expect(gate({ disputePending: true })).toBe(0.5)
   const retracted = recorded(

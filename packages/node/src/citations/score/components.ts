@@ -315,8 +315,7 @@ export function usageQuality(evidence: SourceEvidence): Component {
 export function gate(evidence: SourceEvidence): { value: number; reason: string } {
   if (evidence.listed || evidence.state === 'refused')
     return { value: 0, reason: 'The domain is on a list of harmful sites.' }
-  if (evidence.state === 'held' && evidence.proofMissing)
-    return { value: 0, reason: 'The proof of the domain is gone.' }
+  if (evidence.state === 'held') return { value: 0, reason: 'The proof of the domain is gone.' }
   const retracted = share(evidence.pages, (page) => page.facts.retracted) ?? 0
   if (retracted === 1) return { value: 0, reason: 'Everything here was retracted.' }
   if (evidence.disputePending) return { value: 0.5, reason: 'A dispute is pending.' }

@@ -10,7 +10,6 @@ export type SourceEvidence = {
   nowMs: number
   state: SourceState
   /** The last look found that the proof is gone, as against a site that could not be reached. */
-  proofMissing: boolean
   disputePending: boolean
   listed: boolean
   findings: HostFindings

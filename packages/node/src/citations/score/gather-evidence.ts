@@ -11,7 +11,6 @@ type Row = {
   state: SourceState
   wanted_at: Date | null
   findings: HostFindings | null
-  report_status: string | null
   pending: boolean
   upheld: bigint
   checked: bigint
@@ -60,7 +59,7 @@ function groupByDomain<T extends { domain: string }>(rows: readonly T[]): Map<st
 }
 
 const sourceQuery = `
-  select s.domain, s.state, s.score_wanted_at as wanted_at, h.findings, c.report->>'status' as report_status,
+  select s.domain, s.state, s.score_wanted_at as wanted_at, h.findings,
     exists (select from source_dispute d where d.domain = s.domain and d.state = 'pending') as pending,
     (select count(*) from source_dispute d where d.domain = s.domain and d.state = 'upheld' and d.kind <> 'ownership') as upheld,
     coalesce(v.checked, 0) as checked, coalesce(v.resolving, 0) as resolving,
@@ -68,7 +67,6 @@ const sourceQuery = `
     u.quotes_checked, u.quotes_found, r.position, l.name as list_name, l.as_of as list_as_of, l.entries as list_entries
   from source s
   left join crawl_host h on h.domain = s.domain
-  left join source_claim c on c.id = s.proven_claim
   left join lateral (
     select count(*) as checked, count(*) filter (where p.http_status in (200, 304)) as resolving
     from crawl_page p where p.domain = s.domain and p.fetched_at > p.first_read_at) v on true
@@ -89,7 +87,6 @@ function evidenceOf(
     domain: row.domain,
     nowMs,
     state: row.state,
-    proofMissing: row.report_status === 'missing',
     disputePending: row.pending,
     listed: row.state === 'refused',
     findings: row.findings ?? {},

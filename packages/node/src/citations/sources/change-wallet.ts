@@ -1,8 +1,9 @@
 import type { Address } from '../../kernel/address.ts'
 import { Problem } from '../../kernel/problem.ts'
 import type { SourceDeps } from '../deps.ts'
-import { liveClaims, lockSource } from './records.ts'
-import { ensureClaim } from './register-source.ts'
+import { type ClaimRow, liveClaims, lockSource } from './records.ts'
+import { keepContact } from './register-source.ts'
+import { claimOfWallet, verifySource } from './verify-source.ts'
 
 export type WalletChange = {
   domain: string
@@ -11,24 +12,38 @@ export type WalletChange = {
   signedBy: Address | undefined
 }
 
-/** A new payout wallet is a new claim with a proof of its own. The wallet that is paid now may agree to it. */
-export async function changeWallet(deps: SourceDeps, change: WalletChange): Promise<string> {
-  return deps.database.transaction(async (tx) => {
-    const source = await lockSource(tx, change.domain)
-    const holder = (await liveClaims(tx, change.domain)).find((claim) => claim.state === 'proven')
-    if (!source || !holder)
+/**
+ * A new payout wallet proves the domain like any other claim. The wallet that is paid now may agree to it, as long as its
+ * own proof is found: a former owner has no say in who is paid next.
+ */
+export async function changeWallet(deps: SourceDeps, change: WalletChange): Promise<void> {
+  const { domain, wallet, signedBy } = change
+  requireConsent(await claimOfWallet(deps, domain, undefined), change)
+  await verifySource(deps, domain)
+  await keepContact(deps.database, domain, change)
+  if (signedBy === undefined) return
+  await deps.database.transaction(async (tx) => {
+    await lockSource(tx, domain)
+    const holder = requireConsent(
+      (await liveClaims(tx, domain)).find((claim) => claim.state === 'proven'),
+      change,
+    )
+    if (holder.wallet === wallet) return
+    if (holder.report?.status !== 'proven')
       throw new Problem('source_unproven', {
-        detail: `${change.domain} has no proven claim whose wallet could be changed.`,
+        detail:
+          holder.report?.status === 'could_not_check'
+            ? `The proof of ${holder.wallet} could not be checked; try again in a minute.`
+            : `The proof of ${holder.wallet} was not found; publish it again before changing the wallet.`,
       })
-    if (holder.wallet === change.wallet) return holder.id
-    const consented = change.signedBy === holder.wallet
-    if (change.signedBy !== undefined && !consented)
-      throw new Problem('forbidden', { detail: 'The request is signed by a wallet that is not the one paid now.' })
-    return ensureClaim(deps, tx, change.domain, {
-      wallet: change.wallet,
-      contact: change.contact,
-      kind: 'wallet_change',
-      consented,
-    })
+    await tx.query('update source_claim set agreed_wallet = $2 where id = $1', [holder.id, wallet])
   })
+}
+
+function requireConsent(holder: ClaimRow | undefined, { domain, signedBy }: WalletChange): ClaimRow {
+  if (!holder)
+    throw new Problem('source_unproven', { detail: `${domain} has no proven claim whose wallet could be changed.` })
+  if (signedBy !== undefined && signedBy !== holder.wallet)
+    throw new Problem('forbidden', { detail: 'The request is signed by a wallet that is not the one paid now.' })
+  return holder
 }

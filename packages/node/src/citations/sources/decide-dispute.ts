@@ -13,6 +13,7 @@ export type DisputeRow = {
   statement: string
   evidence_url: string | null
   contact: string | null
+  signed_by: string | null
   state: DisputeState
   outcome: string | null
   opened_at: Date
@@ -20,16 +21,16 @@ export type DisputeRow = {
   closed_at: Date | null
 }
 
-/** For the operator: oldest first, those that wait unless told. */
+/** For the operator: those that owners signed, then the others, oldest first. Default: those that wait. */
 export async function listDisputes(
   database: Database,
   filter: { state?: DisputeState | undefined; domain?: string | undefined } = {},
 ): Promise<DisputeRow[]> {
   const { rows } = await database.query<DisputeRow>(
-    `select id, domain, kind, claim_id, statement, evidence_url, contact, state, outcome, opened_at, notice_until, closed_at
+    `select id, domain, kind, claim_id, statement, evidence_url, contact, signed_by, state, outcome, opened_at, notice_until, closed_at
      from source_dispute
      where ($2::text is null or domain = $2) and case when $1::text is null then state in ('received', 'pending') else state = $1 end
-     order by opened_at, id limit 500`,
+     order by signed_by is null, opened_at, id limit 500`,
     [filter.state ?? null, filter.domain ?? null],
   )
   return rows

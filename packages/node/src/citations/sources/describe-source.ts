@@ -1,13 +1,14 @@
-import { checksumAddress } from '../../kernel/address.ts'
+import { type Address, checksumAddress } from '../../kernel/address.ts'
 import { statementTypedData } from '../../proofs/index.ts'
 import type { HostFindings } from '../crawl/findings.ts'
 import type { SourceDeps } from '../deps.ts'
 import { licenceOf } from '../pages/source-terms.ts'
 import { instructions } from '../proof/instructions.ts'
 import { walletStatement } from '../proof/wallet-statement.ts'
+import { openClaim } from './newcomers.ts'
 import { nextSteps } from './next-steps.ts'
 import { readEarnings } from './read-earnings.ts'
-import { type ClaimRow, findSource, type SourceRow } from './records.ts'
+import { type ClaimRow, findSource, liveClaims, type SourceRow } from './records.ts'
 import { termsOf } from './verify-source.ts'
 
 const historyShown = 20
@@ -22,16 +23,12 @@ type ScoreRow = {
   computed_at: Date
 }
 
-/** The public view of a source. `claim` adds what one claimant has to publish. */
-export async function describeSource(deps: SourceDeps, domain: string, claimId?: string) {
+/** The public view of a source; with a wallet also what it has to publish. */
+export async function describeSource(deps: SourceDeps, domain: string, wallet?: Address) {
   const source = await findSource(deps.database, domain)
   if (!source) return undefined
   const [claims, history, crawl, disputes, earnings] = await Promise.all([
-    deps.database.query<ClaimRow>('select * from source_claim where domain = $1 and (id = $2 or id = $3)', [
-      domain,
-      claimId ?? null,
-      source.proven_claim,
-    ]),
+    liveClaims(deps.database, domain),
     deps.database.query<ScoreRow>(
       'select seq, score, confidence, model_version, components, jws, computed_at from source_score where domain = $1 order by seq desc limit $2',
       [domain, historyShown],
@@ -43,8 +40,8 @@ export async function describeSource(deps: SourceDeps, domain: string, claimId?:
     ),
     readEarnings(deps.database, domain),
   ])
-  const holder = claims.rows.find((claim) => claim.id === source.proven_claim)
-  const own = claims.rows.find((claim) => claim.id === claimId)
+  const holder = claims.find((claim) => claim.id === source.proven_claim)
+  const own = wallet && (claims.find((claim) => claim.wallet === wallet) ?? openClaim(deps, source, holder, wallet))
   return {
     ...summaryOf(source),
     ...(source.homograph
@@ -115,7 +112,7 @@ function claimOf(deps: SourceDeps, claim: ClaimRow, source: SourceRow) {
   const terms = termsOf(claim)
   const statement = walletStatement(terms)
   return {
-    id: claim.id,
+    id: terms.claimId,
     state: claim.state,
     wallet: checksumAddress(claim.wallet),
     token_expires_at: claim.state === 'open' ? claim.token_expires_at.toISOString() : null,

@@ -35,19 +35,22 @@ function domainStep({ source, holder, claim }: StepFacts): Step {
     return {
       step,
       state: 'done',
-      fix: `Proven by ${mine.method ?? 'proof'}; keep it published, it is looked at every week.`,
+      fix: `Proven by ${mine.method ?? 'proof'}; keep it published, it is checked every week.`,
     }
   if (mine?.state === 'waiting')
     return {
       step,
       state: 'waiting',
-      fix: `Your proof was seen; it takes effect on ${mine.takes_over_at?.toISOString() ?? 'the next check'} if it still stands.`,
+      fix: `Your proof was found; it takes effect on ${mine.takes_over_at?.toISOString() ?? 'the next check'} if it is still published then and no newer DNS proof wins.`,
     }
   if (!claim)
     return {
       step,
       state: 'missing',
-      fix: 'Nobody has proven this domain; register it with your wallet to get the values to publish.',
+      fix: `Nobody has proven this domain; register it with your wallet to get the values to publish.${lastLook(source)}`.slice(
+        0,
+        900,
+      ),
     }
   const said = (Object.entries(claim.report?.notes ?? {}) as [ProofMethod, string][])
     .map(([, note]) => note)
@@ -59,8 +62,13 @@ function domainStep({ source, holder, claim }: StepFacts): Step {
     fix:
       claim.report === null
         ? `To prove the domain, ${ask}.`
-        : `Not proven yet; ${ask}. Last look: ${said.join(' ')}`.slice(0, 900),
+        : `Not proven yet; ${ask}. Last check: ${said.join(' ')}`.slice(0, 900),
   }
+}
+
+function lastLook({ last_look: look }: SourceRow): string {
+  const notes = look ? [look.dns, look.file, look.meta].flatMap(({ note }) => note ?? []) : []
+  return notes.length === 0 ? '' : ` Last check: ${notes.join(' ')}`
 }
 
 function walletStep({ holder, claim }: StepFacts): Step {
@@ -70,7 +78,7 @@ function walletStep({ holder, claim }: StepFacts): Step {
   return {
     step,
     state: 'missing',
-    fix: 'Sign wallet_statement with the payout wallet and send it as wallet_signature to the verify link; earnings are kept until then.',
+    fix: 'With the domain proven, sign wallet_statement with the payout wallet and send it as wallet_signature to the verify link; earnings are kept until then.',
   }
 }
 

@@ -39,8 +39,8 @@ async function readSite(domain: string, page = pageOf('Home')): Promise<void> {
 }
 
 async function prove(domain: string): Promise<void> {
-  const { claimId } = await registerSource(world.deps, { domain, wallet })
-  const { claim } = (await describeSource(world.deps, domain, claimId)) as View
+  await registerSource(world.deps, { domain, wallet })
+  const { claim } = (await describeSource(world.deps, domain, wallet)) as View
   for (const zone of world.txt) zone.set(claim.prove.dns.name, [claim.prove.dns.value])
   await verifySource(world.deps, domain)
 }

@@ -1,6 +1,7 @@
 import type { Address } from '../../kernel/address.ts'
 import type { Sql } from '../../store/database.ts'
 import type { Homograph } from '../domain/homograph.ts'
+import type { ProofEvidence } from '../proof/gather-proof.ts'
 import type { ProofMethod, ProofRecord } from '../proof/judge-claim.ts'
 
 export type SourceState = 'registered' | 'proving' | 'proven' | 'disputed' | 'held' | 'refused'
@@ -18,6 +19,7 @@ export type SourceRow = {
   synthetic: boolean
   proven_claim: string | null
   checked_at: Date | null
+  last_look: ProofEvidence | null
   cite_score: number | null
   confidence: number | null
   scored_at: Date | null
@@ -25,6 +27,7 @@ export type SourceRow = {
   updated_at: Date
 }
 
+/** `open` is a claim without proof, which is shown and not kept. */
 export type ClaimState = 'open' | 'waiting' | 'proven' | 'superseded' | 'lost'
 
 export type ClaimRow = {
@@ -34,6 +37,9 @@ export type ClaimRow = {
   contact: string | null
   kind: 'claim' | 'wallet_change'
   consented: boolean
+  agreed_wallet: Address | null
+  /** What is published for it; null for the id. */
+  account: string | null
   token: string
   token_expires_at: Date
   state: ClaimState
@@ -55,10 +61,10 @@ export async function findSource(sql: Sql, domain: string): Promise<SourceRow | 
   return rows[0]
 }
 
-/** Claims that can still lead somewhere, oldest first. */
+/** Claims with a proof: the holder and those that contest it, oldest first. */
 export async function liveClaims(sql: Sql, domain: string): Promise<ClaimRow[]> {
   const { rows } = await sql.query<ClaimRow>(
-    `select * from source_claim where domain = $1 and state in ('open', 'waiting', 'proven') order by created_at, id`,
+    `select * from source_claim where domain = $1 and state in ('waiting', 'proven') order by created_at, id`,
     [domain],
   )
   return rows

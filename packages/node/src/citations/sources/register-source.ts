@@ -1,9 +1,9 @@
 import type { Address } from '../../kernel/address.ts'
 import { Problem } from '../../kernel/problem.ts'
-import type { Tx } from '../../store/database.ts'
+import type { Sql, Tx } from '../../store/database.ts'
 import { originOf, type SourceDeps } from '../deps.ts'
 import { type CanonicalDomain, canonicalDomain } from '../domain/canonical-domain.ts'
-import { type ClaimRow, findSource, lockSource } from './records.ts'
+import { findSource, lockSource } from './records.ts'
 
 export type Registration = {
   domain: string
@@ -13,10 +13,6 @@ export type Registration = {
   synthetic?: boolean
 }
 
-// Anybody may claim an unproven domain. Beyond this, claims whose token has run out make room first, then the oldest:
-// so many that crowding out an honest claimant within the day of its token is not worth the trouble.
-const openClaimsMax = 1_000
-
 /** The canonical domain of user input, or the problem to answer with. */
 export function requireDomain(deps: SourceDeps, text: string): CanonicalDomain {
   const outcome = canonicalDomain(text, deps.domains)
@@ -24,21 +20,18 @@ export function requireDomain(deps: SourceDeps, text: string): CanonicalDomain {
   return outcome
 }
 
-/** Idempotent: the same domain and wallet get the same claim, with a fresh token once the old one has run out. */
-export async function registerSource(
-  deps: SourceDeps,
-  registration: Registration,
-): Promise<{ domain: string; claimId: string }> {
+/** Makes the domain known. Idempotent, and keeps nothing of the claimant: its values follow from domain, wallet and day. */
+export async function registerSource(deps: SourceDeps, registration: Registration): Promise<{ domain: string }> {
   const name = requireDomain(deps, registration.domain)
   const sitemap = checkSitemap(name.domain, registration.sitemap)
-  const claimId = await deps.database.transaction(async (tx) => {
+  await deps.database.transaction(async (tx) => {
     await insertSource(deps, tx, name, { ...registration, sitemap })
     const source = await lockSource(tx, name.domain)
     if (source?.state === 'refused') throw new Problem('source_refused', { detail: source.state_reason })
-    return ensureClaim(deps, tx, name.domain, registration)
+    await keepContact(tx, name.domain, registration)
   })
   deps.metrics.count('source_registrations')
-  return { domain: name.domain, claimId }
+  return { domain: name.domain }
 }
 
 function checkSitemap(domain: string, sitemap: string | undefined): string | undefined {
@@ -88,69 +81,17 @@ async function insertSource(
     ])
 }
 
-export async function ensureClaim(
-  deps: SourceDeps,
-  tx: Tx,
+/** Before a proof there is nothing to keep it with. The first contact stays: anybody can register with this wallet. */
+export async function keepContact(
+  sql: Sql,
   domain: string,
-  wanted: { wallet: Address; contact?: string | undefined; kind?: ClaimRow['kind']; consented?: boolean },
-): Promise<string> {
-  const { rows } = await tx.query<ClaimRow>(
-    `select * from source_claim where domain = $1 and wallet = $2 and state in ('open', 'waiting', 'proven') for update`,
-    [domain, wanted.wallet],
-  )
-  const [known] = rows
-  const nowMs = deps.clock.nowMs()
-  if (known) {
-    await renew(deps, tx, known, wanted)
-    return known.id
-  }
-  await dropOldest(deps, tx, domain)
-  const id = deps.ids.next('clm')
-  await tx.query(
-    `insert into source_claim (id, domain, wallet, contact, kind, consented, token, token_expires_at, state, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9)`,
-    [
-      id,
-      domain,
-      wanted.wallet,
-      wanted.contact ?? null,
-      wanted.kind ?? 'claim',
-      wanted.consented ?? false,
-      newToken(deps),
-      new Date(nowMs + deps.settings.tokenMs),
-      new Date(nowMs),
-    ],
-  )
-  return id
-}
-
-const newToken = (deps: SourceDeps) => Buffer.from(deps.rng.bytes(32)).toString('base64url')
-
-async function renew(
-  deps: SourceDeps,
-  tx: Tx,
-  known: ClaimRow,
-  wanted: { contact?: string | undefined; consented?: boolean },
+  { wallet, contact }: Pick<Registration, 'wallet' | 'contact'>,
 ): Promise<void> {
-  const nowMs = deps.clock.nowMs()
-  if (wanted.contact !== undefined && known.state === 'open')
-    await tx.query('update source_claim set contact = $2 where id = $1', [known.id, wanted.contact])
-  if (wanted.consented === true && known.state === 'open')
-    await tx.query(`update source_claim set consented = true, kind = 'wallet_change' where id = $1`, [known.id])
-  if (known.state !== 'open' || known.token_expires_at.getTime() > nowMs) return
-  await tx.query('update source_claim set token = $2, token_expires_at = $3, report = null where id = $1', [
-    known.id,
-    newToken(deps),
-    new Date(nowMs + deps.settings.tokenMs),
-  ])
-}
-
-async function dropOldest(deps: SourceDeps, tx: Tx, domain: string): Promise<void> {
-  await tx.query(
-    `delete from source_claim where id in (
-       select id from source_claim where domain = $1 and state = 'open'
-       order by token_expires_at > $3 desc, created_at desc, id desc offset $2)`,
-    [domain, openClaimsMax - 1, new Date(deps.clock.nowMs())],
+  if (contact === undefined) return
+  await sql.query(
+    `update source_claim set contact = $3
+     where domain = $1 and wallet = $2 and state in ('waiting', 'proven') and contact is null`,
+    [domain, wallet, contact],
   )
 }
 

@@ -1,35 +1,40 @@
 import type { SourceDeps } from '../deps.ts'
 import { gatherProof } from '../proof/gather-proof.ts'
-import { judgeClaim } from '../proof/judge-claim.ts'
+import { judgeClaim, methodNow, type ProofMethod, strengthOf } from '../proof/judge-claim.ts'
 import { wantScore } from './ask-for-work.ts'
 import { type ClaimRow, liveClaims, lockSource } from './records.ts'
-import { installHolder, settleHolder, termsOf, verifySource } from './verify-source.ts'
+import { closeContest, installHolder, settleHolder } from './source-state.ts'
+import { termsOf, verifySource } from './verify-source.ts'
 
 const atOnce = 20
 
-/** Re-checks that are due, then claims whose notice or delay has ended. */
+/** Proofs and contests that are due for a check, then claims whose notice or delay has ended. */
 export async function recheckSources(deps: SourceDeps): Promise<number> {
   const now = new Date(deps.clock.nowMs())
   const due = await deps.database.query<{ domain: string }>(
-    `select distinct domain from source_claim where state = 'proven' and next_check_at <= $1 limit $2`,
+    `select c.domain from source_claim c join source s on s.domain = c.domain and s.state <> 'refused'
+     where c.state in ('waiting', 'proven') and c.next_check_at <= $1
+     group by c.domain order by min(c.next_check_at), c.domain limit $2`,
     [now, atOnce],
   )
   for (const { domain } of due.rows) await verifySource(deps, domain)
   const ended = await deps.database.query<{ domain: string }>(
-    `select distinct domain from source_claim where state = 'waiting' and takes_over_at <= $1 limit $2`,
+    `select c.domain from source_claim c join source s on s.domain = c.domain and s.state <> 'refused'
+     where c.state = 'waiting' and c.takes_over_at <= $1
+     group by c.domain order by min(c.takes_over_at), c.domain limit $2`,
     [now, atOnce],
   )
   for (const { domain } of ended.rows) await settleContest(deps, domain)
   return due.rows.length + ended.rows.length
 }
 
-/** The newest DNS proof wins. Without one the holder stays, unless its own proof is gone while another's stands. */
+/** The newest DNS proof wins. Without one the holder stays, unless its own proof is gone while another is found. */
 export async function settleContest(deps: SourceDeps, domain: string): Promise<void> {
   const evidence = await gatherProof(deps, domain)
   if (evidence.dns.status === 'unreadable') return
   await deps.database.transaction(async (tx) => {
     const source = await lockSource(tx, domain)
-    if (!source) return
+    if (!source || source.state === 'refused') return
     const claims = await liveClaims(tx, domain)
     const nowMs = deps.clock.nowMs()
     const ended = claims.filter(
@@ -37,23 +42,11 @@ export async function settleContest(deps: SourceDeps, domain: string): Promise<v
     )
     const holder = claims.find((claim) => claim.state === 'proven')
     const standing = [...ended, ...(holder ? [holder] : [])].flatMap((claim) => {
-      const verdict = judgeClaim(deps.base, termsOf(claim), evidence)
-      return verdict.status === 'proven' ? [{ claim, byDns: verdict.all.includes('dns') }] : []
+      const method = methodNow(claim.method, judgeClaim(deps.base, termsOf(claim), evidence), evidence)
+      return method === undefined ? [] : [{ claim, method }]
     })
     const winner = chooseWinner(standing, holder)
-    for (const claim of ended)
-      if (claim !== winner)
-        await tx.query(`update source_claim set state = 'lost', takes_over_at = null where id = $1`, [claim.id])
-    for (const claim of ended)
-      await tx.query(
-        `update source_dispute set state = $3, closed_at = $2, outcome = $4 where claim_id = $1 and state = 'pending'`,
-        [
-          claim.id,
-          new Date(nowMs),
-          claim === winner ? 'upheld' : 'rejected',
-          claim === winner ? 'The claim took over.' : 'The earlier claim stands.',
-        ],
-      )
+    for (const claim of ended) if (claim !== winner) await closeContest(deps, tx, claim, 'The earlier claim stays.')
     if (winner && winner !== holder) await installHolder(deps, tx, source, winner)
     // Another contest may still be pending, and the holder's own proof may be missing.
     const stays = winner && winner !== holder ? { ...winner, failures: 0 } : holder
@@ -63,20 +56,18 @@ export async function settleContest(deps: SourceDeps, domain: string): Promise<v
 }
 
 function chooseWinner(
-  standing: readonly { claim: ClaimRow; byDns: boolean }[],
+  standing: readonly { claim: ClaimRow; method: ProofMethod }[],
   holder: ClaimRow | undefined,
 ): ClaimRow | undefined {
-  const newest = (list: readonly { claim: ClaimRow }[]) =>
-    list
-      .map(({ claim }) => claim)
-      .sort(
-        (one, other) =>
-          Number(other.dns_proven_at ?? other.proven_at ?? 0) - Number(one.dns_proven_at ?? one.proven_at ?? 0),
-      )[0]
-  // Whoever agreed to a change of wallet no longer stands against it, however strong its own proof is.
+  const provenAt = (claim: ClaimRow) => Number(claim.dns_proven_at ?? claim.proven_at ?? 0)
+  const newest = (list: readonly { claim: ClaimRow; method: ProofMethod }[]) =>
+    [...list].sort(
+      (one, other) => strengthOf(other.method) - strengthOf(one.method) || provenAt(other.claim) - provenAt(one.claim),
+    )[0]?.claim
+  // A holder that agreed to a change of wallet does not contest it, however strong its own proof is.
   const agreed = standing.find(({ claim }) => claim.consented && claim !== holder)
   const contenders = agreed ? standing.filter(({ claim }) => claim !== holder) : standing
-  const byDns = newest(contenders.filter((entry) => entry.byDns))
+  const byDns = newest(contenders.filter(({ method }) => method === 'dns'))
   if (byDns) return byDns
   if (agreed) return agreed.claim
   if (holder && standing.some(({ claim }) => claim === holder)) return holder
