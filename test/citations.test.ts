@@ -124,6 +124,27 @@ test('a page that cannot be read, is private or is elsewhere costs nothing and i
   expect(await count('ledger_transaction')).toBeGreaterThanOrEqual(payments)
 })
 
+test('a page that is fetched for a citation is stored with its payment, once for all spellings of its address', async () => {
+  // Crawled too long ago to be cited without reading it again.
+  const { rows } = await till.db.owner.query<{ url: string; domain: string }>(
+    `update crawl_page set fetched_at = fetched_at - interval '2 hours' where url =
+       (select v.url from page_version v join source s on s.domain = v.domain where s.state = 'proven'
+        order by v.url desc limit 1) returning url, domain`,
+  )
+  const { url, domain } = rows[0] ?? { url: '', domain: '' }
+  const stored = () =>
+    till.db.owner.query('select p.url, t.attestation from cited_page p join cited_text t using (text_sha256)')
+  const unknown = { source_url: url, agent_wallet: buyer.address, query_id: `qry_${'0'.repeat(26)}` }
+  expect((await attest(unknown)).json).toMatchObject({ code: 'input_invalid' })
+  expect((await stored()).rows).toEqual([])
+  const spelled = `${url.replace(domain, `${domain.toUpperCase()}.`)}?utm_source=test&gclid=1`
+  const { status, json } = await attest({ source_url: spelled, agent_wallet: buyer.address })
+  expect([status, json.record.source_url, json.record.domain]).toEqual([200, url, domain])
+  expect((await stored()).rows).toEqual([{ url, attestation: json.id }])
+  expect((await attest({ source_url: url, agent_wallet: buyer.address })).status).toBe(200)
+  expect((await stored()).rows).toEqual([{ url, attestation: json.id }])
+})
+
 test('a quote that is not on the page is said not to be, and is not stamped as quoted', async () => {
   const { json } = await attest({
     source_url: page,

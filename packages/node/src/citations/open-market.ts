@@ -2,8 +2,11 @@ import { royaltyBps, type Shop, type ShopContext } from '../http/index.ts'
 import type { Address } from '../kernel/address.ts'
 import { createCitationAttester } from './attest/attester.ts'
 import { foldAttestations } from './attest/fold-attestations.ts'
+import { createHostTurns } from './attest/host-turns.ts'
+import { openPageThreads } from './attest/page-threads-adapter.ts'
 import { attestRoutes } from './attest/routes.ts'
 import { createSnapshots } from './attest/snapshots.ts'
+import { pruneSnapshots } from './attest/store-snapshots.ts'
 import { createMayRead } from './crawl/may-read.ts'
 import { mayBackRoot } from './creators/adopt-root.ts'
 import type { CreatorDeps } from './creators/deps.ts'
@@ -36,7 +39,7 @@ export async function openMarket(
   context: ShopContext,
   sources: SourceDeps,
   options: MarketOptions,
-): Promise<Shop & { jobs: NonNullable<Shop['jobs']> }> {
+): Promise<Shop & { jobs: NonNullable<Shop['jobs']>; stop(): Promise<void> }> {
   const { database, clock, rng, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
   const settings = parseMarketSettings(options.market, context.mode === 'demo')
   const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
@@ -45,6 +48,7 @@ export async function openMarket(
     ...settings.witnesses.map(configuredWitness),
     ...(context.mode === 'demo' ? await openDemoWitnesses({ database, clock, rng }, tree.origin, tree.keys) : []),
   ]
+  const threads = openPageThreads({ clock, log })
   const attest = {
     database,
     clock,
@@ -59,8 +63,11 @@ export async function openMarket(
       outbound: sources.outbound,
       clock,
       mayRead: createMayRead({ outbound: sources.outbound, clock }),
+      turns: createHostTurns({ clock, pauseMs: sources.settings.crawl.hostDelayMs }),
+      threads,
       freshMs: settings.attest.snapshotMs,
     }),
+    threads,
     tree,
     attester: createCitationAttester({ keyring, jws, node: apiUrl, chainId: base.chainId }),
     apiUrl,
@@ -86,6 +93,7 @@ export async function openMarket(
     custody: context.payees.custody[network.caip2] as Address,
   }))
   return {
+    stop: threads.stop,
     routes: [
       ...attestRoutes(attest),
       ...creatorRoutes({
@@ -103,6 +111,7 @@ export async function openMarket(
     booksOutbound: async (transfer) => mayBackRoot(creators, transfer),
     jobs: [
       ...fundingJobs(context, sources, settings),
+      { name: 'citations.prune', intervalMs: 86_400_000, work: () => pruneSnapshots(database) },
       { name: 'citations.fold', intervalMs: 5_000, work: () => foldAttestations(sources) },
       {
         name: 'citations.anchor',

@@ -57,6 +57,7 @@ export function openCitationsShop(options: CitationsShopOptions): OpenShop {
       stop: async () => {
         stopping.abort(new Error('the shop closes'))
         await own.stop()
+        await market.stop()
         await sites?.stop()
       },
     } satisfies Shop

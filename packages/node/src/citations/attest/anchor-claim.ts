@@ -5,46 +5,56 @@ import { Problem } from '../../kernel/problem.ts'
 import type { AnswerContent, PreparedAnswer, Sale } from '../../payments/index.ts'
 import type { Tx } from '../../store/database.ts'
 import type { Share } from '../creators/accrue.ts'
+import { pageAddress } from '../domain/page-address.ts'
 import { normalText } from '../page/text-digest.ts'
 import { requireAgent } from './agent-statement.ts'
 import { commitRecords, type Stamping } from './commit-records.ts'
 import type { AttestDeps } from './deps.ts'
 import { zeroBytes32 } from './eas.ts'
-import { reserve, snapshotFacts } from './prepare-attestation.ts'
+import { citedPage, reserve, snapshotFacts } from './prepare-attestation.ts'
 import { checksumOrNull } from './sign-record.ts'
-import { type SourceUrl, sourceUrl } from './source-url.ts'
+import { type AskedUrl, type SourceUrl, sourceUrl } from './source-url.ts'
+import type { ReservedSnapshot } from './store-snapshots.ts'
 
 export type ClaimBody = { statement: string; sources: string[]; agent_wallet: string; agent_signature?: string }
 
 type ClaimSource = ReturnType<typeof snapshotFacts> & { page: SourceUrl }
 type ClaimFacts = { id: string; agent: Address; claimSha256: Hex; sources: [ClaimSource, ...ClaimSource[]] }
+type ReservedClaim = ClaimFacts & { snapshots?: ReservedSnapshot[] }
 
 /** Reads every source: a claim that rests on a page nobody can read is not anchored. */
 export async function prepareClaim(deps: AttestDeps, body: ClaimBody, payer: Address): Promise<PreparedAnswer> {
   const pages = body.sources.map((text, index) => sourceUrl(text, deps.domains, `sources.${index}`))
-  if (new Set(pages.map(({ url }) => url)).size !== pages.length)
-    throw new Problem('input_invalid', {
-      detail: 'sources names a page twice.',
-      extra: { problems: [{ field: 'sources', problem: 'names a page twice' }] },
-    })
+  requireDistinct(pages.map(({ url }) => url))
   const agent = parseAddress(body.agent_wallet) as Address
   const claimSha256 = sha256(normalText(body.statement))
   await requireAgent(
     deps,
-    { agent, payer, sourceUrl: pages.map(({ url }) => url).join(' '), quoteSha256: undefined, claimSha256 },
+    { agent, payer, sourceUrl: pages.map(({ asked }) => asked).join(' '), quoteSha256: undefined, claimSha256 },
     body.agent_signature as Hex | undefined,
   )
   const snapshots = await Promise.all(pages.map((page) => deps.snapshots.of(page)))
+  requireDistinct(snapshots.map(({ finalUrl }) => pageAddress(finalUrl)))
   const facts: ClaimFacts = {
     id: deps.ids.next('clm'),
     agent,
     claimSha256: toHex(claimSha256),
     sources: snapshots.map((snapshot, index) => ({
-      page: pages[index] as SourceUrl,
+      page: citedPage(deps, pages[index] as AskedUrl, snapshot),
       ...snapshotFacts(snapshot),
     })) as ClaimFacts['sources'],
   }
-  return reserve(facts)
+  const toStore = snapshots.map((snapshot, index) => deps.snapshots.toStore(pages[index] as AskedUrl, snapshot))
+  return reserve(facts, await Promise.all(toStore))
+}
+
+/** Each source gets a share, so one page must not stand for two, whichever addresses lead to it. */
+function requireDistinct(addresses: readonly string[]): void {
+  if (new Set(addresses).size === addresses.length) return
+  throw new Problem('input_invalid', {
+    detail: 'sources names a page twice.',
+    extra: { problems: [{ field: 'sources', problem: 'names a page twice' }] },
+  })
 }
 
 /** Anchors claims that were paid, all in the transaction of their payments. */
@@ -57,7 +67,7 @@ export function commitClaims(deps: AttestDeps, tx: Tx, sales: readonly Sale[]): 
 }
 
 function claim(deps: AttestDeps, sale: Sale): Stamping {
-  const facts = sale.reservation as unknown as ClaimFacts
+  const facts = sale.reservation as unknown as ReservedClaim
   const [first] = facts.sources
   return {
     sale,
@@ -66,6 +76,7 @@ function claim(deps: AttestDeps, sale: Sale): Stamping {
     agent: facts.agent,
     pages: facts.sources.map(({ page }) => page) as unknown as Stamping['pages'],
     quoteFound: null,
+    snapshots: facts.snapshots ?? [],
     write: (shares) => ({
       record: {
         type: 'assay.claim/v1',

@@ -6,6 +6,7 @@ import type { AttestDeps } from './deps.ts'
 import { zeroBytes32 } from './eas.ts'
 import type { CitationFacts } from './prepare-attestation.ts'
 import { checksumOrNull } from './sign-record.ts'
+import type { ReservedSnapshot } from './store-snapshots.ts'
 
 /** Stamps citations that were paid, all in the transaction of their payments. */
 export function commitAttestations(deps: AttestDeps, tx: Tx, sales: readonly Sale[]): Promise<AnswerContent[]> {
@@ -17,7 +18,7 @@ export function commitAttestations(deps: AttestDeps, tx: Tx, sales: readonly Sal
 }
 
 function citation(deps: AttestDeps, sale: Sale): Stamping {
-  const facts = sale.reservation as unknown as CitationFacts
+  const facts = sale.reservation as unknown as CitationFacts & { snapshots?: ReservedSnapshot[] }
   const { page } = facts
   return {
     sale,
@@ -26,6 +27,7 @@ function citation(deps: AttestDeps, sale: Sale): Stamping {
     agent: facts.agent,
     pages: [page],
     quoteFound: facts.quote?.found ?? null,
+    snapshots: facts.snapshots ?? [],
     write: ([share]) => ({
       record: {
         type: 'assay.citation/v1',

@@ -16,6 +16,7 @@ import type { CitationData } from './eas.ts'
 import { signRecord } from './sign-record.ts'
 import type { SourceUrl } from './source-url.ts'
 import { type AttestationRow, findByPayments, insertAttestations } from './store.ts'
+import { type ReservedSnapshot, storeSnapshots } from './store-snapshots.ts'
 import { findWashSigns, type WashSign } from './wash.ts'
 
 /** The operator's part of a citation. */
@@ -30,6 +31,8 @@ export type Stamping = {
   /** Whose creators share what the toll leaves, the first taking what cannot be divided. */
   pages: readonly [SourceUrl, ...SourceUrl[]]
   quoteFound: boolean | null
+  /** Pages that were fetched for this sale and are not stored yet. */
+  snapshots: readonly ReservedSnapshot[]
   write(shares: readonly Share[]): { record: { [key: string]: Json }; data: Omit<CitationData, 'recordSha256'> }
 }
 
@@ -127,6 +130,13 @@ async function stamp(deps: AttestDeps, tx: Tx, judged: readonly Judged[]): Promi
     return row
   })
   await insertAttestations(tx, made)
+  const ids = new Set(made.map(({ id }) => id))
+  await storeSnapshots(
+    tx,
+    judged.flatMap(({ stamping: { id, snapshots } }) =>
+      ids.has(id) ? snapshots.map((snapshot) => ({ attestation: id, snapshot })) : [],
+    ),
+  )
   await appendToLog(
     tx,
     made.map(({ id, kind, record }) => ({ kind, subject: id, entry: Buffer.from(record) })),

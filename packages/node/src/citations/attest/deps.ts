@@ -8,6 +8,7 @@ import type { Database } from '../../store/database.ts'
 import type { DomainRules } from '../domain/canonical-domain.ts'
 import type { TransparencyLog } from '../log/index.ts'
 import type { CitationAttester } from './attester.ts'
+import type { PageThreads } from './page-threads-adapter.ts'
 import type { Snapshots } from './snapshots.ts'
 
 export type AttestSettings = {
@@ -43,6 +44,7 @@ export type AttestDeps = {
   proofs: ProofDeps
   domains: DomainRules
   snapshots: Snapshots
+  threads: PageThreads
   tree: TransparencyLog
   attester: CitationAttester
   apiUrl: string

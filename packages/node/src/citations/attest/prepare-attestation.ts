@@ -8,10 +8,11 @@ import type { PreparedAnswer } from '../../payments/index.ts'
 import { entryBytesMax } from '../log/index.ts'
 import { normalText } from '../page/text-digest.ts'
 import { requireAgent } from './agent-statement.ts'
+import { citedHost } from './cited-host.ts'
 import type { AttestDeps } from './deps.ts'
-import { findQuote } from './find-quote.ts'
 import type { Snapshot } from './snapshots.ts'
 import { type SourceUrl, sourceUrl } from './source-url.ts'
+import type { ReservedSnapshot } from './store-snapshots.ts'
 
 export type AttestBody = {
   source_url: string
@@ -26,6 +27,7 @@ export type AttestBody = {
 export type CitationFacts = {
   id: string
   agent: Address
+  /** The address that was cited, and whose page it turned out to be. */
   page: SourceUrl
   finalUrl: string
   httpStatus: number
@@ -39,7 +41,7 @@ export type CitationFacts = {
   queryId: string | null
 }
 
-/** Reads the page, looks for the quote and checks who cites. Changes nothing but the stored copy of the page. */
+/** Checks who cites, reads the page and looks for the quote. Whatever needs no page is checked before it is fetched. */
 export async function prepareAttestation(deps: AttestDeps, body: AttestBody, payer: Address): Promise<PreparedAnswer> {
   const page = sourceUrl(body.source_url, deps.domains)
   const agent = parseAddress(body.agent_wallet) as Address
@@ -47,16 +49,19 @@ export async function prepareAttestation(deps: AttestDeps, body: AttestBody, pay
   const claimSha256 = body.claim === undefined ? undefined : sha256(normalText(body.claim))
   await requireAgent(
     deps,
-    { agent, payer, sourceUrl: page.url, quoteSha256, claimSha256 },
+    { agent, payer, sourceUrl: page.asked, quoteSha256, claimSha256 },
     body.agent_signature as Hex | undefined,
   )
+  const matched = body.query_id === undefined ? undefined : await requireMatched(deps, body.query_id, page)
   const snapshot = await deps.snapshots.of(page)
-  if (body.query_id !== undefined) await requireUnchanged(deps, body.query_id, page, snapshot)
-  const found = body.quote === undefined ? undefined : findQuote(snapshot.text, body.quote)
+  if (matched && !snapshot.textSha256.equals(matched.textSha256))
+    throw new Problem('page_changed', { detail: 'The text of the page is no longer the one that the query matched.' })
+  const cited = citedPage(deps, page, snapshot)
+  const found = body.quote === undefined ? undefined : await deps.threads.find(snapshot.text, body.quote)
   const facts: CitationFacts = {
     id: deps.ids.next('att'),
     agent,
-    page,
+    page: cited,
     ...snapshotFacts(snapshot),
     quote:
       found && quoteSha256
@@ -70,20 +75,25 @@ export async function prepareAttestation(deps: AttestDeps, body: AttestBody, pay
     claimSha256: claimSha256 ? toHex(claimSha256) : null,
     queryId: body.query_id ?? null,
   }
-  return reserve(facts)
+  return reserve(facts, [await deps.snapshots.toStore(page, snapshot)])
 }
 
 /** What the record adds to the facts: parties, payment and terms, all of known length. */
 const recordBytesBeyond = 4_096
 
 /** Refused here, for a record that does not fit into an entry of the log would be found out only once it is paid. */
-export function reserve(facts: { id: string }): PreparedAnswer {
+export function reserve(
+  facts: { id: string },
+  snapshots: readonly (ReservedSnapshot | undefined)[] = [],
+): PreparedAnswer {
   if (Buffer.byteLength(canonicalJson(facts as unknown as Json)) > entryBytesMax - recordBytesBeyond)
     throw new Problem('input_invalid', {
       detail: 'The addresses of the pages are too long to be logged together.',
       extra: { problems: [{ field: 'sources', problem: 'are too long together' }] },
     })
-  return { answer: jsonAnswer({ id: facts.id }), reservation: facts as unknown as Json }
+  const toStore = snapshots.filter((snapshot) => snapshot !== undefined)
+  const reservation = toStore.length === 0 ? facts : { ...facts, snapshots: toStore }
+  return { answer: jsonAnswer({ id: facts.id }), reservation: reservation as unknown as Json }
 }
 
 export function snapshotFacts(snapshot: Snapshot) {
@@ -98,14 +108,22 @@ export function snapshotFacts(snapshot: Snapshot) {
   }
 }
 
-/** Whoever cites what a query found cites what it showed. */
-async function requireUnchanged(deps: AttestDeps, queryId: string, page: SourceUrl, snapshot: Snapshot) {
-  const matched = await deps.findMatched(queryId, page.url)
-  if (!matched)
-    throw new Problem('input_invalid', {
-      detail: 'query_id names no match of the last 90 days that offered this page.',
-      extra: { problems: [{ field: 'query_id', problem: 'names no match that offered this page' }] },
+/** The page as it was cited, with the host that is paid for it. */
+export function citedPage(deps: Pick<AttestDeps, 'domains'>, page: SourceUrl, snapshot: Snapshot): SourceUrl {
+  const host = citedHost(snapshot, deps.domains)
+  if (!host)
+    throw new Problem('page_unreadable', {
+      detail: `The page leads to ${new URL(snapshot.finalUrl).hostname}, which is not a public domain.`,
     })
-  if (!snapshot.textSha256.equals(matched.textSha256))
-    throw new Problem('page_changed', { detail: 'The text of the page is no longer the one that the query matched.' })
+  return { url: page.url, ...host }
+}
+
+/** A citation that names a query cites a page which that query offered. */
+async function requireMatched(deps: AttestDeps, queryId: string, page: SourceUrl) {
+  const matched = await deps.findMatched(queryId, page.url)
+  if (matched) return matched
+  throw new Problem('input_invalid', {
+    detail: 'query_id names no match of the last 90 days that offered this page.',
+    extra: { problems: [{ field: 'query_id', problem: 'names no match that offered this page' }] },
+  })
 }

@@ -1,51 +1,52 @@
 import { expect, test } from 'vitest'
-import { systemClock } from '../../kernel/clock.ts'
-import type { Outbound } from '../../outbound/index.ts'
-import type { Database } from '../../store/database.ts'
-import { createSnapshots } from './snapshots.ts'
+import { openSnapshots, type SiteOptions } from './snapshots.fixture.ts'
 
-/** A database that knows no page; whatever is stored is counted. */
-function openSnapshots(answer: { url: string; httpStatus?: number }, forbidden: readonly string[] = []) {
-  const stored: string[] = []
-  const database = {
-    query: async () => ({ rows: [], rowCount: 0 }),
-    transaction: async (work: (tx: unknown) => Promise<unknown>) =>
-      work({ query: async (text: string) => stored.push(text) }),
-  } as unknown as Database
-  const outbound = {
-    fetch: async () => ({
-      status: 'ok',
-      httpStatus: 200,
-      headers: new Map([['content-type', 'text/html']]),
-      bytes: Buffer.from('<html><body><article><p>Words of the page.</p></article></body></html>'),
-      ...answer,
-    }),
-  } as unknown as Outbound
-  const mayRead = async (url: string) => (forbidden.includes(url) ? 'robots.txt forbids it' : undefined)
-  const snapshots = createSnapshots({ database, outbound, clock: systemClock, mayRead, freshMs: 1_000 })
-  const page = { url: 'http://www.cited.com/a', domain: 'www.cited.com', registrable: 'cited.com' }
-  return { read: () => snapshots.of(page), stored }
-}
+const page = { url: 'http://www.cited.com/a', domain: 'www.cited.com', registrable: 'cited.com' }
+const read = (options: SiteOptions = {}) => openSnapshots(options).snapshots.of(page)
 
-test('a page that leads to another domain is not taken for the one that was cited', async () => {
-  for (const url of ['https://other.com/a', 'https://cited.com.other.com/', 'https://notcited.com/']) {
-    const { read, stored } = openSnapshots({ url })
-    await expect(read()).rejects.toMatchObject({ code: 'page_unreadable' })
-    expect(stored).toEqual([])
-  }
-})
-
-test('a page that moved within its domain is read, unless robots.txt forbids where it went', async () => {
+test('a page that moved is read, unless robots.txt forbids where it went', async () => {
   const moved = 'https://cited.com/b'
-  expect(await openSnapshots({ url: moved }).read()).toMatchObject({ finalUrl: moved, text: 'Words of the page.' })
-  const { read, stored } = openSnapshots({ url: moved }, [moved])
-  await expect(read()).rejects.toMatchObject({ code: 'page_unreadable' })
-  expect(stored).toEqual([])
+  expect(await read({ finalUrl: () => moved })).toMatchObject({ finalUrl: moved, text: 'Words of the page.' })
+  const { snapshots, fetched } = openSnapshots({ finalUrl: () => moved, forbidden: [moved] })
+  await expect(snapshots.of(page)).rejects.toMatchObject({ code: 'page_unreadable' })
+  expect(fetched).toEqual([page.url])
 })
 
 test('only 200 is a page', async () => {
   for (const httpStatus of [204, 206, 404, 500])
-    await expect(openSnapshots({ url: 'http://www.cited.com/a', httpStatus }).read()).rejects.toMatchObject({
-      code: 'page_unreadable',
-    })
+    await expect(read({ httpStatus })).rejects.toMatchObject({ code: 'page_unreadable' })
+})
+
+test('many citations of one page at once fetch it once', async () => {
+  const { snapshots, fetched } = openSnapshots()
+  await Promise.all([snapshots.of(page), snapshots.of(page), snapshots.of(page)])
+  expect(fetched).toEqual([page.url])
+})
+
+test('redirects that lead back, go on for too long or give up encryption are not followed', async () => {
+  const { snapshots, fetched } = openSnapshots({ finalUrl: (url) => `${url}a` })
+  await expect(snapshots.of(page)).rejects.toThrow('more than 3 redirects')
+  expect(fetched).toHaveLength(4)
+  const long = (url: string) => (url === page.url ? `http://b.com/${'a'.repeat(2_048)}` : url)
+  await expect(read({ finalUrl: long })).rejects.toThrow('more than 2048 characters')
+  const back = (url: string) => (url === page.url ? 'http://b.com/' : page.url)
+  await expect(read({ finalUrl: back })).rejects.toThrow('lead back')
+  const secure = { ...page, url: 'https://www.cited.com/a' }
+  const plain = openSnapshots({ finalUrl: () => 'http://www.cited.com/a' })
+  await expect(plain.snapshots.of(secure)).rejects.toThrow('https redirects to http')
+})
+
+test('the host that a redirect leads to is asked in its own turn', async () => {
+  const turns: string[] = []
+  const { snapshots } = openSnapshots({
+    finalUrl: () => 'https://b-site.com/story',
+    turns: {
+      take: (host, work) => {
+        turns.push(host)
+        return work()
+      },
+    },
+  })
+  await snapshots.of(page)
+  expect(turns).toEqual(['www.cited.com', 'b-site.com'])
 })

@@ -1,15 +1,18 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { Problem } from '../../kernel/problem.ts'
-import type { Outbound, OutboundOk } from '../../outbound/index.ts'
+import type { Outbound, OutboundOk, OutboundOutcome } from '../../outbound/index.ts'
 import type { Database } from '../../store/database.ts'
 import type { MayRead } from '../crawl/may-read.ts'
-import { matchSuffix } from '../domain/public-suffix.ts'
-import { readPage } from '../page/read-page.ts'
+import type { HostTurns } from './host-turns.ts'
+import type { PageThreads } from './page-threads-adapter.ts'
 import type { SourceUrl } from './source-url.ts'
+import { isStored, type ReservedSnapshot, reserveSnapshot } from './store-snapshots.ts'
 
 /** A page as it was at a moment. */
 export type Snapshot = {
   finalUrl: string
+  /** What the page names as its own address. */
+  canonical: string | null
   httpStatus: number
   fetchedAt: Date
   contentSha256: Buffer
@@ -20,19 +23,25 @@ export type Snapshot = {
   licence: string | null
 }
 
-export type Snapshots = { of(page: SourceUrl): Promise<Snapshot> }
+export type Snapshots = {
+  of(page: SourceUrl): Promise<Snapshot>
+  /** What a sale has to store with its commit; undefined where the database has this reading already. */
+  toStore(page: SourceUrl, snapshot: Snapshot): Promise<ReservedSnapshot | undefined>
+}
 
 export type SnapshotDeps = {
   database: Database
   outbound: Outbound
   clock: Clock
   mayRead: MayRead
+  turns: HostTurns
+  threads: PageThreads
   freshMs: number
 }
 
 const keptCharactersMax = 32_000_000
 
-/** What was read a moment ago, by the crawler or for an earlier citation; otherwise the page is asked for now. */
+/** What the crawler or an earlier citation read recently; otherwise the page is fetched now. Writes nothing. */
 export function createSnapshots(deps: SnapshotDeps): Snapshots {
   const kept = new Map<string, Snapshot>()
   const underWay = new Map<string, Promise<Snapshot>>()
@@ -48,7 +57,13 @@ export function createSnapshots(deps: SnapshotDeps): Snapshots {
     }
     return snapshot
   }
-  const load = async (page: SourceUrl) => (await readStored(deps, page)) ?? (await fetchPage(deps, page))
+  const stored = new WeakSet<Snapshot>()
+  const load = async (page: SourceUrl) => {
+    const known = await readStored(deps, page)
+    if (!known) return fetchPage(deps, page)
+    stored.add(known)
+    return known
+  }
   return {
     of: async (page) => {
       const known = kept.get(page.url)
@@ -66,17 +81,23 @@ export function createSnapshots(deps: SnapshotDeps): Snapshots {
       underWay.set(page.url, loading)
       return loading
     },
+    toStore: async (page, snapshot) => {
+      if (stored.has(snapshot)) return undefined
+      if (!(await isStored(deps.database, page.url, snapshot))) return reserveSnapshot(page.url, snapshot)
+      stored.add(snapshot)
+      return undefined
+    },
   }
 }
 
 async function readStored(deps: SnapshotDeps, page: SourceUrl): Promise<Snapshot | undefined> {
   const { rows } = await deps.database.query<Snapshot>({
     name: 'cited_snapshot',
-    text: `select c.final_url as "finalUrl", c.http_status as "httpStatus", c.fetched_at as "fetchedAt",
+    text: `select c.final_url as "finalUrl", c.canonical, c.http_status as "httpStatus", c.fetched_at as "fetchedAt",
         c.content_sha256 as "contentSha256", c.text_sha256 as "textSha256", c.title, t.text, c.licence
       from cited_page c join cited_text t on t.text_sha256 = c.text_sha256 where c.url = $1 and c.fetched_at > $3
       union all
-      select p.url, 200, p.fetched_at, v.content_sha256, v.text_sha256, v.title, v.text, p.facts->'licences'->0->>'url'
+      select p.url, p.facts->>'canonical', 200, p.fetched_at, v.content_sha256, v.text_sha256, v.title, v.text, p.facts->'licences'->0->>'url'
       from crawl_page p join page_version v on v.domain = p.domain and v.url = p.url and v.text_sha256 = p.text_sha256
       where p.domain = $2 and p.url = $1 and p.fetched_at > $3 and p.problem is null
       order by "fetchedAt" desc limit 1`,
@@ -87,66 +108,59 @@ async function readStored(deps: SnapshotDeps, page: SourceUrl): Promise<Snapshot
 
 const unreadable = (detail: string) => new Problem('page_unreadable', { detail })
 
+const redirectsMax = 3
+
 async function fetchPage(deps: SnapshotDeps, page: SourceUrl): Promise<Snapshot> {
-  await requireReadable(deps, page.url)
-  const answer = await deps.outbound.fetch(page.url, {
-    maxBytes: 5 * 1024 * 1024,
-    totalMs: 10_000,
-    accept: ['text/html', 'application/xhtml+xml', 'text/plain'],
-    headers: { accept: 'text/html,application/xhtml+xml,text/plain' },
-    redirectsMax: 3,
-    plainHttp: true,
+  const asked: string[] = []
+  for (let url = page.url; ; ) {
+    const answer = await askHost(deps, url)
+    if (answer.status === 'ok' && answer.httpStatus === 200) return readAnswer(deps, answer)
+    if (answer.status === 'ok') throw unreadable(`The page answers ${answer.httpStatus}.`)
+    if (answer.reason !== 'too_many_redirects') throw unreadable(`The page could not be fetched: ${answer.detail}.`)
+    asked.push(url)
+    const problem = redirectProblem(asked, answer.url)
+    if (problem !== undefined) throw unreadable(`The page could not be fetched: ${problem}.`)
+    url = answer.url
+  }
+}
+
+/** No redirect is followed here: the host it leads to has its own robots.txt and its own turns. */
+function askHost(deps: SnapshotDeps, url: string): Promise<OutboundOutcome> {
+  return deps.turns.take(new URL(url).hostname, async () => {
+    const forbidden = await deps.mayRead(url)
+    // A site that asks not to be read is not read for a citation either.
+    if (forbidden !== undefined) throw unreadable(`The page may not be read: ${forbidden}.`)
+    return deps.outbound.fetch(url, {
+      maxBytes: 5 * 1024 * 1024,
+      totalMs: 10_000,
+      accept: ['text/html', 'application/xhtml+xml', 'text/plain'],
+      headers: { accept: 'text/html,application/xhtml+xml,text/plain' },
+      redirectsMax: 0,
+      plainHttp: true,
+    })
   })
-  if (answer.status !== 'ok') throw unreadable(`The page could not be fetched: ${answer.detail}.`)
-  if (answer.httpStatus !== 200) throw unreadable(`The page answers ${answer.httpStatus}.`)
-  const host = new URL(answer.url).hostname
-  if (host !== page.domain && matchSuffix(host).registrable !== page.registrable)
-    throw unreadable(`The page leads to another domain, ${host}; cite that one.`)
-  if (answer.url !== page.url) await requireReadable(deps, answer.url)
-  return storePage(deps, page, answer)
 }
 
-/** A site that asks not to be read is not read for a citation either. */
-async function requireReadable(deps: SnapshotDeps, url: string): Promise<void> {
-  const reason = await deps.mayRead(url)
-  if (reason !== undefined) throw unreadable(`The page may not be read: ${reason}.`)
+function redirectProblem(asked: readonly string[], target: string): string | undefined {
+  if (!URL.canParse(target)) return 'it redirects to what is not a URL'
+  // A longer one could not be stored, which would come out only after the payment.
+  if (new URL(target).href.length > 2_048) return 'it redirects to an address of more than 2048 characters'
+  if (asked.length > redirectsMax) return `more than ${redirectsMax} redirects`
+  if (asked.includes(target)) return 'the redirects lead back'
+  if (asked.at(-1)?.startsWith('https:') && !target.startsWith('https:')) return 'https redirects to http'
+  return undefined
 }
 
-async function storePage(deps: SnapshotDeps, page: SourceUrl, answer: OutboundOk): Promise<Snapshot> {
-  const read = readPage(answer.bytes, answer.url, answer.headers)
+async function readAnswer(deps: SnapshotDeps, answer: OutboundOk): Promise<Snapshot> {
+  const fetchedAt = new Date(deps.clock.nowMs())
+  const read = await deps.threads.read(answer.bytes, answer.url, answer.headers)
   if ('problem' in read) throw unreadable(`The page could not be read: ${read.detail}.`)
-  const snapshot: Snapshot = {
+  return {
+    ...read,
     finalUrl: answer.url,
     httpStatus: answer.httpStatus,
-    fetchedAt: new Date(deps.clock.nowMs()),
+    fetchedAt,
     contentSha256: Buffer.from(read.contentSha256),
     textSha256: Buffer.from(read.textSha256),
-    title: read.facts.title,
-    text: read.text,
-    licence: read.facts.licences[0]?.url ?? null,
   }
-  await deps.database.transaction(async (tx) => {
-    await tx.query('insert into cited_text values ($1, $2) on conflict do nothing', [
-      snapshot.textSha256,
-      snapshot.text,
-    ])
-    await tx.query(
-      `insert into cited_page (url, final_url, http_status, title, content_sha256, text_sha256, licence, fetched_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8)
-       on conflict (url) do update set final_url = excluded.final_url, http_status = excluded.http_status,
-         title = excluded.title, content_sha256 = excluded.content_sha256, text_sha256 = excluded.text_sha256,
-         licence = excluded.licence, fetched_at = excluded.fetched_at`,
-      [
-        page.url,
-        snapshot.finalUrl,
-        snapshot.httpStatus,
-        snapshot.title,
-        snapshot.contentSha256,
-        snapshot.textSha256,
-        snapshot.licence,
-        snapshot.fetchedAt,
-      ],
-    )
-  })
-  return snapshot
 }

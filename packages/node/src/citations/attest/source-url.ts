@@ -1,13 +1,17 @@
 import { Problem } from '../../kernel/problem.ts'
 import { canonicalDomain, type DomainRules } from '../domain/canonical-domain.ts'
+import { pageAddress } from '../domain/page-address.ts'
 
 export type SourceUrl = { url: string; domain: string; registrable: string }
+
+/** `asked` is the address as the caller wrote it, in the form of the WHATWG and without fragment: agents sign that one. */
+export type AskedUrl = SourceUrl & { asked: string }
 
 const refuse = (field: string, problem: string) =>
   new Problem('input_invalid', { detail: `${field} ${problem}.`, extra: { problems: [{ field, problem }] } })
 
-/** One spelling for each page: WHATWG, no fragment, no credentials, on a domain that somebody can own. */
-export function sourceUrl(text: string, rules: DomainRules, field = 'source_url'): SourceUrl {
+/** One spelling for each page, without credentials and on a domain that somebody can own. */
+export function sourceUrl(text: string, rules: DomainRules, field = 'source_url'): AskedUrl {
   if (text.length > 2_048 || !URL.canParse(text)) throw refuse(field, 'is not a URL of at most 2048 characters')
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refuse(field, 'must be http or https')
@@ -17,5 +21,5 @@ export function sourceUrl(text: string, rules: DomainRules, field = 'source_url'
   const domain = canonicalDomain(url.hostname, rules)
   if (!domain.ok) throw refuse(field, `is not on a public domain: ${domain.detail}`)
   if (url.href.length > 2_048) throw refuse(field, 'is longer than 2048 characters')
-  return { url: url.href, domain: domain.domain, registrable: domain.registrable }
+  return { url: pageAddress(url), asked: url.href, domain: domain.domain, registrable: domain.registrable }
 }

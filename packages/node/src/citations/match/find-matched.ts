@@ -1,5 +1,6 @@
 import { fromHex, type Hex } from '../../kernel/bytes.ts'
 import type { Sql } from '../../store/database.ts'
+import { pageAddress } from '../domain/page-address.ts'
 
 /** The text that a page had when a query offered it; undefined when that query did not, or is forgotten by now. */
 export async function findMatched(
@@ -7,10 +8,12 @@ export async function findMatched(
   queryId: string,
   url: string,
 ): Promise<{ textSha256: Uint8Array } | undefined> {
-  const { rows } = await sql.query<{ text_sha256: Hex }>(
-    `select p->>'text_sha256' as text_sha256 from match_query, jsonb_array_elements(pages) p
-     where id = $1 and p->>'url' = $2 limit 1`,
-    [queryId, url],
+  const { rows } = await sql.query<{ url: string; text_sha256: Hex }>(
+    `select p->>'url' as url, p->>'text_sha256' as text_sha256 from match_query, jsonb_array_elements(pages) p where id = $1`,
+    [queryId],
   )
-  return rows[0] && { textSha256: fromHex(rows[0].text_sha256) }
+  // The crawler keeps addresses as sites write them, tracking parameters included.
+  const wanted = pageAddress(url)
+  const offered = rows.find((row) => pageAddress(row.url) === wanted)
+  return offered && { textSha256: fromHex(offered.text_sha256) }
 }

@@ -45,7 +45,7 @@ export type ReadPage = {
 type Head = {
   title: string
   metas: Map<string, string[]>
-  links: { rel: string; href: string; type: string }[]
+  links: { rel: string; href: string; type: string; inHead: boolean }[]
   jsonLd: string[]
   language: string | undefined
   anchors: { href: string; text: string }[]
@@ -120,6 +120,7 @@ function readHead(tokens: readonly HtmlToken[]): Head {
         rel: (attributes.get('rel') ?? '').toLowerCase(),
         href: attributes.get('href') ?? '',
         type: (attributes.get('type') ?? '').toLowerCase(),
+        inHead: !bodyStarted,
       })
     // Looser than for proofs: a robots tag counts even where a stray element ended the head.
     else if (name === 'meta' && !bodyStarted) addMeta(head, attributes)
@@ -162,7 +163,8 @@ function factsOf(
   const cited = main.links.flatMap(({ href }) => resolve(href, site)).filter((target) => target.host !== site.host)
   const policy = (pattern: RegExp) =>
     head.anchors.some((anchor) => pattern.test(anchor.text) || pattern.test(anchor.href))
-  const canonicalLink = head.links.find(({ rel }) => rel === 'canonical')?.href
+  // It decides who is paid for a citation, so a comment in the body must not set it.
+  const canonicalLink = head.links.find(({ rel, inHead }) => inHead && rel === 'canonical')?.href
   return {
     title: meta('og:title')[0] ?? head.title,
     language: head.language,
