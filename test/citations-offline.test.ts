@@ -152,6 +152,34 @@ test('a remittance had no signature and no keys to verify it with', async () => 
   })
 })
 
+/** As the anchoring job leaves it once the head is in a final block. */
+async function anchorHead(file: CitationAttestation) {
+  const [, size = '', root = ''] = (file.log.checkpoint ?? '').split('\n')
+  const bytes = Buffer.from(root, 'base64')
+  await till.db.owner.query(
+    `insert into log_anchor (network, size, root, contract, state, transaction, sent_at, block_number, anchored_at)
+     values ('eip155:8453', $1, $2, $3, 'anchored', $4, now(), 1, now())
+     on conflict (network, size) do update set state = 'anchored', block_number = 1, anchored_at = now()`,
+    [size, bytes, `0x${'00'.repeat(20)}`, `0x${'11'.repeat(32)}`],
+  )
+  return { size: Number(size), root: `0x${bytes.toString('hex')}` }
+}
+
+test('a policy that demands an anchor could not be met by a head that grew from it', async () => {
+  const bought = await buyAttestation()
+  const anchor = await anchorHead(bought)
+  await buyAttestation()
+  const later = await whenWitnessed(bought)
+  const policy = parseVerifyPolicy('anchor')
+  expect(await outcome(later, { policy, anchors: [anchor] })).toMatchObject({ ok: true, anchor: 'passed' })
+  expect(await outcome(later, { policy })).toMatchObject({ ok: false, anchor: 'failed' })
+  const forked = { ...anchor, root: `0x${'22'.repeat(32)}` }
+  expect(await outcome(later, { anchors: [forked] })).toMatchObject({ ok: false, anchor: 'failed' })
+  expect(await outcome(later, { policy, anchors: [{ ...forked, size: anchor.size + 1_000 }] })).toMatchObject({
+    ok: false,
+  })
+})
+
 async function isNoticed(changed: unknown, isAbout: (field: string) => boolean): Promise<boolean> {
   const file = parseAttestation(changed)
   if (!file) return true
@@ -161,6 +189,7 @@ async function isNoticed(changed: unknown, isAbout: (field: string) => boolean):
 
 test('a changed or removed field of an evidence file went unnoticed', async () => {
   const citation = await buyAttestation()
+  await anchorHead(citation)
   const claim = await buyEvidence('/v1/claims/anchor', {
     statement: 'Borrowing became dearer.',
     sources: await provenPages(),
@@ -189,7 +218,10 @@ test('a changed or removed field of an evidence file went unnoticed', async () =
     expect(unnoticed).toEqual([])
     // Listing everything as not covered would be no verification.
     expect(
-      (before.notCovered ?? []).filter((path) => !/^(?:weight|payouts\[\d\]|remitted_for_this)/.test(path)),
+      (before.notCovered ?? []).filter(
+        (path) =>
+          !/^(?:weight|payouts\[\d\]|log\.anchor\.(?:network|contract|transaction)$|remitted_for_this)/.test(path),
+      ),
     ).toEqual([])
   }
 }, 240_000)

@@ -1,5 +1,5 @@
 export { type CitationAttester, createCitationAttester } from './attest/attester.ts'
-export { withKeys } from './attest/describe-attestation.ts'
+export { describeLog, withKeys } from './attest/describe-attestation.ts'
 export { zeroBytes32 } from './attest/eas.ts'
 export { signRecord } from './attest/sign-record.ts'
 export { findAttestation } from './attest/store.ts'

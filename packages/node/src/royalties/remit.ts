@@ -2,13 +2,13 @@ import {
   accrueShares,
   appendToLog,
   type CitationAttester,
+  describeLog,
   findPayee,
   mergeLines,
   readPayouts,
   type Share,
   signRecord,
   type TransparencyLog,
-  withKeys,
   zeroBytes32,
 } from '../citations/index.ts'
 import { jsonAnswer } from '../http/index.ts'
@@ -175,7 +175,7 @@ export async function describeRemittance(deps: RoyaltyDeps, sql: Sql, row: Remit
     attestation: row.signed,
     royalty_micro: row.royaltyMicro.toString(),
     payouts: await readPayouts(sql, row.id, { ...deps.windows, nowMs: deps.clock.nowMs(), apiUrl: deps.apiUrl }),
-    log: withKeys(deps, url, await deps.tree.proofOf(row.id, 'witnessed')),
+    log: await describeLog({ ...deps, database: sql }, url, await deps.tree.proofOf(row.id, 'witnessed')),
   }
 }
 

@@ -1,8 +1,9 @@
 import { fromBase64, toBase64, utf8 } from '../bytes.ts'
 import { readDirectory, type TrustedKey } from '../trusted-keys.ts'
 import { type CitationAttestation, type Finding, failed, guarded, notChecked, passed } from './attestation-file.ts'
+import { checkAnchor } from './check-anchor.ts'
 import { addressOf, recordText } from './check-record.ts'
-import { checkAnchor, checkWitnesses, findCosignatures } from './check-witnesses.ts'
+import { checkWitnesses, findCosignatures } from './check-witnesses.ts'
 import {
   type Checkpoint,
   isSignedByLog,
@@ -28,7 +29,7 @@ export async function checkLog(file: CitationAttestation, options: VerifyAttesta
     await guarded('checkpoint', () => checkHead(log, head, key, cosignatures.verified.length)),
     checkHeadKey(file, key, cosignatures.times, options),
     await guarded('witnesses', () => checkWitnesses(file, cosignatures, options)),
-    checkAnchor(head, options),
+    await guarded('anchor', () => checkAnchor(file, head, options)),
   ]
 }
 

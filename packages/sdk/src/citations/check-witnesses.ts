@@ -1,4 +1,3 @@
-import { toHex } from 'viem'
 import { isRecord } from '../bytes.ts'
 import { type CitationAttestation, type Finding, failed, notChecked, passed } from './attestation-file.ts'
 import { type Checkpoint, cosignedAt, type NoteKey, parseNoteKey } from './tlog.ts'
@@ -107,15 +106,4 @@ function countNamed({ verified }: Cosignatures, { policy }: VerifyAttestationOpt
   return policy
     ? notChecked('witnesses', detail)
     : failed('witnesses', `${detail}, or accept it with the policy "logged"`)
-}
-
-/** A head on chain is the same for everybody. Another root at the same size is a second tree, whatever the policy says. */
-export function checkAnchor(head: Checkpoint, { anchors = [], policy }: VerifyAttestationOptions): Finding {
-  const root = toHex(head.root)
-  const sameSize = anchors.filter(({ size }) => size === head.size)
-  if (sameSize.some((anchor) => anchor.root.toLowerCase() !== root))
-    return { check: failed('anchor', `the chain holds another tree of size ${head.size}`) }
-  if (sameSize.length > 0) return { check: passed('anchor', `the tree head of size ${head.size} is on chain`) }
-  const detail = `no head of size ${head.size} that was read on chain was given`
-  return { check: (policy?.anchor ? failed : notChecked)('anchor', detail) }
 }

@@ -53,7 +53,7 @@ test('a policy with a term twice, an unknown term or a character too many is ref
 
 test('arbitrary text is a policy or none, and never an error', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
+    fc.property(fc.string({ maxLength: 120 }), (text) => {
       const policy = parseVerifyPolicy(text)
       expect(policy === undefined || typeof policy.logged === 'boolean').toBe(true)
     }),
