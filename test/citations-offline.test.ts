@@ -1,12 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openWitness } from '../packages/cli/src/citations/run-witness.ts'
+import { runCli } from '../packages/cli/src/run-cli.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { addCheckpointBody } from '../packages/node/src/citations/log/witness.ts'
 import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
-import { type CitationAttestation, parseAttestation, verifyAttestation } from '../packages/sdk/src/index.ts'
+import {
+  type CitationAttestation,
+  parseAttestation,
+  parseVerifyPolicy,
+  verifyAttestation,
+} from '../packages/sdk/src/index.ts'
+import { changedAt, leafPaths, removedAt } from './support/change-field.ts'
 import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
 
 let till: TillFixture
@@ -24,23 +32,35 @@ afterAll(async () => {
 
 const url = (path: string) => `${till.node.url}${path}`
 
-async function buyAttestation(): Promise<CitationAttestation> {
-  const { rows } = await till.db.database.query<{ url: string }>(
-    `select v.url from page_version v join source s on s.domain = v.domain where s.state = 'proven' limit 1`,
-  )
-  const response = await buy(
-    buyer,
-    url('/v1/cite/attest'),
-    {},
-    {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ source_url: rows[0]?.url, agent_wallet: buyer.address }),
-    },
-  )
-  const parsed = parseAttestation(await response.json())
+async function buyEvidence(path: string, body: unknown): Promise<CitationAttestation> {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  const parsed = parseAttestation(await (await buy(buyer, url(path), {}, init)).json())
   if (!parsed) throw new Error('not an attestation')
   return parsed
+}
+
+async function provenPages(): Promise<string[]> {
+  const { rows } = await till.db.database.query<{ url: string }>(
+    `select v.url from page_version v join source s on s.domain = v.domain where s.state = 'proven' order by v.url limit 3`,
+  )
+  return rows.map((row) => row.url)
+}
+
+const buyAttestation = async () =>
+  buyEvidence('/v1/cite/attest', { source_url: (await provenPages())[0], agent_wallet: buyer.address })
+
+const shownWitnesses = (file: CitationAttestation | undefined) =>
+  (file?.log as { witnesses?: { cosigned_at: string }[] } | undefined)?.witnesses ?? []
+
+/** The same file once both witnesses have signed a head at or after the given second. */
+async function whenWitnessed(bought: CitationAttestation, fromSeconds = 0): Promise<CitationAttestation> {
+  for (let n = 0; n < 100; n += 1) {
+    const file = parseAttestation(await (await fetch(String((bought as { url?: string }).url))).json())
+    const times = shownWitnesses(file).map((one) => Date.parse(one.cosigned_at) / 1000)
+    if (file && times.length === 2 && Math.min(...times) >= fromSeconds) return file
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  throw new Error('the witnesses did not sign')
 }
 
 const outcome = async (file: CitationAttestation, options = {}) => {
@@ -48,27 +68,163 @@ const outcome = async (file: CitationAttestation, options = {}) => {
   return { ok, ...Object.fromEntries(checks.map(({ name, status }) => [name, status])) }
 }
 
-test('a bought attestation verifies offline, and with witnesses once they have signed', async () => {
+test('a bought attestation verifies offline, and by default once witnesses have signed', async () => {
   const bought = await buyAttestation()
-  expect(await outcome(bought)).toMatchObject({
+  const sound = {
+    record: 'passed',
+    signature: 'passed',
+    attester: 'passed',
+    shown: 'passed',
+    inclusion: 'passed',
+    checkpoint: 'passed',
+  }
+  expect(await outcome(bought, { policy: parseVerifyPolicy('logged') })).toMatchObject({ ok: true, ...sound })
+  expect(await outcome(bought)).toMatchObject({ ok: false, ...sound, witnesses: 'failed' })
+  const later = await whenWitnessed(bought)
+  expect(await outcome(later)).toMatchObject({ ok: true, ...sound, witnesses: 'passed' })
+  const witnesses = later.log.witness_keys ?? []
+  expect(await outcome(later, { witnesses })).toMatchObject({ ok: true, witnesses: 'passed' })
+  expect(await outcome(later, { trustedDirectory: await directory() })).toMatchObject({ ok: true, keys: 'passed' })
+})
+
+type Directory = { keys: { kid: string; nbf: number; exp?: number }[] }
+const directory = async () =>
+  (await (await fetch(url('/.well-known/http-message-signatures-directory'))).json()) as Directory
+
+test('a file that says it is not logged passed although a witness was demanded', async () => {
+  const later = await whenWitnessed(await buyAttestation())
+  const [witness = ''] = later.log.witness_keys ?? []
+  const unlogged = { ...later, log: { state: 'pending', url: (later as unknown as { url: string }).url } }
+  expect(await outcome(unlogged)).toMatchObject({ ok: true, log: 'not_checked' })
+  expect(await outcome(unlogged, { witnesses: [witness] })).toMatchObject({ ok: false, log: 'failed' })
+  for (const policy of ['logged', 'witnesses=1of1', 'anchor'])
+    expect(await outcome(unlogged, { policy: parseVerifyPolicy(policy) })).toMatchObject({ ok: false, log: 'failed' })
+  const verify = async (file: unknown, ...options: string[]) => {
+    await writeFile(join(home, 'file.json'), JSON.stringify(file))
+    return runCli(['verify', join(home, 'file.json'), ...options], createTestTerminal())
+  }
+  expect(await verify(later, '--witness', witness)).toBe(0)
+  expect(await verify(unlogged)).toBe(0)
+  expect(await verify(unlogged, '--witness', witness)).toBe(5)
+  expect(await verify(unlogged, '--policy', 'logged')).toBe(5)
+  expect(await verify(later, '--witness', witness, '--policy', 'witnesses=1of1,max-age=1d')).toBe(0)
+  expect(await verify(later, '--witness', witness, '--policy', 'witnesses=2of2')).toBe(5)
+  expect(await verify(later, '--policy', 'witnesses=1')).toBe(2)
+})
+
+test('a key that was not valid when it signed, or when the head was signed, was accepted', async () => {
+  const bought = await buyAttestation()
+  const signedAt = Number(bought.attestation.sig.message.time)
+  await new Promise((resolve) => setTimeout(resolve, 2_100))
+  await buyAttestation()
+  const later = await whenWitnessed(bought, signedAt + 1)
+  const published = await directory()
+  const withKey = (change: { nbf?: number; exp?: number }) => ({
+    trustedDirectory: { ...published, keys: published.keys.map((key) => ({ ...key, ...change })) },
+    policy: parseVerifyPolicy('key-valid'),
+  })
+  expect(await outcome(later, withKey({}))).toMatchObject({ ok: true, keys: 'passed', head_key: 'passed' })
+  expect(await outcome(later, withKey({ exp: signedAt - 1 }))).toMatchObject({ ok: false, keys: 'failed' })
+  expect(await outcome(later, withKey({ nbf: signedAt + 3_600 }))).toMatchObject({ ok: false, keys: 'failed' })
+  expect(await outcome(later, withKey({ exp: signedAt }))).toMatchObject({
+    ok: false,
+    keys: 'passed',
+    head_key: 'failed',
+  })
+  expect(await outcome(later, { policy: parseVerifyPolicy('key-valid') })).toMatchObject({ ok: false, keys: 'failed' })
+})
+
+test('a remittance had no signature and no keys to verify it with', async () => {
+  const parent = await buyAttestation()
+  const remitted = await buyEvidence('/v1/royalties/remit', { parent: parent.id, sale_price_micro: '1000000' })
+  const later = await whenWitnessed(remitted)
+  expect(
+    await outcome(later, { witnesses: later.log.witness_keys, trustedDirectory: await directory() }),
+  ).toMatchObject({
     ok: true,
     record: 'passed',
     signature: 'passed',
     attester: 'passed',
+    keys: 'passed',
     inclusion: 'passed',
     checkpoint: 'passed',
+    witnesses: 'passed',
   })
-  let later: CitationAttestation | undefined
-  for (let n = 0; n < 100 && (later?.log as { witnesses?: unknown[] } | undefined)?.witnesses?.length !== 2; n += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    later = parseAttestation(await (await fetch(url(`/v1/attestations/${bought.id}`))).json())
-  }
-  if (!later) throw new Error('not an attestation')
-  const witnesses = later.log.witness_keys ?? []
-  expect(await outcome(later, { witnesses })).toMatchObject({ ok: true, witnesses: 'passed' })
-  const directory = await (await fetch(url('/.well-known/http-message-signatures-directory'))).json()
-  expect(await outcome(later, { trustedDirectory: directory })).toMatchObject({ ok: true, keys: 'passed' })
 })
+
+/** As the anchoring job leaves it once the head is in a final block. */
+async function anchorHead(file: CitationAttestation) {
+  const [, size = '', root = ''] = (file.log.checkpoint ?? '').split('\n')
+  const bytes = Buffer.from(root, 'base64')
+  await till.db.owner.query(
+    `insert into log_anchor (network, size, root, contract, state, transaction, sent_at, block_number, anchored_at)
+     values ('eip155:8453', $1, $2, $3, 'anchored', $4, now(), 1, now())
+     on conflict (network, size) do update set state = 'anchored', block_number = 1, anchored_at = now()`,
+    [size, bytes, `0x${'00'.repeat(20)}`, `0x${'11'.repeat(32)}`],
+  )
+  return { size: Number(size), root: `0x${bytes.toString('hex')}` }
+}
+
+test('a policy that demands an anchor could not be met by a head that grew from it', async () => {
+  const bought = await buyAttestation()
+  const anchor = await anchorHead(bought)
+  await buyAttestation()
+  const later = await whenWitnessed(bought)
+  const policy = parseVerifyPolicy('anchor')
+  expect(await outcome(later, { policy, anchors: [anchor] })).toMatchObject({ ok: true, anchor: 'passed' })
+  expect(await outcome(later, { policy })).toMatchObject({ ok: false, anchor: 'failed' })
+  const forked = { ...anchor, root: `0x${'22'.repeat(32)}` }
+  expect(await outcome(later, { anchors: [forked] })).toMatchObject({ ok: false, anchor: 'failed' })
+  expect(await outcome(later, { policy, anchors: [{ ...forked, size: anchor.size + 1_000 }] })).toMatchObject({
+    ok: false,
+  })
+})
+
+async function isNoticed(changed: unknown, isAbout: (field: string) => boolean): Promise<boolean> {
+  const file = parseAttestation(changed)
+  if (!file) return true
+  const { ok, notCovered = [] } = await verifyAttestation(file)
+  return !ok || notCovered.some(isAbout)
+}
+
+test('a changed or removed field of an evidence file went unnoticed', async () => {
+  const citation = await buyAttestation()
+  await anchorHead(citation)
+  const claim = await buyEvidence('/v1/claims/anchor', {
+    statement: 'Borrowing became dearer.',
+    sources: await provenPages(),
+    agent_wallet: buyer.address,
+  })
+  const remittance = await buyEvidence('/v1/royalties/remit', { parent: claim.id, sale_price_micro: '1000000' })
+  for (const bought of [citation, claim, remittance]) {
+    const file = await whenWitnessed(bought)
+    const before = await verifyAttestation(file)
+    expect(before.ok).toBe(true)
+    const known = new Set(before.notCovered)
+    const unnoticed: string[] = []
+    for (const path of leafPaths(file)) {
+      // Each kind of file has every field changed; one has them changed in every way.
+      const changed = changedAt(file, path).slice(0, file.id === citation.id ? undefined : 1)
+      for (const other of changed)
+        if (!(await isNoticed(other, (field) => field.startsWith(path)))) unnoticed.push(path)
+      // A removed field cannot be listed, but what rested on it can.
+      if (
+        file.id === citation.id &&
+        !known.has(path) &&
+        !(await isNoticed(removedAt(file, path), (field) => !known.has(field)))
+      )
+        unnoticed.push(`without ${path}`)
+    }
+    expect(unnoticed).toEqual([])
+    // Listing everything as not covered would be no verification.
+    expect(
+      (before.notCovered ?? []).filter(
+        (path) =>
+          !/^(?:weight|payouts\[\d\]|log\.anchor\.(?:network|contract|transaction)$|remitted_for_this)/.test(path),
+      ),
+    ).toEqual([])
+  }
+}, 240_000)
 
 test('what was bent afterwards does not verify', async () => {
   const bought = await buyAttestation()

@@ -117,6 +117,22 @@ test('a purchase whose end is unknown ends with 4 and is resumed without paying 
   await expect(readFile(error.resume_file)).rejects.toThrow()
 })
 
+test('a demand for a witness was ignored for a file that is not an attestation', async () => {
+  const file = join(folder, 'unlogged.json')
+  expect((await assay(['buy', echo('unlogged'), '--demo', '--save', file])).code).toBe(0)
+  expect((await assay(['verify', file])).code).toBe(0)
+  for (const demand of [
+    ['--policy', 'logged'],
+    ['--witness', 'w+00000000+BA=='],
+    ['--anchor', `1:0x${'00'.repeat(32)}`],
+  ]) {
+    const demanding = await assay(['verify', file, ...demand])
+    expect(demanding.code).toBe(5)
+    expect(demanding.err).toContain('is not an attestation')
+  }
+  expect((await assay(['verify', file, '--policy', 'witnesses=2'])).code).toBe(2)
+})
+
 test('a saved answer verifies offline, against published keys, and not when it was changed', async () => {
   const file = join(folder, 'answer.json')
   expect((await assay(['buy', echo('kept'), '--demo', '--save', file, '--out', join(folder, 'body')])).code).toBe(0)

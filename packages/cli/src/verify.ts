@@ -1,17 +1,26 @@
 import { readFile } from 'node:fs/promises'
-import type { EvidenceCheck, EvidenceReport } from '@assay/sdk'
+import type { EvidenceCheck, EvidenceReport, VerifyAttestationOptions } from '@assay/sdk'
 import { type AddCommand, type CommandContext, jsonOption } from './command-context.ts'
 import { CliError, exitCodes, usageError } from './exit-codes.ts'
 import { printResult } from './output.ts'
 
-type VerifyOptions = { json?: boolean; online?: boolean; keys?: string; witness?: string[] }
+type VerifyOptions = {
+  json?: boolean
+  online?: boolean
+  keys?: string
+  witness?: string[]
+  anchor?: string[]
+  policy?: string
+}
+
+const collect = (value: string, earlier: string[]) => [...earlier, value]
 
 export const addVerify: AddCommand = (program, context) => {
   program
     .command('verify')
     .summary('check an answer that was saved, offline')
     .description(
-      'Checks a file that `assay buy --save` wrote, a report on a token (`assay report --out`), or the attestation of a citation or claim (`assay cite --out`): the signature over answer and request, the body digest, the key at that ' +
+      'Checks a file that `assay buy --save` wrote, a report on a token (`assay report --out`), or the attestation of a citation, claim or remittance (`assay attestation --out`): the signature over answer and request, the body digest, the key at that ' +
         'time and whether it was revoked, the receipt, and that the payment was made for this very request.\n' +
         'It needs no network and says what it did not check.',
     )
@@ -19,44 +28,89 @@ export const addVerify: AddCommand = (program, context) => {
     .option('--online', 'compare with the keys the node publishes now, revocations since then included')
     .option(
       '--witness <vkey>',
-      'key of a witness you trust, for attestations; may be repeated',
-      (value: string, earlier: string[]) => [...earlier, value],
+      'key of a witness that must have signed, for attestations; may be repeated',
+      collect,
       [],
+    )
+    .option('--anchor <size:root>', 'tree head that you read on chain, for attestations; may be repeated', collect, [])
+    .option(
+      '--policy <terms>',
+      'what an attestation needs: logged, witnesses=2of3, anchor, key-valid, max-age=30d; separated by commas',
     )
     .option('--keys <file>', 'a key directory you trust, such as one kept from an earlier visit')
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  assay verify answer.json --online')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assay verify answer.json --online\n  assay verify attestation.json --witness <vkey> --policy witnesses=1of1,max-age=30d',
+    )
     .action((file: string, options: VerifyOptions) => runVerify(context, file, options))
 }
 
 async function runVerify({ terminal, endWith }: CommandContext, file: string, options: VerifyOptions): Promise<void> {
   const text = file === '-' ? (await terminal.readInput()).toString('utf8') : await readText(file)
-  const { parseAttestation, parseEvidence, parseTokenReport, verifyAttestation, verifyEvidence, verifyTokenReport } =
-    await import('@assay/sdk')
+  const demands = await readDemands(options)
   const parsed = parseJson(text)
-  const tokenReport = parseTokenReport(parsed)
-  if (tokenReport !== undefined) {
-    const directory = await trustedKeys(new URL(tokenReport.attestation.node).origin, options)
-    const checked = await verifyTokenReport(tokenReport, directory === undefined ? {} : { trustedDirectory: directory })
-    return printChecks({ terminal, endWith }, file, tokenReport.attestation.node, checked, options)
-  }
-  const attestation = parseAttestation(parsed)
-  if (attestation !== undefined) {
-    const directory = await trustedKeys(new URL(attestation.record.node).origin, options)
-    const checked = await verifyAttestation(attestation, {
-      ...(directory === undefined ? {} : { trustedDirectory: directory }),
-      ...(options.witness === undefined || options.witness.length === 0 ? {} : { witnesses: options.witness }),
-    })
-    return printChecks({ terminal, endWith }, file, attestation.record.node, checked, options)
-  }
-  const evidence = parseEvidence(parsed)
-  if (evidence === undefined)
+  const checked = (await verifyLogged(parsed, options, demands)) ?? (await verifySigned(parsed, options))
+  if (checked === undefined)
     throw new CliError(exitCodes.notVerified, 'not_evidence', `${file} is not an evidence file`, {
       hint: 'Evidence is what `assay buy --save <file>` writes; a report is what `assay report --out <file>` writes.',
     })
-  const trusted = await trustedKeys(evidence.keys.origin, options)
-  const report = await verifyEvidence(evidence, trusted === undefined ? {} : { trustedDirectory: trusted })
-  printChecks({ terminal, endWith }, file, evidence.request.url, report, options)
+  // Demands that nothing was checked against would read as met.
+  if (!checked.logged && Object.keys(demands).length > 0)
+    throw new CliError(exitCodes.notVerified, 'not_attestation', `${file} is not an attestation`, {
+      hint: '--witness, --anchor and --policy apply to attestations only.',
+    })
+  printChecks({ terminal, endWith }, file, checked.url, checked.report, options)
+}
+
+type Checked = { url: string; report: EvidenceReport; logged: boolean }
+
+/** An attestation of a citation, claim or remittance. */
+async function verifyLogged(
+  parsed: unknown,
+  options: VerifyOptions,
+  demands: VerifyAttestationOptions,
+): Promise<Checked | undefined> {
+  const { parseAttestation, verifyAttestation } = await import('@assay/sdk')
+  const attestation = parseAttestation(parsed)
+  if (attestation === undefined) return undefined
+  const { node } = attestation.record
+  const trusted = await trustedKeys(node, options)
+  const report = await verifyAttestation(attestation, { ...trusted, ...demands, nowMs: Date.now() })
+  return { url: node, report, logged: true }
+}
+
+/** A report on a token, or an answer with its request. */
+async function verifySigned(parsed: unknown, options: VerifyOptions): Promise<Checked | undefined> {
+  const { parseEvidence, parseTokenReport, verifyEvidence, verifyTokenReport } = await import('@assay/sdk')
+  const tokenReport = parseTokenReport(parsed)
+  if (tokenReport !== undefined) {
+    const { node } = tokenReport.attestation
+    const report = await verifyTokenReport(tokenReport, await trustedKeys(node, options))
+    return { url: node, report, logged: false }
+  }
+  const evidence = parseEvidence(parsed)
+  if (evidence === undefined) return undefined
+  const report = await verifyEvidence(evidence, await trustedKeys(evidence.keys.origin, options))
+  return { url: evidence.request.url, report, logged: false }
+}
+
+/** What the caller demands of an attestation. */
+async function readDemands({ witness = [], anchor = [], policy }: VerifyOptions): Promise<VerifyAttestationOptions> {
+  const { parseVerifyPolicy } = await import('@assay/sdk')
+  const parsed = policy === undefined ? undefined : parseVerifyPolicy(policy)
+  if (policy !== undefined && parsed === undefined)
+    throw usageError(`--policy: not a policy: ${policy}`, 'Such as witnesses=2of3,anchor,key-valid,max-age=30d.')
+  const anchors = anchor.map((text) => {
+    const [, size, root] = /^([1-9][0-9]{0,14}):(0x[0-9a-fA-F]{64})$/.exec(text) ?? []
+    if (size === undefined || root === undefined) throw usageError(`--anchor: not size:root: ${text}`)
+    return { size: Number(size), root }
+  })
+  return {
+    ...(witness.length === 0 ? {} : { witnesses: witness }),
+    ...(anchors.length === 0 ? {} : { anchors }),
+    ...(parsed === undefined ? {} : { policy: parsed }),
+  }
 }
 
 function printChecks(
@@ -66,21 +120,30 @@ function printChecks(
   report: EvidenceReport,
   options: VerifyOptions,
 ): void {
-  printResult(terminal, options.json, { file, url, ...report }, () =>
-    [...report.checks.map(checkLine), '', report.ok ? conclusion(report.checks) : 'This answer does not verify.'].join(
-      '\n',
-    ),
+  const { ok, checks, notCovered } = report
+  printResult(
+    terminal,
+    options.json,
+    { file, url, ok, checks, ...(notCovered ? { not_covered: notCovered } : {}) },
+    () =>
+      [
+        ...report.checks.map(checkLine),
+        '',
+        ...(report.notCovered?.length ? [`Not covered by a signature: ${report.notCovered.join(', ')}`] : []),
+        report.ok ? conclusion(report.checks) : 'This answer does not verify.',
+      ].join('\n'),
   )
   if (!report.ok) endWith(exitCodes.notVerified)
 }
 
-async function trustedKeys(origin: string, options: VerifyOptions): Promise<unknown> {
+async function trustedKeys(node: string, options: VerifyOptions): Promise<{ trustedDirectory?: unknown }> {
   if (options.keys !== undefined) {
     const directory = parseJson(await readText(options.keys))
     if (directory === undefined) throw usageError(`--keys: ${options.keys} is not JSON`)
-    return directory
+    return { trustedDirectory: directory }
   }
-  return options.online ? (await import('@assay/sdk')).fetchDirectory(origin) : undefined
+  if (!options.online) return {}
+  return { trustedDirectory: await (await import('@assay/sdk')).fetchDirectory(new URL(node).origin) }
 }
 
 function readText(path: string): Promise<string> {

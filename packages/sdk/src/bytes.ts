@@ -8,17 +8,25 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary)
 }
 
-/** Undefined for anything but plain base64. */
+/** Undefined for anything but plain base64. Two texts never give the same bytes, padding aside. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!base64Pattern.test(text)) return undefined
   try {
     const binary = atob(text)
     const bytes = new Uint8Array(binary.length)
     for (let i = 0; i < binary.length; i += 1) bytes[i] = binary.charCodeAt(i)
-    return bytes
+    return hasSpareBits(text, bytes) ? undefined : bytes
   } catch {
     return undefined
   }
+}
+
+/** The last character may hold bits that no byte takes up: they must be zero. */
+function hasSpareBits(text: string, bytes: Uint8Array): boolean {
+  const rest = bytes.length % 3
+  if (rest === 0) return false
+  const last = toBase64(bytes.subarray(bytes.length - rest)).replaceAll('=', '')
+  return !text.replace(/=+$/, '').endsWith(last)
 }
 
 export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {

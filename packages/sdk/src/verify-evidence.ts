@@ -13,7 +13,12 @@ import { type Verification, verifyResponse } from './verify-response.ts'
 /** One thing that was looked at. `not_checked` is said aloud: silence would read as approval. */
 export type EvidenceCheck = { name: string; status: 'passed' | 'failed' | 'not_checked'; detail: string }
 
-export type EvidenceReport = { ok: boolean; checks: EvidenceCheck[] }
+export type EvidenceReport = {
+  ok: boolean
+  checks: EvidenceCheck[]
+  /** Fields of the file that nothing signed vouches for, as `payouts[0].state`. */
+  notCovered?: string[]
+}
 
 export type VerifyEvidenceOptions = {
   /** Keys from another source than the file: published by the node today, or kept from an earlier visit. */

@@ -16,18 +16,10 @@ import { followAllChains, runCreators } from './creators/run-creators.ts'
 import type { SourceDeps } from './deps.ts'
 import { fundingJobs } from './funding/index.ts'
 import { anchorCheckpoint } from './log/anchor-checkpoint.ts'
-import {
-  collectCosignatures,
-  configuredWitness,
-  logOrigin,
-  logPath,
-  logRoutes,
-  openDemoWitnesses,
-  openLog,
-  type WitnessPeer,
-} from './log/index.ts'
+import { collectCosignatures, logOrigin, logPath, logRoutes, openLog } from './log/index.ts'
 import { parseMarketSettings } from './market-settings.ts'
 import { findMatched } from './match/find-matched.ts'
+import { openWitnesses } from './open-witnesses.ts'
 
 export type MarketOptions = {
   market?: Record<string, unknown>
@@ -40,14 +32,11 @@ export async function openMarket(
   sources: SourceDeps,
   options: MarketOptions,
 ): Promise<Shop & { jobs: NonNullable<Shop['jobs']>; stop(): Promise<void> }> {
-  const { database, clock, rng, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
+  const { database, clock, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
   const settings = parseMarketSettings(options.market, context.mode === 'demo')
   const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
   const tree = openLog({ database, clock, metrics, keyring, origin })
-  const witnesses: readonly WitnessPeer[] = [
-    ...settings.witnesses.map(configuredWitness),
-    ...(context.mode === 'demo' ? await openDemoWitnesses({ database, clock, rng }, tree.origin, tree.keys) : []),
-  ]
+  const witnesses = await openWitnesses(context, tree, settings)
   const threads = openPageThreads({ clock, log })
   const attest = {
     database,

@@ -1,8 +1,10 @@
 import {
+  createCitationAttester,
   ensureDeployed,
   logOrigin,
   logPath,
   openLog,
+  openWitnesses,
   parseMarketSettings,
   royaltyTermsFor,
 } from '../citations/index.ts'
@@ -15,19 +17,24 @@ export type RoyaltiesShopOptions = { recipient: Address; market: Record<string, 
 /** Area C: the royalty declared in every answer's headers, and a way to remit it. */
 export function openRoyaltiesShop({ recipient, market }: RoyaltiesShopOptions): OpenShop {
   return async (context) => {
-    const { database, clock, ids, metrics, keyring, apiUrl, base, payees } = context
+    const { database, clock, ids, metrics, keyring, jws, apiUrl, base, payees } = context
     const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
+    const settings = parseMarketSettings(market, context.mode === 'demo')
+    const tree = openLog({ database, clock, metrics, keyring, origin })
+    const witnesses = await openWitnesses(context, tree, settings)
     const terms = royaltyTermsFor(recipient, royaltyBps)
     const routes = royaltyRoutes({
       database,
       clock,
       ids,
-      tree: openLog({ database, clock, metrics, keyring, origin }),
+      tree,
+      witnessKeys: () => witnesses.map(({ key }) => key.vkey),
+      attester: createCitationAttester({ keyring, jws, node: apiUrl, chainId: base.chainId }),
       apiUrl,
       recipient,
       bps: royaltyBps,
       ownAddresses: new Set([payees.pay_to, ...Object.values(payees.custody)]),
-      windows: parseMarketSettings(market, context.mode === 'demo').attest,
+      windows: settings.attest,
       network: base.caip2,
       contract: checksumAddress(terms.address),
     })

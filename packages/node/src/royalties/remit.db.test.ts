@@ -25,6 +25,7 @@ const remitDeps = () =>
     clock: systemClock,
     ids: { next: (prefix: string) => `${prefix}_06gxx6w1wv63xg71pat54yt9f0` },
     tree: { proofOf: async () => undefined },
+    attester: { sign: () => ({ uid: '0x', json: {} }) },
     apiUrl: 'http://node.test',
     recipient: `0x${'43'.repeat(20)}`,
     bps: 250,
@@ -75,13 +76,24 @@ test('a parent that is gone by the time the remittance is paid does not undo it'
 })
 
 test('the released answer carries the leaf of the remittance, and stands without it', async () => {
-  const answer = { status: 200, contentType: 'application/json', body: JSON.stringify({ id: 'roy_1', log: null }) }
+  const answer = { status: 200, contentType: 'application/json', body: JSON.stringify({ id: 'roy_1', url: 'u' }) }
   const leaf = { index: 7 }
   const clock = { sleep: async () => {} }
-  const placed = withLeaf({ clock, tree: { integrate: async () => {}, proofOf: async () => leaf } } as never)
-  expect(JSON.parse(String((await placed(answer, '')).body))).toEqual({ id: 'roy_1', log: leaf })
+  const placed = withLeaf({
+    clock,
+    tree: { integrate: async () => {}, proofOf: async () => leaf, keys: () => ['k'] },
+  } as never)
+  expect(JSON.parse(String((await placed(answer, '')).body))).toEqual({
+    id: 'roy_1',
+    url: 'u',
+    log: { state: 'logged', ...leaf, keys: ['k'], witness_keys: [] },
+  })
   const broken = withLeaf({ clock, tree: { integrate: async () => Promise.reject(new Error('away')) } } as never)
-  expect(JSON.parse(String((await broken(answer, '')).body))).toEqual({ id: 'roy_1', log: null })
+  expect(JSON.parse(String((await broken(answer, '')).body))).toEqual({
+    id: 'roy_1',
+    url: 'u',
+    log: { state: 'pending', url: 'u' },
+  })
 })
 
 test('a line of more remittances than are followed is called that, and not unknown', async () => {
@@ -97,6 +109,7 @@ test('a line of more remittances than are followed is called that, and not unkno
       salePriceMicro: 1n,
       royaltyMicro: 1n,
       record: '{}',
+      signed: null,
       createdAt: new Date(),
     })
   await expect(findParent(db.database, ids[0] as string)).rejects.toMatchObject({

@@ -1,15 +1,19 @@
 import {
   accrueShares,
   appendToLog,
+  type CitationAttester,
+  describeLog,
   findPayee,
   mergeLines,
   readPayouts,
   type Share,
+  signRecord,
   type TransparencyLog,
+  zeroBytes32,
 } from '../citations/index.ts'
 import { jsonAnswer } from '../http/index.ts'
 import { type Address, checksumAddress } from '../kernel/address.ts'
-import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
+import type { Json } from '../kernel/canonical-json.ts'
 import { type Clock, toRfc3339 } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import { type Micro, shareOf, splitEqually, splitShare } from '../kernel/money.ts'
@@ -24,6 +28,8 @@ export type RoyaltyDeps = {
   clock: Clock
   ids: Ids
   tree: TransparencyLog
+  witnessKeys(): readonly string[]
+  attester: CitationAttester
   apiUrl: string
   recipient: Address
   bps: number
@@ -71,9 +77,16 @@ export async function commitRemittance(deps: RoyaltyDeps, tx: Tx, sale: Sale): P
   return jsonAnswer(await describeRemittance(deps, tx, row))
 }
 
+/** Of a royalty that goes back to no page, creators get nothing: it is the recipient's. */
+function splitOf(sale: Sale, parent: Parent): { tollMicro: Micro; creatorMicro: Micro } {
+  if (parent.pages.length === 0) return { tollMicro: 0n, creatorMicro: 0n }
+  const { share, rest } = splitShare(sale.amountMicro, tollBps)
+  return { tollMicro: share, creatorMicro: rest }
+}
+
 async function creatorLines(tx: Tx, sale: Sale, id: string, parent: Parent): Promise<LedgerLine[]> {
-  const { share: toll, rest } = splitShare(sale.amountMicro, tollBps)
-  const parts = splitEqually(rest, parent.pages.length)
+  const { tollMicro, creatorMicro } = splitOf(sale, parent)
+  const parts = splitEqually(creatorMicro, parent.pages.length)
   const shares: Share[] = []
   for (const [index, page] of parent.pages.entries())
     shares.push({
@@ -82,7 +95,7 @@ async function creatorLines(tx: Tx, sale: Sale, id: string, parent: Parent): Pro
       held: undefined,
     })
   const lines = await accrueShares(tx, sale, id, shares)
-  return [{ account: accounts.revenue(sale.network, remitRouteId), amount: -toll }, ...lines]
+  return [{ account: accounts.revenue(sale.network, remitRouteId), amount: -tollMicro }, ...lines]
 }
 
 function recipientLines(deps: RoyaltyDeps, sale: Sale): LedgerLine[] {
@@ -92,7 +105,18 @@ function recipientLines(deps: RoyaltyDeps, sale: Sale): LedgerLine[] {
   return [{ account, amount: -sale.amountMicro }]
 }
 
+const urlOf = ({ apiUrl }: Pick<RoyaltyDeps, 'apiUrl'>, id: string) => `${apiUrl}/v1/royalties/${id}`
+
+/** A remittance is about a sale and no page; the schema of attestations has places for one. */
+const noPage = {
+  contentSha256: zeroBytes32,
+  textSha256: zeroBytes32,
+  quoteSha256: zeroBytes32,
+  claimSha256: zeroBytes32,
+}
+
 async function keep(deps: RoyaltyDeps, tx: Tx, sale: Sale, facts: Facts, parent: Parent): Promise<Remittance> {
+  const { tollMicro, creatorMicro } = splitOf(sale, parent)
   const record = {
     type: 'assay.royalty/v1',
     id: facts.id,
@@ -102,12 +126,27 @@ async function keep(deps: RoyaltyDeps, tx: Tx, sale: Sale, facts: Facts, parent:
     sale_price_micro: facts.salePriceMicro,
     bps: deps.bps,
     royalty_micro: sale.amountMicro.toString(),
+    creator_micro: creatorMicro.toString(),
+    toll_micro: tollMicro.toString(),
     payer: checksumAddress(sale.payer),
     network: sale.network,
     payment_id: sale.paymentId,
     transaction: sale.transaction,
     remitted_at: toRfc3339(sale.settledAtMs),
   }
+  const { text, signed } = signRecord(deps.attester, {
+    id: facts.id,
+    record,
+    data: {
+      ...noPage,
+      sourceUrl: urlOf(deps, facts.id),
+      agent: sale.payer,
+      payer: sale.payer,
+      priceMicro: sale.amountMicro,
+    },
+    recipient: undefined,
+    seconds: Math.floor(sale.settledAtMs / 1000),
+  })
   const row: Remittance = {
     id: facts.id,
     paymentId: sale.paymentId,
@@ -117,7 +156,8 @@ async function keep(deps: RoyaltyDeps, tx: Tx, sale: Sale, facts: Facts, parent:
     network: sale.network,
     salePriceMicro: BigInt(facts.salePriceMicro),
     royaltyMicro: sale.amountMicro,
-    record: canonicalJson(record),
+    record: text,
+    signed: signed.json,
     createdAt: new Date(sale.settledAtMs),
   }
   await insertRemittance(tx, row)
@@ -125,14 +165,17 @@ async function keep(deps: RoyaltyDeps, tx: Tx, sale: Sale, facts: Facts, parent:
   return row
 }
 
+/** As complete as an attestation: a saved copy can be checked without asking anybody. */
 export async function describeRemittance(deps: RoyaltyDeps, sql: Sql, row: Remittance) {
+  const url = urlOf(deps, row.id)
   return {
     id: row.id,
-    url: `${deps.apiUrl}/v1/royalties/${row.id}`,
+    url,
     record: JSON.parse(row.record) as Json,
+    attestation: row.signed,
     royalty_micro: row.royaltyMicro.toString(),
     payouts: await readPayouts(sql, row.id, { ...deps.windows, nowMs: deps.clock.nowMs(), apiUrl: deps.apiUrl }),
-    log: (await deps.tree.proofOf(row.id, 'witnessed')) ?? null,
+    log: await describeLog({ ...deps, database: sql }, url, await deps.tree.proofOf(row.id, 'witnessed')),
   }
 }
 

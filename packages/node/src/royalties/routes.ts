@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { proofAfterCommit } from '../citations/index.ts'
+import { proofAfterCommit, withKeys } from '../citations/index.ts'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../http/index.ts'
 import { checksumAddress } from '../kernel/address.ts'
 import { Problem } from '../kernel/problem.ts'
@@ -128,12 +128,12 @@ function remitRoute(deps: RoyaltyRouteDeps): RouteDeclaration {
 }
 
 /** The entry gets its place in the log right after the commit; the answer waits for it and carries the proof. */
-export function withLeaf(deps: Pick<RoyaltyRouteDeps, 'tree' | 'clock'>): ReleaseAnswer {
+export function withLeaf(deps: Pick<RoyaltyRouteDeps, 'tree' | 'clock' | 'witnessKeys'>): ReleaseAnswer {
   return async (answer) => {
-    const view = JSON.parse(Buffer.from(answer.body).toString('utf8')) as { id: string; log: unknown }
+    const view = JSON.parse(Buffer.from(answer.body).toString('utf8')) as { id: string; url: string; log: unknown }
     // A call that is answered again was logged before; without a proof its own address gives it a moment later.
-    const log = await proofAfterCommit(deps, view.id)
-    return { ...answer, body: JSON.stringify({ ...view, log: log ?? null }) }
+    const log = withKeys(deps, view.url, await proofAfterCommit(deps, view.id))
+    return { ...answer, body: JSON.stringify({ ...view, log }) }
   }
 }
 

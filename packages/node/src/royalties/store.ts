@@ -1,4 +1,5 @@
 import type { Address } from '../kernel/address.ts'
+import type { Json } from '../kernel/canonical-json.ts'
 import type { Micro } from '../kernel/money.ts'
 import type { Sql, Tx } from '../store/database.ts'
 
@@ -12,16 +13,18 @@ export type Remittance = {
   salePriceMicro: Micro
   royaltyMicro: Micro
   record: string
+  /** The attestation over the record; null for those remitted before there was one. */
+  signed: { [key: string]: Json } | null
   createdAt: Date
 }
 
 const columns = `id, payment_id as "paymentId", parent, parent_kind as "parentKind", payer, network,
-  sale_price_micro as "salePriceMicro", royalty_micro as "royaltyMicro", record, created_at as "createdAt"`
+  sale_price_micro as "salePriceMicro", royalty_micro as "royaltyMicro", record, signed, created_at as "createdAt"`
 
 export async function insertRemittance(tx: Tx, row: Remittance): Promise<void> {
   await tx.query(
     `insert into royalty_remittance (id, payment_id, parent, parent_kind, payer, network, sale_price_micro, royalty_micro,
-       record, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+       record, signed, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
       row.id,
       row.paymentId,
@@ -32,6 +35,7 @@ export async function insertRemittance(tx: Tx, row: Remittance): Promise<void> {
       row.salePriceMicro,
       row.royaltyMicro,
       row.record,
+      row.signed && JSON.stringify(row.signed),
       row.createdAt,
     ],
   )

@@ -2,7 +2,7 @@ import type { LocalAccount } from 'viem'
 import type { AssayClient } from '../client.ts'
 import { signedCall } from '../credit/signed-call.ts'
 import { readJson } from '../read-json.ts'
-import type { CitationAttestation } from './verify-attestation.ts'
+import type { CitationAttestation } from './attestation-file.ts'
 
 export type AttestCitation = {
   sourceUrl: string
@@ -102,7 +102,8 @@ export async function royaltyInfo(client: AssayClient, node: string, salePrice: 
   return readJson<RoyaltyInfo>(await client.fetch(at(node, `/v1/royalties/info?sale_price=${salePrice}`)))
 }
 
-export type Remittance = { id: string; url: string; royalty_micro: string; record: Record<string, unknown> }
+/** Has the same evidence as an attestation: `verifyAttestation` checks it. */
+export type Remittance = CitationAttestation & { url: string; royalty_micro: string }
 
 /** Remits 2.5 % of a declared sale, linked to what it was made from. */
 export async function remitRoyalty(

@@ -1,3 +1,4 @@
+export { type CitationAttestation, parseAttestation } from './attestation-file.ts'
 export {
   type AttestCitation,
   anchorClaim,
@@ -12,10 +13,6 @@ export {
   royaltyInfo,
   setPayoutThreshold,
 } from './cite.ts'
+export { parseVerifyPolicy, type VerifyPolicy } from './policy.ts'
 export { checkTreeHead, readLog, readTreeHead, type TransparencyLog, type WitnessedHead } from './read-log.ts'
-export {
-  type CitationAttestation,
-  parseAttestation,
-  type VerifyAttestationOptions,
-  verifyAttestation,
-} from './verify-attestation.ts'
+export { type VerifyAttestationOptions, verifyAttestation } from './verify-attestation.ts'

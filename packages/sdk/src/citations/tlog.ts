@@ -33,6 +33,31 @@ export function verifyInclusion(
   return last === 0 && same(node, root)
 }
 
+/** RFC 9162, 2.1.4.2: does the later tree begin with the earlier one? */
+export function verifyConsistency(
+  earlier: { size: number; root: Uint8Array },
+  later: { size: number; root: Uint8Array },
+  proof: readonly Uint8Array[],
+): boolean {
+  if (!Number.isSafeInteger(earlier.size) || earlier.size < 1 || earlier.size > later.size) return false
+  if (earlier.size === later.size) return proof.length === 0 && same(earlier.root, later.root)
+  let [at, last] = [earlier.size - 1, later.size - 1]
+  while (at % 2 === 1) [at, last] = [Math.floor(at / 2), Math.floor(last / 2)]
+  // A whole subtree is its own first hash, which the proof then leaves out.
+  const [first, ...rest] = at === 0 ? [earlier.root, ...proof] : proof
+  if (first === undefined || [first, ...rest].some((hash) => hash.length !== 32)) return false
+  let [old, grown] = [first, first]
+  for (const sibling of rest) {
+    if (last === 0) return false
+    if (at % 2 === 1 || at === last) {
+      ;[old, grown] = [nodeHash(sibling, old), nodeHash(sibling, grown)]
+      while (at % 2 === 0 && at !== 0) [at, last] = [at / 2, Math.floor(last / 2)]
+    } else grown = nodeHash(grown, sibling)
+    ;[at, last] = [Math.floor(at / 2), Math.floor(last / 2)]
+  }
+  return last === 0 && same(old, earlier.root) && same(grown, later.root)
+}
+
 export type NoteSignature = { name: string; keyId: string; signature: Bytes }
 export type Checkpoint = {
   text: string

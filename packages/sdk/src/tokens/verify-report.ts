@@ -149,11 +149,11 @@ export async function attesterCheck(
     message: { chainId: string }
   },
 ): Promise<EvidenceCheck> {
-  const [head = '', body = '', tail = ''] = attestation.attester_statement.split('.')
+  const [head = '', body = '', tail = '', ...more] = attestation.attester_statement.split('.')
   const header = readPart(head)
   const statement = readPart(body)
   const signature = fromBase64url(tail)
-  if (header?.alg !== 'EdDSA' || statement === undefined || signature === undefined)
+  if (more.length > 0 || header?.alg !== 'EdDSA' || statement === undefined || signature === undefined)
     return failed('attester', 'the statement about the attester cannot be read')
   const about =
     statement.type === 'assay-attester' &&

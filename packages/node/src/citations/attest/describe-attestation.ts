@@ -3,6 +3,7 @@ import type { Sql } from '../../store/database.ts'
 import { type PayoutView, readPayouts } from '../creators/describe-payout.ts'
 import type { LogProof } from '../log/index.ts'
 import type { AttestDeps } from './deps.ts'
+import { type AnchorView, describeAnchor } from './describe-anchor.ts'
 import type { AttestationRow } from './store.ts'
 
 export type AttestationView = {
@@ -14,7 +15,9 @@ export type AttestationView = {
   payouts: PayoutView[]
   /** Empty unless it weighs nothing in the score. */
   weight: { counts: boolean; reasons: string[] }
-  log: ({ state: 'logged'; keys: string[]; witness_keys: string[] } & LogProof) | { state: 'pending'; url: string }
+  log:
+    | ({ state: 'logged'; keys: string[]; witness_keys: string[]; anchor?: AnchorView } & LogProof)
+    | { state: 'pending'; url: string }
 }
 
 type DescribeDeps = Pick<AttestDeps, 'clock' | 'apiUrl' | 'settings' | 'tree'> & {
@@ -46,7 +49,7 @@ export async function describeAttestation(
     },
     payouts,
     weight: { counts: row.wash.length === 0, reasons: row.wash },
-    log: withKeys(deps, url, proof),
+    log: await describeLog(deps, url, proof),
   }
 }
 
@@ -56,6 +59,16 @@ export const payoutOptions = (deps: Pick<DescribeDeps, 'clock' | 'settings' | 'a
   releaseMs: deps.settings.releaseMs,
   apiUrl: deps.apiUrl,
 })
+
+/** With the head on chain that holds the entry, once there is one. */
+export async function describeLog(
+  deps: Pick<DescribeDeps, 'tree' | 'witnessKeys' | 'database'>,
+  url: string,
+  proof: LogProof | undefined,
+): Promise<AttestationView['log']> {
+  const anchor = proof && (await describeAnchor(deps, proof))
+  return { ...withKeys(deps, url, proof), ...(anchor ? { anchor } : {}) }
+}
 
 export function withKeys(
   deps: Pick<DescribeDeps, 'tree' | 'witnessKeys'>,

@@ -130,6 +130,7 @@ function Result({ verified }: { verified: Verified }) {
           </li>
         ))}
       </ul>
+      {report.notCovered?.length ? <p>Not covered by a signature: {report.notCovered.join(', ')}</p> : null}
     </section>
   )
 }

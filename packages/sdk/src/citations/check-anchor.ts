@@ -1,0 +1,44 @@
+import { hexToBytes, toHex } from 'viem'
+import { fromBase64, isRecord } from '../bytes.ts'
+import { type CitationAttestation, type Finding, failed, notChecked, passed } from './attestation-file.ts'
+import { type Checkpoint, verifyConsistency } from './tlog.ts'
+import type { VerifyAttestationOptions } from './verify-attestation.ts'
+
+type Head = { size: number; root: string }
+
+/**
+ * A head on chain is the same for everybody. The file may name one that its own tree head grew from; whether that one is on
+ * chain is for the verifier to say. Another root at the same size is a second tree, whatever the policy says.
+ */
+export function checkAnchor(
+  { log }: CitationAttestation,
+  head: Checkpoint,
+  { anchors = [], policy }: VerifyAttestationOptions,
+): Finding {
+  const { anchor } = log as { anchor?: unknown }
+  const named = anchor === undefined ? undefined : provenAnchor(anchor, head, Number(log.leaf_index))
+  if (anchor !== undefined && !named)
+    return { check: failed('anchor', 'the tree head did not grow from the anchor that the file names') }
+  const covers = named
+    ? ['size', 'root', 'consistency_proof', 'consistency_proof.**'].map((name) => `log.anchor.${name}`)
+    : []
+  const heads: Head[] = [{ size: head.size, root: toHex(head.root) }, ...(named ? [named] : [])]
+  const pairs = heads.flatMap((own) => anchors.filter(({ size }) => size === own.size).map((seen) => ({ own, seen })))
+  const other = pairs.find(({ own, seen }) => seen.root.toLowerCase() !== own.root)
+  if (other) return { check: failed('anchor', `the chain holds another tree of size ${other.own.size}`) }
+  const [match] = pairs
+  if (match) return { check: passed('anchor', `the tree of size ${match.own.size} is on chain`), covers }
+  const detail = `no head of size ${heads.map(({ size }) => size).join(' or ')} that was read on chain was given`
+  return { check: (policy?.anchor ? failed : notChecked)('anchor', detail), covers }
+}
+
+/** The named head, when it holds the entry and the tree of the file begins with it. */
+function provenAnchor(anchor: unknown, head: Checkpoint, leafIndex: number): Head | undefined {
+  if (!isRecord(anchor) || !Array.isArray(anchor.consistency_proof)) return undefined
+  const { size, root } = anchor
+  if (!/^[1-9][0-9]{0,14}$/.test(String(size)) || !/^0x[0-9a-f]{64}$/.test(String(root))) return undefined
+  const named = { size: Number(size), root: String(root) }
+  const proof = anchor.consistency_proof.map((text) => fromBase64(String(text)) ?? new Uint8Array())
+  const earlier = { size: named.size, root: hexToBytes(named.root as `0x${string}`) }
+  return named.size > leafIndex && verifyConsistency(earlier, head, proof) ? named : undefined
+}
