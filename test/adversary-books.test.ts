@@ -243,6 +243,43 @@ test('a payee that two databases share: what the other one sold, and what nobody
   }
 })
 
+test('money that came before a forgotten payout was credited before the restore was noticed', async () => {
+  const { base, newBuyer } = given.till
+  const [paidTo, custody] = [await richInGas(), await richInGas()]
+  const restored = await openTestDatabase()
+  try {
+    let gap: bigint | undefined
+    const deps = {
+      database: restored.database,
+      clock: systemClock,
+      ids: createIds(systemClock, systemRng),
+      log: silentLog,
+      metrics: silentMetrics,
+      booksOutbound: [
+        async () => {
+          gap = BigInt(base.control.head().number)
+          return true
+        },
+      ],
+      gapUntil: async () => gap,
+    }
+    const targets = [
+      { chain, payee: 'pay_to', address: lower(paidTo) },
+      { chain, payee: 'custody', address: lower(custody) },
+    ] as const
+    await reconcileBooks(deps, targets)
+    const buyer = await newBuyer()
+    const payload = await given.sign(buyer, '/test/small')
+    await carryAuthorization(base, await signAgain(base, buyer, payload, { to: lower(paidTo) }))
+    await transferPlainly(base, custody, lower(buyer), 5_000n)
+    await reconcileBooks(deps, targets)
+    const { rows } = await restored.owner.query(`select booked_as from transfer where sender = $1`, [lower(buyer)])
+    expect(rows).toEqual([{ booked_as: 'gap' }])
+  } finally {
+    await restored.close()
+  }
+})
+
 test('a thousand fresh wallets cannot stop a sale of 0.05 USD to a payer who paid before', async () => {
   const { db, newBuyer, base } = given.till
   const known = await newBuyer()

@@ -72,8 +72,8 @@ export function payoutHooks(
 ): Pick<ReconcileDeps, 'booksOutbound' | 'onMissing' | 'gapUntil' | 'onCompared'> {
   const { database, chains } = payouts
   const ofPayouts = async (row: TransferRow) => {
-    const network = chains.find(({ chain }) => chain.network.caip2 === row.network)?.chain.network
-    return network !== undefined && (await explainPayout(payouts, network, row)) === 'booked'
+    const chain = chains.find((one) => one.chain.network.caip2 === row.network)?.chain
+    return chain !== undefined && (await explainPayout(payouts, chain, row)) === 'booked'
   }
   return {
     booksOutbound: [ofPayouts, ...shops.flatMap(({ booksOutbound }) => booksOutbound ?? [])],

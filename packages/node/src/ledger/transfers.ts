@@ -107,17 +107,18 @@ export async function transfersOfNonce(
   return rows.map(withoutNull)
 }
 
-/** Final transfers that nothing explains yet and whose next try is due, oldest first. */
+/** Final transfers that nothing explains yet and whose next try is due: first those of these senders, then oldest first. */
 export async function unexplainedTransfers(
   sql: Sql,
   network: string,
   nowMs: number,
   limit: number,
+  sendersFirst: readonly Address[],
 ): Promise<TransferRow[]> {
   const { rows } = await sql.query<TransferRow>(
     `select ${columns} from transfer where network = $1 and booked_as is null and final and try_at <= $2
-     order by try_at, id limit $3`,
-    [network, new Date(nowMs), limit],
+     order by sender = any($4::text[]) desc, try_at, id limit $3`,
+    [network, new Date(nowMs), limit, sendersFirst],
   )
   return rows.map(withoutNull)
 }

@@ -29,10 +29,17 @@ export async function explainTransfers(
 ): Promise<Map<'pay_to' | 'custody', number>> {
   const counts = new Map<'pay_to' | 'custody', number>()
   const network = chain.network.caip2
-  const gapUntil = await deps.gapUntil?.(network)
-  const rows = await unexplainedTransfers(deps.database, network, deps.clock.nowMs(), perRunMax)
+  const ours = targets.map(({ address }) => address)
+  const rows = await unexplainedTransfers(deps.database, network, deps.clock.nowMs(), perRunMax, ours)
+  let gapUntil: bigint | undefined
+  let gapRead = false
   for (const row of rows)
     try {
+      // What left comes first: a payout that the books have forgotten shows that they were restored.
+      if (!gapRead && !ours.includes(row.sender)) {
+        gapUntil = await deps.gapUntil?.(network)
+        gapRead = true
+      }
       const outcome = await explain(deps, targets, row, gapUntil)
       const into = targets.find(({ address }) => address === row.recipient)
       if (into && (outcome === 'credited' || outcome === 'review' || outcome === 'gap'))

@@ -1,17 +1,18 @@
-import type { Network } from '../chain/index.ts'
+import type { ChainPort, Network } from '../chain/index.ts'
 import type { Address } from '../kernel/address.ts'
 import { fromHex, type Hex, toHex } from '../kernel/bytes.ts'
 import { type Micro, smallerOf } from '../kernel/money.ts'
 import { accounts, type LedgerLine, lockBalances, owedTo, post } from '../ledger/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
 import { readDatabaseId } from '../store/instance.ts'
+import { noteRestore } from '../store/restore.ts'
 import { bookPaid, type PaidTransfer, takePaidTransfer } from './book-paid.ts'
 import { debtAccount } from './debt-account.ts'
 import { lockPayoutAccount, nextNumber, payoutNonce, refundAccount } from './identity.ts'
 import { openStates, type Payout, payoutColumns, toPayout } from './payout-record.ts'
 import type { PayoutDeps } from './run-payouts.ts'
 
-export type ExplainDeps = Pick<PayoutDeps, 'database' | 'clock' | 'ids' | 'metrics' | 'purposes'>
+export type ExplainDeps = Pick<PayoutDeps, 'database' | 'clock' | 'ids' | 'log' | 'metrics' | 'purposes'>
 
 /** A nonce further on is used only after those before it are final, so few can be missing at once. */
 const lookAhead = 64n
@@ -20,14 +21,16 @@ const refundsMax = 5_000
 type Found = { purpose: string; account: string; n: bigint; subject?: string | null }
 
 /**
- * Books a final transfer out of custody if it is a payout of this database, known or forgotten by a restore. `unknown`:
+ * Books a final transfer out of custody if it is a payout of this database, known or forgotten by a restore; a forgotten one
+ * is noted as a restore, for what came in since the backup may have been sold or credited before. `unknown`:
  * no payout has its nonce; a root of creators may, and otherwise somebody else used the custody key.
  */
 export async function explainPayout(
   deps: ExplainDeps,
-  network: Network,
+  chain: Pick<ChainPort, 'network' | 'head'>,
   transfer: PaidTransfer,
 ): Promise<'booked' | 'unknown'> {
+  const { network } = chain
   const { nonce } = transfer
   if (nonce === undefined) return 'unknown'
   const signed = await findPayout(deps.database, `network = $1 and payer = $2 and nonce = $3 and state <> 'returned'`, [
@@ -44,7 +47,7 @@ export async function explainPayout(
     [network.caip2, found.purpose, found.account, found.n],
   )
   if (open) await bookPaid(deps, network, open, transfer)
-  else await bookForgotten(deps, network, found, transfer)
+  else await bookForgotten(deps, chain, found, transfer)
   return 'booked'
 }
 
@@ -86,9 +89,19 @@ async function findIdentity(
 }
 
 /** No row is left of it: what is owed to the payee pays for it, and the rest is the payee's debt. */
-async function bookForgotten(deps: ExplainDeps, network: Network, found: Found, transfer: PaidTransfer): Promise<void> {
+async function bookForgotten(
+  deps: ExplainDeps,
+  chain: Pick<ChainPort, 'network' | 'head'>,
+  found: Found,
+  transfer: PaidTransfer,
+): Promise<void> {
+  const { network } = chain
   const nowMs = deps.clock.nowMs()
   const id = deps.ids.next('po')
+  const { number: untilBlock } = await chain.head()
+  // The gap first: a crash in between finds the same payout again.
+  const reason = `the custody nonce ${transfer.nonce} paid a payout that the books have forgotten`
+  await noteRestore(deps.database, deps, { network: network.caip2, untilBlock, reason })
   await deps.database.transaction(async (tx) => {
     await lockPayoutAccount(tx, { network: network.caip2, ...found })
     const turn = await takePaidTransfer(tx, network, transfer, { as: 'payout', for: id }, nowMs)

@@ -124,7 +124,7 @@ async function reconcile(deps: PayoutDeps): Promise<string[]> {
         transfer.transaction,
         transfer.position,
       ])
-      if (known.rowCount === 0) outcomes.push(await explainPayout(deps, chain.network, transfer))
+      if (known.rowCount === 0) outcomes.push(await explainPayout(deps, chain, transfer))
     }
   await markReconciled(deps.database, network, final.number)
   return outcomes
@@ -210,6 +210,28 @@ test('a refund that the chain shows as paid is settled with what the buyer got, 
     await run()
     expect(await balanceOf(copy.database, accounts.receivable(network, payer, 'refund'))).toBe(0n)
     expect(await received(payer)).toBe(5n * usd)
+  })
+}, 60_000)
+
+test('a restored data folder was not noticed, although the chain showed a payout that the books had forgotten', async () => {
+  const db = await openTestDatabase()
+  dbs.push(db)
+  const copy = await db.copy()
+  dbs.push(copy)
+  await live(db, async ({ run }) => {
+    await owe(db.database, testKey('payee that was forgotten').address, 10n * usd)
+    await run()
+  })
+  await live(copy, async ({ deps, alarms }) => {
+    const [log] = await chain.transferLogs(
+      testKey('payee that was forgotten').address,
+      startBlock,
+      (await chain.head()).number,
+    )
+    const [transfer] = await chain.transfersIn(log?.transaction as `0x${string}`)
+    expect(await explainPayout(deps, chain, transfer as NonNullable<typeof transfer>)).toBe('booked')
+    expect(alarms).toEqual(['restored'])
+    expect(await isRestoring(copy.database, network)).toBe(true)
   })
 }, 60_000)
 

@@ -15,6 +15,8 @@ export type SymbolBook = {
 export function createSymbolBook(): SymbolBook {
   const ids = new Map<string, number>()
   const symbols: (string | undefined)[] = []
+  /** Refreshed up to this id. What files name may be known beyond it, without all that is between. */
+  let refreshedTo = 0
   const keep = (rows: readonly { id: number; symbol: string }[]) => {
     for (const { id, symbol } of rows) {
       ids.set(symbol, id)
@@ -24,9 +26,10 @@ export function createSymbolBook(): SymbolBook {
   const refresh = async (sql: Sql) => {
     const { rows } = await sql.query<{ id: number; symbol: string }>(
       'select id, symbol from matrix_symbol where id > $1 order by id',
-      [symbols.length - 1],
+      [refreshedTo],
     )
     keep(rows)
+    refreshedTo = Math.max(refreshedTo, rows.at(-1)?.id ?? 0)
   }
   return {
     refresh,
