@@ -36,7 +36,7 @@ test('a payout that is mined and not booked yet is no difference; money that nob
   expect((await compare([async () => true])) - before).toBe(0n)
   // Were it nobody's, it would be missing.
   expect((await compare()) - before).toBe(-20n * usd)
-  const booked = await compare([async (row) => (await explainPayout(payouts(), books.chain.network, row)) === 'booked'])
+  const booked = await compare([async (row) => (await explainPayout(payouts(), books.chain, row)) === 'booked'])
   expect(booked - before).toBe(0n)
   await watchPayouts(payouts(), books.chain)
   expect((await compare()) - before).toBe(0n)
