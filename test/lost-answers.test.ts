@@ -59,7 +59,7 @@ function sendAndHangUp(target: string, header: string, isTime: () => Promise<voi
 }
 
 async function untilState(payer: string, state: string): Promise<void> {
-  for (let i = 0; i < 100; i += 1) {
+  for (let i = 0; i < 600; i += 1) {
     const rows = (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase())
     if (rows.some((row) => row.state === state)) return
     await new Promise((resolve) => setTimeout(resolve, 50))

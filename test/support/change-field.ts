@@ -33,9 +33,9 @@ function otherValues(value: unknown): unknown[] {
   return value === null ? ['x'] : [{ x: 1 }]
 }
 
-/** The last character matters: in base64 some of its bits may be ignored by a lax decoder. */
+/** Never only the case of a hex digit. The last character matters: in base64 some of its bits may be ignored by a lax decoder. */
 function stringsNear(text: string): string[] {
-  const other = (char: string) => (/[0-8]/.test(char) ? String(Number(char) + 1) : char === 'B' ? 'C' : 'B')
+  const other = (char: string) => (/[0-8]/.test(char) ? String(Number(char) + 1) : /b/i.test(char) ? 'C' : 'B')
   const at = (index: number) => text.slice(0, index) + other(text.charAt(index)) + text.slice(index + 1)
   return [at(text.length - 1), at(text.length >> 1), at(0)]
 }
