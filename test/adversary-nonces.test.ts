@@ -104,6 +104,31 @@ test('a nonce used in a final block while its payment settles is answered at onc
   expect(await given.paymentsOf(elsewhere.address)).toMatchObject([{ state: 'failed', reason: 'nonce_used_elsewhere' }])
 })
 
+test('a nonce used for nothing is 402, and one used for dust before any claim is 409 without a promise of credit', async () => {
+  const { till } = given
+  const settling = await till.newBuyer()
+  const emptied = await given.sign(settling, small)
+  given.whileSettling(async () => {
+    await carryAuthorization(till.base, await signAgain(till.base, settling, emptied, { value: 0n }))
+    await given.pass(1)
+  })
+  await expectAnswer(await send(given.at(small), emptied), 402, 'payment_failed')
+  expect(await given.paymentsOf(settling.address)).toMatchObject([{ state: 'failed', reason: 'nonce_used_elsewhere' }])
+
+  const before = await till.newBuyer()
+  const nothing = await given.sign(before, small)
+  await carryAuthorization(till.base, await signAgain(till.base, before, nothing, { value: 0n }))
+  await given.pass(1)
+  await expectAnswer(await send(given.at(small), nothing), 402, 'payment_failed')
+
+  const dusty = await till.newBuyer()
+  const dust = await given.sign(dusty, small)
+  await carryAuthorization(till.base, await signAgain(till.base, dusty, dust, { value: 999n }))
+  await given.work()
+  await expectAnswer(await send(given.at(small), dust), 409, 'payment_nonce_reused')
+  expect(await given.creditOf(dusty.address)).toBe(0n)
+})
+
 test('the exact transfer signed for a longer window pays the claim like the one that was shown', async () => {
   const { till } = given
   const buyer = await till.newBuyer()

@@ -7,7 +7,7 @@ import { creditLines } from './credit-balance.ts'
 import { TransferBooked } from './finish-sale.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
-import { otherUseReason } from './other-use.ts'
+import { becomesCredit, dustDetail, otherUseReason } from './other-use.ts'
 import type { GateOutcome, PaidCall } from './paid-call.ts'
 import { movedMoneyOf, type PaymentRecord } from './payment-record.ts'
 import { refuse, refuse402 } from './refuse.ts'
@@ -118,8 +118,12 @@ export async function creditSpentAuthorization(
     return certain
       ? refuse402(deps, call, { code: 'payment_failed', reason, detail: 'The nonce is used up.', payer, network })
       : refuse('settlement_unknown', { retryAfterSeconds: 10 })
-  // Credit can be spent at once, so it waits for finality; reconciliation then books the transfer by its own amount.
   const { transfer } = use
+  if (!(await becomesCredit(deps.database, network, transfer)))
+    return certain
+      ? refuse('payment_nonce_reused', { detail: dustDetail })
+      : refuse('settlement_unknown', { retryAfterSeconds: 10 })
+  // Credit can be spent at once, so it waits for finality; reconciliation then books the transfer by its own amount.
   if (!certain || transfer.recipient !== payTo || transfer.amountMicro !== amountMicro)
     return refuse('payment_credited', {
       detail: 'The amount is added to your credit once the transfer is final.',

@@ -8,6 +8,7 @@ import { identifierHash, requestFingerprint } from './fingerprint.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
 import { matchTerms } from './match-terms.ts'
+import { becomesCredit, broughtMoney, dustDetail } from './other-use.ts'
 import type { GateOutcome, PaidCall } from './paid-call.ts'
 import { type PassEntitled, passCredit } from './pass-credit.ts'
 import { refuse, refuse402 } from './refuse.ts'
@@ -149,11 +150,13 @@ async function unlessCarried(
     const found = await chain.nonceUse(from, nonce, searchFrom)
     if (found.status === 'absent' || found.status === 'could_not_read')
       return refuse('settlement_unknown', { retryAfterSeconds: 10 })
-    const reachedUs = found.status === 'transfer' && deps.isOurs(payment.network, found.transfer.recipient)
-    if (!reachedUs) {
+    const moved = found.status === 'transfer' ? found.transfer : undefined
+    const reachedUs = moved !== undefined && broughtMoney(deps.isOurs, payment.network, moved)
+    if (!reachedUs || !(await becomesCredit(deps.database, payment.network, moved))) {
       const use = found.status === 'transfer' ? found.transfer : found
       // Until then a reorganisation could free the nonce, and the money would move after all.
-      return (await isFinal(chain, use)) ? refusal : refuse('settlement_unknown', { retryAfterSeconds: 10 })
+      if (!(await isFinal(chain, use))) return refuse('settlement_unknown', { retryAfterSeconds: 10 })
+      return reachedUs ? refuse('payment_nonce_reused', { detail: dustDetail }) : refusal
     }
   } catch (error) {
     if (!(error instanceof ChainUnreadable)) throw error
