@@ -48,7 +48,7 @@ export async function checkCredit(scene: Scene): Promise<void> {
            (select coalesce(sum(amount), 0) from entitled_call where port = 'credit' and subject = $1 and account = $2
              and state <> 'released')::bigint
            + (select coalesce(sum(amount_micro + $3), 0) from payout where network = $1 and payee = $2
-             and purpose = 'credit_refund' and state <> 'returned')::bigint as gone`,
+             and purpose in ('credit_refund', 'credit_refund_pay_to') and state <> 'returned')::bigint as gone`,
         [network, wallet, refundCostMicro],
       )
       const { come, gone } = rows[0] ?? { come: 0n, gone: 0n }

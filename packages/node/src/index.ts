@@ -50,7 +50,7 @@ export {
 export { addSeed, findPeer, parseNodeAddress } from './mesh/index.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
 export { heldDifferences, readRefund, requestRefund } from './payments/index.ts'
-export { acceptLoss, approvePayout, listPayouts, payoutStates } from './payouts/index.ts'
+export { acceptLoss, approvePayout, listPayouts, payoutStates, unfundedPayouts } from './payouts/index.ts'
 export {
   createKeyring,
   type KeyChangeDeps,

@@ -5,11 +5,13 @@ import type { TransferRow } from '../ledger/index.ts'
 import type { Payees, ReconcileDeps } from '../payments/index.ts'
 import {
   createCustodyKey,
+  creditRefundPurpose,
   explainPayout,
   noteDifference,
   type PayoutChain,
   type PayoutDeps,
   parsePayoutPolicy,
+  payToRefundPurpose,
 } from '../payouts/index.ts'
 import { gapUntil, markReconciled, noteRestore } from '../store/restore.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
@@ -21,7 +23,8 @@ const purposes = [
   { purpose: 'affiliate' },
   { purpose: 'royalty' },
   { purpose: 'refund', minimumMicro: 1n },
-  { purpose: 'credit_refund', minimumMicro: 1n },
+  { purpose: creditRefundPurpose, minimumMicro: 1n },
+  { purpose: payToRefundPurpose, minimumMicro: 1n },
   { purpose: 'option', minimumMicro: 1n },
 ]
 

@@ -3,6 +3,7 @@ export { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
 export { type BooksGroup, booksByGroup, foldBooks, openClearingSinceFold } from './fold-books.ts'
 export { joinPostings } from './join-postings.ts'
 export { lockAccounts, lockBalances } from './lock-accounts.ts'
+export { addPayToPart, payToPartOf, takePayToPart } from './pay-to-part.ts'
 export { type PostOutcome, post, postSql, postValues, postValuesWithoutTransfers } from './post.ts'
 export {
   balanceDifferences,

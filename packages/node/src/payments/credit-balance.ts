@@ -1,6 +1,6 @@
 import type { Address } from '../kernel/address.ts'
 import { type Micro, smallerOf } from '../kernel/money.ts'
-import { accounts, balanceOf, heldOf, type LedgerLine, lockBalances, owedTo } from '../ledger/index.ts'
+import { accounts, balanceOf, heldOf, type LedgerLine, lockBalances, owedTo, payToPartOf } from '../ledger/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
 
 /** Routes whose sale is credit. */
@@ -17,8 +17,10 @@ export type CreditBalance = {
   bondedMicro: Micro
   /** Paid in, and a reorg could still take it away: it can be drawn on, not moved. */
   notFinalMicro: Micro
-  /** Can leave: refunded, or locked as a bond. */
+  /** Can leave: refunded, or, as far as it is at custody, locked as a bond. */
   movableMicro: Micro
+  /** The part of what can leave that arrived at CUSTODY and is there. The rest arrived at PAY_TO. */
+  inCustodyMicro: Micro
 }
 
 /** Until the transaction ends, nothing else is posted to the wallet's credit on this chain. */
@@ -36,6 +38,8 @@ export async function readCredit(sql: Sql, network: string, wallet: Address): Pr
   // What a reorg took after it was used is owed to us: it is not paid out a second time.
   const owesMicro = await balanceOf(sql, accounts.receivable(network, wallet, 'credit'))
   const free = creditMicro - notFinalMicro - (owesMicro > 0n ? owesMicro : 0n)
+  const movableMicro = free > 0n ? free : 0n
+  const atCustody = creditMicro - (await payToPartOf(sql, accounts.credit(network, wallet)))
   return {
     network,
     creditMicro,
@@ -44,7 +48,8 @@ export async function readCredit(sql: Sql, network: string, wallet: Address): Pr
       (await heldOf(sql, accounts.credit(network, wallet))) + (await owedTo(sql, accounts.creditHeld(network, wallet))),
     bondedMicro: await owedTo(sql, accounts.creditBonded(network, wallet)),
     notFinalMicro,
-    movableMicro: free > 0n ? free : 0n,
+    movableMicro,
+    inCustodyMicro: atCustody > 0n ? smallerOf(atCustody, movableMicro) : 0n,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ChainPort } from '../chain/index.ts'
 import { fromHex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { accounts, post, takeTransfer, transfersOfNonce } from '../ledger/index.ts'
+import { accounts, addPayToPart, post, takeTransfer, transfersOfNonce } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { creditLines } from './credit-balance.ts'
 import { TransferBooked } from './finish-sale.ts'
@@ -80,18 +80,20 @@ async function takeFor(deps: CreditDeps, tx: Tx, claim: FinishedClaim, evidence:
 async function postCredit(tx: Tx, claim: FinishedClaim, money: MoneySource): Promise<void> {
   const source =
     money === 'held' ? accounts.clearingPayments(claim.network) : accounts.onchain(claim.network, claim.payee)
+  const lines = [
+    { account: source, amount: claim.amountMicro },
+    ...(await creditLines(tx, claim.network, claim.payer, claim.amountMicro)),
+  ]
   await post(tx, [
     {
       reference: postingReference('credit', claim),
       kind: 'credit',
       paymentId: claim.id,
       ...(money === 'held' ? {} : money),
-      lines: [
-        { account: source, amount: claim.amountMicro },
-        ...(await creditLines(tx, claim.network, claim.payer, claim.amountMicro)),
-      ],
+      lines,
     },
   ])
+  if (claim.payee === 'pay_to') await addPayToPart(tx, accounts.credit(claim.network, claim.payer), lines)
 }
 
 /** The nonce was spent and no claim explains it: the claim is inserted with its credit in one transaction. */

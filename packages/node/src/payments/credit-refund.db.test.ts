@@ -32,7 +32,7 @@ afterAll(() => db.close())
 const refund = (amountMicro: bigint) =>
   db.database.transaction((tx) =>
     refundCredit(tx, {
-      payoutId: ids.next('po'),
+      nextId: () => ids.next('po'),
       wallet,
       network,
       amountMicro,
@@ -49,7 +49,7 @@ test('credit refunds are off until a restore is reconciled', async () => {
   await expect(refund(100n)).rejects.toThrow('off until the books were compared with the chain')
   expect(await credit()).toBe(1_000n)
   await markReconciled(db.database, network, 5n)
-  expect(await refund(100n)).toMatchObject({ paidMicro: 100n })
+  expect(await refund(100n)).toMatchObject([{ paidMicro: 100n }])
 })
 
 test('a wallet has one credit refund on its way, counted by wallet and n', async () => {

@@ -1,11 +1,12 @@
 import type { Address } from '../kernel/address.ts'
-import type { Micro } from '../kernel/money.ts'
+import { type Micro, smallerOf } from '../kernel/money.ts'
 import { Problem } from '../kernel/problem.ts'
-import { accounts } from '../ledger/index.ts'
-import { createPayout } from '../payouts/index.ts'
-import type { Tx } from '../store/database.ts'
+import { accounts, takePayToPart } from '../ledger/index.ts'
+import { createPayout, creditRefundPurpose, creditRefundPurposes, payToRefundPurpose } from '../payouts/index.ts'
+import type { Sql, Tx } from '../store/database.ts'
 import { isRestoring } from '../store/restore.ts'
 import { lockCredit, openPayments } from './credit-balance.ts'
+import { recentlyPaidIn } from './recently-paid-in.ts'
 
 export type CreditRefund = {
   network: string
@@ -20,10 +21,10 @@ export type CreditRefund = {
 }
 
 export type RefundTerms = {
-  payoutId: string
+  nextId(): string
   wallet: Address
   network: string
-  /** All that can be moved unless told. */
+  /** Default: all that can be moved. */
   amountMicro: Micro | undefined
   costMicro: Micro
   approvalMicro: Micro
@@ -32,52 +33,96 @@ export type RefundTerms = {
 
 /**
  * Credit goes back to whom it came from, on the chain it came from: balance less holds and bonds, final money only, less
- * what the transfer costs. Undefined when nothing worth a transfer is there.
+ * what each transfer costs. What arrived at CUSTODY goes first; what arrived at PAY_TO is a payout of its own, which
+ * waits until the operator has put the money there. Empty when nothing worth a transfer is there.
  */
-export async function refundCredit(tx: Tx, terms: RefundTerms): Promise<CreditRefund | undefined> {
-  const { network, wallet, payoutId } = terms
+export async function refundCredit(tx: Tx, terms: RefundTerms): Promise<CreditRefund[]> {
+  const { network, wallet } = terms
   if (await isRestoring(tx, network))
     throw new Problem('credit_unavailable', {
       detail:
         'Refunds on this network are off until the books were compared with the chain. Try again in some minutes.',
       extra: { network },
     })
-  const { movableMicro } = await lockCredit(tx, network, wallet)
+  const { movableMicro, inCustodyMicro } = await lockCredit(tx, network, wallet)
   if ((await openPayments(tx, network, wallet)) > 0)
     throw new Problem('credit_unavailable', {
       detail: 'A payment of this wallet is not final. Ask again once it is.',
       extra: { network },
     })
-  const refundedMicro = terms.amountMicro ?? movableMicro
-  if (refundedMicro > movableMicro)
+  const askedMicro = terms.amountMicro ?? movableMicro
+  if (askedMicro > movableMicro)
     throw new Problem('credit_unavailable', {
       detail: 'Less than that can be refunded at the moment.',
       extra: { network, available_micro: movableMicro.toString() },
     })
+  const fromCustody = smallerOf(askedMicro, inCustodyMicro)
   const costMicro = (await wasPaidAfterRefusal(tx, network, wallet)) ? 0n : terms.costMicro
-  const paidMicro = refundedMicro - costMicro
-  if (paidMicro <= 0n) return undefined
-  const approved = paidMicro <= terms.approvalMicro
+  const parts = [
+    { purpose: creditRefundPurpose, refundedMicro: fromCustody },
+    { purpose: payToRefundPurpose, refundedMicro: askedMicro - fromCustody },
+  ].filter(({ refundedMicro }) => refundedMicro > costMicro)
+  const approved = askedMicro <= terms.approvalMicro
+  const refunds: CreditRefund[] = []
+  for (const part of parts) {
+    const payout = await createPart(tx, terms, { ...part, costMicro, approved })
+    if (payout === undefined) continue
+    const paidMicro = part.refundedMicro - costMicro
+    refunds.push({ network, refundedMicro: part.refundedMicro, costMicro, paidMicro, payoutId: payout, approved })
+  }
+  if (refunds.length === 0 && terms.amountMicro !== undefined) await requireNoneUnderWay(tx, network, wallet)
+  return refunds
+}
+
+type Part = { purpose: string; refundedMicro: Micro; costMicro: Micro; approved: boolean }
+
+/** Undefined while another payout of this part is under way: what is left of the credit stays. */
+async function createPart(tx: Tx, terms: RefundTerms, part: Part): Promise<string | undefined> {
+  const { network, wallet, nowMs } = terms
+  const { purpose, refundedMicro, costMicro, approved } = part
+  const credit = accounts.credit(network, wallet)
+  const amountMicro = refundedMicro - costMicro
+  const recentMicro = await recentlyPaidIn(tx, network, wallet, nowMs)
+  if ((await openRefunds(tx, network, wallet, [purpose])).length > 0) return undefined
+  if (purpose === payToRefundPurpose) await takePayToPart(tx, credit, refundedMicro)
   const payout = await createPayout(tx, {
-    id: payoutId,
+    id: terms.nextId(),
     network,
     payee: wallet,
-    amountMicro: paidMicro,
-    purpose: 'credit_refund',
+    amountMicro,
+    uncountedMicro: smallerOf(recentMicro, amountMicro),
+    purpose,
     from: [
-      { account: accounts.credit(network, wallet), amount: refundedMicro },
+      { account: credit, amount: refundedMicro },
       ...(costMicro > 0n ? [{ account: accounts.revenue(network, 'credit.refund'), amount: -costMicro }] : []),
     ],
-    source: accounts.credit(network, wallet),
+    source: credit,
     approved,
-    nowMs: terms.nowMs,
+    nowMs,
   })
-  if (payout.status !== 'created')
-    throw new Problem('credit_unavailable', {
-      detail: 'A refund to this wallet is being paid. Ask again once it is final.',
-      extra: { network, payout: payout.id },
-    })
-  return { network, refundedMicro, costMicro, paidMicro, payoutId, approved }
+  if (payout.status !== 'created') throw underWay(network, payout.id)
+  return payout.id
+}
+
+async function openRefunds(sql: Sql, network: string, wallet: Address, purposes: readonly string[]): Promise<string[]> {
+  const { rows } = await sql.query<{ id: string }>(
+    `select id from payout where network = $1 and payee = $2 and purpose = any($3::text[])
+       and state in ('waiting', 'queued', 'signed', 'parked') order by created_at, id`,
+    [network, wallet, purposes],
+  )
+  return rows.map(({ id }) => id)
+}
+
+const underWay = (network: string, payout: string): Problem =>
+  new Problem('credit_unavailable', {
+    detail: 'A refund to this wallet is being paid. Ask again once it is final.',
+    extra: { network, payout },
+  })
+
+/** Nothing to refund reads differently when a refund has just taken it. */
+export async function requireNoneUnderWay(sql: Sql, network: string, wallet: Address): Promise<void> {
+  const [open] = await openRefunds(sql, network, wallet, creditRefundPurposes)
+  if (open !== undefined) throw underWay(network, open)
 }
 
 /** Money that came although we had said it did not settle goes back without a cost, once. */

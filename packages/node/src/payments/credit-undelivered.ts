@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { post } from '../ledger/index.ts'
+import { accounts, addPayToPart, post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { creditLines } from './credit-balance.ts'
 import { saleOf } from './finish-sale.ts'
@@ -50,17 +50,14 @@ async function creditOne(deps: UndeliveredDeps, tx: Tx, payment: PaymentRecord):
   )
   if (rowCount === 0) return
   const { network, payer, amountMicro } = payment
+  const lines = [
+    ...(await takeBackLines(tx, payment, amountMicro)),
+    ...(await creditLines(tx, network, payer, amountMicro)),
+  ]
   await post(tx, [
-    {
-      reference: postingReference('undelivered', payment),
-      kind: 'undelivered',
-      paymentId: payment.id,
-      lines: [
-        ...(await takeBackLines(tx, payment, amountMicro)),
-        ...(await creditLines(tx, network, payer, amountMicro)),
-      ],
-    },
+    { reference: postingReference('undelivered', payment), kind: 'undelivered', paymentId: payment.id, lines },
   ])
+  if (payment.payee === 'pay_to') await addPayToPart(tx, accounts.credit(network, payer), lines)
   const sale = saleOf(payment, {
     reservation: null,
     provisional: false,

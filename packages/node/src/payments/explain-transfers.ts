@@ -3,6 +3,7 @@ import type { Address } from '../kernel/address.ts'
 import type { Micro } from '../kernel/money.ts'
 import {
   accounts,
+  addPayToPart,
   type LedgerLine,
   post,
   postponeTransfer,
@@ -99,10 +100,19 @@ async function explainClaimed(
     await creditPayment(deps, claim, { ...row, status: 'confirmed', gasGwei: 0n }, 'landed_after_refusal')
     return 'credited'
   }
-  const credited = await book(deps, row, { as: 'credit', for: claim.id }, 'credit', async (tx) => [
-    { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
-    ...(await creditLines(tx, row.network, row.sender, row.amountMicro)),
-  ])
+  const credited = await book(
+    deps,
+    row,
+    { as: 'credit', for: claim.id },
+    'credit',
+    async (tx) => [
+      { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
+      ...(await creditLines(tx, row.network, row.sender, row.amountMicro)),
+    ],
+    async (tx, posted) => {
+      if (into.payee === 'pay_to') await addPayToPart(tx, accounts.credit(row.network, row.sender), posted)
+    },
+  )
   if (credited)
     deps.log.warn(
       { paymentId: claim.id, transaction: row.transaction, micro: row.amountMicro.toString() },
@@ -230,12 +240,15 @@ async function book(
   booking: { as: string; for: Address | string },
   kind: string,
   lines: (tx: Tx) => Promise<LedgerLine[]>,
+  afterwards?: (tx: Tx, posted: readonly LedgerLine[]) => Promise<void>,
 ): Promise<boolean> {
   return deps.database.transaction(async (tx) => {
     const transfer = await takeTransfer(tx, row, booking, deps.clock.nowMs())
     if (!transfer) return false
     const reference = `${kind}:${row.network}:${row.transaction}:${row.position}#${transfer.turn}`
-    await post(tx, [{ reference, kind, transfer, lines: await lines(tx) }])
+    const posted = await lines(tx)
+    await post(tx, [{ reference, kind, transfer, lines: posted }])
+    await afterwards?.(tx, posted)
     return true
   })
 }

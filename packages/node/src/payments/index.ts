@@ -13,7 +13,7 @@ export { type CreditCaller, type CreditDeps, createCreditEntitlement } from './c
 export { type MandateTerms, mandateIdPattern, matchesRoute, namedMandate } from './credit-mandate.ts'
 export { creditPayment, failBooked } from './credit-payment.ts'
 export { type CreditPolicy, parseCreditPolicy } from './credit-policy.ts'
-export { type CreditRefund, refundCredit } from './credit-refund.ts'
+export { type CreditRefund, refundCredit, requireNoneUnderWay } from './credit-refund.ts'
 export { mandateHeader } from './credit-terms.ts'
 export { creditUndelivered } from './credit-undelivered.ts'
 export { createDeliveries } from './deliveries.ts'

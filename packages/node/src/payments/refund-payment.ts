@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Micro } from '../kernel/money.ts'
-import { accounts, type LedgerLine, lockBalances, owedTo } from '../ledger/index.ts'
+import { accounts, type LedgerLine, lockBalances, owedTo, takePayToPart } from '../ledger/index.ts'
 import { createPayout, refundAccount } from '../payouts/index.ts'
 import { writeAudit } from '../store/audit-log.ts'
 import type { Database, Tx } from '../store/database.ts'
@@ -113,7 +113,9 @@ async function debtorsOf(tx: Tx, payment: PaymentRecord, micro: Micro): Promise<
   if (!isCredit) return takeBackLines(tx, payment, micro)
   const credit = accounts.credit(payment.network, payment.payer as Address)
   await lockBalances(tx, [credit])
-  return (await owedTo(tx, credit)) < micro ? undefined : [{ account: credit, amount: micro }]
+  if ((await owedTo(tx, credit)) < micro) return undefined
+  if (payment.payee === 'pay_to') await takePayToPart(tx, credit, micro)
+  return [{ account: credit, amount: micro }]
 }
 
 async function undoSale(deps: RefundDeps, tx: Tx, payment: PaymentRecord, micro: Micro): Promise<void> {

@@ -9,6 +9,7 @@ import {
   post,
   releaseTransfer,
   type TransferTurn,
+  takePayToPart,
 } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import { saleOf } from './finish-sale.ts'
@@ -192,6 +193,7 @@ async function takenBackFrom(tx: Tx, payment: PaymentRecord): Promise<TakenBack>
   if (payment.state === 'credited') {
     const credit = accounts.credit(network, payment.payer)
     await lockBalances(tx, [credit])
+    if (payment.payee === 'pay_to') await takePayToPart(tx, credit, amountMicro)
     return {
       account: credit,
       atMostMicro: await owedTo(tx, credit),

@@ -11,6 +11,8 @@ export type NewPayout = {
   network: string
   payee: Address
   amountMicro: Micro
+  /** The part that does not count against the daily limit. */
+  uncountedMicro?: Micro
   purpose: string
   /** What it pays: the payee's wallet by default, or the one thing that can be paid once. */
   account?: string
@@ -98,7 +100,8 @@ async function settleWithPaid(tx: Tx, payout: NewPayout): Promise<void> {
 async function insertPayout(tx: Tx, payout: NewPayout, account: string, n: bigint): Promise<void> {
   await tx.query(
     `insert into payout (id, network, payee, amount_micro, purpose, account, n, subject, source_account, state, reason,
-       approved_by, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+       approved_by, created_at, uncounted_micro)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     [
       payout.id,
       payout.network,
@@ -113,6 +116,7 @@ async function insertPayout(tx: Tx, payout: NewPayout, account: string, n: bigin
       payout.reason ?? null,
       payout.approvedBy ?? null,
       new Date(payout.nowMs),
+      payout.uncountedMicro ?? 0n,
     ],
   )
 }

@@ -2,11 +2,12 @@ import type { ChainPort, Network } from '../chain/index.ts'
 import type { Address } from '../kernel/address.ts'
 import { fromHex, type Hex, toHex } from '../kernel/bytes.ts'
 import { type Micro, smallerOf } from '../kernel/money.ts'
-import { accounts, type LedgerLine, lockBalances, owedTo, post } from '../ledger/index.ts'
+import { accounts, type LedgerLine, lockBalances, owedTo, post, takePayToPart } from '../ledger/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
 import { readDatabaseId } from '../store/instance.ts'
 import { noteRestore } from '../store/restore.ts'
 import { bookPaid, type PaidTransfer, takePaidTransfer } from './book-paid.ts'
+import { creditRefundPurposes, payToRefundPurpose } from './credit-refund-purposes.ts'
 import { debtAccount } from './debt-account.ts'
 import { lockPayoutAccount, nextNumber, payoutNonce, refundAccount } from './identity.ts'
 import { openStates, type Payout, payoutColumns, toPayout } from './payout-record.ts'
@@ -130,7 +131,7 @@ async function owedLines(
 ): Promise<LedgerLine[]> {
   const owed = [
     accounts.payable(network, recipient, purpose),
-    ...(purpose === 'credit_refund' ? [accounts.credit(network, recipient)] : []),
+    ...(creditRefundPurposes.includes(purpose) ? [accounts.credit(network, recipient)] : []),
   ]
   await lockBalances(tx, owed)
   const lines: LedgerLine[] = []
@@ -138,6 +139,7 @@ async function owedLines(
   for (const account of owed) {
     const covered = smallerOf(await owedTo(tx, account), rest)
     if (covered <= 0n) continue
+    if (purpose === payToRefundPurpose) await takePayToPart(tx, account, covered)
     lines.push({ account, amount: covered })
     rest -= covered
   }

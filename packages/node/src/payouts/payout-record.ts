@@ -1,7 +1,7 @@
 import type { Address } from '../kernel/address.ts'
 import { type Hex, toHex } from '../kernel/bytes.ts'
 import type { TransferAuthorization } from '../kernel/eip3009.ts'
-import type { Micro } from '../kernel/money.ts'
+import { type Micro, smallerOf } from '../kernel/money.ts'
 
 export type PayoutState = 'waiting' | 'queued' | 'signed' | 'parked' | 'paid' | 'returned'
 export const payoutStates: readonly PayoutState[] = ['waiting', 'queued', 'signed', 'parked', 'paid', 'returned']
@@ -11,6 +11,8 @@ export type Payout = {
   network: string
   payee: Address
   amountMicro: Micro
+  /** Counts against the daily limit of its purpose. */
+  countedMicro: Micro
   purpose: string
   subject: string | null
   /** What it pays: a wallet, or the authorization that is refunded. With `n` and the purpose it decides the nonce. */
@@ -35,7 +37,7 @@ export type Payout = {
 /** States that a payout leaves by what the chain shows. */
 export const openStates = `('waiting', 'queued', 'signed', 'parked')`
 
-export const payoutColumns = `id, network, payee, amount_micro, purpose, subject, account, n, source_account, state, reason, approved_by, payer,
+export const payoutColumns = `id, network, payee, amount_micro, uncounted_micro, purpose, subject, account, n, source_account, state, reason, approved_by, payer,
   nonce, valid_before, signature, head_block, transaction, block_number, block_hash, created_at`
 
 // biome-ignore lint/suspicious/noExplicitAny: rows come from the columns above, typed by the driver
@@ -45,6 +47,7 @@ export function toPayout(row: any): Payout {
     network: row.network,
     payee: row.payee,
     amountMicro: row.amount_micro,
+    countedMicro: row.amount_micro - smallerOf(row.amount_micro, row.uncounted_micro),
     purpose: row.purpose,
     subject: row.subject,
     account: row.account,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Micro, parseUsd } from '../kernel/money.ts'
+import { creditRefundPurpose, payToRefundPurpose } from './credit-refund-purposes.ts'
 
 export type PayoutPolicy = {
   /** Less than this accrues and waits. */
@@ -54,5 +55,7 @@ export function dailyLimitOf(
   policy: Pick<PayoutPolicy, 'dailyLimitMicro' | 'dailyLimitsMicro'>,
   purpose: string,
 ): Micro {
-  return policy.dailyLimitsMicro[purpose] ?? policy.dailyLimitMicro
+  const asked = policy.dailyLimitsMicro
+  const refunds = purpose === payToRefundPurpose ? asked[creditRefundPurpose] : undefined
+  return asked[purpose] ?? refunds ?? policy.dailyLimitMicro
 }

@@ -8,7 +8,7 @@ import type { Database } from '../store/database.ts'
 import { readDatabaseId } from '../store/instance.ts'
 import { alarmAboveLimit } from './collect-due.ts'
 import type { CustodyKey } from './custody-key.ts'
-import { freeCustody } from './free-custody.ts'
+import { freeCustody, ownMoneyPurposes } from './free-custody.ts'
 import { payoutNonce } from './identity.ts'
 import { authorizationOf, type Payout, payoutColumns, toPayout } from './payout-record.ts'
 import { dailyLimitOf, type PayoutPolicy } from './policy.ts'
@@ -57,12 +57,12 @@ async function judge(
   money: Awaited<ReturnType<typeof freeCustody>>,
 ): Promise<Verdict> {
   const left = leftToday(payout.purpose)
-  const aboveLimit = payout.amountMicro > dailyLimitOf(deps.policy, payout.purpose)
+  const aboveLimit = payout.countedMicro > dailyLimitOf(deps.policy, payout.purpose)
   if (aboveLimit && payout.approvedBy === null) return waitForPerson(deps, payout)
   // A person let it pass, so the day does not decide.
-  if (!aboveLimit && payout.amountMicro > left.micro) return noteReason(deps.database, payout, 'daily_limit')
+  if (!aboveLimit && payout.countedMicro > left.micro) return noteReason(deps.database, payout, 'daily_limit')
   if (!money.take(payout)) return noteReason(deps.database, payout, 'unfunded')
-  left.micro -= payout.amountMicro
+  left.micro -= payout.countedMicro
   return 'chosen'
 }
 
@@ -80,18 +80,31 @@ function alarmUnfunded({ metrics, log }: SignDeps, network: string, unfunded: re
   if (!first) return
   metrics.count('alarms', { alarm: 'payouts_unfunded' })
   log.error(
-    { network, payout: first.id, payouts: unfunded.length },
+    {
+      network,
+      payout: first.id,
+      payouts: unfunded.length,
+      due_micro: unfunded.reduce((sum, { amountMicro }) => sum + amountMicro, 0n).toString(),
+    },
     'the custody wallet does not hold enough final money for payouts',
   )
 }
 
+/** Those that wait for the operator's money come last: however many there are, they hold up nobody else. */
 async function readQueued(database: Database, network: string, after: Payout | undefined): Promise<Payout[]> {
   const { rows } = await database.query(
     `select ${payoutColumns} from payout p where network = $1 and state = 'queued'
-       and ($3::timestamptz is null or (created_at, id) > ($3, $4))
+       and ($3::timestamptz is null or (purpose = any($5::text[]), created_at, id) > ($6, $3, $4))
        and not exists (select from payout_hold h where h.network = p.network and h.payee = p.payee)
-     order by created_at, id limit $2`,
-    [network, pageSize, after?.createdAt ?? null, after?.id ?? null],
+     order by purpose = any($5::text[]), created_at, id limit $2`,
+    [
+      network,
+      pageSize,
+      after?.createdAt ?? null,
+      after?.id ?? null,
+      [...ownMoneyPurposes],
+      after !== undefined && ownMoneyPurposes.has(after.purpose),
+    ],
   )
   return rows.map(toPayout)
 }
@@ -102,7 +115,7 @@ async function limitsToday(
   network: string,
 ): Promise<(purpose: string) => { micro: Micro }> {
   const { rows } = await database.query<{ purpose: string; micro: Micro }>(
-    `select purpose, sum(amount_micro)::bigint as micro from payout
+    `select purpose, sum(greatest(amount_micro - uncounted_micro, 0))::bigint as micro from payout
      where network = $1 and signed_at > $2 and state in ('signed', 'parked', 'paid') group by purpose`,
     [network, new Date(clock.nowMs() - 86_400_000)],
   )

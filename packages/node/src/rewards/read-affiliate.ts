@@ -12,7 +12,7 @@ type AffiliateDeps = { sql: Sql; policy: RewardsPolicy; baseUrl: string; network
 /** Totals of an affiliate, never a payer. Earned is what stands: pending, payable, on its way and paid. */
 export async function readAffiliate(deps: AffiliateDeps, wallet: Address) {
   const sums = await readSums(deps.sql, deps.networks, wallet)
-  const payouts = await payoutsOf(deps.sql, wallet, 'affiliate', 50)
+  const payouts = await payoutsOf(deps.sql, wallet, ['affiliate'], 50)
   const { rows } = await deps.sql.query<{ network: string; sent: bigint; paid: bigint }>(
     `select network, coalesce(sum(amount_micro) filter (where state not in ('paid', 'returned')), 0)::bigint as sent,
        coalesce(sum(amount_micro) filter (where state = 'paid'), 0)::bigint as paid

@@ -10,9 +10,10 @@ import {
   creditLines,
   readCredit,
   refundCredit,
+  requireNoneUnderWay,
   type Sale,
 } from '../payments/index.ts'
-import { type PayoutPolicy, payoutsOf } from '../payouts/index.ts'
+import { creditRefundPurposes, type PayoutPolicy, payoutsOf } from '../payouts/index.ts'
 import { verifySignedRequest } from '../proofs/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
 
@@ -113,6 +114,10 @@ const payoutView = z.strictObject({
   network: z.string(),
   amount_micro: z.string(),
   state: z.string(),
+  waits_for: z
+    .enum(['approval', 'daily_limit', 'operator_funds'])
+    .nullable()
+    .describe('operator_funds: the money arrived at the address for sales, and the operator has to move it first.'),
   transaction: z.string().nullable(),
   created_at: z.string(),
   paid_at: z.string().nullable(),
@@ -153,7 +158,7 @@ function balanceRoute({ database, base, polygon }: CreditRouteDeps): RouteDeclar
         const credit = await Promise.all(
           [base.caip2, polygon.caip2].map((network) => creditOn(database, network, wallet)),
         )
-        const refunds = await payoutsOf(database, wallet, 'credit_refund', 20)
+        const refunds = await payoutsOf(database, wallet, creditRefundPurposes, 20)
         return jsonAnswer({ wallet: checksumAddress(wallet), credit, refunds })
       },
     },
@@ -189,7 +194,7 @@ function refundRoute(deps: CreditRouteDeps): RouteDeclaration {
     path: '/v1/credit/refund',
     summary: 'Credit goes back to the wallet that paid it in, on the chain where it did',
     description:
-      'The request is signed by the wallet (ERC-8128). Money held by calls, locked in bonds or not final yet stays; a small cost is kept. GET /v1/credit/{wallet} shows how the transfer goes.',
+      'The request is signed by the wallet (ERC-8128). Money held by calls, locked in bonds or not final yet stays; a small cost is kept of each transfer. What arrived at the address for sales is a transfer of its own and waits until the operator has moved the money. GET /v1/credit/{wallet} shows how the transfer goes.',
     body: z.strictObject({
       usd: usdField.optional(),
       network: z.enum([deps.base.caip2, deps.polygon.caip2]).describe('Both chains unless told.').optional(),
@@ -232,10 +237,12 @@ async function refundAsked(deps: CreditRouteDeps, body: { usd?: string; network?
     (network) => (body.network ?? network) === network && (own ?? network) === network,
   )
   const refunds = await deps.database.transaction((tx) => refundOn(deps, tx, proven.address, networks, amountMicro))
-  if (refunds.length === 0)
+  if (refunds.length === 0) {
+    for (const network of networks) await requireNoneUnderWay(deps.database, network, proven.address)
     throw new Problem('credit_unavailable', {
       detail: `Nothing above the cost of ${formatUsd(deps.policy.refundCostMicro)} USD can be refunded now.`,
     })
+  }
   return { wallet: checksumAddress(proven.address), refunds: refunds.map(refundView) }
 }
 
@@ -249,8 +256,8 @@ async function refundOn(
   const refunds: CreditRefund[] = []
   // In one order, so that two refunds of a wallet never wait for each other in a circle.
   for (const network of [...networks].sort()) {
-    const refund = await refundCredit(tx, {
-      payoutId: ids.next('po'),
+    const parts = await refundCredit(tx, {
+      nextId: () => ids.next('po'),
       wallet,
       network,
       amountMicro,
@@ -258,7 +265,7 @@ async function refundOn(
       approvalMicro: payoutPolicy.approvalMicro,
       nowMs: clock.nowMs(),
     })
-    if (refund) refunds.push(refund)
+    refunds.push(...parts)
   }
   return refunds
 }

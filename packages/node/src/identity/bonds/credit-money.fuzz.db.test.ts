@@ -146,7 +146,7 @@ function openWallet(owner: Address, delegate: Address, mandate: string) {
   async function refund(amountMicro: bigint): Promise<void> {
     const done = await db.database.transaction((tx) =>
       refundCredit(tx, {
-        payoutId: ids.next('po'),
+        nextId: () => ids.next('po'),
         wallet: owner,
         network: base,
         amountMicro,
@@ -155,7 +155,7 @@ function openWallet(owner: Address, delegate: Address, mandate: string) {
         nowMs: systemClock.nowMs(),
       }),
     )
-    if (done) sums.refundedMicro += done.refundedMicro
+    for (const { refundedMicro } of done) sums.refundedMicro += refundedMicro
   }
 
   const run: { [K in Command['kind']]: (command: Extract<Command, { kind: K }>) => Promise<void> } = {

@@ -31,11 +31,12 @@ export async function lockBondOf(deps: BondDeps, { wallet, network, micro, days 
     endedAtMs: null,
   }
   await deps.database.transaction(async (tx) => {
-    const { movableMicro } = await lockCredit(tx, network, wallet)
-    if (movableMicro < micro)
+    // What a bond gives back is credit at custody, so its money has to be there.
+    const { inCustodyMicro } = await lockCredit(tx, network, wallet)
+    if (inCustodyMicro < micro)
       throw new Problem('credit_unavailable', {
         detail: 'Less than that can be locked at the moment.',
-        extra: { network, available_micro: movableMicro.toString() },
+        extra: { network, available_micro: inCustodyMicro.toString() },
       })
     await insertBond(tx, bond)
     await post(tx, [

@@ -1,0 +1,31 @@
+import type { Address } from '../kernel/address.ts'
+import type { Micro } from '../kernel/money.ts'
+import { creditRefundPurposes } from '../payouts/index.ts'
+import type { Sql } from '../store/database.ts'
+import { topUpRoutes } from './credit-balance.ts'
+
+/** How long money counts as recently paid in. */
+export const recentMs = 30 * 86_400_000
+
+/**
+ * What a wallet paid in recently, by transfers in final blocks, and has neither used nor got back since. To return it
+ * is no risk, so it does not count against the daily limit of refunds: otherwise one wallet could use up that limit for
+ * all others by paying in and asking back the same money. To use up a day of the limit takes as much money, left here
+ * for `recentMs`.
+ */
+export async function recentlyPaidIn(sql: Sql, network: string, wallet: Address, nowMs: number): Promise<Micro> {
+  const { rows } = await sql.query<{ came: Micro; went: Micro }>(
+    `select
+       (select coalesce(sum(amount_micro), 0) from payment where network = $1 and payer = $2 and ended_at > $3 and final
+          and (state = 'credited' or (state = 'served' and route_id = any($4::text[]))))::bigint
+       + (select coalesce(sum(amount_micro), 0) from transfer where network = $1 and sender = $2 and nonce is not null
+          and final and booked_as = 'credit' and booked_at > $3)::bigint as came,
+       (select coalesce(sum(amount), 0) from entitled_call where port = 'credit' and account = $2 and subject = $1
+          and state = 'captured' and ended_at > $3)::bigint
+       + (select coalesce(sum(amount_micro), 0) from payout where network = $1 and payee = $2 and purpose = any($5::text[])
+          and created_at > $3 and state <> 'returned')::bigint as went`,
+    [network, wallet, new Date(nowMs - recentMs), topUpRoutes, creditRefundPurposes],
+  )
+  const { came = 0n, went = 0n } = rows[0] ?? {}
+  return came > went ? came - went : 0n
+}
