@@ -36,6 +36,7 @@ import {
   keepAnswer,
   keyWithin,
   nameCall,
+  paysIntoClearing,
   wasCaptured,
 } from './entitled-calls.ts'
 import { callFingerprint } from './fingerprint.ts'
@@ -280,9 +281,12 @@ function networksFor(networks: readonly string[], call: PaidCall, only: string |
 function notEnough(call: PaidCall, mandated: boolean): HoldOutcome {
   const { creditOnNetworksOnly, networks } = call.route
   const where = creditOnNetworksOnly ? ` on ${networks.join(' or ')}` : ''
+  const shared = paysIntoClearing(call.route)
+    ? ' A part of its price is owed to others, so credit from payments for other calls does not pay for it.'
+    : ''
   return {
     status: 'not_covered',
-    note: `The credit of ${mandated ? 'the mandate’s owner' : 'this wallet'}${where} does not cover this call.`,
+    note: `The credit of ${mandated ? 'the mandate’s owner' : 'this wallet'}${where} does not cover this call.${shared}`,
     extra: { price_usd: formatUsd(call.priceMicro), topup: '/v1/credit/topup' },
   }
 }

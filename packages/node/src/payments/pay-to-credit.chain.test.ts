@@ -10,7 +10,7 @@ import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { accounts, owedTo, payToPartOf } from '../ledger/index.ts'
 import { createCustodyKey } from '../payouts/custody-key.ts'
-import { creditRefundPurposes, type PayoutDeps, payoutsOf, runPayouts } from '../payouts/index.ts'
+import { creditRefundPurposes, type PayoutDeps, parsePayoutPolicy, payoutsOf, runPayouts } from '../payouts/index.ts'
 import { base, books, ids, owe, payouts, received, usePayouts } from '../payouts/payouts.fixture.ts'
 import { refundCredit } from './credit-refund.ts'
 import { reconcileBooks } from './reconcile.ts'
@@ -153,4 +153,33 @@ test('an amount is taken from the part at custody first, and what one wallet has
   await world.devnet.control.fund(books.custody.address, { microUsdc: 30n * usd, wei: 0n })
   await runPayouts(deps())
   expect(await received(buyer)).toBe(50n * usd)
+})
+
+test('a wallet that pays in and asks back all day leaves the daily limit of refunds to the others', async () => {
+  await withNothingOwed()
+  await smallCustody(0n)
+  const honest = await payIn(`honest ${books.number}`, books.custody.address, 10n * usd)
+  await world.store.owner.query(`update payment set ended_at = ended_at - interval '40 days' where payer = $1`, [
+    honest,
+  ])
+  const policy = parsePayoutPolicy({ daily_limit_usd: '15' })
+  for (let turn = 0; turn < 3; turn += 1) {
+    const wallet = await payIn(`attacker ${books.number} ${turn % 2}`, books.custody.address, 14n * usd)
+    await refund(wallet)
+    await runPayouts({ ...deps(), policy })
+  }
+  await refund(honest)
+  await runPayouts({ ...deps(), policy })
+  expect(await received(honest)).toBe(10n * usd)
+  expect(await received(testKey(`attacker ${books.number} 0`).address)).toBe(28n * usd)
+
+  // Money that has been here for long counts: the limit is still one.
+  const late = await payIn(`late ${books.number}`, books.custody.address, 9n * usd)
+  await world.store.owner.query(`update payment set ended_at = ended_at - interval '40 days' where payer = $1`, [late])
+  await refund(late)
+  await runPayouts({ ...deps(), policy })
+  expect(await received(late)).toBe(0n)
+  expect(await payoutsOf(world.store.database, late, creditRefundPurposes, 5)).toMatchObject([
+    { state: 'queued', waits_for: 'daily_limit' },
+  ])
 })
