@@ -9,6 +9,7 @@ import {
   type RpcEndpoint,
   RpcRefusal,
 } from '../chain/index.ts'
+import { createForgottenTransactions, createWalletKey } from '../chain/wallet/index.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { demoUsdcAddress } from '../devnet/accounts.ts'
 import type { Devnet } from '../devnet/index.ts'
@@ -129,6 +130,14 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
     home: config.home,
     log,
     metrics: ports.metrics,
+    forgotten: createForgottenTransactions({
+      database: store.database,
+      clock,
+      log,
+      metrics: ports.metrics,
+      rpcs,
+      wallets: config.settlerKeys.map((key) => createWalletKey(key).address),
+    }),
     heads: async () =>
       new Map(
         await Promise.all([...chains].map(async ([caip2, chain]) => [caip2, (await chain.head()).number] as const)),

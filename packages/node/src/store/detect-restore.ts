@@ -20,6 +20,8 @@ export type DetectDeps = RestoreDeps & {
   home: string
   /** The present block of each network. */
   heads(): Promise<ReadonlyMap<string, bigint>>
+  /** What the chain shows that these books did and do not know. */
+  forgotten?(): Promise<{ reason: string; noted(): Promise<void> } | undefined>
 }
 
 /**
@@ -31,11 +33,14 @@ export async function detectRestore(deps: DetectDeps): Promise<string | undefine
   const { database } = deps
   const facts = await readServer(database)
   const databaseId = await readDatabaseId(database)
-  const reason = difference(facts, await readNoted(database), await readMarker(deps.home, databaseId))
+  const forgotten = await deps.forgotten?.()
+  const reason =
+    difference(facts, await readNoted(database), await readMarker(deps.home, databaseId)) ?? forgotten?.reason
   if (reason !== undefined) {
     const heads = await deps.heads()
     // The gap first: a crash in between finds the same difference again.
     for (const [network, untilBlock] of heads) await noteRestore(database, deps, { network, untilBlock, reason })
+    await forgotten?.noted()
   }
   await database.query(
     `update instance set system_identifier = coalesce($1, system_identifier), timeline = coalesce($2, timeline)

@@ -6,6 +6,7 @@ export {
   transferCall,
 } from './authorization-calls.ts'
 export { bumpFees, costMicroOf, type FeeMarket, type Fees, feesFor } from './fees.ts'
+export { createForgottenTransactions } from './forgotten-transactions.ts'
 export type { LaneHolder } from './lane-lease.ts'
 export type { NotSentReason, OutgoingCall, SendResult, TransactionOutcome, WalletLimits } from './lane-state.ts'
 export { authorizationKey, type TransactionReceipt, usedAuthorizations } from './receipt.ts'
