@@ -19,6 +19,7 @@ export async function listAll(
     ...(options.payee === undefined ? {} : { payee: options.payee.toLowerCase() as `0x${string}` }),
     limit: options.limit,
   })
+  const unfunded = await node.unfundedPayouts(database)
   const nowMs = node.systemClock.nowMs()
   const document = payouts.map((payout) => ({
     id: payout.id,
@@ -32,22 +33,33 @@ export async function listAll(
     reason: payout.reason,
     created_at: payout.createdAt.toISOString(),
   }))
-  printResult(terminal, options.json, { data: document, next_cursor: null }, () =>
+  const result = {
+    data: document,
+    next_cursor: null,
+    unfunded: unfunded.map(({ network, payouts: count, micro }) => ({ network, payouts: count, due_micro: micro })),
+  }
+  printResult(terminal, options.json, result, () =>
     payouts.length === 0
       ? 'no payouts'
-      : table(payouts, [
-          { title: 'payout', of: (row) => row.id },
-          { title: 'state', of: (row) => row.state },
-          { title: 'age', of: (row) => ageText(nowMs - row.createdAt.getTime()), right: true },
-          { title: 'amount', of: (row) => amountText(row.amountMicro, 'usdc'), right: true },
-          { title: 'for', of: (row) => row.purpose },
-          { title: 'payee', of: (row) => shortAddress(row.payee) },
-          { title: 'network', of: (row) => row.network },
-          { title: 'transaction', of: (row) => row.transaction ?? '' },
-          { title: 'reason', of: (row) => row.reason ?? '' },
-        ]),
+      : [
+          table(payouts, [
+            { title: 'payout', of: (row) => row.id },
+            { title: 'state', of: (row) => row.state },
+            { title: 'age', of: (row) => ageText(nowMs - row.createdAt.getTime()), right: true },
+            { title: 'amount', of: (row) => amountText(row.amountMicro, 'usdc'), right: true },
+            { title: 'for', of: (row) => row.purpose },
+            { title: 'payee', of: (row) => shortAddress(row.payee) },
+            { title: 'network', of: (row) => row.network },
+            { title: 'transaction', of: (row) => row.transaction ?? '' },
+            { title: 'reason', of: (row) => row.reason ?? '' },
+          ]),
+          ...unfunded.map(unfundedLine),
+        ].join('\n'),
   )
 }
+
+const unfundedLine = ({ network, payouts, micro }: { network: string; payouts: number; micro: bigint }): string =>
+  `${payouts} queued payouts on ${network} need ${amountText(micro, 'usdc')} that CUSTODY does not hold: send USDC from PAY_TO to CUSTODY`
 
 export async function approve(
   { terminal }: CommandContext,

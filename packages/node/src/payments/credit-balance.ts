@@ -82,6 +82,16 @@ export async function creditLines(tx: Tx, network: string, wallet: Address, micr
   ]
 }
 
+/** What a wallet sent between a backup and its restore, which is credited to nobody until a person has decided. */
+export async function arrivedInGap(sql: Sql, network: string, wallet: Address): Promise<Micro> {
+  const { rows } = await sql.query<{ micro: Micro }>(
+    `select coalesce(sum(amount_micro), 0)::bigint as micro from transfer
+     where network = $1 and sender = $2 and nonce is not null and booked_as = 'gap'`,
+    [network, wallet],
+  )
+  return rows[0]?.micro ?? 0n
+}
+
 /** Draws are taken to have used what is final first, so that what may vanish is never sent away. */
 async function notFinal(sql: Sql, network: string, wallet: Address): Promise<Micro> {
   const { rows } = await sql.query<{ micro: bigint }>({

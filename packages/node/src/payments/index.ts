@@ -1,6 +1,7 @@
 export { createChallenges } from './challenge.ts'
 export { createClaims } from './claims.ts'
 export {
+  arrivedInGap,
   type CreditBalance,
   creditLines,
   heldDifferences,

@@ -5,6 +5,7 @@ import { formatUsd, type Micro, parseUsd } from '../kernel/money.ts'
 import { Problem } from '../kernel/problem.ts'
 import { accounts, owedTo, post } from '../ledger/index.ts'
 import {
+  arrivedInGap,
   type CreditPolicy,
   type CreditRefund,
   creditLines,
@@ -132,8 +133,17 @@ function balanceRoute({ database, base, polygon }: CreditRouteDeps): RouteDeclar
     bonded_micro: z.string().describe('Locked in bonds.'),
     not_final_micro: z.string().describe('Part of the credit that a reorg could still take away.'),
     refundable_micro: z.string().describe('What a refund would take, before its cost.'),
+    in_review_micro: z
+      .string()
+      .describe('Arrived shortly before the database was restored: the operator decides whether it was used before.'),
   })
-  const nothing = { held_micro: '0', bonded_micro: '0', not_final_micro: '0', refundable_micro: '0' }
+  const nothing = {
+    held_micro: '0',
+    bonded_micro: '0',
+    not_final_micro: '0',
+    refundable_micro: '0',
+    in_review_micro: '0',
+  }
   return defineRoute({
     id: 'credit.balance',
     area: 'core',
@@ -175,6 +185,7 @@ async function creditOn(sql: Sql, network: string, wallet: Address) {
     bonded_micro: bondedMicro.toString(),
     not_final_micro: notFinalMicro.toString(),
     refundable_micro: movableMicro.toString(),
+    in_review_micro: (await arrivedInGap(sql, network, wallet)).toString(),
   }
 }
 
