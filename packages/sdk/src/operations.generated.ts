@@ -90,7 +90,7 @@ export type Operations = {
   /** What a wallet has paid in and not used, and its refunds. */
   'credit.balance': {
     input: { params: { wallet: string } }
-    answer: { wallet: string; credit: { network: string; credit_micro: string; credit_usd: string; held_micro: string; bonded_micro: string; not_final_micro: string; refundable_micro: string }[]; refunds: ({ id: string; network: string; amount_micro: string; state: string; transaction: string | null; created_at: string; paid_at: string | null })[] }
+    answer: { wallet: string; credit: { network: string; credit_micro: string; credit_usd: string; held_micro: string; bonded_micro: string; not_final_micro: string; refundable_micro: string; in_review_micro: string }[]; refunds: ({ id: string; network: string; amount_micro: string; state: string; waits_for: 'approval' | 'daily_limit' | 'operator_funds' | null; transaction: string | null; created_at: string; paid_at: string | null })[] }
   }
   /** Lock a part of your credit, so that your word counts for more. */
   'credit.bond': {
