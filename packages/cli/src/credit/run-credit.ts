@@ -59,6 +59,13 @@ export async function runTopUp(
   })
 }
 
+const waitTexts: Record<string, string> = {
+  approval: 'waits for approval',
+  daily_limit: 'waits for the daily limit',
+  operator_funds: 'waits for the operator to move the money',
+}
+const waitText = (waitsFor: string | null | undefined): string => waitTexts[waitsFor ?? ''] ?? ''
+
 export async function showBalance(
   { terminal }: CommandContext,
   node: string,
@@ -77,9 +84,15 @@ export async function showBalance(
         { title: 'refundable', of: (row) => usd(row.refundable_micro), right: true },
       ]),
       ...account.refunds.map(
-        ({ network, amount_micro, state, transaction }) =>
-          `refund of ${usd(amount_micro)} USD on ${network}: ${state}${transaction === null ? '' : `, ${transaction}`}`,
+        ({ network, amount_micro, state, waits_for, transaction }) =>
+          `refund of ${usd(amount_micro)} USD on ${network}: ${[state, waitText(waits_for), transaction].filter(Boolean).join(', ')}`,
       ),
+      ...account.credit
+        .filter(({ in_review_micro }) => BigInt(in_review_micro ?? '0') > 0n)
+        .map(
+          ({ network, in_review_micro }) =>
+            `${usd(in_review_micro)} USD on ${network} arrived shortly before a restore; the operator decides about it`,
+        ),
     ].join('\n'),
   )
 }

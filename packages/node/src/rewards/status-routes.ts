@@ -82,6 +82,7 @@ const payoutView = z.strictObject({
   network: z.string(),
   amount_micro: micro,
   state: z.string(),
+  waits_for: z.enum(['approval', 'daily_limit', 'operator_funds']).nullable(),
   transaction: z.string().nullable(),
   created_at: z.string(),
   paid_at: z.string().nullable(),

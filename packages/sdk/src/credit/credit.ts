@@ -13,12 +13,21 @@ export type CreditOn = {
   bonded_micro: string
   not_final_micro: string
   refundable_micro: string
+  /** Arrived shortly before the node's database was restored; the operator decides. */
+  in_review_micro: string
 }
 
 export type CreditAccount = {
   wallet: string
   credit: CreditOn[]
-  refunds: { id: string; network: string; amount_micro: string; state: string; transaction: string | null }[]
+  refunds: {
+    id: string
+    network: string
+    amount_micro: string
+    state: string
+    waits_for: 'approval' | 'daily_limit' | 'operator_funds' | null
+    transaction: string | null
+  }[]
 }
 
 export type TopUp = {
