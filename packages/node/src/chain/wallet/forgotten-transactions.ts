@@ -110,8 +110,11 @@ async function readCounts(
 
 /** What as many endpoints as must agree count at least. */
 async function countOf(rpc: Rpc, wallet: Address): Promise<bigint> {
-  const answers = (await rpc.each('eth_getTransactionCount', [wallet, 'pending'])).map((one) => BigInt(one as string))
-  const count = answers.sort((a, b) => (a < b ? 1 : -1))[rpc.quorum - 1]
+  const answers = await rpc.each('eth_getTransactionCount', [wallet, 'pending'])
+  const counts = answers.flatMap((one) =>
+    typeof one === 'string' && /^0x[0-9a-f]{1,16}$/i.test(one) ? [BigInt(one)] : [],
+  )
+  const count = counts.sort((a, b) => (a < b ? 1 : -1))[rpc.quorum - 1]
   if (count === undefined) throw new ChainUnreadable('too few endpoints count the transactions of a wallet')
   return count
 }
