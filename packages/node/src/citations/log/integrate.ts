@@ -3,6 +3,7 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import type { Keyring } from '../../signing/index.ts'
 import type { Database, Tx } from '../../store/database.ts'
 import { checkpointText } from './checkpoint.ts'
+import { reasonNotToSign } from './reason-not-to-sign.ts'
 import { noteKey, signatureTypes, signNote } from './signed-note.ts'
 import {
   lockTree,
@@ -29,10 +30,15 @@ export type PlacedBatch = {
   tiles: Tiles
 }
 
-/** Gives every committed entry its place, in one transaction for the whole batch, and signs the new tree head. */
+/**
+ * Gives every committed entry its place, in one transaction for the whole batch, and signs the new tree head. Nothing
+ * while the log is stopped: entries keep waiting.
+ */
 export async function integrateBatch(deps: IntegrateDeps): Promise<PlacedBatch | undefined> {
   return deps.database.transaction(async (tx) => {
-    const size = await lockTree(tx)
+    const tree = await lockTree(tx)
+    if (reasonNotToSign(tree, deps.origin)) return undefined
+    const { size } = tree
     const waiting = await readWaiting(tx, batchMax)
     if (waiting.length === 0) return undefined
     const edge = await readTiles(tx, edgeTiles(size))
