@@ -1,10 +1,10 @@
-import { readOutsideHeads } from '../check-outside.ts'
-
+export { readOutsideHeads } from '../check-outside.ts'
+export { reasonNotToSign } from '../reason-not-to-sign.ts'
+export { newestCheckpoint, readTree } from '../store.ts'
 export { openLogCopy } from './log-copy.ts'
 export { startNewOrigin } from './new-origin.ts'
-export { planRepair, RepairImpossible, type RepairPlan } from './plan-repair.ts'
+export { planRepair, RepairImpossible } from './plan-repair.ts'
 export { readEvidence } from './read-evidence.ts'
 export { resumeLog } from './resume.ts'
-export { type RepairDone, rewriteLog } from './rewrite-log.ts'
+export { rewriteLog } from './rewrite-log.ts'
 export { readLogKeys, readWitnessKeys } from './trusted-head.ts'
-export { readOutsideHeads }

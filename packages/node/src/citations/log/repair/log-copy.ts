@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { leafHash } from '../merkle.ts'
 import { tileIndexPath } from '../tile-path.ts'
 import { hashBytes, tileWidth } from '../tiles.ts'
+import { readFrom } from './log-files-adapter.ts'
 
 /** A log as another holds it: the files of C2SP tlog-tiles below an address or in a folder. */
 export type LogCopy = {
@@ -13,10 +12,8 @@ export type LogCopy = {
   entries(tile: number, width: number): Promise<Buffer[]>
 }
 
-const fileBytesMax = 256 * 65_537
-
 export function openLogCopy(place: string): LogCopy {
-  const read = /^https?:\/\//.test(place) ? overHttp(place) : fromFolder(place)
+  const read = readFrom(place)
   const pathOf = (kind: string, tile: number, width: number) =>
     `tile/${kind}/${tileIndexPath(tile)}${width === tileWidth ? '' : `.p/${width}`}`
   return {
@@ -47,24 +44,6 @@ export function parseBundle(bytes: Buffer): Buffer[] | undefined {
   }
   return entries
 }
-
-type Read = (path: string) => Promise<Buffer>
-
-function overHttp(url: string): Read {
-  const base = url.endsWith('/') ? url : `${url}/`
-  return async (path) => {
-    const response = await fetch(new URL(path, base), { redirect: 'error', signal: AbortSignal.timeout(20_000) })
-    if (!response.ok) throw new Error(`${base}${path} answered ${response.status}`)
-    const bytes = Buffer.from(await response.arrayBuffer())
-    if (bytes.length > fileBytesMax) throw new Error(`${base}${path} is too large`)
-    return bytes
-  }
-}
-
-const fromFolder =
-  (folder: string): Read =>
-  (path) =>
-    readFile(join(folder, path))
 
 /**
  * The first leaf from which the copy and our own leaves may differ, at the start of a tile. Both are append-only, so that

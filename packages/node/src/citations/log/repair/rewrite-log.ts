@@ -17,7 +17,7 @@ export type RepairDone = { restored: number; moved: number; size: number }
 export async function rewriteLog(
   database: Database,
   plan: RepairPlan,
-  by: { actor: string; reason: string },
+  by: { actor: string; reason: string; nowMs: number },
 ): Promise<RepairDone> {
   return database.transaction(async (tx) => {
     const { size } = await lockTree(tx)
@@ -28,7 +28,7 @@ export async function rewriteLog(
     const moved = await clearFrom(tx, plan.origin, plan.from)
     await writeTiles(tx, plan.tiles)
     const { taken, added } = await placeRestored(tx, plan)
-    await writeHeads(tx, plan)
+    await writeHeads(tx, plan, by.nowMs)
     await tx.query('update log_tree set size = $1', [plan.head.size])
     await allowRewriting(tx, false)
     const done = { restored: added, moved: moved - taken, size: plan.head.size }
@@ -121,9 +121,9 @@ async function insertRestored(
   )
 }
 
-async function writeHeads(tx: Tx, { heads }: RepairPlan): Promise<void> {
+async function writeHeads(tx: Tx, { heads }: RepairPlan, nowMs: number): Promise<void> {
   for (const { size, root, note, cosignatures } of heads) {
-    const signedAt = cosignatures[0]?.at ?? new Date()
+    const signedAt = cosignatures[0]?.at ?? new Date(nowMs)
     await tx.query(
       'insert into log_checkpoint (size, root, note, signed_at) values ($1, $2, $3, $4) on conflict do nothing',
       [size, root, note, signedAt],
