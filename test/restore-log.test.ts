@@ -81,6 +81,7 @@ test('a restored node signs and sells no stamp until its log is repaired from a 
   const restored = await world.start(db)
   await expectStopped(restored)
   expect((await world.assay(db, 'log', 'status')).output).toContain('STOPPED (forked)')
+  expect((await world.assay(db, 'doctor')).output).toContain('FAIL  transparency log')
   const failed = await world.assay(db, 'log', 'repair', '--evidence', world.folder, '--reason', 'a test')
   expect(failed).toMatchObject({ code: 1, output: expect.stringContaining('nothing was changed') })
   const repaired = await world.assay(db, 'log', 'repair', '--from', mirror(), '--reason', 'restored for a test')

@@ -35,6 +35,7 @@ export type RestoredWorld = {
   witnessKeys: readonly string[]
   /** Stops the node and copies all of its log, as a mirror would have it. */
   mirror(db: TestDatabase, folder: string): Promise<void>
+  stopAll(): Promise<void>
   close(): Promise<void>
 }
 
@@ -75,10 +76,13 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
   const witnessed = () => Math.min(...witnesses.map(({ seen }) => seen()))
   const running = new Set<RunningNode>()
   const databases = new Set<TestDatabase>()
+  const stopAll = async () => {
+    for (const node of running) await node.stop()
+    running.clear()
+  }
   const start = async (db: TestDatabase, alone: boolean, jobs: boolean) => {
     databases.add(db)
-    for (const other of running) await other.stop()
-    running.clear()
+    await stopAll()
     const node = await startNode(parseConfig(envOf(db, alone)), { devnets: [base, polygon], log: silentLog, jobs })
     running.add(node)
     return node
@@ -87,6 +91,7 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
     folder,
     witnessKeys: witnesses.map(({ key }) => key.vkey),
     firstDatabase: openTestDatabase,
+    stopAll,
     // Without jobs and sales nothing is signed any more: the copy is whole.
     mirror: async (db, to) => mirrorLog(`${(await start(db, false, false)).url}/v1/log`, to),
     start: async (db, { alone = false } = {}) => {
@@ -101,7 +106,7 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
       return { code, output: `${terminal.stdout()}${terminal.stderr()}` }
     },
     close: async () => {
-      for (const node of running) await node.stop()
+      await stopAll()
       await Promise.all([...served.map((one) => one.close()), base.stop(), polygon.stop()])
       for (const db of databases) await db.close()
       await rm(folder, { recursive: true, force: true })
