@@ -10,6 +10,7 @@ import { buy, echoPath } from './support/till-fixture.ts'
 
 let world: RestoredWorld
 let backups: TestDatabase[]
+let newest: TestDatabase
 let before: CitationAttestation[]
 let after: CitationAttestation[]
 const mirror = () => join(world.folder, 'mirror')
@@ -23,14 +24,16 @@ beforeAll(async () => {
   backups = [await db.copy(), await db.copy()]
   const second = await world.start(db)
   after = await second.sell(3)
-  const newest = Math.max(...after.map(({ log }) => Number(log.leaf_index)))
+  const lastLeaf = Math.max(...after.map(({ log }) => Number(log.leaf_index)))
   await until('a head over all of them is on chain', async () => {
     const { rows } = await db.database.query<{ size: bigint | null }>(
       `select max(size) as size from log_anchor where state = 'anchored'`,
     )
-    return Number(rows[0]?.size ?? 0) > newest
+    return Number(rows[0]?.size ?? 0) > lastLeaf
   })
   await world.mirror(db, mirror())
+  await world.stopAll()
+  newest = await db.copy()
 }, 240_000)
 afterAll(() => world.close(), 60_000)
 
@@ -75,6 +78,20 @@ async function expectAllVerify(restored: LogNode): Promise<void> {
     )
   }
 }
+
+test('after a restore that is noticed nothing is signed until a witness answers or the operator says so', async () => {
+  // As a promoted standby or a restored backup has it: the server is on another timeline than noted.
+  await newest.owner.query('update instance set timeline = timeline + 1')
+  const restored = await world.start(newest, { away: true })
+  expect(await restored.log()).toMatchObject({ state: 'stopped', stopped: { reason: 'restored' } })
+  expect(await problem(await restored.attest())).toMatchObject({ status: 503, reason: 'restored' })
+  expect((await world.assay(newest, 'log', 'resume', '--reason', ' ')).code).toBe(2)
+  expect(await world.assay(newest, 'log', 'resume', '--reason', 'both witnesses are gone')).toMatchObject({ code: 0 })
+  await until('the log goes on', async () => (await restored.log()).state === 'open')
+  await newest.owner.query('update instance set timeline = timeline + 1')
+  expect((await (await world.start(newest)).log()).state, 'with a witness that answers').toBe('open')
+  await world.mirror(newest, mirror())
+}, 120_000)
 
 test('a restored node signs and sells no stamp until its log is repaired from a mirror, and loses no leaf', async () => {
   const [db] = backups as [TestDatabase]

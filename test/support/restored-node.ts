@@ -27,8 +27,8 @@ export type LogView = {
 /** Chains and witnesses that outlive every database, as those of other houses do. */
 export type RestoredWorld = {
   folder: string
-  /** A node on that database; `alone` without the witnesses of other houses. */
-  start(db: TestDatabase, options?: { alone?: boolean }): Promise<LogNode>
+  /** A node on that database; `alone` without the witnesses of other houses, `away` while they cannot be reached. */
+  start(db: TestDatabase, options?: StartOptions): Promise<LogNode>
   assay(db: TestDatabase, ...args: string[]): Promise<{ code: number; output: string }>
   firstDatabase(): Promise<TestDatabase>
   /** Keys of the witnesses of other houses. */
@@ -38,6 +38,8 @@ export type RestoredWorld = {
   stopAll(): Promise<void>
   close(): Promise<void>
 }
+
+export type StartOptions = { alone?: boolean; away?: boolean; jobs?: boolean }
 
 export type LogNode = {
   node: RunningNode
@@ -49,6 +51,8 @@ export type LogNode = {
 }
 
 export const buyer = privateKeyToAccount(demoAccount('buyer').privateKey)
+/** Nobody listens at the discard port of loopback. */
+const nobody = 'http://127.0.0.1:9'
 const witnessNames = ['witness.example/one', 'witness.example/two']
 
 export async function openRestoredWorld(): Promise<RestoredWorld> {
@@ -59,7 +63,7 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
   let logKeys: string[] = []
   const witnesses = witnessNames.map((name) => createOutsideWitness(name, () => logKeys))
   const served = await Promise.all(witnesses.map((witness) => serveWitness(witness, { host: '127.0.0.1', port: 0 })))
-  const envOf = (db: TestDatabase, alone = false) => ({
+  const envOf = (db: TestDatabase, { alone, away }: StartOptions = {}) => ({
     PORT: '0',
     ASSAY_HOME: join(folder, 'home'),
     DATABASE_URL: db.databaseUrl,
@@ -70,7 +74,7 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
     INTENTS: '{"demo":"off"}',
     CITATIONS: JSON.stringify({
       anchor_minutes: 0.02,
-      witnesses: alone ? [] : witnesses.map(({ key }, n) => ({ url: served[n]?.url, key: key.vkey })),
+      witnesses: alone ? [] : witnesses.map(({ key }, n) => ({ url: away ? nobody : served[n]?.url, key: key.vkey })),
     }),
   })
   const witnessed = () => Math.min(...witnesses.map(({ seen }) => seen()))
@@ -80,10 +84,14 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
     for (const node of running) await node.stop()
     running.clear()
   }
-  const start = async (db: TestDatabase, alone: boolean, jobs: boolean) => {
+  const start = async (db: TestDatabase, options: StartOptions) => {
     databases.add(db)
     await stopAll()
-    const node = await startNode(parseConfig(envOf(db, alone)), { devnets: [base, polygon], log: silentLog, jobs })
+    const node = await startNode(parseConfig(envOf(db, options)), {
+      devnets: [base, polygon],
+      log: silentLog,
+      jobs: options.jobs ?? true,
+    })
     running.add(node)
     return node
   }
@@ -93,9 +101,9 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
     firstDatabase: openTestDatabase,
     stopAll,
     // Without jobs and sales nothing is signed any more: the copy is whole.
-    mirror: async (db, to) => mirrorLog(`${(await start(db, false, false)).url}/v1/log`, to),
-    start: async (db, { alone = false } = {}) => {
-      const node = await start(db, alone, true)
+    mirror: async (db, to) => mirrorLog(`${(await start(db, { jobs: false })).url}/v1/log`, to),
+    start: async (db, options = {}) => {
+      const node = await start(db, options)
       const own = logNode(node, db, witnessed)
       logKeys = (await own.log()).keys
       return own

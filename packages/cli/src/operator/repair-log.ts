@@ -71,7 +71,7 @@ async function bringBack(context: CommandContext, operator: Operator, options: R
     [
       `${done.restored} leaves are back in their places from ${plan.from} on; the log has ${done.size}.`,
       `${done.moved} entries written since get new places behind them.`,
-      'A running node asks its witnesses within ten seconds and goes on by itself.',
+      'A running node asks its witnesses within half a minute and goes on by itself.',
     ].join('\n'),
   )
 }

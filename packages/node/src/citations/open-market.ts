@@ -136,6 +136,7 @@ export async function openMarket(
         name: 'citations.anchor',
         intervalMs: settings.anchorMs,
         work: async () => {
+          if (await guard.stop()) return
           for (const { chain, rpc, wallets } of context.payouts()?.chains ?? [])
             if (wallets && chain.network.caip2 === base.caip2)
               await anchorCheckpoint({ database, clock, log, tree }, { network: chain.network, chain, rpc, wallets })
@@ -158,7 +159,7 @@ export async function openMarket(
       },
       {
         name: 'citations.outside',
-        intervalMs: 10_000,
+        intervalMs: context.mode === 'demo' ? 5_000 : 30_000,
         work: async () => {
           await compare()
           await guard.stop()

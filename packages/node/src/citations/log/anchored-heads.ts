@@ -11,6 +11,8 @@ export type AnchoredDeps = { database: Database; chain: ChainPort; rpc: Rpc; ori
 const anchoredTopic = keccak256(stringToHex('Anchored(bytes32,uint64,bytes32,address)'))
 /** Anybody may anchor under our name: so many are looked into at a time, the largest sizes first. */
 const eventsMax = 200
+/** How far a database that knows nothing of the chain looks back; providers give a few thousand blocks at a time. */
+const lookBackBlocks = 200_000n
 
 /** The heads of this log on chain. Each carries its note in the call data, so it proves itself. */
 export function anchoredHeads({ database, chain, rpc, origin }: AnchoredDeps): OutsideSource {
@@ -20,7 +22,8 @@ export function anchoredHeads({ database, chain, rpc, origin }: AnchoredDeps): O
     name,
     seesEveryHead: false,
     outsideHeads: async () => {
-      const [fromBlock, toBlock] = [await firstBlock(database, network), (await chain.finalizedBlock()).number]
+      const toBlock = (await chain.finalizedBlock()).number
+      const fromBlock = await firstBlock(database, network, toBlock)
       const events = await searchLogs(rpc, {
         address: logAnchorContract.address,
         topics: [anchoredTopic, keccak256(stringToHex(origin))],
@@ -45,16 +48,16 @@ const largestFirst = (events: readonly RpcLog[]) =>
 
 /**
  * After what was read before. A restored database names an earlier block, so what was anchored since its backup is read
- * again. At first from where the books of this chain begin.
+ * again. At first from the last anchor that is known, or from where the books of this chain are.
  */
-async function firstBlock(database: Database, network: string): Promise<bigint> {
+async function firstBlock(database: Database, network: string, toBlock: bigint): Promise<bigint> {
   const { rows } = await database.query<{ block: bigint | null }>(
     `select coalesce((select block_number + 1 from log_anchor_scan where network = $1),
-       (select min(block_number) from log_anchor where network = $1),
+       (select max(block_number) from log_anchor where network = $1),
        (select min(block_number) from reconcile_cursor where network = $1)) as block`,
     [network],
   )
-  return rows[0]?.block ?? 0n
+  return rows[0]?.block ?? (toBlock > lookBackBlocks ? toBlock - lookBackBlocks : 0n)
 }
 
 async function noteIn(rpc: Rpc, transaction: Hex): Promise<string | undefined> {

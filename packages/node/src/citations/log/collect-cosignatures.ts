@@ -8,7 +8,12 @@ import { newestCheckpoint, type StoredCheckpoint } from './store.ts'
 import { addCheckpointBody, type WitnessAnswer } from './witness.ts'
 
 /** Somebody who watches the log, however it is reached. */
-export type WitnessPeer = { key: NoteKey; addCheckpoint(body: string): Promise<WitnessAnswer> }
+export type WitnessPeer = {
+  key: NoteKey
+  addCheckpoint(body: string): Promise<WitnessAnswer>
+  /** What it has seen is in the database of the log itself: a restore takes it back with the rest. */
+  inside?: boolean
+}
 
 export type CollectDeps = { database: Database; log: Log; metrics: Metrics; tree: TransparencyLog }
 
@@ -28,11 +33,11 @@ export async function collectCosignatures(
   { anew = false } = {},
 ): Promise<CollectOutcome[]> {
   const newest = await newestCheckpoint(deps.database)
-  if (!newest) return []
+  if (!newest && !anew) return []
   return Promise.all(
     witnesses.map(async (witness) => {
-      const answer = await ask(deps, witness, newest, anew).catch((error: unknown) =>
-        refused(String(error).slice(0, 200)),
+      const answer = await (newest ? ask(deps, witness, newest, anew) : askEmpty(deps, witness)).catch(
+        (error: unknown) => refused(String(error).slice(0, 200)),
       )
       deps.metrics.count('log_cosignatures', { outcome: answer.outcome })
       if (answer.outcome !== 'signed') deps.log.warn({ witness: witness.key.name, ...answer }, 'a witness did not sign')
@@ -66,6 +71,14 @@ async function ask(
   // The sizes fit and the trees do not.
   if (answer.status === 422 || (answer.status === 409 && !isSize(answer)))
     return { outcome: 'contradicted', size: from, larger: false, reason: `has signed another tree of size ${from}` }
+  return refused(`answered ${answer.status}: ${answer.body.slice(0, 100)}`)
+}
+
+/** A log that has signed nothing may have had another database: the witness knows. */
+async function askEmpty(deps: CollectDeps, witness: WitnessPeer): Promise<CollectOutcome> {
+  const answer = await witness.addCheckpoint(addCheckpointBody(0, [], deps.tree.emptyHead()))
+  if (answer.status === 200) return { outcome: 'signed', size: 0 }
+  if (answer.status === 409 && /^[1-9][0-9]{0,15}\n$/.test(answer.body)) return larger(deps, Number(answer.body))
   return refused(`answered ${answer.status}: ${answer.body.slice(0, 100)}`)
 }
 

@@ -61,16 +61,18 @@ export async function integrateBatch(deps: IntegrateDeps): Promise<PlacedBatch |
 
 async function signTreeHead(deps: IntegrateDeps, tx: Tx, size: number, tiles: Tiles): Promise<StoredCheckpoint> {
   const [root] = hashRanges([{ from: 0, until: size }], tiles) as [Buffer]
-  const key = deps.keyring.active()
-  const text = checkpointText({ origin: deps.origin, size, root })
-  const note = signNote(
-    text,
-    noteKey(deps.origin, signatureTypes.ed25519, Buffer.from(key.x, 'base64url')),
-    key.privateKey,
-  )
-  const head = { size, root, note, signedAt: new Date(deps.clock.nowMs()) }
+  const head = { size, root, note: signHead(deps, size, root), signedAt: new Date(deps.clock.nowMs()) }
   await writeCheckpoint(tx, head)
   return head
+}
+
+export function signHead({ keyring, origin }: Pick<IntegrateDeps, 'keyring' | 'origin'>, size: number, root: Buffer) {
+  const key = keyring.active()
+  return signNote(
+    checkpointText({ origin, size, root }),
+    noteKey(origin, signatureTypes.ed25519, Buffer.from(key.x, 'base64url')),
+    key.privateKey,
+  )
 }
 
 /**

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '../../kernel/clock.ts'
-import { createIntegrator, type IntegrateDeps, type PlacedBatch } from './integrate.ts'
-import { consistencyRanges, inclusionRanges } from './merkle.ts'
+import { createIntegrator, type IntegrateDeps, type PlacedBatch, signHead } from './integrate.ts'
+import { consistencyRanges, emptyRoot, inclusionRanges } from './merkle.ts'
 import { noteKey, signatureTypes } from './signed-note.ts'
 import {
   cosignaturesOf,
@@ -35,6 +35,8 @@ export type TransparencyLog = {
   /** The newest tree head with all signatures it has by now. */
   checkpoint(): Promise<string | undefined>
   withCosignatures(checkpoint: StoredCheckpoint): Promise<string>
+  /** Of the empty tree, which every tree extends: what a witness is asked with while there is no other. */
+  emptyHead(): string
   /** Keys that sign tree heads, the newest last. */
   keys(): string[]
   /** Drops what is kept in memory of the tree: the database was restored or the log repaired. */
@@ -60,6 +62,7 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
       return newest && withCosignatures(newest)
     },
     withCosignatures,
+    emptyHead: () => signHead(deps, 0, emptyRoot),
     forget: () => {
       forgetTiles()
       recent.clear()

@@ -30,7 +30,7 @@ export const witnessSource = (name: string): string => `witness ${name}`
 export function witnessSources(deps: CollectDeps, witnesses: readonly WitnessPeer[]): OutsideSource[] {
   return witnesses.map((witness) => ({
     name: witnessSource(witness.key.name),
-    seesEveryHead: true,
+    seesEveryHead: witness.inside !== true,
     outsideHeads: async (anew) => {
       const [answer] = await collectCosignatures(deps, [witness], { anew })
       const source = witnessSource(witness.key.name)
@@ -38,7 +38,7 @@ export function witnessSources(deps: CollectDeps, witnesses: readonly WitnessPee
         return [{ source, size: answer.size, agrees: true, larger: false, reason: null }]
       if (answer?.outcome === 'contradicted')
         return [{ ...answer, source, agrees: false, reason: `${source} ${answer.reason}` }]
-      throw new Error(answer?.reason ?? 'the log has no tree head to show yet')
+      throw new Error(answer?.reason ?? 'the witness was not asked')
     },
   }))
 }

@@ -73,6 +73,16 @@ test('a restored log signs nothing while its witness has seen more, and the alar
   expect(restored.alarms, 'it rings once').toEqual(['log_forked'])
 })
 
+test('an empty database under a name that has a log signs nothing', async () => {
+  await house.append('one', 'two')
+  await house.compare()
+  const { keyring, witnesses } = house
+  const empty = await open(openTestDatabase(), { keyring, witnesses })
+  expect((await empty.compare()).forkReason).toContain('has signed a tree of size 2, and ours has 0')
+  await empty.append('another one')
+  expect(await empty.size()).toBe(0)
+})
+
 test('a repair brings leaves back to their places, moves what came since, and the log goes on', async () => {
   // Over the edge of a tile, so that full and partial tiles are rewritten.
   const restored = await restoredFrom(250, 600)
