@@ -215,6 +215,19 @@ test('the receipt of a stamp names its leaf, so that a leaf that is dropped is p
   expect(JSON.parse(Buffer.from(payload, 'base64url').toString())).not.toHaveProperty('log')
 })
 
+test('a saved answer is compared with the leaf in its receipt', async () => {
+  const file = join(home, 'answer.json')
+  const body = JSON.stringify({ source_url: (await provenPages())[0], agent_wallet: buyer.address })
+  const header = 'Content-Type: application/json'
+  const bought = createTestTerminal()
+  const args = ['buy', url('/v1/cite/attest'), '-X', 'POST', '-d', body, '-H', header, '--demo', '--save', file]
+  expect(await runCli(args, bought), bought.stderr()).toBe(0)
+  const verified = createTestTerminal()
+  expect(await runCli(['verify', file, '--json'], verified)).toBe(0)
+  const { checks } = JSON.parse(verified.stdout()) as { checks: { name: string; status: string }[] }
+  expect(checks.find(({ name }) => name === 'leaf')).toMatchObject({ status: 'passed' })
+})
+
 type SettlementHeader = { extensions: { 'offer-receipt': { info: { receipt: { signature: string } } } } }
 
 async function isNoticed(changed: unknown, isAbout: (field: string) => boolean): Promise<boolean> {

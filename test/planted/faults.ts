@@ -269,4 +269,20 @@ export const plannedFaults: readonly PlantedFault[] = [
     replace: 'undefined',
     proof: { file: 'test/restore-log.test.ts', test: 'a restored node signs and sells no stamp' },
   },
+  {
+    name: 'receipt without the leaf it promised',
+    file: `${node}/payments/finish-sale.ts`,
+    fn: 'paymentResponse',
+    find: '...commitments',
+    replace: '...{}',
+    proof: { file: 'test/citations-offline.test.ts', test: 'the receipt of a stamp names its leaf' },
+  },
+  {
+    name: 'tree heads pruned while they are young',
+    file: `${node}/citations/log/prune-heads.ts`,
+    fn: 'pruneHeads',
+    find: 'nowMs - headDaysKept * 86_400_000',
+    replace: 'nowMs + 86_400_000',
+    proof: { file: `${node}/citations/log/prune-heads.db.test.ts`, test: 'heads and cosignatures stay bounded' },
+  },
 ]
