@@ -272,9 +272,9 @@ export const plannedFaults: readonly PlantedFault[] = [
   {
     name: 'receipt without the leaf it promised',
     file: `${node}/payments/finish-sale.ts`,
-    fn: 'paymentResponse',
-    find: '...commitments',
-    replace: '...{}',
+    fn: 'commitEffects',
+    find: 'answers[index]?.commitments',
+    replace: '{}',
     proof: { file: 'test/citations-offline.test.ts', test: 'the receipt of a stamp names its leaf' },
   },
   {
