@@ -1,17 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { systemClock } from '../../kernel/clock.ts'
 import { silentLog } from '../../kernel/log.ts'
 import { silentMetrics } from '../../kernel/metrics.ts'
 import { noteAgain, noteRestore } from '../../store/restore.ts'
 import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { parseCheckpoint } from './checkpoint.ts'
-import { startNewOrigin } from './repair/new-origin.ts'
 import { planRepair } from './repair/plan-repair.ts'
 import { resumeLog } from './repair/resume.ts'
 import { rewriteLog } from './repair/rewrite-log.ts'
 import { readLogKeys } from './repair/trusted-head.ts'
 import { copyOf, type LogHouse, openLogHouse, origin } from './restored-log.fixture.ts'
-import { noteKey, parseNoteKey, signatureTypes } from './signed-note.ts'
+import { parseNoteKey } from './signed-note.ts'
 import { readEntries, readTree, rootAt } from './store.ts'
 import { verifyConsistency } from './verify-proof.ts'
 
@@ -269,43 +267,4 @@ test('a head that a stranger signed under our name stops nothing; one that we si
   expect((await own.compare()).forkReason).toContain('peer holds a signed head of size 3')
   notes.length = 0
   expect((await own.compare()).forkReason, 'it proves itself, whether it is shown again or not').not.toBeNull()
-})
-
-test('a new origin says in its first leaf what it could not extend, and every entry gets a place in it', async () => {
-  const restored = await restoredFrom(3, 7)
-  await restored.compare()
-  await restored.append('sold after the restore')
-  const last = (await house.db.database.query<{ note: string }>('select note from log_checkpoint where size = 3'))
-    .rows[0]?.note
-  const when = { actor: 'test', reason: 'no copy is left', nowIso: new Date(systemClock.nowMs()).toISOString() }
-  expect(await startNewOrigin(restored.db.owner, 'test.example/log-2', when)).toEqual({ predecessor: origin })
-  // A process that was started before must not sign under the old name.
-  await restored.tree.integrate()
-  expect(await restored.size()).toBe(0)
-  const { openLog } = await import('./open-log.ts')
-  const next = openLog({
-    database: restored.db.database,
-    clock: systemClock,
-    metrics: silentMetrics,
-    keyring: restored.keyring,
-    origin: 'test.example/log-2',
-  })
-  await next.integrate()
-  expect(await restored.size()).toBe(5)
-  const [first, ...rest] = (await readEntries(restored.db.database, 0, 5)).map(String)
-  expect(JSON.parse(first as string)).toMatchObject({
-    type: 'assay.log_origin/v1',
-    origin: 'test.example/log-2',
-    predecessor: origin,
-    last_head: last,
-    outside_size: '7',
-    outside_source: 'witness witness.example/w',
-  })
-  expect(rest).toEqual([...subjects(0, 3), 'sold after the restore'].map((subject) => `entry of ${subject}`))
-  const key = noteKey(
-    'test.example/log-2',
-    signatureTypes.ed25519,
-    Buffer.from(restored.keyring.active().x, 'base64url'),
-  )
-  expect((await next.checkpoint())?.startsWith(`${key.name}\n5\n`)).toBe(true)
 })
