@@ -10,12 +10,16 @@ import { addCheckpointBody } from '../packages/node/src/citations/log/witness.ts
 import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
 import {
   type CitationAttestation,
+  checkPromisedLeaf,
+  type ExpectedReceipt,
   parseAttestation,
   parseVerifyPolicy,
   verifyAttestation,
+  verifyReceipt,
 } from '../packages/sdk/src/index.ts'
+import { type KeySet, readDirectory } from '../packages/sdk/src/trusted-keys.ts'
 import { changedAt, leafPaths, removedAt } from './support/change-field.ts'
-import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
+import { buy, decodeHeader, openTill, type TillFixture } from './support/till-fixture.ts'
 
 let till: TillFixture
 let home: string
@@ -179,6 +183,52 @@ test('a policy that demands an anchor could not be met by a head that grew from 
     ok: false,
   })
 })
+
+test('the receipt of a stamp names its leaf, so that a leaf that is dropped is proven', async () => {
+  const sell = async (path: string, body: unknown) => {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    const answer = await buy(buyer, url(path), {}, init)
+    const file = parseAttestation(await answer.json()) as CitationAttestation
+    const settlement = decodeHeader<SettlementHeader>(answer.headers.get('payment-response'))
+    const keys: KeySet = new Map(readDirectory(await directory()).keys.map((key) => [key.keyId, key]))
+    const jws = settlement.extensions['offer-receipt'].info.receipt.signature
+    const { origin = '', leaf_hash: leaf = '' } = file.log as { origin?: string; leaf_hash?: string }
+    const verify = (expected: ExpectedReceipt) =>
+      verifyReceipt(jws, { keys, authority: new URL(till.node.url).host, expected })
+    return { file, origin, leaf, verify, receipt: await verify({ log: { origin, leaf_hash: leaf } }) }
+  }
+  const page = (await provenPages())[0]
+  const stamp = await sell('/v1/cite/attest', { source_url: page, agent_wallet: buyer.address })
+  const claim = await sell('/v1/claims/anchor', { statement: 'x', sources: [page], agent_wallet: buyer.address })
+  const remittance = await sell('/v1/royalties/remit', { parent: stamp.file.id, sale_price_micro: '1000000' })
+  for (const { receipt, file, origin, leaf, verify } of [stamp, claim, remittance]) {
+    if (receipt.status !== 'verified') throw new Error(receipt.reason)
+    expect(receipt.receipt.log).toEqual({ origin, leaf_hash: leaf })
+    expect(checkPromisedLeaf(receipt.receipt, file)).toMatchObject({ status: 'passed' })
+    const other = { ...file, record: { ...file.record, id: 'att_other' } }
+    expect(checkPromisedLeaf(receipt.receipt, other)).toMatchObject({ status: 'failed' })
+    expect(await verify({ log: { origin, leaf_hash: 'x' } })).toMatchObject({ reason: 'log is another one' })
+  }
+  const echo = await buy(buyer, url('/v1/sandbox/echo'))
+  const plain = decodeHeader<SettlementHeader>(echo.headers.get('payment-response')).extensions['offer-receipt']
+  const [, payload = ''] = plain.info.receipt.signature.split('.')
+  expect(JSON.parse(Buffer.from(payload, 'base64url').toString())).not.toHaveProperty('log')
+})
+
+test('a saved answer is compared with the leaf in its receipt', async () => {
+  const file = join(home, 'answer.json')
+  const body = JSON.stringify({ source_url: (await provenPages())[0], agent_wallet: buyer.address })
+  const header = 'Content-Type: application/json'
+  const bought = createTestTerminal()
+  const args = ['buy', url('/v1/cite/attest'), '-X', 'POST', '-d', body, '-H', header, '--demo', '--save', file]
+  expect(await runCli(args, bought), bought.stderr()).toBe(0)
+  const verified = createTestTerminal()
+  expect(await runCli(['verify', file, '--json'], verified)).toBe(0)
+  const { checks } = JSON.parse(verified.stdout()) as { checks: { name: string; status: string }[] }
+  expect(checks.find(({ name }) => name === 'leaf')).toMatchObject({ status: 'passed' })
+})
+
+type SettlementHeader = { extensions: { 'offer-receipt': { info: { receipt: { signature: string } } } } }
 
 async function isNoticed(changed: unknown, isAbout: (field: string) => boolean): Promise<boolean> {
   const file = parseAttestation(changed)

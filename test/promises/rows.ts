@@ -217,6 +217,15 @@ export const rows: readonly Row[] = [
     ],
   },
   {
+    name: 'restore-log',
+    promise: 'a restored log never signs another history, and its leaves come back',
+    asked: '5 restores: each stops at its start, is repaired from a mirror and goes on; no stamp is lost',
+    commands: [
+      proof('restore-log', 1),
+      tests(['packages/node/src/citations/log/restored-log.db.test.ts', 'test/restore-log.test.ts']),
+    ],
+  },
+  {
     name: 'faults',
     promise: 'a fault planted in the till is found by the proof that should find it',
     asked: 'every planted fault is found',

@@ -8,11 +8,27 @@ export {
   loadRanks,
   loadSeeds,
   type NoteKey,
+  parseMarketSettings,
   parseNoteKey,
   refuseSource,
   type SeenTree,
   type WitnessStore,
 } from './citations/index.ts'
+export {
+  newestCheckpoint,
+  openLogCopy,
+  planRepair,
+  RepairImpossible,
+  readEvidence,
+  readLogKeys,
+  readOutsideHeads,
+  readTree,
+  readWitnessKeys,
+  reasonNotToSign,
+  resumeLog,
+  rewriteLog,
+  startNewOrigin,
+} from './citations/log/repair/index.ts'
 export { instancePayees } from './compose/ground.ts'
 export { type Config, ConfigError, environmentSchema, parseConfig } from './config.ts'
 // --- for the operator's commands ---

@@ -1,5 +1,7 @@
 import { getAddress, recoverTypedDataAddress } from 'viem'
 import { decodeHeader, fromBase64, isRecord } from './bytes.ts'
+import { parseAttestation } from './citations/attestation-file.ts'
+import { checkPromisedLeaf } from './citations/promised-leaf.ts'
 import type { Evidence, EvidencePayment } from './evidence.ts'
 import { receiptIn } from './receipt-in.ts'
 import { bindingContentType, bindingNonce, bindingTag } from './request-binding.ts'
@@ -7,7 +9,7 @@ import { authorizationTypes } from './sign-payment.ts'
 import { parseResponseSignatureInput } from './signature-input.ts'
 import { isSameResource } from './spending-policy.ts'
 import { type KeySet, readDirectory } from './trusted-keys.ts'
-import { verifyReceipt } from './verify-receipt.ts'
+import { type Receipt, verifyReceipt } from './verify-receipt.ts'
 import { type Verification, verifyResponse } from './verify-response.ts'
 
 /** One thing that was looked at. `not_checked` is said aloud: silence would read as approval. */
@@ -100,7 +102,25 @@ async function checkReceipt(evidence: Evidence, keys: KeySet): Promise<EvidenceC
     return [failed('receipt', 'it names another transaction')]
   return [
     passed('receipt', `the seller signed that ${payer} paid on ${network} (transaction ${transaction ?? 'not named'})`),
+    ...leafCheck(evidence, outcome.receipt),
   ]
+}
+
+/** An answer that is an attestation, and a receipt that names its place in a log. */
+function leafCheck({ response }: Evidence, receipt: Receipt): EvidenceCheck[] {
+  const file = parseAttestation(readBody(response.body_base64))
+  if (file !== undefined) return [checkPromisedLeaf(receipt, file)]
+  return receipt.log === undefined
+    ? []
+    : [failed('leaf', 'the receipt promises an entry that the answer does not show')]
+}
+
+function readBody(base64: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(fromBase64(base64)))
+  } catch {
+    return undefined
+  }
 }
 
 async function checkPayment(evidence: Evidence): Promise<EvidenceCheck[]> {

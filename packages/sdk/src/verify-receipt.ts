@@ -10,13 +10,15 @@ export type Receipt = {
   payer: string
   issuedAt: number
   transaction?: string
+  /** The entry that the seller promised a place in its transparency log: base64 of its RFC 6962 leaf hash. */
+  log?: { origin: string; leaf_hash: string }
 }
 
 export type ReceiptVerification =
   | { status: 'verified'; receipt: Receipt; keyId: string }
   | { status: 'invalid'; reason: string }
 
-export type ExpectedReceipt = { resourceUrl?: string; payer?: string; network?: string }
+export type ExpectedReceipt = { resourceUrl?: string; payer?: string; network?: string; log?: Receipt['log'] }
 
 const jwsPattern = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{86})$/
 const jwsCharsMax = 8_192
@@ -59,17 +61,26 @@ function readJson(part: string | undefined): Record<string, unknown> | undefined
 
 function readReceipt(value: Record<string, unknown> | undefined): Receipt | undefined {
   if (value === undefined) return undefined
-  const { version, network, resourceUrl, payer, issuedAt, transaction } = value
+  const { version, network, resourceUrl, payer, issuedAt, transaction, log } = value
   if (version !== 1 || typeof network !== 'string' || typeof resourceUrl !== 'string') return undefined
   if (typeof payer !== 'string' || typeof issuedAt !== 'number') return undefined
-  const receipt = { version, network, resourceUrl, payer, issuedAt } as const
+  const promised = readPromised(log)
+  if (log !== undefined && !promised) return undefined
+  const receipt = { version, network, resourceUrl, payer, issuedAt, ...(promised ? { log: promised } : {}) } as const
   if (transaction === undefined || transaction === '') return receipt
   return typeof transaction === 'string' ? { ...receipt, transaction } : undefined
 }
 
+function readPromised(value: unknown): Receipt['log'] {
+  if (!isRecord(value) || typeof value.origin !== 'string' || typeof value.leaf_hash !== 'string') return undefined
+  return { origin: value.origin, leaf_hash: value.leaf_hash }
+}
+
 function compare(receipt: Receipt, expected: ExpectedReceipt): string | undefined {
-  const { resourceUrl, payer, network } = expected
+  const { resourceUrl, payer, network, log } = expected
   if (resourceUrl !== undefined && receipt.resourceUrl !== resourceUrl) return 'resourceUrl'
   if (payer !== undefined && receipt.payer.toLowerCase() !== payer.toLowerCase()) return 'payer'
-  return network !== undefined && receipt.network !== network ? 'network' : undefined
+  if (network !== undefined && receipt.network !== network) return 'network'
+  if (log === undefined) return undefined
+  return receipt.log?.origin === log.origin && receipt.log.leaf_hash === log.leaf_hash ? undefined : 'log'
 }

@@ -10,7 +10,12 @@ const roomBytesMin = 300_000_000
 
 export async function checkData(node: Node, config: Config): Promise<Check[]> {
   const existing = await nearestFolder(config.home)
-  return [await checkFolder(config.home, existing), await checkRoom(existing), await checkDatabase(node, config)]
+  return [
+    await checkFolder(config.home, existing),
+    await checkRoom(existing),
+    await checkDatabase(node, config),
+    ...(await checkLog(node, config)),
+  ]
 }
 
 async function checkFolder(home: string, existing: string): Promise<Check> {
@@ -31,8 +36,37 @@ async function checkRoom(folder: string): Promise<Check> {
   return bytes < roomBytesWanted ? warn('disk', text, fix) : ok('disk', text)
 }
 
+const databaseUrlOf = async (node: Node, config: Config) =>
+  config.databaseUrl ?? (await node.readNote({ home: config.home }))?.database_url
+
+/** Whether the log signs. Nothing is said where there is no database, or one without a log. */
+async function checkLog(node: Node, config: Config): Promise<Check[]> {
+  const url = await databaseUrlOf(node, config)
+  const client = url === undefined ? undefined : await node.connectClient({ url }, {}, 4_000).catch(() => undefined)
+  if (client === undefined) return []
+  try {
+    const { rows } = await client.query<{ forked: string | null; unchecked: boolean }>(
+      `select fork_reason as forked, exists (
+         select from restore_gap where noticed_at > coalesce(checked_at, '-infinity')) as unchecked from log_tree`,
+    )
+    const [log] = rows
+    const name = 'transparency log'
+    if (!log) return []
+    if (log.forked !== null) return [fail(name, `stopped: ${log.forked}`, 'assay log status, then assay log repair')]
+    if (log.unchecked)
+      return [
+        fail(name, 'stopped until a witness answers after the restore', 'check the witnesses, or assay log resume'),
+      ]
+    return [ok(name, 'it extends every head that others are known to hold')]
+  } catch {
+    return []
+  } finally {
+    await client.end()
+  }
+}
+
 async function checkDatabase(node: Node, config: Config): Promise<Check> {
-  const url = config.databaseUrl ?? (await node.readNote({ home: config.home }))?.database_url
+  const url = await databaseUrlOf(node, config)
   if (url === undefined) return ok('database', 'none yet; the first start makes one')
   try {
     const client = await node.connectClient({ url }, {}, 4_000)

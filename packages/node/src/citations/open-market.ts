@@ -16,7 +16,19 @@ import { followAllChains, runCreators } from './creators/run-creators.ts'
 import type { SourceDeps } from './deps.ts'
 import { fundingJobs } from './funding/index.ts'
 import { anchorCheckpoint } from './log/anchor-checkpoint.ts'
-import { collectCosignatures, logOrigin, logPath, logRoutes, openLog } from './log/index.ts'
+import { anchoredHeads } from './log/anchored-heads.ts'
+import {
+  checkOutside,
+  collectCosignatures,
+  logOrigin,
+  logPath,
+  logRoutes,
+  openGuard,
+  openLog,
+  repairedChannel,
+} from './log/index.ts'
+import { type OutsideSource, witnessSources } from './log/outside-heads.ts'
+import { pruneHeads } from './log/prune-heads.ts'
 import { parseMarketSettings } from './market-settings.ts'
 import { findMatched } from './match/find-matched.ts'
 import { openWitnesses } from './open-witnesses.ts'
@@ -24,6 +36,8 @@ import { openWitnesses } from './open-witnesses.ts'
 export type MarketOptions = {
   market?: Record<string, unknown>
   royalty: { recipient: Address; licence: string }
+  /** Who else may hold tree heads of this log: mesh peers, mirrors. */
+  outside?: readonly OutsideSource[]
 }
 
 /** Attestations, the log they are in, and the creators they pay. */
@@ -37,6 +51,16 @@ export async function openMarket(
   const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
   const tree = openLog({ database, clock, metrics, keyring, origin })
   const witnesses = await openWitnesses(context, tree, settings)
+  const outside = [
+    ...witnessSources({ database, log, metrics, tree }, witnesses),
+    ...anchorsOf(context, origin),
+    ...(options.outside ?? []),
+  ]
+  const compare = () => checkOutside({ database, log, metrics, tree }, outside)
+  // Before the first head is signed: what others hold of this log decides whether it may go on.
+  await compare()
+  const guard = await openGuard({ database, clock, origin })
+  const stopListening = await database.listen(repairedChannel, tree.forget, tree.forget)
   const threads = openPageThreads({ clock, log })
   const attest = {
     database,
@@ -66,6 +90,7 @@ export async function openMarket(
     settings: settings.attest,
     findMatched: (queryId: string, url: string) => findMatched(database, queryId, url),
     witnessKeys: () => witnesses.map(({ key }) => key.vkey),
+    requireLogOpen: guard.requireOpen,
   }
   const creators: CreatorDeps = {
     database,
@@ -82,7 +107,11 @@ export async function openMarket(
     custody: context.payees.custody[network.caip2] as Address,
   }))
   return {
-    stop: threads.stop,
+    stop: async () => {
+      await threads.stop()
+      await stopListening()
+    },
+    readiness: [{ name: 'transparency log', check: async () => (await guard.stop()) === undefined }],
     routes: [
       ...attestRoutes(attest),
       ...creatorRoutes({
@@ -93,7 +122,7 @@ export async function openMarket(
         proofs,
         clock,
       }),
-      ...logRoutes({ database, tree, witnesses, apiUrl }),
+      ...logRoutes({ database, tree, guard, witnesses, apiUrl }),
     ],
     reversalHooks: [reverseAccruals],
     beforeReconcile: () => followAllChains(creators),
@@ -101,11 +130,13 @@ export async function openMarket(
     jobs: [
       ...fundingJobs(context, sources, settings),
       { name: 'citations.prune', intervalMs: 86_400_000, work: () => pruneSnapshots(database) },
+      { name: 'citations.heads', intervalMs: 3_600_000, work: () => pruneHeads(database, clock.nowMs()) },
       { name: 'citations.fold', intervalMs: 5_000, work: () => foldAttestations(sources) },
       {
         name: 'citations.anchor',
         intervalMs: settings.anchorMs,
         work: async () => {
+          if (await guard.stop()) return
           for (const { chain, rpc, wallets } of context.payouts()?.chains ?? [])
             if (wallets && chain.network.caip2 === base.caip2)
               await anchorCheckpoint({ database, clock, log, tree }, { network: chain.network, chain, rpc, wallets })
@@ -121,9 +152,25 @@ export async function openMarket(
         intervalMs: 1_000,
         work: async () => {
           await tree.integrate()
-          await collectCosignatures({ database, log, metrics, tree }, witnesses)
+          if (await guard.stop()) return
+          const answers = await collectCosignatures({ database, log, metrics, tree }, witnesses)
+          if (answers.some(({ outcome }) => outcome === 'contradicted')) await compare()
+        },
+      },
+      {
+        name: 'citations.outside',
+        intervalMs: context.mode === 'demo' ? 5_000 : 30_000,
+        work: async () => {
+          await compare()
+          await guard.stop()
         },
       },
     ],
   }
+}
+
+/** Heads are anchored on Base, and read there whether or not this process may send. */
+function anchorsOf({ database, chains, rpcs, base }: ShopContext, origin: string): OutsideSource[] {
+  const [chain, rpc] = [chains.get(base.caip2), rpcs.get(base.caip2)]
+  return chain && rpc ? [anchoredHeads({ database, chain, rpc, origin })] : []
 }

@@ -125,6 +125,7 @@ function checkPaidEntry(
   if (!isHome(authority, area))
     throw new Problem('misdirected', { extra: { base_url: originOf(deps.authorities, area) } })
   access.routable?.(params)
+  if (!carriesCredential(headers)) access.open?.()
   const refusal = deps.readiness.refusal()
   if (refusal !== null) throw new Problem(refusal, { retryAfterSeconds: 10 })
   if (carriesPayment(headers) && !deps.limiter.maySendPayment(passage.bucket)) throw tooMany(60)

@@ -54,6 +54,7 @@ export async function buildPaidCall(
 
 /** Async, so that a handler that throws at once looks like any other failure. */
 async function prepare(access: PaidAccess, read: ReadInput, call: Parameters<PaidAccess['prepare']>[1]) {
+  access.open?.()
   return access.prepare(read.input, call)
 }
 

@@ -99,6 +99,11 @@ export type PaidAccess = {
   consumption?: Consumption
   /** Throws a Problem (404) where no such resource can exist, before any 402. No I/O. */
   routable?(params: Record<string, string>): void
+  /**
+   * Throws a Problem (503) while nothing of this is sold: before a 402 is made, and before an answer is prepared. A call
+   * that was paid before still gets its answer. No I/O.
+   */
+  open?(): void
   /** Makes the answer and, where needed, a reservation. No other side effect; at most 15 s. */
   prepare(input: RouteInput, call: CallContext & { payer: Address; paymentId: string }): Promise<PreparedAnswer>
   /** The effect that was paid for, in the transaction of the postings. May replace the stored answer. */

@@ -115,9 +115,12 @@ export type FinishSales = ReturnType<typeof createFinishSales>
 
 async function finishAll(deps: FinishDeps, tx: Tx, inputs: readonly FinishInput[]): Promise<FinishOutcome[]> {
   const nowMs = deps.clock.nowMs()
-  const responses = new Map(inputs.map((input) => [input.claim.id, paymentResponse(deps, input)]))
+  // The receipt of an effect is signed after it: it may bind us to what the effect made.
+  const responses = new Map(
+    inputs.flatMap((input) => (input.commit ? [] : [[input.claim.id, paymentResponse(deps, input)] as const])),
+  )
   const rows = inputs.map((input): ServedRow => {
-    const response = input.commit ? null : (responses.get(input.claim.id) ?? null)
+    const response = responses.get(input.claim.id) ?? null
     return { id: input.claim.id, evidence: input.evidence, provisional: input.provisional, paymentResponse: response }
   })
   const served = await markServed(tx, rows, nowMs)
@@ -130,7 +133,7 @@ async function finishAll(deps: FinishDeps, tx: Tx, inputs: readonly FinishInput[
     )
   }
   const sales = mine.map((input) => toSaleOf(input, nowMs))
-  const replaced = await commitEffects(tx, mine, sales, responses)
+  const replaced = await commitEffects(deps, tx, mine, sales, responses)
   for (const hook of deps.hooks) if (sales.length > 0) await hook(tx, sales)
   return inputs.map(({ claim }) =>
     served.has(claim.id)
@@ -166,16 +169,19 @@ async function moneyOf(
 
 /** A shared transaction is of one route and chain, or of sales that have no effect of their own. */
 async function commitEffects(
+  deps: FinishDeps,
   tx: Tx,
   inputs: readonly FinishInput[],
   sales: readonly Sale[],
-  responses: ReadonlyMap<string, string>,
+  responses: Map<string, string>,
 ): Promise<Map<string, AnswerContent | undefined>> {
   const [first] = inputs
   if (!first?.commit) return new Map()
   const answers = first.commitMany ? await first.commitMany(tx, sales) : [await first.commit(tx, sales[0] as Sale)]
   if (answers.length !== sales.length) throw new Error(`route ${first.claim.routeId} did not answer every sale`)
   if (first.claim.payee === 'custody') await expectClearingEmpty(tx, first.claim, sales)
+  for (const [index, input] of inputs.entries())
+    responses.set(input.claim.id, paymentResponse(deps, input, answers[index]?.commitments))
   await completeAnswers(
     tx,
     sales.map(({ paymentId }, index) => ({
@@ -226,9 +232,10 @@ export function saleOf(
   }
 }
 
-function paymentResponse(deps: FinishDeps, input: FinishInput): string {
+function paymentResponse(deps: FinishDeps, input: FinishInput, commitments: Record<string, Json> = {}): string {
   const { claim, evidence } = input
   const receipt = deps.jws.sign({
+    ...commitments,
     version: 1,
     network: claim.network,
     resourceUrl: claim.resource,

@@ -15,6 +15,8 @@ export type AnswerContent = {
   contentType: string
   body: Uint8Array | string | AsyncIterable<Uint8Array | string>
   headers?: Record<string, string>
+  /** From a commit: what the receipt of the sale shall bind the seller to, by name. Signed with it, not sent beside it. */
+  commitments?: Record<string, Json>
 }
 
 export type PreparedAnswer = {

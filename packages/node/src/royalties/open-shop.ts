@@ -3,9 +3,11 @@ import {
   ensureDeployed,
   logOrigin,
   logPath,
+  openGuard,
   openLog,
   openWitnesses,
   parseMarketSettings,
+  repairedChannel,
   royaltyTermsFor,
 } from '../citations/index.ts'
 import { type OpenShop, royaltyBps } from '../http/index.ts'
@@ -21,6 +23,8 @@ export function openRoyaltiesShop({ recipient, market }: RoyaltiesShopOptions): 
     const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
     const settings = parseMarketSettings(market, context.mode === 'demo')
     const tree = openLog({ database, clock, metrics, keyring, origin })
+    const guard = await openGuard({ database, clock, origin })
+    const stopListening = await database.listen(repairedChannel, tree.forget, tree.forget)
     const witnesses = await openWitnesses(context, tree, settings)
     const terms = royaltyTermsFor(recipient, royaltyBps)
     const routes = royaltyRoutes({
@@ -28,6 +32,7 @@ export function openRoyaltiesShop({ recipient, market }: RoyaltiesShopOptions): 
       clock,
       ids,
       tree,
+      requireLogOpen: guard.requireOpen,
       witnessKeys: () => witnesses.map(({ key }) => key.vkey),
       attester: createCitationAttester({ keyring, jws, node: apiUrl, chainId: base.chainId }),
       apiUrl,
@@ -40,6 +45,7 @@ export function openRoyaltiesShop({ recipient, market }: RoyaltiesShopOptions): 
     })
     return {
       routes,
+      stop: stopListening,
       jobs: [
         {
           name: 'royalties.contract',

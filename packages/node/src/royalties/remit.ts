@@ -4,6 +4,7 @@ import {
   type CitationAttester,
   describeLog,
   findPayee,
+  leafCommitment,
   mergeLines,
   readPayouts,
   type Share,
@@ -74,7 +75,8 @@ export async function commitRemittance(deps: RoyaltyDeps, tx: Tx, sale: Sale): P
         lines: mergeLines([{ account: accounts.clearingPayments(sale.network), amount: sale.amountMicro }, ...lines]),
       },
     ])
-  return jsonAnswer(await describeRemittance(deps, tx, row))
+  const answer = jsonAnswer(await describeRemittance(deps, tx, row))
+  return { ...answer, commitments: leafCommitment(deps.tree.origin, row.record) }
 }
 
 /** Of a royalty that goes back to no page, creators get nothing: it is the recipient's. */

@@ -15,7 +15,12 @@ import {
 } from './remit.ts'
 import { findRemittance, remittancesOf } from './store.ts'
 
-export type RoyaltyRouteDeps = RoyaltyDeps & { network: string; contract: string }
+export type RoyaltyRouteDeps = RoyaltyDeps & {
+  network: string
+  contract: string
+  /** Throws while nothing can be logged. */
+  requireLogOpen(): void
+}
 
 const salePriceMicroMax = 1_000_000_000_000n
 const exampleWallet = '0x8ba1f109551bD432803012645Ac136ddd64DBA72'
@@ -120,6 +125,7 @@ function remitRoute(deps: RoyaltyRouteDeps): RouteDeclaration {
       networks: [deps.network],
       payee: 'custody',
       revocable: false,
+      open: deps.requireLogOpen,
       prepare: ({ body }) => prepareRemittance(deps, body),
       commit: (tx, sale) => commitRemittance(deps, tx, sale),
       release: withLeaf(deps),

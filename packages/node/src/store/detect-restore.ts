@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database, Sql } from './database.ts'
 import { readDatabaseId } from './instance.ts'
-import { noteRestore, type RestoreDeps } from './restore.ts'
+import { noteAgain, noteRestore, type RestoreDeps } from './restore.ts'
 
 /** What tells one life of a database from another. A part that this login may not read is null and proves nothing. */
 export type ServerFacts = {
@@ -41,6 +41,7 @@ export async function detectRestore(deps: DetectDeps): Promise<string | undefine
     // The gap first: a crash in between finds the same difference again.
     for (const [network, untilBlock] of heads) await noteRestore(database, deps, { network, untilBlock, reason })
     await forgotten?.noted()
+    await noteAgain(database)
   }
   await database.query(
     `update instance set system_identifier = coalesce($1, system_identifier), timeline = coalesce($2, timeline)

@@ -34,6 +34,11 @@ export async function noteRestore(
   return isNew
 }
 
+/** The open gaps were found once more: whatever was compared with the outside before this is to be compared again. */
+export async function noteAgain(sql: Sql): Promise<void> {
+  await sql.query('update restore_gap set noticed_at = clock_timestamp() where reconciled_at is null')
+}
+
 export async function readGap(sql: Sql, network: string): Promise<RestoreGap | undefined> {
   const { rows } = await sql.query<RestoreGap>(
     `select network, until_block as "untilBlock", reason, detected_at as "detectedAt"

@@ -14,5 +14,6 @@ export {
   setPayoutThreshold,
 } from './cite.ts'
 export { parseVerifyPolicy, type VerifyPolicy } from './policy.ts'
+export { checkPromisedLeaf } from './promised-leaf.ts'
 export { checkTreeHead, readLog, readTreeHead, type TransparencyLog, type WitnessedHead } from './read-log.ts'
 export { type VerifyAttestationOptions, verifyAttestation } from './verify-attestation.ts'

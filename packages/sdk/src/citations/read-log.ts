@@ -7,6 +7,9 @@ export type TransparencyLog = {
   origin: string
   prefix: string
   size: string
+  /** `stopped`: no head is signed and no stamp sold, for the reason given. */
+  state: 'open' | 'stopped'
+  stopped: { reason: string; detail: string } | null
   keys: string[]
   witnesses: string[]
   anchors: {
@@ -16,6 +19,8 @@ export type TransparencyLog = {
     transaction: string | null
     anchored_at: string | null
   }[]
+  /** Origins this log had before, the oldest first. */
+  predecessors: { origin: string; last_head: string | null; replaced_at: string }[]
 }
 
 /** Where the files of the log are, which keys sign it, who watches it. */

@@ -9,7 +9,7 @@ import type { Tx } from '../../store/database.ts'
 import { accrueAll, mergeLines, type Share } from '../creators/accrue.ts'
 import { newPayouts } from '../creators/describe-payout.ts'
 import { domainsAbove, findPayees } from '../creators/payee.ts'
-import { appendToLog } from '../log/index.ts'
+import { appendToLog, leafCommitment } from '../log/index.ts'
 import type { AttestDeps } from './deps.ts'
 import { describeAttestation, payoutOptions } from './describe-attestation.ts'
 import type { CitationData } from './eas.ts'
@@ -66,7 +66,8 @@ export async function commitRecords(
     judged.map(async ({ stamping, shares }, index) => {
       const payouts = newPayouts(shares, stamping.sale, payoutOptions(deps))
       const row = rows[index] as AttestationRow
-      return jsonAnswer(await describeAttestation({ ...deps, database: tx }, row, { proof: 'none', payouts }))
+      const view = await describeAttestation({ ...deps, database: tx }, row, { proof: 'none', payouts })
+      return { ...jsonAnswer(view), commitments: leafCommitment(deps.tree.origin, row.record) }
     }),
   )
 }

@@ -20,7 +20,11 @@ import { findAttestation } from './store.ts'
 
 export const attestPriceMicro = 5_000n
 
-export type AttestRouteDeps = AttestDeps & { witnessKeys(): readonly string[] }
+export type AttestRouteDeps = AttestDeps & {
+  witnessKeys(): readonly string[]
+  /** Throws while nothing can be logged. */
+  requireLogOpen(): void
+}
 
 export function attestRoutes(deps: AttestRouteDeps): RouteDeclaration[] {
   return [attestRoute(deps), claimRoute(deps), showRoute(deps)]
@@ -49,6 +53,7 @@ function attestRoute(deps: AttestRouteDeps): RouteDeclaration {
       networks: [deps.network],
       payee: 'custody',
       revocable: false,
+      open: deps.requireLogOpen,
       prepare: ({ body }, call) => prepareAttestation(deps, body, call.payer),
       commitMany: (tx, sales) => commitAttestations(deps, tx, sales),
       release: withProof(deps),
@@ -83,6 +88,7 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
       networks: [deps.network],
       payee: 'custody',
       revocable: false,
+      open: deps.requireLogOpen,
       prepare: ({ body }, call) => prepareClaim(deps, body, call.payer),
       commitMany: (tx, sales) => commitClaims(deps, tx, sales),
       release: withProof(deps),

@@ -8,39 +8,88 @@ import { newestCheckpoint, type StoredCheckpoint } from './store.ts'
 import { addCheckpointBody, type WitnessAnswer } from './witness.ts'
 
 /** Somebody who watches the log, however it is reached. */
-export type WitnessPeer = { key: NoteKey; addCheckpoint(body: string): Promise<WitnessAnswer> }
+export type WitnessPeer = {
+  key: NoteKey
+  addCheckpoint(body: string): Promise<WitnessAnswer>
+  /** What it has seen is in the database of the log itself: a restore takes it back with the rest. */
+  inside?: boolean
+}
 
 export type CollectDeps = { database: Database; log: Log; metrics: Metrics; tree: TransparencyLog }
 
-/** Shows the newest tree head to every witness. One that is away is asked again the next time. */
-export async function collectCosignatures(deps: CollectDeps, witnesses: readonly WitnessPeer[]): Promise<void> {
+export type CollectOutcome =
+  | { outcome: 'signed'; size: number }
+  /** It has signed a tree of `size` that ours does not extend. */
+  | { outcome: 'contradicted'; size: number; larger: boolean; reason: string }
+  | { outcome: 'refused'; reason: string }
+
+/**
+ * Shows the newest tree head to every witness. One that is away is asked again the next time. `anew` asks those too that
+ * are known to have signed it: after a restore what is known of them may be old.
+ */
+export async function collectCosignatures(
+  deps: CollectDeps,
+  witnesses: readonly WitnessPeer[],
+  { anew = false } = {},
+): Promise<CollectOutcome[]> {
   const newest = await newestCheckpoint(deps.database)
-  if (!newest) return
-  await Promise.all(
+  if (!newest && !anew) return []
+  return Promise.all(
     witnesses.map(async (witness) => {
-      const outcome = await ask(deps, witness, newest).catch((error: unknown) => String(error).slice(0, 200))
-      deps.metrics.count('log_cosignatures', { outcome: outcome === 'signed' ? 'signed' : 'refused' })
-      if (outcome !== 'signed') deps.log.warn({ witness: witness.key.name, outcome }, 'a witness did not sign')
+      const answer = await (newest ? ask(deps, witness, newest, anew) : askEmpty(deps, witness)).catch(
+        (error: unknown) => refused(String(error).slice(0, 200)),
+      )
+      deps.metrics.count('log_cosignatures', { outcome: answer.outcome })
+      if (answer.outcome !== 'signed') deps.log.warn({ witness: witness.key.name, ...answer }, 'a witness did not sign')
+      return answer
     }),
   )
 }
 
-async function ask(deps: CollectDeps, witness: WitnessPeer, newest: StoredCheckpoint): Promise<string> {
+const refused = (reason: string): CollectOutcome => ({ outcome: 'refused', reason })
+
+async function ask(
+  deps: CollectDeps,
+  witness: WitnessPeer,
+  newest: StoredCheckpoint,
+  anew: boolean,
+): Promise<CollectOutcome> {
   const { rows } = await deps.database.query<{ size: bigint | null }>(
     'select max(size) as size from log_cosignature where witness = $1',
     [witness.key.name],
   )
-  const known = Number(rows[0]?.size ?? 0)
-  if (known === newest.size) return 'signed'
-  let answer = await submit(deps, witness, known, newest)
+  let from = Number(rows[0]?.size ?? 0)
+  if (from === newest.size && !anew) return { outcome: 'signed', size: newest.size }
+  let answer = await submit(deps, witness, from, newest)
   // It may have signed for us before without our having kept it, or start anew: it says from where to prove.
   if (answer.status === 409 && /^(?:0|[1-9][0-9]{0,15})\n$/.test(answer.body)) {
-    const size = Number(answer.body)
-    if (size > newest.size) return `has seen a larger tree (${size})`
-    answer = await submit(deps, witness, size, newest)
+    from = Number(answer.body)
+    if (from > newest.size) return larger(deps, from)
+    answer = await submit(deps, witness, from, newest)
   }
-  if (answer.status !== 200) return `answered ${answer.status}: ${answer.body.slice(0, 100)}`
-  return keep(deps, witness, newest, answer.body)
+  if (answer.status === 200) return keep(deps, witness, newest, answer.body)
+  // The sizes fit and the trees do not.
+  if (answer.status === 422 || (answer.status === 409 && !isSize(answer)))
+    return { outcome: 'contradicted', size: from, larger: false, reason: `has signed another tree of size ${from}` }
+  return refused(`answered ${answer.status}: ${answer.body.slice(0, 100)}`)
+}
+
+/** A log that has signed nothing may have had another database: the witness knows. */
+async function askEmpty(deps: CollectDeps, witness: WitnessPeer): Promise<CollectOutcome> {
+  const answer = await witness.addCheckpoint(addCheckpointBody(0, [], deps.tree.emptyHead()))
+  if (answer.status === 200) return { outcome: 'signed', size: 0 }
+  if (answer.status === 409 && /^[1-9][0-9]{0,15}\n$/.test(answer.body)) return larger(deps, Number(answer.body))
+  return refused(`answered ${answer.status}: ${answer.body.slice(0, 100)}`)
+}
+
+const isSize = ({ contentType }: WitnessAnswer) => contentType.startsWith('text/x.tlog.size')
+
+/** Another process may have shown it a head that was signed since. */
+async function larger({ database }: CollectDeps, size: number): Promise<CollectOutcome> {
+  const now = await newestCheckpoint(database)
+  if (now && now.size >= size) return refused('has been shown a newer head meanwhile')
+  const reason = `has signed a tree of size ${size}, and ours has ${now?.size ?? 0}`
+  return { outcome: 'contradicted', size, larger: true, reason }
 }
 
 async function submit(deps: CollectDeps, witness: WitnessPeer, from: number, newest: StoredCheckpoint) {
@@ -53,7 +102,7 @@ async function keep(
   witness: WitnessPeer,
   newest: StoredCheckpoint,
   lines: string,
-): Promise<string> {
+): Promise<CollectOutcome> {
   const text = parseCheckpoint(newest.note)?.note.text ?? ''
   for (const line of lines.split('\n').filter(Boolean)) {
     const signature = parseSignatureLine(line)
@@ -63,7 +112,7 @@ async function keep(
       `insert into log_cosignature (size, witness, line, cosigned_at) values ($1, $2, $3, $4) on conflict do nothing`,
       [newest.size, witness.key.name, signature.line, new Date(seconds * 1000)],
     )
-    return 'signed'
+    return { outcome: 'signed', size: newest.size }
   }
-  return 'gave a signature that is not its own'
+  return refused('gave a signature that is not its own')
 }

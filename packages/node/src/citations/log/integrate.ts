@@ -3,6 +3,7 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import type { Keyring } from '../../signing/index.ts'
 import type { Database, Tx } from '../../store/database.ts'
 import { checkpointText } from './checkpoint.ts'
+import { reasonNotToSign } from './reason-not-to-sign.ts'
 import { noteKey, signatureTypes, signNote } from './signed-note.ts'
 import {
   lockTree,
@@ -29,10 +30,15 @@ export type PlacedBatch = {
   tiles: Tiles
 }
 
-/** Gives every committed entry its place, in one transaction for the whole batch, and signs the new tree head. */
+/**
+ * Gives every committed entry its place, in one transaction for the whole batch, and signs the new tree head. Nothing
+ * while the log is stopped: entries keep waiting.
+ */
 export async function integrateBatch(deps: IntegrateDeps): Promise<PlacedBatch | undefined> {
   return deps.database.transaction(async (tx) => {
-    const size = await lockTree(tx)
+    const tree = await lockTree(tx)
+    if (reasonNotToSign(tree, deps.origin)) return undefined
+    const { size } = tree
     const waiting = await readWaiting(tx, batchMax)
     if (waiting.length === 0) return undefined
     const edge = await readTiles(tx, edgeTiles(size))
@@ -55,16 +61,18 @@ export async function integrateBatch(deps: IntegrateDeps): Promise<PlacedBatch |
 
 async function signTreeHead(deps: IntegrateDeps, tx: Tx, size: number, tiles: Tiles): Promise<StoredCheckpoint> {
   const [root] = hashRanges([{ from: 0, until: size }], tiles) as [Buffer]
-  const key = deps.keyring.active()
-  const text = checkpointText({ origin: deps.origin, size, root })
-  const note = signNote(
-    text,
-    noteKey(deps.origin, signatureTypes.ed25519, Buffer.from(key.x, 'base64url')),
-    key.privateKey,
-  )
-  const head = { size, root, note, signedAt: new Date(deps.clock.nowMs()) }
+  const head = { size, root, note: signHead(deps, size, root), signedAt: new Date(deps.clock.nowMs()) }
   await writeCheckpoint(tx, head)
   return head
+}
+
+export function signHead({ keyring, origin }: Pick<IntegrateDeps, 'keyring' | 'origin'>, size: number, root: Buffer) {
+  const key = keyring.active()
+  return signNote(
+    checkpointText({ origin, size, root }),
+    noteKey(origin, signatureTypes.ed25519, Buffer.from(key.x, 'base64url')),
+    key.privateKey,
+  )
 }
 
 /**

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '../../kernel/clock.ts'
-import { createIntegrator, type IntegrateDeps, type PlacedBatch } from './integrate.ts'
-import { consistencyRanges, inclusionRanges } from './merkle.ts'
+import { createIntegrator, type IntegrateDeps, type PlacedBatch, signHead } from './integrate.ts'
+import { consistencyRanges, emptyRoot, inclusionRanges } from './merkle.ts'
 import { noteKey, signatureTypes } from './signed-note.ts'
 import {
   cosignaturesOf,
@@ -35,13 +35,17 @@ export type TransparencyLog = {
   /** The newest tree head with all signatures it has by now. */
   checkpoint(): Promise<string | undefined>
   withCosignatures(checkpoint: StoredCheckpoint): Promise<string>
+  /** Of the empty tree, which every tree extends: what a witness is asked with while there is no other. */
+  emptyHead(): string
   /** Keys that sign tree heads, the newest last. */
   keys(): string[]
+  /** Drops what is kept in memory of the tree: the database was restored or the log repaired. */
+  forget(): void
 }
 
 export function openLog(deps: IntegrateDeps): TransparencyLog {
   const { database, origin, keyring } = deps
-  const { hashesOf, add: keepTiles } = createTileCache(database)
+  const { hashesOf, add: keepTiles, forget: forgetTiles } = createTileCache(database)
   const witnessed = recentlyWitnessed(deps)
   const recent = recentBatches()
   const withCosignatures = async (checkpoint: StoredCheckpoint) =>
@@ -58,6 +62,12 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
       return newest && withCosignatures(newest)
     },
     withCosignatures,
+    emptyHead: () => signHead(deps, 0, emptyRoot),
+    forget: () => {
+      forgetTiles()
+      recent.clear()
+      witnessed.forget()
+    },
     keys: () =>
       keyring
         .keys()
@@ -69,7 +79,7 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
       const place = await findPlace(database, subject)
       if (!place) return undefined
       const { leafIndex, leafHash } = place
-      const best = which === 'first' ? undefined : await witnessed(leafIndex)
+      const best = which === 'first' ? undefined : await witnessed.over(leafIndex)
       const checkpoint = best ?? (await firstCheckpointOver(database, leafIndex))
       if (!checkpoint) return undefined
       const path = await hashesOf(inclusionRanges(leafIndex, checkpoint.size), checkpoint.size)
@@ -97,6 +107,10 @@ export function recentBatches({ batchesMax = recentBatchesMax, leavesMax = recen
   const batches: PlacedBatch[] = []
   return {
     find: (subject: string) => placed.get(subject),
+    clear: () => {
+      placed.clear()
+      batches.length = 0
+    },
     add: (batch: PlacedBatch) => {
       for (const [n, { subject }] of batch.leaves.entries()) placed.set(subject, { batch, index: batch.from + n })
       batches.push(batch)
@@ -127,10 +141,15 @@ const witnessedMs = 1_000
 /** The tree head that proofs are given for. It covers nearly every leaf, so it is not read anew for each of them. */
 function recentlyWitnessed({ database, clock }: Pick<IntegrateDeps, 'database' | 'clock'>) {
   let known: { head: WitnessedCheckpoint | undefined; readAtMs: number } | undefined
-  return async (leafIndex: number): Promise<WitnessedCheckpoint | undefined> => {
-    if (!known || clock.monotonicMs() - known.readAtMs >= witnessedMs)
-      known = { head: await witnessedCheckpoint(database, -1), readAtMs: clock.monotonicMs() }
-    if (known.head && known.head.size > leafIndex) return known.head
-    return witnessedCheckpoint(database, leafIndex)
+  return {
+    forget: () => {
+      known = undefined
+    },
+    over: async (leafIndex: number): Promise<WitnessedCheckpoint | undefined> => {
+      if (!known || clock.monotonicMs() - known.readAtMs >= witnessedMs)
+        known = { head: await witnessedCheckpoint(database, -1), readAtMs: clock.monotonicMs() }
+      if (known.head && known.head.size > leafIndex) return known.head
+      return witnessedCheckpoint(database, leafIndex)
+    },
   }
 }

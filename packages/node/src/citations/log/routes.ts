@@ -4,12 +4,19 @@ import { toRfc3339 } from '../../kernel/clock.ts'
 import { Problem } from '../../kernel/problem.ts'
 import type { Sql } from '../../store/database.ts'
 import type { WitnessPeer } from './collect-cosignatures.ts'
+import type { LogGuard } from './guard.ts'
 import type { TransparencyLog } from './open-log.ts'
 import { newestCheckpoint, readEntries, readTiles } from './store.ts'
 import { parseTilePath, type TilePath } from './tile-path.ts'
 import { hashBytes, tileKey, tileWidth, widthAt } from './tiles.ts'
 
-export type LogRouteDeps = { database: Sql; tree: TransparencyLog; witnesses: readonly WitnessPeer[]; apiUrl: string }
+export type LogRouteDeps = {
+  database: Sql
+  tree: TransparencyLog
+  guard: Pick<LogGuard, 'stop'>
+  witnesses: readonly WitnessPeer[]
+  apiUrl: string
+}
 
 export const logPath = '/v1/log'
 const binary = 'application/octet-stream'
@@ -18,19 +25,21 @@ export function logRoutes(deps: LogRouteDeps): RouteDeclaration[] {
   return [describeRoute(deps), checkpointRoute(deps), consistencyRoute(deps), ...tileRoutes(deps)]
 }
 
-function describeRoute({ database, tree, witnesses, apiUrl }: LogRouteDeps): RouteDeclaration {
+function describeRoute({ database, tree, guard, witnesses, apiUrl }: LogRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'log.describe',
     area: 'C',
     method: 'GET',
     path: logPath,
-    summary: 'The transparency log: where its files are, which keys sign it, who watches it',
+    summary: 'The transparency log: where its files are, which keys sign it, who watches it, whether it is stopped',
     description:
       'An append-only log in the C2SP tlog-tiles format. Attestations, claims, remittances, scores and keys are in it. Everything needed to check it offline is a static file.',
     output: z.object({
       origin: z.string(),
       prefix: z.string(),
       size: z.string(),
+      state: z.enum(['open', 'stopped']),
+      stopped: z.object({ reason: z.string(), detail: z.string() }).nullable(),
       keys: z.array(z.string()),
       witnesses: z.array(z.string()),
       anchors: z.array(
@@ -42,15 +51,21 @@ function describeRoute({ database, tree, witnesses, apiUrl }: LogRouteDeps): Rou
           anchored_at: z.string().nullable(),
         }),
       ),
+      predecessors: z.array(
+        z.object({ origin: z.string(), last_head: z.string().nullable(), replaced_at: z.string() }),
+      ),
     }),
     example: {
       output: {
         origin: 'api.example.org/v1/log',
         prefix: 'https://api.example.org/v1/log',
         size: '70000',
+        state: 'open',
+        stopped: null,
         keys: ['api.example.org/v1/log+9c4f1e0a+AQ…'],
         witnesses: ['witness.example/w1+1f2e3d4c+BA…'],
         anchors: [],
+        predecessors: [],
       },
     },
     next: `${logPath}/checkpoint`,
@@ -65,10 +80,16 @@ function describeRoute({ database, tree, witnesses, apiUrl }: LogRouteDeps): Rou
           transaction: string | null
           anchored_at: Date | null
         }>('select network, size, contract, transaction, anchored_at from log_anchor order by size desc limit 10')
+        const stopped = await guard.stop()
+        const before = await database.query<{ origin: string; last_head: string | null; replaced_at: Date }>(
+          'select origin, last_head, replaced_at from log_predecessor order by replaced_at',
+        )
         return jsonAnswer({
           origin: tree.origin,
           prefix: `${apiUrl}${logPath}`,
           size: String(newest?.size ?? 0),
+          state: stopped ? 'stopped' : 'open',
+          stopped: stopped ?? null,
           keys: tree.keys(),
           witnesses: witnesses.map(({ key }) => key.vkey),
           anchors: rows.map((row) => ({
@@ -76,6 +97,7 @@ function describeRoute({ database, tree, witnesses, apiUrl }: LogRouteDeps): Rou
             size: String(row.size),
             anchored_at: row.anchored_at && toRfc3339(row.anchored_at.getTime()),
           })),
+          predecessors: before.rows.map((row) => ({ ...row, replaced_at: toRfc3339(row.replaced_at.getTime()) })),
         })
       },
     },

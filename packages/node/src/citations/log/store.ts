@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../store/database.ts'
 import { leafHash } from './merkle.ts'
-import { type ChangedTile, type TileId, tileKey } from './tiles.ts'
+import { type ChangedTile, hashRanges, type TileId, tileKey, tilesFor } from './tiles.ts'
 
 export type LogDraft = {
   kind: string
@@ -29,6 +29,11 @@ export async function appendToLog(sql: Sql, drafts: readonly LogDraft[]): Promis
   })
 }
 
+/** For the receipt of a sale: whoever holds it can show that this entry was promised a place in this log. */
+export function leafCommitment(origin: string, entry: string) {
+  return { log: { origin, leaf_hash: leafHash(Buffer.from(entry)).toString('base64') } }
+}
+
 /** The name of the log: the one it was opened with first. */
 export async function logOrigin(sql: Sql, wanted: string): Promise<string> {
   const { rows } = await sql.query<{ origin: string }>(
@@ -38,10 +43,34 @@ export async function logOrigin(sql: Sql, wanted: string): Promise<string> {
   return rows[0]?.origin ?? wanted
 }
 
+export type TreeState = {
+  size: number
+  /** Null before the log was opened under a name. */
+  origin: string | null
+  /** Set while somebody outside holds a head that this tree does not extend. */
+  forkReason: string | null
+  /** A restore was noticed, and the tree was not compared with the outside since. */
+  unchecked: boolean
+}
+
+const treeColumns = `size, origin, fork_reason as "forkReason", exists (
+  select from restore_gap where noticed_at > coalesce(checked_at, '-infinity')) as unchecked`
+
+const toTree = (rows: (Omit<TreeState, 'size'> & { size: bigint })[]): TreeState => {
+  const [row] = rows
+  if (!row) throw new Error('the log has no tree')
+  return { ...row, size: Number(row.size) }
+}
+
 /** Whoever holds this lock gives places; the others wait until it is done. */
-export async function lockTree(tx: Tx): Promise<number> {
-  const { rows } = await tx.query<{ size: bigint }>('select size from log_tree for update')
-  return Number(rows[0]?.size ?? 0)
+export async function lockTree(tx: Tx): Promise<TreeState> {
+  const text = `select ${treeColumns} from log_tree for update`
+  return toTree((await tx.query<TreeState & { size: bigint }>({ name: 'log_lock', text })).rows)
+}
+
+export async function readTree(sql: Sql): Promise<TreeState> {
+  const text = `select ${treeColumns} from log_tree`
+  return toTree((await sql.query<TreeState & { size: bigint }>({ name: 'log_tree', text })).rows)
 }
 
 export type Waiting = { id: bigint; subject: string; leafHash: Buffer }
@@ -74,6 +103,13 @@ export async function readTiles(sql: Sql, ids: readonly TileId[]): Promise<Map<s
     values: [ids.map(({ level }) => level), ids.map(({ tile }) => tile)],
   })
   return new Map(rows.map((row) => [tileKey({ level: row.level, tile: Number(row.tile) }), row.hashes]))
+}
+
+/** The root of the tree as it was at that size, from what is stored now. */
+export async function rootAt(sql: Sql, size: number): Promise<Buffer> {
+  const range = { from: 0, until: size }
+  const [root] = hashRanges([range], await readTiles(sql, tilesFor([range])))
+  return root as Buffer
 }
 
 export async function writeTiles(tx: Tx, tiles: readonly ChangedTile[]): Promise<void> {

@@ -13,6 +13,8 @@ export type TileCache = {
   hashesOf(ranges: readonly Range[], size: number): Promise<Buffer[]>
   /** The tiles of a batch that was just placed. */
   add(tiles: Tiles): void
+  /** After a repair or a restore: tiles may be others. */
+  forget(): void
 }
 
 /** Full tiles never change, and neither does a tile of a given width: the last used are kept. */
@@ -27,6 +29,10 @@ export function createTileCache(sql: Sql): TileCache {
   const find = (id: TileId, width: number) =>
     width === tileWidth ? full.get(tileKey(id)) : partial.get(`${tileKey(id)}.p/${width}`)
   return {
+    forget: () => {
+      full.clear()
+      partial.clear()
+    },
     add: (tiles) => {
       for (const [key, hashes] of tiles) keep(key, hashes)
     },
@@ -60,6 +66,7 @@ function lastUsed(max: number) {
   }
   return {
     set,
+    clear: () => kept.clear(),
     get: (key: string): Buffer | undefined => {
       const value = kept.get(key)
       if (value) set(key, value)

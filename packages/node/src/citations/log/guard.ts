@@ -1,0 +1,39 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { Problem } from '../../kernel/problem.ts'
+import type { Sql } from '../../store/database.ts'
+import { type LogStop, reasonNotToSign } from './reason-not-to-sign.ts'
+import { readTree } from './store.ts'
+
+export type LogGuard = {
+  /** Throws while the log is stopped, so that nothing is sold that could not be logged. No I/O: asked on every request. */
+  requireOpen(): void
+  /** Read now. */
+  stop(): Promise<LogStop | undefined>
+}
+
+const readMs = 1_000
+
+/** The state of the log as routes see it: at most a second old and renewed behind their back. */
+export async function openGuard(deps: { database: Sql; clock: Clock; origin: string }): Promise<LogGuard> {
+  const { clock, origin } = deps
+  const read = async () => reasonNotToSign(await readTree(deps.database), origin)
+  let stopped = await read()
+  let readAtMs = clock.monotonicMs()
+  const stop = async () => {
+    readAtMs = clock.monotonicMs()
+    stopped = await read()
+    return stopped
+  }
+  return {
+    stop,
+    requireOpen: () => {
+      if (clock.monotonicMs() - readAtMs >= readMs) stop().catch(() => {})
+      if (stopped)
+        throw new Problem('log_stopped', {
+          detail: stopped.detail,
+          extra: { reason: stopped.reason },
+          retryAfterSeconds: 60,
+        })
+    },
+  }
+}

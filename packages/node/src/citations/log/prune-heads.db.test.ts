@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../../kernel/clock.ts'
+import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { leavesPerHead, pruneHeads } from './prune-heads.ts'
+import { type LogHouse, openLogHouse } from './restored-log.fixture.ts'
+import { appendToLog } from './store.ts'
+
+let db: TestDatabase
+let house: LogHouse
+beforeAll(async () => {
+  db = await openTestDatabase()
+  house = await openLogHouse(db)
+})
+afterAll(() => db.close())
+
+const dayMs = 86_400_000
+const counted = async () => {
+  const { rows } = await db.database.query<{ heads: bigint; cosignatures: bigint }>(
+    `select (select count(*) from log_checkpoint) as heads, (select count(*) from log_cosignature) as cosignatures`,
+  )
+  return { heads: Number(rows[0]?.heads), cosignatures: Number(rows[0]?.cosignatures) }
+}
+const nowMs = systemClock.nowMs()
+
+/** Heads as a log leaves them that signs one for each few leaves, all of them long ago. */
+async function age(days: number): Promise<void> {
+  await db.owner.query('alter table log_checkpoint disable trigger user')
+  await db.owner.query('update log_checkpoint set signed_at = $1', [new Date(nowMs - days * dayMs)])
+  await db.owner.query('alter table log_checkpoint enable trigger user')
+}
+
+test('heads and cosignatures stay bounded however many were signed, and every entry keeps its proof', async () => {
+  let leaves = 0
+  const grow = async (heads: number) => {
+    for (let n = 0; n < heads; n += 1) {
+      await house.append(`leaf ${leaves}`)
+      leaves += 1
+      if (n % 5 === 0) await house.compare()
+    }
+  }
+  const large = async () => {
+    const drafts = Array.from({ length: leavesPerHead }, (_, n) => ({
+      kind: 'test',
+      subject: `many ${leaves + n}`,
+      entry: Buffer.from(`many ${leaves + n}`),
+    }))
+    await appendToLog(db.database, drafts)
+    await house.tree.integrate()
+    leaves += leavesPerHead
+  }
+  await grow(120)
+  const first = await house.tree.proofOf('leaf 0', 'first')
+  expect(await pruneHeads(db.database, nowMs), 'young heads stay').toBe(0)
+  house.tree.forget()
+  expect(await house.tree.proofOf('leaf 0', 'first'), 'to the byte').toEqual(first)
+  const sizes: number[] = []
+  for (let round = 0; round < 3; round += 1) {
+    await large()
+    await grow(80)
+    await age(60)
+    await pruneHeads(db.database, nowMs)
+    const { heads, cosignatures } = await counted()
+    sizes.push(heads)
+    expect(cosignatures).toBeLessThanOrEqual(heads)
+  }
+  // 64 of the newest and one for each stretch of leaves.
+  expect(Math.max(...sizes)).toBeLessThan(80)
+  expect((sizes[2] as number) - (sizes[1] as number)).toBeLessThanOrEqual(2)
+  house.tree.forget()
+  const after = await house.tree.proofOf('leaf 0', 'first')
+  expect(Number(after?.tree_size)).toBeGreaterThan(1)
+  expect(Number(after?.tree_size)).toBeLessThanOrEqual(leavesPerHead)
+  await pruneHeads(db.database, nowMs)
+  house.tree.forget()
+  expect(await house.tree.proofOf('leaf 0', 'first'), 'and from then on it is the same').toEqual(after)
+  for (const subject of ['leaf 0', 'leaf 119', `leaf ${leaves - 1}`])
+    expect(await house.tree.proofOf(subject, 'first'), subject).toBeDefined()
+  expect((await house.compare()).forkReason).toBeNull()
+})
+
+test('the newest head and young ones cannot be deleted', async () => {
+  const remove = () =>
+    db.database.query('delete from log_checkpoint where size = (select max(size) from log_checkpoint)')
+  await db.database.query('delete from log_cosignature where size = (select max(size) from log_checkpoint)')
+  await expect(remove()).rejects.toThrow('still needed')
+  await house.append('one more')
+  await expect(remove()).rejects.toThrow('still needed')
+})

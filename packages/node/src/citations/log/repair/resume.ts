@@ -1,0 +1,22 @@
+import { writeAudit } from '../../../store/audit-log.ts'
+import type { Database } from '../../../store/database.ts'
+import { lockTree } from '../store.ts'
+
+/** After a restore, when nobody outside can be asked: the operator answers for it. A fork that is known stays one. */
+export async function resumeLog(
+  database: Database,
+  by: { actor: string; reason: string },
+): Promise<{ resumed: boolean }> {
+  return database.transaction(async (tx) => {
+    const { unchecked, origin } = await lockTree(tx)
+    if (!unchecked) return { resumed: false }
+    await tx.query('update log_tree set checked_at = clock_timestamp()')
+    await writeAudit(tx, {
+      actor: by.actor,
+      action: 'log.resume',
+      subject: origin ?? 'log',
+      details: { reason: by.reason },
+    })
+    return { resumed: true }
+  })
+}

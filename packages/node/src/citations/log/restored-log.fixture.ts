@@ -1,0 +1,116 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { systemClock } from '../../kernel/clock.ts'
+import { silentLog } from '../../kernel/log.ts'
+import { systemRng } from '../../kernel/random.ts'
+import { createFixedKeyring, generateSigningKey, privateKeyFromSeed } from '../../signing/index.ts'
+import type { TestDatabase } from '../../store/testing.ts'
+import { checkOutside } from './check-outside.ts'
+import { parseCheckpoint } from './checkpoint.ts'
+import { openLog, type TransparencyLog } from './open-log.ts'
+import { type OutsideSource, witnessSources } from './outside-heads.ts'
+import { type LogCopy, leavesOf } from './repair/log-copy.ts'
+import { parseNoteKey } from './signed-note.ts'
+import { appendToLog, newestCheckpoint, readEntries } from './store.ts'
+import { tileIndexPath } from './tile-path.ts'
+import { tileWidth } from './tiles.ts'
+import { createWitness, type SeenTree, type Witness } from './witness.ts'
+
+export const origin = 'test.example/log'
+
+/** A witness of another house: what it has seen outlives every database. */
+export function createOutsideWitness(name: string, logKeys: () => readonly string[]): Witness & { seen(): number } {
+  let seen: SeenTree | undefined
+  const witness = createWitness({
+    name,
+    privateKey: privateKeyFromSeed(generateSigningKey(systemRng).d),
+    logs: { get: () => logKeys().flatMap((vkey) => parseNoteKey(vkey) ?? []) } as unknown as ReadonlyMap<string, []>,
+    clock: systemClock,
+    store: {
+      change: async (_origin, decide) => {
+        const { keep, answer } = decide(seen)
+        if (keep) seen = keep
+        return answer
+      },
+    },
+  })
+  return { ...witness, seen: () => seen?.size ?? 0 }
+}
+
+export type LogHouse = Awaited<ReturnType<typeof openLogHouse>>
+
+/** The log of one database with its key and witnesses, as a process would have it. */
+export async function openLogHouse(
+  db: TestDatabase,
+  options: {
+    keyring?: ReturnType<typeof createFixedKeyring>
+    witnesses?: readonly Witness[]
+    more?: OutsideSource[]
+  } = {},
+) {
+  const { database } = db
+  const keyring = options.keyring ?? createFixedKeyring(generateSigningKey(systemRng), 0)
+  const alarms: string[] = []
+  const metrics = {
+    count: (name: string, labels?: Record<string, string>) => {
+      if (name === 'alarms') alarms.push(String(labels?.['alarm']))
+    },
+    gauge: () => {},
+    observeMs: () => {},
+  }
+  const tree: TransparencyLog = openLog({ database, clock: systemClock, metrics, keyring, origin })
+  await database.query('update log_tree set origin = $1', [origin])
+  const deps = { database, log: silentLog, metrics, tree }
+  const witnesses = options.witnesses ?? [createOutsideWitness('witness.example/w', tree.keys)]
+  const sources = [...witnessSources(deps, witnesses), ...(options.more ?? [])]
+  const size = async () => (await newestCheckpoint(database))?.size ?? 0
+  return {
+    db,
+    keyring,
+    tree,
+    witnesses,
+    alarms,
+    deps,
+    size,
+    compare: () => checkOutside(deps, sources),
+    /** Entries with these subjects, placed if the log lets them. */
+    append: async (...subjects: string[]) => {
+      await appendToLog(
+        database,
+        subjects.map((subject) => ({ kind: 'test', subject, entry: Buffer.from(`entry of ${subject}`) })),
+      )
+      await tree.integrate()
+    },
+  }
+}
+
+/** What a mirror holds, straight from the database that it mirrored. */
+export async function copyOf({ tree, db }: Pick<LogHouse, 'tree' | 'db'>): Promise<LogCopy> {
+  const note = (await tree.checkpoint()) as string
+  const size = parseCheckpoint(note)?.checkpoint.size ?? 0
+  const entries = await readEntries(db.database, 0, size)
+  const bundle = async (tile: number, width: number) => entries.slice(tile * tileWidth, tile * tileWidth + width)
+  const copy: LogCopy = { name: 'mirror', checkpoint: async () => note, entries: bundle, leafHashes: async () => [] }
+  const leaves = await leavesOf(copy, 0, size)
+  copy.leafHashes = async (tile, width) =>
+    Array.from({ length: width }, (_, n) => leaves.get(tile * tileWidth + n)?.hash as Buffer)
+  return copy
+}
+
+/** Writes the files of a log as C2SP tlog-tiles has them, by reading them over HTTP. */
+export async function mirrorLog(url: string, folder: string): Promise<void> {
+  const read = async (path: string) => {
+    const response = await fetch(`${url}/${path}`)
+    if (!response.ok) throw new Error(`${path} answered ${response.status}`)
+    const bytes = Buffer.from(await response.arrayBuffer())
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), bytes)
+    return bytes
+  }
+  const size = parseCheckpoint((await read('checkpoint')).toString('utf8'))?.checkpoint.size ?? 0
+  for (let tile = 0; tile * tileWidth < size; tile += 1) {
+    const width = Math.min(tileWidth, size - tile * tileWidth)
+    for (const kind of ['0', 'entries'])
+      await read(`tile/${kind}/${tileIndexPath(tile)}${width === tileWidth ? '' : `.p/${width}`}`)
+  }
+}

@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import { parseCheckpoint } from '../../packages/node/src/citations/log/checkpoint.ts'
+import { verifyConsistency } from '../../packages/node/src/citations/log/verify-proof.ts'
+import { type CitationAttestation, verifyAttestation } from '../../packages/sdk/src/index.ts'
+import { type LogNode, openRestoredWorld, type RestoredWorld, until } from '../support/restored-node.ts'
+import { createFaults, type Faults, type Proof, plain } from './proof.ts'
+
+const stampsEach = 3
+
+/**
+ * A restored database never signs another history: stamps are sold, a backup is taken, more are sold, the backup is
+ * restored. The node must stop, be repaired from a mirror, and lose no leaf. `count` is restores, one upon the other.
+ */
+export const proveRestoreLog: Proof = async ({ count, say }) => {
+  const faults = createFaults()
+  const world = await openRestoredWorld()
+  const sold: CitationAttestation[] = []
+  try {
+    let db = await world.firstDatabase()
+    for (let n = 0; n < count; n += 1) {
+      sold.push(...(await (await world.start(db)).sell(stampsEach)))
+      await world.stopAll()
+      const backup = await db.copy()
+      sold.push(...(await (await world.start(db)).sell(stampsEach)))
+      await world.mirror(db, join(world.folder, `mirror-${n}`))
+      await restoreOnce(world, await world.start(backup), join(world.folder, `mirror-${n}`), sold, faults)
+      db = backup
+      say(`  ${n + 1} of ${plain(count)} restored, ${plain(sold.length)} stamps checked`)
+    }
+  } finally {
+    await world.close()
+  }
+  return {
+    seen: `${plain(count)} restores: each stopped at its start, was repaired and went on; ${plain(sold.length)} stamps verify and every head extends theirs`,
+    faults: faults.all(),
+  }
+}
+
+async function restoreOnce(
+  world: RestoredWorld,
+  restored: LogNode,
+  mirror: string,
+  sold: readonly CitationAttestation[],
+  faults: Faults,
+): Promise<void> {
+  const { size, state } = await restored.log()
+  if (state !== 'stopped') faults.note(`a restored log of size ${size} was ${state}`)
+  const refused = await restored.attest()
+  if (refused.status !== 503) faults.note(`a stamp was offered with ${refused.status}`)
+  if ((await restored.log()).size !== size) faults.note('a head was signed after the restore')
+  const { code, output } = await world.assay(restored.db, 'log', 'repair', '--from', mirror, '--reason', 'a proof')
+  if (code !== 0) faults.note(`the repair ended with ${code}: ${output}`)
+  await until('the log goes on', async () => (await restored.log()).state === 'open')
+  await restored.sell(1)
+  for (const file of sold) if (!(await stillHolds(restored, file, world))) faults.note(`${file.id} is lost`)
+}
+
+async function stillHolds({ node }: LogNode, file: CitationAttestation, world: RestoredWorld): Promise<boolean> {
+  const { ok } = await verifyAttestation(file, { witnesses: world.witnessKeys })
+  const headIn = (note: string) => parseCheckpoint(note)?.checkpoint
+  const old = headIn(file.log.checkpoint ?? '')
+  const now = headIn(await (await fetch(`${node.url}/v1/log/checkpoint`)).text())
+  if (!ok || !old || !now) return false
+  const asked = await fetch(`${node.url}/v1/log/consistency?from=${old.size}&to=${now.size}`)
+  const { proof = [] } = (await asked.json()) as { proof?: string[] }
+  const path = proof.map((hash) => Buffer.from(hash, 'base64'))
+  return verifyConsistency(old.size, now.size, path, old.root, now.root)
+}

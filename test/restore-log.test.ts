@@ -1,0 +1,127 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseCheckpoint } from '../packages/node/src/citations/log/checkpoint.ts'
+import { verifyConsistency } from '../packages/node/src/citations/log/verify-proof.ts'
+import type { TestDatabase } from '../packages/node/src/store/testing.ts'
+import { type CitationAttestation, verifyAttestation } from '../packages/sdk/src/index.ts'
+import { buyer, type LogNode, openRestoredWorld, type RestoredWorld, until } from './support/restored-node.ts'
+import { buy, echoPath } from './support/till-fixture.ts'
+
+let world: RestoredWorld
+let backups: TestDatabase[]
+let newest: TestDatabase
+let before: CitationAttestation[]
+let after: CitationAttestation[]
+const mirror = () => join(world.folder, 'mirror')
+
+beforeAll(async () => {
+  world = await openRestoredWorld()
+  const db = await world.firstDatabase()
+  const first = await world.start(db)
+  before = await first.sell(3)
+  await first.node.stop()
+  backups = [await db.copy(), await db.copy()]
+  const second = await world.start(db)
+  after = await second.sell(3)
+  const lastLeaf = Math.max(...after.map(({ log }) => Number(log.leaf_index)))
+  await until('a head over all of them is on chain', async () => {
+    const { rows } = await db.database.query<{ size: bigint | null }>(
+      `select max(size) as size from log_anchor where state = 'anchored'`,
+    )
+    return Number(rows[0]?.size ?? 0) > lastLeaf
+  })
+  await world.mirror(db, mirror())
+  await world.stopAll()
+  newest = await db.copy()
+}, 240_000)
+afterAll(() => world.close(), 60_000)
+
+const problem = async (response: Response) => ({
+  status: response.status,
+  ...((await response.json()) as { code: string; reason: string }),
+})
+const alarms = async ({ node }: LogNode) =>
+  /assay_alarms_total\{alarm="log_forked"\} (\d+)/.exec(await (await fetch(`${node.url}/metrics`)).text())?.[1]
+
+async function expectStopped(restored: LogNode): Promise<void> {
+  expect(await restored.log()).toMatchObject({ state: 'stopped', stopped: { reason: 'forked' } })
+  const size = (await restored.log()).size
+  expect(await problem(await restored.attest())).toMatchObject({ status: 503, code: 'log_stopped', reason: 'forked' })
+  const remit = { parent: before[0]?.id, sale_price_micro: '1000000' }
+  const headers = { 'content-type': 'application/json' }
+  const post = { method: 'POST', headers, body: JSON.stringify(remit) }
+  expect(await problem(await fetch(`${restored.node.url}/v1/royalties/remit`, post))).toMatchObject({
+    code: 'log_stopped',
+  })
+  expect(await (await fetch(`${restored.node.url}/readyz`)).json()).toMatchObject({
+    checks: { 'transparency log': 'failed', database: 'ok' },
+  })
+  expect(await alarms(restored)).toBe('1')
+  // Everything else goes on.
+  expect((await buy(buyer, `${restored.node.url}${echoPath}`)).status).toBe(200)
+  expect((await restored.log()).size).toBe(size)
+}
+
+async function expectAllVerify(restored: LogNode): Promise<void> {
+  for (const file of [...before, ...after]) {
+    const { ok, checks } = await verifyAttestation(file, { witnesses: world.witnessKeys })
+    expect(ok, JSON.stringify(checks)).toBe(true)
+    const old = parseCheckpoint(file.log.checkpoint ?? '')?.checkpoint as { size: number; root: Buffer }
+    const read = await fetch(`${restored.node.url}/v1/log/checkpoint`)
+    const now = parseCheckpoint(await read.text())?.checkpoint as { size: number; root: Buffer }
+    const asked = await fetch(`${restored.node.url}/v1/log/consistency?from=${old.size}&to=${now.size}`)
+    const { proof } = (await asked.json()) as { proof: string[] }
+    const path = proof.map((hash) => Buffer.from(hash, 'base64'))
+    expect(verifyConsistency(old.size, now.size, path, old.root, now.root), `from ${old.size} to ${now.size}`).toBe(
+      true,
+    )
+  }
+}
+
+test('after a restore that is noticed nothing is signed until a witness answers or the operator says so', async () => {
+  // As a promoted standby or a restored backup has it: the server is on another timeline than noted.
+  await newest.owner.query('update instance set timeline = timeline + 1')
+  const restored = await world.start(newest, { away: true })
+  expect(await restored.log()).toMatchObject({ state: 'stopped', stopped: { reason: 'restored' } })
+  expect(await problem(await restored.attest())).toMatchObject({ status: 503, reason: 'restored' })
+  expect((await world.assay(newest, 'log', 'resume', '--reason', ' ')).code).toBe(2)
+  expect(await world.assay(newest, 'log', 'resume', '--reason', 'both witnesses are gone')).toMatchObject({ code: 0 })
+  await until('the log goes on', async () => (await restored.log()).state === 'open')
+  await newest.owner.query('update instance set timeline = timeline + 1')
+  expect((await (await world.start(newest)).log()).state, 'with a witness that answers').toBe('open')
+  await world.mirror(newest, mirror())
+}, 120_000)
+
+test('a restored node signs and sells no stamp until its log is repaired from a mirror, and loses no leaf', async () => {
+  const [db] = backups as [TestDatabase]
+  const restored = await world.start(db)
+  await expectStopped(restored)
+  expect((await world.assay(db, 'log', 'status')).output).toContain('STOPPED (forked)')
+  expect((await world.assay(db, 'doctor')).output).toContain('FAIL  transparency log')
+  const failed = await world.assay(db, 'log', 'repair', '--evidence', world.folder, '--reason', 'a test')
+  expect(failed).toMatchObject({ code: 1, output: expect.stringContaining('nothing was changed') })
+  const repaired = await world.assay(db, 'log', 'repair', '--from', mirror(), '--reason', 'restored for a test')
+  expect(repaired, repaired.output).toMatchObject({ code: 0 })
+  await until('the log goes on', async () => (await restored.log()).state === 'open')
+  const [sold] = await restored.sell(1)
+  expect(Number(sold?.log.leaf_index)).toBeGreaterThan(Math.max(...after.map(({ log }) => Number(log.leaf_index))))
+  await expectAllVerify(restored)
+  expect((await fetch(`${restored.node.url}/readyz`)).status).toBe(200)
+  // What was signed here is on chain: whoever restores the other backup needs it.
+  await world.mirror(db, mirror())
+}, 180_000)
+
+test('without a witness of another house the head on chain stops a restored node', async () => {
+  const [, db] = backups as [TestDatabase, TestDatabase]
+  const restored = await world.start(db, { alone: true })
+  await expectStopped(restored)
+  expect((await restored.log()).stopped?.detail).toContain('anchor eip155:8453 holds a signed head')
+  const files = join(world.folder, 'evidence')
+  await mkdir(files)
+  for (const file of after) await writeFile(join(files, `${file.id}.json`), JSON.stringify(file))
+  const repaired = await world.assay(db, 'log', 'repair', '--from', mirror(), '--evidence', files, '--reason', 'a test')
+  expect(repaired, repaired.output).toMatchObject({ code: 0 })
+  await until('the log goes on', async () => (await restored.log()).state === 'open')
+  await expectAllVerify(restored)
+}, 180_000)

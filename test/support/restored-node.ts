@@ -1,0 +1,170 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { privateKeyToAccount } from 'viem/accounts'
+import { serveWitness } from '../../packages/cli/src/citations/run-witness.ts'
+import { runCli } from '../../packages/cli/src/run-cli.ts'
+import { createTestTerminal } from '../../packages/cli/src/terminal.fixture.ts'
+import { createOutsideWitness, mirrorLog } from '../../packages/node/src/citations/log/restored-log.fixture.ts'
+import { parseConfig } from '../../packages/node/src/config.ts'
+import { demoAccount } from '../../packages/node/src/devnet/accounts.ts'
+import { startDevnet } from '../../packages/node/src/devnet/index.ts'
+import { systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
+import { openTestDatabase, type TestDatabase } from '../../packages/node/src/store/testing.ts'
+import { type CitationAttestation, parseAttestation } from '../../packages/sdk/src/index.ts'
+import { buy } from './till-fixture.ts'
+
+export type LogView = {
+  origin: string
+  size: string
+  state: 'open' | 'stopped'
+  stopped: { reason: string; detail: string } | null
+  keys: string[]
+}
+
+/** Chains and witnesses that outlive every database, as those of other houses do. */
+export type RestoredWorld = {
+  folder: string
+  /** A node on that database; `alone` without the witnesses of other houses, `away` while they cannot be reached. */
+  start(db: TestDatabase, options?: StartOptions): Promise<LogNode>
+  assay(db: TestDatabase, ...args: string[]): Promise<{ code: number; output: string }>
+  firstDatabase(): Promise<TestDatabase>
+  /** Keys of the witnesses of other houses. */
+  witnessKeys: readonly string[]
+  /** Stops the node and copies all of its log, as a mirror would have it. */
+  mirror(db: TestDatabase, folder: string): Promise<void>
+  stopAll(): Promise<void>
+  close(): Promise<void>
+}
+
+export type StartOptions = { alone?: boolean; away?: boolean; jobs?: boolean }
+
+export type LogNode = {
+  node: RunningNode
+  db: TestDatabase
+  log(): Promise<LogView>
+  attest(): Promise<Response>
+  /** Buys stamps and waits until every witness has signed over them. */
+  sell(count: number): Promise<CitationAttestation[]>
+}
+
+export const buyer = privateKeyToAccount(demoAccount('buyer').privateKey)
+/** Nobody listens at the discard port of loopback. */
+const nobody = 'http://127.0.0.1:9'
+const witnessNames = ['witness.example/one', 'witness.example/two']
+
+export async function openRestoredWorld(): Promise<RestoredWorld> {
+  const ports = { clock: systemClock, log: silentLog }
+  const base = await startDevnet({ chainId: 8453, port: 0, ...ports })
+  const polygon = await startDevnet({ chainId: 137, port: 0, ...ports })
+  const folder = await mkdtemp(join(tmpdir(), 'assay-restored-'))
+  let logKeys: string[] = []
+  const witnesses = witnessNames.map((name) => createOutsideWitness(name, () => logKeys))
+  const served = await Promise.all(witnesses.map((witness) => serveWitness(witness, { host: '127.0.0.1', port: 0 })))
+  const envOf = (db: TestDatabase, { alone, away }: StartOptions = {}) => ({
+    PORT: '0',
+    ASSAY_HOME: join(folder, 'home'),
+    DATABASE_URL: db.databaseUrl,
+    BASE_RPC_URLS: base.url ?? '',
+    POLYGON_RPC_URLS: polygon.url ?? '',
+    LOG_LEVEL: 'silent',
+    MATRIX: '{"demo":"off"}',
+    INTENTS: '{"demo":"off"}',
+    CITATIONS: JSON.stringify({
+      anchor_minutes: 0.02,
+      witnesses: alone ? [] : witnesses.map(({ key }, n) => ({ url: away ? nobody : served[n]?.url, key: key.vkey })),
+    }),
+  })
+  const witnessed = () => Math.min(...witnesses.map(({ seen }) => seen()))
+  const running = new Set<RunningNode>()
+  const databases = new Set<TestDatabase>()
+  const stopAll = async () => {
+    for (const node of running) await node.stop()
+    running.clear()
+  }
+  const start = async (db: TestDatabase, options: StartOptions) => {
+    databases.add(db)
+    await stopAll()
+    const node = await startNode(parseConfig(envOf(db, options)), {
+      devnets: [base, polygon],
+      log: silentLog,
+      jobs: options.jobs ?? true,
+    })
+    running.add(node)
+    return node
+  }
+  return {
+    folder,
+    witnessKeys: witnesses.map(({ key }) => key.vkey),
+    firstDatabase: openTestDatabase,
+    stopAll,
+    // Without jobs and sales nothing is signed any more: the copy is whole.
+    mirror: async (db, to) => mirrorLog(`${(await start(db, { jobs: false })).url}/v1/log`, to),
+    start: async (db, options = {}) => {
+      const node = await start(db, options)
+      const own = logNode(node, db, witnessed)
+      logKeys = (await own.log()).keys
+      return own
+    },
+    assay: async (db, ...args) => {
+      const terminal = createTestTerminal({ env: envOf(db) })
+      const code = await runCli(args, terminal)
+      return { code, output: `${terminal.stdout()}${terminal.stderr()}` }
+    },
+    close: async () => {
+      await stopAll()
+      await Promise.all([...served.map((one) => one.close()), base.stop(), polygon.stop()])
+      for (const db of databases) await db.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function logNode(node: RunningNode, db: TestDatabase, witnessed: () => number): LogNode {
+  const read = async (path: string) => fetch(`${node.url}${path}`)
+  const log = async () => (await (await read('/v1/log')).json()) as LogView
+  const body = async () => {
+    const { rows } = await db.database.query<{ url: string }>(
+      `select v.url from page_version v join source s on s.domain = v.domain where s.state = 'proven' order by v.url limit 1`,
+    )
+    return JSON.stringify({ source_url: rows[0]?.url, agent_wallet: buyer.address })
+  }
+  const init = async () => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body: await body() })
+  return {
+    node,
+    db,
+    log,
+    attest: async () => fetch(`${node.url}/v1/cite/attest`, await init()),
+    sell: async (count) => {
+      const bought: { id: string; log: { leaf_index?: string } }[] = []
+      for (let n = 0; n < count; n += 1) {
+        const answer = await buy(buyer, `${node.url}/v1/cite/attest`, {}, await init())
+        const file = parseAttestation(await answer.json())
+        if (!file) throw new Error(`no attestation, ${answer.status}`)
+        bought.push(file)
+      }
+      return Promise.all(
+        bought.map(async ({ id }) => {
+          const show = async () => parseAttestation(await (await read(`/v1/attestations/${id}`)).json())
+          return until('every witness has signed', async () => {
+            const file = await show()
+            const signed = (file?.log as { witnesses?: { name: string }[] } | undefined)?.witnesses ?? []
+            const all = witnessNames.every((name) => signed.some((one) => one.name === name))
+            return all && witnessed() > Number(file?.log.leaf_index) ? file : undefined
+          })
+        }),
+      )
+    },
+  }
+}
+
+export async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+  for (let n = 0; n < 600; n += 1) {
+    const found = await look()
+    if (found) return found
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`not seen within a minute: ${what}`)
+}
