@@ -43,7 +43,7 @@ test('growth of a log is signed over HTTP; a stale size, a bad proof, another lo
   expect(stale).toMatchObject({ status: 409, contentType: 'text/x.tlog.size', body: '1\n' })
   expect(await peer.addCheckpoint(addCheckpointBody(1, [leaves[0]], two))).toMatchObject({ status: 422 })
   expect(await peer.addCheckpoint(addCheckpointBody(1, [leaves[1]], two))).toMatchObject({ status: 200 })
-  expect(await peer.addCheckpoint(addCheckpointBody(2, [], headOf(2, leaves[0])))).toMatchObject({ status: 409 })
+  expect(await peer.addCheckpoint(addCheckpointBody(2, [], headOf(2, leaves[0])))).toMatchObject({ status: 422 })
   expect(await peer.addCheckpoint(addCheckpointBody(0, [], headOf(1, leaves[0], 'other/log')))).toMatchObject({
     status: 404,
   })

@@ -20,10 +20,14 @@ import { collectCosignatures, logOrigin, logPath, logRoutes, openLog } from './l
 import { parseMarketSettings } from './market-settings.ts'
 import { findMatched } from './match/find-matched.ts'
 import { openWitnesses } from './open-witnesses.ts'
+import { openWitnessing } from './open-witnessing.ts'
+import { noPeers, type PeerLogs } from './witness/index.ts'
 
 export type MarketOptions = {
   market?: Record<string, unknown>
   royalty: { recipient: Address; licence: string }
+  /** Logs and witnesses of mesh peers; a node without a mesh has none. */
+  peers?(context: ShopContext): PeerLogs
 }
 
 /** Attestations, the log they are in, and the creators they pay. */
@@ -37,6 +41,7 @@ export async function openMarket(
   const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
   const tree = openLog({ database, clock, metrics, keyring, origin })
   const witnesses = await openWitnesses(context, tree, settings)
+  const witnessing = await openWitnessing(context, options.peers?.(context) ?? noPeers, tree, witnesses, settings)
   const threads = openPageThreads({ clock, log })
   const attest = {
     database,
@@ -94,12 +99,15 @@ export async function openMarket(
         clock,
       }),
       ...logRoutes({ database, tree, witnesses, apiUrl }),
+      ...witnessing.routes,
     ],
+    announces: witnessing.announces,
     reversalHooks: [reverseAccruals],
     beforeReconcile: () => followAllChains(creators),
     booksOutbound: async (transfer) => mayBackRoot(creators, transfer),
     jobs: [
       ...fundingJobs(context, sources, settings),
+      ...witnessing.jobs,
       { name: 'citations.prune', intervalMs: 86_400_000, work: () => pruneSnapshots(database) },
       { name: 'citations.fold', intervalMs: 5_000, work: () => foldAttestations(sources) },
       {

@@ -8,7 +8,12 @@ import { newestCheckpoint, type StoredCheckpoint } from './store.ts'
 import { addCheckpointBody, type WitnessAnswer } from './witness.ts'
 
 /** Somebody who watches the log, however it is reached. */
-export type WitnessPeer = { key: NoteKey; addCheckpoint(body: string): Promise<WitnessAnswer> }
+export type WitnessPeer = {
+  key: NoteKey
+  /** A node of the mesh that nobody configured: its cosignature is kept, and counts for nothing here. */
+  peer?: boolean
+  addCheckpoint(body: string): Promise<WitnessAnswer>
+}
 
 export type CollectDeps = { database: Database; log: Log; metrics: Metrics; tree: TransparencyLog }
 
@@ -18,11 +23,16 @@ export async function collectCosignatures(deps: CollectDeps, witnesses: readonly
   if (!newest) return
   await Promise.all(
     witnesses.map(async (witness) => {
-      const outcome = await ask(deps, witness, newest).catch((error: unknown) => String(error).slice(0, 200))
+      const outcome = await askWitness(deps, witness, newest)
       deps.metrics.count('log_cosignatures', { outcome: outcome === 'signed' ? 'signed' : 'refused' })
       if (outcome !== 'signed') deps.log.warn({ witness: witness.key.name, outcome }, 'a witness did not sign')
     }),
   )
+}
+
+/** `signed`, or why not. */
+export async function askWitness(deps: CollectDeps, witness: WitnessPeer, newest: StoredCheckpoint): Promise<string> {
+  return ask(deps, witness, newest).catch((error: unknown) => String(error).slice(0, 200))
 }
 
 async function ask(deps: CollectDeps, witness: WitnessPeer, newest: StoredCheckpoint): Promise<string> {
@@ -60,8 +70,16 @@ async function keep(
     const seconds = signature && cosignedAt(text, signature, witness.key)
     if (!signature || seconds === undefined) continue
     await database.query(
-      `insert into log_cosignature (size, witness, line, cosigned_at) values ($1, $2, $3, $4) on conflict do nothing`,
-      [newest.size, witness.key.name, signature.line, new Date(seconds * 1000)],
+      `insert into log_cosignature (size, witness, line, cosigned_at, vkey, peer) values ($1, $2, $3, $4, $5, $6)
+       on conflict do nothing`,
+      [
+        newest.size,
+        witness.key.name,
+        signature.line,
+        new Date(seconds * 1000),
+        witness.key.vkey,
+        witness.peer === true,
+      ],
     )
     return 'signed'
   }

@@ -5,7 +5,7 @@ import { Problem } from '../../kernel/problem.ts'
 import type { Sql } from '../../store/database.ts'
 import type { WitnessPeer } from './collect-cosignatures.ts'
 import type { TransparencyLog } from './open-log.ts'
-import { newestCheckpoint, readEntries, readTiles } from './store.ts'
+import { newestCheckpoint, readEntries, readTiles, recentPeerKeys } from './store.ts'
 import { parseTilePath, type TilePath } from './tile-path.ts'
 import { hashBytes, tileKey, tileWidth, widthAt } from './tiles.ts'
 
@@ -70,7 +70,7 @@ function describeRoute({ database, tree, witnesses, apiUrl }: LogRouteDeps): Rou
           prefix: `${apiUrl}${logPath}`,
           size: String(newest?.size ?? 0),
           keys: tree.keys(),
-          witnesses: witnesses.map(({ key }) => key.vkey),
+          witnesses: [...new Set([...witnesses.map(({ key }) => key.vkey), ...(await recentPeerKeys(database))])],
           anchors: rows.map((row) => ({
             ...row,
             size: String(row.size),
