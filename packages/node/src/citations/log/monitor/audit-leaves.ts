@@ -30,6 +30,13 @@ export async function auditLeaves(
   }
 }
 
+/** Whether the tiles that the next leaves are added to are still here. */
+export async function hasEdge(kept: Pick<KeptTiles, 'readTile'>, size: number): Promise<boolean> {
+  for (const id of edgeTiles(size))
+    if (((await kept.readTile(id))?.length ?? 0) < widthAt(id, size) * hashBytes) return false
+  return true
+}
+
 async function auditBatch({ source, kept, head }: Audit, size: number, tilesMax: number): Promise<number> {
   const edge = new Map<string, Buffer>()
   for (const id of edgeTiles(size)) {

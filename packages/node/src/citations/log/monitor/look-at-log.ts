@@ -1,6 +1,6 @@
 import { toRfc3339 } from '../../../kernel/clock.ts'
 import { emptyRoot } from '../merkle.ts'
-import { auditEntries, auditLeaves } from './audit-leaves.ts'
+import { auditEntries, auditLeaves, hasEdge } from './audit-leaves.ts'
 import { checkReceipts } from './check-receipts.ts'
 import { type ForkEvidence, makeForkEvidence } from './fork-evidence.ts'
 import { gatherViews } from './gather-views.ts'
@@ -208,15 +208,15 @@ class Look {
   }
 
   async audit(): Promise<void> {
-    const { deps, state } = this
-    const head = parseHead(state.head?.note ?? '')?.checkpoint
+    const head = parseHead(this.state.head?.note ?? '')?.checkpoint
     if (!head) return
-    const { options, store: kept, http } = deps
+    const { options, store: kept, http } = this.deps
     const goal = { size: head.size, root: head.root }
-    const room = Math.floor(options.leavesMax / 256) - Math.floor(state.audited / 256)
+    if (!(await hasEdge(kept, this.state.audited))) this.state = { ...this.state, audited: 0, entries: 0 }
+    const room = Math.floor(options.leavesMax / 256) - Math.floor(this.state.audited / 256)
     const tiles = Math.min(options.tilesPerLook, room)
     await this.guardTiles('tiles_wrong', async () => {
-      await auditLeaves({ source: this.remote, kept, head: goal }, state.audited, tiles, (audited) => {
+      await auditLeaves({ source: this.remote, kept, head: goal }, this.state.audited, tiles, (audited) => {
         this.state = { ...this.state, audited }
       })
     })

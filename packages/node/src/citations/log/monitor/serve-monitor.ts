@@ -18,8 +18,9 @@ export type Watched = { state: LogState; store: FolderStore }
 const missing: MonitorPage = { status: 404, contentType: 'text/plain; charset=utf-8', body: 'not found\n' }
 
 /**
- * What a monitor answers: the status for people and for scripts, its evidence, and with `mirror` the copies it keeps at
- * C2SP paths, under the SHA-256 of the origin as a C2SP mirror, and at the top while there is one log only.
+ * What a monitor answers: the status for people and for scripts, its evidence, the head it verified, and with `mirror` the
+ * copies it keeps at C2SP paths. A log is named by the SHA-256 of its origin, as in C2SP tlog-mirror; a single log is
+ * also at the top.
  */
 export async function serveMonitor(
   path: string,
@@ -37,11 +38,17 @@ export async function serveMonitor(
   if (path === '/status.json') return { status: 200, contentType: 'application/json', body: `${statusJson(states)}\n` }
   const [first = '', ...rest] = path.slice(1).split('/')
   if (first === 'forks') return forkPage(watched, rest.join('/'))
-  if (!options.mirror) return missing
   const named = watched.find(({ state }) => state.origin !== null && originHash(state.origin) === first)
-  if (named) return mirrorPage(named.store, rest)
-  const [only] = watched
-  return watched.length === 1 && only ? mirrorPage(only.store, [first, ...rest]) : missing
+  const log = named ?? (watched.length === 1 ? watched[0] : undefined)
+  const segments = named ? rest : [first, ...rest]
+  if (!log) return missing
+  return options.mirror ? mirrorPage(log.store, segments) : headPage(log.state, segments)
+}
+
+/** Without a copy to serve, at least the head that was verified: another monitor can compare it. */
+function headPage({ head }: LogState, segments: readonly string[]): MonitorPage {
+  if (head === null || segments.join('/') !== 'checkpoint') return missing
+  return { status: 200, contentType: 'text/plain; charset=utf-8', body: head.note }
 }
 
 async function forkPage(watched: readonly Watched[], name: string): Promise<MonitorPage> {
