@@ -17,7 +17,10 @@ export const addLog: AddCommand = (program, context) => {
         'the last one, and that the tiles hash to it; compares with what witnesses, mirrors and the chain hold; looks ' +
         'for the leaves that receipts promise. A log that shows two histories leaves a file that proves it.',
     )
-    .argument('<url...>', 'prefix of a log, such as https://api.example.org/v1/log; the address of a node will do')
+    .argument(
+      '<url...>',
+      'prefix of a log, such as https://api.example.org/v1/log; the bare address of a node stands for its log',
+    )
     .option(
       '--key <vkey>',
       'key that signs a log; may be repeated. Default: the keys of an Assay log at first contact',

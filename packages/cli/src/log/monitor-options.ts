@@ -53,13 +53,16 @@ function webUrl(name: string, text: string): URL {
   return url
 }
 
-/** The prefix of a log without slash at its end. A node's address stands for its log. */
+/**
+ * The prefix of a log without slash at its end. The bare address of a node stands for its log; with a slash at its end it
+ * is a prefix itself.
+ */
 export function logPrefix(name: string, text: string): string {
   const url = webUrl(name, text)
   if (url.search !== '' || url.hash !== '' || url.username !== '')
     throw usageError(`${name}: an address without query, fragment and user: ${text}`)
   const path = url.pathname.replace(/\/+$/, '')
-  return `${url.origin}${path === '' && name === '<url>' ? '/v1/log' : path}`
+  return `${url.origin}${path === '' && name === '<url>' && !text.endsWith('/') ? '/v1/log' : path}`
 }
 
 /** `name+id+base64`, and after the base64 perhaps `=url`: a key may itself end in `=`. */

@@ -22,13 +22,11 @@ import { systemClock } from './system-clock.ts'
 type WatchedLog = { url: string; deps: MonitorDeps; store: ReturnType<typeof openFolderStore>; state: LogState }
 
 export async function runMonitor(context: CommandContext, urls: readonly string[], flags: MonitorFlags): Promise<void> {
+  const intervalMs = Math.max(1, number('--interval', flags.interval)) * 1000
+  const listen = flags.serve === undefined ? undefined : parseListen(flags.serve)
   const logs = await openLogs(urls, flags)
   if (flags.once) return checkOnce(context, logs, flags.json)
-  const intervalMs = Math.max(1, number('--interval', flags.interval)) * 1000
-  const server =
-    flags.serve === undefined
-      ? undefined
-      : await openStatusServer(() => logs, parseListen(flags.serve), flags.mirror !== undefined)
+  const server = listen && (await openStatusServer(() => logs, listen, flags.mirror !== undefined))
   if (server) context.terminal.out(`ready ${server.url}`)
   try {
     await context.terminal.untilInterrupted(async (signal) => {

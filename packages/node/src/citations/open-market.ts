@@ -19,6 +19,7 @@ import { anchorCheckpoint } from './log/anchor-checkpoint.ts'
 import { collectCosignatures, logOrigin, logPath, logRoutes, openLog } from './log/index.ts'
 import { parseMarketSettings } from './market-settings.ts'
 import { findMatched } from './match/find-matched.ts'
+import { monitorPath, openMonitor } from './open-monitor.ts'
 import { openWitnesses } from './open-witnesses.ts'
 import { openWitnessing } from './open-witnessing.ts'
 import { noPeers, type PeerLogs } from './witness/index.ts'
@@ -42,6 +43,7 @@ export async function openMarket(
   const tree = openLog({ database, clock, metrics, keyring, origin })
   const witnesses = await openWitnesses(context, tree, settings)
   const witnessing = await openWitnessing(context, options.peers?.(context) ?? noPeers, tree, witnesses, settings)
+  const monitor = openMonitor(context, settings.monitorMs)
   const threads = openPageThreads({ clock, log })
   const attest = {
     database,
@@ -100,14 +102,17 @@ export async function openMarket(
       }),
       ...logRoutes({ database, tree, witnesses, apiUrl }),
       ...witnessing.routes,
+      ...monitor.routes,
     ],
     announces: witnessing.announces,
+    ...(settings.monitorMs > 0 ? { demo: () => ({ log_monitor: `${apiUrl}${monitorPath}` }) } : {}),
     reversalHooks: [reverseAccruals],
     beforeReconcile: () => followAllChains(creators),
     booksOutbound: async (transfer) => mayBackRoot(creators, transfer),
     jobs: [
       ...fundingJobs(context, sources, settings),
       ...witnessing.jobs,
+      ...monitor.jobs,
       { name: 'citations.prune', intervalMs: 86_400_000, work: () => pruneSnapshots(database) },
       { name: 'citations.fold', intervalMs: 5_000, work: () => foldAttestations(sources) },
       {

@@ -54,7 +54,9 @@ export function openCitationsShop(options: CitationsShopOptions): OpenShop {
       ...market,
       routes: [...sourceRoutes(deps), ...market.routes],
       jobs: [...own.jobs, ...market.jobs],
-      ...(sites ? { demo: () => ({ sources: sites.list.map(({ domain, url }) => ({ domain, url })) }) } : {}),
+      ...(sites
+        ? { demo: () => ({ ...market.demo?.(), sources: sites.list.map(({ domain, url }) => ({ domain, url })) }) }
+        : {}),
       stop: async () => {
         stopping.abort(new Error('the shop closes'))
         await own.stop()

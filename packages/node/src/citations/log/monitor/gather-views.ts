@@ -52,11 +52,14 @@ async function readChain({ http, options }: MonitorDeps, state: LogState, descri
   const { origin } = state
   const read = await readAnchors(http, options.rpc, origin, state.anchors.block)
   if (read.problem !== undefined) return { ...none, findings: [unusable(`the chain: ${read.problem}`)] }
-  const known = new Set([...state.anchors.seen, ...read.notes].map(({ transaction }) => transaction))
+  const judged = state.anchors.seen.filter(({ agrees }) => agrees !== null)
+  const known = new Set([...judged, ...read.notes].map(({ transaction }) => transaction))
   const notes = [...read.notes]
   const findings: Finding[] = []
-  for (const { transaction, anchored, size } of description?.anchors.slice(0, 10) ?? []) {
-    if (known.has(transaction) || !anchored) continue
+  const listed = description?.anchors.filter(({ anchored }) => anchored) ?? []
+  for (const { transaction, size } of [...state.anchors.seen, ...listed.slice(0, 10)]) {
+    if (known.has(transaction)) continue
+    known.add(transaction)
     const note = await readNote(http, options.rpc, transaction, origin).catch(() => undefined)
     if (note) notes.push(note)
     else

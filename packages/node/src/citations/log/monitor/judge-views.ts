@@ -17,6 +17,16 @@ export type JudgedView = {
 
 export type Own = { head: Head; source: string; keys: readonly string[]; tiles: readonly TileSource[] }
 
+/**
+ * A checkpoint may come from a cache that is a few seconds old, so one look says nothing. A log that still shows less
+ * than somebody had seen at the look before hides something.
+ */
+export function judgeBehind(source: string, seenBefore: number | null | undefined, shown: number): Finding[] {
+  if (seenBefore == null || shown >= seenBefore) return []
+  const detail = `${source} saw size ${seenBefore} at the last look, the log itself still shows ${shown}`
+  return [{ kind: 'behind', severity: 'warning', detail }]
+}
+
 /** Compares what somebody else saw with what this monitor verified. */
 export async function judgeView(own: Own, view: View, seenAt: string): Promise<JudgedView> {
   const head = parseHead(view.note)
@@ -40,10 +50,7 @@ export async function judgeView(own: Own, view: View, seenAt: string): Promise<J
       finding: { kind: 'fork', severity: 'alarm', detail: forkText(view.source, smaller.head, larger.head) },
       evidence: makeForkEvidence(smaller, larger, verdict, own.keys, seenAt),
     }
-  if (ahead) {
-    const detail = `${view.source} saw size ${size}, the log itself shows ${own.head.checkpoint.size}`
-    return { source: view.source, size, verdict: 'ahead', finding: { kind: 'behind', severity: 'warning', detail } }
-  }
+  if (ahead) return { source: view.source, size, verdict: 'ahead' }
   if (verdict.kind === 'unproven') return unusable(`it could not be compared: ${verdict.reason}`)
   return { source: view.source, size, verdict: 'agrees' }
 }

@@ -4,7 +4,7 @@ import { auditEntries, auditLeaves, hasEdge } from './audit-leaves.ts'
 import { checkReceipts } from './check-receipts.ts'
 import { type ForkEvidence, makeForkEvidence } from './fork-evidence.ts'
 import { gatherViews } from './gather-views.ts'
-import { firstProof, judgeView, type View } from './judge-views.ts'
+import { firstProof, judgeBehind, judgeView, type View } from './judge-views.ts'
 import { judgeQuorum, noteCosignatures } from './judge-witnesses.ts'
 import {
   type Description,
@@ -27,7 +27,7 @@ export async function lookAtLog(deps: MonitorDeps, url: string): Promise<LogStat
   const before = (await deps.store.readState()) ?? emptyState(url)
   const look = new Look(
     { ...deps, http: untilDeadline(deps) },
-    { ...before, findings: [], looked_at: toRfc3339(deps.clock.nowMs()) },
+    { ...before, url, findings: [], looked_at: toRfc3339(deps.clock.nowMs()) },
   )
   await look.run()
   await deps.store.writeState(look.state)
@@ -181,11 +181,21 @@ class Look {
     const judged = await judgeView(own, view, toRfc3339(this.nowMs))
     if (judged.evidence) await this.writeFork(judged.evidence)
     else if (judged.finding) this.find(judged.finding.kind, judged.finding.severity, judged.finding.detail)
+    for (const { kind, severity, detail } of judgeBehind(
+      view.source,
+      this.state.views[view.source]?.size,
+      head.checkpoint.size,
+    ))
+      this.find(kind, severity, detail)
     const seen = { size: judged.size, verdict: judged.verdict, seen_at: toRfc3339(this.nowMs) }
     const transaction = /^anchor (0x[0-9a-f]{64})$/.exec(view.source)?.[1]
     if (transaction === undefined) this.state = { ...this.state, views: { ...this.state.views, [view.source]: seen } }
     else if (judged.size !== null) {
-      const anchor = { size: judged.size, transaction, agrees: judged.verdict === 'agrees' }
+      const anchor = {
+        size: judged.size,
+        transaction,
+        agrees: judged.verdict === 'ahead' ? null : judged.verdict === 'agrees',
+      }
       const others = this.state.anchors.seen.filter((one) => one.transaction !== transaction)
       this.state = { ...this.state, anchors: { ...this.state.anchors, seen: [...others, anchor].slice(-64) } }
     }

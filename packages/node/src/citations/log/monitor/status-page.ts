@@ -95,7 +95,7 @@ const anchorTable = ({ anchors }: LogState) =>
       .map(({ size, transaction, agrees }) => [
         number(size),
         `<code>${escapeHtml(transaction)}</code>`,
-        agrees ? 'agrees' : '<span class="alarm">differs</span>',
+        agrees === null ? 'not shown yet' : agrees ? 'agrees' : '<span class="alarm">differs</span>',
       ]),
   )
 

@@ -24,7 +24,9 @@ export const logKey = keyOf(origin, signatureTypes.ed25519, 7)
 export const witnessKey = (fill: number) => keyOf(`witness.example/${fill}`, signatureTypes.cosignature, fill)
 
 /** A log in memory, with one history. Two of them with the same key are one log that shows two histories. */
-export function memoryLog() {
+export function memoryLog(given: { origin: string; d: string } = { origin, d: secretOf(7).d }) {
+  const secret = privateKeyFromSeed(given.d)
+  const key = noteKey(given.origin, signatureTypes.ed25519, Buffer.from(secret.x, 'base64url'))
   const entries: Buffer[] = []
   const tiles = new Map<string, Buffer>()
   const rootAt = (size: number) => (hashRanges([{ from: 0, until: size }], tiles) as [Buffer])[0]
@@ -33,13 +35,15 @@ export function memoryLog() {
     for (const tile of growTiles(entries.length, tiles, fresh.map(leafHash))) tiles.set(tileKey(tile), tile.hashes)
     for (const entry of fresh) entries.push(entry)
   }
-  const textAt = (size: number, name = origin) => checkpointText({ origin: name, size, root: rootAt(size) })
+  const textAt = (size: number, name = given.origin) => checkpointText({ origin: name, size, root: rootAt(size) })
   return {
     add,
     size: () => entries.length,
     rootAt,
-    head: (size = entries.length, signer = 7, name = origin) =>
-      signNote(textAt(size, name), keyOf(name, signatureTypes.ed25519, signer), secretOf(signer).privateKey),
+    head: (size = entries.length) => signNote(textAt(size), key, secret.privateKey),
+    /** The same tree under another key or name. */
+    otherHead: (signer: number, name = given.origin) =>
+      signNote(textAt(entries.length, name), keyOf(name, signatureTypes.ed25519, signer), secretOf(signer).privateKey),
     /** A head of any size and root, signed all the same. */
     claimed: (size: number) =>
       signNote(checkpointText({ origin, size, root: Buffer.alloc(32, 5) }), logKey, secretOf(7).privateKey),

@@ -33,7 +33,8 @@ export type Finding = { kind: FindingKind; severity: Severity; detail: string }
 /** Root in base64, as in the note. */
 export type SeenHead = { size: number; root: string; note: string; seen_at: string }
 
-export type SeenAnchor = { size: number; transaction: string; agrees: boolean }
+/** `agrees` is null while the log shows less than was anchored. */
+export type SeenAnchor = { size: number; transaction: string; agrees: boolean | null }
 
 /** Everything a monitor knows of one log. Kept as JSON. */
 export type LogState = {
