@@ -21,6 +21,7 @@ import { emptyState, type Finding, type HttpAnswer, type LogState, type MonitorD
 const growthMax = 500
 const requestsMax = 4_096
 const lookMsMax = 300_000
+const staleMsMax = 60_000
 
 /** One look at a log: the state after it. What is found is in `findings`; forks stay for ever. */
 export async function lookAtLog(deps: MonitorDeps, url: string): Promise<LogState> {
@@ -117,7 +118,9 @@ class Look {
     const last = this.state.head === null ? undefined : parseHead(this.state.head.note)
     const { size, root } = head.checkpoint
     if (last && size < last.checkpoint.size) {
-      this.find('shrunk', 'alarm', `the log shows size ${size} after it had shown ${last.checkpoint.size}`)
+      // Replicas and caches may be a little behind each other.
+      if (this.nowMs - Date.parse(this.state.head?.seen_at ?? '') > staleMsMax)
+        this.find('shrunk', 'alarm', `the log shows size ${size} after it had shown ${last.checkpoint.size}`)
       const verdict = await firstProof([this.kept(), this.remote], head, last)
       if (verdict.kind === 'fork') await this.keepFork(head, last, verdict)
       return
