@@ -126,6 +126,7 @@ test('the demo’s own monitor shows its log at a page that the index links', as
   await vi.waitFor(async () => {
     const { logs } = (await (await fetch(demo.log_monitor)).json()) as { logs: Watched[] }
     expect(logs[0]).toMatchObject({ verdict: 'ok', findings: [] })
+    expect(Object.keys(logs[0]?.witnesses ?? {})).toHaveLength(2)
     expect(logs[0]?.head?.size).toBeGreaterThan(0)
   }, within)
   const page = await fetch(demo.log_monitor, { headers: { accept: 'text/html' } })

@@ -43,7 +43,11 @@ export async function openMarket(
   const tree = openLog({ database, clock, metrics, keyring, origin })
   const witnesses = await openWitnesses(context, tree, settings)
   const witnessing = await openWitnessing(context, options.peers?.(context) ?? noPeers, tree, witnesses, settings)
-  const monitor = openMonitor(context, settings.monitorMs)
+  const monitor = openMonitor(
+    context,
+    settings.monitorMs,
+    witnesses.map(({ key }) => key.vkey),
+  )
   const threads = openPageThreads({ clock, log })
   const attest = {
     database,

@@ -20,11 +20,15 @@ const html = 'text/html'
 export function openMonitor(
   { clock, home, apiUrl }: Pick<ShopContext, 'clock' | 'home' | 'apiUrl'>,
   everyMs: number,
+  /** Keys of the configured witnesses. */
+  witnessKeys: readonly string[],
 ): { routes: RouteDeclaration[]; jobs: ShopJob[] } {
   if (everyMs === 0) return { routes: [], jobs: [] }
   const store = openFolderStore(join(home, 'log-monitor'))
   const url = `${apiUrl}${logPath}`
-  const deps = { http: createMonitorHttp('AssayMonitor/1.0'), clock, store, options: usualOptions }
+  const witnesses = witnessKeys.map((key) => ({ key }))
+  const options = { ...usualOptions, witnesses, quorum: witnesses.length }
+  const deps = { http: createMonitorHttp('AssayMonitor/1.0'), clock, store, options }
   return {
     jobs: [{ name: 'citations.monitor', intervalMs: everyMs, work: () => lookAtLog(deps, url) }],
     routes: [
