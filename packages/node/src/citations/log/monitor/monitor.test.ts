@@ -327,6 +327,21 @@ test('a huge tree that hashes to its root costs a bounded number of requests at 
   expect((await capped.look()).audited).toBe(2_560)
 })
 
+test('a leaf tile that the head needs no more is still checked against it, and not kept when it is wrong', async () => {
+  const log = logOf(700)
+  const server = await serve(log, {
+    bend: (path, response) => {
+      if (path !== '/tile/0/000') return false
+      response.end(Buffer.alloc(8_192, 1))
+      return true
+    },
+  })
+  const monitor = await monitorOf(server.url)
+  const state = await monitor.look()
+  expect([kinds(state), state.head?.size, state.audited]).toEqual([['tiles_wrong'], 700, 0])
+  expect(await monitor.store.readTile({ level: 0, tile: 0 })).toBeUndefined()
+})
+
 test('an entry that does not hash to its leaf is an alarm, and is not kept', async () => {
   const log = logOf(5)
   const server = await serve(log, {
