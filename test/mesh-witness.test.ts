@@ -185,7 +185,7 @@ test('evidence carries the cosignatures of peers, and counts for whoever pins th
   }, within)
 })
 
-test('a peer that is gone is asked more and more rarely, and the others go on', async () => {
+test('when a peer is gone the others go on cosigning', async () => {
   const [first, second, third] = members
   await third.stop()
   await expect.poll(() => peerUrls(first.node.url), within).toEqual([second.node.url])

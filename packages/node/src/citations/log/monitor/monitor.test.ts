@@ -239,7 +239,7 @@ test('receipts whose leaf is there are counted, one whose leaf is not is an alar
   const put = async (name: string, content: unknown, ageMs = 600_000) => {
     const path = join(receipts, name)
     await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
-    const at = new Date(Date.now() - ageMs)
+    const at = new Date(monitor.clock.nowMs() - ageMs)
     await utimes(path, at, at)
   }
   await put('attestation.json', { id: 'att_1', record: {}, ...promise('entry 3') })
