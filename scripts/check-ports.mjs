@@ -39,6 +39,7 @@ const nodeExceptions = {
   'matrix/ingest/ftp-adapter.ts': { network: 'the FTP adapter to publishers', timer: 'its limit' },
   'citations/log/witness-adapter.ts': { network: 'the adapter to witnesses of the log', timer: 'its limit' },
   'citations/log/repair/log-files-adapter.ts': { network: 'reads copies of the log for a repair', timer: 'its limit' },
+  'citations/log/monitor/http-adapter.ts': { network: 'the requests of a log monitor', timer: 'their limit' },
   'citations/demo/open-demo-sites.ts': { network: 'the loopback sites of the demo' },
   'market/intents/demo/agent-adapter.ts': { network: 'the buyers of the demo, over loopback', timer: 'their limit' },
 }

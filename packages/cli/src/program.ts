@@ -11,6 +11,7 @@ import { addDoctor } from './doctor/command.ts'
 import { exitCodeTexts } from './exit-codes.ts'
 import { addIdentity } from './identity/commands.ts'
 import { addStream } from './intents/command.ts'
+import { addLogMonitor } from './log/command.ts'
 import { addMatch } from './match/command.ts'
 import { addIngest } from './matrix/ingest-command.ts'
 import { addMatrix } from './matrix/matrix-command.ts'
@@ -67,6 +68,7 @@ export function createProgram(context: CommandContext): Command {
     addSourceOperator,
     addScore,
     addCitations,
+    addLogMonitor,
     addCredit,
     addIdentity,
     addCompletion,

@@ -10,7 +10,13 @@ export type TestTerminal = Terminal & {
 }
 
 export function createTestTerminal(
-  options: { env?: NodeJS.ProcessEnv; interactive?: boolean; answer?: boolean; input?: string } = {},
+  options: {
+    env?: NodeJS.ProcessEnv
+    interactive?: boolean
+    answer?: boolean
+    input?: string
+    interrupted?: AbortSignal
+  } = {},
 ): TestTerminal {
   const out: string[] = []
   const err: string[] = []
@@ -32,6 +38,6 @@ export function createTestTerminal(
       return options.answer ?? false
     },
     readInput: async () => Buffer.from(options.input ?? ''),
-    untilInterrupted: (work) => work(new AbortController().signal),
+    untilInterrupted: (work) => work(options.interrupted ?? new AbortController().signal),
   }
 }

@@ -50,6 +50,8 @@ async function runVerify({ terminal, endWith }: CommandContext, file: string, op
   const text = file === '-' ? (await terminal.readInput()).toString('utf8') : await readText(file)
   const demands = await readDemands(options)
   const parsed = parseJson(text)
+  const fork = await verifyFork(parsed)
+  if (fork) return printChecks({ terminal, endWith }, file, fork.url, fork.report, options)
   const checked = (await verifyLogged(parsed, options, demands)) ?? (await verifySigned(parsed, options))
   if (checked === undefined)
     throw new CliError(exitCodes.notVerified, 'not_evidence', `${file} is not an evidence file`, {
@@ -61,6 +63,30 @@ async function runVerify({ terminal, endWith }: CommandContext, file: string, op
       hint: '--witness, --anchor and --policy apply to attestations only.',
     })
   printChecks({ terminal, endWith }, file, checked.url, checked.report, options)
+}
+
+/** What `assay log monitor` keeps of a log that showed two histories. */
+async function verifyFork(parsed: unknown): Promise<Checked | undefined> {
+  if ((parsed as { format?: unknown } | undefined)?.format !== 'assay-log-fork') return undefined
+  const { verifyForkEvidence } = await import('@assay/node/log-monitor')
+  const verdict = verifyForkEvidence(parsed)
+  const check: EvidenceCheck = verdict?.proven
+    ? {
+        name: 'fork',
+        status: 'passed',
+        detail: `${verdict.origin} signed two histories, at ${verdict.sizes.join(' and ')}`,
+      }
+    : { name: 'fork', status: 'failed', detail: verdict?.reason ?? 'it cannot be read' }
+  const keys: EvidenceCheck = {
+    name: 'keys',
+    status: 'not_checked',
+    detail: 'the keys of the log come from the file itself',
+  }
+  return {
+    url: String((parsed as { origin?: unknown }).origin),
+    report: { ok: check.status === 'passed', checks: [check, keys] },
+    logged: false,
+  }
 }
 
 type Checked = { url: string; report: EvidenceReport; logged: boolean }

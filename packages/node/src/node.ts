@@ -13,6 +13,7 @@ import { openConsoleShop } from './console/index.ts'
 import type { Devnet } from './devnet/index.ts'
 import { bazaarExtension, discoveryRoutes, mcpRoutes, type NodeFacts } from './discovery/index.ts'
 import {
+  type Announcements,
   createFrontDoor,
   createLog,
   createMetrics,
@@ -36,7 +37,7 @@ import type { Log } from './kernel/log.ts'
 import { type Rng, systemRng } from './kernel/random.ts'
 import { openMarketShop } from './market/index.ts'
 import { openMatrixShop } from './matrix/index.ts'
-import { createPeerReader, findMeshNode, openMeshShop } from './mesh/index.ts'
+import { createPeerLogs, createPeerReader, findMeshNode, openMeshShop } from './mesh/index.ts'
 import type { PaidRoute, Payees } from './payments/index.ts'
 import type { PayoutDeps } from './payouts/index.ts'
 import { openRewardsShop } from './rewards/index.ts'
@@ -202,6 +203,7 @@ function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
       market: config.citations,
       royalty: { recipient: config.royaltyRecipient, licence: config.contentLicense },
       bonds: activeBonds,
+      peers: (context) => createPeerLogs(context, mesh),
     }),
     openIdentityShop({
       didMethod: config.didMethod,
@@ -277,7 +279,8 @@ function openDoor(
     ...errorRoutes,
     ...shops.flatMap((shop) => shop.routes),
   )
-  for (const shop of shops) shop.onRoutes?.(routes)
+  const announced = () => Object.assign({}, ...shops.map((shop) => shop.announces?.() ?? {})) as Announcements
+  for (const shop of shops) shop.onRoutes?.(routes, announced)
   const door: FrontDoor = createFrontDoor({
     routes,
     gate: till.gate,

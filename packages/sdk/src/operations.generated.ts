@@ -222,6 +222,11 @@ export type Operations = {
     input: { params: { level: string; a: string } }
     answer: string
   }
+  /** The witness that this node is to its mesh peers: its key, and the logs it cosigned. */
+  'log.witness': {
+    input: Record<string, never>
+    answer: { url: string; key: string; logs: ({ origin: string; size: string; first_size: string | null; cosigned_at: string | null })[] }
+  }
   /** Let another wallet draw on your credit, within limits that you sign. */
   'mandates.create': {
     input: { body: { owner: string; delegate: string; routes: string[]; cap_per_call_micro: string; cap_per_day_micro: string; cap_total_micro: string; expires_at: string; nonce: string; chain_id?: number; signature: string } }
@@ -560,6 +565,7 @@ export const operations = {
   'log.consistency': { method: 'GET', path: '/v1/log/consistency', paid: false },
   'log.describe': { method: 'GET', path: '/v1/log', paid: false },
   'log.tile1': { method: 'GET', path: '/v1/log/tile/{level}/{a}', paid: false },
+  'log.witness': { method: 'GET', path: '/v1/witness', paid: false },
   'mandates.create': { method: 'POST', path: '/v1/mandates', paid: false },
   'mandates.list': { method: 'GET', path: '/v1/mandates', paid: false },
   'mandates.revoke': { method: 'DELETE', path: '/v1/mandates/{id}', paid: false },

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -25,12 +25,17 @@ export async function runWitness({ terminal }: CommandContext, options: WitnessR
 type Answer = { status: number; contentType: string; body: string }
 const plain = (status: number, body: string): Answer => ({ status, contentType: 'text/plain; charset=utf-8', body })
 
-/** C2SP tlog-witness over HTTP: POST /add-checkpoint and nothing else. */
+/** C2SP tlog-witness over HTTP: POST /add-checkpoint, and GET /<SHA-256 of the origin>/checkpoint. */
 export async function serveWitness(
-  witness: { addCheckpoint(body: string): Promise<Answer> },
+  witness: { addCheckpoint(body: string): Promise<Answer>; readHead(originHash: string): Promise<string | undefined> },
   { host, port }: { host: string; port: number },
 ): Promise<{ url: string; close(): Promise<void> }> {
   const answer = async (request: IncomingMessage): Promise<Answer> => {
+    const [, originHash] = /^\/([0-9a-f]{64})\/checkpoint$/.exec(request.url ?? '') ?? []
+    if (originHash !== undefined && request.method === 'GET') {
+      const note = await witness.readHead(originHash)
+      return note === undefined ? plain(404, 'no head of this log was cosigned here\n') : plain(200, note)
+    }
     if (request.url !== '/add-checkpoint') return plain(404, 'POST /add-checkpoint\n')
     if (request.method !== 'POST') return plain(405, 'POST /add-checkpoint\n')
     const body = await readBody(request)
@@ -72,16 +77,26 @@ export async function openWitness(options: Omit<WitnessRun, 'host' | 'port'>) {
     if (!key) throw usageError(`--log: not the key of a log: ${vkey}`)
     logs.set(key.name, [...(logs.get(key.name) ?? []), key])
   }
-  return createWitness({
+  const seenFile = join(options.home, 'seen.json')
+  const witness = createWitness({
     name: options.name,
     privateKey: privateKeyFromSeed(seed.trim()),
     logs,
     clock: systemClock,
-    store: fileStore(join(options.home, 'seen.json')),
+    store: fileStore(seenFile),
   })
+  return { ...witness, readHead: (originHash: string) => readHead(seenFile, originHash) }
 }
 
-type Seen = Record<string, { size: number; root: string }>
+type Seen = Record<string, { size: number; root: string; note?: string }>
+
+async function readHead(path: string, originHash: string): Promise<string | undefined> {
+  const seen = JSON.parse((await readText(path)) ?? '{}') as Seen
+  const [, found] = Object.entries(seen).find(([origin]) => sha256Hex(origin) === originHash) ?? []
+  return found?.note
+}
+
+const sha256Hex = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** One change at a time; the new state is on disk, under its own name, before anybody gets an answer. */
 function fileStore(path: string) {
@@ -91,11 +106,13 @@ function fileStore(path: string) {
     const mine = last.then(async () => {
       const seen = JSON.parse((await readText(path)) ?? '{}') as Seen
       const known = seen[origin]
-      const { keep, answer } = decide(known && { size: known.size, root: Buffer.from(known.root, 'base64') })
+      const { keep, answer } = decide(
+        known && { size: known.size, root: Buffer.from(known.root, 'base64'), note: known.note },
+      )
       if (keep)
         await writeDurably(
           path,
-          JSON.stringify({ ...seen, [origin]: { size: keep.size, root: keep.root.toString('base64') } }),
+          JSON.stringify({ ...seen, [origin]: { ...keep, root: keep.root.toString('base64') } }),
           0o600,
         )
       return answer

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,13 +44,23 @@ test('growth of a log is signed over HTTP; a stale size, a bad proof, another lo
   expect(stale).toMatchObject({ status: 409, contentType: 'text/x.tlog.size', body: '1\n' })
   expect(await peer.addCheckpoint(addCheckpointBody(1, [leaves[0]], two))).toMatchObject({ status: 422 })
   expect(await peer.addCheckpoint(addCheckpointBody(1, [leaves[1]], two))).toMatchObject({ status: 200 })
-  expect(await peer.addCheckpoint(addCheckpointBody(2, [], headOf(2, leaves[0])))).toMatchObject({ status: 409 })
+  expect(await peer.addCheckpoint(addCheckpointBody(2, [], headOf(2, leaves[0])))).toMatchObject({ status: 422 })
   expect(await peer.addCheckpoint(addCheckpointBody(0, [], headOf(1, leaves[0], 'other/log')))).toMatchObject({
     status: 404,
   })
   const forged = two.replace(/^2$/m, '3')
   expect(await peer.addCheckpoint(addCheckpointBody(2, [], forged))).toMatchObject({ status: 403 })
   expect(await peer.addCheckpoint('old 0\n\nnonsense')).toMatchObject({ status: 400 })
+})
+
+test('it shows the head it cosigned last, with its own signature', async () => {
+  const hash = createHash('sha256').update(origin).digest('hex')
+  const answer = await fetch(`${served.url}/${hash}/checkpoint`)
+  const note = await answer.text()
+  expect([answer.status, note.startsWith(two)]).toEqual([200, true])
+  const line = parseSignatureLine(note.slice(two.length).trimEnd())
+  expect(line && cosignedAt(two.slice(0, two.indexOf('\n\n') + 1), line, witness.key)).toBeGreaterThan(0)
+  expect((await fetch(`${served.url}/${'0'.repeat(64)}/checkpoint`)).status).toBe(404)
 })
 
 test('anything else over HTTP is refused in words, and a body without end is cut off', async () => {

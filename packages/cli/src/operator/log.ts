@@ -1,5 +1,6 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
+import { logGroup } from '../log/command.ts'
 import { withOperator } from './connect.ts'
 
 const collect = (value: string, earlier: string[]) => [...earlier, value]
@@ -14,9 +15,7 @@ export type RepairOptions = {
 }
 
 export const addLog: AddCommand = (program, context) => {
-  const group = program
-    .command('log')
-    .summary('the transparency log of this node: its state, and repairing it after a restore')
+  const group = logGroup(program)
   group
     .command('status')
     .description('show whether the log signs, and which heads of it others hold')

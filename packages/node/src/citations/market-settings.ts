@@ -19,6 +19,9 @@ export type MarketSettings = {
   creators: CreatorSettings
   anchorMs: number
   witnesses: readonly { url: string; key: string }[]
+  /** Between two looks of the node's own monitor at its log; 0 runs none. */
+  monitorMs: number
+  peerWitnesses: { witnessesMax: number; everyMs: number }
   funding: {
     /** How far back the money of a wallet is followed when it is first seen. */
     lookBackMs: number
@@ -62,6 +65,17 @@ const schema = (demo: boolean) =>
       .array(z.strictObject({ url: z.url({ protocol: /^https?$/ }), key: z.string().max(400) }))
       .max(20)
       .default([]),
+    monitor_seconds: z
+      .number()
+      .min(0)
+      .max(3_600)
+      .default(demo ? 5 : 0),
+    peer_witnesses: z.int().min(0).max(32).default(8),
+    peer_witness_seconds: z
+      .number()
+      .min(0.1)
+      .max(86_400)
+      .default(demo ? 2 : 60),
     funding_days: z.number().min(0).max(365).default(7),
     public_funders: z.array(address).max(1_000).default([]),
   })
@@ -90,6 +104,8 @@ export function parseMarketSettings(given: unknown, demo: boolean): MarketSettin
     },
     anchorMs: data.anchor_minutes * 60_000,
     witnesses: data.witnesses,
+    monitorMs: data.monitor_seconds * 1000,
+    peerWitnesses: { witnessesMax: data.peer_witnesses, everyMs: data.peer_witness_seconds * 1000 },
     funding: { lookBackMs: data.funding_days * day, publicFunders: data.public_funders },
   }
 }

@@ -31,13 +31,18 @@ import { type OutsideSource, witnessSources } from './log/outside-heads.ts'
 import { pruneHeads } from './log/prune-heads.ts'
 import { parseMarketSettings } from './market-settings.ts'
 import { findMatched } from './match/find-matched.ts'
+import { monitorPath, openMonitor } from './open-monitor.ts'
 import { openWitnesses } from './open-witnesses.ts'
+import { openWitnessing } from './open-witnessing.ts'
+import { noPeers, type PeerLogs, peerHeads } from './witness/index.ts'
 
 export type MarketOptions = {
   market?: Record<string, unknown>
   royalty: { recipient: Address; licence: string }
-  /** Who else may hold tree heads of this log: mesh peers, mirrors. */
+  /** Who else may hold tree heads of this log, such as mirrors. */
   outside?: readonly OutsideSource[]
+  /** Logs and witnesses of mesh peers; a node without a mesh has none. */
+  peers?(context: ShopContext): PeerLogs
 }
 
 /** Attestations, the log they are in, and the creators they pay. */
@@ -51,9 +56,11 @@ export async function openMarket(
   const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
   const tree = openLog({ database, clock, metrics, keyring, origin })
   const witnesses = await openWitnesses(context, tree, settings)
+  const peers = options.peers?.(context) ?? noPeers
   const outside = [
     ...witnessSources({ database, log, metrics, tree }, witnesses),
     ...anchorsOf(context, origin),
+    { name: 'mesh peers', seesEveryHead: false, outsideHeads: () => peerHeads(peers, tree) },
     ...(options.outside ?? []),
   ]
   const compare = () => checkOutside({ database, log, metrics, tree }, outside)
@@ -61,6 +68,12 @@ export async function openMarket(
   await compare()
   const guard = await openGuard({ database, clock, origin })
   const stopListening = await database.listen(repairedChannel, tree.forget, tree.forget)
+  const witnessing = await openWitnessing(context, peers, tree, witnesses, settings)
+  const monitor = openMonitor(
+    context,
+    settings.monitorMs,
+    witnesses.map(({ key }) => key.vkey),
+  )
   const threads = openPageThreads({ clock, log })
   const attest = {
     database,
@@ -123,12 +136,18 @@ export async function openMarket(
         clock,
       }),
       ...logRoutes({ database, tree, guard, witnesses, apiUrl }),
+      ...witnessing.routes,
+      ...monitor.routes,
     ],
+    announces: witnessing.announces,
+    ...(settings.monitorMs > 0 ? { demo: () => ({ log_monitor: `${apiUrl}${monitorPath}` }) } : {}),
     reversalHooks: [reverseAccruals],
     beforeReconcile: () => followAllChains(creators),
     booksOutbound: async (transfer) => mayBackRoot(creators, transfer),
     jobs: [
       ...fundingJobs(context, sources, settings),
+      ...witnessing.jobs,
+      ...monitor.jobs,
       { name: 'citations.prune', intervalMs: 86_400_000, work: () => pruneSnapshots(database) },
       { name: 'citations.heads', intervalMs: 3_600_000, work: () => pruneHeads(database, clock.nowMs()) },
       { name: 'citations.fold', intervalMs: 5_000, work: () => foldAttestations(sources) },

@@ -13,7 +13,7 @@ import { withDemoZone } from './demo/demo-resolver.ts'
 import { openDemoSites } from './demo/open-demo-sites.ts'
 import { seedDemoSources } from './demo/seed-demo-sources.ts'
 import { type ReadBonds, type SourceDeps, type SourceSettings, usualSettings } from './deps.ts'
-import { openMarket } from './open-market.ts'
+import { type MarketOptions, openMarket } from './open-market.ts'
 import { sourceRoutes } from './routes.ts'
 import { openSourceJobs } from './source-jobs.ts'
 
@@ -28,6 +28,7 @@ export type CitationsShopOptions = {
   market?: Record<string, unknown>
   royalty: { recipient: Address; licence: string }
   bonds?: ReadBonds
+  peers?: NonNullable<MarketOptions['peers']>
 }
 
 const userAgent = (context: ShopContext, contact: string) => `AssayBot/1.0 (+${context.apiUrl}; ${contact})`
@@ -53,7 +54,9 @@ export function openCitationsShop(options: CitationsShopOptions): OpenShop {
       ...market,
       routes: [...sourceRoutes(deps), ...market.routes],
       jobs: [...own.jobs, ...market.jobs],
-      ...(sites ? { demo: () => ({ sources: sites.list.map(({ domain, url }) => ({ domain, url })) }) } : {}),
+      ...(sites
+        ? { demo: () => ({ ...market.demo?.(), sources: sites.list.map(({ domain, url }) => ({ domain, url })) }) }
+        : {}),
       stop: async () => {
         stopping.abort(new Error('the shop closes'))
         await own.stop()

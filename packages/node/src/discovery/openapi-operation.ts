@@ -59,7 +59,10 @@ function requestBodyOf(route: RouteDeclaration, body: NonNullable<RouteDeclarati
   return {
     required: true,
     content: {
-      'application/json': { schema: jsonSchemaOf(body, 'input'), example: route.example.body as Json },
+      [route.bodyFormat === 'text' ? 'text/plain' : 'application/json']: {
+        schema: jsonSchemaOf(body, 'input'),
+        example: route.example.body as Json,
+      },
     },
   }
 }

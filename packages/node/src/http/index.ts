@@ -21,6 +21,6 @@ export {
   type RoutePrice,
 } from './route.ts'
 export { type Listener, type ListenOptions, openListener } from './server.ts'
-export type { OpenShop, Shop, ShopContext, ShopJob } from './shop.ts'
+export type { Announcements, OpenShop, Shop, ShopContext, ShopJob } from './shop.ts'
 export { eventText, signedEvent } from './signed-event.ts'
 export { royaltyBps } from './standing-headers.ts'

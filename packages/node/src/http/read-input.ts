@@ -6,7 +6,7 @@ import { readAttribution } from './attribution.ts'
 import { negotiate } from './negotiate.ts'
 import { type FieldProblem, readQuery } from './query.ts'
 import type { RegisteredRoute } from './registry.ts'
-import type { RouteInput } from './route.ts'
+import type { RouteDeclaration, RouteInput } from './route.ts'
 
 export type RawInput = {
   params: Record<string, string>
@@ -36,7 +36,7 @@ export function readInput(route: RegisteredRoute, raw: RawInput): ReadInput {
   const params = check(declaration.params, 'params', raw.params, problems)
   const bare = problems.length === 0 && raw.body.byteLength === 0 && query.resourceQuery === ''
   const checkedQuery = check(declaration.query, 'query', query.fields, problems)
-  const { body, typeProblem } = readBodyInput(declaration.body, raw, problems)
+  const { body, typeProblem } = readBodyInput(declaration, raw, problems)
   const representation = negotiate(raw.headers.get('accept'), route.representations)
   return {
     input: { params, query: checkedQuery, body },
@@ -49,7 +49,7 @@ export function readInput(route: RegisteredRoute, raw: RawInput): ReadInput {
 }
 
 function readBodyInput(
-  schema: z.ZodType | undefined,
+  { body: schema, bodyFormat }: RouteDeclaration,
   raw: RawInput,
   problems: FieldProblem[],
 ): { body: unknown; typeProblem?: Problem } {
@@ -58,12 +58,22 @@ function readBodyInput(
     return { body: undefined }
   }
   if (raw.body.byteLength === 0) return { body: check(schema, 'body', undefined, problems) }
+  if (bodyFormat === 'text') return { body: check(schema, 'body', decodeText(raw.body), problems) }
   const mediaType = (raw.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase()
   if (mediaType !== 'application/json') return { body: undefined, typeProblem: new Problem('unsupported_media_type') }
   const json = parseStrictJson(raw.body)
   if (json.status === 'ok') return { body: check(schema, 'body', json.value, problems) }
   problems.push({ field: 'body', problem: json.problem })
   return { body: undefined }
+}
+
+/** Undefined for anything that is not UTF-8. */
+function decodeText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
 }
 
 function check(schema: z.ZodType | undefined, part: string, value: unknown, problems: FieldProblem[]): unknown {

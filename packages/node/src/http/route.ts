@@ -29,6 +29,8 @@ export type RouteDeclaration = {
   params?: z.ZodType
   query?: z.ZodType
   body?: z.ZodType
+  /** `text`: the schema gets the body as UTF-8 text, whatever media type it names. Default: JSON. */
+  bodyFormat?: 'json' | 'text'
   /** Media types this route can answer with, the first is the default. JSON alone unless told. */
   representations?: readonly string[]
   /** Shape of the JSON answer. */

@@ -1,4 +1,5 @@
 import type { ChainPort, Network, Rpc, RpcEndpoint } from '../chain/index.ts'
+import type { Json } from '../kernel/canonical-json.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
@@ -56,8 +57,10 @@ export type Shop = {
   booksOutbound?(transfer: TransferRow): Promise<boolean>
   /** Named things that must work before this shop can sell. */
   readiness?: readonly ReadinessCheck[]
-  /** Told of every route of the node, once all shops are open. */
-  onRoutes?(routes: readonly RouteDeclaration[]): void
+  /** Members of the node's signed statement in the mesh, beside its offers. No I/O. */
+  announces?(): Announcements
+  /** Called with every route of the node once all shops are open, and with what the shops announce. */
+  onRoutes?(routes: readonly RouteDeclaration[], announced: () => Announcements): void
   /** URL of another node that answers a path which this one does not; no I/O. */
   elsewhere?(method: string, path: string): string | undefined
   /** Members of the index's `demo` object, in demo mode only; called when the index is asked for. */
@@ -68,6 +71,8 @@ export type Shop = {
   warm?(): Promise<void>
   stop?(): Promise<void>
 }
+
+export type Announcements = Readonly<Record<string, Json>>
 
 /** Runs in one process at a time, whoever holds its lease. */
 export type ShopJob = { name: string; intervalMs: number; work(): Promise<unknown> }

@@ -1,3 +1,4 @@
+import type { Announcements } from '../http/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -26,4 +27,6 @@ export type MeshDeps = {
   self: NodeAddress & { baseUrl: string; name: string; networks: readonly { network: string; asset: string }[] }
   /** What this node offers; complete once all shops are open. */
   offers(): readonly Offer[]
+  /** What the shops add to the statement: the log and the witness of this node. */
+  announced?(): Announcements
 }

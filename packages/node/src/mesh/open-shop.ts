@@ -1,5 +1,5 @@
 import type { Site } from '../discovery/index.ts'
-import type { OpenShop, RouteDeclaration, Shop, ShopContext } from '../http/index.ts'
+import type { Announcements, OpenShop, RouteDeclaration, Shop, ShopContext } from '../http/index.ts'
 import { checksumAddress } from '../kernel/address.ts'
 import { createDnsResolver, type LoopbackTarget, publicAddresses } from '../outbound/index.ts'
 import { createResponseSigner, didWeb } from '../signing/index.ts'
@@ -39,14 +39,16 @@ export function openMeshShop(options: MeshShopOptions): OpenShop {
       contentLicense: '',
     }
     let offers: readonly Offer[] = []
-    const deps = createMeshDeps(context, options, () => offers)
+    let announced: () => Announcements = () => ({})
+    const deps = { ...createMeshDeps(context, options, () => offers), announced: () => announced() }
     const views = createMeshViews(deps)
     const rounds = createRounds(deps, views)
     const strangers = createStrangerLimit(context.clock, deps.settings.strangersPerMinute)
     return {
       routes: meshRoutes(deps, views, strangers),
-      onRoutes: (routes: readonly RouteDeclaration[]) => {
+      onRoutes: (routes: readonly RouteDeclaration[], announcements: () => Announcements) => {
         offers = ownOffers(site, routes)
+        announced = announcements
       },
       elsewhere: createElsewhere(views.latest),
       // Due visits are taken row by row, so every process may make its rounds under a name of its own.

@@ -1,4 +1,5 @@
-import { canonicalJson } from '../kernel/canonical-json.ts'
+import type { Announcements } from '../http/index.ts'
+import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { createJwsSigner } from '../signing/index.ts'
 import type { Sql } from '../store/database.ts'
@@ -41,6 +42,7 @@ export function makeStatement(deps: MeshDeps, sequence: number): OwnStatement {
     expires_at: toRfc3339(nowMs + settings.statementSeconds * 1000),
     networks: [...self.networks],
     offers: [...deps.offers()],
+    ...deps.announced?.(),
   }
   const authority = new URL(self.origin).host
   const jws = createJwsSigner(keyring, { authority, clock, typ: statementType }).sign(canonicalJson(statement))
@@ -64,6 +66,12 @@ function stillGood(deps: MeshDeps, { jws, statement }: OwnStatement): boolean {
     statement.address === deps.self.origin &&
     statement.base_url === deps.self.baseUrl &&
     claimedKeyId(jws) === deps.keyring.active().keyId &&
-    canonicalJson(statement.offers) === canonicalJson([...deps.offers()])
+    canonicalJson(statement.offers) === canonicalJson([...deps.offers()]) &&
+    sameAnnounced(statement, deps.announced?.() ?? {})
   )
+}
+
+function sameAnnounced({ log, witness }: Statement, announced: Announcements): boolean {
+  const form = (value: Json | undefined) => canonicalJson(value ?? null)
+  return form(log) === form(announced.log) && form(witness) === form(announced.witness)
 }

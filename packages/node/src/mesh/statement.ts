@@ -30,6 +30,21 @@ const offer = z.object({
   site: z.literal('base').optional(),
 })
 
+const vkey = z
+  .string()
+  .max(400)
+  .regex(/^[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]+=*$/)
+
+/** The transparency log of a node: name, where its files are, the keys that sign it. */
+const announcedLog = z.object({
+  origin: z.string().min(1).max(255),
+  url: z.string().max(300),
+  keys: z.array(vkey).min(1).max(8),
+})
+
+/** Where the node cosigns the logs of its peers (C2SP tlog-witness), and with which key. */
+const announcedWitness = z.object({ url: z.string().max(300), key: vkey })
+
 const statement = z.object({
   protocol: z
     .string()
@@ -44,6 +59,9 @@ const statement = z.object({
   expires_at: z.iso.datetime(),
   networks: z.array(z.object({ network, asset: z.string().max(64) })).max(8),
   offers: z.array(offer).max(offersMax),
+  // Later additions: a reader that cannot use one still takes the statement.
+  log: announcedLog.optional().catch(undefined),
+  witness: announcedWitness.optional().catch(undefined),
 })
 
 export type Offer = z.infer<typeof offer>

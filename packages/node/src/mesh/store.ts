@@ -90,6 +90,15 @@ export async function shownPeers(sql: Sql, nowMs: number, limit: number): Promis
   return rows.map(peerOf)
 }
 
+/** The shown peers at an authority: one at most for each scheme. */
+export async function findByAuthority(sql: Sql, authority: string, nowMs: number): Promise<PeerRow[]> {
+  const { rows } = await sql.query<RawPeer>(
+    `select ${columns} from mesh_peer where address = any($2) and state in ('alive', 'suspect') and expires_at > ${at(1)}`,
+    [nowMs, ['https', 'http'].map((scheme) => `${scheme}://${authority}`)],
+  )
+  return rows.map(peerOf)
+}
+
 /** Takes peers whose visit is due, those first that are told to others; whoever takes one has it for `leaseMs`, so that processes do not visit twice. */
 export async function takeDuePeers(sql: Sql, nowMs: number, leaseMs: number, limit: number): Promise<PeerRow[]> {
   const { rows } = await sql.query<RawPeer>(

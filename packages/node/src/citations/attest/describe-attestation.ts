@@ -15,9 +15,7 @@ export type AttestationView = {
   payouts: PayoutView[]
   /** Empty unless it weighs nothing in the score. */
   weight: { counts: boolean; reasons: string[] }
-  log:
-    | ({ state: 'logged'; keys: string[]; witness_keys: string[]; anchor?: AnchorView } & LogProof)
-    | { state: 'pending'; url: string }
+  log: ({ state: 'logged'; keys: string[]; anchor?: AnchorView } & LogProof) | { state: 'pending'; url: string }
 }
 
 type DescribeDeps = Pick<AttestDeps, 'clock' | 'apiUrl' | 'settings' | 'tree'> & {
@@ -76,5 +74,6 @@ export function withKeys(
   proof: LogProof | undefined,
 ): AttestationView['log'] {
   if (!proof) return { state: 'pending', url }
-  return { state: 'logged', ...proof, keys: deps.tree.keys(), witness_keys: [...(deps.witnessKeys?.() ?? [])] }
+  const witnessKeys = [...new Set([...(deps.witnessKeys?.() ?? []), ...proof.witness_keys])]
+  return { state: 'logged', ...proof, keys: deps.tree.keys(), witness_keys: witnessKeys }
 }

@@ -10,9 +10,11 @@ import { addCheckpointBody, type WitnessAnswer } from './witness.ts'
 /** Somebody who watches the log, however it is reached. */
 export type WitnessPeer = {
   key: NoteKey
-  addCheckpoint(body: string): Promise<WitnessAnswer>
   /** What it has seen is in the database of the log itself: a restore takes it back with the rest. */
   inside?: boolean
+  /** A node of the mesh that nobody configured: its cosignature is kept, and counts for nothing here. */
+  peer?: boolean
+  addCheckpoint(body: string): Promise<WitnessAnswer>
 }
 
 export type CollectDeps = { database: Database; log: Log; metrics: Metrics; tree: TransparencyLog }
@@ -36,7 +38,7 @@ export async function collectCosignatures(
   if (!newest && !anew) return []
   return Promise.all(
     witnesses.map(async (witness) => {
-      const answer = await (newest ? ask(deps, witness, newest, anew) : askEmpty(deps, witness)).catch(
+      const answer = await (newest ? askWitness(deps, witness, newest, anew) : askEmpty(deps, witness)).catch(
         (error: unknown) => refused(String(error).slice(0, 200)),
       )
       deps.metrics.count('log_cosignatures', { outcome: answer.outcome })
@@ -48,11 +50,11 @@ export async function collectCosignatures(
 
 const refused = (reason: string): CollectOutcome => ({ outcome: 'refused', reason })
 
-async function ask(
+export async function askWitness(
   deps: CollectDeps,
   witness: WitnessPeer,
   newest: StoredCheckpoint,
-  anew: boolean,
+  anew = false,
 ): Promise<CollectOutcome> {
   const { rows } = await deps.database.query<{ size: bigint | null }>(
     'select max(size) as size from log_cosignature where witness = $1',
@@ -109,8 +111,16 @@ async function keep(
     const seconds = signature && cosignedAt(text, signature, witness.key)
     if (!signature || seconds === undefined) continue
     await database.query(
-      `insert into log_cosignature (size, witness, line, cosigned_at) values ($1, $2, $3, $4) on conflict do nothing`,
-      [newest.size, witness.key.name, signature.line, new Date(seconds * 1000)],
+      `insert into log_cosignature (size, witness, line, cosigned_at, vkey, peer) values ($1, $2, $3, $4, $5, $6)
+       on conflict do nothing`,
+      [
+        newest.size,
+        witness.key.name,
+        signature.line,
+        new Date(seconds * 1000),
+        witness.key.vkey,
+        witness.peer === true,
+      ],
     )
     return { outcome: 'signed', size: newest.size }
   }

@@ -2,8 +2,9 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Rng } from '../../kernel/random.ts'
 import { generateSigningKey, privateKeyFromSeed } from '../../signing/index.ts'
 import type { Database } from '../../store/database.ts'
-import { type NoteKey, parseNoteKey } from './signed-note.ts'
-import { createWitness, type Witness, type WitnessStore } from './witness.ts'
+import { parseNoteKey } from './signed-note.ts'
+import { createWitness, type Witness } from './witness.ts'
+import { witnessStore } from './witness-store.ts'
 
 const names = ['witness.test/first', 'witness.test/second']
 
@@ -15,7 +16,7 @@ export async function openDemoWitnesses(
 ): Promise<Witness[]> {
   const logs = {
     get: (asked: string) => (asked === origin ? logKeys().flatMap((vkey) => parseNoteKey(vkey) ?? []) : undefined),
-  } as ReadonlyMap<string, readonly NoteKey[]>
+  }
   return Promise.all(
     names.map(async (name) => {
       const { rows } = await deps.database.query<{ private_d: string }>(
@@ -24,29 +25,7 @@ export async function openDemoWitnesses(
         [name, generateSigningKey(deps.rng).d],
       )
       const privateKey = privateKeyFromSeed(rows[0]?.private_d ?? '')
-      return createWitness({ name, privateKey, logs, clock: deps.clock, store: databaseStore(deps.database, name) })
+      return createWitness({ name, privateKey, logs, clock: deps.clock, store: witnessStore(deps, name) })
     }),
   )
-}
-
-function databaseStore(database: Database, witness: string): WitnessStore {
-  return {
-    change: (origin, decide) =>
-      database.transaction(async (tx) => {
-        await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`witness ${witness} ${origin}`])
-        const { rows } = await tx.query<{ size: bigint; root: Buffer }>(
-          'select size, root from log_witness_state where witness = $1 and origin = $2',
-          [witness, origin],
-        )
-        const seen = rows[0] && { size: Number(rows[0].size), root: rows[0].root }
-        const { keep, answer } = decide(seen)
-        if (keep)
-          await tx.query(
-            `insert into log_witness_state (witness, origin, size, root) values ($1, $2, $3, $4)
-             on conflict (witness, origin) do update set size = excluded.size, root = excluded.root`,
-            [witness, origin, keep.size, keep.root],
-          )
-        return answer
-      }),
-  }
 }

@@ -23,6 +23,8 @@ export type LogProof = {
   inclusion_proof: string[]
   checkpoint: string
   witnesses: { name: string; cosigned_at: string }[]
+  /** Keys of those witnesses. */
+  witness_keys: string[]
 }
 
 export type TransparencyLog = {
@@ -92,6 +94,7 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
         inclusion_proof: path.map((hash) => hash.toString('base64')),
         checkpoint: checkpoint.note + cosignatures.map(({ line }) => line).join(''),
         witnesses: cosignatures.map(({ witness, at }) => ({ name: witness, cosigned_at: toRfc3339(at.getTime()) })),
+        witness_keys: cosignatures.flatMap(({ vkey }) => vkey ?? []),
       }
     },
   }
@@ -133,6 +136,7 @@ function proofIn(origin: string, { leaves, from, head, tiles }: PlacedBatch, ind
     inclusion_proof: hashRanges(inclusionRanges(index, head.size), tiles).map((hash) => hash.toString('base64')),
     checkpoint: head.note,
     witnesses: [],
+    witness_keys: [],
   }
 }
 

@@ -6,7 +6,7 @@ import type { Sql } from '../../store/database.ts'
 import type { WitnessPeer } from './collect-cosignatures.ts'
 import type { LogGuard } from './guard.ts'
 import type { TransparencyLog } from './open-log.ts'
-import { newestCheckpoint, readEntries, readTiles } from './store.ts'
+import { newestCheckpoint, readEntries, readTiles, recentPeerKeys } from './store.ts'
 import { parseTilePath, type TilePath } from './tile-path.ts'
 import { hashBytes, tileKey, tileWidth, widthAt } from './tiles.ts'
 
@@ -91,7 +91,7 @@ function describeRoute({ database, tree, guard, witnesses, apiUrl }: LogRouteDep
           state: stopped ? 'stopped' : 'open',
           stopped: stopped ?? null,
           keys: tree.keys(),
-          witnesses: witnesses.map(({ key }) => key.vkey),
+          witnesses: [...new Set([...witnesses.map(({ key }) => key.vkey), ...(await recentPeerKeys(database))])],
           anchors: rows.map((row) => ({
             ...row,
             size: String(row.size),

@@ -83,8 +83,13 @@ export function verifyNoteSignature(key: NoteKey, message: string, signature: Ui
   }
 }
 
+/** Whether the line claims to be of this key. */
+export const isLineOf = (one: NoteSignature, key: NoteKey) => one.name === key.name && one.keyId.equals(key.keyId)
+
+export const hasLineOf = (note: Note, key: NoteKey) => note.signatures.some((one) => isLineOf(one, key))
+
 /** Signed by this key: a line with its name and id exists, and every such line is right. */
 export function isSignedBy(note: Note, key: NoteKey): boolean {
-  const own = note.signatures.filter((one) => one.name === key.name && one.keyId.equals(key.keyId))
+  const own = note.signatures.filter((one) => isLineOf(one, key))
   return own.length > 0 && own.every((one) => verifyNoteSignature(key, note.text, one.signature))
 }

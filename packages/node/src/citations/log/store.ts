@@ -154,21 +154,30 @@ export async function firstCheckpointOver(sql: Sql, leafIndex: number): Promise<
   return toCheckpoint(rows[0])
 }
 
-export type Cosignature = { witness: string; line: string; at: Date }
+export type Cosignature = {
+  witness: string
+  line: string
+  /** Null on rows of before keys were kept. */
+  vkey: string | null
+  at: Date
+}
 export type WitnessedCheckpoint = StoredCheckpoint & { cosignatures: readonly Cosignature[] }
 
-/** Of the newest tree heads over a leaf the one that the most witnesses have signed. */
+/**
+ * Of the newest tree heads over a leaf the one that the most configured witnesses have signed, then the most peers:
+ * peers that nobody chose must not hide the signatures of those that were.
+ */
 export async function witnessedCheckpoint(sql: Sql, leafIndex: number): Promise<WitnessedCheckpoint | undefined> {
   const { rows } = await sql.query<CheckpointRow & { lines: Omit<Cosignature, 'at'>[]; times: Date[] }>({
     name: 'log_witnessed_checkpoint',
     text: `select c.size, c.root, c.note, c.signed_at,
-        (select json_agg(json_build_object('witness', s.witness, 'line', s.line) order by s.witness)
+        (select json_agg(json_build_object('witness', s.witness, 'line', s.line, 'vkey', s.vkey) order by s.witness)
           from log_cosignature s where s.size = c.size) as lines,
         array(select s.cosigned_at from log_cosignature s where s.size = c.size order by s.witness) as times
       from (
-        select s.size, count(*) as witnesses
-        from (select size from log_cosignature where size > $1 order by size desc limit 50) s group by s.size
-        order by witnesses desc, s.size desc limit 1) best join log_checkpoint c on c.size = best.size`,
+        select s.size
+        from (select size, peer from log_cosignature where size > $1 order by size desc limit 200) s group by s.size
+        order by count(*) filter (where not peer) desc, count(*) desc, s.size desc limit 1) best join log_checkpoint c on c.size = best.size`,
     values: [leafIndex],
   })
   const [row] = rows
@@ -179,10 +188,19 @@ export async function witnessedCheckpoint(sql: Sql, leafIndex: number): Promise<
 
 export async function cosignaturesOf(sql: Sql, size: number): Promise<Cosignature[]> {
   const { rows } = await sql.query<Cosignature>(
-    'select witness, line, cosigned_at as at from log_cosignature where size = $1 order by witness',
+    'select witness, line, vkey, cosigned_at as at from log_cosignature where size = $1 order by witness',
     [size],
   )
   return rows
+}
+
+/** Keys of the peers that cosigned lately. */
+export async function recentPeerKeys(sql: Sql): Promise<string[]> {
+  const { rows } = await sql.query<{ vkey: string }>(
+    `select distinct vkey from (select vkey, peer from log_cosignature order by size desc limit 200) s
+     where peer and vkey is not null order by vkey`,
+  )
+  return rows.map(({ vkey }) => vkey)
 }
 
 export type PlacedEntry = { leafIndex: number; leafHash: Buffer }

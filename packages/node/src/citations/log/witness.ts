@@ -2,27 +2,38 @@ import { type Clock, nowSeconds } from '../../kernel/clock.ts'
 import type { PrivateSigningKey } from '../../signing/index.ts'
 import { cosign, parseCheckpoint } from './checkpoint.ts'
 import { emptyRoot } from './merkle.ts'
-import { isSignedBy, type NoteKey, noteKey, signatureTypes } from './signed-note.ts'
+import { hasLineOf, isLineOf, isSignedBy, type Note, type NoteKey, noteKey, signatureTypes } from './signed-note.ts'
 import { verifyConsistency } from './verify-proof.ts'
 
-export type SeenTree = { size: number; root: Buffer }
+export type SeenTree = {
+  size: number
+  root: Buffer
+  /** The signed head with the cosignature that was given for it. */
+  note?: string | undefined
+}
 export type WitnessAnswer = { status: number; contentType: string; body: string }
 
-/** Look and change are one step: two requests at once must not roll the tree back. Kept before the answer is given. */
+export type WitnessDecision = {
+  keep?: SeenTree
+  /** Two signed heads of one size: proof that the log shows different trees. */
+  fork?: { size: number; first: string; second: string }
+  answer: WitnessAnswer
+}
+
+/** Check and update are atomic for each origin: two requests at once must not roll the tree back. Stored before the answer is given. */
 export type WitnessStore = {
-  change(
-    origin: string,
-    decide: (seen: SeenTree | undefined) => { keep?: SeenTree; answer: WitnessAnswer },
-  ): Promise<WitnessAnswer>
+  change(origin: string, decide: (seen: SeenTree | undefined) => WitnessDecision): Promise<WitnessAnswer>
 }
 
 export type Witness = { key: NoteKey; addCheckpoint(body: string): Promise<WitnessAnswer> }
+
+type LogKeys = readonly NoteKey[] | undefined
 
 export type WitnessOptions = {
   name: string
   privateKey: PrivateSigningKey
   /** Keys trusted for each origin; another origin is answered 404. */
-  logs: ReadonlyMap<string, readonly NoteKey[]>
+  logs: { get(origin: string): LogKeys | Promise<LogKeys> }
   store: WitnessStore
   clock: Clock
 }
@@ -42,24 +53,39 @@ export function createWitness({ name, privateKey, logs, store, clock }: WitnessO
       const request = parseAddCheckpoint(body)
       if (!request) return plain(400, 'not an add-checkpoint request')
       const { oldSize, proof, note, checkpoint } = request
-      const trusted = logs.get(checkpoint.origin)
+      const trusted = await logs.get(checkpoint.origin)
       if (!trusted) return plain(404, 'this log is not known here')
-      if (!trusted.some((one) => isSignedBy(note, one))) return plain(403, 'not signed by a key of this log')
+      const signers = trusted.filter((one) => hasLineOf(note, one))
+      if (signers.length === 0 || !signers.every((one) => isSignedBy(note, one)))
+        return plain(403, 'not signed by a key of this log')
       if (oldSize > checkpoint.size) return plain(400, 'the old size is above the new one')
       return store.change(checkpoint.origin, (seen) => {
-        const known = seen ?? { size: 0, root: emptyRoot }
+        const known: SeenTree = seen ?? { size: 0, root: emptyRoot }
         if (known.size !== oldSize)
           return { answer: { status: 409, contentType: 'text/x.tlog.size', body: `${known.size}\n` } }
         if (oldSize === checkpoint.size && !known.root.equals(checkpoint.root))
-          return { answer: plain(409, 'another tree of this size was signed before') }
+          return {
+            ...(known.note === undefined
+              ? {}
+              : { fork: { size: oldSize, first: known.note, second: signedBy(note, signers) } }),
+            answer: plain(422, 'another tree of this size was signed before'),
+          }
         if (!verifyConsistency(oldSize, checkpoint.size, proof, known.root, checkpoint.root))
           return { answer: plain(422, 'the proof does not show that the log only grew') }
         const line = cosign(note.text, key, privateKey.privateKey, nowSeconds(clock))
-        return { keep: { size: checkpoint.size, root: checkpoint.root }, answer: plain(200, line.trimEnd()) }
+        const keep = { size: checkpoint.size, root: checkpoint.root, note: `${signedBy(note, signers)}${line}` }
+        return { keep, answer: plain(200, line.trimEnd()) }
       })
     },
   }
 }
+
+/** The note with the signatures of these keys only. */
+const signedBy = (note: Note, keys: readonly NoteKey[]) =>
+  `${note.text}\n${note.signatures
+    .filter((one) => keys.some((key) => isLineOf(one, key)))
+    .map(({ line }) => line)
+    .join('')}`
 
 const bodyCharactersMax = 20_000
 const proofLinesMax = 63

@@ -128,10 +128,11 @@ async function writeHeads(tx: Tx, { heads }: RepairPlan, nowMs: number): Promise
       'insert into log_checkpoint (size, root, note, signed_at) values ($1, $2, $3, $4) on conflict do nothing',
       [size, root, note, signedAt],
     )
-    for (const { witness, line, at } of cosignatures)
+    for (const { witness, line, at, vkey } of cosignatures)
       await tx.query(
-        'insert into log_cosignature (size, witness, line, cosigned_at) values ($1, $2, $3, $4) on conflict do nothing',
-        [size, witness, line, at],
+        `insert into log_cosignature (size, witness, line, cosigned_at, vkey) values ($1, $2, $3, $4, $5)
+         on conflict do nothing`,
+        [size, witness, line, at, vkey],
       )
   }
 }

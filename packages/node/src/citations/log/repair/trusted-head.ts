@@ -23,9 +23,9 @@ export function trustedHead(note: string, origin: string, keys: HeadKeys): Trust
   const cosignatures = signatures.flatMap((signature) => {
     const witness = keys.witnesses.find(({ keyId, name }) => name === signature.name && keyId.equals(signature.keyId))
     const seconds = witness && cosignedAt(text, signature, witness)
-    return seconds === undefined
+    return !witness || seconds === undefined
       ? []
-      : [{ witness: signature.name, line: signature.line, at: new Date(seconds * 1000) }]
+      : [{ witness: signature.name, line: signature.line, vkey: witness.vkey, at: new Date(seconds * 1000) }]
   })
   if (cosignatures.length === 0 && !keys.log.some((key) => isSignedBy(parsed.note, key))) return undefined
   const own = signatures.filter(({ name }) => name === origin).map(({ line }) => line)

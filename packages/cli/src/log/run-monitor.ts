@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import {
+  createMonitorHttp,
+  emptyState,
+  folderName,
+  type LogState,
+  lookAtLog,
+  type MonitorDeps,
+  openFolderStore,
+  usualOptions,
+  verdictOf,
+  watchLog,
+} from '@assay/node/log-monitor'
+import type { CommandContext } from '../command-context.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { toJson } from '../output.ts'
+import type { Terminal } from '../terminal.ts'
+import { logPrefix, type MonitorFlags, monitorOptions, number, parseListen } from './monitor-options.ts'
+import { openStatusServer } from './status-server.ts'
+import { systemClock } from './system-clock.ts'
+
+type WatchedLog = { url: string; deps: MonitorDeps; store: ReturnType<typeof openFolderStore>; state: LogState }
+
+export async function runMonitor(context: CommandContext, urls: readonly string[], flags: MonitorFlags): Promise<void> {
+  const intervalMs = Math.max(1, number('--interval', flags.interval)) * 1000
+  const listen = flags.serve === undefined ? undefined : parseListen(flags.serve)
+  const logs = await openLogs(urls, flags)
+  if (flags.once) return checkOnce(context, logs, flags.json)
+  const server = listen && (await openStatusServer(() => logs, listen, flags.mirror !== undefined))
+  if (server) context.terminal.out(`ready ${server.url}`)
+  try {
+    await context.terminal.untilInterrupted(async (signal) => {
+      const report = reporter(context.terminal, flags.json)
+      await Promise.all(
+        logs.map((log) =>
+          watchLog(log.deps, log.url, intervalMs, signal, (state) => {
+            log.state = state
+            report(state)
+          }),
+        ),
+      )
+    })
+  } finally {
+    await server?.close()
+  }
+}
+
+async function openLogs(urls: readonly string[], flags: MonitorFlags): Promise<WatchedLog[]> {
+  const options = monitorOptions(flags, usualOptions)
+  const http = createMonitorHttp('AssayMonitor/1.0')
+  return Promise.all(
+    urls.map(async (text) => {
+      const url = logPrefix('<url>', text)
+      const name = folderName(url)
+      const folder = join(flags.state, name)
+      const store = openFolderStore(folder, flags.mirror === undefined ? folder : join(flags.mirror, name))
+      const state = (await store.readState()) ?? emptyState(url)
+      return { url, store, state, deps: { http, clock: systemClock, store, options } }
+    }),
+  )
+}
+
+async function checkOnce({ terminal, endWith }: CommandContext, logs: readonly WatchedLog[], json = false) {
+  const states: LogState[] = []
+  for (const { deps, url } of logs) states.push(await lookAtLog(deps, url))
+  const verdicts = states.map(verdictOf)
+  terminal.out(
+    json
+      ? toJson({ logs: states.map((state) => ({ verdict: verdictOf(state), ...state })) })
+      : states.map(text).join('\n'),
+  )
+  if (verdicts.includes('alarm')) endWith(exitCodes.notVerified)
+  else if (verdicts.includes('warning')) endWith(exitCodes.failed)
+}
+
+function text(state: LogState): string {
+  const { origin, url, head, audited, findings } = state
+  const summary = `${verdictOf(state).padEnd(7)} ${origin ?? url}  size ${head?.size ?? '-'}, ${audited} leaves verified`
+  return [summary, ...findings.map(({ severity, kind, detail }) => `  ${severity} ${kind}: ${detail}`)].join('\n')
+}
+
+/** Says what changed: growth on standard error, each finding once on standard output. */
+function reporter(terminal: Terminal, json = false): (state: LogState) => void {
+  const said = new Map<string, string>()
+  return (state) => {
+    const current = JSON.stringify(state.findings)
+    if (said.get(state.url) !== current)
+      terminal.out(json ? JSON.stringify({ url: state.url, findings: state.findings }) : text(state))
+    else terminal.status(text(state))
+    said.set(state.url, current)
+  }
+}

@@ -1,0 +1,50 @@
+import type { HttpAnswer, MonitorHttp } from './types.ts'
+
+const timeoutMs = 10_000
+
+/** Plain requests to addresses that the operator gave: no redirects, no cookies, a time limit, and no body without end. */
+export function createMonitorHttp(userAgent: string): MonitorHttp {
+  const ask = async (url: string, init: RequestInit, bytesMax: number): Promise<HttpAnswer> => {
+    try {
+      const response = await fetch(url, {
+        ...init,
+        headers: { ...init.headers, 'user-agent': userAgent, 'accept-encoding': 'gzip, identity' },
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      const bytes = await readLimited(response, bytesMax)
+      return bytes ? { ok: true, status: response.status, bytes } : { ok: false, reason: 'the answer is too large' }
+    } catch (error) {
+      return { ok: false, reason: reasonOf(error) }
+    }
+  }
+  return {
+    get: (url, bytesMax) => ask(url, {}, bytesMax),
+    postJson: (url, body, bytesMax) =>
+      ask(
+        url,
+        { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
+        bytesMax,
+      ),
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no answer'
+  if (error.name === 'TimeoutError') return 'no answer in time'
+  const cause = (error.cause as { code?: string; message?: string } | undefined) ?? {}
+  return (cause.code ?? cause.message ?? error.message).slice(0, 100)
+}
+
+async function readLimited(response: Response, bytesMax: number): Promise<Buffer | undefined> {
+  if (!response.body) return Buffer.alloc(0)
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    length += chunk.byteLength
+    // Leaving the loop cancels the stream.
+    if (length > bytesMax) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

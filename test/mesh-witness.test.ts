@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { checkpointText, parseCheckpoint } from '../packages/node/src/citations/log/checkpoint.ts'
+import { noteKey, signatureTypes, signNote } from '../packages/node/src/citations/log/signed-note.ts'
+import { addCheckpointBody } from '../packages/node/src/citations/log/witness.ts'
+import { peerHeads } from '../packages/node/src/citations/witness/index.ts'
+import type { OutboundOutcome } from '../packages/node/src/outbound/index.ts'
+import { privateKeyFromSeed } from '../packages/node/src/signing/index.ts'
+import {
+  attestCitation,
+  checkTreeHead,
+  createAssayClient,
+  parseAttestation,
+  parseVerifyPolicy,
+  readAttestation,
+  readDemo,
+  readDemoNetworks,
+  verifyAttestation,
+} from '../packages/sdk/src/index.ts'
+import { type MeshFixture, type MeshMember, openMesh, peerUrls } from './support/mesh-nodes.ts'
+
+vi.setConfig({ testTimeout: 150_000 })
+const within = { timeout: 60_000, interval: 200 }
+
+let mesh: MeshFixture
+let members: [MeshMember, MeshMember, MeshMember]
+beforeAll(async () => {
+  mesh = await openMesh()
+  const first = await mesh.start({ ownShops: 'all' })
+  const second = await mesh.start({ ownShops: 'all', peers: [first.node.url] })
+  const third = await mesh.start({ ownShops: 'all', peers: [second.node.url] })
+  members = [first, second, third]
+}, 240_000)
+afterAll(() => mesh?.close())
+
+type Described = { url: string; key: string; logs: { origin: string; size: string; first_size: string }[] }
+type LogView = { origin: string; keys: string[]; witnesses: string[] }
+const read = async <T>(url: string) => (await (await fetch(url)).json()) as T
+const witnessOf = ({ node }: MeshMember) => read<Described>(`${node.url}/v1/witness`)
+const logOf = ({ node }: MeshMember) => read<LogView>(`${node.url}/v1/log`)
+const hashOf = (origin: string) => createHash('sha256').update(origin).digest('hex')
+const others = (member: MeshMember) => members.filter((one) => one !== member)
+
+test('nodes that found each other cosign each other’s heads without any configuration', async () => {
+  for (const member of members) {
+    const keys = await Promise.all(others(member).map(async (other) => (await witnessOf(other)).key))
+    const { keys: logKeys } = await logOf(member)
+    // The newest head may still be on its way to a peer: any head that both signed will do.
+    await vi.waitFor(async () => {
+      const note = await (await fetch(`${member.node.url}/v1/log/checkpoint`)).text()
+      const head = await checkTreeHead(note, { keys: logKeys, witnesses: keys })
+      expect(head.signed).toBe(true)
+      expect(head.witnesses.map(({ name }) => name).sort()).toEqual(keys.map((key) => key.split('+')[0]).sort())
+    }, within)
+    const shown = await logOf(member)
+    for (const key of keys) expect(shown.witnesses).toContain(key)
+  }
+})
+
+test('a witness says what it cosigned, and where it met the log', async () => {
+  const [first, second] = members
+  const { origin } = await logOf(first)
+  await vi.waitFor(async () => {
+    const { logs } = await witnessOf(second)
+    const seen = logs.find((log) => log.origin === origin)
+    expect(Number(seen?.first_size)).toBeGreaterThan(0)
+    expect(Number(seen?.size)).toBeGreaterThanOrEqual(Number(seen?.first_size))
+  }, within)
+  const { url, key } = await witnessOf(second)
+  const answer = await fetch(`${url}/${hashOf(origin)}/checkpoint`)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
+  const head = await checkTreeHead(await answer.text(), { keys: (await logOf(first)).keys, witnesses: [key] })
+  expect([head.signed, head.witnesses.length]).toEqual([true, 1])
+  expect((await fetch(`${url}/${hashOf('nobody.example/log')}/checkpoint`)).status).toBe(404)
+  expect((await fetch(`${url}/UPPER/checkpoint`)).status).toBe(400)
+})
+
+const add = async (member: MeshMember, body: string) => {
+  const answer = await fetch(`${member.node.url}/v1/witness/add-checkpoint`, { method: 'POST', body })
+  return { status: answer.status, type: answer.headers.get('content-type'), body: await answer.text() }
+}
+
+test('a stranger, a forged head, a stale size and a second history are refused as C2SP says', async () => {
+  const [first, second] = members
+  const { origin } = await logOf(first)
+  const { rows } = await first.db.database.query<{ private_d: string }>('select private_d from keyring_demo_secret')
+  const secret = privateKeyFromSeed(rows[0]?.private_d ?? '')
+  const key = noteKey(origin, signatureTypes.ed25519, Buffer.from(secret.x, 'base64url'))
+  const head = (size: number, fill: number, name = origin) =>
+    signNote(checkpointText({ origin: name, size, root: Buffer.alloc(32, fill) }), key, secret.privateKey)
+  const known = async () => await (await fetch(`${second.node.url}/v1/witness/${hashOf(origin)}/checkpoint`)).text()
+  await vi.waitFor(async () => expect(parseCheckpoint(await known())).toBeDefined(), within)
+
+  expect(await add(second, addCheckpointBody(0, [], head(5, 1, 'nobody.example/v1/log')))).toMatchObject({
+    status: 404,
+  })
+  const forged = head(5, 1).replace(/^5$/m, '6')
+  expect(await add(second, addCheckpointBody(0, [], forged))).toMatchObject({ status: 403 })
+  expect(await add(second, addCheckpointBody(0, [], head(900_000, 1)))).toMatchObject({
+    status: 409,
+    type: 'text/x.tlog.size',
+    body: expect.stringMatching(/^[1-9][0-9]*\n$/),
+  })
+  expect(await add(second, 'nonsense')).toMatchObject({ status: 400 })
+  // The log may grow between the question and the answer: then the size has moved on, and is asked again.
+  const atSize = async (bodyOf: (size: number) => string) => {
+    for (;;) {
+      const size = parseCheckpoint(await known())?.checkpoint.size ?? 0
+      const answer = await add(second, bodyOf(size))
+      if (answer.status !== 409) return answer
+    }
+  }
+  expect(await atSize((size) => addCheckpointBody(size, [Buffer.alloc(32, 3)], head(size + 7, 2)))).toMatchObject({
+    status: 422,
+  })
+  expect(await atSize((size) => addCheckpointBody(size, [], head(size, 2)))).toMatchObject({ status: 422 })
+  const forks = await second.db.database.query<{ first_note: string; second_note: string }>(
+    'select first_note, second_note from log_witness_fork where origin = $1',
+    [origin],
+  )
+  const [fork] = forks.rows
+  const notes = [fork?.first_note, fork?.second_note].map((note) => parseCheckpoint(note ?? ''))
+  expect(notes[0]?.checkpoint.size).toBe(notes[1]?.checkpoint.size)
+  expect(notes[0]?.checkpoint.root.equals(notes[1]?.checkpoint.root ?? Buffer.alloc(0))).toBe(false)
+})
+
+test('what peers saw of a log can be read as outside heads', async () => {
+  const [first, second] = members
+  const { origin, keys } = await logOf(first)
+  const { url, key } = await witnessOf(second)
+  const fetched = async (target: string): Promise<OutboundOutcome> => {
+    const response = await fetch(target)
+    return {
+      status: 'ok',
+      httpStatus: response.status,
+      headers: new Map(response.headers),
+      bytes: new Uint8Array(await response.arrayBuffer()),
+      cut: false,
+      url: target,
+      redirectedFrom: [],
+      address: '127.0.0.1',
+      secure: false,
+    }
+  }
+  const peers = (given: string) => ({
+    witnesses: async () => [{ did: 'did:web:x', url, key: given, health: 1 }],
+    fetch: fetched,
+  })
+  const heads = await peerHeads(peers(key), { origin, keys: () => keys })
+  expect(heads).toEqual([{ source: url, note: expect.stringContaining(`${origin}\n`) }])
+  // Not signed by a key of the log, or not by the witness: it says nothing.
+  const strange = (await witnessOf(members[2])).key
+  expect(await peerHeads(peers(strange), { origin, keys: () => keys })).toEqual([])
+  expect(await peerHeads(peers(key), { origin, keys: () => [] })).toEqual([])
+})
+
+test('evidence carries the cosignatures of peers, and counts for whoever pins their keys', async () => {
+  const [first, second] = members
+  const url = first.node.url
+  const { accounts } = await readDemo(url)
+  const { demo } = await read<{ demo: { sources: { url: string }[] } }>(url)
+  const buyer = accounts.find((one) => one.role === 'buyer')?.privateKey
+  if (buyer === undefined) throw new Error('the demo lends no buyer')
+  const account = privateKeyToAccount(buyer)
+  const client = createAssayClient({
+    account,
+    networks: await readDemoNetworks(url),
+    baseUrl: url,
+    maxPerCallUsd: '0.01',
+  })
+  const bought = await attestCitation(client, url, {
+    sourceUrl: demo.sources[0]?.url ?? '',
+    agentWallet: account.address,
+  })
+  const { key } = await witnessOf(second)
+  await vi.waitFor(async () => {
+    const found = await readAttestation(client, url, bought.id)
+    const file = parseAttestation(JSON.parse(JSON.stringify(found)))
+    if (!file) throw new Error('not an attestation')
+    const policy = parseVerifyPolicy('witnesses=1of1')
+    const report = await verifyAttestation(file, { witnesses: [key], ...(policy ? { policy } : {}), nowMs: Date.now() })
+    expect(report.checks.filter(({ status }) => status === 'failed')).toEqual([])
+    expect(report.checks.find(({ name }) => name === 'witnesses')).toMatchObject({ status: 'passed' })
+  }, within)
+})
+
+test('when a peer is gone the others go on cosigning', async () => {
+  const [first, second, third] = members
+  await third.stop()
+  await expect.poll(() => peerUrls(first.node.url), within).toEqual([second.node.url])
+  const size = async () => Number((await (await fetch(`${first.node.url}/v1/log/checkpoint`)).text()).split('\n')[1])
+  const before = await size()
+  await first.db.database.query(`select log_append('key', 'key:test', 'an entry that makes the log grow')`)
+  await vi.waitFor(async () => {
+    const { logs } = await witnessOf(second)
+    const { origin } = await logOf(first)
+    expect(Number(logs.find((log) => log.origin === origin)?.size)).toBeGreaterThan(before)
+  }, within)
+})
