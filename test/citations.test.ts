@@ -89,7 +89,7 @@ test('the share goes to the chain in a backed root, is sent to the creator, and 
   })
   expect(settled.payouts[0].commit_transaction).toMatch(/^0x[0-9a-f]{64}$/)
   expect(settled.payouts[0].settle_transaction).toMatch(/^0x[0-9a-f]{64}$/)
-  expect(settled.payouts[0].merkle_proof).toMatchObject({ cumulative_micro: expect.stringMatching(/^[1-9]\d*$/) })
+  expect(settled.payouts[0].merkle_proof).toMatchObject({ micro: expect.stringMatching(/^[1-9]\d*$/) })
   expect(settled.log.witnesses).toHaveLength(2)
   const books = await readCreatorBooks(till.db.database, 'eip155:8453')
   expect(books).toMatchObject({ waitingLedger: 0n })

@@ -27,9 +27,9 @@ export const claimOf = (tree: PayoutTree, epoch: bigint, leaf: PayoutLeaf) => {
   return { epoch, amount: leaf.micro, proof: tree.proofs[at] ?? [] }
 }
 
-/** The contract on a chain of the test, with everything its callers could do to it. */
+/** A new contract on a chain of the test. */
 export async function openDistributor(devnet: Devnet) {
-  const { wallet, reader, tester } = clients(devnet)
+  const { wallet, reader } = clients(devnet)
   const nonce = await reader.getTransactionCount({ address: settler.address })
   const contract = getContractAddress({ from: settler.address, nonce: BigInt(nonce) }).toLowerCase() as Address
   await wallet.sendTransaction({
@@ -39,6 +39,12 @@ export async function openDistributor(devnet: Devnet) {
       args: [devnet.usdc, custody.address, mover.address, BigInt(claimDelay), BigInt(moveDelay)],
     }),
   })
+  return distributorAt(devnet, contract)
+}
+
+/** A contract with everything its callers could do to it. */
+export function distributorAt(devnet: Devnet, contract: Address) {
+  const { wallet, reader, tester } = clients(devnet)
   const network = {
     chainId: devnet.chainId,
     caip2: `eip155:${devnet.chainId}`,
@@ -119,4 +125,4 @@ export async function openDistributor(devnet: Devnet) {
   }
 }
 
-export type OpenDistributor = Awaited<ReturnType<typeof openDistributor>>
+export type OpenDistributor = ReturnType<typeof distributorAt>
