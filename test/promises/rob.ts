@@ -1,5 +1,4 @@
 import { testKey } from '../../packages/node/src/chain/wallet/wallet.fixture.ts'
-import { accrueShares, mergeLines } from '../../packages/node/src/citations/creators/accrue.ts'
 import { creatorDifferences, readCreatorBooks } from '../../packages/node/src/citations/creators/check-books.ts'
 import {
   distributorAt,
@@ -13,7 +12,7 @@ import { demoAccount } from '../../packages/node/src/devnet/index.ts'
 import { clients, settler } from '../../packages/node/src/devnet/test-chain.ts'
 import type { Address } from '../../packages/node/src/kernel/address.ts'
 import type { Hex } from '../../packages/node/src/kernel/bytes.ts'
-import { accounts, post } from '../../packages/node/src/ledger/index.ts'
+import { oweCreator } from '../support/owe-creator.ts'
 import { openTill, type TillFixture } from '../support/till-fixture.ts'
 import { createDice, createFaults, type Dice, type Faults, type Proof, plain } from './proof.ts'
 
@@ -81,12 +80,10 @@ async function until(what: string, look: () => Promise<boolean>): Promise<void> 
 /** Three rounds of shares, each in a root of its own: older and newer epochs are there to be robbed. */
 async function allot(till: TillFixture): Promise<Scene> {
   const allotted = new Map<Address, bigint>()
-  let sales = 0
   for (let round = 0; round < 3; round += 1) {
     for (const [n, { address }] of creators.entries()) {
-      sales += 1
       const micro = BigInt(10_000 * (n + 1) + round)
-      await owe(till, address, domains[n % 2] as string, micro, sales)
+      await oweCreator(till.db.database, address, domains[n % 2] as string, micro)
       allotted.set(address, (allotted.get(address) ?? 0n) + micro)
     }
     await until('the shares are open to be claimed', async () => {
@@ -100,22 +97,6 @@ async function allot(till: TillFixture): Promise<Scene> {
   const { rows } = await till.db.database.query<{ contract: Address }>('select contract from creator_root limit 1')
   const contract = distributorAt(till.base, rows[0]?.contract as Address)
   return { till, contract, allotted, ownPotsMicro: 0n }
-}
-
-async function owe(till: TillFixture, wallet: Address, domain: string, micro: bigint, n: number): Promise<void> {
-  const paymentId = `pay_rob_${n}`
-  const sale = { paymentId, network, payer: wallet, round: 0, source: 'credit' as const, settledAtMs: 0 }
-  const payee = {
-    ...{ domain, registrable: domain, wallet, claimId: 'c', citeScore: null, synthetic: false },
-    reason: 'proven' as const,
-  }
-  await till.db.database.transaction(async (tx) => {
-    const lines = await accrueShares(tx, sale, `att_rob_${n}`, [{ payee, micro, held: undefined }])
-    const stake = { account: accounts.operator(network, 'usdc'), amount: micro }
-    await post(tx, [
-      { reference: `rob:${paymentId}`, kind: 'opening', paymentId, lines: mergeLines([stake, ...lines]) },
-    ])
-  })
 }
 
 type Attempt = (scene: Scene, dice: Dice) => Promise<unknown>
