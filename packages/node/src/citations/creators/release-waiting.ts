@@ -5,7 +5,7 @@ import { creditLines } from '../../payments/index.ts'
 import type { Tx } from '../../store/database.ts'
 import { accruedAccount, mergeLines } from './accrue.ts'
 import type { CreatorDeps } from './deps.ts'
-import { findPayee, type Payee } from './payee.ts'
+import { type CitedHost, findPayee, findPayees, type Payee } from './payee.ts'
 
 const domainsAtOnce = 200
 const rowsAtOnce = 1_000
@@ -15,50 +15,57 @@ const againMs = 3_600_000
 /** Gives what waited for a proof to whoever proved the domain, some days after the proof so that it can be contested. */
 export async function releaseWaiting(deps: CreatorDeps): Promise<number> {
   let released = 0
-  for (let more = true; more; ) {
-    more = false
-    for (const domain of await readDue(deps)) {
-      const { moved, again } = await lookAt(deps, domain)
-      released += moved
-      more ||= again
-    }
+  for (;;) {
+    const { looked, payable } = await setAside(deps)
+    for (const domain of payable) released += await lookAt(deps, domain)
+    if (looked === 0) return released
   }
-  return released
 }
 
-/** Domains that something happened to, or whose time has come: hosts that nobody proved are never read. */
-async function readDue({ database, clock }: CreatorDeps): Promise<string[]> {
-  const { rows } = await database.query<{ domain: string }>({
-    name: 'creator_waiting_due',
-    text: 'select domain from creator_waiting where look_at <= $1 order by look_at limit $2',
-    values: [new Date(clock.nowMs()), domainsAtOnce],
+/**
+ * Domains that something happened to, or whose time has come. Those that nobody can be paid for are set aside together,
+ * until something happens to them again.
+ */
+async function setAside({ database, clock }: CreatorDeps): Promise<{ looked: number; payable: string[] }> {
+  return database.transaction(async (tx) => {
+    // Locked before the payees are read: a proof that comes now calls for its own look afterwards.
+    const { rows } = await tx.query<CitedHost>({
+      name: 'creator_waiting_due',
+      text: `select domain, registrable from creator_waiting where look_at <= $1 order by look_at limit $2
+        for update skip locked`,
+      values: [new Date(clock.nowMs()), domainsAtOnce],
+    })
+    if (rows.length === 0) return { looked: 0, payable: [] }
+    const payees = await findPayees(tx, rows)
+    const isPayable = (_: CitedHost, index: number) => payees[index]?.wallet !== undefined
+    const unpayable = rows.filter((row, index) => !isPayable(row, index))
+    await tx.query(`update creator_waiting set look_at = 'infinity' where domain = any($1)`, [
+      unpayable.map(({ domain }) => domain),
+    ])
+    return { looked: rows.length, payable: rows.filter(isPayable).map(({ domain }) => domain) }
   })
-  return rows.map(({ domain }) => domain)
 }
 
-async function lookAt(deps: CreatorDeps, domain: string): Promise<{ moved: number; again: boolean }> {
+async function lookAt(deps: CreatorDeps, domain: string): Promise<number> {
+  const later = (tx: Tx, at: Date | 'infinity') =>
+    tx.query('update creator_waiting set look_at = $2 where domain = $1', [domain, at])
   return deps.database.transaction(async (tx) => {
-    // Locked before the payee is read: a proof that comes now calls for its own look afterwards.
     const { rows } = await tx.query<{ registrable: string }>(
       'select registrable from creator_waiting where domain = $1 and look_at <= $2 for update skip locked',
       [domain, new Date(deps.clock.nowMs())],
     )
     const [waiting] = rows
-    if (!waiting) return { moved: 0, again: false }
+    if (!waiting) return 0
     const payee = await findPayee(tx, domain, waiting.registrable)
     const dueMs = await dueAt(deps, tx, payee)
-    if (payee.wallet === undefined || dueMs === undefined) return later(tx, domain, 'infinity')
-    if (dueMs > deps.clock.nowMs()) return later(tx, domain, new Date(dueMs))
+    if (payee.wallet === undefined || dueMs === undefined || dueMs > deps.clock.nowMs()) {
+      await later(tx, dueMs === undefined ? 'infinity' : new Date(dueMs))
+      return 0
+    }
     const moved = await moveTo(deps, tx, domain, payee)
-    if (moved === rowsAtOnce) return { moved, again: true }
-    await later(tx, domain, new Date(deps.clock.nowMs() + againMs))
-    return { moved, again: true }
+    if (moved < rowsAtOnce) await later(tx, new Date(deps.clock.nowMs() + againMs))
+    return moved
   })
-}
-
-async function later(tx: Tx, domain: string, at: Date | 'infinity'): Promise<{ moved: number; again: boolean }> {
-  await tx.query('update creator_waiting set look_at = $2 where domain = $1', [domain, at])
-  return { moved: 0, again: true }
 }
 
 /** When the proof can no longer be contested; undefined without one. */
