@@ -52,8 +52,9 @@ export async function describeCreator(deps: DescribeCreatorDeps, wallet: Address
     state: string
     created_at: Date
   }>(
-    `select subject, domain, micro, state, created_at from creator_accrual where wallet = $1 and not (micro < 0 and state = 'reversed')
-     order by id desc limit 20`,
+    // A range, though it is one wallet: by equality the planner may walk all shares backwards until it has met twenty.
+    `select subject, domain, micro, state, created_at from creator_accrual
+     where wallet between $1 and $1 and not (micro < 0 and state = 'reversed') order by wallet, id desc limit 20`,
     [wallet],
   )
   return {
