@@ -175,3 +175,27 @@ test('a move that was signed with a stolen mover key is an alarm at once, and ca
   expect(await contract.balance(thief)).toBe(0n)
   await expectSoundBooks()
 })
+
+test('a wallet that cannot receive delays nobody, and keeps what it was allotted', async () => {
+  const [blocked, fine] = [newWallet().address, newWallet().address]
+  const contract = await contractOf()
+  await contract.block(blocked)
+  for (const wallet of [blocked, fine])
+    await till.db.owner.query(
+      'insert into creator_setting (wallet, threshold_micro, updated_at) values ($1, 1, now())',
+      [wallet],
+    )
+  // More than the other, so that its turn comes first.
+  await oweCreator(till.db.database, blocked, domain, 9_000n)
+  await oweCreator(till.db.database, fine, domain, 50n)
+  await until('the other is paid', async () => (await contract.balance(fine)) === 50n)
+  await until('it is tried again later', async () => {
+    const { rowCount } = await till.db.database.query(
+      'select from creator_balance where wallet = $1 and push_after > now()',
+      [blocked],
+    )
+    return rowCount === 1
+  })
+  expect(await chainOf(blocked)).toMatchObject({ claimable_micro: '9000', claimed_micro: '0' })
+  await expectSoundBooks()
+})
