@@ -3,13 +3,17 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { citationStatement } from '../packages/node/src/citations/attest/agent-statement.ts'
 import { readCreatorBooks } from '../packages/node/src/citations/creators/check-books.ts'
+import { distributorAt } from '../packages/node/src/citations/creators/distributor.fixture.ts'
 import { royaltyAbi } from '../packages/node/src/citations/index.ts'
 import { leafHash } from '../packages/node/src/citations/log/merkle.ts'
 import { hashRanges } from '../packages/node/src/citations/log/tiles.ts'
 import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
 import { clients, usdcAbi, usdcBalance } from '../packages/node/src/devnet/test-chain.ts'
+import type { Address } from '../packages/node/src/kernel/address.ts'
+import type { Hex } from '../packages/node/src/kernel/bytes.ts'
 import { statementTypedData } from '../packages/node/src/proofs/index.ts'
 import {
+  auditEpoch,
   checkTreeHead,
   createAssayClient,
   readLog,
@@ -89,7 +93,7 @@ test('the share goes to the chain in a backed root, is sent to the creator, and 
   })
   expect(settled.payouts[0].commit_transaction).toMatch(/^0x[0-9a-f]{64}$/)
   expect(settled.payouts[0].settle_transaction).toMatch(/^0x[0-9a-f]{64}$/)
-  expect(settled.payouts[0].merkle_proof).toMatchObject({ cumulative_micro: expect.stringMatching(/^[1-9]\d*$/) })
+  expect(settled.payouts[0].merkle_proof).toMatchObject({ micro: expect.stringMatching(/^[1-9]\d*$/) })
   expect(settled.log.witnesses).toHaveLength(2)
   const books = await readCreatorBooks(till.db.database, 'eip155:8453')
   expect(books).toMatchObject({ waitingLedger: 0n })
@@ -101,6 +105,38 @@ test('the share goes to the chain in a backed root, is sent to the creator, and 
   expect(await usdcBalance(till.base, base.distributor.toLowerCase())).toBe(books.committedLedger)
   expect((await usdcBalance(till.base, creator)) - before).toBe(BigInt(base.claimed_micro))
   expect(BigInt(json.earned_micro)).toBe(18_000n)
+})
+
+test('anybody can compare an epoch with the log, and sees it when a leaf says more than its entries', async () => {
+  const client = createAssayClient({ account: buyer, networks: [], maxPerCallUsd: '0' })
+  const { rows } = await till.db.database.query<{ contract: Address; epoch: bigint; id: bigint }>(
+    `select contract, epoch, id from creator_root where state = 'committed' order by epoch desc limit 1`,
+  )
+  const { contract, epoch, id } = rows[0] as (typeof rows)[number]
+  const chain = async () => {
+    const [root, potMicro] = await distributorAt(till.base, contract).read<[Hex, bigint]>('epochs', [epoch])
+    return { root, potMicro }
+  }
+  const audit = () => auditEpoch(client, till.node.url, { network: 'eip155:8453', epoch, chain })
+  const honest = await audit()
+  expect(honest.problems).toEqual([])
+  expect(honest).toMatchObject({ equal: true, chain_root: honest.recomputed, root: honest.recomputed })
+  expect(honest.entries).toBeGreaterThan(0)
+  // A node that gives somebody more than the log says, and a root that fits it.
+  await till.db.owner.query('update creator_leaf set micro = micro + 1 where root_id = $1', [id])
+  const lying = await audit()
+  await till.db.owner.query('update creator_leaf set micro = micro - 1 where root_id = $1', [id])
+  expect(lying.equal).toBe(false)
+  expect(lying.problems.join()).toContain('more than its entries say')
+  expect(lying.problems.join()).toContain('the contract has the root')
+  // A node that pays for an entry that is in no log.
+  await till.db.owner.query(`update creator_accrual set subject = 'att_none' || id where root_id = $1`, [id])
+  await expect(audit()).rejects.toThrow()
+  await till.db.owner.query(
+    `update creator_accrual c set subject = a.id from attestation a where c.root_id = $1 and c.payment_id = a.payment_id`,
+    [id],
+  )
+  expect((await audit()).equal).toBe(true)
 })
 
 test('a page that cannot be read, is private or is elsewhere costs nothing and is not logged', async () => {

@@ -1,6 +1,7 @@
 import { knownNetworks, type Network } from '../../packages/node/src/chain/index.ts'
 import { accrueShares, mergeLines } from '../../packages/node/src/citations/creators/accrue.ts'
 import { distributorFor } from '../../packages/node/src/citations/creators/contracts.ts'
+import { demoTerms } from '../../packages/node/src/citations/creators/demo-terms.fixture.ts'
 import { demoAccount } from '../../packages/node/src/devnet/accounts.ts'
 import type { Address } from '../../packages/node/src/kernel/address.ts'
 import { accounts, post } from '../../packages/node/src/ledger/index.ts'
@@ -57,7 +58,7 @@ export async function oweCreator(database: Database, micro: bigint): Promise<voi
 export async function moneyOut({ base }: Cluster): Promise<bigint[]> {
   const known = knownNetworks.find(({ caip2 }) => caip2 === network) as Network
   const demo = { ...known, usdc: { ...known.usdc, address: base.usdc } }
-  const distributor = distributorFor(demo, demoAccount('custody').address).address
+  const distributor = distributorFor(demo, demoAccount('custody').address, demoTerms).address
   const [inContract = 0n, claimed = 0n, ...rest] = await Promise.all(
     [distributor, creator, ...payees].map((address) => usdcOf(base, address)),
   )

@@ -23,5 +23,6 @@ export const proofs: Readonly<Record<string, KnownProof>> = {
   chain: { asked: 300, load: async () => (await import('./chain.ts')).proveBooksEqualChain },
   switch: { asked: 20, load: async () => (await import('./switch.ts')).proveSwitch },
   'restore-log': { asked: 5, load: async () => (await import('./restore-log.ts')).proveRestoreLog },
+  rob: { asked: 300, load: async () => (await import('./rob.ts')).proveRobberyVain },
   books: { asked: 1_000_000, load: async () => (await import('./ledger.ts')).proveBooks },
 }

@@ -226,6 +226,17 @@ export const rows: readonly Row[] = [
     ],
   },
   {
+    name: 'rob',
+    promise: 'money that was allotted to creators cannot be taken, not even with the custody key',
+    asked: '300 attempts at a whole node: 0 gained, every creator gets all of it; 200 histories against a model',
+    commands: [
+      proof('rob', 25),
+      tests(['packages/node/src/citations/creators/distributor'], (size) => ({
+        DISTRIBUTOR_RUNS: size === 'asked' ? '200' : '12',
+      })),
+    ],
+  },
+  {
     name: 'faults',
     promise: 'a fault planted in the till is found by the proof that should find it',
     asked: 'every planted fault is found',

@@ -57,17 +57,19 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
     query: make('rpc'),
   }
   const nats = { user: make('nats-user'), password: make('nats-password') }
-  const [settler, otherSettler, custody] = [walletKey(watch), walletKey(watch), walletKey(watch)]
+  const [settler, otherSettler, custody, mover] = [1, 2, 3, 4].map(() => walletKey(watch)) as Wallets
   const cdp = { keyId: make('cdp-key-id'), keySecret: cdpSecret(watch) }
   const facilitatorToken = make('facilitator-token')
   const files = {
     SIGNING_KEY_FILE: join(home, 'signing.pem'),
     SETTLER_KEYS_FILE: join(home, 'settlers'),
     CUSTODY_KEYS_FILE: join(home, 'custody'),
+    MOVER_KEY_FILE: join(home, 'mover'),
   }
   await writeFile(files.SIGNING_KEY_FILE, signingKey(watch), { mode: 0o600 })
   await writeFile(files.SETTLER_KEYS_FILE, otherSettler.key, { mode: 0o600 })
   await writeFile(files.CUSTODY_KEYS_FILE, custody.key, { mode: 0o600 })
+  await writeFile(files.MOVER_KEY_FILE, mover.key, { mode: 0o600 })
   return {
     provider,
     nats,
@@ -76,16 +78,25 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
     cdp,
     settler,
     env: { CUSTODY: getAddress(custody.address), SIGNING_KEY_FILE: files.SIGNING_KEY_FILE },
-    ownEnv: { SETTLER_KEYS: settler.key, CUSTODY_KEYS: custody.key, FACILITATOR_TOKEN: facilitatorToken },
+    ownEnv: {
+      SETTLER_KEYS: settler.key,
+      CUSTODY_KEYS: custody.key,
+      MOVER_KEY: mover.key,
+      FACILITATOR_TOKEN: facilitatorToken,
+    },
     hostedEnv: {
       FACILITATOR: 'cdp',
       CDP_API_KEY_ID: cdp.keyId,
       CDP_API_KEY_SECRET: cdp.keySecret,
       SETTLER_KEYS_FILE: files.SETTLER_KEYS_FILE,
       CUSTODY_KEYS_FILE: files.CUSTODY_KEYS_FILE,
+      MOVER_KEY_FILE: files.MOVER_KEY_FILE,
     },
   }
 }
+
+type Wallet = { key: Hex; address: Hex }
+type Wallets = [Wallet, Wallet, Wallet, Wallet]
 
 function walletKey(watch: Watch): { key: Hex; address: Hex } {
   const key = generatePrivateKey()

@@ -1,6 +1,7 @@
 import type { Network, Rpc } from '../../packages/node/src/chain/index.ts'
 import { creatorDifferences, readCreatorBooks } from '../../packages/node/src/citations/creators/check-books.ts'
 import { distributorFor } from '../../packages/node/src/citations/creators/contracts.ts'
+import { demoTerms } from '../../packages/node/src/citations/creators/demo-terms.fixture.ts'
 import { readDistributor } from '../../packages/node/src/citations/creators/read-distributor.ts'
 import type { Devnet } from '../../packages/node/src/devnet/index.ts'
 import { tokenBalance } from '../adversary/token-balance.ts'
@@ -13,7 +14,7 @@ const plainly = (chain: Devnet) =>
   ({ agreed: (method: string, params: unknown[]) => chain.request(method, params) }) as unknown as Rpc
 
 const distributorOn = (scene: Scene, chain: Devnet) =>
-  distributorFor({ usdc: { address: chain.usdc } } as Network, scene.world.custody).address
+  distributorFor({ usdc: { address: chain.usdc } } as Network, scene.world.custody, demoTerms).address
 
 /** What keeps creators from being at rest, in words; nothing when rows, books and contract say the same. */
 export async function creatorsUnsettled(scene: Scene): Promise<string[]> {

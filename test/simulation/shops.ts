@@ -3,6 +3,7 @@ import { usualSettings } from '../../packages/node/src/citations/deps.ts'
 import { fundingClusters } from '../../packages/node/src/citations/index.ts'
 import { openMarket } from '../../packages/node/src/citations/open-market.ts'
 import { sourceRoutes } from '../../packages/node/src/citations/routes.ts'
+import { demoMover } from '../../packages/node/src/devnet/index.ts'
 import type { OpenShop, RouteDeclaration, Shop } from '../../packages/node/src/http/index.ts'
 import { activeBonds } from '../../packages/node/src/identity/bonds/index.ts'
 import { openIntents } from '../../packages/node/src/market/intents/index.ts'
@@ -65,6 +66,7 @@ const citationsShop: OpenShop = async (context) => {
       anchor_minutes: 30,
       funding_days: 0,
     },
+    moverKey: demoMover.privateKey,
     royalty: { recipient: context.payees.pay_to, licence: 'LicenseRef-Assay-1.0' },
   })
   return atLeisure({ ...market, routes: [...sourceRoutes(sources), ...market.routes] })

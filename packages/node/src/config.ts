@@ -11,6 +11,7 @@ import {
   dnsServers,
   facilitatorChoice,
   factoryList,
+  moverKey,
   networkPair,
   settlerKeys,
 } from './configuration/values.ts'
@@ -54,6 +55,7 @@ function toConfig(env: Environment, problems: string[]): Config {
   const demoAddress = (role: string) => demoAccounts.find((account) => account.role === role)?.address ?? zeroAddress
   const payTo = parseAddress(env.PAY_TO) ?? (demo ? demoAddress('operator') : zeroAddress)
   const networks = networkPair(env.NETWORKS)
+  const keys = { settlers: settlerKeys(env, demo, problems), custody: custodyKeys(env, demo, problems) }
   return {
     mode: env.ASSAY_MODE,
     host: env.HOST,
@@ -74,8 +76,9 @@ function toConfig(env: Environment, problems: string[]): Config {
     apiUrl: checkOrigin('API_URL', env.API_URL, problems),
     signingKeyFile: env.SIGNING_KEY_FILE,
     facilitator: facilitatorChoice(env, problems),
-    settlerKeys: settlerKeys(env, demo, problems),
-    custodyKeys: custodyKeys(env, demo, problems),
+    settlerKeys: keys.settlers,
+    custodyKeys: keys.custody,
+    moverKey: moverKey(env, demo, [...keys.custody, ...keys.settlers], problems),
     tokens: env.TOKENS ?? {},
     matrix: env.MATRIX ?? {},
     licences: env.LICENCES,

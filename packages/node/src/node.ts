@@ -201,6 +201,7 @@ function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
       dnsServers: config.dnsServers,
       contactEmail: config.contactEmail,
       market: config.citations,
+      moverKey: config.moverKey,
       royalty: { recipient: config.royaltyRecipient, licence: config.contentLicense },
       bonds: activeBonds,
       peers: (context) => createPeerLogs(context, mesh),

@@ -77,6 +77,16 @@ export type Operations = {
     input: { body: { statement: string; sources: string[]; agent_wallet: string; agent_signature?: string } }
     answer: { id: string; url: string; record: { type: string; source_url?: string; agent_wallet: string }; attestation: { sig: { uid: string }; signer: string }; split: { price_micro: string; creator_micro: string; toll_micro: string }; payouts: ({ domain: string; wallet: string | null; micro: string; state: 'waiting' | 'held' | 'accrued' | 'committing' | 'committed' | 'settled' | 'reversed' | 'expired'; note: string })[]; weight: { counts: boolean; reasons: string[] }; log: { state: 'logged' | 'pending' } }
   }
+  /** The leaves of an epoch on chain, and the entries of the log that each of them sums. */
+  'creators.epoch': {
+    input: { params: { network: string; epoch: string }; query?: { from?: string } }
+    answer: { network: string; distributor: string; epoch: string; root: string; pot_micro: string; state: string; leaves: { account: string; wallet: string; micro: string }[]; next: number | null }
+  }
+  /** Ask for what a domain earned for an earlier wallet that was lost. */
+  'creators.move': {
+    input: { params: { domain: string }; body: { from: string } }
+    answer: { domain: string; from: string; moves: { network: string; state: string }[] }
+  }
   /** What a creator has earned, what is on chain for it, and how to claim it without us. */
   'creators.show': {
     input: { params: { wallet: string } }
@@ -536,6 +546,8 @@ export const operations = {
   'citations.match': { method: 'POST', path: '/v1/match', paid: true },
   'cite.attest': { method: 'POST', path: '/v1/cite/attest', paid: true },
   'claims.anchor': { method: 'POST', path: '/v1/claims/anchor', paid: true },
+  'creators.epoch': { method: 'GET', path: '/v1/creators/epochs/{network}/{epoch}', paid: false },
+  'creators.move': { method: 'POST', path: '/v1/sources/{domain}/move', paid: false },
   'creators.show': { method: 'GET', path: '/v1/creators/{wallet}', paid: false },
   'creators.threshold': { method: 'POST', path: '/v1/creators/{wallet}/threshold', paid: false },
   'credit.balance': { method: 'GET', path: '/v1/credit/{wallet}', paid: false },

@@ -12,6 +12,7 @@ export const addCitations: AddCommand = (program, context) => {
   addClaim(program, context)
   addAttestation(program, context)
   addCreator(program, context)
+  addCreators(program, context)
   addRoyalty(program, context)
   addWitness(program, context)
 }
@@ -76,6 +77,28 @@ const addCreator: AddCommand = (program, context) => {
     .action(async (wallet: string, options: { node: string; json?: boolean }) => {
       const { showCreator } = await import('./run-citations.ts')
       await showCreator(context, nodeUrl(options.node), walletArgument(wallet), options.json)
+    })
+}
+
+const addCreators: AddCommand = (program, context) => {
+  program
+    .command('creators')
+    .summary('check what creators are paid against the log')
+    .command('audit')
+    .description(
+      'Computes the root of an epoch again from the entries of the log that it pays for, each checked with its proof. ' +
+        'Exits with 5 when they are not equal. With --rpc the contract is asked too.',
+    )
+    .argument('<epoch>', 'number of the epoch')
+    .option('--network <caip2>', 'chain of the distributor', 'eip155:8453')
+    .option('--rpc <url>', 'endpoint of that chain')
+    .option(...nodeOption)
+    .option(...jsonOption)
+    .addHelpText('after', '\nExample:\n  assay creators audit 12 --rpc https://mainnet.base.org')
+    .action(async (epoch: string, options: { node: string; network: string; rpc?: string; json?: boolean }) => {
+      if (!/^[1-9]\d{0,17}$/.test(epoch)) throw usageError(`not the number of an epoch: ${epoch}`)
+      const { runAudit } = await import('./run-audit.ts')
+      await runAudit(context, nodeUrl(options.node), BigInt(epoch), options)
     })
 }
 

@@ -89,10 +89,15 @@ export async function showCreator(
           `${chain.network}  accrued ${usd(chain.accrued_micro)}, held ${usd(chain.held_micro)}, on chain ${usd(chain.committed_micro)}, ` +
           `received ${usd(chain.claimed_micro)}, claimable ${usd(chain.claimable_micro)} (sent from ${usd(chain.threshold_micro)} on)`,
       ),
-      ...creator.chains.flatMap(({ claim }) =>
-        claim === null
-          ? []
-          : [`claim it yourself: send ${claim.data.slice(0, 10)}… to ${claim.to} (--json has all of it)`],
+      ...creator.chains.flatMap(({ claims }) =>
+        claims.map(
+          ({ domain, micro, data, to }) =>
+            `claim ${usd(micro)} USD of ${domain ?? 'an unknown domain'} yourself: send ${data.slice(0, 10)}… to ${to} (--json has all of it)`,
+        ),
+      ),
+      ...creator.moves.map(
+        ({ domain, from, to, state, ready_at }) =>
+          `move of ${domain ?? 'an unknown domain'} from ${from} to ${to}: ${state}${ready_at === null ? '' : `, ready ${ready_at}`}`,
       ),
       ...creator.payouts.map(
         ({ amount_micro, transaction, claimed_at }) => `${claimed_at}  ${usd(amount_micro)} USD  ${transaction}`,

@@ -46,6 +46,22 @@ export const addSource: AddCommand = (program, context) => {
       await runVerify(context, nodeUrl(options.node), domain, options)
     })
   source
+    .command('move')
+    .description(
+      'Asks for what the domain earned for an earlier wallet that was lost. Signed with the wallet that the domain names now; ' +
+        'the earlier wallet can refuse it on chain.',
+    )
+    .argument('<domain>')
+    .requiredOption('--from <address>', 'the earlier wallet')
+    .option('--key-file <path>', 'file with the private key of the payout wallet')
+    .option('--key-env <name>', 'environment variable with that key', undefined)
+    .option(...nodeOption)
+    .option(...jsonOption)
+    .action(async (domain: string, options: Options & { from: string }) => {
+      const { runMove } = await import('./run-source.ts')
+      await runMove(context, nodeUrl(options.node), domain, { ...options, from: walletArgument(options.from) })
+    })
+  source
     .command('status')
     .description('State, score with its parts, and what to do next.')
     .argument('<domain>')

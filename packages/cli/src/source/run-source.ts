@@ -1,4 +1,4 @@
-import { createAssayClient, readSource, registerSource, type Source, verifySource } from '@assay/sdk'
+import { askCreatorMove, createAssayClient, readSource, registerSource, type Source, verifySource } from '@assay/sdk'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -23,6 +23,19 @@ export async function runRegister(
     ...(options.sitemap === undefined ? {} : { sitemap: options.sitemap }),
   })
   printResult(terminal, options.json, source, () => [statusText(source), '', proveText(source)].join('\n'))
+}
+
+export async function runMove(
+  { terminal }: CommandContext,
+  node: string,
+  domain: string,
+  options: WalletOptions & { from: string; json?: boolean },
+) {
+  const { account } = await chooseWallet(node, options, terminal)
+  const asked = await askCreatorMove(reader(), node, { account, domain, from: options.from })
+  printResult(terminal, options.json, asked, () =>
+    asked.moves.map(({ network, state, note }) => `${network}  ${state}: ${note}`).join('\n'),
+  )
 }
 
 export async function runVerify(

@@ -8,6 +8,9 @@ export type CreatorSettings = {
   rootMs: number
   /** A root is not made for less than this. */
   rootMinimumMicro: Micro
+  /** A creator is in a root with this much at least, or once something has waited so long. */
+  leafMinimumMicro: Micro
+  leafWaitMs: number
   /** What a creator has on chain is sent to it from here on, unless it says otherwise. */
   thresholdMicro: Micro
   waitMs: number
@@ -17,6 +20,8 @@ export type CreatorSettings = {
 export type MarketSettings = {
   attest: AttestSettings
   creators: CreatorSettings
+  /** Fixed in the contract that pays creators. */
+  delays: { claimDelaySeconds: number; moveDelaySeconds: number }
   anchorMs: number
   witnesses: readonly { url: string; key: string }[]
   /** Between two looks of the node's own monitor at its log; 0 runs none. */
@@ -36,6 +41,7 @@ const usd = z.string().transform((text, context) => {
     context.addIssue({ code: 'custom', message: 'must be decimal USD above zero' })
   return micro ?? 0n
 })
+const daySeconds = 86_400
 const days = z.number().min(0).max(3_650)
 const address = z.string().transform((text, context) => {
   const parsed = parseAddress(text)
@@ -55,6 +61,18 @@ const schema = (demo: boolean) =>
       .max(86_400)
       .default(demo ? 5 : 600),
     root_minimum_usd: usd.default(demo ? 1n : 1_000_000n),
+    leaf_minimum_usd: usd.default(demo ? 1n : 50_000n),
+    leaf_hours: z.number().min(0).max(720).default(24),
+    claim_delay_seconds: z
+      .int()
+      .min(0)
+      .max(30 * daySeconds)
+      .default(demo ? 2 : daySeconds),
+    move_delay_seconds: z
+      .int()
+      .min(1)
+      .max(365 * daySeconds)
+      .default(demo ? 60 : 14 * daySeconds),
     threshold_usd: usd.default(500_000n),
     anchor_minutes: z
       .number()
@@ -88,7 +106,7 @@ export function parseMarketSettings(given: unknown, demo: boolean): MarketSettin
       parsed.error.issues.map((issue) => `CITATIONS: ${issue.path.join('.')} ${issue.message}`).join('; '),
     )
   const { data } = parsed
-  const day = 86_400_000
+  const day = daySeconds * 1000
   const windows = { waitMs: data.wait_days * day, releaseMs: data.release_days * day }
   return {
     attest: {
@@ -100,8 +118,11 @@ export function parseMarketSettings(given: unknown, demo: boolean): MarketSettin
       ...windows,
       rootMs: data.root_seconds * 1000,
       rootMinimumMicro: data.root_minimum_usd,
+      leafMinimumMicro: data.leaf_minimum_usd,
+      leafWaitMs: data.leaf_hours * 3_600_000,
       thresholdMicro: data.threshold_usd,
     },
+    delays: { claimDelaySeconds: data.claim_delay_seconds, moveDelaySeconds: data.move_delay_seconds },
     anchorMs: data.anchor_minutes * 60_000,
     witnesses: data.witnesses,
     monitorMs: data.monitor_seconds * 1000,

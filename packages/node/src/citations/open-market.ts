@@ -1,5 +1,6 @@
 import { royaltyBps, type Shop, type ShopContext } from '../http/index.ts'
-import type { Address } from '../kernel/address.ts'
+import { type Address, zeroAddress } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
 import { createCitationAttester } from './attest/attester.ts'
 import { foldAttestations } from './attest/fold-attestations.ts'
 import { createHostTurns } from './attest/host-turns.ts'
@@ -10,6 +11,7 @@ import { pruneSnapshots } from './attest/store-snapshots.ts'
 import { createMayRead } from './crawl/may-read.ts'
 import { mayBackRoot } from './creators/adopt-root.ts'
 import type { CreatorDeps } from './creators/deps.ts'
+import { createMoverKey } from './creators/mover-key.ts'
 import { reverseAccruals } from './creators/reverse-accruals.ts'
 import { creatorRoutes } from './creators/routes.ts'
 import { followAllChains, runCreators } from './creators/run-creators.ts'
@@ -38,6 +40,7 @@ import { noPeers, type PeerLogs, peerHeads } from './witness/index.ts'
 
 export type MarketOptions = {
   market?: Record<string, unknown>
+  moverKey?: Hex | undefined
   royalty: { recipient: Address; licence: string }
   /** Who else may hold tree heads of this log, such as mirrors. */
   outside?: readonly OutsideSource[]
@@ -105,6 +108,8 @@ export async function openMarket(
     witnessKeys: () => witnesses.map(({ key }) => key.vkey),
     requireLogOpen: guard.requireOpen,
   }
+  const mover = options.moverKey === undefined ? undefined : createMoverKey(options.moverKey)
+  const terms = { mover: mover?.address ?? zeroAddress, ...settings.delays }
   const creators: CreatorDeps = {
     database,
     clock,
@@ -113,6 +118,8 @@ export async function openMarket(
     settings: settings.creators,
     challengeMs: settings.attest.challengeMs,
     payees: context.payees,
+    terms,
+    mover,
     payouts: context.payouts,
   }
   const networks = [base, context.polygon].map((network) => ({
@@ -130,10 +137,14 @@ export async function openMarket(
       ...creatorRoutes({
         database,
         networks,
+        terms,
         thresholdMicro: settings.creators.thresholdMicro,
         nowMs: clock.nowMs,
         proofs,
         clock,
+        sources,
+        releaseMs: settings.creators.releaseMs,
+        canMove: mover !== undefined,
       }),
       ...logRoutes({ database, tree, guard, witnesses, apiUrl }),
       ...witnessing.routes,
@@ -145,7 +156,7 @@ export async function openMarket(
     beforeReconcile: () => followAllChains(creators),
     booksOutbound: async (transfer) => mayBackRoot(creators, transfer),
     jobs: [
-      ...fundingJobs(context, sources, settings),
+      ...fundingJobs(context, sources, settings, terms),
       ...witnessing.jobs,
       ...monitor.jobs,
       { name: 'citations.prune', intervalMs: 86_400_000, work: () => pruneSnapshots(database) },

@@ -1,5 +1,6 @@
 import type { OpenShop, Shop, ShopContext } from '../http/index.ts'
 import type { Address } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
 import {
   createBotAuth,
   createDnsResolver,
@@ -26,6 +27,7 @@ export type CitationsShopOptions = {
   settings?: Partial<SourceSettings>
   /** The JSON of `CITATIONS`, and the terms that every attestation names. */
   market?: Record<string, unknown>
+  moverKey?: Hex | undefined
   royalty: { recipient: Address; licence: string }
   bonds?: ReadBonds
   peers?: NonNullable<MarketOptions['peers']>

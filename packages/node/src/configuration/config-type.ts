@@ -27,6 +27,8 @@ export type Config = {
   settlerKeys: readonly Hex[]
   /** Keys of the custody wallets, by which the node pays others. Without one nothing is paid out on that chain. */
   custodyKeys: readonly Hex[]
+  /** Signs moves of creators' money from lost wallets. Never a custody key. */
+  moverKey: Hex | undefined
   /** What a shop reads of its own accord, so that the shop can be taken out with its variable. */
   tokens: Record<string, unknown>
   matrix: Record<string, unknown>

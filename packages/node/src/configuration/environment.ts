@@ -65,6 +65,8 @@ export const environmentSchema = z.object({
   SETTLER_KEYS_FILE: z.string().optional(),
   CUSTODY_KEYS: z.string().optional(),
   CUSTODY_KEYS_FILE: z.string().optional(),
+  MOVER_KEY: z.string().optional(),
+  MOVER_KEY_FILE: z.string().optional(),
   TOKENS: jsonObject.optional(),
   MATRIX: jsonObject.optional(),
   LICENCES: z.string().optional(),

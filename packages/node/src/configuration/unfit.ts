@@ -1,4 +1,4 @@
-import { demoAccounts } from '../devnet/accounts.ts'
+import { demoAccounts, demoMover } from '../devnet/accounts.ts'
 import { zeroAddress } from '../kernel/address.ts'
 import type { Config } from './config-type.ts'
 import type { Environment } from './environment.ts'
@@ -55,6 +55,7 @@ function demoValues(config: Config): string[] {
   if (config.custody.includes(config.payTo)) problems.push('CUSTODY: must not be PAY_TO, others’ money is kept apart')
   if (config.settlerKeys.some((key) => keys.has(key.toLowerCase()))) problems.push('SETTLER_KEYS: contains a demo key')
   if (config.custodyKeys.some((key) => keys.has(key.toLowerCase()))) problems.push('CUSTODY_KEYS: contains a demo key')
+  if (config.moverKey?.toLowerCase() === demoMover.privateKey) problems.push('MOVER_KEY: is a demo key')
   if ([config.payTo, ...config.custody].includes(zeroAddress))
     problems.push('PAY_TO and CUSTODY: must not be the zero address')
   return problems

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { knownNetworks, type Network } from '../chain/index.ts'
-import { demoAccounts } from '../devnet/accounts.ts'
+import { demoAccounts, demoMover } from '../devnet/accounts.ts'
 import { type Address, hasChecksum, parseAddress, zeroAddress } from '../kernel/address.ts'
 import { type Hex, isHex } from '../kernel/bytes.ts'
 import { type LoopbackTarget, parseIp, parseLoopbackHosts } from '../outbound/index.ts'
@@ -84,6 +84,19 @@ export function custodyKeys(env: Environment, demo: boolean, problems: string[])
       ? demoAccounts.filter((account) => account.role === 'custody').map((account) => account.privateKey)
       : []
   return keyList('CUSTODY_KEYS', text, problems)
+}
+
+/** One key, which is none of the others: whoever has the custody key must not be able to move what was paid out of it. */
+export function moverKey(env: Environment, demo: boolean, others: readonly Hex[], problems: string[]): Hex | undefined {
+  const text =
+    env.MOVER_KEY ??
+    (env.MOVER_KEY_FILE === undefined ? undefined : readKeys('MOVER_KEY_FILE', env.MOVER_KEY_FILE, problems))
+  if (text === undefined) return demo ? demoMover.privateKey : undefined
+  const keys = keyList('MOVER_KEY', text, problems)
+  if (keys.length !== 1) problems.push('MOVER_KEY: must be one key')
+  if (keys.some((key) => others.some((other) => other.toLowerCase() === key.toLowerCase())))
+    problems.push('MOVER_KEY: must not be a key of CUSTODY_KEYS or SETTLER_KEYS')
+  return keys[0]
 }
 
 function keyList(name: string, text: string, problems: string[]): Hex[] {

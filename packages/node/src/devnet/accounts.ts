@@ -25,6 +25,9 @@ export function demoIssuer(chainId: number): { address: Address; privateKey: Hex
   return demoKey(`issuer ${chainId}`)
 }
 
+/** Signs moves of creators' money on the embedded chains. Holds nothing. */
+export const demoMover = demoKey('mover')
+
 const usdcAddresses = new Map<number, Address>()
 
 /** Where the test dollar of an embedded chain lives: never the address of a real USDC. */

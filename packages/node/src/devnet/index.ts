@@ -1,4 +1,12 @@
-export { type DemoAccount, type DemoRole, demoAccount, demoAccounts, demoIssuer, demoUsdcAddress } from './accounts.ts'
+export {
+  type DemoAccount,
+  type DemoRole,
+  demoAccount,
+  demoAccounts,
+  demoIssuer,
+  demoMover,
+  demoUsdcAddress,
+} from './accounts.ts'
 export { type ContractArtifact, contractArtifacts } from './artifacts.ts'
 export { type B20Fork, b20FactoryAddress } from './b20.ts'
 export type { DevnetControl } from './control.ts'

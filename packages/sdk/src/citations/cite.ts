@@ -63,6 +63,17 @@ export async function readAttestation(client: AssayClient, node: string, id: str
   return readJson<CitationResult>(await client.fetch(at(node, `/v1/attestations/${encodeURIComponent(id)}`)))
 }
 
+/** Money of a domain that goes from a lost wallet to another one. */
+export type CreatorMove = {
+  network: string
+  domain: string | null
+  from: string
+  to: string
+  state: 'asked' | 'pending' | 'moved' | 'refused'
+  ready_at: string | null
+  note: string
+}
+
 export type Creator = {
   wallet: string
   earned_micro: string
@@ -75,9 +86,11 @@ export type Creator = {
     claimable_micro: string
     threshold_micro: string
     distributor: string
-    claim: { to: string; data: string; proof: string[]; cumulative_micro: string } | null
+    /** Transactions that anybody may send; the USDC goes to the creator. */
+    claims: { to: string; data: string; domain: string | null; micro: string }[]
   }[]
-  payouts: { network: string; transaction: string; amount_micro: string; claimed_at: string }[]
+  moves: CreatorMove[]
+  payouts: { network: string; transaction: string; payee: string; amount_micro: string; claimed_at: string }[]
 }
 
 export async function readCreator(client: AssayClient, node: string, wallet: string): Promise<Creator> {
@@ -93,6 +106,17 @@ export async function setPayoutThreshold(
   const { account, thresholdUsd } = given
   const path = `/v1/creators/${account.address}/threshold`
   return signedCall<Creator>(client, 'POST', path, { node, account }, { threshold_usd: thresholdUsd })
+}
+
+/** Asks for what a domain earned for an earlier wallet that was lost; signed by the wallet that the domain names now. */
+export async function askCreatorMove(
+  client: AssayClient,
+  node: string,
+  given: { account: Pick<LocalAccount, 'address' | 'signMessage'>; domain: string; from: string },
+): Promise<{ domain: string; from: string; moves: CreatorMove[] }> {
+  const { account, domain, from } = given
+  const path = `/v1/sources/${encodeURIComponent(domain)}/move`
+  return signedCall(client, 'POST', path, { node, account }, { from })
 }
 
 export type RoyaltyInfo = { receiver: string; royalty_amount: string; bps: number; network: string; contract: string }

@@ -1,10 +1,13 @@
 export { type CitationAttestation, parseAttestation } from './attestation-file.ts'
+export { auditEpoch, type EpochAudit, type ReadChainRoot } from './audit-epoch.ts'
 export {
   type AttestCitation,
   anchorClaim,
+  askCreatorMove,
   attestCitation,
   type CitationResult,
   type Creator,
+  type CreatorMove,
   type Remittance,
   type RoyaltyInfo,
   readAttestation,
@@ -13,6 +16,7 @@ export {
   royaltyInfo,
   setPayoutThreshold,
 } from './cite.ts'
+export { accountOfDomain, type EpochLeaf, payoutRoot } from './payout-root.ts'
 export { parseVerifyPolicy, type VerifyPolicy } from './policy.ts'
 export { checkPromisedLeaf } from './promised-leaf.ts'
 export { checkTreeHead, readLog, readTreeHead, type TransparencyLog, type WitnessedHead } from './read-log.ts'

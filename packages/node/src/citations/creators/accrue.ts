@@ -55,13 +55,11 @@ export async function accrueAll(tx: Tx, accruals: readonly Accrual[]): Promise<L
   if (!first) return []
   const shard = shardOf(first.sale.paymentId)
   const paid = accruals.map(({ shares }) => shares.filter(({ micro }) => micro > 0n))
-  await insertAccruals(
-    tx,
-    shard,
-    accruals.flatMap(({ sale, subject }, index) =>
-      (paid[index] as Share[]).map((share, place) => ({ sale, subject, share, place })),
-    ),
+  const rows = accruals.flatMap(({ sale, subject }, index) =>
+    (paid[index] as Share[]).map((share, place) => ({ sale, subject, share, place })),
   )
+  await insertAccruals(tx, shard, rows)
+  await noteWaiting(tx, rows)
   return accruals.map(({ sale }, index) =>
     mergeLines(
       (paid[index] as Share[]).map(({ payee, micro }) => ({
@@ -82,8 +80,9 @@ async function insertAccruals(tx: Tx, shard: number, rows: readonly NewRow[]): P
   await tx.query({
     name: 'creator_accrue',
     text: `insert into creator_accrual (subject, place, payment_id, round, source, payer, network, domain, registrable,
-        wallet, shard, micro, state, held_until, held_reason, created_at)
-      select t.subject, t.place, t.payment, t.round, t.source, t.payer, t.network, t.domain, t.registrable, t.wallet, $1,
+        payee_domain, wallet, shard, micro, state, held_until, held_reason, created_at)
+      select t.subject, t.place, t.payment, t.round, t.source, t.payer, t.network, t.domain, t.registrable, t.domain,
+        t.wallet, $1,
         t.micro, case when t.wallet is null then 'waiting' else 'accrued' end, t.held_until, t.held_reason, t.at
       from unnest($2::text[], $3::smallint[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[], $9::text[],
         $10::text[], $11::text[], $12::bigint[], $13::timestamptz[], $14::text[], $15::timestamptz[])
@@ -106,6 +105,24 @@ async function insertAccruals(tx: Tx, shard: number, rows: readonly NewRow[]): P
       rows.map(({ share }) => share.held?.reason ?? null),
       rows.map(({ sale }) => new Date(sale.settledAtMs)),
     ],
+  })
+}
+
+/** So that release finds the domain without reading its shares. Its row is written once: sales do not queue up at it. */
+async function noteWaiting(tx: Tx, rows: readonly NewRow[]): Promise<void> {
+  const waiting = new Map(
+    rows
+      .map(({ share }) => share.payee)
+      .filter(({ wallet }) => wallet === undefined)
+      .map(({ domain, registrable }) => [domain, registrable]),
+  )
+  if (waiting.size === 0) return
+  await tx.query({
+    name: 'creator_note_waiting',
+    text: `insert into creator_waiting (domain, registrable, look_at)
+      select t.domain, t.registrable, '-infinity' from unnest($1::text[], $2::text[]) t (domain, registrable)
+      order by t.domain on conflict do nothing`,
+    values: [[...waiting.keys()], [...waiting.values()]],
   })
 }
 

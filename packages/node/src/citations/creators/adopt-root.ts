@@ -1,48 +1,57 @@
-import { decodeAbiParameters, toEventSelector } from 'viem'
+import { decodeEventLog, toEventSelector } from 'viem'
 import { agreedLogs, type BlockRef, type ChainTransfer, ChainUnreadable } from '../../chain/index.ts'
+import type { Address } from '../../kernel/address.ts'
 import { fromHex, type Hex } from '../../kernel/bytes.ts'
 import type { Micro } from '../../kernel/money.ts'
 import { accounts, post, type TransferRow } from '../../ledger/index.ts'
 import { takePaidTransfer } from '../../payouts/index.ts'
-import type { Sql } from '../../store/database.ts'
+import type { Sql, Tx } from '../../store/database.ts'
 import { noteRestore } from '../../store/restore.ts'
+import { mergeLines } from './accrue.ts'
+import { distributorAbi } from './contracts.ts'
 import { type CreatorChain, type CreatorDeps, creatorChains } from './deps.ts'
+import { addCommitted, insertLeaves } from './keep-leaves.ts'
+import { accountOf, type PayoutLeaf, payoutTree } from './payout-tree.ts'
+import { setOffLeaves } from './set-off-leaves.ts'
 
-/** A root that the contract took. */
+/** A root that the contract took, as its event has it. */
 export type Advance = {
   epoch: bigint
   root: Buffer
-  totalMicro: Micro
-  increaseMicro: Micro
+  potMicro: Micro
+  opensAt: Date
+  leaves: readonly PayoutLeaf[]
   transaction: Hex
   blockNumber: bigint
 }
 
-export type NewestRoot = {
-  epoch: bigint
-  totalMicro: Micro
-  /** Of the total, what no creator has in the books. */
-  unassignedMicro: Micro
-  blockNumber: bigint | null
-}
+export type NewestRoot = { epoch: bigint; totalMicro: Micro; blockNumber: bigint | null }
 
 /** The last committed root that the books know. */
 export async function newestRoot(sql: Sql, place: CreatorChain): Promise<NewestRoot> {
   const { rows } = await sql.query<NewestRoot>(
-    `select epoch, total_micro as "totalMicro", unassigned_micro as "unassignedMicro", block_number as "blockNumber"
+    `select epoch, total_micro as "totalMicro", block_number as "blockNumber"
      from creator_root where network = $1 and contract = $2 and state = 'committed' order by epoch desc limit 1`,
     [place.network.caip2, place.distributor.address],
   )
-  return rows[0] ?? { epoch: 0n, totalMicro: 0n, unassignedMicro: 0n, blockNumber: null }
+  return rows[0] ?? { epoch: 0n, totalMicro: 0n, blockNumber: null }
 }
 
-const advancedTopic = toEventSelector('Advanced(uint64,bytes32,uint256,uint256)')
+const advancedTopic = toEventSelector('Advanced(uint64,bytes32,uint256,uint64,(bytes32,address,uint64)[])')
 
 type Search = {
   known: NewestRoot
   open: { headBlock: bigint } | undefined
   final: BlockRef
   untilEpoch: bigint
+}
+
+type AdvancedArgs = {
+  epoch: bigint
+  root: Hex
+  pot: bigint
+  opensAt: bigint
+  leaves: readonly { account: Hex; wallet: Address; amount: bigint }[]
 }
 
 /** Every root after the last known one, in order. Kept for ever, so enough endpoints must show them alike. */
@@ -59,15 +68,18 @@ export async function readAdvances(
   })
   const advances = logs
     .map((log): Advance => {
-      const [root, totalMicro, increaseMicro] = decodeAbiParameters(
-        [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'uint256' }],
-        log.data,
-      )
+      const { args } = decodeEventLog({ abi: distributorAbi, topics: log.topics as [Hex, ...Hex[]], data: log.data })
+      const { epoch, root, pot, opensAt, leaves } = args as unknown as AdvancedArgs
       return {
-        epoch: BigInt(log.topics[1] ?? '0x0'),
+        epoch: BigInt(epoch),
         root: fromHex(root),
-        totalMicro,
-        increaseMicro,
+        potMicro: pot,
+        opensAt: new Date(Number(opensAt) * 1000),
+        leaves: leaves.map(({ account, wallet, amount }) => ({
+          account,
+          wallet: wallet.toLowerCase() as Address,
+          micro: BigInt(amount),
+        })),
         transaction: log.transactionHash,
         blockNumber: BigInt(log.blockNumber),
       }
@@ -87,19 +99,19 @@ async function firstBlock(sql: Sql, network: string): Promise<bigint> {
   return rows[0]?.block ?? 0n
 }
 
-/** The transfer that backs a root: the contract pulls it in the same call. */
+/** The transfer of the pot: the contract pulls it in the same call. */
 export async function findPull(place: CreatorChain, advance: Advance): Promise<ChainTransfer> {
   const transfer = (await place.chain.transfersIn(advance.transaction)).find(
     ({ sender, recipient, amountMicro }) =>
-      sender === place.key.address && recipient === place.distributor.address && amountMicro === advance.increaseMicro,
+      sender === place.key.address && recipient === place.distributor.address && amountMicro === advance.potMicro,
   )
   if (!transfer) throw new ChainUnreadable(`${advance.transaction} shows a root without its transfer`)
   return transfer
 }
 
 /**
- * Books a root that a restore took from the books. Its money is in the contract; which creators it was for is known only
- * as they claim, or as the next root gives it to them again. Until then it is unassigned.
+ * Books a root that these books did not sign: a restore took it from them, or somebody else has the custody key. Its
+ * leaves are on the chain and theirs for ever, so they come off what the same creators have open here.
  */
 export async function adoptRoot(
   deps: CreatorDeps,
@@ -109,44 +121,63 @@ export async function adoptRoot(
 ): Promise<void> {
   const network = place.network.caip2
   const nowMs = deps.clock.nowMs()
+  const { chainId } = place.network
+  const tree = payoutTree({ chainId, contract: place.distributor.address, epoch: advance.epoch }, advance.leaves)
+  if (!tree.root.equals(advance.root))
+    throw new ChainUnreadable(`the leaves of epoch ${advance.epoch} are not its root`)
   await deps.database.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`creator root ${network}`])
     const known = await newestRoot(tx, place)
     if (known.epoch + 1n !== advance.epoch) return
     const { rows } = await tx.query<{ id: bigint }>(
-      `insert into creator_root (network, contract, epoch, root, total_micro, increase_micro, unassigned_micro, creators,
-         head_block, state, adopted, transaction, block_number, signed_at, ended_at)
-       values ($1, $2, $3, $4, $5, $6, $7, 0, $8, 'committed', true, $9, $8, $10, $10) returning id`,
+      `insert into creator_root (network, contract, epoch, root, total_micro, pot_micro, leaves, head_block, state,
+         adopted, transaction, block_number, opens_at, signed_at, ended_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, 'committed', true, $9, $8, $10, $11, $11) returning id`,
       [
         network,
         place.distributor.address,
         advance.epoch,
         advance.root,
-        advance.totalMicro,
-        advance.increaseMicro,
-        known.unassignedMicro + advance.increaseMicro,
+        known.totalMicro + advance.potMicro,
+        advance.potMicro,
+        advance.leaves.length,
         advance.blockNumber,
         advance.transaction,
+        advance.opensAt,
         new Date(nowMs),
       ],
     )
-    const reference = `creator_root:${rows[0]?.id}`
+    const root = { id: rows[0]?.id as bigint, network, epoch: advance.epoch }
+    await insertLeaves(tx, root, tree, await domainsOf(tx, advance.leaves))
+    await addCommitted(tx, root.id)
+    const reference = `creator_root:${root.id}`
     const turn = await takePaidTransfer(tx, place.network, transfer, { as: 'creator_root', for: reference }, nowMs)
     await post(tx, [
       {
         reference,
         kind: 'creator_root',
         transfer: turn,
-        lines: [
-          { account: accounts.onchain(network, 'custody'), amount: -advance.increaseMicro },
-          { account: accounts.distributor(network), amount: advance.increaseMicro },
-        ],
+        lines: mergeLines([
+          { account: accounts.onchain(network, 'custody'), amount: -advance.potMicro },
+          { account: accounts.distributor(network), amount: advance.potMicro },
+          ...(await setOffLeaves(tx, root, advance.leaves)),
+        ]),
       },
     ])
   })
   const reason = `the distributor has a root of epoch ${advance.epoch} that the books do not know`
   await noteRestore(deps.database, deps, { network, untilBlock: advance.blockNumber, reason })
   deps.metrics.count('creator_roots', { network, outcome: 'adopted' })
+}
+
+/** A leaf has the digest of its domain; which one that is, the books may know. */
+async function domainsOf(tx: Tx, leaves: readonly PayoutLeaf[]): Promise<Map<Hex, string>> {
+  const { rows } = await tx.query<{ domain: string }>(
+    `select domain from source_claim where wallet = any($1)
+     union select coalesce(payee_domain, domain) from creator_accrual where wallet = any($1)`,
+    [[...new Set(leaves.map(({ wallet }) => wallet))]],
+  )
+  return new Map(rows.map(({ domain }) => [accountOf(domain), domain]))
 }
 
 /** Transfers into the distributor that were seen more often than this back no root: roots are followed before each look. */

@@ -13,9 +13,12 @@ export type CreatorBooks = {
   committedRows: Micro
   committedLedger: Micro
   distributorLedger: Micro
-  /** In the contract by roots that a restore took from the books, and not yet given to a creator again. */
-  unassigned: Micro
 }
+
+/** From the fold of the books and what was posted since: all of the past is never read. */
+const held = (which: string) =>
+  `(select coalesce(sum(coalesce(f.balance_micro, 0) + coalesce(s.micro, 0)), 0)::bigint from ledger_account a
+    left join books_fold_account f on f.account_id = a.id left join since s on s.account_id = a.id where ${which})`
 
 /** All sums in one statement, so that they are of one moment. */
 export async function readCreatorBooks(sql: Sql, network: string): Promise<CreatorBooks> {
@@ -23,19 +26,18 @@ export async function readCreatorBooks(sql: Sql, network: string): Promise<Creat
     `(select coalesce(sum(b.owed_micro), 0)::bigint from ledger_account a join ledger_balance b on b.account_id = a.id
       where a.unit = $1 || '/usdc' and a.name like '${prefix}%')`
   const { rows } = await sql.query<CreatorBooks>(
-    `select
+    `with since as materialized (select e.account_id, sum(e.amount_micro) as micro from ledger_transaction t
+       join ledger_entry e on e.transaction_id = t.id where t.xid >= (select until_xid from books_fold_head)
+       group by e.account_id)
+     select
        (select coalesce(sum(micro), 0)::bigint from creator_accrual where network = $1 and state in ('accrued', 'committing')) as "accruedRows",
        ${owed('payable:creator\\_accrued.')} as "accruedLedger",
-       (select coalesce(sum(e.amount_micro), 0)::bigint from ledger_account a join ledger_entry e on e.account_id = a.id
-        where a.name like 'receivable:%' and a.name like 'receivable:creator\\_accrued:%' and a.unit = $1 || '/usdc') as "receivableLedger",
+       ${held("a.name like 'receivable:%' and a.name like 'receivable:creator\\_accrued:%' and a.unit = $1 || '/usdc'")} as "receivableLedger",
        (select coalesce(sum(micro), 0)::bigint from creator_accrual where network = $1 and state = 'waiting') as "waitingRows",
        ${owed('payable:creator\\_waiting.')} as "waitingLedger",
        (select coalesce(sum(committed_micro - claimed_micro), 0)::bigint from creator_balance where network = $1) as "committedRows",
        ${owed('payable:creator\\_committed:')} as "committedLedger",
-       (select coalesce(sum(e.amount_micro), 0)::bigint from ledger_account a join ledger_entry e on e.account_id = a.id
-        where a.name = 'onchain:distributor@' || $1) as "distributorLedger",
-       coalesce((select unassigned_micro from creator_root where network = $1 and state = 'committed'
-         order by epoch desc limit 1), 0)::bigint as unassigned`,
+       ${held("a.name = 'onchain:distributor@' || $1")} as "distributorLedger"`,
     [network],
   )
   return rows[0] as CreatorBooks
@@ -52,8 +54,8 @@ export function creatorDifferences(books: CreatorBooks, state: DistributorState 
     accrued: books.accruedRows - (books.accruedLedger - books.receivableLedger),
     waiting: books.waitingRows - books.waitingLedger,
     committed: books.committedRows - books.committedLedger,
-    asset: books.distributorLedger - books.committedLedger - books.unassigned,
-    contract: onChain - books.committedLedger - books.unassigned,
+    asset: books.distributorLedger - books.committedLedger,
+    contract: onChain - books.committedLedger,
     backing: balance < onChain ? balance - onChain : 0n,
   }
   return Object.fromEntries(Object.entries(all).filter(([, micro]) => micro !== 0n))

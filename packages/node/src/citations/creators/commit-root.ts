@@ -8,6 +8,7 @@ import { accruedAccount, committedAccount, creatorReceivable, mergeLines } from 
 import type { Advance } from './adopt-root.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 import type { SignedRoot } from './follow-root.ts'
+import { addCommitted } from './keep-leaves.ts'
 import { cancelOut } from './reverse-accruals.ts'
 
 /** A final block holds the root and the transfer that backs it: both are booked together. */
@@ -22,9 +23,9 @@ export async function commitRoot(
   const reference = `creator_root:${signed.id}`
   await deps.database.transaction(async (tx) => {
     const { rowCount } = await tx.query(
-      `update creator_root set state = 'committed', transaction = $2, block_number = $3, ended_at = $4
+      `update creator_root set state = 'committed', transaction = $2, block_number = $3, opens_at = $4, ended_at = $5
        where id = $1 and state = 'signed'`,
-      [signed.id, advance.transaction, advance.blockNumber, new Date(nowMs)],
+      [signed.id, advance.transaction, advance.blockNumber, advance.opensAt, new Date(nowMs)],
     )
     if (rowCount === 0) return
     const turn = await takePaidTransfer(tx, place.network, transfer, { as: 'creator_root', for: reference }, nowMs)
@@ -39,11 +40,7 @@ export async function commitRoot(
     await tx.query(`update creator_accrual set state = 'committed' where root_id = $1 and state = 'committing'`, [
       signed.id,
     ])
-    await tx.query(
-      `update creator_balance b set committed_micro = l.cumulative_micro
-       from creator_leaf l where l.root_id = $1 and b.network = $2 and b.wallet = l.wallet`,
-      [signed.id, signed.network],
-    )
+    await addCommitted(tx, signed.id)
   })
   deps.metrics.count('creator_roots', { network: signed.network, outcome: 'committed' })
 }
@@ -52,7 +49,7 @@ type Gained = { wallet: Address; shard: number; micro: Micro }
 
 /** The debt moves from the books to the contract, and the money with it. */
 async function rootLines(tx: Tx, signed: SignedRoot): Promise<LedgerLine[]> {
-  const { network, increaseMicro } = signed
+  const { network, potMicro } = signed
   const { rows } = await tx.query<Gained>(
     `select wallet, shard, sum(micro)::bigint as micro from creator_accrual where root_id = $1 group by wallet, shard
      having sum(micro) <> 0 order by wallet, shard`,
@@ -60,8 +57,8 @@ async function rootLines(tx: Tx, signed: SignedRoot): Promise<LedgerLine[]> {
   )
   const owed = await balancesOf(tx, network, rows)
   return mergeLines([
-    { account: accounts.onchain(network, 'custody'), amount: -increaseMicro },
-    { account: accounts.distributor(network), amount: increaseMicro },
+    { account: accounts.onchain(network, 'custody'), amount: -potMicro },
+    { account: accounts.distributor(network), amount: potMicro },
     ...rows.flatMap((row) => gainedLines(network, row, owed)),
   ])
 }
@@ -118,7 +115,7 @@ export async function abandonRoot(deps: CreatorDeps, signed: SignedRoot): Promis
       tx,
       rows.map(({ id }) => id),
     )
-    await tx.query('update creator_balance set pending_micro = committed_micro where network = $1', [signed.network])
+    await tx.query('delete from creator_leaf where root_id = $1', [signed.id])
   })
   deps.metrics.count('creator_roots', { network: signed.network, outcome: 'abandoned' })
   deps.log.warn({ network: signed.network, epoch: signed.epoch.toString() }, 'a root of creators was not taken in time')

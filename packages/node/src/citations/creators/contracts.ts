@@ -24,9 +24,27 @@ function ownContract(artifact: { abi: unknown; bytecode: string }, args: readonl
   return { address: address.toLowerCase() as Address, initCode }
 }
 
-/** One a chain and custody wallet. Its address needs no configuration: it follows from the two. */
-export const distributorFor = (network: Network, custody: Address): OwnContract =>
-  ownContract(distributorArtifact, [network.usdc.address, custody])
+/** What is fixed in the contract beside the custody wallet. */
+export type DistributorTerms = {
+  /** Signs moves; the zero address for none. */
+  mover: Address
+  claimDelaySeconds: number
+  moveDelaySeconds: number
+}
+
+/** One a chain, custody wallet and terms. Its address needs no configuration: it follows from them. */
+export const distributorFor = (
+  network: Pick<Network, 'usdc'>,
+  custody: Address,
+  terms: DistributorTerms,
+): OwnContract =>
+  ownContract(distributorArtifact, [
+    network.usdc.address,
+    custody,
+    terms.mover,
+    BigInt(terms.claimDelaySeconds),
+    BigInt(terms.moveDelaySeconds),
+  ])
 
 export const logAnchorContract: OwnContract = ownContract(logAnchorArtifact, [])
 

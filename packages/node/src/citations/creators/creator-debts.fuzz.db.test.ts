@@ -56,7 +56,7 @@ async function openMarketOfOneChain() {
     clock,
     log: silentLog,
     metrics: silentMetrics,
-    settings: { rootMs: 1, rootMinimumMicro: 1n },
+    settings: { rootMs: 1, rootMinimumMicro: 1n, leafMinimumMicro: 1n, leafWaitMs: 0 },
   } as unknown as CreatorDeps
   const sales: Sold[] = []
   const sell = async (wallet: Address, price: Micro) => {
@@ -64,7 +64,7 @@ async function openMarketOfOneChain() {
     const { share: toll, rest } = splitShare(price, 1_000n)
     const sale = { paymentId: id, network, payer: walletAt(997), round: 0, source: 'credit' as const, settledAtMs: 0 }
     const payee = {
-      domain: 'a.test',
+      domain: `${'ab'[sales.length % 2]}.test`,
       registrable: 'a.test',
       wallet,
       claimId: 'c',
@@ -108,15 +108,10 @@ async function openMarketOfOneChain() {
     })
   }
   const land = async () => {
-    const { rows } = await db.database.query<{ epoch: bigint; root: Buffer; total: bigint }>(
-      `select epoch, root, total_micro as total from creator_root where network = $1 and state = 'signed'`,
-      [network],
-    )
-    const [open] = rows
-    if (!open) return
-    const totalMicro = open.total
-    state = { root: open.root, epoch: open.epoch, totalMicro, claimedMicro: 0n, balanceMicro: totalMicro }
-    advances.land({ epoch: open.epoch, root: open.root, totalMicro })
+    const epoch = await advances.landSigned(db.database, network, seconds)
+    if (epoch === undefined) return
+    const totalMicro = advances.totalMicro()
+    state = { epoch, totalMicro, claimedMicro: 0n, balanceMicro: totalMicro }
     await followRoot(deps, place, final(), state)
   }
   return {

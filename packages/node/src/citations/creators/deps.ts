@@ -8,7 +8,8 @@ import type { Payees } from '../../payments/index.ts'
 import type { CustodyKey, PayoutDeps } from '../../payouts/index.ts'
 import type { Database } from '../../store/database.ts'
 import type { CreatorSettings } from '../market-settings.ts'
-import { distributorFor, type OwnContract } from './contracts.ts'
+import { type DistributorTerms, distributorFor, type OwnContract } from './contracts.ts'
+import type { MoverKey } from './mover-key.ts'
 
 export type CreatorDeps = {
   database: Database
@@ -18,6 +19,8 @@ export type CreatorDeps = {
   settings: CreatorSettings
   challengeMs: number
   payees: Payees
+  terms: DistributorTerms
+  mover: MoverKey | undefined
   payouts(): PayoutDeps | undefined
 }
 
@@ -32,11 +35,11 @@ export type CreatorChain = {
 }
 
 /** Chains where this process can pay: the others accrue. */
-export function creatorChains({ payouts, payees }: CreatorDeps): CreatorChain[] {
+export function creatorChains({ payouts, payees, terms }: CreatorDeps): CreatorChain[] {
   return (payouts()?.chains ?? []).flatMap(({ chain, rpc, key, wallets }) => {
     const { network } = chain
     const custody = payees.custody[network.caip2] as Address
     if (!key || !wallets) return []
-    return [{ network, chain, rpc, key, wallets, distributor: distributorFor(network, custody) }]
+    return [{ network, chain, rpc, key, wallets, distributor: distributorFor(network, custody, terms) }]
   })
 }

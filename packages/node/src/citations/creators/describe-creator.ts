@@ -1,16 +1,16 @@
 import type { Network } from '../../chain/index.ts'
 import { type Address, checksumAddress } from '../../kernel/address.ts'
-import { toHex } from '../../kernel/bytes.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { Micro } from '../../kernel/money.ts'
 import type { Sql } from '../../store/database.ts'
-import { claimTree, cumulativeSql, currentRootSql } from './claim-tree.ts'
-import { distributorFor } from './contracts.ts'
-import { claimCall } from './push-claims.ts'
+import { readMoves } from './ask-move.ts'
+import { type DistributorTerms, distributorFor } from './contracts.ts'
+import { claimCall, readClaimable } from './push-claims.ts'
 
 export type DescribeCreatorDeps = {
   database: Sql
   networks: readonly { network: Network; custody: Address }[]
+  terms: DistributorTerms
   thresholdMicro: Micro
   nowMs(): number
 }
@@ -20,14 +20,14 @@ type Sums = {
   held: Micro
   committing: Micro
   committed: Micro
-  /** In the root that the contract has now, final or not. */
-  cumulative: Micro
+  /** Of the committed, what the contract pays by now. */
+  opened: Micro
   claimed: Micro
   threshold: Micro | null
-  epoch: bigint | null
-  root: Buffer | null
-  transaction: string | null
 }
+
+/** The contract takes as many in a call; what is left is shown once these are claimed. */
+const claimsShown = 100
 
 /** What a creator earned, where it is, and how to fetch it without us. A wallet never seen has earned nothing. */
 export async function describeCreator(deps: DescribeCreatorDeps, wallet: Address) {
@@ -37,10 +37,11 @@ export async function describeCreator(deps: DescribeCreatorDeps, wallet: Address
   const { rows: payouts } = await deps.database.query<{
     network: string
     transaction: string
+    payee: Address
     amount_micro: bigint
     claimed_at: Date
   }>(
-    `select network, transaction, amount_micro, claimed_at from creator_claim where wallet = $1
+    `select network, transaction, payee, amount_micro, claimed_at from creator_claim where wallet = $1
      order by block_number desc limit 50`,
     [wallet],
   )
@@ -51,17 +52,20 @@ export async function describeCreator(deps: DescribeCreatorDeps, wallet: Address
     state: string
     created_at: Date
   }>(
-    `select subject, domain, micro, state, created_at from creator_accrual where wallet = $1 and not (micro < 0 and state = 'reversed')
-     order by id desc limit 20`,
+    // A range, though it is one wallet: by equality the planner may walk all shares backwards until it has met twenty.
+    `select subject, domain, micro, state, created_at from creator_accrual
+     where wallet between $1 and $1 and not (micro < 0 and state = 'reversed') order by wallet, id desc limit 20`,
     [wallet],
   )
   return {
     wallet: checksumAddress(wallet),
     earned_micro: String(chains.reduce((sum, chain) => sum + BigInt(chain.earned_micro), 0n)),
     chains,
+    moves: await readMoves(deps.database, wallet),
     payouts: payouts.map((row) => ({
       network: row.network,
       transaction: row.transaction,
+      payee: checksumAddress(row.payee),
       amount_micro: String(row.amount_micro),
       claimed_at: toRfc3339(row.claimed_at.getTime()),
     })),
@@ -77,13 +81,10 @@ export async function describeCreator(deps: DescribeCreatorDeps, wallet: Address
 
 async function describeChain(deps: DescribeCreatorDeps, wallet: Address, network: Network, custody: Address) {
   const sums = await readSums(deps, wallet, network.caip2)
-  const contract = distributorFor(network, custody).address
-  const claimable = sums.cumulative - sums.claimed
+  const contract = distributorFor(network, custody, deps.terms).address
+  const claimable = sums.opened - sums.claimed
   const available = sums.accrued - sums.held
-  const place = { chainId: network.chainId, contract }
-  const tree = claimable > 0n ? (await claimTree(deps.database, network.caip2, place)).tree : undefined
-  const proof = tree?.proofOf(wallet)
-  const cumulative = tree?.cumulativeOf(wallet) ?? 0n
+  const groups = claimable > 0n ? await readClaimable(deps.database, network.caip2, [wallet], claimsShown) : []
   return {
     network: network.caip2,
     earned_micro: String(sums.accrued + sums.committing + sums.committed),
@@ -96,35 +97,31 @@ async function describeChain(deps: DescribeCreatorDeps, wallet: Address, network
     claimable_micro: String(claimable),
     threshold_micro: String(sums.threshold ?? deps.thresholdMicro),
     distributor: checksumAddress(contract),
-    root: sums.root && toHex(sums.root),
-    epoch: sums.epoch === null ? null : String(sums.epoch),
-    commit_transaction: sums.transaction,
-    claim:
-      proof === undefined
-        ? null
-        : {
-            how: 'Anyone may send this transaction; the USDC goes to the creator, whoever pays the gas.',
-            to: checksumAddress(contract),
-            function: 'claimFor(address creator, uint256 cumulative, bytes32[] proof)',
-            cumulative_micro: String(cumulative),
-            proof,
-            data: claimCall(wallet, cumulative, proof),
-          },
+    claims: groups.map((group) => ({
+      how: 'Anyone may send this transaction; the USDC goes to the creator, whoever pays the gas.',
+      to: checksumAddress(contract),
+      function: 'claimMany(bytes32 account, address wallet, (uint64 epoch, uint64 amount, bytes32[] proof)[] claims)',
+      domain: group.domain,
+      account: group.account,
+      micro: String(group.leaves.reduce((sum, { micro }) => sum + micro, 0n)),
+      leaves: group.leaves.map(({ epoch, micro, proof }) => ({ epoch: String(epoch), micro: String(micro), proof })),
+      data: claimCall(group),
+    })),
   }
 }
 
 async function readSums({ database, nowMs }: DescribeCreatorDeps, wallet: Address, network: string): Promise<Sums> {
-  const { rows } = await database.query<Sums>(
-    `select open.*, coalesce(b.committed_micro, 0) as committed, coalesce(b.claimed_micro, 0) as claimed,
-       coalesce(${cumulativeSql('r.landed')}, 0) as cumulative, r.epoch, r.root, r.transaction,
-       (select threshold_micro from creator_setting where wallet = $1) as threshold
-     from (select coalesce(sum(a.micro) filter (where a.state = 'accrued'), 0)::bigint as accrued,
-         coalesce(sum(a.micro) filter (where a.state = 'accrued' and a.held_until > $3), 0)::bigint as held,
-         coalesce(sum(a.micro) filter (where a.state = 'committing'), 0)::bigint as committing
-       from creator_accrual a where a.wallet = $1 and a.network = $2 and a.state in ('accrued', 'committing')) open
-     left join creator_balance b on b.network = $2 and b.wallet = $1
-     left join (${currentRootSql('$2')}) r on true`,
-    [wallet, network, new Date(nowMs())],
-  )
+  const { rows } = await database.query<Sums>({
+    name: 'creator_sums',
+    text: `select open.*, coalesce(b.committed_micro, 0) as committed, coalesce(b.opened_micro, 0) as opened,
+        coalesce(b.claimed_micro, 0) as claimed,
+        (select threshold_micro from creator_setting where wallet = $1) as threshold
+      from (select coalesce(sum(a.micro) filter (where a.state = 'accrued'), 0)::bigint as accrued,
+          coalesce(sum(a.micro) filter (where a.state = 'accrued' and a.held_until > $3), 0)::bigint as held,
+          coalesce(sum(a.micro) filter (where a.state = 'committing'), 0)::bigint as committing
+        from creator_accrual a where a.wallet = $1 and a.network = $2 and a.state in ('accrued', 'committing')) open
+      left join creator_balance b on b.network = $2 and b.wallet = $1`,
+    values: [wallet, network, new Date(nowMs())],
+  })
   return rows[0] as Sums
 }

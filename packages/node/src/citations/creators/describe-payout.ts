@@ -3,6 +3,7 @@ import { toHex } from '../../kernel/bytes.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { Sql } from '../../store/database.ts'
 import type { Share } from './accrue.ts'
+import { unpackProof } from './payout-tree.ts'
 
 /** What became of a creator's share, in words that never claim more than has happened. */
 export type PayoutState =
@@ -27,9 +28,11 @@ export type PayoutView = {
   root: string | null
   epoch: string | null
   commit_transaction: string | null
+  /** From when on the contract pays it. */
+  claimable_at: string | null
   settle_transaction: string | null
-  /** Leads from what this creator had earned in all to the root that the commit transaction set. */
-  merkle_proof: { distributor: string; cumulative_micro: string; proof: string[] } | null
+  /** Leads from what the epoch allots to this domain and wallet to the root that the commit transaction set. */
+  merkle_proof: { distributor: string; account: string; micro: string; proof: string[] } | null
   follow: string | null
 }
 
@@ -48,7 +51,9 @@ type Row = {
   commit_transaction: string | null
   settle_transaction: string | null
   contract: Address | null
-  cumulative_micro: bigint | null
+  opens_at: Date | null
+  account: Buffer | null
+  leaf_micro: bigint | null
   proof: Buffer | null
 }
 
@@ -58,12 +63,14 @@ export async function readPayouts(sql: Sql, subject: string, options: PayoutOpti
   const { rows } = await sql.query<Row>({
     name: 'creator_payouts_of',
     text: `select a.domain, a.registrable, a.wallet, a.micro, a.network, a.state, a.held_until, a.held_reason, a.created_at,
-        r.root, r.epoch, r.contract, l.cumulative_micro, l.proof, case when r.state = 'committed' then r.transaction end as commit_transaction,
-        (select c.transaction from creator_claim c where c.network = a.network and c.wallet = a.wallet
-           and c.cumulative_micro >= l.cumulative_micro order by c.block_number limit 1) as settle_transaction
+        r.root, r.epoch, r.contract, r.opens_at, l.account, l.micro as leaf_micro, l.proof,
+        case when r.state = 'committed' then r.transaction end as commit_transaction,
+        l.claim_transaction as settle_transaction
       from creator_accrual a
       left join creator_root r on r.id = a.root_id
-      left join creator_leaf l on l.root_id = a.root_id and l.wallet = a.wallet
+      left join lateral (select l.account, l.micro, l.proof, l.claim_transaction from creator_leaf l
+        where l.root_id = a.root_id and l.wallet = a.wallet
+        order by l.domain = coalesce(a.payee_domain, a.domain) desc nulls last limit 1) l on true
       where a.subject = $1 and a.micro > 0 and a.round = (select max(round) from creator_accrual where subject = $1)
       order by a.place`,
     values: [subject],
@@ -96,7 +103,9 @@ export function newPayouts(
           commit_transaction: null,
           settle_transaction: null,
           contract: null,
-          cumulative_micro: null,
+          opens_at: null,
+          account: null,
+          leaf_micro: null,
           proof: null,
         },
         options,
@@ -120,20 +129,22 @@ function toView(row: Row, options: PayoutOptions): PayoutView {
     root: row.root && `0x${row.root.toString('hex')}`,
     epoch: row.epoch === null ? null : String(row.epoch),
     commit_transaction: row.commit_transaction,
+    claimable_at: row.opens_at && toRfc3339(row.opens_at.getTime()),
     settle_transaction: row.settle_transaction,
     merkle_proof: merkleProofOf(row),
     follow: row.wallet && `${apiUrl}/v1/creators/${checksumAddress(row.wallet)}`,
   }
 }
 
-const hashBytes = 32
-
-function merkleProofOf({ state, contract, cumulative_micro, proof }: Row): PayoutView['merkle_proof'] {
-  if (state !== 'committed' || contract === null || cumulative_micro === null || proof === null) return null
-  const steps = Array.from({ length: proof.length / hashBytes }, (_, step) =>
-    toHex(proof.subarray(step * hashBytes, (step + 1) * hashBytes)),
-  )
-  return { distributor: checksumAddress(contract), cumulative_micro: String(cumulative_micro), proof: steps }
+function merkleProofOf({ state, contract, account, leaf_micro, proof }: Row): PayoutView['merkle_proof'] {
+  if (state !== 'committed' || contract === null || account === null || leaf_micro === null || proof === null)
+    return null
+  return {
+    distributor: checksumAddress(contract),
+    account: toHex(account),
+    micro: String(leaf_micro),
+    proof: unpackProof(proof),
+  }
 }
 
 const days = (ms: number) => `${Math.round(ms / 8_640_000) / 10} days`
@@ -149,7 +160,7 @@ function noteOf(state: PayoutState, row: Row, { waitMs, releaseMs }: PayoutOptio
     case 'committing':
       return 'Part of a root that is on its way to the chain.'
     case 'committed':
-      return 'Backed by USDC in the distributor contract; sent when the threshold is reached, or claimed by the creator.'
+      return 'Backed by USDC in the distributor contract; from claimable_at on sent when the threshold is reached, or claimed by the creator.'
     case 'settled':
       return 'Received by the creator.'
     case 'reversed':

@@ -1,196 +1,169 @@
-import fc from 'fast-check'
-import { encodeDeployData, encodeFunctionData, getContractAddress } from 'viem'
 import { expect, test } from 'vitest'
-import artifact from '../../../../../contracts/artifacts/CreatorDistributor.json' with { type: 'json' }
+import { testKey } from '../../chain/wallet/wallet.fixture.ts'
 import { demoAccount } from '../../devnet/index.ts'
-import { clients, settler, startTestChain, usdcBalance } from '../../devnet/test-chain.ts'
+import { startTestChain } from '../../devnet/test-chain.ts'
 import type { Address } from '../../kernel/address.ts'
 import { type Hex, toHex } from '../../kernel/bytes.ts'
 import { createCustodyKey } from '../../payouts/index.ts'
-import { distributorAbi } from './contracts.ts'
-import { payoutTree } from './payout-tree.ts'
-import { rootNonce } from './sign-root.ts'
+import { claimDelay, claimOf, leafOf, moveDelay, mover, openDistributor, validBefore } from './distributor.fixture.ts'
+import { createMoverKey } from './mover-key.ts'
 
-const custody = demoAccount('custody')
-const key = createCustodyKey(custody.privateKey)
 const creatorAt = (n: number): Address => `0x${(0xc0de_0000 + n).toString(16).padStart(40, '0')}`
-const validBefore = 4_000_000_000n
+const open = async () => openDistributor(await startTestChain())
 
-async function openDistributor() {
-  const devnet = await startTestChain()
-  const { wallet, reader } = clients(devnet)
-  const nonce = await reader.getTransactionCount({ address: settler.address })
-  const contract = getContractAddress({ from: settler.address, nonce: BigInt(nonce) }).toLowerCase() as Address
-  await wallet.sendTransaction({
-    data: encodeDeployData({
-      abi: distributorAbi,
-      bytecode: artifact.bytecode as Hex,
-      args: [devnet.usdc, custody.address],
-    }),
-  })
-  const network = {
-    chainId: devnet.chainId,
-    caip2: `eip155:${devnet.chainId}`,
-    usdc: { address: devnet.usdc, name: 'USD Coin', version: '2' },
-  } as never
-  const place = { network, distributor: { address: contract, initCode: '0x' } } as never
-  const read = (functionName: string, args: unknown[] = []) =>
-    reader.readContract({ address: contract, abi: distributorAbi, functionName, args }) as Promise<never>
-  const send = async (functionName: string, args: unknown[]) => {
-    const data = encodeFunctionData({ abi: distributorAbi, functionName, args })
-    // Simulated first: a call that reverts throws here, with its reason.
-    await reader.call({ account: settler.address, to: contract, data })
-    await wallet.sendTransaction({ to: contract, data, gas: 500_000n })
-  }
-  const state = async () => ({
-    root: Buffer.from(((await read('root')) as Hex).slice(2), 'hex'),
-    epoch: BigInt(await read('epoch')),
-    total: BigInt(await read('total')),
-    claimed: BigInt(await read('claimedTotal')),
-  })
-  const treeOf = (sums: ReadonlyMap<Address, bigint>) =>
-    payoutTree(
-      { chainId: devnet.chainId, contract },
-      [...sums].map(([wallet, cumulativeMicro]) => ({ wallet, cumulativeMicro })),
-    )
-  const sign = async (root: Buffer, total: bigint, value?: bigint) => {
-    const now = await state()
-    return key.authorizeReceipt(network, {
-      from: custody.address,
-      to: contract,
-      value: value ?? total - now.total,
-      validAfter: 0n,
-      validBefore,
-      nonce: rootNonce(place, now.epoch, now.root, root, total),
-    })
-  }
-  const advance = async (sums: ReadonlyMap<Address, bigint>) => {
-    const tree = treeOf(sums)
-    await send('advance', [toHex(tree.root), tree.totalMicro, validBefore, await sign(tree.root, tree.totalMicro)])
-    return tree
-  }
-  return {
-    devnet,
-    contract,
-    read,
-    send,
-    state,
-    treeOf,
-    sign,
-    advance,
-    balance: (of: Address) => usdcBalance(devnet, of),
-  }
-}
-
-test('a root is backed in the call that sets it, and pays each creator what it says, once', async () => {
-  const it = await openDistributor()
-  const [a, b] = [creatorAt(1), creatorAt(2)]
-  const first = await it.advance(
-    new Map([
-      [a, 4_500n],
-      [b, 9_000n],
-    ]),
-  )
+test('an epoch is backed in the call that sets it, and pays each creator what it says, once and for ever', async () => {
+  const it = await open()
+  const [a, b] = [leafOf(creatorAt(1), 4_500n), leafOf(creatorAt(2), 9_000n)]
+  const first = await it.advance([a, b])
   expect(await it.balance(it.contract)).toBe(13_500n)
-  await it.send('claimFor', [a, 4_500n, first.proofOf(a)])
-  expect(await it.balance(a)).toBe(4_500n)
-  await expect(it.send('claimFor', [a, 4_500n, first.proofOf(a)])).rejects.toThrow(/NothingToClaim|reverted/)
-  const second = await it.advance(
-    new Map([
-      [a, 6_000n],
-      [b, 9_000n],
-    ]),
-  )
-  // What b left unclaimed in the first root is in the second; the old proof no longer fits.
-  await expect(it.send('claimFor', [b, 9_000n, first.proofOf(b)])).rejects.toThrow()
-  await it.send('claimFor', [b, 9_000n, second.proofOf(b)])
-  await it.send('claimFor', [a, 6_000n, second.proofOf(a)])
-  expect(await it.balance(a)).toBe(6_000n)
-  expect(await it.balance(b)).toBe(9_000n)
+  await expect(it.claim(first.tree, 1n, a)).rejects.toThrow(/NotOpen/)
+  await it.pass(claimDelay)
+  await it.claim(first.tree, 1n, a)
+  expect(await it.balance(a.wallet)).toBe(4_500n)
+  await expect(it.claim(first.tree, 1n, a)).rejects.toThrow(/NothingToClaim/)
+  const more = leafOf(a.wallet, 1_500n)
+  const second = await it.advance([more])
+  await it.pass(claimDelay)
+  // What b left in the first epoch is still there, however many follow.
+  await it.claim(first.tree, 1n, b)
+  await it.claim(second.tree, 2n, more)
+  expect(await it.balance(a.wallet)).toBe(6_000n)
+  expect(await it.balance(b.wallet)).toBe(9_000n)
   expect(await it.balance(it.contract)).toBe(0n)
 })
 
-test('nothing but the very root that the treasurer signed for can be set, and never twice', async () => {
-  const it = await openDistributor()
-  const tree = it.treeOf(new Map([[creatorAt(1), 5_000n]]))
-  const other = it.treeOf(new Map([[creatorAt(9), 5_000n]]))
-  const signature = await it.sign(tree.root, 5_000n)
-  await expect(it.send('advance', [toHex(other.root), 5_000n, validBefore, signature])).rejects.toThrow()
-  await expect(it.send('advance', [toHex(tree.root), 6_000n, validBefore, signature])).rejects.toThrow()
-  const tooLittle = await it.sign(tree.root, 5_000n, 4_999n)
-  await expect(it.send('advance', [toHex(tree.root), 5_000n, validBefore, tooLittle])).rejects.toThrow()
-  await it.send('advance', [toHex(tree.root), 5_000n, validBefore, signature])
-  await expect(it.send('advance', [toHex(tree.root), 5_000n, validBefore, signature])).rejects.toThrow(
-    /NothingAdded|reverted/,
-  )
-  expect((await it.state()).epoch).toBe(1n)
+test('nothing but the very leaves that the treasurer signed for can be set, and never twice', async () => {
+  const it = await open()
+  const leaves = [leafOf(creatorAt(1), 5_000n)]
+  const tree = it.treeFor(leaves, 1n)
+  const signature = it.sign(tree.root, 5_000n)
+  const set = (other: typeof leaves, by = signature) => it.send('advance', [it.given(other), validBefore, by])
+  await expect(set([leafOf(creatorAt(9), 5_000n)])).rejects.toThrow()
+  await expect(set([leafOf(creatorAt(1), 6_000n)])).rejects.toThrow()
+  await expect(set([leafOf(creatorAt(1), 5_000n, 'b.test')])).rejects.toThrow()
+  await expect(set(leaves, it.sign(tree.root, 4_999n))).rejects.toThrow()
+  await expect(set([])).rejects.toThrow(/NothingAdded/)
+  await expect(set([leafOf(creatorAt(1), 0n)])).rejects.toThrow(/NothingAdded/)
+  await expect(set([...leaves, ...leaves])).rejects.toThrow(/NotAscending/)
+  await set(leaves)
+  await expect(set(leaves)).rejects.toThrow()
+  expect(await it.epoch()).toBe(1n)
 })
 
 test('claims that exceed, bend or borrow a proof are refused', async () => {
-  const it = await openDistributor()
-  const sums = new Map([1, 2, 3, 4, 5].map((n) => [creatorAt(n), BigInt(n) * 1_000n]))
-  const tree = await it.advance(sums)
-  const proof = tree.proofOf(creatorAt(3)) as Hex[]
-  for (const args of [
-    [creatorAt(3), 3_001n, proof],
-    [creatorAt(4), 3_000n, proof],
-    [creatorAt(3), 3_000n, proof.slice(1)],
-    [creatorAt(3), 3_000n, [...proof, toHex(tree.root)]],
-    [creatorAt(3), 3_000n, []],
+  const it = await open()
+  const leaves = [1, 2, 3, 4, 5].map((n) => leafOf(creatorAt(n), BigInt(n) * 1_000n))
+  const { tree } = await it.advance(leaves)
+  await it.advance(leaves)
+  await it.pass(claimDelay)
+  const leaf = leaves[2] as (typeof leaves)[number]
+  const { proof } = claimOf(tree, 1n, leaf)
+  const args = (changes: Partial<{ epoch: bigint; account: Hex; wallet: Address; amount: bigint; proof: Hex[] }>) => {
+    const all = { epoch: 1n, account: leaf.account, wallet: leaf.wallet, amount: leaf.micro, proof, ...changes }
+    return [all.epoch, all.account, all.wallet, all.amount, all.proof]
+  }
+  for (const changes of [
+    { amount: 3_001n },
+    { wallet: creatorAt(4) },
+    { account: toHex(tree.root) },
+    { epoch: 2n },
+    { epoch: 3n },
+    { proof: proof.slice(1) },
+    { proof: [...proof, toHex(tree.root)] },
+    { proof: [] },
   ])
-    await expect(it.send('claimFor', args)).rejects.toThrow()
-  await it.send('claimFor', [creatorAt(3), 3_000n, proof])
+    await expect(it.send('claimFor', args(changes))).rejects.toThrow(/NotInRoot/)
+  await it.send('claimFor', args({}))
 })
 
-type Step = { kind: 'earn'; gains: [number, number][] } | { kind: 'claim'; who: number }
+test('one call claims many epochs, and leaves out what somebody claimed before', async () => {
+  const it = await open()
+  const leaf = leafOf(creatorAt(1), 10n)
+  const made: { tree: Awaited<ReturnType<typeof it.advance>>['tree']; epoch: bigint }[] = []
+  for (let n = 0; n < 40; n += 1)
+    made.push(await it.advance([leaf, leafOf(creatorAt(2), 5n), leafOf(creatorAt(3), 1n)]))
+  await it.pass(claimDelay)
+  const claims = made.map(({ tree, epoch }) => claimOf(tree, epoch, leaf))
+  await it.send('claimMany', [leaf.account, leaf.wallet, claims.slice(7, 8)])
+  const few = await it.send('claimMany', [leaf.account, leaf.wallet, claims.slice(0, 10)])
+  expect(await it.balance(leaf.wallet)).toBe(100n)
+  const many = await it.send('claimMany', [leaf.account, leaf.wallet, claims])
+  expect(await it.balance(leaf.wallet)).toBe(400n)
+  await expect(it.send('claimMany', [leaf.account, leaf.wallet, claims])).rejects.toThrow(/NothingToClaim/)
+  // A further epoch costs the creator a fraction of what the first one does.
+  expect((many - few) / 20n).toBeLessThan(few / 3n)
+})
 
-test('whatever is earned and claimed, in any order: paid + held = committed, and nobody gets more than earned', async () => {
-  const steps: fc.Arbitrary<Step[]> = fc.array(
-    fc.oneof(
-      fc.record({
-        kind: fc.constant('earn' as const),
-        gains: fc.array(fc.tuple(fc.nat({ max: 6 }), fc.integer({ min: 1, max: 100_000 })), {
-          minLength: 1,
-          maxLength: 5,
-        }),
-      }),
-      fc.record({ kind: fc.constant('claim' as const), who: fc.nat({ max: 6 }) }),
-    ),
-    { minLength: 3, maxLength: 10 },
-  )
-  const it = await openDistributor()
-  let offset = 0
-  await fc.assert(
-    fc.asyncProperty(steps, async (list) => {
-      // Creators of their own for each run, on one contract: its sums go on from run to run.
-      offset += 10
-      const start = await it.state()
-      const base = creatorAt(1_000_000 + offset)
-      const sums = new Map<Address, bigint>(start.total === 0n ? [] : [[base, start.total]])
-      const claimed = new Map<Address, bigint>()
-      let tree = it.treeOf(sums)
-      for (const step of list) {
-        if (step.kind === 'earn') {
-          for (const [n, micro] of step.gains) {
-            const wallet = creatorAt(2_000_000 + offset * 10 + n)
-            sums.set(wallet, (sums.get(wallet) ?? 0n) + BigInt(micro))
-          }
-          tree = await it.advance(sums)
-          continue
-        }
-        const wallet = creatorAt(2_000_000 + offset * 10 + step.who)
-        const due = sums.get(wallet) ?? 0n
-        const proof = tree.proofOf(wallet) ?? []
-        if (due > (claimed.get(wallet) ?? 0n)) {
-          await it.send('claimFor', [wallet, due, proof])
-          claimed.set(wallet, due)
-        } else await expect(it.send('claimFor', [wallet, due, proof])).rejects.toThrow()
-        expect(await it.balance(wallet)).toBe(claimed.get(wallet) ?? 0n)
-      }
-      const end = await it.state()
-      expect(await it.balance(it.contract)).toBe(end.total - end.claimed)
-      expect(end.claimed - start.claimed).toBe([...claimed.values()].reduce((sum, micro) => sum + micro, 0n))
-    }),
-    { numRuns: 8 },
-  )
+test('a wallet that cannot receive keeps its money, and can name another one', async () => {
+  const it = await open()
+  const blocked = testKey('blocked creator')
+  const leaf = leafOf(blocked.address, 700n)
+  const { tree } = await it.advance([leaf])
+  await it.pass(claimDelay)
+  await it.block(blocked.address)
+  await expect(it.claim(tree, 1n, leaf)).rejects.toThrow()
+  expect(await it.read('isClaimed', [1n, leaf.account, leaf.wallet])).toBe(false)
+  await it.send('redirect', [creatorAt(7)], blocked.privateKey)
+  await it.claim(tree, 1n, leaf)
+  expect(await it.balance(creatorAt(7))).toBe(700n)
+})
+
+test('a lost wallet’s money moves after a delay; meanwhile only that wallet can claim, and later epochs stay its own', async () => {
+  const it = await open()
+  const leaf = leafOf(creatorAt(1), 700n)
+  const other = leafOf(creatorAt(1), 30n, 'b.test')
+  const first = await it.advance([leaf, other])
+  await it.pass(claimDelay)
+  await it.move(leaf, creatorAt(5))
+  await expect(it.claim(first.tree, 1n, leaf)).rejects.toThrow(/MovePending/)
+  await it.claim(first.tree, 1n, other)
+  await expect(it.move(leaf, creatorAt(6))).rejects.toThrow(/MoveNotPossible/)
+  const second = await it.advance([leaf])
+  await it.pass(moveDelay)
+  const both = [claimOf(first.tree, 1n, leaf), claimOf(second.tree, 2n, leaf)]
+  await expect(it.send('claimMany', [leaf.account, leaf.wallet, both])).rejects.toThrow(/DifferentPayees/)
+  await it.claim(first.tree, 1n, leaf)
+  await it.claim(second.tree, 2n, leaf)
+  expect(await it.balance(creatorAt(5))).toBe(700n)
+  expect(await it.balance(creatorAt(1))).toBe(730n)
+})
+
+test('the wallet refuses a move with one transaction, for good, and can claim while it is pending', async () => {
+  const it = await open()
+  const creator = testKey('refusing creator')
+  const [leaf, kept] = [leafOf(creator.address, 700n), leafOf(creator.address, 40n, 'b.test')]
+  const { tree } = await it.advance([leaf, kept])
+  await it.pass(claimDelay)
+  await it.move(leaf, creatorAt(5))
+  await it.move(kept, creatorAt(5))
+  await it.claim(tree, 1n, kept, creator.privateKey)
+  expect(await it.balance(creator.address)).toBe(40n)
+  await it.send('refuseMoves', [[leaf.account]], creator.privateKey)
+  await it.pass(moveDelay)
+  await expect(it.move(leaf, creatorAt(6))).rejects.toThrow(/MoveNotPossible/)
+  await expect(it.send('refuseMoves', [[kept.account]], creator.privateKey)).rejects.toThrow(/MoveNotPossible/)
+  await it.claim(tree, 1n, leaf)
+  expect(await it.balance(creator.address)).toBe(740n)
+  expect(await it.balance(creatorAt(5))).toBe(0n)
+})
+
+test('a move needs the mover: no other key, no other move, no other contract', async () => {
+  const it = await open()
+  const other = await openDistributor(it.devnet)
+  const leaf = leafOf(creatorAt(1), 700n)
+  await it.advance([leaf])
+  const request = { ...leaf, to: creatorAt(5), validBefore }
+  const place = { chainId: it.devnet.chainId, contract: it.contract }
+  const thief = createMoverKey(demoAccount('custody').privateKey)
+  expect(thief.address).toBe(createCustodyKey(demoAccount('custody').privateKey).address)
+  for (const signature of [
+    thief.sign(place, request),
+    mover.sign({ ...place, contract: other.contract }, request),
+    mover.sign(place, { ...request, to: creatorAt(6) }),
+    `0x${'00'.repeat(65)}` as Hex,
+    '0x' as Hex,
+  ])
+    await expect(
+      it.send('requestMove', [leaf.account, leaf.wallet, creatorAt(5), validBefore, signature]),
+    ).rejects.toThrow(/BadSignature/)
 })

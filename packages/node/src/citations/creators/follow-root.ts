@@ -6,25 +6,29 @@ import { adoptRoot, findPull, newestRoot, readAdvances } from './adopt-root.ts'
 import { abandonRoot, commitRoot } from './commit-root.ts'
 import { distributorAbi } from './contracts.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
+import { readLeaves } from './keep-leaves.ts'
+import type { PayoutLeaf } from './payout-tree.ts'
 import type { DistributorState } from './read-distributor.ts'
+
+/** Measured with room to spare; what is not used is not paid. */
+const gasOfRoot = 350_000n
+const gasOfLeaf = 10_000n
 
 export type SignedRoot = {
   id: bigint
   network: string
   epoch: bigint
   root: Buffer
-  totalMicro: Micro
-  increaseMicro: Micro
+  potMicro: Micro
   validBefore: bigint
   headBlock: bigint
   signature: Buffer
-  landed: boolean
 }
 
 export async function findSignedRoot({ database }: CreatorDeps, network: string): Promise<SignedRoot | undefined> {
   const { rows } = await database.query<SignedRoot>(
-    `select id, network, epoch, root, total_micro as "totalMicro", increase_micro as "increaseMicro",
-       valid_before as "validBefore", head_block as "headBlock", signature, landed
+    `select id, network, epoch, root, pot_micro as "potMicro", valid_before as "validBefore",
+       head_block as "headBlock", signature
      from creator_root where network = $1 and state = 'signed'`,
     [network],
   )
@@ -33,7 +37,7 @@ export async function findSignedRoot({ database }: CreatorDeps, network: string)
 
 /**
  * Ends a root by what a final block shows, and by nothing else. Gives what is still to be sent. Roots on chain that these
- * books do not know are taken over: the books were restored to a time before them, and the next root extends the chain's.
+ * books do not know are taken over: the books were restored to a time before them.
  */
 export async function followRoot(
   deps: CreatorDeps,
@@ -49,33 +53,16 @@ export async function followRoot(
       if (open?.epoch === advance.epoch && open.root.equals(advance.root))
         await commitRoot(deps, place, open, advance, transfer)
       else {
-        // Its authorization names the root before it, so it can never be used any more.
+        // Its authorization names an epoch that another root has, so it can never be used any more.
         if (open && open.epoch <= advance.epoch) await abandonRoot(deps, open)
         await adoptRoot(deps, place, advance, transfer)
       }
       if (open && open.epoch <= advance.epoch) open = undefined
     }
   if (!open) return undefined
-  if (BigInt(final.timestamp) <= open.validBefore) {
-    await noteLanded(deps, place, open)
-    return open
-  }
+  if (BigInt(final.timestamp) <= open.validBefore) return open
   await abandonRoot(deps, open)
   return undefined
-}
-
-/** Not final yet, but the contract knows this root and no other: claims need its proofs from now on. A reorg undoes it. */
-async function noteLanded(deps: CreatorDeps, place: CreatorChain, signed: SignedRoot): Promise<void> {
-  const data = encodeFunctionData({ abi: distributorAbi, functionName: 'root' })
-  const root = await place.rpc
-    .first('eth_call', [{ to: place.distributor.address, data }, 'latest'])
-    .catch(() => undefined)
-  const landed = root === toHex(signed.root)
-  if (root === undefined || landed === signed.landed) return
-  await deps.database.query(`update creator_root set landed = $2 where id = $1 and state = 'signed'`, [
-    signed.id,
-    landed,
-  ])
 }
 
 /** Sends the root, unless a transaction that may still land carries it already. Anybody could: the signature is all it takes. */
@@ -87,7 +74,8 @@ export async function sendRoot(deps: CreatorDeps, place: CreatorChain, signed: S
     [signed.network, reference],
   )
   if (rowCount > 0) return
-  const call = { to: place.distributor.address, data: advanceCall(signed) }
+  const leaves = await readLeaves(deps.database, signed.id)
+  const call = { to: place.distributor.address, data: advanceCall(signed, leaves) }
   // A call that would fail costs gas for nothing; one that fails because it has landed is seen at the next final block.
   const passes = await place.rpc.first('eth_call', [{ ...call, from: place.wallets.addresses[0] }, 'latest']).then(
     () => true,
@@ -98,7 +86,7 @@ export async function sendRoot(deps: CreatorDeps, place: CreatorChain, signed: S
     purpose: 'creator_root',
     references: [reference],
     ...call,
-    gasLimit: 300_000n,
+    gasLimit: gasOfRoot + gasOfLeaf * BigInt(leaves.length),
     usefulUntil: Number(signed.validBefore),
     stillWanted: () => true,
   })
@@ -106,9 +94,13 @@ export async function sendRoot(deps: CreatorDeps, place: CreatorChain, signed: S
   else deps.log.warn({ network: signed.network, reason: sent.reason }, 'a root of creators was not sent')
 }
 
-const advanceCall = (signed: SignedRoot): Hex =>
+const advanceCall = (signed: SignedRoot, leaves: readonly PayoutLeaf[]): Hex =>
   encodeFunctionData({
     abi: distributorAbi,
     functionName: 'advance',
-    args: [toHex(signed.root), signed.totalMicro, signed.validBefore, toHex(signed.signature)],
+    args: [
+      leaves.map(({ account, wallet, micro }) => ({ account, wallet, amount: micro })),
+      signed.validBefore,
+      toHex(signed.signature),
+    ],
   })

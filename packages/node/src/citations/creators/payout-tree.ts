@@ -1,37 +1,48 @@
 import type { Address } from '../../kernel/address.ts'
-import { type Hex, toHex } from '../../kernel/bytes.ts'
+import { fromHex, type Hex, toHex } from '../../kernel/bytes.ts'
 import { keccak256 } from '../../kernel/keccak.ts'
 import type { Micro } from '../../kernel/money.ts'
 
-export type PayoutLeaf = { wallet: Address; cumulativeMicro: Micro }
+/** What an epoch allots to one domain and wallet. */
+export type PayoutLeaf = { account: Hex; wallet: Address; micro: Micro }
 
-/** Where a tree is valid: its leaves are bound to one contract on one chain. */
-export type PayoutPlace = { chainId: number; contract: Address }
+/** Where a tree is valid: its leaves are bound to one epoch of one contract on one chain. */
+export type PayoutPlace = { chainId: number; contract: Address; epoch: bigint }
+
+/** The name of a domain in the contract. */
+export const accountOf = (domain: string): Hex => toHex(keccak256(Buffer.from(domain)))
+
+const word = (hex: string) => hex.padStart(64, '0')
 
 /** Twice hashed, so that no inner node can be taken for a leaf. The contract computes the same. */
-export function payoutLeafHash({ chainId, contract }: PayoutPlace, leaf: PayoutLeaf): Buffer {
-  const word = (hex: string) => hex.padStart(64, '0')
-  const encoded =
-    word(chainId.toString(16)) +
-    word(contract.slice(2)) +
-    word(leaf.wallet.slice(2)) +
-    word(leaf.cumulativeMicro.toString(16))
-  return keccak256(keccak256(Buffer.from(encoded, 'hex')))
+export function payoutLeafHash({ chainId, contract, epoch }: PayoutPlace, leaf: PayoutLeaf): Buffer {
+  const encoded = [
+    chainId.toString(16),
+    contract.slice(2),
+    epoch.toString(16),
+    leaf.account.slice(2),
+    leaf.wallet.slice(2),
+    leaf.micro.toString(16),
+  ]
+  return keccak256(keccak256(Buffer.from(encoded.map(word).join(''), 'hex')))
 }
 
 const joined = (a: Buffer, b: Buffer) => keccak256(Buffer.concat(a.compare(b) < 0 ? [a, b] : [b, a]))
 
 export type PayoutTree = {
   root: Buffer
-  totalMicro: Micro
-  cumulativeOf(wallet: Address): Micro | undefined
-  proofOf(wallet: Address): Hex[] | undefined
+  potMicro: Micro
+  /** In the order in which the contract takes them. */
+  leaves: readonly PayoutLeaf[]
+  proofs: readonly Hex[][]
 }
 
-/** Leaves in the order of their wallets; a node without sibling goes up as it is. */
-export function payoutTree(place: PayoutPlace, leaves: readonly PayoutLeaf[]): PayoutTree {
-  const ordered = [...leaves].sort((a, b) => (a.wallet < b.wallet ? -1 : 1))
-  const rows = [ordered.map((leaf) => payoutLeafHash(place, leaf))]
+const orderOf = ({ account, wallet }: PayoutLeaf) => account + wallet
+
+/** Leaves ascend by account and wallet; a node without sibling goes up as it is. */
+export function payoutTree(place: PayoutPlace, given: readonly PayoutLeaf[]): PayoutTree {
+  const leaves = [...given].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
+  const rows = [leaves.map((leaf) => payoutLeafHash(place, leaf))]
   for (let row = rows[0] as Buffer[]; row.length > 1; ) {
     const next: Buffer[] = []
     for (let at = 0; at < row.length; at += 2) {
@@ -41,21 +52,30 @@ export function payoutTree(place: PayoutPlace, leaves: readonly PayoutLeaf[]): P
     rows.push(next)
     row = next
   }
-  const places = new Map(ordered.map((leaf, index) => [leaf.wallet, index]))
   return {
     root: rows.at(-1)?.[0] ?? Buffer.alloc(32),
-    totalMicro: ordered.reduce((sum, leaf) => sum + leaf.cumulativeMicro, 0n),
-    cumulativeOf: (wallet) => ordered[places.get(wallet) ?? -1]?.cumulativeMicro,
-    proofOf: (wallet) => {
-      let at = places.get(wallet)
-      if (at === undefined) return undefined
-      const proof: Hex[] = []
-      for (const row of rows.slice(0, -1)) {
-        const sibling = row[at % 2 === 0 ? at + 1 : at - 1]
-        if (sibling) proof.push(toHex(sibling))
-        at = Math.floor(at / 2)
-      }
-      return proof
-    },
+    potMicro: leaves.reduce((sum, { micro }) => sum + micro, 0n),
+    leaves,
+    proofs: leaves.map((_, index) => proofOf(rows, index)),
   }
 }
+
+function proofOf(rows: readonly Buffer[][], index: number): Hex[] {
+  const proof: Hex[] = []
+  let at = index
+  for (const row of rows.slice(0, -1)) {
+    const sibling = row[at % 2 === 0 ? at + 1 : at - 1]
+    if (sibling) proof.push(toHex(sibling))
+    at = Math.floor(at / 2)
+  }
+  return proof
+}
+
+const stepBytes = 32
+
+export const packProof = (proof: readonly Hex[]): Buffer => Buffer.concat(proof.map(fromHex))
+
+export const unpackProof = (packed: Buffer): Hex[] =>
+  Array.from({ length: packed.length / stepBytes }, (_, step) =>
+    toHex(packed.subarray(step * stepBytes, (step + 1) * stepBytes)),
+  )

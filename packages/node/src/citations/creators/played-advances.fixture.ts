@@ -1,31 +1,62 @@
-import { encodeAbiParameters, numberToHex, pad } from 'viem'
+import { encodeAbiParameters, encodeEventTopics, numberToHex } from 'viem'
 import type { ChainTransfer, RpcLog } from '../../chain/index.ts'
 import type { Address } from '../../kernel/address.ts'
 import { type Hex, sha256, toHex } from '../../kernel/bytes.ts'
-import type { Micro } from '../../kernel/money.ts'
+import type { Sql } from '../../store/database.ts'
+import { distributorAbi } from './contracts.ts'
+import { readLeaves } from './keep-leaves.ts'
+import type { PayoutLeaf } from './payout-tree.ts'
 
-export type PlayedAdvance = { epoch: bigint; root: Buffer; totalMicro: Micro }
+export type PlayedAdvance = { epoch: bigint; root: Buffer; opensAt: number; leaves: readonly PayoutLeaf[] }
+
+const dataTypes = [
+  { type: 'bytes32' },
+  { type: 'uint256' },
+  { type: 'uint64' },
+  {
+    type: 'tuple[]',
+    components: [
+      { name: 'account', type: 'bytes32' },
+      { name: 'wallet', type: 'address' },
+      { name: 'amount', type: 'uint64' },
+    ],
+  },
+] as const
 
 /** The roots of a distributor that a test plays: their logs, and the transfers that back them. */
 export function playAdvances(contract: Address, custody: Address) {
   const advances: PlayedAdvance[] = []
   const transactionOf = (epoch: bigint): Hex => toHex(sha256(`${contract} ${epoch}`))
-  const increaseOf = ({ epoch, totalMicro }: PlayedAdvance): Micro =>
-    totalMicro - (advances.find((one) => one.epoch === epoch - 1n)?.totalMicro ?? 0n)
+  const potOf = ({ leaves }: PlayedAdvance) => leaves.reduce((sum, { micro }) => sum + micro, 0n)
+  const totalMicro = () => advances.reduce((sum, advance) => sum + potOf(advance), 0n)
   return {
     transactionOf,
-    land: (advance: PlayedAdvance) => {
-      advances.push(advance)
+    totalMicro,
+    /** The signed root of a network lands as it is; gives its epoch. */
+    landSigned: async (sql: Sql, network: string, opensAt: number): Promise<bigint | undefined> => {
+      const { rows } = await sql.query<{ id: bigint; epoch: bigint; root: Buffer }>(
+        `select id, epoch, root from creator_root where network = $1 and state = 'signed'`,
+        [network],
+      )
+      const [open] = rows
+      if (open) advances.push({ ...open, opensAt, leaves: await readLeaves(sql, open.id) })
+      return open?.epoch
     },
     logs: (): RpcLog[] =>
       advances.map((advance) => ({
         address: contract,
-        topics: ['0x00', pad(numberToHex(advance.epoch))],
-        data: encodeAbiParameters(
-          [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'uint256' }],
-          [toHex(advance.root), advance.totalMicro, increaseOf(advance)],
-        ),
-        blockNumber: '0x1',
+        topics: encodeEventTopics({
+          abi: distributorAbi,
+          eventName: 'Advanced',
+          args: { epoch: advance.epoch },
+        }) as Hex[],
+        data: encodeAbiParameters(dataTypes, [
+          toHex(advance.root),
+          potOf(advance),
+          BigInt(advance.opensAt),
+          advance.leaves.map(({ account, wallet, micro }) => ({ account, wallet, amount: micro })),
+        ]),
+        blockNumber: numberToHex(1),
         transactionHash: transactionOf(advance.epoch),
         logIndex: '0x0',
       })),
@@ -40,7 +71,7 @@ export function playAdvances(contract: Address, custody: Address) {
           logIndex: 1,
           sender: custody,
           recipient: contract,
-          amountMicro: increaseOf(advance),
+          amountMicro: potOf(advance),
           nonce: toHex(sha256(transaction)),
         })),
   }

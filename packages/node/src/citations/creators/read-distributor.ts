@@ -1,12 +1,11 @@
 import { decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem'
 import { ChainUnreadable, type Rpc } from '../../chain/index.ts'
 import type { Address } from '../../kernel/address.ts'
-import { fromHex, type Hex } from '../../kernel/bytes.ts'
+import type { Hex } from '../../kernel/bytes.ts'
 import type { Micro } from '../../kernel/money.ts'
 import { distributorAbi } from './contracts.ts'
 
 export type DistributorState = {
-  root: Buffer
   epoch: bigint
   totalMicro: Micro
   claimedMicro: Micro
@@ -36,15 +35,13 @@ export async function readDistributor(
       functionName,
       data: await call(contract, encodeFunctionData({ abi: distributorAbi, functionName })),
     })
-  const [root, epoch, total, claimed, balance] = await Promise.all([
-    own('root'),
+  const [epoch, total, claimed, balance] = await Promise.all([
     own('epoch'),
     own('total'),
     own('claimedTotal'),
     call(usdc, encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [contract] })),
   ])
   return {
-    root: fromHex(root as Hex),
     epoch: BigInt(epoch as bigint),
     totalMicro: total as bigint,
     claimedMicro: claimed as bigint,

@@ -5,47 +5,78 @@ import { creditLines } from '../../payments/index.ts'
 import type { Tx } from '../../store/database.ts'
 import { accruedAccount, mergeLines } from './accrue.ts'
 import type { CreatorDeps } from './deps.ts'
-import { findPayee, type Payee } from './payee.ts'
+import { type CitedHost, findPayee, findPayees, type Payee } from './payee.ts'
 
 const domainsAtOnce = 200
 const rowsAtOnce = 1_000
+/** After a release: a sale that was under way during the proof may have left one more share. */
+const againMs = 3_600_000
 
 /** Gives what waited for a proof to whoever proved the domain, some days after the proof so that it can be contested. */
 export async function releaseWaiting(deps: CreatorDeps): Promise<number> {
   let released = 0
-  // All of them in every round: hosts that nobody proved must not stand before those that somebody did.
-  for (let after = ''; ; ) {
-    const domains = await readDue(deps, after)
-    for (const { domain, registrable } of domains)
-      released += await deps.database.transaction(async (tx) => {
-        const payee = await findPayee(tx, domain, registrable)
-        if (payee.wallet === undefined || !(await isSettled(deps, tx, payee))) return 0
-        return moveTo(deps, tx, domain, payee.wallet)
-      })
-    if (domains.length < domainsAtOnce) return released
-    after = domains.at(-1)?.domain ?? ''
+  for (;;) {
+    const { looked, payable } = await setAside(deps)
+    for (const domain of payable) released += await lookAt(deps, domain)
+    if (looked === 0) return released
   }
 }
 
-/** Domains with waiting shares under a name that was proven, on that host or another one. */
-async function readDue(deps: CreatorDeps, after: string): Promise<{ domain: string; registrable: string }[]> {
-  const { rows } = await deps.database.query<{ domain: string; registrable: string }>(
-    `select distinct a.domain, a.registrable from creator_accrual a
-     where a.state = 'waiting' and a.domain > $3 and exists (select from source s join source_claim c on c.id = s.proven_claim
-       where s.registrable = a.registrable and s.state = 'proven' and c.wallet_proven_at is not null
-         and greatest(c.proven_at, c.wallet_proven_at) <= $1
-         and (s.domain = a.domain or (c.method = 'dns' and a.domain like '%.' || s.domain))) order by a.domain limit $2`,
-    [new Date(deps.clock.nowMs() - deps.settings.releaseMs), domainsAtOnce, after],
-  )
-  return rows
+/**
+ * Domains that something happened to, or whose time has come. Those that nobody can be paid for are set aside together,
+ * until something happens to them again.
+ */
+async function setAside({ database, clock }: CreatorDeps): Promise<{ looked: number; payable: string[] }> {
+  return database.transaction(async (tx) => {
+    // Locked before the payees are read: a proof that comes now calls for its own look afterwards.
+    const { rows } = await tx.query<CitedHost>({
+      name: 'creator_waiting_due',
+      text: `select domain, registrable from creator_waiting where look_at <= $1 order by look_at limit $2
+        for update skip locked`,
+      values: [new Date(clock.nowMs()), domainsAtOnce],
+    })
+    if (rows.length === 0) return { looked: 0, payable: [] }
+    const payees = await findPayees(tx, rows)
+    const isPayable = (_: CitedHost, index: number) => payees[index]?.wallet !== undefined
+    const unpayable = rows.filter((row, index) => !isPayable(row, index))
+    await tx.query(`update creator_waiting set look_at = 'infinity' where domain = any($1)`, [
+      unpayable.map(({ domain }) => domain),
+    ])
+    return { looked: rows.length, payable: rows.filter(isPayable).map(({ domain }) => domain) }
+  })
 }
 
-async function isSettled(deps: CreatorDeps, tx: Tx, payee: Payee): Promise<boolean> {
-  const { rows } = await tx.query<{ settled: boolean }>(
-    'select greatest(proven_at, wallet_proven_at) <= $2 as settled from source_claim where id = $1',
-    [payee.claimId, new Date(deps.clock.nowMs() - deps.settings.releaseMs)],
+async function lookAt(deps: CreatorDeps, domain: string): Promise<number> {
+  const later = (tx: Tx, at: Date | 'infinity') =>
+    tx.query('update creator_waiting set look_at = $2 where domain = $1', [domain, at])
+  return deps.database.transaction(async (tx) => {
+    const { rows } = await tx.query<{ registrable: string }>(
+      'select registrable from creator_waiting where domain = $1 and look_at <= $2 for update skip locked',
+      [domain, new Date(deps.clock.nowMs())],
+    )
+    const [waiting] = rows
+    if (!waiting) return 0
+    const payee = await findPayee(tx, domain, waiting.registrable)
+    const dueMs = await dueAt(deps, tx, payee)
+    if (payee.wallet === undefined || dueMs === undefined || dueMs > deps.clock.nowMs()) {
+      await later(tx, dueMs === undefined ? 'infinity' : new Date(dueMs))
+      return 0
+    }
+    const moved = await moveTo(deps, tx, domain, payee)
+    if (moved < rowsAtOnce) await later(tx, new Date(deps.clock.nowMs() + againMs))
+    return moved
+  })
+}
+
+/** When the proof can no longer be contested; undefined without one. */
+async function dueAt({ settings }: CreatorDeps, tx: Tx, payee: Payee): Promise<number | undefined> {
+  if (payee.claimId === undefined) return undefined
+  const { rows } = await tx.query<{ at: Date | null }>(
+    'select greatest(proven_at, wallet_proven_at) as at from source_claim where id = $1',
+    [payee.claimId],
   )
-  return rows[0]?.settled === true
+  const at = rows[0]?.at
+  return at ? at.getTime() + settings.releaseMs : undefined
 }
 
 type Waiting = {
@@ -59,21 +90,28 @@ type Waiting = {
   payer: Address
 }
 
-async function moveTo(deps: CreatorDeps, tx: Tx, domain: string, wallet: Address): Promise<number> {
+async function moveTo(deps: CreatorDeps, tx: Tx, domain: string, payee: Payee): Promise<number> {
+  const wallet = payee.wallet as Address
   const { rows } = await tx.query<Waiting>(
     `select id, subject, payment_id, network, registrable, shard, micro, payer from creator_accrual where state = 'waiting' and domain = $1
      order by id limit $2 for update`,
     [domain, rowsAtOnce],
   )
   await tx.query(
-    `update creator_accrual c set state = 'accrued', wallet = $2, released_at = $3,
+    `update creator_accrual c set state = 'accrued', wallet = $2, payee_domain = $5, released_at = $3,
        held_until = case when s.own = '' then c.held_until else greatest(c.held_until, $4) end,
        held_reason = case when s.own = '' then c.held_reason else concat_ws(', ', c.held_reason, s.own) end
      from (select a.id, concat_ws(', ', case when a.payer = $2 then 'payer_is_creator' end,
          case when t.agent = $2 then 'agent_is_creator' end) as own
        from creator_accrual a left join attestation t on t.id = a.subject where a.id = any($1::bigint[])) s
      where c.id = s.id`,
-    [rows.map(({ id }) => id), wallet, new Date(deps.clock.nowMs()), new Date(deps.clock.nowMs() + deps.challengeMs)],
+    [
+      rows.map(({ id }) => id),
+      wallet,
+      new Date(deps.clock.nowMs()),
+      new Date(deps.clock.nowMs() + deps.challengeMs),
+      payee.domain,
+    ],
   )
   await judgeAgain(tx, rows, wallet)
   await post(
@@ -104,7 +142,7 @@ export async function expireWaiting(deps: CreatorDeps): Promise<number> {
   return deps.database.transaction(async (tx) => {
     const { rows } = await tx.query<Waiting>(
       `select id, subject, payment_id, network, registrable, shard, micro, payer from creator_accrual
-       where state = 'waiting' and created_at <= $1 order by id limit $2 for update skip locked`,
+       where state = 'waiting' and created_at <= $1 order by created_at limit $2 for update skip locked`,
       [new Date(deps.clock.nowMs() - deps.settings.waitMs), rowsAtOnce],
     )
     if (rows.length === 0) return 0
@@ -155,8 +193,8 @@ async function payersOwing(tx: Tx, rows: readonly Waiting[]): Promise<Set<string
 }
 
 /** Shares of one payment on one chain together: nothing is netted between chains. */
-function byPayment(rows: readonly Waiting[]): Waiting[][] {
-  const groups = new Map<string, Waiting[]>()
+export function byPayment<Row extends { network: string; payment_id: string }>(rows: readonly Row[]): Row[][] {
+  const groups = new Map<string, Row[]>()
   for (const row of rows) {
     const key = `${row.network} ${row.payment_id}`
     groups.set(key, [...(groups.get(key) ?? []), row])

@@ -1,13 +1,16 @@
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import { type Address, checksumAddress, parseAddress } from '../../kernel/address.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { parseUsd } from '../../kernel/money.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { type ProofDeps, verifySignedRequest } from '../../proofs/index.ts'
+import { domainInput, walletInput } from '../schemas.ts'
+import { type AskMoveDeps, askMove } from './ask-move.ts'
 import { type DescribeCreatorDeps, describeCreator } from './describe-creator.ts'
+import { describeEpoch } from './describe-epoch.ts'
 
-export type CreatorRouteDeps = DescribeCreatorDeps & { proofs: ProofDeps; clock: Clock }
+export type CreatorRouteDeps = DescribeCreatorDeps & AskMoveDeps & { proofs: ProofDeps; clock: Clock }
 
 const params = z.strictObject({ wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address') })
 const exampleWallet = '0x8ba1f109551bD432803012645Ac136ddd64DBA72'
@@ -28,7 +31,7 @@ const example = {
 const addressOf = (text: string): Address => parseAddress(text) as Address
 
 export function creatorRoutes(deps: CreatorRouteDeps): RouteDeclaration[] {
-  return [showRoute(deps), thresholdRoute(deps)]
+  return [showRoute(deps), thresholdRoute(deps), epochRoute(deps), moveRoute(deps)]
 }
 
 function showRoute(deps: CreatorRouteDeps): RouteDeclaration {
@@ -76,13 +79,7 @@ function thresholdRoute(deps: CreatorRouteDeps): RouteDeclaration {
             detail: 'threshold_usd must be 0.01 to 1000.',
             extra: { problems: [{ field: 'threshold_usd', problem: 'must be 0.01 to 1000' }] },
           })
-        const signer = await verifySignedRequest(deps.proofs, {
-          method: call.method,
-          ...call.received,
-          headers: call.headers,
-          rawBody: call.rawBody,
-        })
-        if (signer.address !== wallet)
+        if ((await signerOf(deps, call)) !== wallet)
           throw new Problem('forbidden', { detail: `Only ${checksumAddress(wallet)} can set its threshold.` })
         await deps.database.query(
           `insert into creator_setting (wallet, threshold_micro, updated_at) values ($1, $2, $3)
@@ -91,6 +88,109 @@ function thresholdRoute(deps: CreatorRouteDeps): RouteDeclaration {
         )
         return jsonAnswer(await describeCreator(deps, wallet))
       },
+    },
+  })
+}
+
+async function signerOf(deps: CreatorRouteDeps, call: CallContext): Promise<Address> {
+  const { address } = await verifySignedRequest(deps.proofs, {
+    method: call.method,
+    ...call.received,
+    headers: call.headers,
+    rawBody: call.rawBody,
+  })
+  return address
+}
+
+const epochParams = z.strictObject({
+  network: z.string().regex(/^eip155:[1-9][0-9]{0,18}$/, 'must be a network such as eip155:8453'),
+  epoch: z.string().regex(/^[1-9][0-9]{0,17}$/, 'must be the number of an epoch'),
+})
+const exampleRoot = `0x${'5a'.repeat(32)}`
+
+/** What anybody needs to compare a root with the log before the contract pays it. */
+function epochRoute(deps: CreatorRouteDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'creators.epoch',
+    area: 'C',
+    method: 'GET',
+    path: '/v1/creators/epochs/:network/:epoch',
+    summary: 'The leaves of an epoch on chain, and the entries of the log that each of them sums',
+    params: epochParams,
+    query: z.strictObject({
+      from: z
+        .string()
+        .regex(/^\d{1,6}$/, 'must be a number')
+        .optional()
+        .describe('Leaves to leave out, from `next` of the page before.'),
+    }),
+    output: z.looseObject({
+      network: z.string(),
+      distributor: z.string(),
+      epoch: z.string(),
+      root: z.string(),
+      pot_micro: z.string(),
+      state: z.string(),
+      leaves: z.array(z.looseObject({ account: z.string(), wallet: z.string(), micro: z.string() })),
+      next: z.number().nullable(),
+    }),
+    example: {
+      params: { network: 'eip155:8453', epoch: '1' },
+      output: {
+        network: 'eip155:8453',
+        distributor: exampleWallet,
+        epoch: '1',
+        root: exampleRoot,
+        pot_micro: '4500',
+        state: 'committed',
+        leaves: [{ account: exampleRoot, wallet: exampleWallet, micro: '4500' }],
+        next: null,
+      },
+    },
+    next: '/v1/log',
+    cost: 5,
+    access: {
+      kind: 'free',
+      handle: async ({ params, query }) =>
+        jsonAnswer(await describeEpoch(deps, params.network, BigInt(params.epoch), Number(query.from ?? 0))),
+    },
+  })
+}
+
+function moveRoute(deps: CreatorRouteDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'creators.move',
+    area: 'C',
+    method: 'POST',
+    path: '/v1/sources/:domain/move',
+    summary: 'Ask for what a domain earned for an earlier wallet that was lost',
+    description:
+      'Signed (ERC-8128) by the wallet that the domain names now. The proof is looked for again. The move is announced on chain; the earlier wallet can refuse it there until it is ready.',
+    params: z.strictObject({ domain: domainInput }),
+    body: z.strictObject({ from: walletInput.describe('The earlier wallet.') }),
+    output: z.looseObject({
+      domain: z.string(),
+      from: z.string(),
+      moves: z.array(z.looseObject({ network: z.string(), state: z.string() })),
+    }),
+    example: {
+      params: { domain: 'example.com' },
+      body: { from: exampleWallet },
+      output: { domain: 'example.com', from: exampleWallet, moves: [{ network: 'eip155:8453', state: 'asked' }] },
+    },
+    next: '/v1/sources/:domain',
+    cost: 10,
+    access: {
+      kind: 'free',
+      security: 'erc8128',
+      handle: async ({ params, body }, call) =>
+        jsonAnswer(
+          await askMove(deps, {
+            domain: params.domain,
+            from: addressOf(body.from),
+            signedBy: await signerOf(deps, call),
+          }),
+        ),
     },
   })
 }

@@ -2,11 +2,14 @@ import { moneyMayLeave } from '../../payouts/index.ts'
 import { checkCreatorBooks } from './check-books.ts'
 import { ensureDeployed } from './contracts.ts'
 import { type CreatorChain, type CreatorDeps, creatorChains } from './deps.ts'
-import { followClaims } from './follow-claims.ts'
+import { followEvents } from './follow-events.ts'
+import { settleMoves } from './follow-moves.ts'
 import { findSignedRoot, followRoot, sendRoot } from './follow-root.ts'
+import { openRoots } from './open-roots.ts'
 import { pushClaims } from './push-claims.ts'
 import { readDistributor } from './read-distributor.ts'
 import { expireWaiting, releaseWaiting } from './release-waiting.ts'
+import { sendMoves } from './send-moves.ts'
 import { signNextRoot } from './sign-root.ts'
 
 /** One round: the books follow the chain, then what is due goes to the chain. Safe to repeat and to kill. */
@@ -31,7 +34,11 @@ export async function followChain(deps: CreatorDeps, place: CreatorChain): Promi
     const final = await place.chain.finalizedBlock()
     const state = await readDistributor(place.rpc, place.distributor.address, place.network.usdc.address, final.number)
     await followRoot(deps, place, final, state)
-    if (state) await followClaims(deps, place, final)
+    if (state) {
+      await openRoots(deps, place, final)
+      await followEvents(deps, place, final)
+      await settleMoves(deps, place, final)
+    }
     if (Object.keys(await checkCreatorBooks(deps, place, state, last)).length === 0) break
   }
   return true
@@ -45,8 +52,8 @@ export async function followAllChains(deps: CreatorDeps): Promise<void> {
 async function payOut(deps: CreatorDeps, place: CreatorChain): Promise<void> {
   const final = await place.chain.finalizedBlock()
   const read = () => readDistributor(place.rpc, place.distributor.address, place.network.usdc.address, final.number)
-  // Before the next root: it will make every proof of this one worthless.
   if (await read()) await pushClaims(deps, place)
+  await sendMoves(deps, place)
   let signed = await findSignedRoot(deps, place.network.caip2)
   if (!signed && (await signNextRoot(deps, place, final, await read())))
     signed = await findSignedRoot(deps, place.network.caip2)

@@ -1,26 +1,25 @@
-import { encodeAbiParameters } from 'viem'
 import type { BlockRef } from '../../chain/index.ts'
 import type { Address } from '../../kernel/address.ts'
-import { fromHex, type Hex, toHex } from '../../kernel/bytes.ts'
+import { fromHex, toHex } from '../../kernel/bytes.ts'
 import { nowSeconds } from '../../kernel/clock.ts'
-import { keccak256 } from '../../kernel/keccak.ts'
 import type { Micro } from '../../kernel/money.ts'
 import { freeCustody } from '../../payouts/index.ts'
-import type { Sql, Tx } from '../../store/database.ts'
-import { type NewestRoot, newestRoot } from './adopt-root.ts'
+import type { Tx } from '../../store/database.ts'
+import { newestRoot } from './adopt-root.ts'
+import { type ChosenLeaf, chooseLeaves, type OpenShare } from './choose-leaves.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
-import { type PayoutLeaf, type PayoutTree, payoutTree } from './payout-tree.ts'
+import { insertLeaves } from './keep-leaves.ts'
+import { type PayoutTree, payoutTree } from './payout-tree.ts'
 import type { DistributorState } from './read-distributor.ts'
 
-const accrualsMax = 20_000
-const creatorsMax = 5_000
+const sharesMax = 20_000
+/** All leaves of a root are in the transaction that sets it. */
+const leavesMax = 1_000
 const validSeconds = 86_400
 
-type Open = { id: bigint; wallet: Address; micro: Micro }
-
 /**
- * Makes the next root from what is final, not held and not disputed, and signs the transfer that backs it. The
- * signature is stored before anything is sent; the debt stays in the books until the chain shows the root as final.
+ * Makes the next root from what is final, not held and not disputed, and signs the transfer of its pot. The signature is
+ * stored before anything is sent; the debt stays in the books until the chain shows the root as final.
  */
 export async function signNextRoot(
   deps: CreatorDeps,
@@ -28,121 +27,112 @@ export async function signNextRoot(
   final: BlockRef,
   state: DistributorState | undefined,
 ): Promise<boolean> {
-  const { database, settings, clock } = deps
+  const { database, settings } = deps
   const { caip2 } = place.network
   if (await tooSoon(deps, caip2)) return false
-  const due = await sumOpen(database, caip2, final, clock.nowMs())
-  if (due < settings.rootMinimumMicro) return false
+  const due = await readDue(deps, caip2, final)
+  if (due.reduce((sum, { micro }) => sum + micro, 0n) < settings.rootMinimumMicro) return false
   const money = await freeCustody(database, place.chain, place.key.address)
   const { number: headBlock } = await place.chain.head()
   return database.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`creator root ${caip2}`])
-    const open = await readOpen(tx, caip2, final, clock.nowMs())
-    const chosen = chooseCreators(open)
-    const gained = [...chosen.values()].reduce((sum, micro) => sum + micro, 0n)
-    if (gained < settings.rootMinimumMicro) return false
-    const leaves = await nextLeaves(tx, caip2, chosen)
-    const tree = payoutTree({ chainId: place.network.chainId, contract: place.distributor.address }, leaves)
-    const before = state ?? { root: Buffer.alloc(32), epoch: 0n, totalMicro: 0n }
-    const known = await newestRoot(tx, place)
-    const { total, increase, unassigned } = nextTotal(caip2, { before, known, treeMicro: tree.totalMicro, gained })
-    if (!money.take({ purpose: 'creator', amountMicro: increase })) {
+    const wallets = due.map(({ wallet }) => wallet)
+    const open = await readOpen(tx, openValues(deps, caip2, final), wallets)
+    const chosen = chooseLeaves(open, leavesMax)
+    if (chosen.potMicro < settings.rootMinimumMicro) return false
+    const epoch = await nextEpoch(tx, place, state)
+    const tree = payoutTree(
+      { chainId: place.network.chainId, contract: place.distributor.address, epoch },
+      chosen.leaves,
+    )
+    if (!money.take({ purpose: 'creator', amountMicro: tree.potMicro })) {
       deps.metrics.count('alarms', { alarm: 'payouts_unfunded' })
       deps.log.error(
-        { network: caip2, due_micro: increase.toString() },
+        { network: caip2, due_micro: tree.potMicro.toString() },
         'custody holds too little final money for a root',
       )
       return false
     }
-    const validBefore = BigInt(nowSeconds(clock) + validSeconds)
-    const signature = place.key.authorizeReceipt(place.network, {
-      from: place.key.address,
-      to: place.distributor.address,
-      value: increase,
-      validAfter: 0n,
-      validBefore,
-      nonce: rootNonce(place, before.epoch, before.root, tree.root, total),
-    })
-    const { rows } = await tx.query<{ id: bigint }>(
-      `insert into creator_root (network, contract, epoch, root, total_micro, increase_micro, unassigned_micro, creators,
-         valid_before, head_block, signature, state, signed_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'signed', $12) returning id`,
-      [
-        caip2,
-        place.distributor.address,
-        before.epoch + 1n,
-        tree.root,
-        total,
-        increase,
-        unassigned,
-        chosen.size,
-        validBefore,
-        headBlock,
-        fromHex(signature),
-        new Date(clock.nowMs()),
-      ],
-    )
-    const rootId = rows[0]?.id as bigint
-    await keepLeaves(tx, caip2, rootId, tree, leaves, chosen)
+    const totalMicro = (state?.totalMicro ?? 0n) + tree.potMicro
+    const rootId = await insertSigned(deps, tx, place, { tree, epoch, totalMicro, headBlock })
+    await insertLeaves(tx, { id: rootId, network: caip2, epoch }, tree, domainsOf(chosen.leaves))
     await tx.query(`update creator_accrual set state = 'committing', root_id = $2 where id = any($1::bigint[])`, [
-      open.filter(({ wallet }) => chosen.has(wallet)).map(({ id }) => id),
+      open.filter(({ wallet }) => chosen.wallets.has(wallet)).map(({ id }) => id),
       rootId,
     ])
     return true
   })
 }
 
-type Totals = {
-  before: { epoch: bigint; totalMicro: Micro }
-  known: NewestRoot
-  treeMicro: Micro
-  gained: Micro
-}
+const domainsOf = (leaves: readonly ChosenLeaf[]) => new Map(leaves.map(({ account, domain }) => [account, domain]))
 
-/**
- * What the contract holds unassigned pays first; a root must add something, so at least one micro is pulled. Throws when
- * books and contract are not at the same root: nothing is signed on a guess.
- */
-function nextTotal(network: string, { before, known, treeMicro, gained }: Totals) {
-  if (known.epoch !== before.epoch || known.totalMicro !== before.totalMicro)
-    throw new Error(`the books of ${network} know epoch ${known.epoch}, the distributor is at ${before.epoch}`)
-  const expected = before.totalMicro - known.unassignedMicro + gained
-  if (treeMicro !== expected) throw new Error(`the root of ${network} is worth ${treeMicro}, not ${expected}`)
-  const total = treeMicro > before.totalMicro ? treeMicro : before.totalMicro + 1n
-  return { total, increase: total - before.totalMicro, unassigned: total - treeMicro }
-}
+type NewRoot = { tree: PayoutTree; epoch: bigint; totalMicro: Micro; headBlock: bigint }
 
-/** As the contract computes it: the authorization fits this root, after the present one, and nothing else. */
-export function rootNonce(place: CreatorChain, epoch: bigint, root: Buffer, newRoot: Buffer, newTotal: Micro): Hex {
-  return toHex(
-    keccak256(
-      fromHex(
-        encodeAbiParameters(
-          [
-            { type: 'uint256' },
-            { type: 'address' },
-            { type: 'uint64' },
-            { type: 'bytes32' },
-            { type: 'bytes32' },
-            { type: 'uint256' },
-          ],
-          [BigInt(place.network.chainId), place.distributor.address, epoch, toHex(root), toHex(newRoot), newTotal],
-        ),
-      ),
-    ),
+async function insertSigned(
+  { clock }: CreatorDeps,
+  tx: Tx,
+  place: CreatorChain,
+  { tree, epoch, totalMicro, headBlock }: NewRoot,
+): Promise<bigint> {
+  const validBefore = BigInt(nowSeconds(clock) + validSeconds)
+  // The nonce is the root: as the contract has it, the authorization pays for these leaves in this epoch or for nothing.
+  const signature = place.key.authorizeReceipt(place.network, {
+    from: place.key.address,
+    to: place.distributor.address,
+    value: tree.potMicro,
+    validAfter: 0n,
+    validBefore,
+    nonce: toHex(tree.root),
+  })
+  const { rows } = await tx.query<{ id: bigint }>(
+    `insert into creator_root (network, contract, epoch, root, total_micro, pot_micro, leaves, valid_before, head_block,
+       signature, state, signed_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'signed', $11) returning id`,
+    [
+      place.network.caip2,
+      place.distributor.address,
+      epoch,
+      tree.root,
+      totalMicro,
+      tree.potMicro,
+      tree.leaves.length,
+      validBefore,
+      headBlock,
+      fromHex(signature),
+      new Date(clock.nowMs()),
+    ],
   )
+  return rows[0]?.id as bigint
+}
+
+/** Throws when books and contract are not at the same epoch: nothing is signed on a guess. */
+async function nextEpoch(tx: Tx, place: CreatorChain, state: DistributorState | undefined): Promise<bigint> {
+  const network = place.network.caip2
+  const { rows } = await tx.query<{ contract: Address }>(
+    `select contract from creator_root where network = $1 and contract <> $2 and state = 'committed' limit 1`,
+    [network, place.distributor.address],
+  )
+  if (rows[0])
+    throw new Error(
+      `the books of ${network} are about the distributor ${rows[0].contract}: custody, MOVER_KEY and both delays must stay as they were`,
+    )
+  const known = await newestRoot(tx, place)
+  const [epoch, total] = [state?.epoch ?? 0n, state?.totalMicro ?? 0n]
+  if (known.epoch !== epoch || known.totalMicro !== total)
+    throw new Error(`the books of ${network} know epoch ${known.epoch}, the distributor is at ${epoch}`)
+  return epoch + 1n
 }
 
 async function tooSoon({ database, clock, settings }: CreatorDeps, network: string): Promise<boolean> {
   const { rows } = await database.query<{ open: boolean; newest: Date | null }>(
-    `select coalesce(bool_or(state = 'signed'), false) as open, max(signed_at) filter (where state = 'committed') as newest
-     from creator_root where network = $1 and (state = 'signed' or signed_at > $2)`,
+    `select exists (select from creator_root where network = $1 and state = 'signed') as open,
+       max(signed_at) filter (where state = 'committed') as newest
+     from creator_root where network = $1 and signed_at > $2`,
     [network, new Date(clock.nowMs() - settings.rootMs)],
   )
   return rows[0]?.open === true || (rows[0]?.newest ?? null) !== null
 }
 
-/** Only money that can no longer be taken away, for creators that nobody disputes. */
+/** Only money that can no longer be taken away, for creators that nobody disputes, and whose wallet is not being moved. */
 const openSql = `from creator_accrual a where a.network = $1 and a.state = 'accrued'
   and (a.held_until is null or a.held_until <= $2)
   and (a.micro < 0 or case a.source
@@ -150,67 +140,38 @@ const openSql = `from creator_accrual a where a.network = $1 and a.state = 'accr
     else a.created_at < $3 end)
   and (a.micro < 0 or not exists (select from attestation t where t.id = a.subject and t.judged_at is null))
   and not exists (select from payout_hold h where h.network = a.network and h.payee = a.wallet)
-  and not exists (select from source s where s.domain = a.domain and s.state in ('disputed', 'held', 'refused'))`
+  and not exists (select from creator_move m where m.network = a.network and m.wallet = a.wallet
+    and m.domain = coalesce(a.payee_domain, a.domain) and m.state in ('asked', 'pending'))
+  and not exists (select from source s where s.domain = coalesce(a.payee_domain, a.domain)
+    and s.state in ('disputed', 'held', 'refused'))`
 
-const openValues = (network: string, final: BlockRef, nowMs: number) => [
+const openValues = ({ clock }: CreatorDeps, network: string, final: BlockRef) => [
   network,
-  new Date(nowMs),
+  new Date(clock.nowMs()),
   new Date(final.timestamp * 1000),
 ]
 
-async function sumOpen(sql: Sql, network: string, final: BlockRef, nowMs: number): Promise<Micro> {
-  const { rows } = await sql.query<{ micro: Micro }>(
-    `select coalesce(sum(w.micro), 0)::bigint as micro from (select sum(a.micro) as micro ${openSql} group by a.wallet) w
-     where w.micro > 0`,
-    openValues(network, final, nowMs),
-  )
-  return rows[0]?.micro ?? 0n
-}
-
-async function readOpen(tx: Tx, network: string, final: BlockRef, nowMs: number): Promise<Open[]> {
-  const { rows } = await tx.query<Open>(
-    `select a.id, a.wallet, a.micro ${openSql} order by a.micro > 0, a.id limit ${accrualsMax} for update of a`,
-    openValues(network, final, nowMs),
+/** A leaf costs gas twice, so a creator gets one from a minimum on, or when something has waited long enough. */
+async function readDue(
+  deps: CreatorDeps,
+  network: string,
+  final: BlockRef,
+): Promise<{ wallet: Address; micro: Micro }[]> {
+  const { settings, clock, database } = deps
+  const { rows } = await database.query<{ wallet: Address; micro: Micro }>(
+    `select a.wallet, sum(a.micro)::bigint as micro ${openSql} group by a.wallet
+     having sum(a.micro) > 0 and (sum(a.micro) >= $4 or min(a.created_at) filter (where a.micro > 0) <= $5)
+     order by min(a.created_at) limit ${leavesMax}`,
+    [...openValues(deps, network, final), settings.leafMinimumMicro, new Date(clock.nowMs() - settings.leafWaitMs)],
   )
   return rows
 }
 
-/** What each creator gains. One who owes more than was earned since waits for the next root. */
-function chooseCreators(open: readonly Open[]): Map<Address, Micro> {
-  const sums = new Map<Address, Micro>()
-  for (const { wallet, micro } of open) sums.set(wallet, (sums.get(wallet) ?? 0n) + micro)
-  return new Map([...sums].filter(([, micro]) => micro > 0n).slice(0, creatorsMax))
-}
-
-async function nextLeaves(tx: Tx, network: string, gained: ReadonlyMap<Address, Micro>): Promise<PayoutLeaf[]> {
-  const { rows } = await tx.query<{ wallet: Address; committed: Micro }>(
-    'select wallet, committed_micro as committed from creator_balance where network = $1',
-    [network],
+async function readOpen(tx: Tx, values: unknown[], wallets: readonly Address[]): Promise<OpenShare[]> {
+  const { rows } = await tx.query<OpenShare>(
+    `select a.id, a.wallet, coalesce(a.payee_domain, a.domain) as domain, a.micro ${openSql} and a.wallet = any($4)
+     order by a.micro > 0, a.id limit ${sharesMax} for update of a`,
+    [...values, wallets],
   )
-  const leaves = new Map(rows.map(({ wallet, committed }) => [wallet, committed]))
-  for (const [wallet, micro] of gained) leaves.set(wallet, (leaves.get(wallet) ?? 0n) + micro)
-  return [...leaves].filter(([, micro]) => micro > 0n).map(([wallet, cumulativeMicro]) => ({ wallet, cumulativeMicro }))
-}
-
-async function keepLeaves(
-  tx: Tx,
-  network: string,
-  rootId: bigint,
-  tree: PayoutTree,
-  leaves: readonly PayoutLeaf[],
-  gained: ReadonlyMap<Address, Micro>,
-): Promise<void> {
-  const changed = leaves.filter(({ wallet }) => gained.has(wallet))
-  const columns = [changed.map(({ wallet }) => wallet), changed.map(({ cumulativeMicro }) => cumulativeMicro)]
-  await tx.query(
-    `insert into creator_balance as b (network, wallet, pending_micro) select $1, t.wallet, t.micro
-     from unnest($2::text[], $3::bigint[]) t (wallet, micro)
-     on conflict (network, wallet) do update set pending_micro = excluded.pending_micro`,
-    [network, ...columns],
-  )
-  await tx.query(
-    `insert into creator_leaf (root_id, wallet, cumulative_micro, proof) select $1, t.wallet, t.micro, t.proof
-     from unnest($2::text[], $3::bigint[], $4::bytea[]) t (wallet, micro, proof)`,
-    [rootId, ...columns, changed.map(({ wallet }) => Buffer.concat((tree.proofOf(wallet) ?? []).map(fromHex)))],
-  )
+  return rows
 }

@@ -1,6 +1,6 @@
 import type { Shop, ShopContext } from '../../http/index.ts'
 import { type Address, zeroAddress } from '../../kernel/address.ts'
-import { distributorFor } from '../creators/contracts.ts'
+import { type DistributorTerms, distributorFor } from '../creators/contracts.ts'
 import type { SourceDeps } from '../deps.ts'
 import type { MarketSettings } from '../market-settings.ts'
 import { usualFunding } from './deps.ts'
@@ -14,6 +14,7 @@ export function fundingJobs(
   context: ShopContext,
   sources: SourceDeps,
   settings: Pick<MarketSettings, 'funding' | 'attest'>,
+  terms: DistributorTerms,
 ): NonNullable<Shop['jobs']> {
   const { base, payees } = context
   const [chain, rpc] = [context.chains.get(base.caip2), context.rpcs.get(base.caip2)]
@@ -27,7 +28,7 @@ export function fundingJobs(
       zeroAddress,
       payees.pay_to,
       ...custody,
-      ...custody.map((wallet) => distributorFor(base, wallet).address),
+      ...custody.map((wallet) => distributorFor(base, wallet, terms).address),
       ...settings.funding.publicFunders,
     ]),
     settings: {

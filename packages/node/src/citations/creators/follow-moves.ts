@@ -1,0 +1,61 @@
+import type { BlockRef } from '../../chain/index.ts'
+import type { Address } from '../../kernel/address.ts'
+import { fromHex, type Hex } from '../../kernel/bytes.ts'
+import type { Tx } from '../../store/database.ts'
+import type { CreatorChain, CreatorDeps } from './deps.ts'
+import { moveShares } from './move-shares.ts'
+
+export type MoveEvent = { account: Hex; wallet: Address } & (
+  | { kind: 'requested'; to: Address; untilEpoch: bigint; readyAt: Date }
+  | { kind: 'refused' }
+)
+
+/** What the chain says of moves. One that nobody asked for here was signed with a stolen key: an alarm, in time to refuse it. */
+export async function takeMoves(
+  deps: CreatorDeps,
+  tx: Tx,
+  network: string,
+  events: readonly MoveEvent[],
+): Promise<void> {
+  const now = new Date(deps.clock.nowMs())
+  for (const event of events) {
+    const key = [network, fromHex(event.account), event.wallet]
+    if (event.kind === 'refused') {
+      await tx.query(
+        `insert into creator_move as m (network, account, wallet, to_wallet, state, asked_at, ended_at)
+         values ($1, $2, $3, $3, 'refused', $4, $4)
+         on conflict (network, account, wallet) do update set state = 'refused', ended_at = $4`,
+        [...key, now],
+      )
+      continue
+    }
+    const { rows } = await tx.query<{ unknown: boolean }>(
+      `insert into creator_move as m (network, account, wallet, to_wallet, state, foreign_request, until_epoch, ready_at,
+         asked_at) values ($1, $2, $3, $4, 'pending', true, $5, $6, $7)
+       on conflict (network, account, wallet) do update set state = 'pending', to_wallet = $4, until_epoch = $5,
+         ready_at = $6, foreign_request = m.foreign_request or m.to_wallet <> $4
+       returning foreign_request as unknown`,
+      [...key, event.to, event.untilEpoch, event.readyAt, now],
+    )
+    if (!rows[0]?.unknown) continue
+    deps.metrics.count('alarms', { alarm: 'creator_move_unknown' })
+    deps.log.error(
+      { network, wallet: event.wallet, to: event.to, ready_at: event.readyAt.toISOString() },
+      'a move of creators’ money was announced that nobody asked for here',
+    )
+  }
+}
+
+/** Moves whose time to be refused is over at a final block are in effect, for what is not on chain yet too. */
+export async function settleMoves(deps: CreatorDeps, place: CreatorChain, final: BlockRef): Promise<void> {
+  const network = place.network.caip2
+  await deps.database.transaction(async (tx) => {
+    const { rows } = await tx.query<{ domain: string | null; wallet: Address; to: Address }>(
+      `update creator_move set state = 'moved', ended_at = $3
+       where network = $1 and state = 'pending' and ready_at <= $2 returning domain, wallet, to_wallet as to`,
+      [network, new Date(final.timestamp * 1000), new Date(deps.clock.nowMs())],
+    )
+    for (const { domain, wallet, to } of rows)
+      if (domain !== null) await moveShares(tx, { network, domain, wallet, to })
+  })
+}

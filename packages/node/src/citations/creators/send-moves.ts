@@ -1,0 +1,56 @@
+import { encodeFunctionData } from 'viem'
+import type { Address } from '../../kernel/address.ts'
+import { toHex } from '../../kernel/bytes.ts'
+import { nowSeconds } from '../../kernel/clock.ts'
+import { distributorAbi, ensureDeployed } from './contracts.ts'
+import type { CreatorChain, CreatorDeps } from './deps.ts'
+
+type Asked = { account: Buffer; wallet: Address; to: Address }
+
+const validSeconds = 3_600
+const movesAtOnce = 20
+
+/** Announces moves on chain that were asked for. What is on its way in a root comes first, so that the move covers it. */
+export async function sendMoves(deps: CreatorDeps, place: CreatorChain): Promise<void> {
+  const { database, mover } = deps
+  if (!mover) return
+  const network = place.network.caip2
+  const { rows } = await database.query<Asked>(
+    `select m.account, m.wallet, m.to_wallet as to from creator_move m where m.network = $1 and m.state = 'asked'
+       and not exists (select from creator_accrual a where a.network = m.network and a.wallet = m.wallet
+         and a.state = 'committing' and coalesce(a.payee_domain, a.domain) = m.domain)
+       and not exists (select from settlement_transaction t where t.network = m.network and t.purpose = 'creator_move'
+         and t.state in ('signed', 'broadcast') and t.reference_ids @> array['creator_move:' || encode(m.account, 'hex') || ':' || m.wallet])
+     order by m.asked_at limit ${movesAtOnce}`,
+    [network],
+  )
+  if (rows.length === 0 || !(await ensureDeployed(deps, place, place.distributor))) return
+  const contract = { chainId: place.network.chainId, contract: place.distributor.address }
+  for (const { account, wallet, to } of rows) {
+    const request = { account: toHex(account), wallet, to, validBefore: BigInt(nowSeconds(deps.clock) + validSeconds) }
+    const call = {
+      to: place.distributor.address,
+      data: encodeFunctionData({
+        abi: distributorAbi,
+        functionName: 'requestMove',
+        args: [request.account, wallet, to, request.validBefore, mover.sign(contract, request)],
+      }),
+    }
+    // One that has landed or was refused fails here, and is seen at the next final block.
+    const passes = await place.rpc.first('eth_call', [{ ...call, from: place.wallets.addresses[0] }, 'latest']).then(
+      () => true,
+      () => false,
+    )
+    if (!passes) continue
+    const sent = await place.wallets.send({
+      purpose: 'creator_move',
+      references: [`creator_move:${account.toString('hex')}:${wallet}`],
+      ...call,
+      gasLimit: 200_000n,
+      usefulUntil: Number(request.validBefore),
+      stillWanted: () => true,
+    })
+    if (sent.status === 'sent') await Promise.race([sent.outcome, deps.clock.sleep(10_000)])
+    else deps.log.warn({ network, reason: sent.reason }, 'a move of creators’ money was not sent')
+  }
+}
