@@ -20,6 +20,7 @@ import { acceptBothNames } from './node-names.ts'
 import { addBackup } from './operator/backup.ts'
 import { addKeys } from './operator/keys.ts'
 import { addLedger } from './operator/ledger.ts'
+import { addLogKey } from './operator/log-key.ts'
 import { addPayees } from './operator/payees.ts'
 import { addSwitch } from './operator/switch.ts'
 import { addOptions } from './options/commands.ts'
@@ -55,6 +56,7 @@ export function createProgram(context: CommandContext): Command {
     addDoctor,
     addAttack,
     addKeys,
+    addLogKey,
     addLedger,
     addBackup,
     addSwitch,

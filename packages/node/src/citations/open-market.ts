@@ -1,5 +1,6 @@
 import { royaltyBps, type Shop, type ShopContext } from '../http/index.ts'
 import type { Address } from '../kernel/address.ts'
+import { introduceLogKey } from '../signing/index.ts'
 import { createCitationAttester } from './attest/attester.ts'
 import { foldAttestations } from './attest/fold-attestations.ts'
 import { createHostTurns } from './attest/host-turns.ts'
@@ -35,7 +36,10 @@ export async function openMarket(
   const { database, clock, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
   const settings = parseMarketSettings(options.market, context.mode === 'demo')
   const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
-  const tree = openLog({ database, clock, metrics, keyring, origin })
+  const { logKeyring } = context
+  const identity = { node: context.baseUrl, chainId: base.chainId }
+  await introduceLogKey({ database, keyring, logKeyring, identity }, origin)
+  const tree = openLog({ database, clock, metrics, keyring: logKeyring, origin })
   const witnesses = await openWitnesses(context, tree, settings)
   const threads = openPageThreads({ clock, log })
   const attest = {
@@ -95,6 +99,7 @@ export async function openMarket(
       }),
       ...logRoutes({ database, tree, witnesses, apiUrl }),
     ],
+    readiness: [{ name: 'log key', check: async () => logKeyring.complete() }],
     reversalHooks: [reverseAccruals],
     beforeReconcile: () => followAllChains(creators),
     booksOutbound: async (transfer) => mayBackRoot(creators, transfer),

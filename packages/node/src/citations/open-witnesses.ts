@@ -10,6 +10,6 @@ export async function openWitnesses(
 ): Promise<readonly WitnessPeer[]> {
   return [
     ...settings.witnesses.map(configuredWitness),
-    ...(mode === 'demo' ? await openDemoWitnesses({ database, clock, rng }, tree.origin, tree.keys) : []),
+    ...(mode === 'demo' ? await openDemoWitnesses({ database, clock, rng }, tree) : []),
   ]
 }

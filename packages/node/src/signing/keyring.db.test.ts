@@ -99,7 +99,7 @@ test('a rotation is published before it is used, signed by the old key and the w
   const [statement] = keyring.statements()
   if (statement === undefined) throw new Error('a rotation leaves a statement')
   const publicKeyOf = (id: string) => keyring.keys().find((key) => key.keyId === id)?.x
-  expect(statement.predecessor?.keyId).toBe(oldKeyId)
+  expect(statement.message.predecessor).toBe(oldKeyId)
   expect(await verifyKeyStatement(statement, { ...identity, publicKeyOf })).toBe(true)
   expect(await verifyKeyStatement(statement, { ...identity, node: 'http://other', publicKeyOf })).toBe(false)
   expect(await verifyKeyStatement(statement, { ...identity, publicKeyOf: () => undefined })).toBe(false)

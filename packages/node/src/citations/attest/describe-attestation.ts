@@ -1,4 +1,5 @@
 import type { Json } from '../../kernel/canonical-json.ts'
+import type { PublishedStatement } from '../../signing/index.ts'
 import type { Sql } from '../../store/database.ts'
 import { type PayoutView, readPayouts } from '../creators/describe-payout.ts'
 import type { LogProof } from '../log/index.ts'
@@ -16,7 +17,13 @@ export type AttestationView = {
   /** Empty unless it weighs nothing in the score. */
   weight: { counts: boolean; reasons: string[] }
   log:
-    | ({ state: 'logged'; keys: string[]; witness_keys: string[]; anchor?: AnchorView } & LogProof)
+    | ({
+        state: 'logged'
+        keys: string[]
+        witness_keys: string[]
+        key_statements: PublishedStatement[]
+        anchor?: AnchorView
+      } & LogProof)
     | { state: 'pending'; url: string }
 }
 
@@ -76,5 +83,12 @@ export function withKeys(
   proof: LogProof | undefined,
 ): AttestationView['log'] {
   if (!proof) return { state: 'pending', url }
-  return { state: 'logged', ...proof, keys: deps.tree.keys(), witness_keys: [...(deps.witnessKeys?.() ?? [])] }
+  return { state: 'logged', ...proof, ...keysBehind(deps, proof) }
 }
+
+/** The keys that signed the head, those of the witnesses, and how to get to all of them from one that is trusted. */
+const keysBehind = ({ tree, witnessKeys }: Pick<DescribeDeps, 'tree' | 'witnessKeys'>, { checkpoint }: LogProof) => ({
+  keys: tree.keysOf(checkpoint),
+  witness_keys: [...(witnessKeys?.() ?? [])],
+  key_statements: tree.keyStatements(),
+})

@@ -3,7 +3,7 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import type { Keyring } from '../../signing/index.ts'
 import type { Database, Tx } from '../../store/database.ts'
 import { checkpointText } from './checkpoint.ts'
-import { noteKey, signatureTypes, signNote } from './signed-note.ts'
+import { noteKey, noteLine, signatureTypes } from './signed-note.ts'
 import {
   lockTree,
   placeLeaves,
@@ -16,7 +16,14 @@ import {
 } from './store.ts'
 import { edgeTiles, growTiles, hashRanges, type Tiles, tileKey } from './tiles.ts'
 
-export type IntegrateDeps = { database: Database; clock: Clock; metrics: Metrics; keyring: Keyring; origin: string }
+export type IntegrateDeps = {
+  database: Database
+  clock: Clock
+  metrics: Metrics
+  /** Of the log. */
+  keyring: Keyring
+  origin: string
+}
 
 const batchMax = 8_192
 
@@ -55,16 +62,20 @@ export async function integrateBatch(deps: IntegrateDeps): Promise<PlacedBatch |
 
 async function signTreeHead(deps: IntegrateDeps, tx: Tx, size: number, tiles: Tiles): Promise<StoredCheckpoint> {
   const [root] = hashRanges([{ from: 0, until: size }], tiles) as [Buffer]
-  const key = deps.keyring.active()
-  const text = checkpointText({ origin: deps.origin, size, root })
-  const note = signNote(
-    text,
-    noteKey(deps.origin, signatureTypes.ed25519, Buffer.from(key.x, 'base64url')),
-    key.privateKey,
-  )
+  const note = signHead(deps, checkpointText({ origin: deps.origin, size, root }))
   const head = { size, root, note, signedAt: new Date(deps.clock.nowMs()) }
   await writeCheckpoint(tx, head)
   return head
+}
+
+/** By every key of the log that is in force: while one replaces another, whoever knows only the old one can still check. */
+function signHead({ keyring, origin }: IntegrateDeps, text: string): string {
+  const keys = keyring.signers()
+  if (keys.length === 0) throw new Error('this process holds no key of the log that is in force')
+  const lines = keys.map(({ x, privateKey }) =>
+    noteLine(text, noteKey(origin, signatureTypes.ed25519, Buffer.from(x, 'base64url')), privateKey),
+  )
+  return `${text}\n${lines.join('')}`
 }
 
 /**

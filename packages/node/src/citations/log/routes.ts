@@ -24,7 +24,7 @@ function describeRoute({ database, tree, witnesses, apiUrl }: LogRouteDeps): Rou
     area: 'C',
     method: 'GET',
     path: logPath,
-    summary: 'The transparency log: where its files are, which keys sign it, who watches it',
+    summary: 'The transparency log: where its files are, which keys sign it and who says so, who watches it',
     description:
       'An append-only log in the C2SP tlog-tiles format. Attestations, claims, remittances, scores and keys are in it. Everything needed to check it offline is a static file.',
     output: z.object({
@@ -32,6 +32,7 @@ function describeRoute({ database, tree, witnesses, apiUrl }: LogRouteDeps): Rou
       prefix: z.string(),
       size: z.string(),
       keys: z.array(z.string()),
+      key_statements: z.array(z.record(z.string(), z.unknown())),
       witnesses: z.array(z.string()),
       anchors: z.array(
         z.object({
@@ -49,6 +50,7 @@ function describeRoute({ database, tree, witnesses, apiUrl }: LogRouteDeps): Rou
         prefix: 'https://api.example.org/v1/log',
         size: '70000',
         keys: ['api.example.org/v1/log+9c4f1e0a+AQ…'],
+        key_statements: [],
         witnesses: ['witness.example/w1+1f2e3d4c+BA…'],
         anchors: [],
       },
@@ -70,6 +72,7 @@ function describeRoute({ database, tree, witnesses, apiUrl }: LogRouteDeps): Rou
           prefix: `${apiUrl}${logPath}`,
           size: String(newest?.size ?? 0),
           keys: tree.keys(),
+          key_statements: tree.keyStatements(),
           witnesses: witnesses.map(({ key }) => key.vkey),
           anchors: rows.map((row) => ({
             ...row,

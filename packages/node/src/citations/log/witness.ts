@@ -1,8 +1,9 @@
 import { type Clock, nowSeconds } from '../../kernel/clock.ts'
 import type { PrivateSigningKey } from '../../signing/index.ts'
 import { cosign, parseCheckpoint } from './checkpoint.ts'
+import { followLogKeys } from './follow-log-keys.ts'
 import { emptyRoot } from './merkle.ts'
-import { isSignedBy, type NoteKey, noteKey, signatureTypes } from './signed-note.ts'
+import { isSignedBy, type Note, type NoteKey, noteKey, signatureTypes } from './signed-note.ts'
 import { verifyConsistency } from './verify-proof.ts'
 
 export type SeenTree = { size: number; root: Buffer }
@@ -23,6 +24,10 @@ export type WitnessOptions = {
   privateKey: PrivateSigningKey
   /** Keys trusted for each origin; another origin is answered 404. */
   logs: ReadonlyMap<string, readonly NoteKey[]>
+  /** Operators of these logs, who may name and take back keys; beside those that a trusted key names. */
+  wallets?: readonly string[]
+  /** What the log says about its keys, newly read when `fresh`; keys that follow from the trusted ones count as these. */
+  statementsOf?(origin: string, fresh: boolean): Promise<readonly unknown[]>
   store: WitnessStore
   clock: Clock
 }
@@ -34,7 +39,8 @@ const plain = (status: number, body = ''): WitnessAnswer => ({
 })
 
 /** C2SP tlog-witness: signs a tree head once it has been shown that the log only grew since the last one. */
-export function createWitness({ name, privateKey, logs, store, clock }: WitnessOptions): Witness {
+export function createWitness(options: WitnessOptions): Witness {
+  const { name, privateKey, logs, store, clock } = options
   const key = noteKey(name, signatureTypes.cosignature, Buffer.from(privateKey.x, 'base64url'))
   return {
     key,
@@ -44,7 +50,8 @@ export function createWitness({ name, privateKey, logs, store, clock }: WitnessO
       const { oldSize, proof, note, checkpoint } = request
       const trusted = logs.get(checkpoint.origin)
       if (!trusted) return plain(404, 'this log is not known here')
-      if (!trusted.some((one) => isSignedBy(note, one))) return plain(403, 'not signed by a key of this log')
+      if (!(await isSignedByLog(options, checkpoint.origin, trusted, note)))
+        return plain(403, 'not signed by a key of this log')
       if (oldSize > checkpoint.size) return plain(400, 'the old size is above the new one')
       return store.change(checkpoint.origin, (seen) => {
         const known = seen ?? { size: 0, root: emptyRoot }
@@ -59,6 +66,20 @@ export function createWitness({ name, privateKey, logs, store, clock }: WitnessO
       })
     },
   }
+}
+
+/** By a key in force: one that was taken back does not count, and a new one counts once the statements lead to it. */
+async function isSignedByLog(
+  { statementsOf, wallets = [] }: WitnessOptions,
+  origin: string,
+  trusted: readonly NoteKey[],
+  note: Note,
+): Promise<boolean> {
+  const signed = (keys: readonly NoteKey[]) => keys.some((key) => isSignedBy(note, key))
+  if (!statementsOf) return signed(trusted)
+  const now = async (fresh: boolean) =>
+    followLogKeys(origin, { keys: trusted, wallets }, await statementsOf(origin, fresh))
+  return signed(await now(false)) || signed(await now(true))
 }
 
 const bodyCharactersMax = 20_000
