@@ -17,7 +17,9 @@ export const addCitations: AddCommand = (program, context) => {
 }
 
 const payableToFile = (command: Command): Command =>
-  payable(command).option('--out <file>', 'write the answer there, for `assay verify`')
+  payable(command)
+    .option('--out <file>', 'write evidence there, for `assay verify`')
+    .option('--witness-wait <seconds>', 'how long to wait for the signatures of witnesses, with --out', '15')
 
 const addCite: AddCommand = (program, context) => {
   payableToFile(
@@ -30,7 +32,7 @@ const addCite: AddCommand = (program, context) => {
       .option('--claim <text>', 'what the citation supports; only its digest is kept')
       .option('--query-id <id>', 'the match that led to the page'),
   )
-    .addHelpText('after', '\nExample:\n  assay cite http://glossary.test/short-squeeze --demo --out attestation.json')
+    .addHelpText('after', '\nExample:\n  assay cite http://glossary.test/short-squeeze --demo --out citation.json')
     .action(async (url: string, options) => {
       const { runCite } = await import('./run-citations.ts')
       await runCite(context, nodeUrl(options.node), url, options)

@@ -1,4 +1,5 @@
 export { type CitationAttestation, parseAttestation } from './attestation-file.ts'
+export { awaitWitnesses, witnessesOf } from './await-witnesses.ts'
 export {
   type AttestCitation,
   anchorClaim,
