@@ -21,7 +21,6 @@ export type FileKeys = {
   statements: readonly { at: string; list: unknown }[]
   /** Keys that signed something in it and are published nowhere else in it. */
   responseKeys?: readonly string[]
-  logKeys?: readonly string[]
 }
 
 export type ResolvedKeys = {
@@ -39,16 +38,14 @@ export async function resolveKeys(file: FileKeys, trust: KeyTrust): Promise<Reso
     readStatements(list).map(({ statement, place }) => ({ statement, at: `${at}[${place}]` })),
   )
   const given = readDirectory(trust.trustedDirectory)
-  const own = namedKeys(
-    file,
-    placed.map(({ statement }) => statement),
-  )
+  const statements = placed.map(({ statement }) => statement)
+  const own = namedKeys(file, statements)
   const { trustKeys = [], trustWallets = [] } = trust
   const trusted = trust.trustedDirectory !== undefined || trustKeys.length > 0 || trustWallets.length > 0
   const anchors: KeyAnchor[] = trusted
-    ? [...given.keys.filter(hasOwnId).map(asAnchor), ...own.filter((key) => trustKeys.some((one) => isNamed(one, key)))]
+    ? [...given.keys.filter(hasOwnId).map(asAnchor), ...trustKeys.flatMap((text) => trustedKey(text, own, statements))]
     : own.filter(({ purpose }) => purpose === 'response')
-  const followed = await followKeys([...placed.map(({ statement }) => statement), ...given.statements], {
+  const followed = await followKeys([...statements, ...given.statements], {
     keys: anchors,
     wallets: trustWallets,
     named: new Map(own.map(({ keyId, x }) => [keyId, x])),
@@ -81,24 +78,35 @@ const statementFields = [
 
 const hasOwnId = ({ keyId, x }: TrustedKey) => thumbprint(x) === keyId
 
-function isNamed(text: string, { keyId, x }: KeyAnchor): boolean {
-  return text === x || text === keyId || parseNoteKey(text)?.x === x
+/**
+ * A key that the verifier knows. What it is for is what statements say; a key of a log has to be given as one where they
+ * are silent. An id alone helps where the file holds the key.
+ */
+function trustedKey(text: string, own: readonly KeyAnchor[], statements: readonly KeyStatement[]): KeyAnchor[] {
+  const note = parseNoteKey(text)
+  if (note) {
+    const key = { keyId: thumbprint(note.x), x: note.x, origin: note.name, treeSize: 0 }
+    return note.type === 1 ? [{ ...key, purpose: 'log' }] : []
+  }
+  const known = own.find(({ keyId, x }) => text === x || text === keyId)
+  if (known) return [known]
+  const keyId = thumbprint(text)
+  const successor = statements.find(({ action, predecessor }) => action === 'rotate' && predecessor === keyId)
+  const origin = successor?.purpose === 'log' ? { origin: successor.origin, treeSize: 0 } : {}
+  return [{ keyId, x: text, purpose: successor?.purpose ?? 'response', ...origin }]
 }
 
 /** Every key that the file holds, with what it is for. */
 function namedKeys(file: FileKeys, statements: readonly KeyStatement[]): KeyAnchor[] {
   const named = new Map<string, KeyAnchor>()
   for (const key of readDirectory(file.directory).keys.filter(hasOwnId)) named.set(key.keyId, asAnchor(key))
-  const add = (x: string, purpose: KeyAnchor['purpose']) => {
+  const add = (x: string, purpose: KeyAnchor['purpose'], place: Partial<KeyAnchor> = {}) => {
     const keyId = thumbprint(x)
-    if (!named.has(keyId)) named.set(keyId, { keyId, x, purpose })
+    if (!named.has(keyId)) named.set(keyId, { keyId, x, purpose, ...place })
   }
-  for (const { publicKey, purpose } of statements) add(publicKey, purpose)
+  for (const { publicKey, purpose, origin } of statements)
+    add(publicKey, purpose, purpose === 'log' ? { origin, treeSize: 0 } : {})
   for (const x of file.responseKeys ?? []) add(x, 'response')
-  for (const vkey of file.logKeys ?? []) {
-    const key = parseNoteKey(vkey)
-    if (key?.type === 1) add(key.x, 'log')
-  }
   return [...named.values()]
 }
 

@@ -43,7 +43,6 @@ export function attestationKeys(file: CitationAttestation, at: string): FileKeys
   return {
     statements: [{ at: `${at}log.key_statements`, list: file.log.key_statements }],
     responseKeys: [String(file.attestation.public_key)],
-    logKeys: Array.isArray(file.log.keys) ? file.log.keys.map(String) : [],
   }
 }
 
