@@ -26,7 +26,10 @@ export async function checkExchange(evidence: EvidenceExchange, keys: KeySet): P
   ]
 }
 
-async function checkResponse({ request, response, keys: published }: EvidenceExchange, keys: KeySet): Promise<Finding[]> {
+async function checkResponse(
+  { request, response, keys: published }: EvidenceExchange,
+  keys: KeySet,
+): Promise<Finding[]> {
   const headers = new Headers(response.headers)
   const input = parseResponseSignatureInput(headers.get('signature-input') ?? '')
   const created = input?.params.get('created')

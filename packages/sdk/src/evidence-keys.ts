@@ -52,8 +52,13 @@ export async function resolveKeys(file: FileKeys, trust: KeyTrust): Promise<Reso
   })
   const covers = placed.flatMap(({ statement, at }) => {
     if (!followed.accepted.has(statement)) return []
-    const whole = statement.walletSignature === null || followed.byWallet.has(statement)
-    return statementFields.filter((name) => whole || name !== 'wallet_signature').map((name) => `${at}.${name}`)
+    const unchecked = [
+      ...(statement.walletSignature === null || followed.byWallet.has(statement) ? [] : ['wallet_signature']),
+      ...(statement.predecessorSignature === null || followed.byPredecessor.has(statement)
+        ? []
+        : ['predecessor_signature']),
+    ]
+    return statementFields.filter((name) => !unchecked.includes(name)).map((name) => `${at}.${name}`)
   })
   return { keys: followed.keys, trusted, source: sourceText(trust, trusted), covers }
 }

@@ -111,9 +111,8 @@ function paymentOf({ purchase, payment }: AssayResult): EvidencePayment | null {
 export function parseEvidence(value: unknown): Evidence | undefined {
   const bare = parseAttestation(value)
   if (bare) return { ...emptyFile, keys: { origin: bare.record.node, directory: null }, attestation: bare }
-  if (!isRecord(value) || value.format !== 'assay-evidence' || (value.version !== 1 && value.version !== 2))
-    return undefined
-  const { request, response, keys, payment = null, receipt = null, attestation = null } = value
+  if (!isRecord(value) || value.format !== 'assay-evidence' || !hasNames(value)) return undefined
+  const { request, response, keys, payment, receipt, attestation = null } = value
   if (!isRecord(keys) || typeof keys.origin !== 'string' || typeof value.saved_at !== 'string') return undefined
   const alone = request === null && response === null
   if (!alone && !(isRequest(request) && isResponse(response))) return undefined
@@ -125,6 +124,15 @@ export function parseEvidence(value: unknown): Evidence | undefined {
   const found = given ?? attestationIn(body) ?? null
   if (alone && (!found || payment !== null || receipt !== null)) return undefined
   return { ...(value as Evidence), version: 2, payment, receipt, attestation: found }
+}
+
+const names = ['format', 'keys', 'payment', 'receipt', 'request', 'response', 'saved_at', 'version']
+
+/** All of them, and no others: what is left out or misspelt would pass for not there. */
+function hasNames(value: Record<string, unknown>): boolean {
+  const expected = value.version === 2 ? [...names, 'attestation'] : names
+  if (value.version !== 1 && value.version !== 2) return false
+  return Object.keys(value).sort().join() === [...expected].sort().join()
 }
 
 const emptyFile = {

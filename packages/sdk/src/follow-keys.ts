@@ -21,8 +21,9 @@ export type FollowedKeys = {
   keys: ReadonlyMap<string, KnownKey>
   /** The statements that somebody trusted stands behind. */
   accepted: ReadonlySet<KeyStatement>
-  /** Those whose wallet signature was checked too. */
+  /** Those of them that the wallet signed, and those that the key before signed. */
   byWallet: ReadonlySet<KeyStatement>
+  byPredecessor: ReadonlySet<KeyStatement>
 }
 
 /**
@@ -91,7 +92,12 @@ export async function followKeys(
       found = true
     }
   }
-  return { keys, accepted, byWallet: new Set([...accepted].filter((item) => signed.get(item))) }
+  const byPredecessor = new Set<KeyStatement>()
+  for (const item of accepted) {
+    const x = keys.get(item.predecessor)?.x
+    if (x !== undefined && (await isSignedByPredecessor(item, x))) byPredecessor.add(item)
+  }
+  return { keys, accepted, byWallet: new Set([...accepted].filter((item) => signed.get(item))), byPredecessor }
 }
 
 function revocations(statements: readonly KeyStatement[]): Map<string, number> {

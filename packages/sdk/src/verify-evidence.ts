@@ -1,4 +1,6 @@
 import { decodeJson } from './bytes.ts'
+import { canonicalJson } from './canonical-json.ts'
+import { checkExchange } from './check-exchange.ts'
 import { type CitationAttestation, type Finding, failed, notChecked, passed } from './citations/attestation-file.ts'
 import { uncoveredFields } from './citations/coverage.ts'
 import {
@@ -7,8 +9,6 @@ import {
   type VerifyAttestationOptions,
   verifyAttestation,
 } from './citations/verify-attestation.ts'
-import { canonicalJson } from './canonical-json.ts'
-import { checkExchange } from './check-exchange.ts'
 import type { Evidence, EvidenceExchange } from './evidence.ts'
 import { directoryStatements, type FileKeys, type ResolvedKeys, resolveKeys } from './evidence-keys.ts'
 import { earlier } from './follow-keys.ts'

@@ -5,14 +5,7 @@ import { type CitationAttestation, type Finding, failed, guarded, notChecked, pa
 import { checkAnchor } from './check-anchor.ts'
 import { addressOf, recordText } from './check-record.ts'
 import { type Cosignatures, checkWitnesses, findCosignatures } from './check-witnesses.ts'
-import {
-  type Checkpoint,
-  isSignedByLog,
-  leafHash,
-  parseCheckpoint,
-  parseNoteKey,
-  verifyInclusion,
-} from './tlog.ts'
+import { type Checkpoint, isSignedByLog, leafHash, parseCheckpoint, parseNoteKey, verifyInclusion } from './tlog.ts'
 import type { VerifyAttestationOptions } from './verify-attestation.ts'
 
 type ShownLog = CitationAttestation['log'] & { origin?: string; leaf_hash?: string; url?: string }

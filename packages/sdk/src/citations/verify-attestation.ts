@@ -1,6 +1,6 @@
-import { attesterCheck } from '../tokens/verify-report.ts'
 import { type FileKeys, type KeyTrust, type ResolvedKeys, resolveKeys } from '../evidence-keys.ts'
 import { wasValid } from '../follow-keys.ts'
+import { attesterCheck } from '../tokens/verify-report.ts'
 import type { EvidenceReport } from '../verify-evidence.ts'
 import { type CitationAttestation, type Finding, failed, guarded, notChecked, passed } from './attestation-file.ts'
 import { checkLog, type LoggedHead, readHead } from './check-log.ts'
