@@ -70,6 +70,7 @@ function needsReplacement(rows: readonly KeyringRow[], revokedKeyId: string, now
       row.keyId !== revokedKeyId &&
       row.revokedAtMs === undefined &&
       row.activatesAtMs <= nowMs &&
-      (row.retiresAtMs === undefined || row.retiresAtMs > nowMs),
+      // One that is being replaced stops soon: it cannot go on alone.
+      row.retiresAtMs === undefined,
   )
 }
