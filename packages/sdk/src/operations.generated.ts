@@ -212,10 +212,10 @@ export type Operations = {
     input: { query: { from: string; to: string } }
     answer: { from: string; to: string; proof: string[] }
   }
-  /** The transparency log: where its files are, which keys sign it, who watches it. */
+  /** The transparency log: where its files are, which keys sign it and who says so, who watches it. */
   'log.describe': {
     input: Record<string, never>
-    answer: { origin: string; prefix: string; size: string; keys: string[]; witnesses: string[]; anchors: ({ network: string; size: string; contract: string; transaction: string | null; anchored_at: string | null })[] }
+    answer: { origin: string; prefix: string; size: string; keys: string[]; key_statements: Record<string, unknown>[]; witnesses: string[]; anchors: ({ network: string; size: string; contract: string; transaction: string | null; anchored_at: string | null })[] }
   }
   /** Hashes or entries of the log, 256 at a time. */
   'log.tile1': {
