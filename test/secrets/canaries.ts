@@ -77,7 +77,11 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
     hookKey: make('hook-key'),
     cdp,
     settler,
-    env: { CUSTODY: getAddress(custody.address), SIGNING_KEY_FILE: files.SIGNING_KEY_FILE, LOG_KEY_FILE: files.LOG_KEY_FILE },
+    env: {
+      CUSTODY: getAddress(custody.address),
+      SIGNING_KEY_FILE: files.SIGNING_KEY_FILE,
+      LOG_KEY_FILE: files.LOG_KEY_FILE,
+    },
     ownEnv: { SETTLER_KEYS: settler.key, CUSTODY_KEYS: custody.key, FACILITATOR_TOKEN: facilitatorToken },
     hostedEnv: {
       FACILITATOR: 'cdp',

@@ -93,9 +93,11 @@ async function verifyFile(
 function trustOf({ trustKey = [], trustWallet = [] }: VerifyOptions): VerifyAttestationOptions {
   const wrong = trustWallet.find((text) => !/^0x[0-9a-fA-F]{40}$/.test(text))
   if (wrong !== undefined) throw usageError(`--trust-wallet: not an address: ${wrong}`)
-  const isKey = (text: string) => /^[A-Za-z0-9_-]{43}$/.test(text) || /^[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+$/.test(text)
+  const isKey = (text: string) =>
+    /^[A-Za-z0-9_-]{43}$/.test(text) || /^[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+$/.test(text)
   const unknown = trustKey.find((text) => !isKey(text))
-  if (unknown !== undefined) throw usageError(`--trust-key: not a key: ${unknown}`, 'Such as the x or kid of a key directory.')
+  if (unknown !== undefined)
+    throw usageError(`--trust-key: not a key: ${unknown}`, 'Such as the x or kid of a key directory.')
   return {
     ...(trustKey.length === 0 ? {} : { trustKeys: trustKey }),
     ...(trustWallet.length === 0 ? {} : { trustWallets: trustWallet }),

@@ -1,4 +1,5 @@
 import type { AssayClient } from '../client.ts'
+import { defaultPlatform, type Platform } from '../platform.ts'
 import type { CitationAttestation } from './attestation-file.ts'
 import { readAttestation } from './cite.ts'
 
@@ -16,14 +17,15 @@ export async function awaitWitnesses(
   node: string,
   bought: CitationAttestation,
   waitMs: number,
+  platform: Pick<Platform, 'nowMs' | 'sleep'> = defaultPlatform,
 ): Promise<CitationAttestation> {
-  const until = performance.now() + waitMs
+  const until = platform.nowMs() + waitMs
   for (let best = bought; ; ) {
     const named = best.log.witness_keys?.length ?? 0
     if (named > 0 && witnessesOf(best) >= named) return best
-    const left = until - performance.now()
+    const left = until - platform.nowMs()
     if (left <= 0) return best
-    await new Promise((resolve) => setTimeout(resolve, Math.min(pauseMs, left)))
+    await platform.sleep(Math.min(pauseMs, left))
     // What was bought stands without it.
     const found = await readAttestation(client, node, bought.id).catch(() => undefined)
     if (found && (found.log.state === 'logged' || best.log.state !== 'logged')) best = found
