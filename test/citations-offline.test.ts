@@ -56,12 +56,11 @@ const buyAttestation = async () =>
 const shownWitnesses = (file: CitationAttestation | undefined) =>
   (file?.log as { witnesses?: { cosigned_at: string }[] } | undefined)?.witnesses ?? []
 
-/** The same file once both witnesses have signed a head at or after the given second. */
-async function whenWitnessed(bought: CitationAttestation, fromSeconds = 0): Promise<CitationAttestation> {
+/** The same file once both witnesses have signed. */
+async function whenWitnessed(bought: CitationAttestation): Promise<CitationAttestation> {
   for (let n = 0; n < 100; n += 1) {
     const file = parseAttestation(await (await fetch(String((bought as { url?: string }).url))).json())
-    const times = shownWitnesses(file).map((one) => Date.parse(one.cosigned_at) / 1000)
-    if (file && times.length === 2 && Math.min(...times) >= fromSeconds) return file
+    if (file && shownWitnesses(file).length === 2) return file
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
   throw new Error('the witnesses did not sign')
@@ -76,7 +75,7 @@ test('a bought attestation verifies offline, and by default once witnesses have 
   const bought = await buyAttestation()
   const sound = {
     record: 'passed',
-    signature: 'passed',
+    attestation: 'passed',
     attester: 'passed',
     shown: 'passed',
     inclusion: 'passed',
@@ -99,7 +98,9 @@ test('a file that says it is not logged passed although a witness was demanded',
   const later = await whenWitnessed(await buyAttestation())
   const [witness = ''] = later.log.witness_keys ?? []
   const unlogged = { ...later, log: { state: 'pending', url: (later as unknown as { url: string }).url } }
-  expect(await outcome(unlogged)).toMatchObject({ ok: true, log: 'not_checked' })
+  expect(await outcome(unlogged)).toMatchObject({ ok: false, log: 'failed' })
+  const undemanding = { policy: parseVerifyPolicy('max-age=1d'), nowMs: Date.now() }
+  expect(await outcome(unlogged, undemanding)).toMatchObject({ ok: true, log: 'not_checked' })
   expect(await outcome(unlogged, { witnesses: [witness] })).toMatchObject({ ok: false, log: 'failed' })
   for (const policy of ['logged', 'witnesses=1of1', 'anchor'])
     expect(await outcome(unlogged, { policy: parseVerifyPolicy(policy) })).toMatchObject({ ok: false, log: 'failed' })
@@ -108,7 +109,8 @@ test('a file that says it is not logged passed although a witness was demanded',
     return runCli(['verify', join(home, 'file.json'), ...options], createTestTerminal())
   }
   expect(await verify(later, '--witness', witness)).toBe(0)
-  expect(await verify(unlogged)).toBe(0)
+  expect(await verify(unlogged)).toBe(5)
+  expect(await verify(unlogged, '--policy', 'max-age=1d')).toBe(0)
   expect(await verify(unlogged, '--witness', witness)).toBe(5)
   expect(await verify(unlogged, '--policy', 'logged')).toBe(5)
   expect(await verify(later, '--witness', witness, '--policy', 'witnesses=1of1,max-age=1d')).toBe(0)
@@ -119,22 +121,20 @@ test('a file that says it is not logged passed although a witness was demanded',
 test('a key that was not valid when it signed, or when the head was signed, was accepted', async () => {
   const bought = await buyAttestation()
   const signedAt = Number(bought.attestation.sig.message.time)
-  await new Promise((resolve) => setTimeout(resolve, 2_100))
-  await buyAttestation()
-  const later = await whenWitnessed(bought, signedAt + 1)
+  const later = await whenWitnessed(bought)
   const published = await directory()
-  const withKey = (change: { nbf?: number; exp?: number }) => ({
+  const seenAt = Math.min(...shownWitnesses(later).map((one) => Date.parse(one.cosigned_at) / 1000))
+  const withKey = (change: { nbf?: number; exp?: number; revoked_at?: string }) => ({
     trustedDirectory: { ...published, keys: published.keys.map((key) => ({ ...key, ...change })) },
     policy: parseVerifyPolicy('key-valid'),
   })
   expect(await outcome(later, withKey({}))).toMatchObject({ ok: true, keys: 'passed', head_key: 'passed' })
   expect(await outcome(later, withKey({ exp: signedAt - 1 }))).toMatchObject({ ok: false, keys: 'failed' })
   expect(await outcome(later, withKey({ nbf: signedAt + 3_600 }))).toMatchObject({ ok: false, keys: 'failed' })
-  expect(await outcome(later, withKey({ exp: signedAt }))).toMatchObject({
-    ok: false,
-    keys: 'passed',
-    head_key: 'failed',
-  })
+  const revokedAt = (seconds: number) => withKey({ exp: seconds, revoked_at: new Date(seconds * 1000).toISOString() })
+  // A thief can name any time: what no witness had seen before the key was taken back does not count.
+  expect(await outcome(later, revokedAt(seenAt))).toMatchObject({ ok: true, keys: 'passed' })
+  expect(await outcome(later, revokedAt(seenAt - 1))).toMatchObject({ ok: false, keys: 'failed' })
   expect(await outcome(later, { policy: parseVerifyPolicy('key-valid') })).toMatchObject({ ok: false, keys: 'failed' })
 })
 
@@ -147,7 +147,7 @@ test('a remittance had no signature and no keys to verify it with', async () => 
   ).toMatchObject({
     ok: true,
     record: 'passed',
-    signature: 'passed',
+    attestation: 'passed',
     attester: 'passed',
     keys: 'passed',
     inclusion: 'passed',
@@ -289,7 +289,7 @@ test('what was bent afterwards does not verify', async () => {
     inclusion: 'failed',
   })
   expect(await bent((file) => Object.assign(file.attestation.sig.message, { time: '1' }))).toMatchObject({
-    signature: 'failed',
+    attestation: 'failed',
   })
   expect(await bent((file) => Object.assign(file.log, { leaf_index: '0' }))).toMatchObject({ inclusion: 'failed' })
   expect(
@@ -297,7 +297,7 @@ test('what was bent afterwards does not verify', async () => {
   ).toMatchObject({ ok: false })
   expect(await bent((file) => Object.assign(file.attestation, { signer: buyer.address }))).toMatchObject({
     ok: false,
-    signature: 'failed',
+    attestation: 'failed',
     attester: 'failed',
   })
   expect(await bent((file) => Object.assign(file.log, { keys: [] }))).toMatchObject({ checkpoint: 'failed' })

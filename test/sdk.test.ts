@@ -195,12 +195,12 @@ test('an answer is kept as evidence that verifies offline and shows every change
   const published = await verifyEvidence(evidence, { trustedDirectory: await fetchDirectory(proxy.url) })
   expect(published.checks.find(({ name }) => name === 'keys')?.status).toBe('passed')
 
-  const { payment } = evidence
-  if (payment === null) throw new Error('it was paid')
+  const { payment, request: sent, response } = evidence
+  if (!payment || !sent || !response) throw new Error('it was paid')
   const changed = [
-    { ...evidence, response: { ...evidence.response, body_base64: btoa('{"echo":"other"}') } },
-    { ...evidence, response: { ...evidence.response, status: 201 } },
-    { ...evidence, request: { ...evidence.request, url: url.replace('kept', 'swapped') } },
+    { ...evidence, response: { ...response, body_base64: btoa('{"echo":"other"}') } },
+    { ...evidence, response: { ...response, status: 201 } },
+    { ...evidence, request: { ...sent, url: url.replace('kept', 'swapped') } },
     { ...evidence, receipt: evidence.receipt?.replace(/.{8}$/, 'AAAAAAAA') ?? null },
     { ...evidence, payment: { ...payment, authorization: { ...payment.authorization, value: '1' } } },
     { ...evidence, payment: { ...payment, binding_salt: `0x${'00'.repeat(32)}` as const } },

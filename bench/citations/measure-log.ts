@@ -30,7 +30,7 @@ export async function measureLog(leaves: number) {
     const writing = await timed(() => writeEntries(database, leaves))
     const log = openLog(deps)
     const placing = await timed(() => log.integrate())
-    const witnesses = await openDemoWitnesses({ database, clock: systemClock, rng: systemRng }, log.origin, log.keys)
+    const witnesses = await openDemoWitnesses({ database, clock: systemClock, rng: systemRng }, log)
     await collectCosignatures({ database, log: silentLog, metrics: silentMetrics, tree: log }, witnesses)
     return {
       leaves,

@@ -160,6 +160,18 @@ export const rows: readonly Row[] = [
     commands: [tests(['test/secrets-stay-in.test.ts']), proof('rotation', 1_000)],
   },
   {
+    name: 'rotate',
+    promise: 'a proof survives the rotation of every key',
+    asked: '5 rotations of each key, by turns, one key lost: 0 attestations that no longer verify offline',
+    commands: [proof('rotate', 2), tests(['test/evidence-vectors.test.ts', 'test/evidence-python.test.ts'])],
+  },
+  {
+    name: 'downgrade',
+    promise: 'a file that lost a part of its proof does not verify',
+    asked: '0 of 100 files, each stripped in every way, pass the default policy',
+    commands: [proof('downgrade', 20)],
+  },
+  {
     name: 'restart',
     promise: 'restart and restore',
     asked: '50 rolling restarts: 0 failed paid requests; nothing lost, ready within 15 minutes',

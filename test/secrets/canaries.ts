@@ -62,11 +62,13 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
   const facilitatorToken = make('facilitator-token')
   const files = {
     SIGNING_KEY_FILE: join(home, 'signing.pem'),
+    LOG_KEY_FILE: join(home, 'log.pem'),
     SETTLER_KEYS_FILE: join(home, 'settlers'),
     CUSTODY_KEYS_FILE: join(home, 'custody'),
     MOVER_KEY_FILE: join(home, 'mover'),
   }
   await writeFile(files.SIGNING_KEY_FILE, signingKey(watch), { mode: 0o600 })
+  await writeFile(files.LOG_KEY_FILE, signingKey(watch), { mode: 0o600 })
   await writeFile(files.SETTLER_KEYS_FILE, otherSettler.key, { mode: 0o600 })
   await writeFile(files.CUSTODY_KEYS_FILE, custody.key, { mode: 0o600 })
   await writeFile(files.MOVER_KEY_FILE, mover.key, { mode: 0o600 })
@@ -77,7 +79,11 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
     hookKey: make('hook-key'),
     cdp,
     settler,
-    env: { CUSTODY: getAddress(custody.address), SIGNING_KEY_FILE: files.SIGNING_KEY_FILE },
+    env: {
+      CUSTODY: getAddress(custody.address),
+      SIGNING_KEY_FILE: files.SIGNING_KEY_FILE,
+      LOG_KEY_FILE: files.LOG_KEY_FILE,
+    },
     ownEnv: {
       SETTLER_KEYS: settler.key,
       CUSTODY_KEYS: custody.key,

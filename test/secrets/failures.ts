@@ -122,6 +122,7 @@ export async function failToStart(house: GuardedHouse): Promise<void> {
     { FACILITATOR: `https://${make('user')}:${make('password')}@facilitator.test/x402` },
     { FACILITATOR: 'cdp', CDP_API_KEY_ID: 'id', CDP_API_KEY_SECRET: make('cdp-secret') },
     { SIGNING_KEY_FILE: bare },
+    { LOG_KEY_FILE: bare },
     { SETTLER_KEYS: make('settler-key') },
     { CUSTODY_KEYS: make('custody-key') },
     { FACILITATOR_TOKEN: `${make('token')} with a space` },

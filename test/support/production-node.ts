@@ -40,6 +40,9 @@ export async function startProductionNode(chains: readonly [Devnet, Devnet]): Pr
   const signingKey = join(folder, 'signing.pem')
   const { privateKey } = generateKeyPairSync('ed25519')
   await writeFile(signingKey, privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 })
+  const logKey = join(folder, 'log.pem')
+  const log = generateKeyPairSync('ed25519').privateKey
+  await writeFile(logKey, log.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 })
   const [payTo, custody, settler] = [newWallet(), newWallet(), newWallet()]
   for (const chain of chains) await chain.control.fund(settler.address, { microUsdc: 0n, wei: 10n ** 18n })
   const config = parseConfig({
@@ -56,6 +59,7 @@ export async function startProductionNode(chains: readonly [Devnet, Devnet]): Pr
     BASE_URL: productionOrigin,
     API_URL: productionOrigin,
     SIGNING_KEY_FILE: signingKey,
+    LOG_KEY_FILE: logKey,
     FACILITATOR: 'local',
     CONTACT_EMAIL: 'ops@node.test',
     LOG_LEVEL: 'silent',

@@ -22,6 +22,7 @@ import { addBackup } from './operator/backup.ts'
 import { addKeys } from './operator/keys.ts'
 import { addLedger } from './operator/ledger.ts'
 import { addLog } from './operator/log.ts'
+import { addLogKey } from './operator/log-key.ts'
 import { addPayees } from './operator/payees.ts'
 import { addSwitch } from './operator/switch.ts'
 import { addOptions } from './options/commands.ts'
@@ -57,6 +58,7 @@ export function createProgram(context: CommandContext): Command {
     addDoctor,
     addAttack,
     addKeys,
+    addLogKey,
     addLedger,
     addLog,
     addBackup,

@@ -11,6 +11,8 @@ type VerifyOptions = {
   witness?: string[]
   anchor?: string[]
   policy?: string
+  trustKey?: string[]
+  trustWallet?: string[]
 }
 
 const collect = (value: string, earlier: string[]) => [...earlier, value]
@@ -20,7 +22,7 @@ export const addVerify: AddCommand = (program, context) => {
     .command('verify')
     .summary('check an answer that was saved, offline')
     .description(
-      'Checks a file that `assay buy --save` wrote, a report on a token (`assay report --out`), or the attestation of a citation, claim or remittance (`assay attestation --out`): the signature over answer and request, the body digest, the key at that ' +
+      'Checks a file that `assay buy --save` or `assay cite --out` wrote, a report on a token (`assay report --out`), or an attestation (`assay attestation --out`): the signature over answer and request, the body digest, the key at that ' +
         'time and whether it was revoked, the receipt, and that the payment was made for this very request.\n' +
         'It needs no network and says what it did not check.',
     )
@@ -38,6 +40,8 @@ export const addVerify: AddCommand = (program, context) => {
       'what an attestation needs: logged, witnesses=2of3, anchor, key-valid, max-age=30d; separated by commas',
     )
     .option('--keys <file>', 'a key directory you trust, such as one kept from an earlier visit')
+    .option('--trust-key <key>', 'a key of the node that you know; later keys follow by statements', collect, [])
+    .option('--trust-wallet <address>', 'the wallet of the operator, which names keys by statements', collect, [])
     .option(...jsonOption)
     .addHelpText(
       'after',
@@ -52,7 +56,7 @@ async function runVerify({ terminal, endWith }: CommandContext, file: string, op
   const parsed = parseJson(text)
   const fork = await verifyFork(parsed)
   if (fork) return printChecks({ terminal, endWith }, file, fork.url, fork.report, options)
-  const checked = (await verifyLogged(parsed, options, demands)) ?? (await verifySigned(parsed, options))
+  const checked = await verifyFile(parsed, options, demands)
   if (checked === undefined)
     throw new CliError(exitCodes.notVerified, 'not_evidence', `${file} is not an evidence file`, {
       hint: 'Evidence is what `assay buy --save <file>` writes; a report is what `assay report --out <file>` writes.',
@@ -91,23 +95,12 @@ async function verifyFork(parsed: unknown): Promise<Checked | undefined> {
 
 type Checked = { url: string; report: EvidenceReport; logged: boolean }
 
-/** An attestation of a citation, claim or remittance. */
-async function verifyLogged(
+/** Evidence with or without an attestation, an attestation by itself, or a report on a token. */
+async function verifyFile(
   parsed: unknown,
   options: VerifyOptions,
   demands: VerifyAttestationOptions,
 ): Promise<Checked | undefined> {
-  const { parseAttestation, verifyAttestation } = await import('@assay/sdk')
-  const attestation = parseAttestation(parsed)
-  if (attestation === undefined) return undefined
-  const { node } = attestation.record
-  const trusted = await trustedKeys(node, options)
-  const report = await verifyAttestation(attestation, { ...trusted, ...demands, nowMs: Date.now() })
-  return { url: node, report, logged: true }
-}
-
-/** A report on a token, or an answer with its request. */
-async function verifySigned(parsed: unknown, options: VerifyOptions): Promise<Checked | undefined> {
   const { parseEvidence, parseTokenReport, verifyEvidence, verifyTokenReport } = await import('@assay/sdk')
   const tokenReport = parseTokenReport(parsed)
   if (tokenReport !== undefined) {
@@ -117,8 +110,24 @@ async function verifySigned(parsed: unknown, options: VerifyOptions): Promise<Ch
   }
   const evidence = parseEvidence(parsed)
   if (evidence === undefined) return undefined
-  const report = await verifyEvidence(evidence, await trustedKeys(evidence.keys.origin, options))
-  return { url: evidence.request.url, report, logged: false }
+  const { attestation, request, keys } = evidence
+  const trusted = await trustedKeys(keys.origin, options)
+  const report = await verifyEvidence(evidence, { ...trusted, ...trustOf(options), ...demands, nowMs: Date.now() })
+  return { url: request?.url ?? attestation?.record.node ?? keys.origin, report, logged: attestation !== null }
+}
+
+function trustOf({ trustKey = [], trustWallet = [] }: VerifyOptions): VerifyAttestationOptions {
+  const wrong = trustWallet.find((text) => !/^0x[0-9a-fA-F]{40}$/.test(text))
+  if (wrong !== undefined) throw usageError(`--trust-wallet: not an address: ${wrong}`)
+  const isKey = (text: string) =>
+    /^[A-Za-z0-9_-]{43}$/.test(text) || /^[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+$/.test(text)
+  const unknown = trustKey.find((text) => !isKey(text))
+  if (unknown !== undefined)
+    throw usageError(`--trust-key: not a key: ${unknown}`, 'Such as the x or kid of a key directory.')
+  return {
+    ...(trustKey.length === 0 ? {} : { trustKeys: trustKey }),
+    ...(trustWallet.length === 0 ? {} : { trustWallets: trustWallet }),
+  }
 }
 
 /** What the caller demands of an attestation. */

@@ -20,6 +20,7 @@ const production = {
   BASE_URL: 'https://node.example',
   API_URL: 'https://api.example',
   SIGNING_KEY_FILE: '/run/keys/signing.json',
+  LOG_KEY_FILE: '/run/keys/log.json',
   FACILITATOR: 'cdp',
   CDP_API_KEY_ID: 'id',
   CDP_API_KEY_SECRET: 'secret',
@@ -71,6 +72,7 @@ test('all problems are reported together, and no secret among them', () => {
     'BASE_URL',
     'API_URL',
     'SIGNING_KEY_FILE',
+    'LOG_KEY_FILE',
     'SETTLER_KEYS',
   ])
     expect(

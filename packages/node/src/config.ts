@@ -75,6 +75,7 @@ function toConfig(env: Environment, problems: string[]): Config {
     baseUrl: checkOrigin('BASE_URL', env.BASE_URL, problems),
     apiUrl: checkOrigin('API_URL', env.API_URL, problems),
     signingKeyFile: env.SIGNING_KEY_FILE,
+    logKeyFile: env.LOG_KEY_FILE,
     facilitator: facilitatorChoice(env, problems),
     settlerKeys: keys.settlers,
     custodyKeys: keys.custody,

@@ -40,7 +40,11 @@ export function utf8(text: string): Uint8Array<ArrayBuffer> {
 
 /** The JSON object in a base64 header, or undefined. */
 export function decodeHeader(value: string, charsMax: number): Record<string, unknown> | undefined {
-  if (value.length > charsMax) return undefined
+  return value.length > charsMax ? undefined : decodeJson(value)
+}
+
+/** The JSON object in base64, or undefined. */
+export function decodeJson(value: string): Record<string, unknown> | undefined {
   const bytes = fromBase64(value)
   if (bytes === undefined) return undefined
   try {

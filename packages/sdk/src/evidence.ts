@@ -1,23 +1,30 @@
-import type { Hex } from 'viem'
+import { type Hex, isAddress } from 'viem'
 import { decodeHeader, fromBase64, isRecord, toBase64 } from './bytes.ts'
+import { type CitationAttestation, parseAttestation } from './citations/attestation-file.ts'
 import type { AssayResult } from './context.ts'
 import { receiptIn } from './receipt-in.ts'
 
 /**
  * Everything needed to check an answer later without asking anyone: what was sent, what came back byte for byte, the
- * keys of that day and the payment. The secret identifier of the purchase is left out, so it can be shown around.
+ * keys of that day, the payment, and the attestation with its proof where the answer is one. The secret identifier of the
+ * purchase is left out, so it can be shown around. docs/evidence-format.md has every field.
  */
 export type Evidence = {
   format: 'assay-evidence'
-  version: 1
-  saved_at: string
-  request: { method: string; url: string; content_type: string | null; body_base64: string }
-  response: { status: number; headers: Record<string, string>; body_base64: string }
+  version: 2
+  saved_at: string | null
+  request: { method: string; url: string; content_type: string | null; body_base64: string } | null
+  response: { status: number; headers: Record<string, string>; body_base64: string } | null
   keys: { origin: string; directory: unknown }
   payment: EvidencePayment | null
   /** The seller's receipt, which is also inside PAYMENT-RESPONSE. */
   receipt: string | null
+  /** The attestation as the node gave it last, with witnesses and key statements. */
+  attestation: CitationAttestation | null
 }
+
+/** The part of it that is a signed answer. */
+export type EvidenceExchange = Evidence & Record<'request' | 'response', object>
 
 /** What the payer signed. */
 export type EvidencePayment = {
@@ -38,6 +45,8 @@ export async function packEvidence(input: {
   request: { method: string; url: string; contentType: string | null; body: Uint8Array }
   result: AssayResult
   directory: unknown
+  /** Read again after the sale, when witnesses had signed. */
+  attestation?: CitationAttestation
   nowMs: number
 }): Promise<Evidence> {
   const { request, result } = input
@@ -45,11 +54,11 @@ export async function packEvidence(input: {
   const body = new Uint8Array(await result.response.clone().arrayBuffer())
   return {
     format: 'assay-evidence',
-    version: 1,
+    version: 2,
     saved_at: new Date(input.nowMs).toISOString(),
     request: {
       method: request.method,
-      url: request.url,
+      url: plainUrl(request.url),
       content_type: request.contentType,
       body_base64: toBase64(request.body),
     },
@@ -57,6 +66,21 @@ export async function packEvidence(input: {
     keys: { origin: new URL(request.url).origin, directory: input.directory ?? null },
     payment: paymentOf(result),
     receipt: receiptIn(decodeHeader(headers['payment-response'] ?? '', 16_384)) ?? null,
+    attestation: input.attestation ?? attestationIn(body) ?? null,
+  }
+}
+
+function plainUrl(text: string): string {
+  const url = new URL(text)
+  url.hash = ''
+  return url.href
+}
+
+function attestationIn(body: Uint8Array): CitationAttestation | undefined {
+  try {
+    return parseAttestation(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)))
+  } catch {
+    return undefined
   }
 }
 
@@ -80,34 +104,78 @@ function paymentOf({ purchase, payment }: AssayResult): EvidencePayment | null {
   }
 }
 
-/** Undefined for anything that is not an evidence file of a version we know. */
+/**
+ * Reads evidence of either version, and an attestation by itself. Undefined for anything else. An answer that is an
+ * attestation is one whether the file says so or not: its proof cannot be left out.
+ */
 export function parseEvidence(value: unknown): Evidence | undefined {
-  if (!isRecord(value) || value.format !== 'assay-evidence' || value.version !== 1) return undefined
-  const { request, response, keys, payment, receipt } = value
-  if (!isRecord(request) || !isRecord(response) || !isRecord(keys) || typeof value.saved_at !== 'string')
-    return undefined
-  const texts = [request.method, request.url, request.body_base64, response.body_base64, keys.origin]
-  if (!texts.every((text) => typeof text === 'string') || !URL.canParse(request.url as string)) return undefined
-  if (request.content_type !== null && typeof request.content_type !== 'string') return undefined
-  if (!Number.isSafeInteger(response.status) || !isHeaders(response.headers)) return undefined
-  if (fromBase64(request.body_base64 as string) === undefined) return undefined
-  if (fromBase64(response.body_base64 as string) === undefined) return undefined
+  const bare = parseAttestation(value)
+  if (bare) return { ...emptyFile, keys: { origin: bare.record.node, directory: null }, attestation: bare }
+  if (!isRecord(value) || value.format !== 'assay-evidence' || !hasNames(value)) return undefined
+  const { request, response, keys, payment, receipt, attestation = null } = value
+  if (!isRecord(keys) || typeof keys.origin !== 'string' || typeof value.saved_at !== 'string') return undefined
+  const alone = request === null && response === null
+  if (!alone && !(isRequest(request) && isResponse(response))) return undefined
   if (receipt !== null && typeof receipt !== 'string') return undefined
-  return payment === null || isPayment(payment) ? (value as Evidence) : undefined
+  if (payment !== null && !isPayment(payment)) return undefined
+  const given = attestation === null ? undefined : parseAttestation(attestation)
+  if (attestation !== null && !given) return undefined
+  const body = isResponse(response) ? (fromBase64(response.body_base64) ?? new Uint8Array()) : new Uint8Array()
+  const found = given ?? attestationIn(body) ?? null
+  if (alone && (!found || payment !== null || receipt !== null)) return undefined
+  return { ...(value as Evidence), version: 2, payment, receipt, attestation: found }
 }
 
+const names = ['format', 'keys', 'payment', 'receipt', 'request', 'response', 'saved_at', 'version']
+
+/** All of them, and no others: what is left out or misspelt would pass for not there. */
+function hasNames(value: Record<string, unknown>): boolean {
+  const expected = value.version === 2 ? [...names, 'attestation'] : names
+  if (value.version !== 1 && value.version !== 2) return false
+  return Object.keys(value).sort().join() === [...expected].sort().join()
+}
+
+const emptyFile = {
+  format: 'assay-evidence',
+  version: 2,
+  saved_at: null,
+  request: null,
+  response: null,
+  payment: null,
+  receipt: null,
+} as const
+
+function isRequest(value: unknown): value is NonNullable<Evidence['request']> {
+  if (!isRecord(value)) return false
+  const { method, url, content_type, body_base64 } = value
+  if (content_type !== null && typeof content_type !== 'string') return false
+  // In one form only: what is signed are its parts.
+  if (typeof url !== 'string' || !/^https?:/.test(url) || !URL.canParse(url) || new URL(url).href !== url) return false
+  return typeof method === 'string' && !url.includes('#') && isPlainBase64(body_base64)
+}
+
+function isResponse(value: unknown): value is NonNullable<Evidence['response']> {
+  if (!isRecord(value) || !Number.isSafeInteger(value.status)) return false
+  return isHeaders(value.headers) && isPlainBase64(value.body_base64)
+}
+
+function isPlainBase64(text: unknown): text is string {
+  const bytes = typeof text === 'string' ? fromBase64(text) : undefined
+  return bytes !== undefined && toBase64(bytes) === text
+}
+
+/** Names in small letters, values as they travel. */
 function isHeaders(value: unknown): value is Record<string, string> {
-  if (!isRecord(value) || !Object.values(value).every((text) => typeof text === 'string')) return false
-  try {
-    new Headers(value as Record<string, string>)
-    return true
-  } catch {
-    return false
-  }
+  if (!isRecord(value)) return false
+  return Object.entries(value).every(
+    ([name, text]) =>
+      /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) &&
+      typeof text === 'string' &&
+      /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/.test(text),
+  )
 }
 
-const hexOf = (bytes: number) => new RegExp(`^0x[0-9a-fA-F]{${bytes * 2}}$`)
-const [address, word, someHex, digits] = [hexOf(20), hexOf(32), /^0x([0-9a-fA-F]{2})*$/, /^[0-9]{1,78}$/]
+const [word, someHex, digits] = [/^0x[0-9a-f]{64}$/, /^0x(?:[0-9a-f]{2})*$/, /^(?:0|[1-9][0-9]{0,77})$/]
 const fits = (pattern: RegExp, value: unknown) => typeof value === 'string' && pattern.test(value)
 
 function isPayment(value: unknown): value is EvidencePayment {
@@ -117,7 +185,7 @@ function isPayment(value: unknown): value is EvidencePayment {
     typeof value.resource === 'string' &&
     URL.canParse(value.resource) &&
     fits(/^eip155:[1-9][0-9]{0,14}$/, value.network) &&
-    [value.asset, from, to].every((text) => fits(address, text)) &&
+    [value.asset, from, to].every((text) => typeof text === 'string' && isAddress(text)) &&
     [amount, validAfter, validBefore].every((text) => fits(digits, text)) &&
     fits(word, nonce) &&
     fits(someHex, value.signature) &&

@@ -90,17 +90,22 @@ test('a receipt of the node verifies, and not for another seller, payer or resou
 const { key_statement: statement, next_key: next } = vector
 const published = {
   action: statement.message.action,
+  purpose: statement.message.purpose,
   key_id: statement.message.keyId,
   public_key: statement.message.publicKey,
   not_before: statement.message.notBefore,
   not_after: statement.message.notAfter,
   node: statement.message.node,
+  origin: statement.message.origin,
+  tree_size: statement.message.treeSize,
+  predecessor_key_id: statement.message.predecessor,
+  predecessor_until: statement.message.predecessorUntil,
+  predecessor_signature: null,
   chain_id: statement.chain_id,
   wallet: statement.wallet,
   wallet_signature: statement.wallet_signature,
 }
 const byOldKey = {
-  predecessor_key_id: vector.key.key_id,
   predecessor_signature: statement.predecessor_signature,
 }
 const nextKey = { kty: 'OKP', crv: 'Ed25519', kid: next.key_id, x: next.x, nbf: statement.message.notBefore }

@@ -1,18 +1,35 @@
 import { writeFile } from 'node:fs/promises'
-import { type AssayClient, type AssayResult, packEvidence, type Quote } from '@assay/sdk'
+import {
+  type AssayClient,
+  type AssayResult,
+  awaitWitnesses,
+  packEvidence,
+  parseAttestation,
+  type Quote,
+  witnessesOf,
+} from '@assay/sdk'
 import type { CommandContext } from '../command-context.ts'
-import { CliError, exitCodes } from '../exit-codes.ts'
+import { CliError, exitCodes, usageError } from '../exit-codes.ts'
 import { toJson } from '../output.ts'
 import type { RequestToSend } from './build-request.ts'
 import { oneLine, paymentIdOf, receiptText } from './describe.ts'
 import { receiptDocument, verifiedDocument } from './documents.ts'
 
-export type DeliverOptions = { out?: string; save?: string; json?: boolean; withhold?: boolean }
+export type DeliverOptions = {
+  out?: string
+  save?: string
+  json?: boolean
+  withhold?: boolean
+  /** `--out` of a citation holds evidence, not the answer alone. */
+  outEvidence?: boolean
+  /** How many seconds to wait for witnesses. */
+  witnessWait?: string
+}
 
 export type Delivery = {
   request: RequestToSend
   result: AssayResult
-  client: Pick<AssayClient, 'keyDirectory'>
+  client: AssayClient
   quote: Pick<Quote, 'payTo' | 'priceUsd'> | undefined
 }
 
@@ -22,20 +39,39 @@ export async function deliver(context: CommandContext, delivery: Delivery, optio
   const { result, quote } = delivery
   const bytes = new Uint8Array(await result.response.clone().arrayBuffer())
   const body = parseJson(bytes)
-  if (options.save !== undefined) await saveEvidence(delivery, options.save)
+  const evidenceIn = [options.save, ...(options.outEvidence ? [options.out] : [])].filter((path) => path !== undefined)
+  const witnessed = evidenceIn.length > 0 ? await saveEvidence(delivery, evidenceIn, body, options) : undefined
   if (options.withhold) return
   if (result.response.status >= 400) throw refusal(result, body, quote)
-  if (options.out !== undefined) await writeFile(options.out, bytes)
+  if (options.out !== undefined && !options.outEvidence) await writeFile(options.out, bytes)
   if (options.json) terminal.out(toJson(resultDocument(delivery, options, body, bytes)))
   else if (options.out === undefined) terminal.outBytes(bytes)
   terminal.say(receiptText(result, quote?.payTo, body))
-  if (options.out !== undefined) terminal.say(`answer in ${options.out}`)
-  if (options.save !== undefined)
-    terminal.say(`evidence in ${options.save}; check it with: assay verify ${options.save}`)
+  if (options.out !== undefined && !options.outEvidence) terminal.say(`answer in ${options.out}`)
+  if (witnessed !== undefined) terminal.say(witnessed)
+  for (const path of evidenceIn) terminal.say(`evidence in ${path}; check it with: assay verify ${path}`)
   if (result.receipt?.status === 'invalid') endWith(exitCodes.notVerified)
 }
 
-async function saveEvidence({ request, result, client }: Delivery, path: string): Promise<void> {
+const waitSeconds = 15
+
+function witnessSeconds(text: string | undefined): number {
+  const seconds = Number(text ?? waitSeconds)
+  if (!(seconds >= 0 && seconds <= 600)) throw usageError(`--witness-wait: not a number of seconds up to 600: ${text}`)
+  return seconds
+}
+
+/** Writes the evidence; for an attestation with the witnesses that signed in time, and says how many these were. */
+async function saveEvidence(
+  { request, result, client }: Delivery,
+  paths: readonly string[],
+  body: unknown,
+  options: DeliverOptions,
+): Promise<string | undefined> {
+  const bought = result.response.status < 400 && !options.withhold ? parseAttestation(body) : undefined
+  const node = new URL(request.url).origin
+  const wait = witnessSeconds(options.witnessWait)
+  const attestation = bought && (await awaitWitnesses(client, node, bought, wait * 1_000))
   const evidence = await packEvidence({
     request: {
       method: request.method,
@@ -44,10 +80,15 @@ async function saveEvidence({ request, result, client }: Delivery, path: string)
       body: request.body,
     },
     result,
-    directory: client.keyDirectory(new URL(request.url).origin),
+    directory: client.keyDirectory(node),
+    ...(attestation ? { attestation } : {}),
     nowMs: Date.now(),
   })
-  await writeFile(path, `${JSON.stringify(evidence, null, 2)}\n`)
+  for (const path of paths) await writeFile(path, `${JSON.stringify(evidence, null, 2)}\n`)
+  if (!attestation) return undefined
+  const [signed, named] = [witnessesOf(attestation), attestation.log.witness_keys?.length ?? 0]
+  if (signed > 0) return `${signed} of ${named} witnesses have signed the log over it`
+  return 'no witness has signed the log over it yet: `assay verify` asks for one; fetch it again with `assay attestation --out`'
 }
 
 function resultDocument(delivery: Delivery, options: DeliverOptions, body: unknown, bytes: Uint8Array) {

@@ -18,7 +18,9 @@ export const addCitations: AddCommand = (program, context) => {
 }
 
 const payableToFile = (command: Command): Command =>
-  payable(command).option('--out <file>', 'write the answer there, for `assay verify`')
+  payable(command)
+    .option('--out <file>', 'write evidence there, for `assay verify`')
+    .option('--witness-wait <seconds>', 'how long to wait for the signatures of witnesses, with --out', '15')
 
 const addCite: AddCommand = (program, context) => {
   payableToFile(
@@ -31,7 +33,7 @@ const addCite: AddCommand = (program, context) => {
       .option('--claim <text>', 'what the citation supports; only its digest is kept')
       .option('--query-id <id>', 'the match that led to the page'),
   )
-    .addHelpText('after', '\nExample:\n  assay cite http://glossary.test/short-squeeze --demo --out attestation.json')
+    .addHelpText('after', '\nExample:\n  assay cite http://glossary.test/short-squeeze --demo --out citation.json')
     .action(async (url: string, options) => {
       const { runCite } = await import('./run-citations.ts')
       await runCite(context, nodeUrl(options.node), url, options)
@@ -133,17 +135,28 @@ const addWitness: AddCommand = (program, context) => {
     .summary('watch logs and sign that they only grow')
     .description(
       'Serves POST /add-checkpoint (C2SP tlog-witness) on loopback, or on --host. It signs a tree head once it has been ' +
-        'shown a proof that the log only grew since the last one it signed. Run it on a machine that is not the log’s.',
+        'shown a proof that the log only grew since the last one it signed. It follows rotations of the key of a log by the ' +
+        'statements in GET /v1/log. Run it on a machine that is not the log’s.',
     )
     .option('--name <name>', 'name of the witness, such as witness.example.org', 'witness.local')
     .option('--log <vkey>', 'key of a log to watch, as in `keys` of GET /v1/log; may be repeated', collect, [])
+    .option('--trust-wallet <address>', 'operator who may name keys of these logs; may be repeated', collect, [])
     .option('--home <folder>', 'where key and state are kept', '.assay-witness')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on', '4040')
-    .action(async (options: { name: string; log: string[]; home: string; host: string; port: string }) => {
-      if (options.log.length === 0) throw usageError('--log is missing', 'The keys of a log are in GET /v1/log.')
-      if (!/^\d{1,5}$/.test(options.port)) throw usageError(`not a port: ${options.port}`)
-      const { runWitness } = await import('./run-witness.ts')
-      await runWitness(context, { ...options, port: Number(options.port) })
-    })
+    .action(
+      async (options: {
+        name: string
+        log: string[]
+        trustWallet: string[]
+        home: string
+        host: string
+        port: string
+      }) => {
+        if (options.log.length === 0) throw usageError('--log is missing', 'The keys of a log are in GET /v1/log.')
+        if (!/^\d{1,5}$/.test(options.port)) throw usageError(`not a port: ${options.port}`)
+        const { runWitness } = await import('./run-witness.ts')
+        await runWitness(context, { ...options, port: Number(options.port) })
+      },
+    )
 }

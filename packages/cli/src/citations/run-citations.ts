@@ -16,6 +16,7 @@ const post = (options: BuyOptions, body: unknown): BuyOptions => ({
   method: 'POST',
   data: JSON.stringify(body),
   network: 'base',
+  outEvidence: true,
 })
 
 export async function runCite(

@@ -5,8 +5,16 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { CommandContext } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
+import { readLogStatements } from './read-log-statements.ts'
 
-export type WitnessRun = { name: string; log: string[]; home: string; host: string; port: number }
+export type WitnessRun = {
+  name: string
+  log: string[]
+  trustWallet?: string[]
+  home: string
+  host: string
+  port: number
+}
 
 const bodyBytesMax = 64_000
 
@@ -82,6 +90,8 @@ export async function openWitness(options: Omit<WitnessRun, 'host' | 'port'>) {
     name: options.name,
     privateKey: privateKeyFromSeed(seed.trim()),
     logs,
+    wallets: options.trustWallet ?? [],
+    statementsOf: readLogStatements(systemClock),
     clock: systemClock,
     store: fileStore(seenFile),
   })

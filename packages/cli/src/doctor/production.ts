@@ -11,7 +11,11 @@ export async function checkProduction(_node: Node, config: Config): Promise<Chec
       (config.rpcUrls[index] ?? []).map((url) => checkRpc(url, network.caip2, network.chainId)),
     ),
   )
-  return [...checks, await checkKeyFile(config.signingKeyFile)]
+  return [
+    ...checks,
+    await checkKeyFile('signing key', 'SIGNING_KEY_FILE', config.signingKeyFile),
+    await checkKeyFile('log key', 'LOG_KEY_FILE', config.logKeyFile),
+  ]
 }
 
 const clockSkewSecondsMax = 120
@@ -55,11 +59,10 @@ async function ask(url: string, method: string, params: unknown[]): Promise<unkn
   return result
 }
 
-async function checkKeyFile(path: string | undefined): Promise<Check> {
-  const name = 'signing key'
+async function checkKeyFile(name: string, variable: string, path: string | undefined): Promise<Check> {
   const found = path === undefined ? undefined : await stat(path).catch(() => undefined)
   if (found === undefined)
-    return fail(name, `${path ?? 'SIGNING_KEY_FILE'} cannot be read`, 'make one: openssl genpkey -algorithm ed25519')
+    return fail(name, `${path ?? variable} cannot be read`, 'make one: openssl genpkey -algorithm ed25519')
   if ((found.mode & 0o077) !== 0) return fail(name, `${path} can be read by others`, `chmod 600 ${path}`)
   return ok(name, `${path}, for the owner only`)
 }

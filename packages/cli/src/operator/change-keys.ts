@@ -1,26 +1,45 @@
+import type { Keyring } from '@assay/node'
 import type { CommandContext } from '../command-context.ts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
 import { printResult, table } from '../output.ts'
 import type { Operator } from './connect.ts'
-import { keyChangeDeps, type WalletOptions, withKeyring } from './key-changes.ts'
+import { keyChangeDeps, keyFileOf, type Purpose, type WalletOptions, withKeyring } from './key-changes.ts'
 
 export type ChangeOptions = WalletOptions & { json?: boolean; yes?: boolean; dryRun?: boolean }
 
 export async function listKeys({ terminal }: CommandContext, operator: Operator, json?: boolean): Promise<void> {
-  await withKeyring(operator, async (keyring) => {
-    const { keys, statements } = operator.node.keyDirectory(keyring)
-    const active = keyring.active().keyId
-    const activeAt = keys.findIndex((key) => key.kid === active)
-    const rows = keys.map((key, index) => ({ ...key, state: stateOf(key.revoked_at, index - activeAt) }))
-    printResult(terminal, json, { active_key_id: active, keys: rows, statements }, () =>
-      table(rows, [
-        { title: 'key', of: (row) => row.kid },
-        { title: 'state', of: (row) => row.state },
-        { title: 'valid from', of: (row) => timeText(row.nbf) },
-        { title: 'until', of: (row) => (row.exp === undefined ? '' : timeText(row.exp)) },
-      ]),
-    )
-  })
+  const answers = await withKeyring(operator, 'response', async (keyring) => listOf(operator, keyring))
+  const log = await withKeyring(operator, 'log', async (keyring) => listOf(operator, keyring))
+  const { statements, ...shown } = answers
+  const document = { ...shown, log: { active_key_id: log.active_key_id, keys: log.keys }, statements }
+  const rows = [
+    ...answers.keys.map((key) => ({ ...key, signs: 'answers' })),
+    ...log.keys.map((key) => ({ ...key, signs: 'the log' })),
+  ]
+  printResult(terminal, json, document, () =>
+    table(rows, [
+      { title: 'key', of: (row) => row.kid },
+      { title: 'state', of: (row) => row.state },
+      { title: 'signs', of: (row) => row.signs },
+      { title: 'valid from', of: (row) => timeText(row.nbf) },
+      { title: 'until', of: (row) => (row.exp === undefined ? '' : timeText(row.exp)) },
+    ]),
+  )
+}
+
+function listOf({ node }: Operator, keyring: Keyring) {
+  const { keys, statements } = node.keyDirectory(keyring)
+  const active = keyring.active().keyId
+  const signing = new Set(keyring.signers().map(({ keyId }) => keyId))
+  const activeAt = keys.findIndex((key) => key.kid === active)
+  const rows = keys.map((key, index) => ({
+    ...key,
+    state:
+      key.kid !== active && keyring.purpose === 'log' && signing.has(key.kid)
+        ? 'still signs'
+        : stateOf(key.revoked_at, index - activeAt),
+  }))
+  return { active_key_id: active, keys: rows, statements }
 }
 
 /** Newest first, so what stands before the one in use is still to come. */
@@ -36,20 +55,26 @@ export async function rotateKeys(
   context: CommandContext,
   operator: Operator,
   options: ChangeOptions & { overlap: string },
+  purpose: Purpose = 'response',
 ) {
   const { terminal } = context
   const minutes = Number(options.overlap)
   if (!(minutes >= 0 && minutes <= 100_000)) throw usageError(`--overlap: not a number of minutes: ${options.overlap}`)
-  await withKeyring(operator, async (keyring) => {
+  await withKeyring(operator, purpose, async (keyring) => {
     const deps = keyChangeDeps(operator, keyring, terminal, options)
-    const what = `a new key for ${deps.identity.node}, in use in ${minutes} min, vouched for by ${deps.identity.operator}`
+    const { node, operator: wallet } = deps.identity
+    const what =
+      purpose === 'log'
+        ? `a new key for the log of ${node}, in use at once and for ${minutes} min beside the old one, vouched for by ${wallet}`
+        : `a new key for ${node}, in use in ${minutes} min, vouched for by ${wallet}`
     if (!(await goOn(context, `Publish ${what}?`, options))) return
     const { keyId, activatesAtMs } = await operator.node.rotateKey(deps, { overlapMs: minutes * 60_000 })
-    await audit(operator, 'keys.rotate', keyId, { activates_at: new Date(activatesAtMs).toISOString() })
+    const action = purpose === 'log' ? 'log.rotate_key' : 'keys.rotate'
+    await audit(operator, action, keyId, { activates_at: new Date(activatesAtMs).toISOString() })
     printResult(terminal, options.json, { key_id: keyId, activates_at: new Date(activatesAtMs).toISOString() }, () =>
       [`published ${keyId}`, `it signs from ${new Date(activatesAtMs).toISOString()}`].join('\n'),
     )
-    sayFile(context, operator)
+    sayFile(context, operator, purpose)
   })
 }
 
@@ -62,11 +87,8 @@ export async function revokeKeys(
   const { terminal } = context
   const revokedAtMs = options.at === undefined ? operator.node.systemClock.nowMs() : Date.parse(options.at)
   if (Number.isNaN(revokedAtMs)) throw usageError(`--at: not a time: ${options.at}`, 'Such as 2026-01-31T12:00:00Z.')
-  await withKeyring(operator, async (keyring) => {
-    if (!keyring.keys().some((key) => key.keyId === keyId))
-      throw new CliError(exitCodes.failed, 'no_such_key', `the keyring has no key ${keyId}`, {
-        hint: '`assay keys list` shows the keys.',
-      })
+  const purpose = await purposeOf(operator, keyId)
+  await withKeyring(operator, purpose, async (keyring) => {
     const deps = keyChangeDeps(operator, keyring, terminal, options)
     const at = new Date(revokedAtMs).toISOString()
     if (!(await goOn(context, `Revoke ${keyId} as of ${at}? This cannot be undone.`, options))) return
@@ -75,7 +97,17 @@ export async function revokeKeys(
     printResult(terminal, options.json, { revoked: keyId, revoked_at: at, active_key_id: activeKeyId }, () =>
       [`revoked ${keyId} as of ${at}`, `${activeKeyId} signs now`].join('\n'),
     )
-    sayFile(context, operator)
+    sayFile(context, operator, purpose)
+  })
+}
+
+async function purposeOf(operator: Operator, keyId: string): Promise<Purpose> {
+  for (const purpose of ['response', 'log'] as const) {
+    const known = (keyring: Keyring) => keyring.keys().some((key) => key.keyId === keyId)
+    if (await withKeyring(operator, purpose, async (keyring) => known(keyring))) return purpose
+  }
+  throw new CliError(exitCodes.failed, 'no_such_key', `the keyring has no key ${keyId}`, {
+    hint: '`assay keys list` shows the keys.',
   })
 }
 
@@ -107,9 +139,10 @@ async function goOn({ terminal }: CommandContext, question: string, options: Cha
   throw new CliError(exitCodes.refused, 'not_confirmed', 'not confirmed; nothing was changed')
 }
 
-function sayFile({ terminal }: CommandContext, { config }: Operator): void {
-  if (config.signingKeyFile !== undefined)
-    terminal.say(`the private key was added to ${config.signingKeyFile}: copy that file to every process of this node`)
+function sayFile({ terminal }: CommandContext, { config }: Operator, purpose: Purpose): void {
+  const file = keyFileOf(config, purpose)
+  if (file !== undefined)
+    terminal.say(`the private key was added to ${file}: copy that file to every process of this node`)
 }
 
 async function audit(

@@ -6,14 +6,29 @@ import type { Operator } from './connect.ts'
 
 export type WalletOptions = { node?: string; allowNewWallet?: boolean }
 
-export async function withKeyring<T>(operator: Operator, work: (keyring: Keyring) => Promise<T>): Promise<T> {
+export type Purpose = Keyring['purpose']
+
+export const keyFileOf = ({ signingKeyFile, logKeyFile }: Operator['config'], purpose: Purpose) =>
+  purpose === 'log' ? logKeyFile : signingKeyFile
+
+function fileOption(config: Operator['config'], purpose: Purpose): { keyFile?: string } {
+  const keyFile = keyFileOf(config, purpose)
+  return keyFile === undefined ? {} : { keyFile }
+}
+
+export async function withKeyring<T>(
+  operator: Operator,
+  purpose: Purpose,
+  work: (keyring: Keyring) => Promise<T>,
+): Promise<T> {
   const { node, config, database } = operator
   const keyring = await node.createKeyring({
     database,
     clock: node.systemClock,
     rng: node.systemRng,
     log: node.silentLog,
-    ...(config.signingKeyFile === undefined ? {} : { keyFile: config.signingKeyFile }),
+    purpose,
+    ...fileOption(config, purpose),
   })
   try {
     return await work(keyring)
@@ -32,7 +47,10 @@ export function keyChangeDeps(
   const { node, config, database } = operator
   const account = operatorAccount(operator, terminal)
   const address = account.address.toLowerCase() as `0x${string}`
-  const earlier = keyring.statements().at(-1)?.wallet
+  const earlier = keyring
+    .statements()
+    .map(({ message }) => message.operator)
+    .findLast((wallet) => !/^0x0+$/.test(wallet))
   if (earlier !== undefined && earlier.toLowerCase() !== address && !options.allowNewWallet)
     throw new CliError(
       exitCodes.refused,
@@ -49,7 +67,7 @@ export function keyChangeDeps(
     keyring,
     identity: { node: nodeName(config, options.node), chainId: config.networks[0].chainId, operator: address },
     wallet: { address, signTypedData: (data) => account.signTypedData(data) },
-    ...(config.signingKeyFile === undefined ? {} : { keyFile: config.signingKeyFile }),
+    ...fileOption(config, keyring.purpose),
   }
 }
 

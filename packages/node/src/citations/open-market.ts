@@ -1,6 +1,7 @@
 import { royaltyBps, type Shop, type ShopContext } from '../http/index.ts'
 import { type Address, zeroAddress } from '../kernel/address.ts'
 import type { Hex } from '../kernel/bytes.ts'
+import { introduceLogKey } from '../signing/index.ts'
 import { createCitationAttester } from './attest/attester.ts'
 import { foldAttestations } from './attest/fold-attestations.ts'
 import { createHostTurns } from './attest/host-turns.ts'
@@ -57,7 +58,10 @@ export async function openMarket(
   const { database, clock, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
   const settings = parseMarketSettings(options.market, context.mode === 'demo')
   const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
-  const tree = openLog({ database, clock, metrics, keyring, origin })
+  const { logKeyring } = context
+  const identity = { node: context.baseUrl, chainId: base.chainId }
+  await introduceLogKey({ database, keyring, logKeyring, identity }, origin)
+  const tree = openLog({ database, clock, metrics, keyring: logKeyring, origin })
   const witnesses = await openWitnesses(context, tree, settings)
   const peers = options.peers?.(context) ?? noPeers
   const outside = [
@@ -131,7 +135,10 @@ export async function openMarket(
       await threads.stop()
       await stopListening()
     },
-    readiness: [{ name: 'transparency log', check: async () => (await guard.stop()) === undefined }],
+    readiness: [
+      { name: 'transparency log', check: async () => (await guard.stop()) === undefined },
+      { name: 'log key', check: async () => logKeyring.complete() },
+    ],
     routes: [
       ...attestRoutes(attest),
       ...creatorRoutes({

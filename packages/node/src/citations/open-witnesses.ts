@@ -8,6 +8,6 @@ export async function openWitnesses(
   tree: TransparencyLog,
   settings: Pick<MarketSettings, 'witnesses'>,
 ): Promise<readonly WitnessPeer[]> {
-  const own = mode === 'demo' ? await openDemoWitnesses({ database, clock, rng }, tree.origin, tree.keys) : []
+  const own = mode === 'demo' ? await openDemoWitnesses({ database, clock, rng }, tree) : []
   return [...settings.witnesses.map(configuredWitness), ...own.map((witness) => ({ ...witness, inside: true }))]
 }

@@ -49,6 +49,7 @@ export type Ground = {
   chains: ReadonlyMap<string, ChainPort>
   devnets: readonly Devnet[]
   keyring: Keyring
+  logKeyring: Keyring
   /** Finds out whether the database was restored to an earlier time. */
   restoreDetection: DetectDeps
   checkContractSignature: CheckContractSignature
@@ -112,6 +113,15 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
     ...(config.signingKeyFile === undefined ? {} : { keyFile: config.signingKeyFile }),
   })
   stops.push(() => keyring.close())
+  const logKeyring = await createKeyring({
+    database: store.database,
+    clock,
+    rng,
+    log,
+    purpose: 'log',
+    ...(config.logKeyFile === undefined ? {} : { keyFile: config.logKeyFile }),
+  })
+  stops.push(() => logKeyring.close())
   await ensureInstance(store.database, {
     mode: config.mode,
     chains: await Promise.all(
@@ -144,7 +154,18 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
       ),
   }
   await detectRestore(restoreDetection)
-  return { restoreDetection, store, networks, endpoints, rpcs, chains, devnets, keyring, checkContractSignature }
+  return {
+    restoreDetection,
+    store,
+    networks,
+    endpoints,
+    rpcs,
+    chains,
+    devnets,
+    keyring,
+    logKeyring,
+    checkContractSignature,
+  }
 }
 
 /** Who is paid where, as the instance row names it. */

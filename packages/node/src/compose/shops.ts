@@ -42,6 +42,7 @@ export async function shopContext(
     payouts,
     database: ground.store.database,
     keyring: ground.keyring,
+    logKeyring: ground.logKeyring,
     jws: jwsPort(ground.keyring, new URL(origins.baseUrl).host, ports.clock),
     proofs: await proofDeps(ports, ground),
     clock: ports.clock,

@@ -23,6 +23,7 @@ export type Config = {
   baseUrl: string | undefined
   apiUrl: string | undefined
   signingKeyFile: string | undefined
+  logKeyFile: string | undefined
   facilitator: FacilitatorChoice
   settlerKeys: readonly Hex[]
   /** Keys of the custody wallets, by which the node pays others. Without one nothing is paid out on that chain. */

@@ -58,6 +58,7 @@ export const environmentSchema = z.object({
   BASE_URL: z.string().optional(),
   API_URL: z.string().optional(),
   SIGNING_KEY_FILE: z.string().optional(),
+  LOG_KEY_FILE: z.string().optional(),
   FACILITATOR: z.string().optional(),
   CDP_API_KEY_ID: z.string().optional(),
   CDP_API_KEY_SECRET: z.string().optional(),

@@ -33,6 +33,8 @@ export type ShopContext = {
   payouts(): PayoutDeps | undefined
   database: Database
   keyring: Keyring
+  /** Signs the heads of the log and nothing else. */
+  logKeyring: Keyring
   jws: JwsPort
   proofs: ProofDeps
   clock: Clock

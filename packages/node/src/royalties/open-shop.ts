@@ -19,10 +19,10 @@ export type RoyaltiesShopOptions = { recipient: Address; market: Record<string, 
 /** Area C: the royalty declared in every answer's headers, and a way to remit it. */
 export function openRoyaltiesShop({ recipient, market }: RoyaltiesShopOptions): OpenShop {
   return async (context) => {
-    const { database, clock, ids, metrics, keyring, jws, apiUrl, base, payees } = context
+    const { database, clock, ids, metrics, keyring, logKeyring, jws, apiUrl, base, payees } = context
     const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
     const settings = parseMarketSettings(market, context.mode === 'demo')
-    const tree = openLog({ database, clock, metrics, keyring, origin })
+    const tree = openLog({ database, clock, metrics, keyring: logKeyring, origin })
     const guard = await openGuard({ database, clock, origin })
     const stopListening = await database.listen(repairedChannel, tree.forget, tree.forget)
     const witnesses = await openWitnesses(context, tree, settings)

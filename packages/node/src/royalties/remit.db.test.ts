@@ -81,12 +81,12 @@ test('the released answer carries the leaf of the remittance, and stands without
   const clock = { sleep: async () => {} }
   const placed = withLeaf({
     clock,
-    tree: { integrate: async () => {}, proofOf: async () => leaf, keys: () => ['k'] },
+    tree: { integrate: async () => {}, proofOf: async () => leaf, keysOf: () => ['k'], keyStatements: () => [] },
   } as never)
   expect(JSON.parse(String((await placed(answer, '')).body))).toEqual({
     id: 'roy_1',
     url: 'u',
-    log: { state: 'logged', ...leaf, keys: ['k'], witness_keys: [] },
+    log: { state: 'logged', ...leaf, keys: ['k'], witness_keys: [], key_statements: [] },
   })
   const broken = withLeaf({ clock, tree: { integrate: async () => Promise.reject(new Error('away')) } } as never)
   expect(JSON.parse(String((await broken(answer, '')).body))).toEqual({

@@ -1,9 +1,19 @@
 export { bodyDigest } from './body-digest.ts'
 export { createTokenMaker, type DerivedToken, type TokenMaker, tokenHash } from './derived-token.ts'
 export { didDocument, didKey, didKeyUrl, didWeb } from './did-document.ts'
+export { introduceLogKey } from './introduce-log-key.ts'
 export { createJwsSigner, type JwsSigner, verifyJws } from './jws.ts'
-export { keyDirectory, keyDirectoryMediaType, keyDirectoryPath, keysForIndex } from './key-directory.ts'
 export {
+  keyDirectory,
+  keyDirectoryMediaType,
+  keyDirectoryPath,
+  keysForIndex,
+  type PublishedStatement,
+  publishedStatement,
+} from './key-directory.ts'
+export {
+  isSignedByPredecessor,
+  type KeyPurpose,
   type KeyStatementMessage,
   type KeyStatementRecord,
   type KeyStatementTypedData,
@@ -18,5 +28,11 @@ export { type RevokeKeyOptions, revokeKey } from './revoke-key.ts'
 export { type KeyChangeDeps, rotateKey } from './rotate-key.ts'
 export { type CoveredComponent, contentDigest, signatureBase } from './signature-base.ts'
 export type { ResponseSigner, ResponseToSign, SignatureHeaders } from './signer.ts'
-export { generateSigningKey, type PrivateSigningKey, privateKeyFromSeed, verifyEd25519 } from './signing-key.ts'
+export {
+  generateSigningKey,
+  type PrivateSigningKey,
+  privateKeyFromSeed,
+  thumbprint,
+  verifyEd25519,
+} from './signing-key.ts'
 export { revokeTokens, tokenInForce } from './token-secret.ts'

@@ -1,13 +1,17 @@
 import { hashTypedData } from 'viem'
-import type { Address } from '../kernel/address.ts'
+import { type Address, zeroAddress } from '../kernel/address.ts'
 import { fromHex, type Hex, isHex } from '../kernel/bytes.ts'
 import { recoverAddress } from '../kernel/secp256k1.ts'
 import { nodeDomain } from './node-domain.ts'
 import { verifyEd25519 } from './signing-key.ts'
 
-/** What the operator's wallet says about a signing key. Times are unix seconds, 0 for open-ended. */
+/** What a key is for: answers and what goes with them, or the heads of the log. One never stands in for the other. */
+export type KeyPurpose = 'response' | 'log'
+
+/** What is said about a key. Times are unix seconds, 0 for open-ended. */
 export type KeyStatementMessage = {
   action: 'add' | 'rotate' | 'revoke'
+  purpose: KeyPurpose
   keyId: string
   /** base64url of the 32 public bytes. */
   publicKey: string
@@ -16,25 +20,38 @@ export type KeyStatementMessage = {
   notAfter: number
   /** Base URL of the node, so that the statement is worthless for any other. */
   node: string
+  /** Name of the log, and the size of the tree beyond which its heads bear this key; empty and 0 for other keys. */
+  origin: string
+  treeSize: number
+  /** The wallet that stands behind it; the zero address while only a key does. */
+  operator: Address
+  /** The key that vouches, empty for none, and when it stops signing; 0 when that is not decided here. */
+  predecessor: string
+  predecessorUntil: number
 }
 
 export type KeyStatementRecord = {
   message: KeyStatementMessage
   chainId: number
-  wallet: Address
-  walletSignature: Hex
+  walletSignature: Hex | null
   /** The old key's own word for its successor. */
-  predecessor?: { keyId: string; signature: string }
+  predecessorSignature: string | null
 }
 
 const types = {
   KeyStatement: [
     { name: 'action', type: 'string' },
+    { name: 'purpose', type: 'string' },
     { name: 'keyId', type: 'string' },
     { name: 'publicKey', type: 'string' },
     { name: 'notBefore', type: 'uint64' },
     { name: 'notAfter', type: 'uint64' },
     { name: 'node', type: 'string' },
+    { name: 'origin', type: 'string' },
+    { name: 'treeSize', type: 'uint64' },
+    { name: 'operator', type: 'address' },
+    { name: 'predecessor', type: 'string' },
+    { name: 'predecessorUntil', type: 'uint64' },
   ],
 } as const
 
@@ -44,7 +61,13 @@ export function keyStatementTypedData(message: KeyStatementMessage, chainId: num
     domain: nodeDomain(message.node, chainId),
     types,
     primaryType: 'KeyStatement',
-    message: { ...message, notBefore: BigInt(message.notBefore), notAfter: BigInt(message.notAfter) },
+    message: {
+      ...message,
+      notBefore: BigInt(message.notBefore),
+      notAfter: BigInt(message.notAfter),
+      treeSize: BigInt(message.treeSize),
+      predecessorUntil: BigInt(message.predecessorUntil),
+    },
   } as const
 }
 
@@ -78,16 +101,19 @@ export async function verifyKeyStatement(
   record: KeyStatementRecord,
   options: VerifyKeyStatementOptions,
 ): Promise<boolean> {
-  const { message, chainId, walletSignature, predecessor } = record
+  const { message, chainId, walletSignature } = record
   const operator = options.operator.toLowerCase() as Address
-  if (message.node !== options.node || record.wallet.toLowerCase() !== operator) return false
-  if (!isHex(walletSignature)) return false
-  if (predecessor !== undefined) {
-    const x = options.publicKeyOf(predecessor.keyId)
-    const signature = Buffer.from(predecessor.signature, 'base64url')
-    if (x === undefined || !verifyEd25519(x, predecessorBytes(message, chainId), signature)) return false
-  }
+  if (message.node !== options.node || message.operator.toLowerCase() !== operator) return false
+  if (message.predecessor !== '' && !isSignedByPredecessor(record, options.publicKeyOf(message.predecessor)))
+    return false
+  if (walletSignature === null || !isHex(walletSignature) || operator === zeroAddress) return false
   const digest = keyStatementDigest(message, chainId)
   if (recoverAddress(fromHex(digest), fromHex(walletSignature)) === operator) return true
   return (await options.checkContract?.({ address: operator, digest, signature: walletSignature })) ?? false
+}
+
+export function isSignedByPredecessor(record: KeyStatementRecord, x: string | undefined): boolean {
+  if (x === undefined || record.predecessorSignature === null) return false
+  const signature = Buffer.from(record.predecessorSignature, 'base64url')
+  return verifyEd25519(x, predecessorBytes(record.message, record.chainId), signature)
 }

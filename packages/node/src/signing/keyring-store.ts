@@ -1,7 +1,9 @@
+import { canonicalJson } from '../kernel/canonical-json.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Rng } from '../kernel/random.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
-import type { KeyStatementMessage, KeyStatementRecord } from './key-statement.ts'
+import { publishedStatement } from './key-directory.ts'
+import type { KeyPurpose, KeyStatementMessage, KeyStatementRecord } from './key-statement.ts'
 import type { PrivateKeyStore } from './private-keys.ts'
 import { generateSigningKey, type PublicSigningKey } from './signing-key.ts'
 
@@ -22,7 +24,11 @@ export async function lockKeyring(tx: Tx): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1)', [keyringLock])
 }
 
-export async function readKeyring(sql: Sql): Promise<{ rows: KeyringRow[]; statements: KeyStatementRecord[] }> {
+/** The keys of one purpose, and all statements: verifiers need those about both together. */
+export async function readKeyring(
+  sql: Sql,
+  purpose: KeyPurpose,
+): Promise<{ rows: KeyringRow[]; statements: KeyStatementRecord[] }> {
   const keys = await sql.query<{
     key_id: string
     public_x: string
@@ -30,13 +36,11 @@ export async function readKeyring(sql: Sql): Promise<{ rows: KeyringRow[]; state
     activates_at: Date
     retires_at: Date | null
     revoked_at: Date | null
-  }>('select * from keyring order by activates_at, key_id')
+  }>('select * from keyring where purpose = $1 order by activates_at, key_id', [purpose])
   const statements = await sql.query<{
     message: KeyStatementMessage
     chain_id: bigint
-    wallet: `0x${string}`
-    wallet_signature: `0x${string}`
-    predecessor_key_id: string | null
+    wallet_signature: `0x${string}` | null
     predecessor_signature: string | null
   }>('select * from key_statement order by statement_id')
   return {
@@ -51,46 +55,53 @@ export async function readKeyring(sql: Sql): Promise<{ rows: KeyringRow[]; state
     statements: statements.rows.map((row) => ({
       message: row.message,
       chainId: Number(row.chain_id),
-      wallet: row.wallet,
       walletSignature: row.wallet_signature,
-      ...(row.predecessor_key_id === null || row.predecessor_signature === null
-        ? {}
-        : { predecessor: { keyId: row.predecessor_key_id, signature: row.predecessor_signature } }),
+      predecessorSignature: row.predecessor_signature,
     })),
   }
 }
 
-export async function insertKey(tx: Tx, key: PublicSigningKey, nowMs: number, activatesAtMs: number): Promise<void> {
-  await tx.query('insert into keyring (key_id, public_x, created_at, activates_at) values ($1, $2, $3, $4)', [
-    key.keyId,
-    key.x,
-    new Date(nowMs),
-    new Date(activatesAtMs),
-  ])
-}
-
-export async function insertStatement(tx: Tx, record: KeyStatementRecord, nowMs: number): Promise<void> {
+export async function insertKey(
+  tx: Tx,
+  purpose: KeyPurpose,
+  key: PublicSigningKey,
+  nowMs: number,
+  activatesAtMs: number,
+): Promise<void> {
   await tx.query(
-    `insert into key_statement (key_id, action, message, chain_id, wallet, wallet_signature, predecessor_key_id, predecessor_signature, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      record.message.keyId,
-      record.message.action,
-      JSON.stringify(record.message),
-      record.chainId,
-      record.wallet,
-      record.walletSignature,
-      record.predecessor?.keyId ?? null,
-      record.predecessor?.signature ?? null,
-      new Date(nowMs),
-    ],
+    'insert into keyring (key_id, public_x, created_at, activates_at, purpose) values ($1, $2, $3, $4, $5)',
+    [key.keyId, key.x, new Date(nowMs), new Date(activatesAtMs), purpose],
   )
 }
 
-export async function retireKeysBefore(tx: Tx, keyId: string, retiresAtMs: number): Promise<void> {
+/** A statement is also a leaf of the log: what was said about keys cannot be unsaid. */
+export async function insertStatement(tx: Tx, record: KeyStatementRecord, nowMs: number): Promise<void> {
+  const { message, chainId, walletSignature, predecessorSignature } = record
+  const { rows } = await tx.query<{ id: bigint }>(
+    `insert into key_statement (key_id, action, message, chain_id, wallet, wallet_signature, predecessor_key_id, predecessor_signature, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning statement_id as id`,
+    [
+      message.keyId,
+      message.action,
+      JSON.stringify(message),
+      chainId,
+      message.operator,
+      walletSignature,
+      message.predecessor === '' ? null : message.predecessor,
+      predecessorSignature,
+      new Date(nowMs),
+    ],
+  )
+  const entry = canonicalJson({ type: 'assay.key_statement/v1', ...publishedStatement(record) })
+  const kind = message.purpose === 'log' ? 'log_key' : 'key_statement'
+  await tx.query('select log_append($1, $2, $3)', [kind, `key_statement:${rows[0]?.id}`, entry])
+}
+
+export async function retireKeysBefore(tx: Tx, purpose: KeyPurpose, keyId: string, retiresAtMs: number): Promise<void> {
   await tx.query(
-    'update keyring set retires_at = greatest($2, activates_at) where key_id <> $1 and retires_at is null',
-    [keyId, new Date(retiresAtMs)],
+    `update keyring set retires_at = greatest($2, activates_at)
+     where purpose = $3 and key_id <> $1 and retires_at is null`,
+    [keyId, new Date(retiresAtMs), purpose],
   )
 }
 
@@ -106,21 +117,24 @@ export async function announceKeyring(tx: Tx): Promise<void> {
   await tx.query('select pg_notify($1, $2)', [keyringChannel, 'changed'])
 }
 
+export const purposeText = { response: 'answers', log: 'the log' } as const
+
 /** A node without keys publishes its first one: the newest of the operator's file, or a fresh one in demo mode. */
 export async function storeFirstKey(
   database: Database,
   secrets: PrivateKeyStore,
-  clock: Clock,
-  rng: Rng,
+  { clock, rng, purpose }: { clock: Clock; rng: Rng; purpose: KeyPurpose },
 ): Promise<void> {
   const given = secrets.kind === 'file' ? (await secrets.load()).at(-1) : undefined
   await database.transaction(async (tx) => {
     await lockKeyring(tx)
-    const { rows } = await tx.query('select 1 from keyring limit 1')
+    const { rows } = await tx.query('select 1 from keyring where purpose = $1 limit 1', [purpose])
     if (rows.length > 0) return
     const key = given ?? generateSigningKey(rng)
+    const { rowCount } = await tx.query('select from keyring where key_id = $1', [key.keyId])
+    if (rowCount > 0) throw new Error(`the key for ${purposeText[purpose]} has another purpose already: make another`)
     const nowMs = clock.nowMs()
-    await insertKey(tx, key, nowMs, nowMs)
+    await insertKey(tx, purpose, key, nowMs, nowMs)
     await secrets.addWith(tx, key)
   })
 }

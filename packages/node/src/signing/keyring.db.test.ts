@@ -10,6 +10,7 @@ import { systemRng } from '../kernel/random.ts'
 import type { Database } from '../store/database.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { didDocument } from './did-document.ts'
+import { introduceLogKey } from './introduce-log-key.ts'
 import { keyDirectory } from './key-directory.ts'
 import type { StatementWallet } from './key-statement.ts'
 import { verifyKeyStatement } from './key-statement.ts'
@@ -99,7 +100,7 @@ test('a rotation is published before it is used, signed by the old key and the w
   const [statement] = keyring.statements()
   if (statement === undefined) throw new Error('a rotation leaves a statement')
   const publicKeyOf = (id: string) => keyring.keys().find((key) => key.keyId === id)?.x
-  expect(statement.predecessor?.keyId).toBe(oldKeyId)
+  expect(statement.message.predecessor).toBe(oldKeyId)
   expect(await verifyKeyStatement(statement, { ...identity, publicKeyOf })).toBe(true)
   expect(await verifyKeyStatement(statement, { ...identity, node: 'http://other', publicKeyOf })).toBe(false)
   expect(await verifyKeyStatement(statement, { ...identity, publicKeyOf: () => undefined })).toBe(false)
@@ -197,6 +198,47 @@ test('a key revoked while its successor waits is replaced at once, and the repla
   advance(700_000)
   expect(keyring.active().keyId).toBe(activeKeyId)
   expect(keyring.complete()).toBe(true)
+  await keyring.close()
+})
+
+test('a key revoked right after its rotation left the node with one that is about to retire', async () => {
+  const { keyring, clock, advance, deps } = await openKeyring()
+  await rotateKey(deps)
+  advance(600_000)
+  const { activeKeyId } = await revokeKey(deps, { keyId: keyring.active().keyId, revokedAtMs: clock.nowMs() })
+  advance(120_000)
+  await keyring.refresh()
+  expect(keyring.active().keyId).toBe(activeKeyId)
+  expect(keyring.complete()).toBe(true)
+  await keyring.close()
+})
+
+test('the log has a keyring of its own: used at once beside the old key, and neither stands in for the other', async () => {
+  const { keyring, advance, deps, options } = await openKeyring()
+  await deps.database.query("update log_tree set origin = 'node.test/v1/log'")
+  const log = await createKeyring({ ...options, purpose: 'log' })
+  await introduceLogKey({ database: deps.database, keyring, logKeyring: log, identity }, 'node.test/v1/log')
+  const first = log.active().keyId
+  const { keyId } = await rotateKey({ ...deps, keyring: log }, { overlapMs: 60_000 })
+  expect(log.signers().map((key) => key.keyId)).toEqual([keyId, first])
+  expect(keyring.keys()).toHaveLength(1)
+  advance(61_000)
+  expect(log.signers().map((key) => key.keyId)).toEqual([keyId])
+  expect(log.statements().map(({ message }) => [message.action, message.purpose, message.predecessor])).toEqual([
+    ['add', 'log', keyring.active().keyId],
+    ['rotate', 'log', first],
+  ])
+  const { rows } = await deps.database.query("select kind from log_entry where kind = 'log_key'")
+  expect(rows).toHaveLength(2)
+  await Promise.all([keyring.close(), log.close()])
+})
+
+test('the file of the log may not hold the key that signs answers', async () => {
+  const keyFile = join(folder, 'shared.json')
+  const { d } = generateSigningKey(systemRng)
+  await writeFile(keyFile, JSON.stringify({ keys: [{ kty: 'OKP', crv: 'Ed25519', d }] }), { mode: 0o600 })
+  const { keyring, options } = await openKeyring(keyFile)
+  await expect(createKeyring({ ...options, purpose: 'log' })).rejects.toThrow('another purpose')
   await keyring.close()
 })
 

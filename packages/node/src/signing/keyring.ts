@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Rng } from '../kernel/random.ts'
 import type { Database } from '../store/database.ts'
-import type { KeyStatementRecord } from './key-statement.ts'
+import type { KeyPurpose, KeyStatementRecord } from './key-statement.ts'
 import { type KeyringRow, keyringChannel, readKeyring, storeFirstKey } from './keyring-store.ts'
 import { createPrivateKeyStore, type PrivateKeyStore } from './private-keys.ts'
 import type { PrivateSigningKey } from './signing-key.ts'
@@ -12,12 +12,16 @@ import type { PrivateSigningKey } from './signing-key.ts'
 export type KeyringIdentity = { node: string; chainId: number; operator: Address }
 
 export type Keyring = {
+  readonly purpose: KeyPurpose
   /** The key that signs now. Follows the database, so all processes switch at the same second. */
   active(): PrivateSigningKey
+  /** Every key that is in force now and held here, the newest first: while one replaces another there are two. */
+  signers(): readonly PrivateSigningKey[]
   /** A key of this node whose private half this process holds, whether it signs now or not. */
   held(keyId: string): PrivateSigningKey | undefined
-  /** Every key ever published, oldest first. */
+  /** Every key of this purpose ever published, oldest first. */
   keys(): readonly KeyringRow[]
+  /** About keys of every purpose. */
   statements(): readonly KeyStatementRecord[]
   /** False when the key that should sign now is not in this process's key file. */
   complete(): boolean
@@ -32,7 +36,9 @@ export type KeyringOptions = {
   clock: Clock
   rng: Rng
   log: Log
-  /** SIGNING_KEY_FILE. Without it (demo) private keys are shared through the database. */
+  /** What the keys are for; answers, unless it says otherwise. */
+  purpose?: KeyPurpose
+  /** SIGNING_KEY_FILE or LOG_KEY_FILE. Without it (demo) private keys are shared through the database. */
   keyFile?: string
   refreshMs?: number
 }
@@ -45,9 +51,9 @@ type Snapshot = {
 
 /** Loads the shared keyring, publishing a first key where there is none, and keeps following it. */
 export async function createKeyring(options: KeyringOptions): Promise<Keyring> {
-  const { database, clock, rng, log, refreshMs = 30_000 } = options
+  const { database, clock, rng, log, refreshMs = 30_000, purpose = 'response' } = options
   const secrets = createPrivateKeyStore(database, options.keyFile)
-  await storeFirstKey(database, secrets, clock, rng)
+  await storeFirstKey(database, secrets, { clock, rng, purpose })
   const state = followKeyring({ clock, log })
   // Reads overlap: the poll, a notification, a caller. One that began earlier but ends later must not undo a revocation.
   let begun = 0
@@ -55,7 +61,7 @@ export async function createKeyring(options: KeyringOptions): Promise<Keyring> {
   const refresh = async () => {
     begun += 1
     const read = begun
-    const snapshot = await loadSnapshot(database, secrets)
+    const snapshot = await loadSnapshot(database, secrets, purpose)
     if (read < accepted) return
     accepted = read
     state.accept(snapshot)
@@ -74,6 +80,7 @@ export async function createKeyring(options: KeyringOptions): Promise<Keyring> {
   })()
 
   return {
+    purpose,
     ...state.view,
     refresh,
     close: async () => {
@@ -84,13 +91,17 @@ export async function createKeyring(options: KeyringOptions): Promise<Keyring> {
   }
 }
 
-async function loadSnapshot(database: Database, secrets: PrivateKeyStore): Promise<Snapshot> {
-  const { rows, statements } = await readKeyring(database)
+async function loadSnapshot(database: Database, secrets: PrivateKeyStore, purpose: KeyPurpose): Promise<Snapshot> {
+  const { rows, statements } = await readKeyring(database, purpose)
   return { rows, statements, held: await secrets.load() }
 }
 
 /** A keyring of one given key, for tools and tests that have no database. */
-export function createFixedKeyring(key: PrivateSigningKey, activatesAtMs: number): Keyring {
+export function createFixedKeyring(
+  key: PrivateSigningKey,
+  activatesAtMs: number,
+  purpose: KeyPurpose = 'response',
+): Keyring {
   const row: KeyringRow = {
     keyId: key.keyId,
     x: key.x,
@@ -100,7 +111,9 @@ export function createFixedKeyring(key: PrivateSigningKey, activatesAtMs: number
     revokedAtMs: undefined,
   }
   return {
+    purpose,
     active: () => key,
+    signers: () => [key],
     held: (keyId) => (keyId === key.keyId ? key : undefined),
     keys: () => [row],
     statements: () => [],
@@ -138,6 +151,13 @@ function followKeyring({ clock, log }: { clock: Clock; log: Log }) {
       if (clock.nowMs() >= chooseAgainAtMs) choose()
       if (chosen === undefined) throw new Error('this process holds no signing key of the keyring')
       return chosen
+    },
+    signers: () => {
+      const nowMs = clock.nowMs()
+      return dueKeys(snapshot.rows, nowMs)
+        .filter((row) => row.retiresAtMs === undefined || row.retiresAtMs > nowMs)
+        .flatMap((row) => snapshot.held.find((key) => key.keyId === row.keyId) ?? [])
+        .reverse()
     },
     held: (keyId: string) => snapshot.held.find((key) => key.keyId === keyId),
     keys: () => snapshot.rows,

@@ -24,7 +24,8 @@ export type RevokeKeyOptions = {
  * at once, vouched for by the wallet alone: the word of a stolen key is worth nothing.
  */
 export async function revokeKey(deps: KeyChangeDeps, options: RevokeKeyOptions): Promise<{ activeKeyId: string }> {
-  const { database, clock, rng, keyring, identity } = deps
+  const { database, clock, rng, keyring } = deps
+  const { purpose } = keyring
   await keyring.refresh()
   const target = keyring.keys().find((row) => row.keyId === options.keyId)
   if (target === undefined) throw new Problem('not_found', { detail: 'The keyring has no such key.' })
@@ -33,24 +34,28 @@ export async function revokeKey(deps: KeyChangeDeps, options: RevokeKeyOptions):
 
   const revocation = await signedStatement(
     deps,
-    statementFor(identity, 'revoke', target, target.activatesAtMs, options.revokedAtMs),
+    await statementFor(deps, 'revoke', target, {
+      notBeforeMs: target.activatesAtMs,
+      notAfterMs: options.revokedAtMs,
+    }),
   )
   const replacement = needsReplacement(keyring.keys(), options.keyId, clock.nowMs())
     ? generateSigningKey(rng)
     : undefined
   const nowMs = clock.nowMs()
-  const addition = replacement && (await signedStatement(deps, statementFor(identity, 'add', replacement, nowMs, 0)))
+  const addition =
+    replacement && (await signedStatement(deps, await statementFor(deps, 'add', replacement, { notBeforeMs: nowMs })))
   const secrets = createPrivateKeyStore(database, deps.keyFile)
   if (replacement) await secrets.addBefore(replacement)
   await database.transaction(async (tx) => {
     await lockKeyring(tx)
     await markRevoked(tx, options.keyId, options.revokedAtMs)
     await insertStatement(tx, revocation, nowMs)
-    await revokeKeyTokens(tx, nowMs)
+    if (purpose === 'response') await revokeKeyTokens(tx, nowMs)
     if (replacement && addition) {
-      await insertKey(tx, replacement, nowMs, nowMs)
+      await insertKey(tx, purpose, replacement, nowMs, nowMs)
       await secrets.addWith(tx, replacement)
-      await retireKeysBefore(tx, replacement.keyId, nowMs)
+      await retireKeysBefore(tx, purpose, replacement.keyId, nowMs)
       await insertStatement(tx, addition, nowMs)
     }
     await announceKeyring(tx)
@@ -65,6 +70,7 @@ function needsReplacement(rows: readonly KeyringRow[], revokedKeyId: string, now
       row.keyId !== revokedKeyId &&
       row.revokedAtMs === undefined &&
       row.activatesAtMs <= nowMs &&
-      (row.retiresAtMs === undefined || row.retiresAtMs > nowMs),
+      // One that is being replaced stops soon: it cannot go on alone.
+      row.retiresAtMs === undefined,
   )
 }

@@ -1,8 +1,10 @@
+import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { Rng } from '../kernel/random.ts'
-import type { Database } from '../store/database.ts'
+import type { Database, Sql } from '../store/database.ts'
 import {
+  type KeyPurpose,
   type KeyStatementMessage,
   type KeyStatementRecord,
   keyStatementTypedData,
@@ -39,7 +41,10 @@ export const defaultOverlapMs = 600_000
 /** A process that hears late of the switch still signs with the old key this long. */
 const retireGraceMs = 60_000
 
-/** Publishes a new key, vouched for by the old one and by the operator's wallet, before it is used. */
+/**
+ * Publishes a new key, vouched for by the old one and by the operator's wallet. A key for answers is published before it is
+ * used. A key of the log is used at once and beside the old one, so that a witness that knows only that one still signs.
+ */
 export async function rotateKey(
   deps: KeyChangeDeps,
   options: { overlapMs?: number } = {},
@@ -47,23 +52,29 @@ export async function rotateKey(
   const { database, clock, rng, keyring, identity } = deps
   const secrets = createPrivateKeyStore(database, deps.keyFile)
   const key = generateSigningKey(rng)
-  const activatesAtMs = clock.nowMs() + (options.overlapMs ?? defaultOverlapMs)
+  const { purpose } = keyring
+  const times = rotationTimes(purpose, clock.nowMs(), options.overlapMs)
+  const { activatesAtMs } = times
   const old = keyring.active()
-  const message = statementFor(identity, 'rotate', key, activatesAtMs, 0)
+  const message = {
+    ...(await statementFor(deps, 'rotate', key, { notBeforeMs: activatesAtMs })),
+    predecessor: old.keyId,
+    predecessorUntil: Math.floor(times.retiresAtMs / 1000),
+  }
   const signature = signEd25519(old, predecessorBytes(message, identity.chainId)).toString('base64url')
-  const record = await signedStatement(deps, message, { keyId: old.keyId, signature })
+  const record = await signedStatement(deps, message, signature)
   await secrets.addBefore(key)
   await database.transaction(async (tx) => {
     await lockKeyring(tx)
     const nowMs = clock.nowMs()
-    const { rows } = await readKeyring(tx)
+    const { rows } = await readKeyring(tx, purpose)
     if (rows.some((row) => row.activatesAtMs > nowMs))
       throw new Problem('bad_request', { detail: 'A rotation is already under way; wait until its key is in use.' })
     if (rows.find((row) => row.keyId === old.keyId)?.revokedAtMs !== undefined)
       throw new Problem('bad_request', { detail: 'The key in use was revoked meanwhile; rotate again.' })
-    await insertKey(tx, key, nowMs, activatesAtMs)
+    await insertKey(tx, purpose, key, nowMs, activatesAtMs)
     await secrets.addWith(tx, key)
-    await retireKeysBefore(tx, key.keyId, activatesAtMs + retireGraceMs)
+    await retireKeysBefore(tx, purpose, key.keyId, times.retiresAtMs)
     await insertStatement(tx, record, nowMs)
     await announceKeyring(tx)
   })
@@ -71,36 +82,56 @@ export async function rotateKey(
   return { keyId: key.keyId, activatesAtMs }
 }
 
-export function statementFor(
-  identity: KeyringIdentity,
+export const logOverlapMs = 7 * 86_400_000
+
+function rotationTimes(purpose: KeyPurpose, nowMs: number, overlapMs: number | undefined) {
+  if (purpose === 'log') return { activatesAtMs: nowMs, retiresAtMs: nowMs + (overlapMs ?? logOverlapMs) }
+  const activatesAtMs = nowMs + (overlapMs ?? defaultOverlapMs)
+  return { activatesAtMs, retiresAtMs: activatesAtMs + retireGraceMs }
+}
+
+export async function statementFor(
+  { database, identity, keyring }: Pick<KeyChangeDeps, 'database' | 'identity' | 'keyring'>,
   action: KeyStatementMessage['action'],
   key: PublicSigningKey,
-  notBeforeMs: number,
-  notAfterMs: number,
-): KeyStatementMessage {
+  times: { notBeforeMs: number; notAfterMs?: number },
+): Promise<KeyStatementMessage> {
+  const { purpose } = keyring
   return {
     action,
+    purpose,
     keyId: key.keyId,
     publicKey: key.x,
-    notBefore: Math.floor(notBeforeMs / 1000),
-    notAfter: Math.floor(notAfterMs / 1000),
+    notBefore: Math.floor(times.notBeforeMs / 1000),
+    notAfter: Math.floor((times.notAfterMs ?? 0) / 1000),
     node: identity.node,
+    ...(purpose === 'log' ? await logPlace(database) : { origin: '', treeSize: 0 }),
+    operator: identity.operator.toLowerCase() as Address,
+    predecessor: '',
+    predecessorUntil: 0,
   }
+}
+
+/** The log that the key is for, and how far it has grown. */
+export async function logPlace(sql: Sql): Promise<{ origin: string; treeSize: number }> {
+  const { rows } = await sql.query<{ origin: string | null; size: bigint }>('select origin, size from log_tree')
+  const { origin, size } = rows[0] ?? {}
+  if (!origin) throw new Problem('bad_request', { detail: 'The log has no name yet: start the node once.' })
+  return { origin, treeSize: Number(size) }
 }
 
 /** Asks the wallet, and checks what it gave before anything is stored. */
 export async function signedStatement(
   deps: KeyChangeDeps,
   message: KeyStatementMessage,
-  predecessor?: KeyStatementRecord['predecessor'],
+  predecessorSignature: string | null = null,
 ): Promise<KeyStatementRecord> {
   const { identity, wallet, keyring } = deps
   const record: KeyStatementRecord = {
     message,
     chainId: identity.chainId,
-    wallet: identity.operator,
     walletSignature: await wallet.signTypedData(keyStatementTypedData(message, identity.chainId)),
-    ...(predecessor === undefined ? {} : { predecessor }),
+    predecessorSignature,
   }
   const valid = await verifyKeyStatement(record, {
     node: identity.node,

@@ -38,9 +38,8 @@ test('the key statement of the vectors verifies for its node and operator', asyn
   const record = {
     message,
     chainId: chain_id,
-    wallet,
     walletSignature: wallet_signature,
-    predecessor: { keyId: vector.key.key_id, signature: predecessor_signature },
+    predecessorSignature: predecessor_signature,
   }
   const publicKeyOf = () => vector.key.x
   expect(await verifyKeyStatement(record, { node: message.node, operator: wallet, publicKeyOf })).toBe(true)

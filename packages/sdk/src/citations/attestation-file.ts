@@ -38,6 +38,7 @@ export type CitationAttestation = {
     checkpoint?: string
     keys?: string[]
     witness_keys?: string[]
+    key_statements?: unknown[]
   }
 }
 

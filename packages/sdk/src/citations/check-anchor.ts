@@ -7,7 +7,7 @@ import type { VerifyAttestationOptions } from './verify-attestation.ts'
 type Head = { size: number; root: string }
 
 /**
- * A head on chain is the same for everybody. The file may name one that its own tree head grew from; whether that one is on
+ * A head on chain is the same for everybody. The file may name one that is of one tree with its own; whether that one is on
  * chain is for the verifier to say. Another root at the same size is a second tree, whatever the policy says.
  */
 export function checkAnchor(
@@ -18,7 +18,7 @@ export function checkAnchor(
   const { anchor } = log as { anchor?: unknown }
   const named = anchor === undefined ? undefined : provenAnchor(anchor, head, Number(log.leaf_index))
   if (anchor !== undefined && !named)
-    return { check: failed('anchor', 'the tree head did not grow from the anchor that the file names') }
+    return { check: failed('anchor', 'the tree head and the anchor that the file names are not of one tree') }
   const covers = named
     ? ['size', 'root', 'consistency_proof', 'consistency_proof.**'].map((name) => `log.anchor.${name}`)
     : []
@@ -32,13 +32,15 @@ export function checkAnchor(
   return { check: (policy?.anchor ? failed : notChecked)('anchor', detail), covers }
 }
 
-/** The named head, when it holds the entry and the tree of the file begins with it. */
+/** The named head, when it holds the entry, and of it and the head of the file the later begins with the earlier. */
 function provenAnchor(anchor: unknown, head: Checkpoint, leafIndex: number): Head | undefined {
   if (!isRecord(anchor) || !Array.isArray(anchor.consistency_proof)) return undefined
   const { size, root } = anchor
   if (!/^[1-9][0-9]{0,14}$/.test(String(size)) || !/^0x[0-9a-f]{64}$/.test(String(root))) return undefined
   const named = { size: Number(size), root: String(root) }
   const proof = anchor.consistency_proof.map((text) => fromBase64(String(text)) ?? new Uint8Array())
-  const earlier = { size: named.size, root: hexToBytes(named.root as `0x${string}`) }
-  return named.size > leafIndex && verifyConsistency(earlier, head, proof) ? named : undefined
+  const anchored = { size: named.size, root: hexToBytes(named.root as `0x${string}`) }
+  const grew =
+    named.size <= head.size ? verifyConsistency(anchored, head, proof) : verifyConsistency(head, anchored, proof)
+  return named.size > leafIndex && grew ? named : undefined
 }

@@ -115,16 +115,19 @@ const signedFields = [
 
 export async function checkSignature({ attestation }: CitationAttestation): Promise<Finding> {
   const { message, domain, uid } = attestation.sig
+  if (![message.refUID, message.data, message.salt].every((text) => /^0x[0-9a-f]*$/.test(text)))
+    throw new Error('hex has small letters')
   const typed = { ...message, time: BigInt(message.time), expirationTime: BigInt(message.expirationTime) }
   const signer = await recoverAddress({
     hash: hashTypedData({ domain, types: attestTypes, primaryType: 'Attest', message: typed }),
     signature: signatureBytes(attestation.sig.signature),
   })
-  if (signer !== attestation.signer) return { check: failed('signature', 'it was not signed by the signer it names') }
-  if (uidOf(typed) !== uid) return { check: failed('signature', 'the identifier does not follow from the attestation') }
+  if (signer !== attestation.signer) return { check: failed('attestation', 'it was not signed by the signer it names') }
+  if (uidOf(typed) !== uid)
+    return { check: failed('attestation', 'the identifier does not follow from the attestation') }
   const at = new Date(Number(message.time) * 1000).toISOString()
   return {
-    check: passed('signature', `signed by ${attestation.signer}, ${at}`),
+    check: passed('attestation', `signed by ${attestation.signer}, ${at}`),
     covers: [...signedFields, 'attestation.signer'],
   }
 }

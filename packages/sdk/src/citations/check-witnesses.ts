@@ -41,6 +41,7 @@ function readWitnessKey(vkey: unknown): NoteKey | undefined {
 
 const isBy = (one: Cosignature, key: NoteKey | undefined) => one.name === key?.name && one.keyId === key.keyId
 const timeText = (seconds: number) => new Date(seconds * 1000).toISOString()
+const shortTime = (seconds: number) => timeText(seconds).replace('.000Z', 'Z')
 const listText = (list: readonly Cosignature[]) =>
   list.map(({ name, seconds }) => `${name} at ${timeText(seconds)}`).join(', ')
 
@@ -69,7 +70,7 @@ function shownWitnesses(file: CitationAttestation, found: Cosignatures): { probl
   for (const [index, { name, cosigned_at }] of witnesses.entries()) {
     if (![...found.named, ...(found.trusted ?? [])].some((key) => key?.name === name)) continue
     const same = found.verified.some(
-      (one) => one.name === name && one.seconds * 1000 === Date.parse(String(cosigned_at)),
+      (one) => one.name === name && [timeText(one.seconds), shortTime(one.seconds)].includes(String(cosigned_at)),
     )
     if (!same) return { problem: `the tree head does not hold the signature of ${String(name)} that the file lists` }
     covers.push(`log.witnesses[${index}].name`, `log.witnesses[${index}].cosigned_at`)

@@ -1,5 +1,6 @@
 export { type CitationAttestation, parseAttestation } from './attestation-file.ts'
 export { auditEpoch, type EpochAudit, type ReadChainRoot } from './audit-epoch.ts'
+export { awaitWitnesses, witnessesOf } from './await-witnesses.ts'
 export {
   type AttestCitation,
   anchorClaim,

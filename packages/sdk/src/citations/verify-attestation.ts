@@ -1,22 +1,21 @@
+import { type FileKeys, type KeyTrust, type ResolvedKeys, resolveKeys } from '../evidence-keys.ts'
+import { wasValid } from '../follow-keys.ts'
 import { attesterCheck } from '../tokens/verify-report.ts'
-import { readDirectory } from '../trusted-keys.ts'
 import type { EvidenceReport } from '../verify-evidence.ts'
 import { type CitationAttestation, type Finding, failed, guarded, notChecked, passed } from './attestation-file.ts'
-import { checkLog, isValidAt } from './check-log.ts'
+import { checkLog, type LoggedHead, readHead } from './check-log.ts'
 import { checkRecord, checkSignature } from './check-record.ts'
 import { checkShown } from './check-shown.ts'
 import { uncoveredFields } from './coverage.ts'
 import type { VerifyPolicy } from './policy.ts'
 
-export type VerifyAttestationOptions = {
-  /** Keys of the node from another source than the file. */
-  trustedDirectory?: unknown
+export type VerifyAttestationOptions = KeyTrust & {
   /** Keys of witnesses you trust, as `name+id+base64`. All must have signed, unless the policy says how many. */
   witnesses?: readonly string[]
   /** Tree heads that you read on chain; the root in hex. */
   anchors?: readonly { size: number; root: string }[]
   /**
-   * Decides what is enough. Without one, a file that claims to be logged needs the signature of at least one witness, by a
+   * Decides what is enough. Without one, the record must be in the log under a head that at least one witness signed, by a
    * key in the file where you name none.
    */
   policy?: VerifyPolicy | undefined
@@ -24,32 +23,47 @@ export type VerifyAttestationOptions = {
   nowMs?: number
 }
 
-/** Checks an attestation with nothing but its own bytes and the keys given. */
+/** Checks an attestation with nothing but its own bytes and what is trusted. */
 export async function verifyAttestation(
   file: CitationAttestation,
   options: VerifyAttestationOptions = {},
 ): Promise<EvidenceReport> {
-  const findings = [
-    ...(await Promise.all([
-      guarded('record', () => checkRecord(file)),
-      guarded('signature', () => checkSignature(file)),
-      guarded('attester', () => checkAttester(file)),
-      guarded('shown', () => checkShown(file)),
-      guarded('keys', () => checkKey(file, options)),
-    ])),
-    ...(await checkLog(file, options)),
-    ...checkAge(file, options),
-  ]
+  const resolved = await resolveKeys(attestationKeys(file, ''), options)
+  const findings = await attestationFindings(file, resolved, options)
   const checks = findings.map(({ check }) => check)
-  checks.push(notChecked('truth', 'that these bytes were served and paid for is attested, never that they are true'))
   return {
     ok: checks.every((check) => check.status !== 'failed'),
     checks,
-    notCovered: uncoveredFields(
-      file,
-      findings.flatMap(({ covers }) => covers ?? []),
-    ),
+    notCovered: uncoveredFields(file, [...findings.flatMap(({ covers }) => covers ?? []), ...resolved.covers]),
   }
+}
+
+/** What the file says about keys; `at` is the place of the attestation in it. */
+export function attestationKeys(file: CitationAttestation, at: string): FileKeys {
+  return {
+    statements: [{ at: `${at}log.key_statements`, list: file.log.key_statements }],
+    responseKeys: [String(file.attestation.public_key)],
+  }
+}
+
+export async function attestationFindings(
+  file: CitationAttestation,
+  resolved: ResolvedKeys,
+  options: VerifyAttestationOptions,
+): Promise<Finding[]> {
+  const logged = await readHead(file, options).catch(() => undefined)
+  return [
+    ...(await Promise.all([
+      guarded('record', () => checkRecord(file)),
+      guarded('attestation', () => checkSignature(file)),
+      guarded('attester', () => checkAttester(file)),
+      guarded('shown', () => checkShown(file)),
+      guarded('keys', () => checkKey(file, logged, resolved, options)),
+    ])),
+    ...(await checkLog(file, logged, resolved, options)),
+    ...checkAge(file, options),
+    { check: notChecked('truth', 'that these bytes were served and paid for is attested, never that they are true') },
+  ]
 }
 
 async function checkAttester({ attestation, record }: CitationAttestation): Promise<Finding> {
@@ -65,20 +79,26 @@ async function checkAttester({ attestation, record }: CitationAttestation): Prom
   return { check, covers: ['key_id', 'public_key', 'attester_statement'].map((name) => `attestation.${name}`) }
 }
 
-/** The key is the node's, and was valid at the time that the attestation names. */
-function checkKey({ attestation, record }: CitationAttestation, options: VerifyAttestationOptions): Finding {
-  const { trustedDirectory, policy } = options
-  if (trustedDirectory === undefined) {
-    const detail = `the key comes from the file itself; whether it is that of ${record.node} is not known`
-    return { check: (policy?.keyValid ? failed : notChecked)('keys', detail) }
-  }
-  const known = readDirectory(trustedDirectory).keys.find((key) => key.keyId === attestation.key_id)
-  if (known?.x !== attestation.public_key) return { check: failed('keys', 'the key is not in the given directory') }
-  return {
-    check: isValidAt(known, Number(attestation.sig.message.time))
-      ? passed('keys', 'the key is in the given directory, and was valid when it signed')
-      : failed('keys', 'the key was not valid when it signed'),
-  }
+/**
+ * The key is the node's, and was valid at the time that the attestation names. A thief can name any time, so of a key that
+ * was taken back only that counts which a witness had seen before.
+ */
+function checkKey(
+  { attestation, record }: CitationAttestation,
+  logged: LoggedHead | undefined,
+  { keys, trusted, source }: ResolvedKeys,
+  { policy }: VerifyAttestationOptions,
+): Finding {
+  const known = keys.get(attestation.key_id)
+  if (known?.x !== attestation.public_key || known.purpose !== 'response')
+    return { check: failed('keys', `the key does not follow from ${source}`) }
+  const times = logged?.cosignatures.times ?? []
+  const provenBy = times.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...times)
+  if (!wasValid(known, Number(attestation.sig.message.time), provenBy))
+    return { check: failed('keys', 'the key was not valid when it signed') }
+  if (trusted) return { check: passed('keys', `the key follows from ${source}, and was valid when it signed`) }
+  const detail = `the key comes from the file itself; whether it is that of ${record.node} is not known`
+  return { check: (policy?.keyValid ? failed : notChecked)('keys', detail) }
 }
 
 const clockSkewSeconds = 300

@@ -1,7 +1,7 @@
 import type { Sql } from '../../store/database.ts'
 import type { LogProof, TransparencyLog } from '../log/index.ts'
 
-/** A tree head on chain that holds the entry, and the proof that the head in the file only grew from it. */
+/** A tree head on chain that holds the entry, and the proof that of it and the head in the file the later begins with the earlier. */
 export type AnchorView = {
   network: string
   contract: string
@@ -11,7 +11,7 @@ export type AnchorView = {
   consistency_proof: string[]
 }
 
-/** The newest head on chain between the entry and the head of its proof; undefined while there is none. */
+/** The first head on chain that holds the entry; undefined while there is none. */
 export async function describeAnchor(
   { tree, database }: { tree: Pick<TransparencyLog, 'consistency'>; database: Sql },
   proof: LogProof,
@@ -25,12 +25,13 @@ export async function describeAnchor(
   }>({
     name: 'log_anchor_over',
     text: `select network, contract, transaction, size, root from log_anchor
-      where state = 'anchored' and size > $1 and size <= $2 order by size desc limit 1`,
-    values: [proof.leaf_index, proof.tree_size],
+      where state = 'anchored' and size > $1 order by size limit 1`,
+    values: [proof.leaf_index],
   })
   const [row] = rows
   if (!row) return undefined
-  const hashes = await tree.consistency(Number(row.size), Number(proof.tree_size))
+  const sizes = [Number(row.size), Number(proof.tree_size)]
+  const hashes = await tree.consistency(Math.min(...sizes), Math.max(...sizes))
   return {
     network: row.network,
     contract: row.contract,

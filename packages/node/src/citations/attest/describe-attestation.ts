@@ -1,4 +1,5 @@
 import type { Json } from '../../kernel/canonical-json.ts'
+import type { PublishedStatement } from '../../signing/index.ts'
 import type { Sql } from '../../store/database.ts'
 import { type PayoutView, readPayouts } from '../creators/describe-payout.ts'
 import type { LogProof } from '../log/index.ts'
@@ -15,7 +16,9 @@ export type AttestationView = {
   payouts: PayoutView[]
   /** Empty unless it weighs nothing in the score. */
   weight: { counts: boolean; reasons: string[] }
-  log: ({ state: 'logged'; keys: string[]; anchor?: AnchorView } & LogProof) | { state: 'pending'; url: string }
+  log:
+    | ({ state: 'logged'; keys: string[]; key_statements: PublishedStatement[]; anchor?: AnchorView } & LogProof)
+    | { state: 'pending'; url: string }
 }
 
 type DescribeDeps = Pick<AttestDeps, 'clock' | 'apiUrl' | 'settings' | 'tree'> & {
@@ -74,6 +77,12 @@ export function withKeys(
   proof: LogProof | undefined,
 ): AttestationView['log'] {
   if (!proof) return { state: 'pending', url }
-  const witnessKeys = [...new Set([...(deps.witnessKeys?.() ?? []), ...proof.witness_keys])]
-  return { state: 'logged', ...proof, keys: deps.tree.keys(), witness_keys: witnessKeys }
+  return { state: 'logged', ...proof, ...keysBehind(deps, proof) }
 }
+
+/** The keys that signed the head, those of the witnesses, and how to get to all of them from one that is trusted. */
+const keysBehind = ({ tree, witnessKeys }: Pick<DescribeDeps, 'tree' | 'witnessKeys'>, proof: LogProof) => ({
+  keys: tree.keysOf(proof.checkpoint),
+  witness_keys: [...new Set([...(witnessKeys?.() ?? []), ...proof.witness_keys])],
+  key_statements: tree.keyStatements(),
+})

@@ -1,8 +1,9 @@
+import { demoAccount } from '../../devnet/index.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Rng } from '../../kernel/random.ts'
 import { generateSigningKey, privateKeyFromSeed } from '../../signing/index.ts'
 import type { Database } from '../../store/database.ts'
-import { parseNoteKey } from './signed-note.ts'
+import type { TransparencyLog } from './open-log.ts'
 import { createWitness, type Witness } from './witness.ts'
 import { witnessStore } from './witness-store.ts'
 
@@ -11,12 +12,11 @@ const names = ['witness.test/first', 'witness.test/second']
 /** A demo node brings its own witnesses, which check like any other; in earnest they belong to somebody else. */
 export async function openDemoWitnesses(
   deps: { database: Database; clock: Clock; rng: Rng },
-  origin: string,
-  logKeys: () => readonly string[],
+  tree: Pick<TransparencyLog, 'origin' | 'firstKey' | 'keyStatements'>,
 ): Promise<Witness[]> {
-  const logs = {
-    get: (asked: string) => (asked === origin ? logKeys().flatMap((vkey) => parseNoteKey(vkey) ?? []) : undefined),
-  }
+  const logs = new Map([[tree.origin, [tree.firstKey()]]])
+  const wallets = [demoAccount('operator').address]
+  const statementsOf = async () => tree.keyStatements()
   return Promise.all(
     names.map(async (name) => {
       const { rows } = await deps.database.query<{ private_d: string }>(
@@ -25,7 +25,15 @@ export async function openDemoWitnesses(
         [name, generateSigningKey(deps.rng).d],
       )
       const privateKey = privateKeyFromSeed(rows[0]?.private_d ?? '')
-      return createWitness({ name, privateKey, logs, clock: deps.clock, store: witnessStore(deps, name) })
+      return createWitness({
+        name,
+        privateKey,
+        logs,
+        wallets,
+        statementsOf,
+        clock: deps.clock,
+        store: witnessStore(deps, name),
+      })
     }),
   )
 }

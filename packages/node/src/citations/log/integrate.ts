@@ -4,7 +4,7 @@ import type { Keyring } from '../../signing/index.ts'
 import type { Database, Tx } from '../../store/database.ts'
 import { checkpointText } from './checkpoint.ts'
 import { reasonNotToSign } from './reason-not-to-sign.ts'
-import { noteKey, signatureTypes, signNote } from './signed-note.ts'
+import { noteKey, noteLine, signatureTypes } from './signed-note.ts'
 import {
   lockTree,
   placeLeaves,
@@ -17,7 +17,14 @@ import {
 } from './store.ts'
 import { edgeTiles, growTiles, hashRanges, type Tiles, tileKey } from './tiles.ts'
 
-export type IntegrateDeps = { database: Database; clock: Clock; metrics: Metrics; keyring: Keyring; origin: string }
+export type IntegrateDeps = {
+  database: Database
+  clock: Clock
+  metrics: Metrics
+  /** Of the log. */
+  keyring: Keyring
+  origin: string
+}
 
 const batchMax = 8_192
 
@@ -66,13 +73,19 @@ async function signTreeHead(deps: IntegrateDeps, tx: Tx, size: number, tiles: Ti
   return head
 }
 
-export function signHead({ keyring, origin }: Pick<IntegrateDeps, 'keyring' | 'origin'>, size: number, root: Buffer) {
-  const key = keyring.active()
-  return signNote(
-    checkpointText({ origin, size, root }),
-    noteKey(origin, signatureTypes.ed25519, Buffer.from(key.x, 'base64url')),
-    key.privateKey,
+/** By every key of the log that is in force: while one replaces another, whoever knows only the old one can still check. */
+export function signHead(
+  { keyring, origin }: Pick<IntegrateDeps, 'keyring' | 'origin'>,
+  size: number,
+  root: Buffer,
+): string {
+  const text = checkpointText({ origin, size, root })
+  const keys = keyring.signers()
+  if (keys.length === 0) throw new Error('this process holds no key of the log that is in force')
+  const lines = keys.map(({ x, privateKey }) =>
+    noteLine(text, noteKey(origin, signatureTypes.ed25519, Buffer.from(x, 'base64url')), privateKey),
   )
+  return `${text}\n${lines.join('')}`
 }
 
 /**

@@ -1,7 +1,8 @@
 import { toRfc3339 } from '../../kernel/clock.ts'
+import { type PublishedStatement, publishedStatement } from '../../signing/index.ts'
 import { createIntegrator, type IntegrateDeps, type PlacedBatch, signHead } from './integrate.ts'
 import { consistencyRanges, emptyRoot, inclusionRanges } from './merkle.ts'
-import { noteKey, signatureTypes } from './signed-note.ts'
+import { type NoteKey, noteKey, parseNote, signatureTypes } from './signed-note.ts'
 import {
   cosignaturesOf,
   findPlace,
@@ -9,7 +10,7 @@ import {
   newestCheckpoint,
   type StoredCheckpoint,
   type WitnessedCheckpoint,
-  witnessedCheckpoint,
+  witnessedHeads,
 } from './store.ts'
 import { createTileCache } from './tile-cache.ts'
 import { hashRanges } from './tiles.ts'
@@ -39,16 +40,21 @@ export type TransparencyLog = {
   withCosignatures(checkpoint: StoredCheckpoint): Promise<string>
   /** Of the empty tree, which every tree extends: what a witness is asked with while there is no other. */
   emptyHead(): string
-  /** Keys that sign tree heads, the newest last. */
-  keys(): string[]
   /** Drops what is kept in memory of the tree: the database was restored or the log repaired. */
   forget(): void
+  /** The one from which all others follow, by statements. */
+  firstKey(): NoteKey
+  /** Keys that sign tree heads, the newest last. */
+  keys(): string[]
+  /** Those of them that a tree head bears. */
+  keysOf(note: string): string[]
+  /** What was said about these keys, and about those that sign answers. */
+  keyStatements(): PublishedStatement[]
 }
 
 export function openLog(deps: IntegrateDeps): TransparencyLog {
   const { database, origin, keyring } = deps
   const { hashesOf, add: keepTiles, forget: forgetTiles } = createTileCache(database)
-  const witnessed = recentlyWitnessed(deps)
   const recent = recentBatches()
   const withCosignatures = async (checkpoint: StoredCheckpoint) =>
     checkpoint.note + (await cosignaturesOf(database, checkpoint.size)).map(({ line }) => line).join('')
@@ -68,20 +74,27 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
     forget: () => {
       forgetTiles()
       recent.clear()
-      witnessed.forget()
     },
     keys: () =>
       keyring
         .keys()
         .filter(({ revokedAtMs }) => revokedAtMs === undefined)
-        .map(({ x }) => noteKey(origin, signatureTypes.ed25519, Buffer.from(x, 'base64url')).vkey),
+        .map(({ x }) => keyOf(origin, x).vkey),
+    firstKey: () => keyOf(origin, (keyring.keys()[0] ?? keyring.active()).x),
+    keysOf: (note) =>
+      keyring
+        .keys()
+        .map(({ x }) => keyOf(origin, x))
+        .filter((key) => bears(note, key))
+        .map(({ vkey }) => vkey),
+    keyStatements: () => keyring.statements().map(publishedStatement),
     proofOf: async (subject, which) => {
       const placed = which === 'first' ? recent.find(subject) : undefined
       if (placed) return proofIn(origin, placed.batch, placed.index)
       const place = await findPlace(database, subject)
       if (!place) return undefined
       const { leafIndex, leafHash } = place
-      const best = which === 'first' ? undefined : await witnessed.over(leafIndex)
+      const best = which === 'first' ? undefined : chooseHead(await witnessedHeads(database, leafIndex), deps)
       const checkpoint = best ?? (await firstCheckpointOver(database, leafIndex))
       if (!checkpoint) return undefined
       const path = await hashesOf(inclusionRanges(leafIndex, checkpoint.size), checkpoint.size)
@@ -140,20 +153,30 @@ function proofIn(origin: string, { leaves, from, head, tiles }: PlacedBatch, ind
   }
 }
 
-const witnessedMs = 1_000
+const keyOf = (origin: string, x: string) => noteKey(origin, signatureTypes.ed25519, Buffer.from(x, 'base64url'))
+const bears = (note: string, { name, keyId }: NoteKey) =>
+  parseNote(note)?.signatures.some((one) => one.name === name && one.keyId.equals(keyId)) ?? false
 
-/** The tree head that proofs are given for. It covers nearly every leaf, so it is not read anew for each of them. */
-function recentlyWitnessed({ database, clock }: Pick<IntegrateDeps, 'database' | 'clock'>) {
-  let known: { head: WitnessedCheckpoint | undefined; readAtMs: number } | undefined
-  return {
-    forget: () => {
-      known = undefined
-    },
-    over: async (leafIndex: number): Promise<WitnessedCheckpoint | undefined> => {
-      if (!known || clock.monotonicMs() - known.readAtMs >= witnessedMs)
-        known = { head: await witnessedCheckpoint(database, -1), readAtMs: clock.monotonicMs() }
-      if (known.head && known.head.size > leafIndex) return known.head
-      return witnessedCheckpoint(database, leafIndex)
-    },
-  }
+/** Peers that nobody chose must not hide the signatures of those that were. */
+const chosen = ({ cosignatures }: WitnessedCheckpoint) => cosignatures.filter(({ peer }) => !peer).length
+
+/**
+ * The head with the most configured witnesses, then the most peers, and of these the first: the earlier they signed, the sooner the entry is known to have
+ * been there, which counts should a key be revoked later. A head that only a lost key signed counts while it was not lost.
+ */
+function chooseHead(
+  heads: readonly WitnessedCheckpoint[],
+  { keyring, origin }: Pick<IntegrateDeps, 'keyring' | 'origin'>,
+): WitnessedCheckpoint | undefined {
+  const revoked = keyring.keys().filter(({ revokedAtMs }) => revokedAtMs !== undefined)
+  const sound = (head: WitnessedCheckpoint) =>
+    revoked.length === 0 ||
+    keyring.keys().some(({ x, revokedAtMs = Number.POSITIVE_INFINITY }) => {
+      const firstSeen = Math.min(...head.cosignatures.map(({ at }) => at.getTime()))
+      return firstSeen <= revokedAtMs && bears(head.note, keyOf(origin, x))
+    })
+  return heads
+    .filter(sound)
+    .sort((a, b) => chosen(b) - chosen(a) || b.cosignatures.length - a.cosignatures.length || a.size - b.size)
+    .at(0)
 }

@@ -31,7 +31,8 @@ function describeRoute({ database, tree, guard, witnesses, apiUrl }: LogRouteDep
     area: 'C',
     method: 'GET',
     path: logPath,
-    summary: 'The transparency log: where its files are, which keys sign it, who watches it, whether it is stopped',
+    summary:
+      'The transparency log: its files, keys and what they were said to be, witnesses, and whether it is stopped',
     description:
       'An append-only log in the C2SP tlog-tiles format. Attestations, claims, remittances, scores and keys are in it. Everything needed to check it offline is a static file.',
     output: z.object({
@@ -41,6 +42,7 @@ function describeRoute({ database, tree, guard, witnesses, apiUrl }: LogRouteDep
       state: z.enum(['open', 'stopped']),
       stopped: z.object({ reason: z.string(), detail: z.string() }).nullable(),
       keys: z.array(z.string()),
+      key_statements: z.array(z.record(z.string(), z.unknown())),
       witnesses: z.array(z.string()),
       anchors: z.array(
         z.object({
@@ -63,6 +65,7 @@ function describeRoute({ database, tree, guard, witnesses, apiUrl }: LogRouteDep
         state: 'open',
         stopped: null,
         keys: ['api.example.org/v1/log+9c4f1e0a+AQ…'],
+        key_statements: [],
         witnesses: ['witness.example/w1+1f2e3d4c+BA…'],
         anchors: [],
         predecessors: [],
@@ -91,6 +94,7 @@ function describeRoute({ database, tree, guard, witnesses, apiUrl }: LogRouteDep
           state: stopped ? 'stopped' : 'open',
           stopped: stopped ?? null,
           keys: tree.keys(),
+          key_statements: tree.keyStatements(),
           witnesses: [...new Set([...witnesses.map(({ key }) => key.vkey), ...(await recentPeerKeys(database))])],
           anchors: rows.map((row) => ({
             ...row,

@@ -39,7 +39,11 @@ export function signatureLine(name: string, keyId: Uint8Array, signature: Uint8A
 
 /** The text with the line of one ed25519 key. */
 export function signNote(text: string, key: NoteKey, privateKey: KeyObject): string {
-  return `${text}\n${signatureLine(key.name, key.keyId, sign(null, Buffer.from(text), privateKey))}`
+  return `${text}\n${noteLine(text, key, privateKey)}`
+}
+
+export function noteLine(text: string, key: NoteKey, privateKey: KeyObject): string {
+  return signatureLine(key.name, key.keyId, sign(null, Buffer.from(text), privateKey))
 }
 
 const textBytesMax = 1_000_000

@@ -159,36 +159,35 @@ export type Cosignature = {
   line: string
   /** Null on rows of before keys were kept. */
   vkey: string | null
+  /** A node of the mesh that nobody configured. */
+  peer: boolean
   at: Date
 }
 export type WitnessedCheckpoint = StoredCheckpoint & { cosignatures: readonly Cosignature[] }
 
-/**
- * Of the newest tree heads over a leaf the one that the most configured witnesses have signed, then the most peers:
- * peers that nobody chose must not hide the signatures of those that were.
- */
-export async function witnessedCheckpoint(sql: Sql, leafIndex: number): Promise<WitnessedCheckpoint | undefined> {
+/** The first and the newest tree heads over a leaf that witnesses have signed. */
+export async function witnessedHeads(sql: Sql, leafIndex: number): Promise<WitnessedCheckpoint[]> {
   const { rows } = await sql.query<CheckpointRow & { lines: Omit<Cosignature, 'at'>[]; times: Date[] }>({
-    name: 'log_witnessed_checkpoint',
+    name: 'log_witnessed_heads',
     text: `select c.size, c.root, c.note, c.signed_at,
-        (select json_agg(json_build_object('witness', s.witness, 'line', s.line, 'vkey', s.vkey) order by s.witness)
+        (select json_agg(json_build_object('witness', s.witness, 'line', s.line, 'vkey', s.vkey, 'peer', s.peer) order by s.witness)
           from log_cosignature s where s.size = c.size) as lines,
         array(select s.cosigned_at from log_cosignature s where s.size = c.size order by s.witness) as times
       from (
-        select s.size
-        from (select size, peer from log_cosignature where size > $1 order by size desc limit 200) s group by s.size
-        order by count(*) filter (where not peer) desc, count(*) desc, s.size desc limit 1) best join log_checkpoint c on c.size = best.size`,
+        (select size from log_cosignature where size > $1 order by size limit 100) union
+        (select size from log_cosignature where size > $1 order by size desc limit 100)) near
+      join log_checkpoint c on c.size = near.size`,
     values: [leafIndex],
   })
-  const [row] = rows
-  const checkpoint = toCheckpoint(row)
-  if (!row || !checkpoint) return undefined
-  return { ...checkpoint, cosignatures: row.lines.map((line, n) => ({ ...line, at: row.times[n] as Date })) }
+  return rows.map((row) => ({
+    ...(toCheckpoint(row) as StoredCheckpoint),
+    cosignatures: row.lines.map((line, n) => ({ ...line, at: row.times[n] as Date })),
+  }))
 }
 
 export async function cosignaturesOf(sql: Sql, size: number): Promise<Cosignature[]> {
   const { rows } = await sql.query<Cosignature>(
-    'select witness, line, vkey, cosigned_at as at from log_cosignature where size = $1 order by witness',
+    'select witness, line, vkey, peer, cosigned_at as at from log_cosignature where size = $1 order by witness',
     [size],
   )
   return rows

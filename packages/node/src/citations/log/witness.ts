@@ -1,6 +1,7 @@
 import { type Clock, nowSeconds } from '../../kernel/clock.ts'
 import type { PrivateSigningKey } from '../../signing/index.ts'
 import { cosign, parseCheckpoint } from './checkpoint.ts'
+import { followLogKeys } from './follow-log-keys.ts'
 import { emptyRoot } from './merkle.ts'
 import { hasLineOf, isLineOf, isSignedBy, type Note, type NoteKey, noteKey, signatureTypes } from './signed-note.ts'
 import { verifyConsistency } from './verify-proof.ts'
@@ -34,6 +35,10 @@ export type WitnessOptions = {
   privateKey: PrivateSigningKey
   /** Keys trusted for each origin; another origin is answered 404. */
   logs: { get(origin: string): LogKeys | Promise<LogKeys> }
+  /** Operators of these logs, who may name and take back keys; beside those that a trusted key names. */
+  wallets?: readonly string[]
+  /** What the log says about its keys, newly read when `fresh`; keys that follow from the trusted ones count as these. */
+  statementsOf?(origin: string, fresh: boolean): Promise<readonly unknown[]>
   store: WitnessStore
   clock: Clock
 }
@@ -45,7 +50,8 @@ const plain = (status: number, body = ''): WitnessAnswer => ({
 })
 
 /** C2SP tlog-witness: signs a tree head once it has been shown that the log only grew since the last one. */
-export function createWitness({ name, privateKey, logs, store, clock }: WitnessOptions): Witness {
+export function createWitness(options: WitnessOptions): Witness {
+  const { name, privateKey, logs, store, clock } = options
   const key = noteKey(name, signatureTypes.cosignature, Buffer.from(privateKey.x, 'base64url'))
   return {
     key,
@@ -55,9 +61,8 @@ export function createWitness({ name, privateKey, logs, store, clock }: WitnessO
       const { oldSize, proof, note, checkpoint } = request
       const trusted = await logs.get(checkpoint.origin)
       if (!trusted) return plain(404, 'this log is not known here')
-      const signers = trusted.filter((one) => hasLineOf(note, one))
-      if (signers.length === 0 || !signers.every((one) => isSignedBy(note, one)))
-        return plain(403, 'not signed by a key of this log')
+      const signers = await signersOf(options, checkpoint.origin, trusted, note)
+      if (signers.length === 0) return plain(403, 'not signed by a key of this log')
       if (oldSize > checkpoint.size) return plain(400, 'the old size is above the new one')
       return store.change(checkpoint.origin, (seen) => {
         const known: SeenTree = seen ?? { size: 0, root: emptyRoot }
@@ -86,6 +91,24 @@ const signedBy = (note: Note, keys: readonly NoteKey[]) =>
     .filter((one) => keys.some((key) => isLineOf(one, key)))
     .map(({ line }) => line)
     .join('')}`
+
+/** Keys in force that signed it: one that was taken back does not count, and a new one counts once the statements lead to it. */
+async function signersOf(
+  { statementsOf, wallets = [] }: WitnessOptions,
+  origin: string,
+  trusted: readonly NoteKey[],
+  note: Note,
+): Promise<readonly NoteKey[]> {
+  const among = (keys: readonly NoteKey[]) => {
+    const named = keys.filter((key) => hasLineOf(note, key))
+    return named.every((key) => isSignedBy(note, key)) ? named : []
+  }
+  if (!statementsOf) return among(trusted)
+  const now = async (fresh: boolean) =>
+    among(await followLogKeys(origin, { keys: trusted, wallets }, await statementsOf(origin, fresh)))
+  const signers = await now(false)
+  return signers.length > 0 ? signers : now(true)
+}
 
 const bodyCharactersMax = 20_000
 const proofLinesMax = 63

@@ -115,7 +115,7 @@ test('a peer is shown one head per interval, a silent one ever more rarely, and 
   // 2, 4, 8, 16, 32 minutes apart.
   expect(members['b.example'].asked).toBeLessThan(9)
   // A head that a configured witness signed is preferred to one with more peers.
-  const [configured] = await openDemoWitnesses({ database: db.database, clock, rng: systemRng }, origin, tree.keys)
+  const [configured] = await openDemoWitnesses({ database: db.database, clock, rng: systemRng }, tree)
   await grow(tree, 'three')
   await collectCosignatures(deps, configured ? [configured] : [])
   const second = await proof('one')

@@ -1,11 +1,9 @@
 import {
   type EvidenceReport,
   fetchDirectory,
-  parseAttestation,
   parseEvidence,
   parseTokenReport,
   readDirectory,
-  verifyAttestation,
   verifyEvidence,
   verifyReceipt,
   verifyTokenReport,
@@ -30,14 +28,11 @@ export async function verifyText(text: string, options: Options): Promise<Verifi
     return withKeys('Report on a token', report.attestation.node, options, (trusted) =>
       verifyTokenReport(report, trusted),
     )
-  const attestation = parseAttestation(value)
-  if (attestation !== undefined)
-    return withKeys('Attestation', attestation.record.node, options, (trusted) =>
-      verifyAttestation(attestation, trusted),
-    )
   const evidence = parseEvidence(value)
   if (evidence !== undefined)
-    return withKeys('Answer', evidence.keys.origin, options, (trusted) => verifyEvidence(evidence, trusted))
+    return withKeys(evidence.attestation ? 'Attestation' : 'Answer', evidence.keys.origin, options, (trusted) =>
+      verifyEvidence(evidence, trusted),
+    )
   const receipt = jws ?? receiptIn(value)
   if (receipt !== undefined) return verifyReceiptText(receipt, options)
   throw new ProblemError({

@@ -1,8 +1,18 @@
+import { followLogKeys } from '../follow-log-keys.ts'
+import { parseNoteKey } from '../signed-note.ts'
+
 /**
- * The keys that may sign a log by now, starting from the pinned ones. A statement counts when a key that is already
- * trusted signed it. Statements of this version are not understood yet, so no other key is trusted: a head under an
- * unknown key is an alarm.
+ * The keys that may sign a log by now, starting from the pinned ones: a successor counts when a key that is trusted, or the
+ * operator's wallet that such a key names, signed the statement about it. A head under any other key is an alarm.
  */
-export function followKeys(pinned: readonly string[], _statements: unknown): readonly string[] {
-  return pinned
+export async function followKeys(
+  origin: string,
+  pinned: readonly string[],
+  statements: unknown,
+): Promise<readonly string[]> {
+  if (!Array.isArray(statements) || statements.length === 0) return pinned
+  const keys = pinned.flatMap((vkey) => parseNoteKey(vkey) ?? [])
+  return (await followLogKeys(origin, { keys }, statements.slice(0, statementsMax))).map(({ vkey }) => vkey)
 }
+
+const statementsMax = 1_000

@@ -90,13 +90,13 @@ class Look {
     }
     this.state = { ...this.state, failures: 0 }
     const { head } = answer
-    if (!this.pin(head, description)) return false
+    if (!(await this.pin(head, description))) return false
     await this.compareWithLast(head)
     return this.state.head !== null
   }
 
   /** Keys and origin are those of the first contact, unless the operator gave them. */
-  pin(head: Head, description: Description | undefined): boolean {
+  async pin(head: Head, description: Description | undefined): Promise<boolean> {
     const { origin } = head.checkpoint
     if (this.state.origin !== null && this.state.origin !== origin) {
       this.find('origin_changed', 'alarm', `the log calls itself ${origin} instead of ${this.state.origin}`)
@@ -105,7 +105,7 @@ class Look {
     const given = this.deps.options.keys.filter((vkey) => vkey.startsWith(`${origin}+`))
     const pinned = given.length > 0 ? given : this.state.keys
     const first = pinned.length > 0 ? pinned : (description?.keys ?? []).filter((vkey) => vkey.startsWith(`${origin}+`))
-    const keys = keysFor(head, first, description)
+    const keys = await keysFor(head, first, description)
     if (!isSignedByLog(head, keys)) {
       this.find('unknown_key', 'alarm', keys.length === 0 ? 'no key of the log is known' : 'not signed by a known key')
       return false

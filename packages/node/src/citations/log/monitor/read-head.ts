@@ -73,12 +73,11 @@ export function parseJson(text: string): unknown {
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The keys to verify this head with: the pinned ones, and where they did not sign it those that follow from them. */
+/** The keys to verify this head with: the pinned ones and those that follow from them, without those taken back. */
 export function keysFor(
   head: Head,
   pinned: readonly string[],
   description: Description | undefined,
-): readonly string[] {
-  if (isSignedByLog(head, pinned)) return pinned
-  return followKeys(pinned, description?.keyStatements)
+): Promise<readonly string[]> {
+  return followKeys(head.checkpoint.origin, pinned, description?.keyStatements)
 }

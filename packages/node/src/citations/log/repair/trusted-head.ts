@@ -25,7 +25,15 @@ export function trustedHead(note: string, origin: string, keys: HeadKeys): Trust
     const seconds = witness && cosignedAt(text, signature, witness)
     return !witness || seconds === undefined
       ? []
-      : [{ witness: signature.name, line: signature.line, vkey: witness.vkey, at: new Date(seconds * 1000) }]
+      : [
+          {
+            witness: signature.name,
+            line: signature.line,
+            vkey: witness.vkey,
+            peer: false,
+            at: new Date(seconds * 1000),
+          },
+        ]
   })
   if (cosignatures.length === 0 && !keys.log.some((key) => isSignedBy(parsed.note, key))) return undefined
   const own = signatures.filter(({ name }) => name === origin).map(({ line }) => line)
@@ -34,7 +42,9 @@ export function trustedHead(note: string, origin: string, keys: HeadKeys): Trust
 
 /** Keys that may have signed heads of this log, as the database has them. */
 export async function readLogKeys(sql: Sql, origin: string): Promise<NoteKey[]> {
-  const { rows } = await sql.query<{ x: string }>('select public_x as x from keyring where revoked_at is null')
+  const { rows } = await sql.query<{ x: string }>(
+    `select public_x as x from keyring where purpose = 'log' and revoked_at is null`,
+  )
   return rows.map(({ x }) => noteKey(origin, signatureTypes.ed25519, Buffer.from(x, 'base64url')))
 }
 

@@ -1,0 +1,30 @@
+import { type AddCommand, jsonOption } from '../command-context.ts'
+import type { ChangeOptions } from './change-keys.ts'
+import { withOperator } from './connect.ts'
+
+const weekMinutes = '10080'
+
+/** Beside the other commands about the log. */
+export const addLogKey: AddCommand = (program, context) => {
+  const group =
+    program.commands.find((command) => command.name() === 'log') ??
+    program.command('log').summary('the transparency log of a node')
+  group
+    .command('rotate-key')
+    .description(
+      'give the log a new key, in use at once; the old one signs beside it during the overlap, and vouches for it with ' +
+        'the operator wallet (OPERATOR_KEY; in demo mode the demo operator). A stolen one is taken back with `assay keys revoke`.',
+    )
+    .option('--overlap <minutes>', 'how long the old key signs beside the new one', weekMinutes)
+    .option('--node <url>', 'base address of the node (BASE_URL, or the address on this machine)')
+    .option('--allow-new-wallet', 'let another wallet vouch than before')
+    .option('--dry-run', 'say what would be done')
+    .option('-y, --yes', 'do not ask')
+    .option(...jsonOption)
+    .action((options: ChangeOptions & { overlap: string }) =>
+      withOperator(context.terminal, async (operator) => {
+        const { rotateKeys } = await import('./change-keys.ts')
+        await rotateKeys(context, operator, options, 'log')
+      }),
+    )
+}

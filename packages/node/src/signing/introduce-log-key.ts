@@ -1,0 +1,45 @@
+import { zeroAddress } from '../kernel/address.ts'
+import type { Database } from '../store/database.ts'
+import { type KeyStatementMessage, predecessorBytes } from './key-statement.ts'
+import type { Keyring, KeyringIdentity } from './keyring.ts'
+import { announceKeyring, insertStatement, lockKeyring } from './keyring-store.ts'
+import { signEd25519 } from './signing-key.ts'
+
+/**
+ * The first key of the log is named by the key that signs answers: whoever trusts that one finds the log from it. Later
+ * keys of the log are named by earlier ones or by the operator's wallet.
+ */
+export async function introduceLogKey(
+  deps: { database: Database; logKeyring: Keyring; keyring: Keyring; identity: Omit<KeyringIdentity, 'operator'> },
+  origin: string,
+): Promise<void> {
+  const { database, logKeyring, keyring, identity } = deps
+  const [first] = logKeyring.keys()
+  if (!first || logKeyring.statements().some(({ message }) => message.purpose === 'log')) return
+  const active = keyring.active()
+  const message: KeyStatementMessage = {
+    action: 'add',
+    purpose: 'log',
+    keyId: first.keyId,
+    publicKey: first.x,
+    notBefore: Math.floor(first.activatesAtMs / 1000),
+    notAfter: 0,
+    node: identity.node,
+    origin,
+    treeSize: 0,
+    operator: zeroAddress,
+    predecessor: active.keyId,
+    predecessorUntil: 0,
+  }
+  const signature = signEd25519(active, predecessorBytes(message, identity.chainId)).toString('base64url')
+  await database.transaction(async (tx) => {
+    await lockKeyring(tx)
+    // Another process may have been faster.
+    const { rowCount } = await tx.query('select from key_statement where key_id = $1', [first.keyId])
+    if (rowCount > 0) return
+    const record = { message, chainId: identity.chainId, walletSignature: null, predecessorSignature: signature }
+    await insertStatement(tx, record, first.activatesAtMs)
+    await announceKeyring(tx)
+  })
+  await Promise.all([logKeyring.refresh(), keyring.refresh()])
+}

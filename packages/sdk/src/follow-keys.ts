@@ -1,0 +1,125 @@
+import { isSignedByPredecessor, isSignedByWallet, type KeyStatement, mayName, zeroWallet } from './key-statements.ts'
+
+/** A key of a node, and when its signatures count, in unix seconds. */
+export type KnownKey = {
+  keyId: string
+  x: string
+  purpose: KeyStatement['purpose']
+  notBefore: number
+  /** Retired: signed by it later does not count. */
+  notAfter: number | undefined
+  /** Lost: what is not shown to be older does not count. */
+  revokedAt: number | undefined
+  /** Of a key of the log. */
+  origin?: string
+  treeSize?: number
+}
+
+export type KeyAnchor = Pick<KnownKey, 'keyId' | 'x' | 'purpose'> & Partial<KnownKey>
+
+export type FollowedKeys = {
+  keys: ReadonlyMap<string, KnownKey>
+  /** The statements that somebody trusted stands behind. */
+  accepted: ReadonlySet<KeyStatement>
+  /** Those of them that the wallet signed, and those that the key before signed. */
+  byWallet: ReadonlySet<KeyStatement>
+  byPredecessor: ReadonlySet<KeyStatement>
+}
+
+/**
+ * Goes from what is trusted to every key that it vouches for. Several rotations may lie between, and wallets that a trusted
+ * key names may name keys themselves. A statement only ever speaks of one node, which the first accepted one names.
+ * A revocation counts whoever brings it: it can only take away.
+ */
+export async function followKeys(
+  statements: readonly KeyStatement[],
+  trust: {
+    keys: readonly KeyAnchor[]
+    wallets: readonly string[]
+    /** Public keys by id, for keys that statements only name. */
+    named?: ReadonlyMap<string, string>
+    /** The only node for which the given wallets may name keys. */
+    node?: string
+  },
+): Promise<FollowedKeys> {
+  const revoked = revocations(statements)
+  const keys = new Map<string, KnownKey>()
+  const wallets = new Set(trust.wallets.map((wallet) => wallet.toLowerCase()))
+  const accepted = new Set<KeyStatement>()
+  const signed = new Map<KeyStatement, boolean>()
+  for (const item of statements) signed.set(item, await isSignedByWallet(item))
+  const add = (key: KeyAnchor) => {
+    const known = keys.get(key.keyId)
+    const revokedAt = earlier(key.revokedAt, revoked.get(key.keyId))
+    keys.set(key.keyId, { notBefore: 0, notAfter: undefined, ...known, ...key, revokedAt })
+  }
+  for (const key of trust.keys) add(key)
+  let node: string | undefined
+
+  const vouched = async (item: KeyStatement): Promise<boolean> => {
+    if (node !== undefined && item.node !== node) return false
+    const ownNode = trust.node === undefined || trust.node === item.node
+    if (ownNode && signed.get(item) && wallets.has(item.operator)) return true
+    const old = keys.get(item.predecessor)
+    if (!old || !mayName(old.purpose, item)) return false
+    const end = earlier(old.notAfter, old.revokedAt)
+    // A key that was taken back cannot name its successor: the thief would be the first to try.
+    if (end !== undefined && item.notBefore > end) return false
+    return isSignedByPredecessor(item, old.x)
+  }
+  const accept = (item: KeyStatement) => {
+    accepted.add(item)
+    node ??= item.node
+    if (item.operator !== zeroWallet) wallets.add(item.operator)
+    if (item.action === 'revoke') return
+    const { keyId, publicKey: x, purpose, notBefore, origin, treeSize } = item
+    add({ keyId, x, purpose, notBefore, ...(purpose === 'log' ? { origin, treeSize } : {}) })
+    if (item.action !== 'rotate') return
+    const old = keys.get(item.predecessor)
+    const oldX = old?.x ?? trust.named?.get(item.predecessor)
+    // Whoever says until when a key signed says that it was the node's.
+    if (oldX !== undefined) {
+      const notAfter = earlier(old?.notAfter, item.predecessorUntil)
+      add({ keyId: item.predecessor, x: oldX, purpose, notAfter, ...(old || !origin ? {} : { origin, treeSize: 0 }) })
+    }
+  }
+
+  for (let found = true; found; ) {
+    found = false
+    for (const item of statements) {
+      if (accepted.has(item) || !['add', 'rotate', 'revoke'].includes(item.action) || !(await vouched(item))) continue
+      accept(item)
+      found = true
+    }
+  }
+  const byPredecessor = new Set<KeyStatement>()
+  for (const item of accepted) {
+    const x = keys.get(item.predecessor)?.x
+    if (x !== undefined && (await isSignedByPredecessor(item, x))) byPredecessor.add(item)
+  }
+  return { keys, accepted, byWallet: new Set([...accepted].filter((item) => signed.get(item))), byPredecessor }
+}
+
+function revocations(statements: readonly KeyStatement[]): Map<string, number> {
+  const at = new Map<string, number>()
+  for (const { action, keyId, notAfter } of statements)
+    if (action === 'revoke') at.set(keyId, earlier(at.get(keyId), notAfter) as number)
+  return at
+}
+
+export function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
+}
+
+/** Clocks of two machines may differ by so much. */
+const skewSeconds = 60
+
+/** `provenBy` is when a witness had seen what was signed: only that shows that it is older than a theft. */
+export function wasValid(
+  key: Pick<KnownKey, 'notBefore' | 'notAfter' | 'revokedAt'>,
+  signedAt: number,
+  provenBy: number = signedAt,
+): boolean {
+  if (!(signedAt >= key.notBefore - skewSeconds) || signedAt > (key.notAfter ?? Number.POSITIVE_INFINITY)) return false
+  return Math.max(signedAt, provenBy) <= (key.revokedAt ?? Number.POSITIVE_INFINITY)
+}

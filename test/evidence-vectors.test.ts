@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runCli } from '../packages/cli/src/run-cli.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { type EvidenceVector, makeEvidenceVectors } from './support/evidence-vectors.ts'
+
+const folder = fileURLToPath(new URL('./vectors/evidence/', import.meta.url))
+const vectors = readdirSync(folder).map(
+  (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as EvidenceVector,
+)
+
+let home: string
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'assay-vectors-'))
+})
+afterAll(() => rm(home, { recursive: true, force: true }))
+
+test('the vectors are what the fixed keys give', async () => {
+  const made = await makeEvidenceVectors()
+  const byName = (list: readonly EvidenceVector[]) => Object.fromEntries(list.map((one) => [one.name, one]))
+  expect(byName(JSON.parse(JSON.stringify(made)))).toEqual(byName(vectors))
+  expect(new Set(made.map(({ name }) => name)).size).toBe(made.length)
+}, 60_000)
+
+describe('a vector gives the verdict it names', () => {
+  test.each(vectors.map((vector) => [vector.name, vector] as const))(
+    '%s',
+    async (_, { name, file, args, expected }) => {
+      const path = join(home, `${name}.json`)
+      await writeFile(path, JSON.stringify(file))
+      const terminal = createTestTerminal()
+      const code = await runCli(['verify', path, '--json', ...args], terminal)
+      const { ok, checks } = JSON.parse(terminal.stdout()) as {
+        ok: boolean
+        checks: { name: string; status: string; detail: string }[]
+      }
+      const failed = checks.filter(({ status }) => status === 'failed').map((check) => check.name)
+      expect({ ok, failed: failed.sort(), code }, JSON.stringify(checks)).toEqual({
+        ok: expected.ok,
+        failed: [...expected.failed].sort(),
+        code: expected.ok ? 0 : 5,
+      })
+    },
+  )
+})
