@@ -9,9 +9,6 @@ import { leafHash } from '../packages/node/src/citations/log/merkle.ts'
 import { hashRanges } from '../packages/node/src/citations/log/tiles.ts'
 import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
 import { clients, usdcAbi, usdcBalance } from '../packages/node/src/devnet/test-chain.ts'
-import type { Address } from '../packages/node/src/kernel/address.ts'
-import type { Hex } from '../packages/node/src/kernel/bytes.ts'
-import { statementTypedData } from '../packages/node/src/proofs/index.ts'
 import {
   auditEpoch,
   checkTreeHead,
@@ -20,6 +17,9 @@ import {
   readTreeHead,
   setPayoutThreshold,
 } from '../packages/sdk/src/index.ts'
+import type { Address } from '../packages/till/src/kernel/address.ts'
+import type { Hex } from '../packages/till/src/kernel/bytes.ts'
+import { statementTypedData } from '../packages/till/src/proofs/index.ts'
 import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
 
 let till: TillFixture

@@ -8,10 +8,10 @@ import {
   validBefore,
 } from '../packages/node/src/citations/creators/distributor.fixture.ts'
 import { clients, settler } from '../packages/node/src/devnet/test-chain.ts'
-import type { Address } from '../packages/node/src/kernel/address.ts'
-import type { Hex } from '../packages/node/src/kernel/bytes.ts'
-import { balanceDifferences } from '../packages/node/src/ledger/index.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
+import type { Address } from '../packages/till/src/kernel/address.ts'
+import type { Hex } from '../packages/till/src/kernel/bytes.ts'
+import { balanceDifferences } from '../packages/till/src/ledger/index.ts'
 import { type LocalSite, openLocalSite } from './support/local-site.ts'
 import { oweCreator } from './support/owe-creator.ts'
 import { openTill, type TillFixture } from './support/till-fixture.ts'

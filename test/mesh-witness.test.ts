@@ -6,7 +6,6 @@ import { noteKey, signatureTypes, signNote } from '../packages/node/src/citation
 import { addCheckpointBody } from '../packages/node/src/citations/log/witness.ts'
 import { peerHeads } from '../packages/node/src/citations/witness/index.ts'
 import type { OutboundOutcome } from '../packages/node/src/outbound/index.ts'
-import { privateKeyFromSeed } from '../packages/node/src/signing/index.ts'
 import {
   attestCitation,
   checkTreeHead,
@@ -18,6 +17,7 @@ import {
   readDemoNetworks,
   verifyAttestation,
 } from '../packages/sdk/src/index.ts'
+import { privateKeyFromSeed } from '../packages/till/src/signing/index.ts'
 import { type MeshFixture, type MeshMember, openMesh, peerUrls } from './support/mesh-nodes.ts'
 
 vi.setConfig({ testTimeout: 150_000 })

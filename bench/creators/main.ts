@@ -7,9 +7,9 @@ import {
 } from '../../packages/node/src/citations/creators/distributor.fixture.ts'
 import { payoutTree } from '../../packages/node/src/citations/creators/payout-tree.ts'
 import { startDevnet } from '../../packages/node/src/devnet/index.ts'
-import type { Address } from '../../packages/node/src/kernel/address.ts'
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import type { Address } from '../../packages/till/src/kernel/address.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
 
 const creatorAt = (n: number): Address => `0x${(0xc0de_0000 + n).toString(16).padStart(40, '0')}`
 const leavesOf = (count: number) => Array.from({ length: count }, (_, n) => leafOf(creatorAt(n), BigInt(50_000 + n)))

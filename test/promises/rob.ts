@@ -1,4 +1,3 @@
-import { testKey } from '../../packages/node/src/chain/wallet/wallet.fixture.ts'
 import { creatorDifferences, readCreatorBooks } from '../../packages/node/src/citations/creators/check-books.ts'
 import {
   distributorAt,
@@ -10,8 +9,9 @@ import { createMoverKey } from '../../packages/node/src/citations/creators/mover
 import { payoutTree } from '../../packages/node/src/citations/creators/payout-tree.ts'
 import { demoAccount } from '../../packages/node/src/devnet/index.ts'
 import { clients, settler } from '../../packages/node/src/devnet/test-chain.ts'
-import type { Address } from '../../packages/node/src/kernel/address.ts'
-import type { Hex } from '../../packages/node/src/kernel/bytes.ts'
+import { testKey } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
+import type { Address } from '../../packages/till/src/kernel/address.ts'
+import type { Hex } from '../../packages/till/src/kernel/bytes.ts'
 import { oweCreator } from '../support/owe-creator.ts'
 import { openTill, type TillFixture } from '../support/till-fixture.ts'
 import { createDice, createFaults, type Dice, type Faults, type Proof, plain } from './proof.ts'

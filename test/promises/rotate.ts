@@ -1,11 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { privateKeyToAccount } from 'viem/accounts'
 import { demoAccount } from '../../packages/node/src/devnet/index.ts'
-import type { Address } from '../../packages/node/src/kernel/address.ts'
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
-import { systemRng } from '../../packages/node/src/kernel/random.ts'
-import { createKeyring, type Keyring, revokeKey, rotateKey } from '../../packages/node/src/signing/index.ts'
 import {
   type CitationAttestation,
   parseAttestation,
@@ -13,6 +8,11 @@ import {
   verifyAttestation,
   witnessesOf,
 } from '../../packages/sdk/src/index.ts'
+import type { Address } from '../../packages/till/src/kernel/address.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { systemRng } from '../../packages/till/src/kernel/random.ts'
+import { createKeyring, type Keyring, revokeKey, rotateKey } from '../../packages/till/src/signing/index.ts'
 import { buy, openTill, type TillFixture } from '../support/till-fixture.ts'
 import { createFaults, type Faults, type Proof, type ProofOptions } from './proof.ts'
 

@@ -1,8 +1,8 @@
-import { sha256 } from '../../packages/node/src/kernel/bytes.ts'
-import { createFixedKeyring, createJwsSigner, createResponseSigner } from '../../packages/node/src/signing/index.ts'
-import { keyDirectory } from '../../packages/node/src/signing/key-directory.ts'
 import { bindingNonce, type Evidence, type EvidencePayment } from '../../packages/sdk/src/index.ts'
 import { authorizationTypes } from '../../packages/sdk/src/sign-payment.ts'
+import { sha256 } from '../../packages/till/src/kernel/bytes.ts'
+import { createFixedKeyring, createJwsSigner, createResponseSigner } from '../../packages/till/src/signing/index.ts'
+import { keyDirectory } from '../../packages/till/src/signing/key-directory.ts'
 import { apiUrl, buyer, chainId, clockAt, nodeUrl, type Published, responseKey, start } from './evidence-world.ts'
 
 const asset = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'

@@ -7,19 +7,19 @@ import { checkpointText, cosign } from '../../packages/node/src/citations/log/ch
 import { consistencyRanges, inclusionRanges, leafHash } from '../../packages/node/src/citations/log/merkle.ts'
 import { noteKey, noteLine, signatureTypes } from '../../packages/node/src/citations/log/signed-note.ts'
 import { growTiles, hashRanges, tileKey } from '../../packages/node/src/citations/log/tiles.ts'
-import { type Address, zeroAddress } from '../../packages/node/src/kernel/address.ts'
-import { canonicalJson, type Json } from '../../packages/node/src/kernel/canonical-json.ts'
-import type { Clock } from '../../packages/node/src/kernel/clock.ts'
-import { createFixedKeyring, createJwsSigner, privateKeyFromSeed } from '../../packages/node/src/signing/index.ts'
-import { publishedStatement } from '../../packages/node/src/signing/key-directory.ts'
+import { type CitationAttestation, parseAttestation } from '../../packages/sdk/src/index.ts'
+import { type Address, zeroAddress } from '../../packages/till/src/kernel/address.ts'
+import { canonicalJson, type Json } from '../../packages/till/src/kernel/canonical-json.ts'
+import type { Clock } from '../../packages/till/src/kernel/clock.ts'
+import { createFixedKeyring, createJwsSigner, privateKeyFromSeed } from '../../packages/till/src/signing/index.ts'
+import { publishedStatement } from '../../packages/till/src/signing/key-directory.ts'
 import {
   type KeyPurpose,
   type KeyStatementMessage,
   keyStatementTypedData,
   predecessorBytes,
-} from '../../packages/node/src/signing/key-statement.ts'
-import { type PrivateSigningKey, signEd25519 } from '../../packages/node/src/signing/signing-key.ts'
-import { type CitationAttestation, parseAttestation } from '../../packages/sdk/src/index.ts'
+} from '../../packages/till/src/signing/key-statement.ts'
+import { type PrivateSigningKey, signEd25519 } from '../../packages/till/src/signing/signing-key.ts'
 
 /** A node whose keys, times and money are all fixed, so that whatever it signs is the same each time. */
 export const nodeUrl = 'https://node.example'

@@ -1,7 +1,7 @@
 import { accrueShares, mergeLines } from '../../packages/node/src/citations/creators/accrue.ts'
-import type { Address } from '../../packages/node/src/kernel/address.ts'
-import { accounts, post } from '../../packages/node/src/ledger/index.ts'
-import type { Database } from '../../packages/node/src/store/database.ts'
+import type { Address } from '../../packages/till/src/kernel/address.ts'
+import { accounts, post } from '../../packages/till/src/ledger/index.ts'
+import type { Database } from '../../packages/till/src/store/database.ts'
 
 const network = 'eip155:8453'
 let owed = 0

@@ -9,11 +9,11 @@ import { createOutsideWitness, mirrorLog } from '../../packages/node/src/citatio
 import { parseConfig } from '../../packages/node/src/config.ts'
 import { demoAccount } from '../../packages/node/src/devnet/accounts.ts'
 import { startDevnet } from '../../packages/node/src/devnet/index.ts'
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
 import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
-import { openTestDatabase, type TestDatabase } from '../../packages/node/src/store/testing.ts'
 import { type CitationAttestation, parseAttestation } from '../../packages/sdk/src/index.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
 import { buy } from './till-fixture.ts'
 
 export type LogView = {

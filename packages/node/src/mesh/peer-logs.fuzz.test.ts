@@ -1,6 +1,6 @@
+import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
 import { fixedKeyring, movableClock, testDeps } from './mesh.fixture.ts'
 import { makeStatement } from './own-statement.ts'
 import { announcedLog, announcedWitness } from './peer-logs.ts'

@@ -1,8 +1,8 @@
-import type { Address } from '../../kernel/address.ts'
-import { fromHex, type Hex } from '../../kernel/bytes.ts'
-import type { Micro } from '../../kernel/money.ts'
-import { accounts, post } from '../../ledger/index.ts'
-import type { Tx } from '../../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import { fromHex, type Hex } from '@assay/till/kernel/bytes'
+import type { Micro } from '@assay/till/kernel/money'
+import { accounts, post } from '@assay/till/ledger'
+import type { Tx } from '@assay/till/store/database'
 import { committedAccount } from './accrue.ts'
 import type { CreatorDeps } from './deps.ts'
 

@@ -1,9 +1,9 @@
-import { type Address, checksumAddress } from '../../kernel/address.ts'
-import { toHex } from '../../kernel/bytes.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
-import type { Micro } from '../../kernel/money.ts'
-import { Problem } from '../../kernel/problem.ts'
-import type { Sql } from '../../store/database.ts'
+import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import { toHex } from '@assay/till/kernel/bytes'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import type { Micro } from '@assay/till/kernel/money'
+import { Problem } from '@assay/till/kernel/problem'
+import type { Sql } from '@assay/till/store/database'
 
 const leavesPerPage = 200
 

@@ -1,8 +1,8 @@
+import { testKey } from '@assay/till/chain/wallet/wallet.fixture'
+import type { Address } from '@assay/till/kernel/address'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { testKey } from '../../chain/wallet/wallet.fixture.ts'
 import { startTestChain } from '../../devnet/test-chain.ts'
-import type { Address } from '../../kernel/address.ts'
 import {
   claimDelay,
   claimOf,

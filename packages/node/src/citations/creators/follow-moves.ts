@@ -1,7 +1,7 @@
-import type { BlockRef } from '../../chain/index.ts'
-import type { Address } from '../../kernel/address.ts'
-import { fromHex, type Hex } from '../../kernel/bytes.ts'
-import type { Tx } from '../../store/database.ts'
+import type { BlockRef } from '@assay/till/chain'
+import type { Address } from '@assay/till/kernel/address'
+import { fromHex, type Hex } from '@assay/till/kernel/bytes'
+import type { Tx } from '@assay/till/store/database'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 import { moveShares } from './move-shares.ts'
 

@@ -1,7 +1,7 @@
-import type { Address } from '../../kernel/address.ts'
-import { fromHex, type Hex, toHex } from '../../kernel/bytes.ts'
-import type { Micro } from '../../kernel/money.ts'
-import type { Sql, Tx } from '../../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import { fromHex, type Hex, toHex } from '@assay/till/kernel/bytes'
+import type { Micro } from '@assay/till/kernel/money'
+import type { Sql, Tx } from '@assay/till/store/database'
 import { type PayoutLeaf, type PayoutTree, packProof } from './payout-tree.ts'
 
 export type LeafRoot = { id: bigint; network: string; epoch: bigint }

@@ -1,7 +1,7 @@
-import type { Address } from '../../kernel/address.ts'
-import type { Micro } from '../../kernel/money.ts'
-import { balanceOf, lockBalances, owedTo, post } from '../../ledger/index.ts'
-import type { Tx } from '../../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { Micro } from '@assay/till/kernel/money'
+import { balanceOf, lockBalances, owedTo, post } from '@assay/till/ledger'
+import type { Tx } from '@assay/till/store/database'
 import { accruedAccount, creatorReceivable, mergeLines, shards } from './accrue.ts'
 import { byPayment } from './release-waiting.ts'
 

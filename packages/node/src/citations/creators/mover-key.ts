@@ -1,8 +1,8 @@
+import type { Address } from '@assay/till/kernel/address'
+import { fromHex, type Hex, isHex, toHex } from '@assay/till/kernel/bytes'
+import { keccak256 } from '@assay/till/kernel/keccak'
 import * as curve from 'tiny-secp256k1'
 import { hashTypedData } from 'viem'
-import type { Address } from '../../kernel/address.ts'
-import { fromHex, type Hex, isHex, toHex } from '../../kernel/bytes.ts'
-import { keccak256 } from '../../kernel/keccak.ts'
 
 export type MoveRequest = { account: Hex; wallet: Address; to: Address; validBefore: bigint }
 

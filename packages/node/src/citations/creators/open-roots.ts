@@ -1,4 +1,4 @@
-import type { BlockRef } from '../../chain/index.ts'
+import type { BlockRef } from '@assay/till/chain'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 
 /** Roots whose delay is over at a final block: what they allot can be claimed from now on. */

@@ -1,7 +1,7 @@
-import type { Address } from '../../kernel/address.ts'
-import { fromHex, type Hex, toHex } from '../../kernel/bytes.ts'
-import { keccak256 } from '../../kernel/keccak.ts'
-import type { Micro } from '../../kernel/money.ts'
+import type { Address } from '@assay/till/kernel/address'
+import { fromHex, type Hex, toHex } from '@assay/till/kernel/bytes'
+import { keccak256 } from '@assay/till/kernel/keccak'
+import type { Micro } from '@assay/till/kernel/money'
 
 /** What an epoch allots to one domain and wallet. */
 export type PayoutLeaf = { account: Hex; wallet: Address; micro: Micro }

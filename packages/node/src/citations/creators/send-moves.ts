@@ -1,7 +1,7 @@
+import type { Address } from '@assay/till/kernel/address'
+import { toHex } from '@assay/till/kernel/bytes'
+import { nowSeconds } from '@assay/till/kernel/clock'
 import { encodeFunctionData } from 'viem'
-import type { Address } from '../../kernel/address.ts'
-import { toHex } from '../../kernel/bytes.ts'
-import { nowSeconds } from '../../kernel/clock.ts'
 import { distributorAbi, ensureDeployed } from './contracts.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 

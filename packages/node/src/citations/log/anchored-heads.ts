@@ -1,7 +1,7 @@
+import { type ChainPort, type Rpc, type RpcLog, searchLogs } from '@assay/till/chain'
+import { fromHex, type Hex } from '@assay/till/kernel/bytes'
+import type { Database } from '@assay/till/store/database'
 import { decodeFunctionData, keccak256, stringToHex } from 'viem'
-import { type ChainPort, type Rpc, type RpcLog, searchLogs } from '../../chain/index.ts'
-import { fromHex, type Hex } from '../../kernel/bytes.ts'
-import type { Database } from '../../store/database.ts'
 import { logAnchorAbi, logAnchorContract } from '../creators/contracts.ts'
 import type { OutsideHead, OutsideSource } from './outside-heads.ts'
 

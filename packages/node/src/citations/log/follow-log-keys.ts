@@ -4,7 +4,7 @@ import {
   type KeyStatementRecord,
   thumbprint,
   verifyKeyStatement,
-} from '../../signing/index.ts'
+} from '@assay/till/signing'
 import { type NoteKey, noteKey, signatureTypes } from './signed-note.ts'
 
 type Published = Record<string, unknown>

@@ -1,6 +1,6 @@
-import type { Clock } from '../../kernel/clock.ts'
-import { Problem } from '../../kernel/problem.ts'
-import type { Sql } from '../../store/database.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import { Problem } from '@assay/till/kernel/problem'
+import type { Sql } from '@assay/till/store/database'
 import { type LogStop, reasonNotToSign } from './reason-not-to-sign.ts'
 import { readTree } from './store.ts'
 

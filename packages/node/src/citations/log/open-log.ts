@@ -1,5 +1,5 @@
-import { toRfc3339 } from '../../kernel/clock.ts'
-import { type PublishedStatement, publishedStatement } from '../../signing/index.ts'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import { type PublishedStatement, publishedStatement } from '@assay/till/signing'
 import { createIntegrator, type IntegrateDeps, type PlacedBatch, signHead } from './integrate.ts'
 import { consistencyRanges, emptyRoot, inclusionRanges } from './merkle.ts'
 import { type NoteKey, noteKey, parseNote, signatureTypes } from './signed-note.ts'

@@ -1,6 +1,6 @@
+import { systemClock } from '@assay/till/kernel/clock'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { systemClock } from '../../kernel/clock.ts'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { leavesPerHead, pruneHeads } from './prune-heads.ts'
 import { type LogHouse, openLogHouse } from './restored-log.fixture.ts'
 import { appendToLog } from './store.ts'

@@ -1,4 +1,4 @@
-import type { Database } from '../../store/database.ts'
+import type { Database } from '@assay/till/store/database'
 
 /** Within this time every head stays: a paid answer that is asked for again has the same proof to the byte. */
 export const headDaysKept = 30

@@ -1,6 +1,6 @@
-import { sha256 } from '../../kernel/bytes.ts'
-import type { Clock } from '../../kernel/clock.ts'
-import type { Database, Sql } from '../../store/database.ts'
+import { sha256 } from '@assay/till/kernel/bytes'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Database, Sql } from '@assay/till/store/database'
 import type { WitnessStore } from './witness.ts'
 
 /** What a witness inside the node has seen, one row for each log. */

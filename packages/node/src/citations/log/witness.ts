@@ -1,5 +1,5 @@
-import { type Clock, nowSeconds } from '../../kernel/clock.ts'
-import type { PrivateSigningKey } from '../../signing/index.ts'
+import { type Clock, nowSeconds } from '@assay/till/kernel/clock'
+import type { PrivateSigningKey } from '@assay/till/signing'
 import { cosign, parseCheckpoint } from './checkpoint.ts'
 import { followLogKeys } from './follow-log-keys.ts'
 import { emptyRoot } from './merkle.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '@assay/till/kernel/clock'
 import { askWitness, type CollectDeps } from '../log/collect-cosignatures.ts'
 import type { NoteKey } from '../log/signed-note.ts'
 import { newestCheckpoint } from '../log/store.ts'

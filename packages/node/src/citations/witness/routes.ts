@@ -1,9 +1,9 @@
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import type { Metrics } from '@assay/till/kernel/metrics'
+import { Problem } from '@assay/till/kernel/problem'
+import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
-import type { Metrics } from '../../kernel/metrics.ts'
-import { Problem } from '../../kernel/problem.ts'
-import type { Sql } from '../../store/database.ts'
 import { logPath, type Witness } from '../log/index.ts'
 import { readCosigned, readWitnessed } from '../log/witness-store.ts'
 

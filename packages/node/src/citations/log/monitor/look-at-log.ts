@@ -1,4 +1,4 @@
-import { toRfc3339 } from '../../../kernel/clock.ts'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { emptyRoot } from '../merkle.ts'
 import { auditEntries, auditLeaves, hasEdge } from './audit-leaves.ts'
 import { checkReceipts } from './check-receipts.ts'

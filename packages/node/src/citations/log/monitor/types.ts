@@ -1,4 +1,4 @@
-import type { Clock } from '../../../kernel/clock.ts'
+import type { Clock } from '@assay/till/kernel/clock'
 import type { ChangedTile, TileId } from '../tiles.ts'
 
 export type HttpAnswer = { ok: true; status: number; bytes: Buffer } | { ok: false; reason: string }

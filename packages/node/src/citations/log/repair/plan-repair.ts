@@ -1,4 +1,4 @@
-import type { Sql } from '../../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import { readOutsideHeads } from '../check-outside.ts'
 import { newestCheckpoint, readTiles, readTree } from '../store.ts'
 import {

@@ -1,5 +1,5 @@
-import { writeAudit } from '../../../store/audit-log.ts'
-import type { Database } from '../../../store/database.ts'
+import { writeAudit } from '@assay/till/store/audit-log'
+import type { Database } from '@assay/till/store/database'
 import { lockTree } from '../store.ts'
 
 /** After a restore, when nobody outside can be asked: the operator answers for it. A fork that is known stays one. */

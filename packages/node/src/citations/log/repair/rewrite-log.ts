@@ -1,5 +1,5 @@
-import { writeAudit } from '../../../store/audit-log.ts'
-import type { Database, Tx } from '../../../store/database.ts'
+import { writeAudit } from '@assay/till/store/audit-log'
+import type { Database, Tx } from '@assay/till/store/database'
 import { lockTree, newestCheckpoint, writeTiles } from '../store.ts'
 import { tileWidth } from '../tiles.ts'
 import { describeEntry } from './describe-entry.ts'

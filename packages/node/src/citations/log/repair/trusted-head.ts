@@ -1,5 +1,5 @@
-import { privateKeyFromSeed } from '../../../signing/index.ts'
-import type { Sql } from '../../../store/database.ts'
+import { privateKeyFromSeed } from '@assay/till/signing'
+import type { Sql } from '@assay/till/store/database'
 import { type Checkpoint, cosignedAt, parseCheckpoint } from '../checkpoint.ts'
 import { isSignedBy, type NoteKey, noteKey, parseNoteKey, signatureTypes } from '../signed-note.ts'
 import type { Cosignature } from '../store.ts'
