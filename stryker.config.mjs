@@ -4,7 +4,7 @@ const folder = 'coverage/mutation'
 
 export default {
   testRunner: 'pure',
-  mutate: JSON.parse(process.env.MUTATION_FILES ?? '["packages/node/src/kernel/*.ts"]'),
+  mutate: JSON.parse(process.env.MUTATION_FILES ?? '["packages/till/src/kernel/*.ts"]'),
   plugins: ['./scripts/mutation/pure-runner.mjs', './scripts/mutation/ignore-prose.mjs'],
   ignorers: ['prose'],
   coverageAnalysis: 'perTest',

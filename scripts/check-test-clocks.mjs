@@ -1,5 +1,5 @@
 // No test asserts how long something takes: a busy machine would break it. Growth is asserted by ratio
-// (packages/node/src/kernel/growth.fixture.ts), speed belongs in bench/. So a test measures no time at all; what may is
+// (packages/till/src/kernel/growth.fixture.ts), speed belongs in bench/. So a test measures no time at all; what may is
 // named here with its reason. Deadlines (`Date.now() + 30_000`) and points in time (`Date.now() - 60_000`) are fine.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
@@ -13,7 +13,7 @@ const since = new RegExp(String.raw`${now}\s*-(?!\s*(?:\d|[a-z]*(?:day|hour|minu
 
 /** What may measure time. A line that is no longer needed is reported as well. */
 const exceptions = {
-  'packages/node/src/kernel/growth.fixture.ts': 'measures growth, and gives it as a ratio',
+  'packages/till/src/kernel/growth.fixture.ts': 'measures growth, and gives it as a ratio',
   'packages/node/src/market/options/exchange.fixture.ts': 'the monotonic clock of a world whose wall clock is moved',
   'test/matrix.test.ts': 'how old data are that the node gives, not how long it takes',
   'test/sources-cli.test.ts': 'how many days a claim waits, not how long it takes',

@@ -1,21 +1,21 @@
 import { encodeFunctionData, parseAbi } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { demoAccount, multicall3Address } from '../packages/node/src/devnet/index.ts'
 import {
   type ChainPort,
   createChain,
   createRpc,
   type RpcCall,
   type RpcEndpoint,
-} from '../packages/node/src/chain/index.ts'
-import { demoAccount, multicall3Address } from '../packages/node/src/devnet/index.ts'
-import { systemClock } from '../packages/node/src/kernel/clock.ts'
-import { createIds } from '../packages/node/src/kernel/ids.ts'
-import { silentLog } from '../packages/node/src/kernel/log.ts'
-import { silentMetrics } from '../packages/node/src/kernel/metrics.ts'
-import { systemRng } from '../packages/node/src/kernel/random.ts'
-import { reconcileBooks } from '../packages/node/src/payments/index.ts'
-import { openTestDatabase } from '../packages/node/src/store/testing.ts'
+} from '../packages/till/src/chain/index.ts'
+import { reconcileBooks } from '../packages/till/src/index.ts'
+import { systemClock } from '../packages/till/src/kernel/clock.ts'
+import { createIds } from '../packages/till/src/kernel/ids.ts'
+import { silentLog } from '../packages/till/src/kernel/log.ts'
+import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
+import { systemRng } from '../packages/till/src/kernel/random.ts'
+import { openTestDatabase } from '../packages/till/src/store/testing.ts'
 import { type AdversaryTill, alarmsRaised, expectAnswer, lower, openAdversaryTill } from './adversary/adversary-till.ts'
 import { sendTransaction } from './adversary/send-transaction.ts'
 import { carryAuthorization, signAgain, transferPlainly } from './adversary/wallets.ts'

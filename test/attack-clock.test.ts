@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createChain, createRpc, type Network } from '../packages/node/src/chain/index.ts'
-import type { Clock } from '../packages/node/src/kernel/clock.ts'
-import { createExposure, createLosses, defaultLossLimits } from '../packages/node/src/payments/index.ts'
-import type { Database, Sql } from '../packages/node/src/store/database.ts'
+import { createChain, createRpc, type Network } from '../packages/till/src/chain/index.ts'
+import { createExposure, createLosses, defaultLossLimits } from '../packages/till/src/index.ts'
+import type { Clock } from '../packages/till/src/kernel/clock.ts'
+import type { Database, Sql } from '../packages/till/src/store/database.ts'
 
 /** The wall clock is set back by an hour while time itself goes on. */
 function backwardClock() {

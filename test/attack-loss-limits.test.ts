@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { systemClock } from '../packages/node/src/kernel/clock.ts'
-import { createLosses, defaultLossLimits } from '../packages/node/src/payments/index.ts'
-import { openTestDatabase } from '../packages/node/src/store/testing.ts'
+import { createLosses, defaultLossLimits } from '../packages/till/src/index.ts'
+import { systemClock } from '../packages/till/src/kernel/clock.ts'
+import { openTestDatabase } from '../packages/till/src/store/testing.ts'
 
 const wallet = (digit: number) => `0x${String(digit).repeat(40)}` as const
 /** What one failed settlement costs at the lowest fee the network takes: about 60,000 gas. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createChain, createRpc, type Network, type RpcEndpoint } from '../packages/node/src/chain/index.ts'
-import { systemClock } from '../packages/node/src/kernel/clock.ts'
+import { createChain, createRpc, type Network, type RpcEndpoint } from '../packages/till/src/chain/index.ts'
+import { systemClock } from '../packages/till/src/kernel/clock.ts'
 
 const usdc = `0x${'22'.repeat(20)}` as const
 const payer = `0x${'33'.repeat(20)}` as const

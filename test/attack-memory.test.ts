@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createSignatureCache } from '../packages/node/src/signing/signature-cache.ts'
-import type { PrivateSigningKey } from '../packages/node/src/signing/signing-key.ts'
+import { createSignatureCache } from '../packages/till/src/signing/signature-cache.ts'
+import type { PrivateSigningKey } from '../packages/till/src/signing/signing-key.ts'
 
 test('signatures of long targets, which a stranger can make without end, are not remembered', () => {
   const cache = createSignatureCache({ shareMs: 5_000, entriesMax: 4_096 })

@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
 import {
   type ChainPort,
   ChainUnreadable,
   createChain,
   createRpc,
   type Network,
-} from '../packages/node/src/chain/index.ts'
-import { demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
-import { systemClock } from '../packages/node/src/kernel/clock.ts'
-import { createIds } from '../packages/node/src/kernel/ids.ts'
-import { silentLog } from '../packages/node/src/kernel/log.ts'
-import { silentMetrics } from '../packages/node/src/kernel/metrics.ts'
-import { systemRng } from '../packages/node/src/kernel/random.ts'
-import { type ReconcileReport, reconcileBooks } from '../packages/node/src/payments/index.ts'
+} from '../packages/till/src/chain/index.ts'
+import { type ReconcileReport, reconcileBooks } from '../packages/till/src/index.ts'
+import { systemClock } from '../packages/till/src/kernel/clock.ts'
+import { createIds } from '../packages/till/src/kernel/ids.ts'
+import { silentLog } from '../packages/till/src/kernel/log.ts'
+import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
+import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { carryAuthorization } from './adversary/wallets.ts'
 import { expectSoundBooks } from './support/invariants.ts'
 import { buy, echoPath, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'

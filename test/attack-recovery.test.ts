@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import type { Facilitator } from '../packages/node/src/payments/index.ts'
+import type { Facilitator } from '../packages/till/src/index.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
 import { createTestShop } from './support/test-shop.ts'
 import { openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type Clock, systemClock } from '../packages/node/src/kernel/clock.ts'
-import type { Facilitator } from '../packages/node/src/payments/index.ts'
+import type { Facilitator } from '../packages/till/src/index.ts'
+import { type Clock, systemClock } from '../packages/till/src/kernel/clock.ts'
 import { carryAuthorization } from './adversary/wallets.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
 import { createTestShop } from './support/test-shop.ts'

@@ -8,7 +8,6 @@ import { leafHash } from '../packages/node/src/citations/log/merkle.ts'
 import { hashRanges } from '../packages/node/src/citations/log/tiles.ts'
 import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
 import { clients, usdcAbi, usdcBalance } from '../packages/node/src/devnet/test-chain.ts'
-import { statementTypedData } from '../packages/node/src/proofs/index.ts'
 import {
   checkTreeHead,
   createAssayClient,
@@ -16,6 +15,7 @@ import {
   readTreeHead,
   setPayoutThreshold,
 } from '../packages/sdk/src/index.ts'
+import { statementTypedData } from '../packages/till/src/proofs/index.ts'
 import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
 
 let till: TillFixture

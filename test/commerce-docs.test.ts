@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { demoAccount } from '../packages/node/src/devnet/index.ts'
-import { trialBalance } from '../packages/node/src/ledger/index.ts'
+import { trialBalance } from '../packages/till/src/ledger/index.ts'
 import { openTill, type TillFixture } from './support/till-fixture.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')

@@ -2,10 +2,10 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { topicAddress, topics } from '../packages/node/src/chain/index.ts'
 import { type Devnet, startDevnet } from '../packages/node/src/devnet/index.ts'
-import { systemClock } from '../packages/node/src/kernel/clock.ts'
-import { silentLog } from '../packages/node/src/kernel/log.ts'
+import { topicAddress, topics } from '../packages/till/src/chain/index.ts'
+import { systemClock } from '../packages/till/src/kernel/clock.ts'
+import { silentLog } from '../packages/till/src/kernel/log.ts'
 import {
   accounts,
   balanceOf,
@@ -15,8 +15,8 @@ import {
   owedTo,
   post,
   trialBalance,
-} from '../packages/node/src/ledger/index.ts'
-import { openTestDatabase, type TestDatabase } from '../packages/node/src/store/testing.ts'
+} from '../packages/till/src/ledger/index.ts'
+import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
 import type { KillPlan } from './support/kill-points.ts'
 import { custodyKey, openPayoutDesk, type Place, payees, purpose, senderKey } from './support/payout-desk.ts'
 

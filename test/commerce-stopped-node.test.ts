@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
-import { systemClock } from '../packages/node/src/kernel/clock.ts'
-import { silentLog } from '../packages/node/src/kernel/log.ts'
-import { systemRng } from '../packages/node/src/kernel/random.ts'
-import { openStore, type Store } from '../packages/node/src/store/open-store.ts'
+import { systemClock } from '../packages/till/src/kernel/clock.ts'
+import { silentLog } from '../packages/till/src/kernel/log.ts'
+import { systemRng } from '../packages/till/src/kernel/random.ts'
+import { openStore, type Store } from '../packages/till/src/store/open-store.ts'
 
 /** The operator's commands on the data folder of a node that is stopped, and then beside one that runs. */
 let home: string

@@ -10,8 +10,6 @@ import { type Devnet, demoAccount, devnetTransport } from '../packages/node/src/
 import { activeBonds, openBondsShop } from '../packages/node/src/identity/bonds/index.ts'
 import { insertTestRuling } from '../packages/node/src/identity/bonds/ruling.fixture.ts'
 import { openMandates, openMandatesShop } from '../packages/node/src/identity/mandates/index.ts'
-import type { Address } from '../packages/node/src/kernel/address.ts'
-import { accounts, balanceDifferences, balanceOf, post } from '../packages/node/src/ledger/index.ts'
 import { openRewardsShop } from '../packages/node/src/rewards/index.ts'
 import { openSubscriptionsShop } from '../packages/node/src/subscriptions/index.ts'
 import {
@@ -32,6 +30,8 @@ import {
   signRequest,
   topUpCredit,
 } from '../packages/sdk/src/index.ts'
+import type { Address } from '../packages/till/src/kernel/address.ts'
+import { accounts, balanceDifferences, balanceOf, post } from '../packages/till/src/ledger/index.ts'
 import { openFeedShop } from './support/feed-shop.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
 import {

@@ -7,7 +7,7 @@ import { paymentStates } from '../packages/cli/src/operator/payment-states.ts'
 import { createProgram } from '../packages/cli/src/program.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { environmentSchema } from '../packages/node/src/config.ts'
-import { problemTable } from '../packages/node/src/kernel/problem-table.ts'
+import { problemTable } from '../packages/till/src/kernel/problem-table.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -48,7 +48,7 @@ test('docs/command-line.md has the exit codes of the program', () => {
 })
 
 test('docs/payments.md explains every state a payment can be in', () => {
-  const migration = read('packages/node/src/store/migrations/0003_payments.sql')
+  const migration = read('packages/till/src/store/migrations/0003_payments.sql')
   const [, list = ''] = /state text not null check \(state in \(([^)]*)\)\)/.exec(migration) ?? []
   const states = list.split(',').map((state) => state.trim().slice(1, -1))
   expect(firstCells(sectionOf(read('docs/payments.md'), 'States')).sort()).toEqual([...states].sort())

@@ -16,10 +16,10 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
-import { accounts, credit, debit, post } from '../packages/node/src/ledger/index.ts'
 import { type PeerKeys, readSharedEvent } from '../packages/node/src/market/intents/peers/shared-event.ts'
 import { lockIntents, newestSeq, publishEvents } from '../packages/node/src/market/intents/store.ts'
-import { keyDirectoryPath } from '../packages/node/src/signing/index.ts'
+import { accounts, credit, debit, post } from '../packages/till/src/ledger/index.ts'
+import { keyDirectoryPath } from '../packages/till/src/signing/index.ts'
 import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
 
 const price = 5_000_000_000n

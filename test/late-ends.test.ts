@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import type { Database } from '../packages/node/src/store/database.ts'
-import { CommitUnknown } from '../packages/node/src/store/errors.ts'
+import type { Database } from '../packages/till/src/store/database.ts'
+import { CommitUnknown } from '../packages/till/src/store/errors.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
 import { createTestShop } from './support/test-shop.ts'
 import { openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'

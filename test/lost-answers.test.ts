@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Facilitator } from '../packages/node/src/payments/index.ts'
+import type { Facilitator } from '../packages/till/src/index.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
 import {
   buy,

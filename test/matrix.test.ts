@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { systemClock } from '../packages/node/src/kernel/clock.ts'
-import { systemRng } from '../packages/node/src/kernel/random.ts'
 import { sampleFiles } from '../packages/node/src/matrix/demo/sample-files.fixture.ts'
 import { createSymbolBook, ingestFile } from '../packages/node/src/matrix/index.ts'
-import type { EntitlementPort } from '../packages/node/src/payments/index.ts'
-import { revokeTokens } from '../packages/node/src/signing/index.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
+import type { EntitlementPort } from '../packages/till/src/index.ts'
+import { systemClock } from '../packages/till/src/kernel/clock.ts'
+import { systemRng } from '../packages/till/src/kernel/random.ts'
+import { revokeTokens } from '../packages/till/src/signing/index.ts'
 import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
 
 type Cell = { value: unknown; source: string; as_of: string; available_at: string; licence: string } | null

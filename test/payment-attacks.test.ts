@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Hex, hexToBytes, toHex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Facilitator } from '../packages/node/src/payments/index.ts'
+import type { Facilitator } from '../packages/till/src/index.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
 import {
   buy,

@@ -1,14 +1,14 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createChain, createRpc, type Network } from '../packages/node/src/chain/index.ts'
 import { demoAccount } from '../packages/node/src/devnet/index.ts'
-import type { Address } from '../packages/node/src/kernel/address.ts'
-import { systemClock } from '../packages/node/src/kernel/clock.ts'
-import { createIds } from '../packages/node/src/kernel/ids.ts'
-import { silentLog } from '../packages/node/src/kernel/log.ts'
-import { silentMetrics } from '../packages/node/src/kernel/metrics.ts'
-import { systemRng } from '../packages/node/src/kernel/random.ts'
-import { type ReconciledAddress, reconcileBooks } from '../packages/node/src/payments/index.ts'
+import { createChain, createRpc, type Network } from '../packages/till/src/chain/index.ts'
+import { type ReconciledAddress, reconcileBooks } from '../packages/till/src/index.ts'
+import type { Address } from '../packages/till/src/kernel/address.ts'
+import { systemClock } from '../packages/till/src/kernel/clock.ts'
+import { createIds } from '../packages/till/src/kernel/ids.ts'
+import { silentLog } from '../packages/till/src/kernel/log.ts'
+import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
+import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { carryAuthorization, transferPlainly } from './adversary/wallets.ts'
 import { expectSoundBooks, paymentRows } from './support/invariants.ts'
 import { buy, echoPath, openTill, quote, signPayment, type TillFixture } from './support/till-fixture.ts'
@@ -112,7 +112,7 @@ test('what the operator takes out of PAY_TO is a withdrawal, no difference', asy
 
 test('a posting without money is found and raises an alarm', async () => {
   alarms.length = 0
-  const { accounts, post } = await import('../packages/node/src/ledger/index.ts')
+  const { accounts, post } = await import('../packages/till/src/ledger/index.ts')
   await till.db.database.transaction((tx) =>
     post(tx, [
       {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { createKeyring, privateKeyFromSeed, silentLog, systemClock, systemRng } from '../packages/node/src/index.ts'
-import { openTestDatabase, type TestDatabase } from '../packages/node/src/store/testing.ts'
+import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
 
 let db: TestDatabase
 beforeAll(async () => {

@@ -1,9 +1,6 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Facilitator } from '../packages/node/src/payments/index.ts'
-import { freePort } from '../packages/node/src/store/embedded/free-port.ts'
-import { setSwitch } from '../packages/node/src/store/kill-switches.ts'
 import {
   type AssayClientOptions,
   AssayError,
@@ -17,6 +14,9 @@ import {
   readDemo,
   verifyEvidence,
 } from '../packages/sdk/src/index.ts'
+import type { Facilitator } from '../packages/till/src/index.ts'
+import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
+import { setSwitch } from '../packages/till/src/store/kill-switches.ts'
 import { type CuttingProxy, openCuttingProxy } from './support/cutting-proxy.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
 import { echoPath, openTill, type TillFixture } from './support/till-fixture.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { topics } from '../packages/node/src/chain/index.ts'
+import { topics } from '../packages/till/src/chain/index.ts'
 import { breaks, ruleFoundBroken } from './simulation/break-rules.ts'
 import { noteAnswer, pay } from './simulation/buyers.ts'
 import { noteDrawn } from './simulation/perform-credit.ts'

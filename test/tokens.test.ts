@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { demoIssuer } from '../packages/node/src/devnet/index.ts'
-import type { Address } from '../packages/node/src/kernel/address.ts'
 import { roles, tokenAbi } from '../packages/node/src/tokens/abi/b20.ts'
 import { parseTokenReport, verifyTokenReport } from '../packages/sdk/src/index.ts'
+import type { Address } from '../packages/till/src/kernel/address.ts'
 import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
 
 type DemoToken = { key: string; address: string; what: string; synthetic: boolean }

@@ -1,7 +1,7 @@
 // npx tsx bench/citations/main.ts [--leaves 1000000] [--attest 3000]: the figures of attestations and their log; exit
 // code 1 when one is missed.
 import { rm } from 'node:fs/promises'
-import { startTestServer, testServerVariable } from '../../packages/node/src/store/testing.ts'
+import { startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
 import { handOut } from '../hand-out.ts'
 import { temporaryHome } from '../process/temporary-home.ts'
 import { measureAttest } from './measure-attest.ts'

@@ -4,13 +4,13 @@ import {
   openLog,
   type TransparencyLog,
 } from '../../packages/node/src/citations/log/index.ts'
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
-import { silentMetrics } from '../../packages/node/src/kernel/metrics.ts'
-import { systemRng } from '../../packages/node/src/kernel/random.ts'
-import { createFixedKeyring, generateSigningKey } from '../../packages/node/src/signing/index.ts'
-import type { Database } from '../../packages/node/src/store/database.ts'
-import { openTestDatabase } from '../../packages/node/src/store/testing.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
+import { systemRng } from '../../packages/till/src/kernel/random.ts'
+import { createFixedKeyring, generateSigningKey } from '../../packages/till/src/signing/index.ts'
+import type { Database } from '../../packages/till/src/store/database.ts'
+import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
 
 const written = 100_000
 const proofs = 5_000

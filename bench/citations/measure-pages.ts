@@ -1,7 +1,7 @@
 import { openPageThreads } from '../../packages/node/src/citations/attest/page-threads-adapter.ts'
 import { readCited } from '../../packages/node/src/citations/attest/read-cited.ts'
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
 
 const url = 'https://cited.example/'
 const headers = new Map([['content-type', 'text/html']])

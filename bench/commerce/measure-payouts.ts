@@ -1,20 +1,20 @@
-import { createChain, createRpc } from '../../packages/node/src/chain/index.ts'
+import { startDevnet } from '../../packages/node/src/devnet/index.ts'
+import { createChain, createRpc } from '../../packages/till/src/chain/index.ts'
 import {
   demoNetwork,
   devnetEndpoint,
   testHolder,
   testKey,
   testWallets,
-} from '../../packages/node/src/chain/wallet/wallet.fixture.ts'
-import { startDevnet } from '../../packages/node/src/devnet/index.ts'
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
-import { createIds } from '../../packages/node/src/kernel/ids.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
-import { silentMetrics } from '../../packages/node/src/kernel/metrics.ts'
-import { systemRng } from '../../packages/node/src/kernel/random.ts'
-import { accounts, credit, debit, post } from '../../packages/node/src/ledger/index.ts'
-import { createCustodyKey, parsePayoutPolicy, runPayouts } from '../../packages/node/src/payouts/index.ts'
-import { openStore } from '../../packages/node/src/store/open-store.ts'
+} from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { createIds } from '../../packages/till/src/kernel/ids.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
+import { systemRng } from '../../packages/till/src/kernel/random.ts'
+import { accounts, credit, debit, post } from '../../packages/till/src/ledger/index.ts'
+import { createCustodyKey, parsePayoutPolicy, runPayouts } from '../../packages/till/src/payouts/index.ts'
+import { openStore } from '../../packages/till/src/store/open-store.ts'
 
 const payees = 500
 

@@ -1,7 +1,7 @@
 // A node whose payments really settle, on a chain that makes a block every two seconds, as Base does.
 import { parseConfig } from '../../packages/node/src/config.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
 import { startNode } from '../../packages/node/src/node.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { openFeedShop } from '../../test/support/feed-shop.ts'
 import { benchPayer } from '../load/sign-payments.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'

@@ -1,11 +1,11 @@
 // The node of the paid figure, with wallets that have credit and wallets that subscribed.
 
-import type { Address } from '../../packages/node/src/kernel/address.ts'
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
-import { systemRng } from '../../packages/node/src/kernel/random.ts'
-import { accounts, credit, debit, post } from '../../packages/node/src/ledger/index.ts'
-import { createDatabase } from '../../packages/node/src/store/pool.ts'
+import type { Address } from '../../packages/till/src/kernel/address.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { systemRng } from '../../packages/till/src/kernel/random.ts'
+import { accounts, credit, debit, post } from '../../packages/till/src/ledger/index.ts'
+import { createDatabase } from '../../packages/till/src/store/pool.ts'
 import { openFeedShop } from '../../test/support/feed-shop.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
 import { openDatabaseCpu } from '../process/database-cpu.ts'

@@ -1,6 +1,6 @@
 // npx tsx bench/identity/main.ts: DIDs resolved a second from the cache, the time of a cold one, and proofs checked a
 // second beside viem; exit code 1 when a figure is missed.
-import { startTestServer } from '../../packages/node/src/store/testing.ts'
+import { startTestServer } from '../../packages/till/src/store/testing.ts'
 import { handOut } from '../hand-out.ts'
 import { measureProofs } from './measure-proofs.ts'
 import { measureResolve } from './measure-resolve.ts'

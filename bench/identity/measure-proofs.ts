@@ -1,8 +1,8 @@
 import { verifyMessage } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { signedHeaders } from '../../packages/node/src/identity/identity.fixture.ts'
-import { type SignedRequest, verifySignedRequest } from '../../packages/node/src/proofs/index.ts'
-import { createTestDeps } from '../../packages/node/src/proofs/proof-deps.fixture.ts'
+import { type SignedRequest, verifySignedRequest } from '../../packages/till/src/proofs/index.ts'
+import { createTestDeps } from '../../packages/till/src/proofs/proof-deps.fixture.ts'
 
 const proofs = 1_500
 const viemProofs = 300

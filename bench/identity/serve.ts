@@ -1,23 +1,24 @@
 // The identity shop alone behind the real front door, on a real database: what one process of a node does for resolvers.
 // Tells its parent where it listens and which DIDs it knows something about.
-import { createRpc, knownNetworks, type Network } from '../../packages/node/src/chain/index.ts'
+
 import { fundingClusters } from '../../packages/node/src/citations/index.ts'
 import { createFrontDoor, openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
 import { operator } from '../../packages/node/src/identity/identity.fixture.ts'
 import { openIdentityShop } from '../../packages/node/src/identity/index.ts'
 import { openMandates } from '../../packages/node/src/identity/mandates/index.ts'
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
-import { createIds } from '../../packages/node/src/kernel/ids.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
-import { silentMetrics } from '../../packages/node/src/kernel/metrics.ts'
-import { systemRng } from '../../packages/node/src/kernel/random.ts'
+import { createRpc, knownNetworks, type Network } from '../../packages/till/src/chain/index.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { createIds } from '../../packages/till/src/kernel/ids.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
+import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import {
   createFixedKeyring,
   createJwsSigner,
   createResponseSigner,
   generateSigningKey,
-} from '../../packages/node/src/signing/index.ts'
-import { openTestDatabase } from '../../packages/node/src/store/testing.ts'
+} from '../../packages/till/src/signing/index.ts'
+import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
 
 const knownWallets = 500
 const paymentsEach = 20

@@ -1,6 +1,6 @@
 import * as curve from 'tiny-secp256k1'
-import { fromHex, type Hex, toHex } from '../../packages/node/src/kernel/bytes.ts'
-import { personalMessageDigest } from '../../packages/node/src/proofs/index.ts'
+import { fromHex, type Hex, toHex } from '../../packages/till/src/kernel/bytes.ts'
+import { personalMessageDigest } from '../../packages/till/src/proofs/index.ts'
 import { benchPayer } from './sign-payments.ts'
 
 /** Signs messages as a wallet does, only with a faster curve. */

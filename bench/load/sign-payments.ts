@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import * as curve from 'tiny-secp256k1'
-import { createWalletKey } from '../../packages/node/src/chain/wallet/index.ts'
-import type { Address } from '../../packages/node/src/kernel/address.ts'
-import { fromHex, type Hex, sha256, toHex } from '../../packages/node/src/kernel/bytes.ts'
+import { createWalletKey } from '../../packages/till/src/chain/wallet/index.ts'
+import type { Address } from '../../packages/till/src/kernel/address.ts'
+import { fromHex, type Hex, sha256, toHex } from '../../packages/till/src/kernel/bytes.ts'
 import {
   hashTransferAuthorization,
   type TransferAuthorization,
   usdcDomainSeparator,
-} from '../../packages/node/src/kernel/eip3009.ts'
+} from '../../packages/till/src/kernel/eip3009.ts'
 
 /** One entry of `accepts` of a 402, and the resource it was asked for. */
 export type BenchTerms = {

@@ -1,7 +1,7 @@
 import MiniSearch from 'minisearch'
 import { createMatchIndex } from '../../packages/node/src/citations/match/match-index.ts'
 import { readQuery } from '../../packages/node/src/citations/match/read-query.ts'
-import { openTestDatabase } from '../../packages/node/src/store/testing.ts'
+import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
 import { syntheticPages, syntheticQueries } from './synthetic-pages.ts'
 
 type Measured = {

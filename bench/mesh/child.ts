@@ -1,8 +1,8 @@
 // One node of the mesh in a process of its own: the till, the sandbox it sells, and the mesh.
 import { parseConfig } from '../../packages/node/src/config.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
 import { openMeshShop } from '../../packages/node/src/mesh/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
 
 const config = parseConfig(process.env)
 const node = await startNode(config, {

@@ -1,8 +1,8 @@
 // npx tsx bench/mesh/main.ts: six nodes in six processes, killed, stopped and cut off from each other. Exit code 1 when a
 // change takes ten seconds or more to be seen by all, or when a node that is up fails a customer.
 import { startDevnet } from '../../packages/node/src/devnet/index.ts'
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { handOut } from '../hand-out.ts'
 import { type Customers, sendCustomers } from './customers.ts'
 import { createMember, type Member } from './member.ts'

@@ -3,7 +3,7 @@
 // With `--promise` it ends with 1 only when the books are wrong; a missed speed is printed.
 import { rm } from 'node:fs/promises'
 import { runOptionLives } from '../../packages/node/src/market/options/option-lives.fixture.ts'
-import { openTestDatabase, startTestServer, testServerVariable } from '../../packages/node/src/store/testing.ts'
+import { openTestDatabase, startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
 import { handOut } from '../hand-out.ts'
 import { temporaryHome } from '../process/temporary-home.ts'
 import { measureBook } from './measure-book.ts'

@@ -1,5 +1,5 @@
-import { accounts, credit, debit, post } from '../../packages/node/src/ledger/index.ts'
-import type { Database } from '../../packages/node/src/store/database.ts'
+import { accounts, credit, debit, post } from '../../packages/till/src/ledger/index.ts'
+import type { Database } from '../../packages/till/src/store/database.ts'
 
 const network = 'eip155:8453'
 const writer = '0x2222222222222222222222222222222222222222'

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { connectClient } from '../../packages/node/src/store/connection.ts'
+import { connectClient } from '../../packages/till/src/store/connection.ts'
 
 /** Of Linux, since ever: clock ticks in a second, as /proc counts them. */
 const tickMicros = 10_000

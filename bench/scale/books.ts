@@ -1,6 +1,6 @@
 import type { Devnet } from '../../packages/node/src/devnet/index.ts'
-import { balanceDifferences, trialBalance, verifySeals } from '../../packages/node/src/ledger/index.ts'
-import type { Database } from '../../packages/node/src/store/database.ts'
+import { balanceDifferences, trialBalance, verifySeals } from '../../packages/till/src/ledger/index.ts'
+import type { Database } from '../../packages/till/src/store/database.ts'
 
 /** What is wrong with the books of a node, in words; empty when nothing is. */
 export async function faultsInBooks(database: Database): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { freePort } from '../../packages/node/src/store/embedded/free-port.ts'
+import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
 import type { Cluster, Env } from './cluster.ts'
 
 /** One process of the node, started as an operator starts it: `node scripts/start.mjs`. */

@@ -1,4 +1,4 @@
-import type { Database } from '../../packages/node/src/store/database.ts'
+import type { Database } from '../../packages/till/src/store/database.ts'
 
 const lookEveryMs = 40
 

@@ -1,10 +1,10 @@
 // Our local facilitator, as the node composes it, on an embedded chain and the embedded database (fsync on).
 import { parseConfig } from '../../packages/node/src/config.ts'
 import { startDevnet } from '../../packages/node/src/devnet/index.ts'
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
 import { startNode } from '../../packages/node/src/node.ts'
-import type { Facilitator } from '../../packages/node/src/payments/index.ts'
+import type { Facilitator } from '../../packages/till/src/index.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { type BenchTerms, benchPayer, signPayment } from '../load/sign-payments.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
 import { withoutDemoData } from './quiet-config.ts'

@@ -1,6 +1,6 @@
 import { type Devnet, demoAccount } from '../../packages/node/src/devnet/index.ts'
-import type { Address } from '../../packages/node/src/kernel/address.ts'
-import { keccak256 } from '../../packages/node/src/kernel/keccak.ts'
+import type { Address } from '../../packages/till/src/kernel/address.ts'
+import { keccak256 } from '../../packages/till/src/kernel/keccak.ts'
 import { type BenchTerms, benchPayer } from '../load/sign-payments.ts'
 
 export const payees = (count: number): Address[] =>

@@ -1,10 +1,11 @@
 // The node as it is started by `npm start`, with its embedded database (fsync on) and chains. Only what lies behind the
 // two ports to the outside is answered in this process: the facilitator's settlement and reads of the chain.
-import type { ChainPort } from '../../packages/node/src/chain/index.ts'
+
 import { parseConfig } from '../../packages/node/src/config.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
 import { type NodeOptions, type RunningNode, startNode } from '../../packages/node/src/node.ts'
-import type { Facilitator } from '../../packages/node/src/payments/index.ts'
+import type { ChainPort } from '../../packages/till/src/chain/index.ts'
+import type { Facilitator } from '../../packages/till/src/index.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { withoutDemoData } from './quiet-config.ts'
 
 /** Every payer is rich, every nonce unused, and a settled transaction is in the newest block at once. */

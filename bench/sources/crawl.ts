@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import { runCrawler } from '../../packages/node/src/citations/crawl/run-crawler.ts'
 import type { SourceDeps } from '../../packages/node/src/citations/deps.ts'
 import { registerSource } from '../../packages/node/src/citations/sources/register-source.ts'
-import { openTestDatabase } from '../../packages/node/src/store/testing.ts'
+import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
 import { benchDeps } from './deps.ts'
 
 export type CrawlFigures = {

@@ -1,13 +1,13 @@
-import { knownNetworks } from '../../packages/node/src/chain/index.ts'
 import { type SourceDeps, usualSettings } from '../../packages/node/src/citations/deps.ts'
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
-import { createIds } from '../../packages/node/src/kernel/ids.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
-import { silentMetrics } from '../../packages/node/src/kernel/metrics.ts'
-import { systemRng } from '../../packages/node/src/kernel/random.ts'
 import { createOutbound, type LoopbackTarget } from '../../packages/node/src/outbound/index.ts'
-import type { ProofDeps } from '../../packages/node/src/proofs/index.ts'
-import type { Database } from '../../packages/node/src/store/database.ts'
+import { knownNetworks } from '../../packages/till/src/chain/index.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { createIds } from '../../packages/till/src/kernel/ids.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
+import { systemRng } from '../../packages/till/src/kernel/random.ts'
+import type { ProofDeps } from '../../packages/till/src/proofs/index.ts'
+import type { Database } from '../../packages/till/src/store/database.ts'
 
 /** The use cases of sources on a database and loopback hosts, with nothing else of the node around them. */
 export function benchDeps(database: Database, hosts: ReadonlyMap<string, LoopbackTarget>): SourceDeps {

@@ -1,5 +1,5 @@
 import { foldCitations, refoldTrust } from '../../packages/node/src/citations/score/fold-citations.ts'
-import { openTestDatabase } from '../../packages/node/src/store/testing.ts'
+import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
 import { benchDeps } from './deps.ts'
 
 export type FoldFigures = {

@@ -1,4 +1,4 @@
-import type { RpcCall, RpcEndpoint } from '../../packages/node/src/chain/index.ts'
+import type { RpcCall, RpcEndpoint } from '../../packages/till/src/chain/index.ts'
 
 export type Counting = RpcEndpoint & { trips(): number; calls(): readonly RpcCall[]; reset(): void }
 

@@ -1,5 +1,5 @@
-import { multicall3Address, type RpcCall, type RpcEndpoint } from '../../packages/node/src/chain/index.ts'
 import { decodeMulticallRequest } from '../../packages/node/src/tokens/read/multicall.ts'
+import { multicall3Address, type RpcCall, type RpcEndpoint } from '../../packages/till/src/chain/index.ts'
 
 /** The same questions as our reader asks, each view as a request of its own: what most checkers do. */
 export function oneByOne(calls: readonly RpcCall[]): RpcCall[] {

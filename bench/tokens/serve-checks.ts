@@ -1,17 +1,18 @@
 // The token shop alone behind the real front door, with its chain in the same process: what one process of a node does
 // for free checks. Tells its parent where it listens and which tokens there are.
-import { createRpc, knownNetworks, type Network, RpcRefusal } from '../../packages/node/src/chain/index.ts'
+
 import { startDevnet } from '../../packages/node/src/devnet/index.ts'
 import { createFrontDoor, openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
-import { createIds } from '../../packages/node/src/kernel/ids.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
-import { silentMetrics } from '../../packages/node/src/kernel/metrics.ts'
-import { systemRng } from '../../packages/node/src/kernel/random.ts'
-import { createFixedKeyring, createResponseSigner, generateSigningKey } from '../../packages/node/src/signing/index.ts'
 import { openTokensShop } from '../../packages/node/src/tokens/index.ts'
 import { createActor } from '../../packages/node/src/tokens/issuer.fixture.ts'
 import { endpointOf } from '../../packages/node/src/tokens/reader.fixture.ts'
+import { createRpc, knownNetworks, type Network, RpcRefusal } from '../../packages/till/src/chain/index.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { createIds } from '../../packages/till/src/kernel/ids.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
+import { systemRng } from '../../packages/till/src/kernel/random.ts'
+import { createFixedKeyring, createResponseSigner, generateSigningKey } from '../../packages/till/src/signing/index.ts'
 
 const tokensWanted = 50
 const devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })

@@ -1,4 +1,4 @@
-import { topicAddress, topics } from '../../packages/node/src/chain/index.ts'
+import { topicAddress, topics } from '../../packages/till/src/chain/index.ts'
 import type { TestChain } from './send-transaction.ts'
 
 type Log = {

@@ -1,6 +1,6 @@
-import { type Hex, toHex } from '../../packages/node/src/kernel/bytes.ts'
-import type { Rng } from '../../packages/node/src/kernel/random.ts'
-import type { Facilitator } from '../../packages/node/src/payments/index.ts'
+import type { Facilitator } from '../../packages/till/src/index.ts'
+import { type Hex, toHex } from '../../packages/till/src/kernel/bytes.ts'
+import type { Rng } from '../../packages/till/src/kernel/random.ts'
 
 /** What a facilitator may do to one settlement, by error or on purpose. */
 export const facilitatorFaults = [

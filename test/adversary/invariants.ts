@@ -1,4 +1,4 @@
-import type { Sql } from '../../packages/node/src/store/database.ts'
+import type { Sql } from '../../packages/till/src/store/database.ts'
 import {
   blockNumber,
   type ChainRecord,

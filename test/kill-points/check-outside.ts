@@ -1,4 +1,4 @@
-import { openClearing } from '../../packages/node/src/ledger/index.ts'
+import { openClearing } from '../../packages/till/src/ledger/index.ts'
 import { expectSoundBooks } from '../support/invariants.ts'
 import type { TillFixture } from '../support/till-fixture.ts'
 

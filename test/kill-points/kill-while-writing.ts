@@ -1,5 +1,5 @@
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
-import type { Database } from '../../packages/node/src/store/database.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import type { Database } from '../../packages/till/src/store/database.ts'
 
 export type Session = {
   pid: number

@@ -8,8 +8,8 @@ import {
   post,
   trialBalance,
   verifySeals,
-} from '../../packages/node/src/ledger/index.ts'
-import { openTestDatabase, type TestDatabase } from '../../packages/node/src/store/testing.ts'
+} from '../../packages/till/src/ledger/index.ts'
+import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
 import {
   createDice,
   createFaults,

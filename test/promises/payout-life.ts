@@ -1,4 +1,4 @@
-import type { Database, Tx } from '../../packages/node/src/store/database.ts'
+import type { Database, Tx } from '../../packages/till/src/store/database.ts'
 
 export type Life = ReturnType<typeof createLife>
 

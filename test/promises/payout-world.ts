@@ -1,23 +1,23 @@
-import { createChain, createRpc, type RpcEndpoint, topicAddress, topics } from '../../packages/node/src/chain/index.ts'
+import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
+import { createChain, createRpc, type RpcEndpoint, topicAddress, topics } from '../../packages/till/src/chain/index.ts'
 import {
   demoNetwork,
   devnetEndpoint,
   testHolder,
   testKey,
   testWallets,
-} from '../../packages/node/src/chain/wallet/wallet.fixture.ts'
-import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
-import type { Address } from '../../packages/node/src/kernel/address.ts'
-import type { Hex } from '../../packages/node/src/kernel/bytes.ts'
-import { type Clock, systemClock } from '../../packages/node/src/kernel/clock.ts'
-import { createIds } from '../../packages/node/src/kernel/ids.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
-import { silentMetrics } from '../../packages/node/src/kernel/metrics.ts'
-import { systemRng } from '../../packages/node/src/kernel/random.ts'
-import { accounts, credit, debit, post } from '../../packages/node/src/ledger/index.ts'
-import { createCustodyKey } from '../../packages/node/src/payouts/custody-key.ts'
-import { type PayoutDeps, parsePayoutPolicy, runPayouts } from '../../packages/node/src/payouts/index.ts'
-import { openTestDatabase, type TestDatabase } from '../../packages/node/src/store/testing.ts'
+} from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
+import type { Address } from '../../packages/till/src/kernel/address.ts'
+import type { Hex } from '../../packages/till/src/kernel/bytes.ts'
+import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { createIds } from '../../packages/till/src/kernel/ids.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
+import { systemRng } from '../../packages/till/src/kernel/random.ts'
+import { accounts, credit, debit, post } from '../../packages/till/src/ledger/index.ts'
+import { createCustodyKey } from '../../packages/till/src/payouts/custody-key.ts'
+import { type PayoutDeps, parsePayoutPolicy, runPayouts } from '../../packages/till/src/payouts/index.ts'
+import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
 import { createLife, type Life } from './payout-life.ts'
 
 const purpose = 'proof'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { balanceDifferences, trialBalance } from '../../packages/node/src/ledger/index.ts'
+import { balanceDifferences, trialBalance } from '../../packages/till/src/ledger/index.ts'
 import { openPayoutWorld, type PayoutWorld } from './payout-world.ts'
 import { createDice, createFaults, createProgress, type Dice, type Faults, type Proof, plain } from './proof.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
-import type { Address } from '../../packages/node/src/kernel/address.ts'
-import { accounts, post } from '../../packages/node/src/ledger/index.ts'
-import type { PaidRoute } from '../../packages/node/src/payments/index.ts'
+import type { PaidRoute } from '../../packages/till/src/index.ts'
+import type { Address } from '../../packages/till/src/kernel/address.ts'
+import { accounts, post } from '../../packages/till/src/ledger/index.ts'
 
 export const kinds = ['small', 'share', 'pass'] as const
 export type Kind = (typeof kinds)[number]

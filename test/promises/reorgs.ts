@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { faultsInBooks, isCharged, usdcOf } from '../../bench/scale/books.ts'
-import { testKey } from '../../packages/node/src/chain/wallet/wallet.fixture.ts'
-import type { Address } from '../../packages/node/src/kernel/address.ts'
-import { type Clock, systemClock } from '../../packages/node/src/kernel/clock.ts'
+import { testKey } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
+import type { Address } from '../../packages/till/src/kernel/address.ts'
+import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { authorizationOf, cancelAuthorization } from '../adversary/wallets.ts'
 import { openTill, type Payload, quote, send, signPayment, type TillFixture } from '../support/till-fixture.ts'
 import {

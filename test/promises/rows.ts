@@ -199,7 +199,7 @@ export const rows: readonly Row[] = [
     asked: 'every test passes; a switch counts in every process within 1 s',
     commands: [
       proof('switch', 3),
-      tests(['packages/node/src/config.test.ts', 'packages/node/src/store/house-rules.db.test.ts', 'test/cli.test.ts']),
+      tests(['packages/node/src/config.test.ts', 'packages/till/src/store/house-rules.db.test.ts', 'test/cli.test.ts']),
     ],
   },
   {
@@ -207,7 +207,7 @@ export const rows: readonly Row[] = [
     promise: 'what arrived is what is booked, whoever signs, carries, cancels or settles it',
     asked: 'every attack gains nothing, stops nobody and leaves the books equal to the chain',
     commands: [
-      tests(['test/adversary', 'packages/node/src/ledger/transfers', 'packages/node/src/payouts/restored']),
+      tests(['test/adversary', 'packages/till/src/ledger/transfers', 'packages/till/src/payouts/restored']),
       script(
         'simulate',
         ['--seeds', '20', '--steps', '200'],

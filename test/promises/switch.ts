@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { setSwitch } from '../../packages/node/src/store/kill-switches.ts'
+import { setSwitch } from '../../packages/till/src/store/kill-switches.ts'
 import { startChild } from '../support/child-process.ts'
 import {
   echoPath,

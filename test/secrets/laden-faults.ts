@@ -1,5 +1,5 @@
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
-import type { Database } from '../../packages/node/src/store/database.ts'
+import type { Database } from '../../packages/till/src/store/database.ts'
 import type { FaultPoints } from '../support/fault-points.ts'
 
 /** Fault points whose errors carry what libraries hang on theirs: the connection, the request, its headers. */

@@ -5,7 +5,7 @@ import {
   type RouteDeclaration,
   type ShopContext,
 } from '../../packages/node/src/http/index.ts'
-import type { AnswerContent } from '../../packages/node/src/payments/index.ts'
+import type { AnswerContent } from '../../packages/till/src/index.ts'
 
 /** What a careless shop would do with a secret. */
 export const carelessness = ['log', 'error', 'header', 'body', 'metric'] as const

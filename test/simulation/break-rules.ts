@@ -1,4 +1,4 @@
-import type { Tx } from '../../packages/node/src/store/database.ts'
+import type { Tx } from '../../packages/till/src/store/database.ts'
 import { checkTerminal, checkTransfers } from '../adversary/invariants.ts'
 import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'

@@ -1,5 +1,5 @@
-import { toHex } from '../../packages/node/src/kernel/bytes.ts'
-import type { Rng } from '../../packages/node/src/kernel/random.ts'
+import { toHex } from '../../packages/till/src/kernel/bytes.ts'
+import type { Rng } from '../../packages/till/src/kernel/random.ts'
 import { blockNumber, readTransfers } from '../adversary/chain-transfers.ts'
 import { Violation } from '../adversary/violation.ts'
 import {

@@ -1,7 +1,7 @@
-import { balanceDifferences, verifySeals } from '../../packages/node/src/ledger/index.ts'
-import { heldDifferences } from '../../packages/node/src/payments/index.ts'
-import { verifyAudit } from '../../packages/node/src/store/audit-log.ts'
-import type { Sql } from '../../packages/node/src/store/database.ts'
+import { heldDifferences } from '../../packages/till/src/index.ts'
+import { balanceDifferences, verifySeals } from '../../packages/till/src/ledger/index.ts'
+import { verifyAudit } from '../../packages/till/src/store/audit-log.ts'
+import type { Sql } from '../../packages/till/src/store/database.ts'
 import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
 

@@ -1,5 +1,5 @@
-import type { Address } from '../../packages/node/src/kernel/address.ts'
-import { accounts, balanceOf, openClearing, owedTo } from '../../packages/node/src/ledger/index.ts'
+import type { Address } from '../../packages/till/src/kernel/address.ts'
+import { accounts, balanceOf, openClearing, owedTo } from '../../packages/till/src/ledger/index.ts'
 import { checkTransfersAtRest } from '../adversary/invariants.ts'
 import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'

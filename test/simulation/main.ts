@@ -1,6 +1,6 @@
 // npm run simulate -- --seed N --steps M [--seeds K] [--shrink R] [--keep] [--plant NAME]
 import { parseArgs } from 'node:util'
-import { startTestServer, testServerVariable } from '../../packages/node/src/store/testing.ts'
+import { startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
 import { plantedFaults } from './planted-faults.ts'
 import { asRegression, keepRegression, regressionsFile } from './regressions.ts'
 import { type Actions, type RunOptions, runSeed, type Seen } from './run-seed.ts'

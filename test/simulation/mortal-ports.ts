@@ -1,6 +1,6 @@
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
-import type { Database, HeldLock, Statement, Tx } from '../../packages/node/src/store/database.ts'
-import { CommitUnknown } from '../../packages/node/src/store/errors.ts'
+import type { Database, HeldLock, Statement, Tx } from '../../packages/till/src/store/database.ts'
+import { CommitUnknown } from '../../packages/till/src/store/errors.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import type { Life, VirtualTime } from './virtual-time.ts'
 

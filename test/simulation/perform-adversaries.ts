@@ -1,4 +1,4 @@
-import { toHex } from '../../packages/node/src/kernel/bytes.ts'
+import { toHex } from '../../packages/till/src/kernel/bytes.ts'
 import {
   authorizationOf,
   cancelAuthorization,

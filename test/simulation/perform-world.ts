@@ -1,6 +1,6 @@
-import { requestRefund } from '../../packages/node/src/payments/index.ts'
-import { approvePayout } from '../../packages/node/src/payouts/index.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
+import { requestRefund } from '../../packages/till/src/index.ts'
+import { approvePayout } from '../../packages/till/src/payouts/index.ts'
 import { scanTransfers } from '../adversary/chain-transfers.ts'
 import { facilitatorFaults } from '../adversary/hostile-facilitator.ts'
 import type { Scene } from './buyers.ts'

@@ -1,5 +1,5 @@
-import { sha256 } from '../../packages/node/src/kernel/bytes.ts'
-import type { Database, Sql, Statement } from '../../packages/node/src/store/database.ts'
+import { sha256 } from '../../packages/till/src/kernel/bytes.ts'
+import type { Database, Sql, Statement } from '../../packages/till/src/store/database.ts'
 import type { Plant } from './world.ts'
 
 /** Statements of one name are answered by `change`, in transactions and outside of them. */

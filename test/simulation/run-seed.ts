@@ -1,4 +1,4 @@
-import type { Log } from '../../packages/node/src/kernel/log.ts'
+import type { Log } from '../../packages/till/src/kernel/log.ts'
 import { checkTransfers } from '../adversary/invariants.ts'
 import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'

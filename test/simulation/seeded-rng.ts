@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Rng } from '../../packages/node/src/kernel/random.ts'
+import type { Rng } from '../../packages/till/src/kernel/random.ts'
 
 /** Bytes that depend on the seed and on how many were taken before, and on nothing else. */
 export function createSeededRng(seed: string): Rng {

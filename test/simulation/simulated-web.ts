@@ -1,5 +1,5 @@
 import type { Outbound } from '../../packages/node/src/outbound/index.ts'
-import type { Sql } from '../../packages/node/src/store/database.ts'
+import type { Sql } from '../../packages/till/src/store/database.ts'
 
 /**
  * Sites that are cited. `owner` counts creators first and buyers after them: one site belongs to a buyer, who may so be

@@ -1,4 +1,4 @@
-import type { Clock } from '../../packages/node/src/kernel/clock.ts'
+import type { Clock } from '../../packages/till/src/kernel/clock.ts'
 
 /**
  * Time that passes only when nothing else happens: as soon as no port is at work, the next sleeper wakes. Hours of

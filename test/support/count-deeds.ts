@@ -1,5 +1,5 @@
 import type { RouteDeclaration, Shop } from '../../packages/node/src/http/index.ts'
-import type { Facilitator } from '../../packages/node/src/payments/index.ts'
+import type { Facilitator } from '../../packages/till/src/index.ts'
 
 /** What a node did behind its door: paid handlers run, settlements asked for. */
 export type Deeds = { prepared: number; settled: number }

@@ -1,7 +1,7 @@
-import { ChainUnreadable } from '../../packages/node/src/chain/index.ts'
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
-import type { Database, Tx } from '../../packages/node/src/store/database.ts'
-import { StoreUnavailable } from '../../packages/node/src/store/errors.ts'
+import { ChainUnreadable } from '../../packages/till/src/chain/index.ts'
+import type { Database, Tx } from '../../packages/till/src/store/database.ts'
+import { StoreUnavailable } from '../../packages/till/src/store/errors.ts'
 
 /** Lets one port call of the life of a payment fail, before its work or after it. */
 export type FaultPoints = {

@@ -1,4 +1,4 @@
-import { startTestServer, type TestServer, testServerVariable } from '../../packages/node/src/store/testing.ts'
+import { startTestServer, type TestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
 
 let server: TestServer | undefined
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { Address } from '../../packages/node/src/kernel/address.ts'
-import { verifySeals } from '../../packages/node/src/ledger/index.ts'
+import type { Address } from '../../packages/till/src/kernel/address.ts'
+import { verifySeals } from '../../packages/till/src/ledger/index.ts'
 import type { TillFixture } from './till-fixture.ts'
 
 type PaymentRow = {

@@ -1,5 +1,5 @@
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
-import type { Database, Tx } from '../../packages/node/src/store/database.ts'
+import type { Database, Tx } from '../../packages/till/src/store/database.ts'
 
 /** Counts calls of the ports and ends the process at one of them, without any chance to tidy up. */
 export type KillPoints = {

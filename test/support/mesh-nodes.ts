@@ -5,12 +5,12 @@ import { getAddress } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { parseConfig } from '../../packages/node/src/config.ts'
 import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
-import type { Address } from '../../packages/node/src/kernel/address.ts'
-import { systemClock } from '../../packages/node/src/kernel/clock.ts'
-import { silentLog } from '../../packages/node/src/kernel/log.ts'
 import { type MeshShopOptions, openMeshShop } from '../../packages/node/src/mesh/index.ts'
 import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
-import { openTestDatabase, type TestDatabase } from '../../packages/node/src/store/testing.ts'
+import type { Address } from '../../packages/till/src/kernel/address.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
 
 /** Short times, and every port of this machine: test nodes pick theirs freely. */
 export const quickMesh = {

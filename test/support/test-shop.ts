@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
-import { Problem } from '../../packages/node/src/kernel/problem.ts'
-import { type EntitlementPort, type Sale, SaleImpossible } from '../../packages/node/src/payments/index.ts'
+import { type EntitlementPort, type Sale, SaleImpossible } from '../../packages/till/src/index.ts'
+import { Problem } from '../../packages/till/src/kernel/problem.ts'
 
 /** What a test can bend while the node runs. */
 export type TestShop = {

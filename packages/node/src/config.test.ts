@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checksumAddress } from '@assay/till/kernel/address'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ConfigError, environmentSchema, parseConfig } from './config.ts'
 import { demoAccount } from './devnet/accounts.ts'
-import { checksumAddress } from './kernel/address.ts'
 
 const address = (digit: string) => checksumAddress(`0x${digit.repeat(40)}`)
 

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { parseAddress, zeroAddress } from '@assay/till/kernel/address'
 import type { Config } from './configuration/config-type.ts'
 import { type Environment, environmentSchema } from './configuration/environment.ts'
 import { halfJoined, weakInProduction } from './configuration/unfit.ts'
@@ -15,7 +16,6 @@ import {
   settlerKeys,
 } from './configuration/values.ts'
 import { demoAccounts } from './devnet/accounts.ts'
-import { parseAddress, zeroAddress } from './kernel/address.ts'
 
 export type { Config, FacilitatorChoice } from './configuration/config-type.ts'
 export { environmentSchema } from './configuration/environment.ts'

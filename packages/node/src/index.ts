@@ -1,3 +1,45 @@
+export { heldDifferences, readRefund, requestRefund } from '@assay/till'
+export { systemClock } from '@assay/till/kernel/clock'
+export { silentLog } from '@assay/till/kernel/log'
+export { silentMetrics } from '@assay/till/kernel/metrics'
+export { formatUsd } from '@assay/till/kernel/money'
+export { Problem } from '@assay/till/kernel/problem'
+export { systemRng } from '@assay/till/kernel/random'
+export { cryptoBackend } from '@assay/till/kernel/secp256k1'
+export {
+  balanceDifferences,
+  entriesOf,
+  type LedgerEntryView,
+  type OpenClearing,
+  openClearing,
+  type SealBreak,
+  sealHead,
+  type TrialBalance,
+  trialBalance,
+  verifySeals,
+} from '@assay/till/ledger'
+export { acceptLoss, approvePayout, listPayouts, payoutStates } from '@assay/till/payouts'
+export {
+  createKeyring,
+  type KeyChangeDeps,
+  type Keyring,
+  keyDirectory,
+  privateKeyFromSeed,
+  revokeKey,
+  revokeTokens,
+  rotateKey,
+  type StatementWallet,
+} from '@assay/till/signing'
+export { appRole } from '@assay/till/store/app-role'
+export { verifyAudit, writeAudit } from '@assay/till/store/audit-log'
+export { takeBackup } from '@assay/till/store/backup/take-backup'
+export { changePayees } from '@assay/till/store/change-payees'
+export { connectClient } from '@assay/till/store/connection'
+export type { Database, Sql } from '@assay/till/store/database'
+export { readNote, runEmbedded } from '@assay/till/store/embedded/run-embedded'
+export { StoreError } from '@assay/till/store/errors'
+export { readSwitches, type SwitchName, setSwitch, switchNames } from '@assay/till/store/kill-switches'
+export { createDatabase } from '@assay/till/store/pool'
 export {
   admitSource,
   createWitness,
@@ -18,25 +60,6 @@ export { type Config, ConfigError, environmentSchema, parseConfig } from './conf
 // --- for the operator's commands ---
 export { demoAccount } from './devnet/accounts.ts'
 export { slashBond } from './identity/bonds/index.ts'
-export { systemClock } from './kernel/clock.ts'
-export { silentLog } from './kernel/log.ts'
-export { silentMetrics } from './kernel/metrics.ts'
-export { formatUsd } from './kernel/money.ts'
-export { Problem } from './kernel/problem.ts'
-export { systemRng } from './kernel/random.ts'
-export { cryptoBackend } from './kernel/secp256k1.ts'
-export {
-  balanceDifferences,
-  entriesOf,
-  type LedgerEntryView,
-  type OpenClearing,
-  openClearing,
-  type SealBreak,
-  sealHead,
-  type TrialBalance,
-  trialBalance,
-  verifySeals,
-} from './ledger/index.ts'
 export { runNode } from './main.ts'
 export {
   createSymbolBook,
@@ -49,27 +72,4 @@ export {
 } from './matrix/index.ts'
 export { addSeed, findPeer, parseNodeAddress } from './mesh/index.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
-export { heldDifferences, readRefund, requestRefund } from './payments/index.ts'
-export { acceptLoss, approvePayout, listPayouts, payoutStates } from './payouts/index.ts'
-export {
-  createKeyring,
-  type KeyChangeDeps,
-  type Keyring,
-  keyDirectory,
-  privateKeyFromSeed,
-  revokeKey,
-  revokeTokens,
-  rotateKey,
-  type StatementWallet,
-} from './signing/index.ts'
-export { appRole } from './store/app-role.ts'
-export { verifyAudit, writeAudit } from './store/audit-log.ts'
-export { takeBackup } from './store/backup/take-backup.ts'
-export { changePayees } from './store/change-payees.ts'
-export { connectClient } from './store/connection.ts'
-export type { Database, Sql } from './store/database.ts'
-export { readNote, runEmbedded } from './store/embedded/run-embedded.ts'
-export { StoreError } from './store/errors.ts'
-export { readSwitches, type SwitchName, setSwitch, switchNames } from './store/kill-switches.ts'
-export { createDatabase } from './store/pool.ts'
 export { listSubscriptions } from './subscriptions/index.ts'

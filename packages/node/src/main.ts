@@ -1,7 +1,7 @@
+import { systemClock } from '@assay/till/kernel/clock'
 import { pino } from 'pino'
 import { ConfigError, parseConfig } from './config.ts'
 import { createLog } from './http/index.ts'
-import { systemClock } from './kernel/clock.ts'
 import { type RunningNode, startNode } from './node.ts'
 import { startSummary } from './start-summary.ts'
 

@@ -1,4 +1,4 @@
-import { requestRefund } from '../../../packages/node/src/payments/index.ts'
+import { requestRefund } from '../../../packages/till/src/index.ts'
 import { Broken, requireExactly } from '../broken.ts'
 import type { Desk } from '../desk.ts'
 import type { Due, WorkPath } from '../die-at-work.ts'

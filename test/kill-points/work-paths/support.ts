@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import type { Address } from '../../../packages/node/src/kernel/address.ts'
-import { accounts, owedTo } from '../../../packages/node/src/ledger/index.ts'
 import { signRequest } from '../../../packages/sdk/src/index.ts'
+import type { Address } from '../../../packages/till/src/kernel/address.ts'
+import { accounts, owedTo } from '../../../packages/till/src/ledger/index.ts'
 import { spentOnChain } from '../../support/invariants.ts'
 import type { Desk } from '../desk.ts'
 

@@ -1,5 +1,5 @@
+import type { Address } from '@assay/till/kernel/address'
 import { royaltyBps, type Shop, type ShopContext } from '../http/index.ts'
-import type { Address } from '../kernel/address.ts'
 import { createCitationAttester } from './attest/attester.ts'
 import { foldAttestations } from './attest/fold-attestations.ts'
 import { createHostTurns } from './attest/host-turns.ts'

@@ -1,5 +1,6 @@
+import type { Address } from '@assay/till/kernel/address'
+import { loadSharedSecret } from '@assay/till/proofs'
 import type { OpenShop, Shop, ShopContext } from '../http/index.ts'
-import type { Address } from '../kernel/address.ts'
 import {
   createBotAuth,
   createDnsResolver,
@@ -8,7 +9,6 @@ import {
   publicAddresses,
   type Resolver,
 } from '../outbound/index.ts'
-import { loadSharedSecret } from '../proofs/index.ts'
 import { withDemoZone } from './demo/demo-resolver.ts'
 import { openDemoSites } from './demo/open-demo-sites.ts'
 import { seedDemoSources } from './demo/seed-demo-sources.ts'

@@ -1,6 +1,6 @@
+import { growthOf, linearAtMost } from '@assay/till/kernel/growth.fixture'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { growthOf, linearAtMost } from '../kernel/growth.fixture.ts'
 import { parseLlmsTxt } from './crawl/llms-txt.ts'
 import { isAllowed, parseRobots } from './crawl/robots.ts'
 import { parseRsl } from './crawl/rsl.ts'

@@ -1,6 +1,6 @@
+import { type Address, parseAddress } from '@assay/till/kernel/address'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Address, parseAddress } from '../kernel/address.ts'
 import { runCrawler } from './crawl/run-crawler.ts'
 import { foldCitations } from './score/fold-citations.ts'
 import { scoreSources } from './score/score-sources.ts'

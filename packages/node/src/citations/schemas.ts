@@ -1,5 +1,5 @@
+import { parseAddress } from '@assay/till/kernel/address'
 import { z } from 'zod'
-import { parseAddress } from '../kernel/address.ts'
 import { sourceStates } from './sources/records.ts'
 
 const time = z.string().describe('RFC 3339.')

@@ -1,11 +1,11 @@
-import { knownNetworks } from '../chain/index.ts'
-import { systemClock } from '../kernel/clock.ts'
-import { createIds } from '../kernel/ids.ts'
-import { silentLog } from '../kernel/log.ts'
-import { silentMetrics } from '../kernel/metrics.ts'
-import { systemRng } from '../kernel/random.ts'
+import { knownNetworks } from '@assay/till/chain'
+import { systemClock } from '@assay/till/kernel/clock'
+import { createIds } from '@assay/till/kernel/ids'
+import { silentLog } from '@assay/till/kernel/log'
+import { silentMetrics } from '@assay/till/kernel/metrics'
+import { systemRng } from '@assay/till/kernel/random'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import type { Outbound, OutboundOutcome, OutboundRequest, Resolver } from '../outbound/index.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { type SourceDeps, usualSettings } from './deps.ts'
 
 export type Answering = (request: OutboundRequest) => {

@@ -1,5 +1,5 @@
+import { createScheduler } from '@assay/till/jobs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createScheduler } from '../jobs/index.ts'
 import { openSourceJobs } from './source-jobs.ts'
 import { registerSource } from './sources/register-source.ts'
 import { openSourceWorld, type SourceWorld } from './sources.fixture.ts'

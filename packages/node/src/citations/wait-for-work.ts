@@ -1,5 +1,5 @@
-import type { Clock } from '../kernel/clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Database } from '@assay/till/store/database'
 
 export type WorkWatch = {
   /** Returns once there may be something to do: told so, one of `others` ended, `atMostMs` later, or the shop closes. */

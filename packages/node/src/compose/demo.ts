@@ -1,9 +1,9 @@
-import type { Network } from '../chain/index.ts'
+import type { Network } from '@assay/till/chain'
+import { checksumAddress } from '@assay/till/kernel/address'
 import type { Config } from '../config.ts'
 import { demoAccounts } from '../devnet/accounts.ts'
 import type { Devnet } from '../devnet/index.ts'
 import type { Shop } from '../http/index.ts'
-import { checksumAddress } from '../kernel/address.ts'
 
 const shownRoles = new Set(['operator', 'buyer', 'creator', 'affiliate'])
 

@@ -1,14 +1,14 @@
-import type { SettlementWallets } from '../chain/wallet/index.ts'
-import type { Config } from '../config.ts'
-import type { Address } from '../kernel/address.ts'
+import type { Facilitator, Owner } from '@assay/till'
+import type { SettlementWallets } from '@assay/till/chain/wallet'
 import {
   createCdpFacilitator,
   createHttpFacilitator,
   createLocalFacilitator,
   type LocalFacilitator,
   withBreaker,
-} from '../payments/facilitators/index.ts'
-import type { Facilitator, Owner } from '../payments/index.ts'
+} from '@assay/till/facilitators'
+import type { Address } from '@assay/till/kernel/address'
+import type { Config } from '../config.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'
 

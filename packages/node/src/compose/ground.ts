@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Facilitator } from '@assay/till'
 import {
   type ChainPort,
   createChain,
@@ -8,24 +9,23 @@ import {
   type Rpc,
   type RpcEndpoint,
   RpcRefusal,
-} from '../chain/index.ts'
+} from '@assay/till/chain'
+import type { Address } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Ids } from '@assay/till/kernel/ids'
+import type { Log } from '@assay/till/kernel/log'
+import type { Rng } from '@assay/till/kernel/random'
+import { type CheckContractSignature, createContractSignatureChecker } from '@assay/till/proofs'
+import { createKeyring, type Keyring } from '@assay/till/signing'
+import type { Database } from '@assay/till/store/database'
+import { type DetectDeps, detectRestore } from '@assay/till/store/detect-restore'
+import { ensureInstance } from '@assay/till/store/instance'
+import { openStore, type Store } from '@assay/till/store/open-store'
 import { type Config, ConfigError } from '../config.ts'
 import { demoUsdcAddress } from '../devnet/accounts.ts'
 import type { Devnet } from '../devnet/index.ts'
 import type { PrometheusMetrics, Shop } from '../http/index.ts'
-import type { Address } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
-import type { Clock } from '../kernel/clock.ts'
-import type { Ids } from '../kernel/ids.ts'
-import type { Log } from '../kernel/log.ts'
-import type { Rng } from '../kernel/random.ts'
-import type { Facilitator } from '../payments/index.ts'
-import { type CheckContractSignature, createContractSignatureChecker } from '../proofs/index.ts'
-import { createKeyring, type Keyring } from '../signing/index.ts'
-import type { Database } from '../store/database.ts'
-import { type DetectDeps, detectRestore } from '../store/detect-restore.ts'
-import { ensureInstance } from '../store/instance.ts'
-import { openStore, type Store } from '../store/open-store.ts'
 
 /** Undone in the reverse order when the node stops: the database is opened first and so closed last. */
 export type Stops = (() => Promise<void>)[]

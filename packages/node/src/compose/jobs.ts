@@ -1,6 +1,3 @@
-import type { Shop } from '../http/index.ts'
-import { createScheduler, withLease } from '../jobs/index.ts'
-import { sealBooks } from '../ledger/index.ts'
 import {
   carryOutRefunds,
   creditUndelivered,
@@ -13,10 +10,13 @@ import {
   recoverPayments,
   repairFlights,
   watchFinality,
-} from '../payments/index.ts'
-import { type PayoutDeps, runPayouts, watchPayouts } from '../payouts/index.ts'
-import { detectRestore } from '../store/detect-restore.ts'
-import { purgeNonces } from '../store/nonce-claims.ts'
+} from '@assay/till'
+import { createScheduler, withLease } from '@assay/till/jobs'
+import { sealBooks } from '@assay/till/ledger'
+import { type PayoutDeps, runPayouts, watchPayouts } from '@assay/till/payouts'
+import { detectRestore } from '@assay/till/store/detect-restore'
+import { purgeNonces } from '@assay/till/store/nonce-claims'
+import type { Shop } from '../http/index.ts'
 import type { Ground, Interceptors, Ports, Stops } from './ground.ts'
 import { payoutHooks } from './payouts.ts'
 import type { Till } from './till.ts'

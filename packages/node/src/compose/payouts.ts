@@ -1,8 +1,6 @@
-import type { SettlementWallets } from '../chain/wallet/index.ts'
-import type { Config } from '../config.ts'
-import type { Shop } from '../http/index.ts'
-import type { TransferRow } from '../ledger/index.ts'
-import type { Payees, ReconcileDeps } from '../payments/index.ts'
+import type { Payees, ReconcileDeps } from '@assay/till'
+import type { SettlementWallets } from '@assay/till/chain/wallet'
+import type { TransferRow } from '@assay/till/ledger'
 import {
   createCustodyKey,
   explainPayout,
@@ -10,8 +8,10 @@ import {
   type PayoutChain,
   type PayoutDeps,
   parsePayoutPolicy,
-} from '../payouts/index.ts'
-import { gapUntil, markReconciled, noteRestore } from '../store/restore.ts'
+} from '@assay/till/payouts'
+import { gapUntil, markReconciled, noteRestore } from '@assay/till/store/restore'
+import type { Config } from '../config.ts'
+import type { Shop } from '../http/index.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'
 import type { Till } from './till.ts'

@@ -1,6 +1,3 @@
-import type { Config } from '../config.ts'
-import type { Shop } from '../http/index.ts'
-import { usdcDomainSeparator } from '../kernel/eip3009.ts'
 import {
   createChallenges,
   createClaims,
@@ -29,8 +26,11 @@ import {
   recordOwnAddresses,
   registerOwner,
   termsFor,
-} from '../payments/index.ts'
-import { createSwitchReader, type SwitchReader } from '../store/kill-switches.ts'
+} from '@assay/till'
+import { usdcDomainSeparator } from '@assay/till/kernel/eip3009'
+import { createSwitchReader, type SwitchReader } from '@assay/till/store/kill-switches'
+import type { Config } from '../config.ts'
+import type { Shop } from '../http/index.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
 
 export type Origins = { baseUrl: string; apiUrl: string }

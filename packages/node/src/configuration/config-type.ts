@@ -1,7 +1,7 @@
-import type { Network } from '../chain/index.ts'
-import type { Address } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
-import type { Micro } from '../kernel/money.ts'
+import type { Network } from '@assay/till/chain'
+import type { Address } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
+import type { Micro } from '@assay/till/kernel/money'
 import type { LoopbackTarget } from '../outbound/index.ts'
 
 /** Everything the operator can set. Parsed once; all problems are reported together. */

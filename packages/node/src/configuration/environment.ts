@@ -1,6 +1,6 @@
+import { hasChecksum } from '@assay/till/kernel/address'
+import { parseUsd } from '@assay/till/kernel/money'
 import { z } from 'zod'
-import { hasChecksum } from '../kernel/address.ts'
-import { parseUsd } from '../kernel/money.ts'
 
 const port = z
   .string()

@@ -1,5 +1,5 @@
+import { zeroAddress } from '@assay/till/kernel/address'
 import { demoAccounts } from '../devnet/accounts.ts'
-import { zeroAddress } from '../kernel/address.ts'
 import type { Config } from './config-type.ts'
 import type { Environment } from './environment.ts'
 

@@ -1,6 +1,6 @@
+import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, type RouteDeclaration } from '../http/index.ts'
-import { Problem } from '../kernel/problem.ts'
 import type { Assets, Encoding } from './assets.ts'
 
 /** Scripts and styles of the console. Their names change with their content, so whoever has one may keep it. */

@@ -1,7 +1,7 @@
+import type { Address } from '@assay/till/kernel/address'
+import { Problem } from '@assay/till/kernel/problem'
+import { type ProvenAccount, verifySignedRequest } from '@assay/till/proofs'
 import type { CallContext, ShopContext } from '../http/index.ts'
-import type { Address } from '../kernel/address.ts'
-import { Problem } from '../kernel/problem.ts'
-import { type ProvenAccount, verifySignedRequest } from '../proofs/index.ts'
 
 export type CallerDeps = Pick<ShopContext, 'proofs' | 'base'> & { operators: readonly Address[] }
 

@@ -1,6 +1,6 @@
+import { setSwitch, switchNames } from '@assay/till/store/kill-switches'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../http/index.ts'
-import { setSwitch, switchNames } from '../store/kill-switches.ts'
 import { type CallerDeps, requireOperator } from './caller.ts'
 import type { Alarm } from './read-alarms.ts'
 import { readOverview } from './read-overview.ts'

@@ -1,6 +1,6 @@
-import type { Clock } from '../kernel/clock.ts'
-import { createIds } from '../kernel/ids.ts'
-import type { Database, Sql } from '../store/database.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import { createIds } from '@assay/till/kernel/ids'
+import type { Database, Sql } from '@assay/till/store/database'
 
 export type PaymentState = { state: string; payments: number; amount_micro: string; oldest_at: string }
 

@@ -1,8 +1,8 @@
+import type { Network } from '@assay/till/chain'
+import type { Address } from '@assay/till/kernel/address'
+import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
-import type { Network } from '../chain/index.ts'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../http/index.ts'
-import type { Address } from '../kernel/address.ts'
-import type { Sql } from '../store/database.ts'
 import { provenCaller } from './caller.ts'
 
 const payment = z.strictObject({

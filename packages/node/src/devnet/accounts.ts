@@ -1,7 +1,7 @@
+import { type Address, parseAddress } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
 import { getContractAddress, keccak256, stringToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type Address, parseAddress } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
 
 export type DemoRole = 'operator' | 'buyer' | 'creator' | 'affiliate' | 'settler' | 'custody'
 

@@ -1,3 +1,4 @@
+import type { Hex } from '@assay/till/kernel/bytes'
 import type { Abi } from 'viem'
 import b20ActivationRegistry from '../../../../contracts/artifacts/B20ActivationRegistry.json' with { type: 'json' }
 import b20Asset from '../../../../contracts/artifacts/B20Asset.json' with { type: 'json' }
@@ -11,7 +12,6 @@ import multicall3 from '../../../../contracts/artifacts/Multicall3.json' with { 
 import smartWallet from '../../../../contracts/artifacts/SmartWallet.json' with { type: 'json' }
 import smartWalletFactory from '../../../../contracts/artifacts/SmartWalletFactory.json' with { type: 'json' }
 import testUsdc from '../../../../contracts/artifacts/TestUsdc.json' with { type: 'json' }
-import type { Hex } from '../kernel/bytes.ts'
 
 export type ContractArtifact = {
   contractName: string

@@ -1,6 +1,6 @@
+import type { Hex } from '@assay/till/kernel/bytes'
+import { isHex } from '@assay/till/kernel/bytes'
 import { parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem'
-import type { Hex } from '../kernel/bytes.ts'
-import { isHex } from '../kernel/bytes.ts'
 import { b20FactoryAddress, hasB20, missingStub, stubChange } from './b20.ts'
 import type { ChainState } from './chain-state.ts'
 import { changeState } from './change-state.ts'

@@ -1,6 +1,6 @@
+import type { Address } from '@assay/till/kernel/address'
+import { type Hex, isHex } from '@assay/till/kernel/bytes'
 import { encodeAbiParameters, keccak256, stringToHex } from 'viem'
-import type { Address } from '../kernel/address.ts'
-import { type Hex, isHex } from '../kernel/bytes.ts'
 import { demoIssuer } from './accounts.ts'
 import { contractArtifacts } from './artifacts.ts'
 import type { ChainState } from './chain-state.ts'

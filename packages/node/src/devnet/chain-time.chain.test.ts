@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Hex } from '@assay/till/kernel/bytes'
+import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Hex } from '../kernel/bytes.ts'
-import { type Clock, systemClock } from '../kernel/clock.ts'
 import {
   authorization,
   send,

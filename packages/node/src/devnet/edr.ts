@@ -1,3 +1,4 @@
+import { fromHex, type Hex } from '@assay/till/kernel/bytes'
 import {
   ContractDecoder,
   EdrContext,
@@ -9,7 +10,6 @@ import {
   OSAKA,
   type Provider,
 } from '@nomicfoundation/edr'
-import { fromHex, type Hex } from '../kernel/bytes.ts'
 import type { ChainGenesis } from './history.ts'
 import { fromEngineError } from './rpc-error.ts'
 

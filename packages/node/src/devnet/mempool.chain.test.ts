@@ -1,5 +1,5 @@
+import type { Hex } from '@assay/till/kernel/bytes'
 import { expect, test } from 'vitest'
-import type { Hex } from '../kernel/bytes.ts'
 import { clients, operator, receiptOf, send, settler, signSettlerTransaction, startTestChain } from './test-chain.ts'
 
 const countOf = async (devnet: Awaited<ReturnType<typeof startTestChain>>, tag: string) =>

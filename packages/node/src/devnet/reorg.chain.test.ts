@@ -1,5 +1,5 @@
+import type { Hex } from '@assay/till/kernel/bytes'
 import { expect, test } from 'vitest'
-import type { Hex } from '../kernel/bytes.ts'
 import { clients, receiptOf, send, signSettlerTransaction, startTestChain } from './test-chain.ts'
 
 async function chainWithThreePayments() {

@@ -1,10 +1,10 @@
+import type { Address } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
 import { encodeFunctionData, serializeErc6492Signature, toHex, verifyTypedData as verifyWithKey } from 'viem'
 import { expect, test } from 'vitest'
 import gasBurning from '../../../../contracts/artifacts/GasBurningWallet.json' with { type: 'json' }
 import switchWallet from '../../../../contracts/artifacts/SwitchWallet.json' with { type: 'json' }
 import yesWallet from '../../../../contracts/artifacts/YesWallet.json' with { type: 'json' }
-import type { Address } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
 import { type ContractArtifact, contractArtifacts, type Devnet } from './index.ts'
 import {
   authorization,

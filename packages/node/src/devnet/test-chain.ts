@@ -1,3 +1,7 @@
+import type { Address } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
+import { systemClock } from '@assay/till/kernel/clock'
+import { silentLog } from '@assay/till/kernel/log'
 import {
   type Chain,
   createPublicClient,
@@ -9,10 +13,6 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { onTestFinished } from 'vitest'
-import type { Address } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
-import { systemClock } from '../kernel/clock.ts'
-import { silentLog } from '../kernel/log.ts'
 import {
   contractArtifacts,
   type Devnet,

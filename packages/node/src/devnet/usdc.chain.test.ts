@@ -1,8 +1,8 @@
+import type { Address } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
 import { domainSeparator, getAbiItem, parseSignature, serializeSignature, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
-import type { Address } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
 import { demoAccount, demoIssuer, demoUsdcAddress } from './index.ts'
 import {
   authorization,

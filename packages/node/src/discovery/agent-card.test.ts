@@ -1,9 +1,9 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
+import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
+import { systemClock } from '@assay/till/kernel/clock'
+import { createFixedKeyring, createJwsSigner, privateKeyFromSeed } from '@assay/till/signing'
 import { expect, test } from 'vitest'
 import { fixtureRoutes } from '../http/door.fixture.ts'
-import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
-import { systemClock } from '../kernel/clock.ts'
-import { createFixedKeyring, createJwsSigner, privateKeyFromSeed } from '../signing/index.ts'
 import { agentCard } from './agent-card.ts'
 
 const site = {

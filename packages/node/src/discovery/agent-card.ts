@@ -1,5 +1,5 @@
+import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
 import type { RouteDeclaration } from '../http/index.ts'
-import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
 import { areaNames, priceText, type Site, serviceVersion, templateOf } from './describe-route.ts'
 
 /** Names the way in: plain HTTP with x402, as OpenAPI describes it. A2A's own bindings have tasks, which we do not. */

@@ -1,5 +1,5 @@
+import type { Json } from '@assay/till/kernel/canonical-json'
 import type { RouteDeclaration } from '../http/index.ts'
-import type { Json } from '../kernel/canonical-json.ts'
 import { fieldsOf, type JsonSchema, jsonSchemaOf } from './json-schema.ts'
 
 type Block = { info: JsonSchema; schema: JsonSchema; routeTemplate?: string }

@@ -1,5 +1,5 @@
+import { formatUsd } from '@assay/till/kernel/money'
 import type { RouteDeclaration } from '../http/index.ts'
-import { formatUsd } from '../kernel/money.ts'
 
 /** The names every document uses, set once. */
 export type Site = {

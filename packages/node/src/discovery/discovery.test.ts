@@ -1,7 +1,13 @@
+import { knownNetworks } from '@assay/till/chain/network'
+import { systemClock } from '@assay/till/kernel/clock'
+import { createIds } from '@assay/till/kernel/ids'
+import { silentLog } from '@assay/till/kernel/log'
+import { silentMetrics } from '@assay/till/kernel/metrics'
+import { systemRng } from '@assay/till/kernel/random'
+import { createFixedKeyring, createResponseSigner, generateSigningKey } from '@assay/till/signing'
 import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from '@x402/extensions/bazaar'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { knownNetworks } from '../chain/network.ts'
 import {
   createFrontDoor,
   defineRoute,
@@ -10,12 +16,6 @@ import {
   jsonAnswer,
   type RouteDeclaration,
 } from '../http/index.ts'
-import { systemClock } from '../kernel/clock.ts'
-import { createIds } from '../kernel/ids.ts'
-import { silentLog } from '../kernel/log.ts'
-import { silentMetrics } from '../kernel/metrics.ts'
-import { systemRng } from '../kernel/random.ts'
-import { createFixedKeyring, createResponseSigner, generateSigningKey } from '../signing/index.ts'
 import { bazaarExtension } from './bazaar.ts'
 import { licenseText } from './license-text.ts'
 import { discoveryRoutes } from './routes.ts'

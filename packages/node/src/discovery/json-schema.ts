@@ -1,5 +1,5 @@
+import type { Json } from '@assay/till/kernel/canonical-json'
 import { z } from 'zod'
-import type { Json } from '../kernel/canonical-json.ts'
 
 export type JsonSchema = { [key: string]: Json | undefined }
 

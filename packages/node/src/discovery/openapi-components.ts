@@ -1,4 +1,4 @@
-import { problemTable } from '../kernel/problem-table.ts'
+import { problemTable } from '@assay/till/kernel/problem-table'
 import type { JsonSchema } from './json-schema.ts'
 import { signedHeaders } from './openapi-operation.ts'
 

@@ -1,5 +1,5 @@
+import type { Json } from '@assay/till/kernel/canonical-json'
 import type { RouteDeclaration } from '../http/index.ts'
-import type { Json } from '../kernel/canonical-json.ts'
 import { areaNames, originOf, priceOf, type Site } from './describe-route.ts'
 import { fieldsOf, type JsonSchema, jsonSchemaOf } from './json-schema.ts'
 

@@ -1,6 +1,5 @@
-import type { Network } from '../chain/network.ts'
-import type { RouteDeclaration } from '../http/index.ts'
-import { type Clock, toRfc3339 } from '../kernel/clock.ts'
+import type { Network } from '@assay/till/chain/network'
+import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import {
   createJwsSigner,
   didDocument,
@@ -9,7 +8,8 @@ import {
   keyDirectoryMediaType,
   keyDirectoryPath,
   keysForIndex,
-} from '../signing/index.ts'
+} from '@assay/till/signing'
+import type { RouteDeclaration } from '../http/index.ts'
 import { agentCard } from './agent-card.ts'
 import { apiCatalog } from './catalogs.ts'
 import { type Site, serviceVersion } from './describe-route.ts'

@@ -1,6 +1,6 @@
-import type { Network } from '../chain/network.ts'
+import type { Network } from '@assay/till/chain/network'
+import { checksumAddress } from '@assay/till/kernel/address'
 import type { RouteDeclaration } from '../http/index.ts'
-import { checksumAddress } from '../kernel/address.ts'
 import { originOf, priceOf, type Site, serviceVersion, templateOf } from './describe-route.ts'
 
 export type IndexParts = {

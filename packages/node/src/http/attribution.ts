@@ -1,6 +1,6 @@
-import { type Address, parseAddress } from '../kernel/address.ts'
-import type { Attribution } from '../payments/index.ts'
-import { isCoveredOrUnsigned } from '../proofs/index.ts'
+import type { Attribution } from '@assay/till'
+import { type Address, parseAddress } from '@assay/till/kernel/address'
+import { isCoveredOrUnsigned } from '@assay/till/proofs'
 import type { FieldProblem, ReadQuery } from './query.ts'
 
 const affiliateHeader = 'x-affiliate-id'

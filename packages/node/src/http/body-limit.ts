@@ -1,4 +1,4 @@
-import { Problem } from '../kernel/problem.ts'
+import { Problem } from '@assay/till/kernel/problem'
 
 export const bodyBytesUsual = 64 * 1024
 

@@ -1,4 +1,4 @@
-import { Problem } from '../kernel/problem.ts'
+import { Problem } from '@assay/till/kernel/problem'
 
 /** Streams cost memory for as long as they last: few per caller, a bound for all. */
 export function createSlots({ perCallerMax, allMax }: { perCallerMax: number; allMax: number }) {

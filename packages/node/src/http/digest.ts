@@ -1,4 +1,4 @@
-import { sha256 } from '../kernel/bytes.ts'
+import { sha256 } from '@assay/till/kernel/bytes'
 
 const emptyDigest = sha256('')
 

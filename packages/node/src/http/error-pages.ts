@@ -1,6 +1,6 @@
+import { Problem, type ProblemCode } from '@assay/till/kernel/problem'
+import { problemTable } from '@assay/till/kernel/problem-table'
 import { z } from 'zod'
-import { Problem, type ProblemCode } from '../kernel/problem.ts'
-import { problemTable } from '../kernel/problem-table.ts'
 import { jsonAnswer } from './json-answer.ts'
 import { defineRoute, type RouteDeclaration } from './route.ts'
 

@@ -1,5 +1,5 @@
+import { systemClock } from '@assay/till/kernel/clock'
 import { expect, test } from 'vitest'
-import { systemClock } from '../kernel/clock.ts'
 import { createEventHub, type HubEvent, type HubReader } from './event-hub.ts'
 import type { PulledBody } from './event-reader.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '@assay/till/kernel/clock'
 import { type Chunk, createReader, type HubEvent, type HubReader, type Reader } from './event-reader.ts'
 
 export type { HubEvent, HubReader } from './event-reader.ts'

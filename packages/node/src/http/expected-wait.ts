@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '@assay/till/kernel/clock'
 
 export type ExpectedWait = {
   enter(): void

@@ -1,6 +1,6 @@
+import type { AnswerContent, PaidCall } from '@assay/till'
+import { Problem } from '@assay/till/kernel/problem'
 import { describe, expect, test } from 'vitest'
-import { Problem } from '../kernel/problem.ts'
-import type { AnswerContent, PaidCall } from '../payments/index.ts'
 import { digestOf, fixtureRoutes, otherWallet, type SentRequest, send, testDoor, wallet } from './door.fixture.ts'
 
 const paid = { 'PAYMENT-SIGNATURE': 'good' }

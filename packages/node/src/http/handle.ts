@@ -1,5 +1,5 @@
-import { Problem } from '../kernel/problem.ts'
-import type { AnswerContent, Attribution, Gate, GateOutcome } from '../payments/index.ts'
+import type { AnswerContent, Attribution, Gate, GateOutcome } from '@assay/till'
+import { Problem } from '@assay/till/kernel/problem'
 import { type Authorities, type Authority, homeName, isHome, originOf } from './authority.ts'
 import { bodyBytesUsual, tooLarge } from './body-limit.ts'
 import { sharedAnswerMsMax } from './hot-answers.ts'

@@ -1,4 +1,4 @@
-import type { AnswerContent } from '../payments/index.ts'
+import type { AnswerContent } from '@assay/till'
 
 /** A bare JSON object as answer. */
 export function jsonAnswer(value: unknown, headers?: Record<string, string>): AnswerContent & { body: string } {

@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '@assay/till/kernel/clock'
 import { limitKey } from './client-address.ts'
 
 export type LimitConfig = {

@@ -1,5 +1,5 @@
-import type { Clock } from '../kernel/clock.ts'
-import { Problem } from '../kernel/problem.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import { Problem } from '@assay/till/kernel/problem'
 import { isPulled } from './event-reader.ts'
 import { createExpectedWait, type ExpectedWait } from './expected-wait.ts'
 import { createPressure, crowd } from './pressure.ts'

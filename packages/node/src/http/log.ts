@@ -1,5 +1,5 @@
+import type { Log } from '@assay/till/kernel/log'
 import { type DestinationStream, pino } from 'pino'
-import type { Log } from '../kernel/log.ts'
 
 const textMax = 256
 const depthMax = 4

@@ -1,5 +1,5 @@
+import type { Metrics } from '@assay/till/kernel/metrics'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Metrics } from '../kernel/metrics.ts'
 
 export type PrometheusMetrics = Metrics & { text(): Promise<string>; contentType: string }
 

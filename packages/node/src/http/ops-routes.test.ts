@@ -1,6 +1,6 @@
+import { systemClock } from '@assay/till/kernel/clock'
+import { problemTable } from '@assay/till/kernel/problem-table'
 import { expect, test } from 'vitest'
-import { systemClock } from '../kernel/clock.ts'
-import { problemTable } from '../kernel/problem-table.ts'
 import { send, testDoor } from './door.fixture.ts'
 import { errorRoutes } from './error-pages.ts'
 import { createMetrics } from './metrics.ts'

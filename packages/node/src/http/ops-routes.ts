@@ -1,6 +1,6 @@
+import type { Clock } from '@assay/till/kernel/clock'
+import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
-import type { Clock } from '../kernel/clock.ts'
-import { Problem } from '../kernel/problem.ts'
 import { isLoopback } from './client-address.ts'
 import { jsonAnswer } from './json-answer.ts'
 import type { PrometheusMetrics } from './metrics.ts'

@@ -1,4 +1,4 @@
-import { findTextFault } from '../kernel/plain-text.ts'
+import { findTextFault } from '@assay/till/kernel/plain-text'
 
 export type FieldProblem = { field: string; problem: string }
 

@@ -1,5 +1,5 @@
-import { type Problem, problemBody } from '../kernel/problem.ts'
-import type { ResponseSigner } from '../signing/index.ts'
+import { type Problem, problemBody } from '@assay/till/kernel/problem'
+import type { ResponseSigner } from '@assay/till/signing'
 import { digestBody } from './digest.ts'
 import { type MadeHop, madeId } from './next-hop.ts'
 import { emptyBody, isStream, type PlainResponse } from './plain.ts'

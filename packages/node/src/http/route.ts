@@ -1,6 +1,3 @@
-import type { z } from 'zod'
-import type { Address } from '../kernel/address.ts'
-import type { Micro } from '../kernel/money.ts'
 import type {
   AnswerContent,
   Attribution,
@@ -9,8 +6,11 @@ import type {
   PreparedAnswer,
   ReleaseAnswer,
   Sale,
-} from '../payments/index.ts'
-import type { Tx } from '../store/database.ts'
+} from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import type { Micro } from '@assay/till/kernel/money'
+import type { Tx } from '@assay/till/store/database'
+import type { z } from 'zod'
 
 /** One declaration per route; HTTP handling, the 402, OpenAPI, llms.txt, manifests, MCP and the SDK are derived from it. */
 export type RouteDeclaration = {

@@ -1,5 +1,5 @@
-import { sha256 } from '../kernel/bytes.ts'
-import type { JwsPort } from '../payments/index.ts'
+import type { JwsPort } from '@assay/till'
+import { sha256 } from '@assay/till/kernel/bytes'
 
 export type EventAttributes = { id: string; source: string; type: string; subject: string; time: string }
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../kernel/clock.ts'
-import { Problem } from '../kernel/problem.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import { Problem } from '@assay/till/kernel/problem'
 
 /** Longest a handler may take before its caller is told to come back. */
 export const handlerMsMax = 15_000

@@ -1,5 +1,5 @@
+import type { Address } from '@assay/till/kernel/address'
 import type { ShopContext } from '../http/index.ts'
-import type { Address } from '../kernel/address.ts'
 import type { IdentityPorts } from './ports.ts'
 import type { Registries } from './registry.ts'
 

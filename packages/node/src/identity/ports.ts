@@ -1,5 +1,5 @@
-import type { Address } from '../kernel/address.ts'
-import type { Sql } from '../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { Sql } from '@assay/till/store/database'
 
 /** A node of the mesh as far as its DID document needs it. */
 export type MeshNodeView = {

@@ -1,12 +1,12 @@
+import { createRpc, RpcRefusal } from '@assay/till/chain'
+import type { Address } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
+import { systemClock } from '@assay/till/kernel/clock'
 import { encodeDeployData, encodeFunctionData, getContractAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import artifact from '../../../../contracts/artifacts/AgentRegistry.json' with { type: 'json' }
-import { createRpc, RpcRefusal } from '../chain/index.ts'
 import { clients, settler, startTestChain } from '../devnet/test-chain.ts'
-import type { Address } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
-import { systemClock } from '../kernel/clock.ts'
 import { createRegistries } from './registry.ts'
 
 const network = 'eip155:8453'

@@ -1,7 +1,7 @@
+import { type Rpc, RpcRefusal } from '@assay/till/chain'
+import type { Address } from '@assay/till/kernel/address'
 import { encodeAbiParameters } from 'viem'
 import { expect, test } from 'vitest'
-import { type Rpc, RpcRefusal } from '../chain/index.ts'
-import type { Address } from '../kernel/address.ts'
 import { createRegistries } from './registry.ts'
 
 const registry = '0x8004a169fb4a3325136eb29fa0ceb6d2e539a432' as Address

@@ -1,8 +1,8 @@
+import type { Rpc } from '@assay/till/chain'
+import { type Address, checksumAddress, parseAddress } from '@assay/till/kernel/address'
+import { type Hex, isHex } from '@assay/till/kernel/bytes'
+import type { Clock } from '@assay/till/kernel/clock'
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
-import type { Rpc } from '../chain/index.ts'
-import { type Address, checksumAddress, parseAddress } from '../kernel/address.ts'
-import { type Hex, isHex } from '../kernel/bytes.ts'
-import type { Clock } from '../kernel/clock.ts'
 
 /** ERC-8004 identity registries, as far as a DID document needs them. */
 export type Registries = {

@@ -1,5 +1,5 @@
+import { type Address, hasChecksum } from '@assay/till/kernel/address'
 import { z } from 'zod'
-import { type Address, hasChecksum } from '../kernel/address.ts'
 
 export type IdentitySettings = {
   /** ERC-8004 identity registries by network. An address without code there counts for nothing. */

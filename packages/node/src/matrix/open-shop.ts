@@ -1,5 +1,5 @@
+import { withLease } from '@assay/till/jobs'
 import type { OpenShop, Shop, ShopContext, ShopJob } from '../http/index.ts'
-import { withLease } from '../jobs/index.ts'
 import type { Outbound } from '../outbound/index.ts'
 import { openSubscriptionStreams, type SubscriptionStreams } from '../subscriptions/index.ts'
 import { type DemoSize, fullDemo, smallDemo } from './demo/plan.ts'

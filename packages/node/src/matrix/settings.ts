@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { type Micro, parseUsd } from '@assay/till/kernel/money'
 import { z } from 'zod'
-import { type Micro, parseUsd } from '../kernel/money.ts'
 import type { LicenceAssertion } from './licences/gate.ts'
 import { readAssertions } from './licences/read-assertions.ts'
 import { sources } from './sources/catalogue.ts'

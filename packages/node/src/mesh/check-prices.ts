@@ -1,5 +1,5 @@
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
-import { toRfc3339 } from '../kernel/clock.ts'
 import type { MeshDeps } from './deps.ts'
 import { manifestBytesMax, manifestPath } from './limits.ts'
 import { fetchJson } from './peer-fetcher.ts'

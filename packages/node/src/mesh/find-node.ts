@@ -1,4 +1,4 @@
-import type { Sql } from '../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import { openStatement } from './statement.ts'
 import { findPeer } from './store.ts'
 

@@ -1,5 +1,5 @@
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import type { MeshDeps } from './deps.ts'
 import { describeMesh } from './describe-mesh.ts'
 import { createElsewhere } from './elsewhere.ts'

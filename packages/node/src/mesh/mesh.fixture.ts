@@ -1,8 +1,7 @@
-import { type Clock, systemClock } from '../kernel/clock.ts'
-import { silentLog } from '../kernel/log.ts'
-import { silentMetrics } from '../kernel/metrics.ts'
-import { systemRng } from '../kernel/random.ts'
-import type { OutboundOutcome } from '../outbound/index.ts'
+import { type Clock, systemClock } from '@assay/till/kernel/clock'
+import { silentLog } from '@assay/till/kernel/log'
+import { silentMetrics } from '@assay/till/kernel/metrics'
+import { systemRng } from '@assay/till/kernel/random'
 import {
   createFixedKeyring,
   createResponseSigner,
@@ -11,9 +10,10 @@ import {
   keyDirectory,
   keyDirectoryPath,
   privateKeyFromSeed,
-} from '../signing/index.ts'
-import type { Database } from '../store/database.ts'
-import { claimNonce } from '../store/nonce-claims.ts'
+} from '@assay/till/signing'
+import type { Database } from '@assay/till/store/database'
+import { claimNonce } from '@assay/till/store/nonce-claims'
+import type { OutboundOutcome } from '../outbound/index.ts'
 import type { MeshDeps } from './deps.ts'
 import { announcePath, meshPath } from './limits.ts'
 import { parseNodeAddress } from './node-address.ts'

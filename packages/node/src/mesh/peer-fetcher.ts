@@ -1,6 +1,6 @@
-import type { Clock } from '../kernel/clock.ts'
-import type { Log } from '../kernel/log.ts'
-import type { Metrics } from '../kernel/metrics.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Log } from '@assay/till/kernel/log'
+import type { Metrics } from '@assay/till/kernel/metrics'
 import {
   createOutbound,
   type LoopbackTarget,

@@ -1,5 +1,5 @@
+import { keyDirectoryPath } from '@assay/till/signing'
 import { z } from 'zod'
-import { keyDirectoryPath } from '../signing/index.ts'
 import { keyDirectoryBytesMax } from './limits.ts'
 import { fetchJson, type PeerFetcher } from './peer-fetcher.ts'
 import type { PeerKey } from './statement.ts'

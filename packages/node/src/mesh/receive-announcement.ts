@@ -1,5 +1,5 @@
+import { Problem } from '@assay/till/kernel/problem'
 import type { CallContext } from '../http/index.ts'
-import { Problem } from '../kernel/problem.ts'
 import { checkPeerStatement, type KnownKeys, keysOfPeer } from './check-peer.ts'
 import type { MeshDeps } from './deps.ts'
 import { parseNodeAddress } from './node-address.ts'

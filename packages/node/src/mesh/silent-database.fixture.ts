@@ -1,4 +1,4 @@
-import type { Database } from '../store/database.ts'
+import type { Database } from '@assay/till/store/database'
 
 const unused = () => Promise.reject(new Error('no database here'))
 

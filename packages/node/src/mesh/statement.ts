@@ -1,6 +1,6 @@
+import { canonicalJson, type Json, jsonDepth } from '@assay/till/kernel/canonical-json'
+import { verifyJws } from '@assay/till/signing'
 import { z } from 'zod'
-import { canonicalJson, type Json, jsonDepth } from '../kernel/canonical-json.ts'
-import { verifyJws } from '../signing/index.ts'
 import { clockSkewMs, offersMax, statementCharsMax, statementSecondsMax, statementType } from './limits.ts'
 import { parseNodeAddress } from './node-address.ts'
 

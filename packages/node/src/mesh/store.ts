@@ -1,4 +1,4 @@
-import type { Sql } from '../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import type { NodeAddress } from './node-address.ts'
 import type { PeerKey } from './statement.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '@assay/till/kernel/clock'
 
 /** How many unknown nodes may make this node fetch something: in all, and per sender, whatever names they use. */
 export type StrangerLimit = { admit(remoteAddress: string): boolean }

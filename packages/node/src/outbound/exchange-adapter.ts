@@ -1,6 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '@assay/till/kernel/clock'
 import { ended, linkSignals } from './linked-signal.ts'
 import type { FailedReason, RefusedReason } from './outcome.ts'
 import { BodyProblem, readBody } from './read-body.ts'

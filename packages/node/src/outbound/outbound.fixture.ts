@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcp, type Socket } from 'node:net'
-import { type Clock, systemClock } from '../kernel/clock.ts'
-import { silentLog } from '../kernel/log.ts'
-import { silentMetrics } from '../kernel/metrics.ts'
+import { type Clock, systemClock } from '@assay/till/kernel/clock'
+import { silentLog } from '@assay/till/kernel/log'
+import { silentMetrics } from '@assay/till/kernel/metrics'
 import { createOutbound, type OutboundOptions, type OutboundRequest, type Resolver } from './index.ts'
 
 export type Listening = { port: number; connections: number; close(): Promise<void> }

@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '@assay/till/kernel/clock'
 import { ended, linkSignals } from './linked-signal.ts'
 
 /** Why a signal of `withTimeLimit` was aborted when it was not the caller. */

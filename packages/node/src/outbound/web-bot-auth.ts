@@ -1,6 +1,6 @@
-import type { Clock } from '../kernel/clock.ts'
-import type { Rng } from '../kernel/random.ts'
-import { createResponseSigner, type Keyring, signatureBase } from '../signing/index.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Rng } from '@assay/till/kernel/random'
+import { createResponseSigner, type Keyring, signatureBase } from '@assay/till/signing'
 
 export type BotAuthOptions = {
   keyring: Keyring

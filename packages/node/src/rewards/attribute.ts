@@ -1,4 +1,4 @@
-import type { Address } from '../kernel/address.ts'
+import type { Address } from '@assay/till/kernel/address'
 
 /** Why an attribution does not count; shown to whoever asks. */
 export type IgnoredReason = 'self' | 'own_payee' | 'cycle'

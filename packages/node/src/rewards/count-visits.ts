@@ -1,7 +1,7 @@
-import type { Address } from '../kernel/address.ts'
-import type { Clock } from '../kernel/clock.ts'
-import type { Log } from '../kernel/log.ts'
-import type { Database } from '../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Log } from '@assay/till/kernel/log'
+import type { Database } from '@assay/till/store/database'
 
 const flushMs = 2_000
 const referrersMax = 10_000

@@ -1,5 +1,5 @@
+import { createTokenMaker } from '@assay/till/signing'
 import type { OpenShop } from '../http/index.ts'
-import { createTokenMaker } from '../signing/index.ts'
 import { createVisitCounter } from './count-visits.ts'
 import { matureShares } from './mature-shares.ts'
 import { createPassEntitlement } from './pass-entitlement.ts'

@@ -1,8 +1,8 @@
-import type { Address } from '../kernel/address.ts'
-import type { Clock } from '../kernel/clock.ts'
-import { type Micro, smallerOf } from '../kernel/money.ts'
-import { accounts, balanceOf, type LedgerTransaction, lockAccounts, post } from '../ledger/index.ts'
-import type { Database, Tx } from '../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { Clock } from '@assay/till/kernel/clock'
+import { type Micro, smallerOf } from '@assay/till/kernel/money'
+import { accounts, balanceOf, type LedgerTransaction, lockAccounts, post } from '@assay/till/ledger'
+import type { Database, Tx } from '@assay/till/store/database'
 import { rewardReference } from './reward-sales.ts'
 
 type Due = {

@@ -1,8 +1,3 @@
-import type { ShopContext } from '../http/index.ts'
-import type { Address } from '../kernel/address.ts'
-import { toRfc3339 } from '../kernel/clock.ts'
-import { formatUsd } from '../kernel/money.ts'
-import { Problem } from '../kernel/problem.ts'
 import {
   type EntitlementPort,
   earlierCall,
@@ -15,9 +10,14 @@ import {
   keyWithin,
   type PaidCall,
   wasCaptured,
-} from '../payments/index.ts'
-import { type TokenMaker, tokenHash, tokenInForce } from '../signing/index.ts'
-import type { Sql } from '../store/database.ts'
+} from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import { formatUsd } from '@assay/till/kernel/money'
+import { Problem } from '@assay/till/kernel/problem'
+import { type TokenMaker, tokenHash, tokenInForce } from '@assay/till/signing'
+import type { Sql } from '@assay/till/store/database'
+import type { ShopContext } from '../http/index.ts'
 
 export type PassDeps = Pick<ShopContext, 'database' | 'clock' | 'ids'> & { passTokens: TokenMaker }
 

@@ -1,5 +1,5 @@
+import { type Micro, parseUsd } from '@assay/till/kernel/money'
 import { z } from 'zod'
-import { type Micro, parseUsd } from '../kernel/money.ts'
 
 export const tierNames = ['BRONZE', 'SILVER', 'GOLD', 'PLATINUM'] as const
 export type TierName = (typeof tierNames)[number]

@@ -1,8 +1,8 @@
-import { type Address, checksumAddress } from '../kernel/address.ts'
-import { formatUsd } from '../kernel/money.ts'
-import { accounts, balanceOf, owedTo } from '../ledger/index.ts'
-import { payoutsOf } from '../payouts/index.ts'
-import type { Sql } from '../store/database.ts'
+import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import { formatUsd } from '@assay/till/kernel/money'
+import { accounts, balanceOf, owedTo } from '@assay/till/ledger'
+import { payoutsOf } from '@assay/till/payouts'
+import type { Sql } from '@assay/till/store/database'
 import type { RewardsPolicy } from './policy.ts'
 
 type Sum = { network: string; pending: bigint; payable: bigint; receivable: bigint }

@@ -1,9 +1,9 @@
+import type { Address } from '@assay/till/kernel/address'
+import { toHex } from '@assay/till/kernel/bytes'
+import { statementTypedData } from '@assay/till/proofs'
 import fc from 'fast-check'
 import { hashTypedData } from 'viem'
 import { expect, test } from 'vitest'
-import type { Address } from '../kernel/address.ts'
-import { toHex } from '../kernel/bytes.ts'
-import { statementTypedData } from '../proofs/index.ts'
 import { redeemDigest, redeemStatement } from './redeem-statement.ts'
 
 test('the digest is the one any wallet signs', () => {

@@ -1,9 +1,9 @@
-import { type Address, checksumAddress } from '../kernel/address.ts'
-import { sha256 } from '../kernel/bytes.ts'
-import { canonicalJson } from '../kernel/canonical-json.ts'
-import { keccak256 } from '../kernel/keccak.ts'
-import type { Statement } from '../proofs/index.ts'
-import { nodeDomain } from '../signing/index.ts'
+import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import { sha256 } from '@assay/till/kernel/bytes'
+import { canonicalJson } from '@assay/till/kernel/canonical-json'
+import { keccak256 } from '@assay/till/kernel/keccak'
+import type { Statement } from '@assay/till/proofs'
+import { nodeDomain } from '@assay/till/signing'
 
 /** What a wallet says when it redeems. Times are unix seconds, as the typed data carries them. */
 export type RedeemMessage = {

@@ -1,7 +1,7 @@
-import type { Address } from '../kernel/address.ts'
-import { accounts } from '../ledger/index.ts'
-import { type DerivedToken, tokenInForce } from '../signing/index.ts'
-import type { Sql, Tx } from '../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import { accounts } from '@assay/till/ledger'
+import { type DerivedToken, tokenInForce } from '@assay/till/signing'
+import type { Sql, Tx } from '@assay/till/store/database'
 import type { Redeemed, RedemptionRequest } from './redeem-points.ts'
 
 type Made = Redeemed & { request: RedemptionRequest; tokenHash: Buffer }

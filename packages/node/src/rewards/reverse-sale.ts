@@ -1,8 +1,8 @@
-import type { Address } from '../kernel/address.ts'
-import { type Micro, smallerOf } from '../kernel/money.ts'
-import { accounts, type LedgerLine, type LedgerTransaction, lockAccounts, owedTo, post } from '../ledger/index.ts'
-import type { ReversedPart, Sale } from '../payments/index.ts'
-import type { Tx } from '../store/database.ts'
+import type { ReversedPart, Sale } from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import { type Micro, smallerOf } from '@assay/till/kernel/money'
+import { accounts, type LedgerLine, type LedgerTransaction, lockAccounts, owedTo, post } from '@assay/till/ledger'
+import type { Tx } from '@assay/till/store/database'
 import { rewardReference } from './reward-sales.ts'
 import { voidPasses } from './void-passes.ts'
 

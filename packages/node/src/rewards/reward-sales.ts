@@ -1,5 +1,6 @@
-import type { Address } from '../kernel/address.ts'
-import { type Micro, smallerOf } from '../kernel/money.ts'
+import type { Sale } from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import { type Micro, smallerOf } from '@assay/till/kernel/money'
 import {
   accounts,
   balanceOf,
@@ -7,9 +8,8 @@ import {
   type LedgerLine,
   type LedgerTransaction,
   lockAccounts,
-} from '../ledger/index.ts'
-import type { Sale } from '../payments/index.ts'
-import type { Tx } from '../store/database.ts'
+} from '@assay/till/ledger'
+import type { Tx } from '@assay/till/store/database'
 import { ignoredReason } from './attribute.ts'
 import { decideReferrals, type Referral } from './decide-referrals.ts'
 import { affiliateShare, pointsFor, referralPoints } from './earn.ts'

@@ -1,6 +1,6 @@
+import { type Address, parseAddress } from '@assay/till/kernel/address'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../http/index.ts'
-import { type Address, parseAddress } from '../kernel/address.ts'
 import { type RewardsPolicy, tierNames } from './policy.ts'
 import { readAffiliate } from './read-affiliate.ts'
 import { readLoyalty } from './read-loyalty.ts'

@@ -1,8 +1,8 @@
-import type { Address } from '../kernel/address.ts'
-import type { Micro } from '../kernel/money.ts'
-import { LedgerConflict, type LedgerTransaction, postValues } from '../ledger/index.ts'
-import type { Sale } from '../payments/index.ts'
-import type { Tx } from '../store/database.ts'
+import type { Sale } from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import type { Micro } from '@assay/till/kernel/money'
+import { LedgerConflict, type LedgerTransaction, postValues } from '@assay/till/ledger'
+import type { Tx } from '@assay/till/store/database'
 import type { IgnoredReason } from './attribute.ts'
 
 /** A sale of which the node keeps something. */

@@ -1,6 +1,6 @@
-import type { Micro } from '../kernel/money.ts'
-import type { Sale } from '../payments/index.ts'
-import type { Tx } from '../store/database.ts'
+import type { Sale } from '@assay/till'
+import type { Micro } from '@assay/till/kernel/money'
+import type { Tx } from '@assay/till/store/database'
 
 /**
  * What the node itself keeps of each sale: the price where all of it is the operator's, else what the effect of the sale

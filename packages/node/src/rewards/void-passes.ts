@@ -1,5 +1,5 @@
-import type { Address } from '../kernel/address.ts'
-import type { Tx } from '../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { Tx } from '@assay/till/store/database'
 
 type Row = { id: string; points: bigint }
 

@@ -1,3 +1,4 @@
+import { type Address, checksumAddress } from '@assay/till/kernel/address'
 import {
   createCitationAttester,
   ensureDeployed,
@@ -9,7 +10,6 @@ import {
   royaltyTermsFor,
 } from '../citations/index.ts'
 import { type OpenShop, royaltyBps } from '../http/index.ts'
-import { type Address, checksumAddress } from '../kernel/address.ts'
 import { royaltyRoutes } from './routes.ts'
 
 export type RoyaltiesShopOptions = { recipient: Address; market: Record<string, unknown> }

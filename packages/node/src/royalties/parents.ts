@@ -1,6 +1,6 @@
+import { Problem } from '@assay/till/kernel/problem'
+import type { Sql } from '@assay/till/store/database'
 import { findAttestation, matchSuffix } from '../citations/index.ts'
-import { Problem } from '../kernel/problem.ts'
-import type { Sql } from '../store/database.ts'
 import { findRemittance, type Remittance } from './store.ts'
 
 export type Parent = {

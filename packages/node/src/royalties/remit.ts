@@ -1,3 +1,11 @@
+import type { AnswerContent, PreparedAnswer, Sale } from '@assay/till'
+import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import type { Json } from '@assay/till/kernel/canonical-json'
+import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
+import type { Ids } from '@assay/till/kernel/ids'
+import { type Micro, shareOf, splitEqually, splitShare } from '@assay/till/kernel/money'
+import { accounts, type LedgerLine, post } from '@assay/till/ledger'
+import type { Database, Sql, Tx } from '@assay/till/store/database'
 import {
   accrueShares,
   appendToLog,
@@ -12,14 +20,6 @@ import {
   zeroBytes32,
 } from '../citations/index.ts'
 import { jsonAnswer } from '../http/index.ts'
-import { type Address, checksumAddress } from '../kernel/address.ts'
-import type { Json } from '../kernel/canonical-json.ts'
-import { type Clock, toRfc3339 } from '../kernel/clock.ts'
-import type { Ids } from '../kernel/ids.ts'
-import { type Micro, shareOf, splitEqually, splitShare } from '../kernel/money.ts'
-import { accounts, type LedgerLine, post } from '../ledger/index.ts'
-import type { AnswerContent, PreparedAnswer, Sale } from '../payments/index.ts'
-import type { Database, Sql, Tx } from '../store/database.ts'
 import { findParent, type Parent } from './parents.ts'
 import { findRemittance, insertRemittance, type Remittance } from './store.ts'
 

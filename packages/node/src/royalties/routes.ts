@@ -1,9 +1,9 @@
+import type { ReleaseAnswer } from '@assay/till'
+import { checksumAddress } from '@assay/till/kernel/address'
+import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { proofAfterCommit, withKeys } from '../citations/index.ts'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../http/index.ts'
-import { checksumAddress } from '../kernel/address.ts'
-import { Problem } from '../kernel/problem.ts'
-import type { ReleaseAnswer } from '../payments/index.ts'
 import {
   commitRemittance,
   describeRemittance,

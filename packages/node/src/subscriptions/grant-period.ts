@@ -1,6 +1,6 @@
-import type { Address } from '../kernel/address.ts'
-import type { TokenMaker } from '../signing/index.ts'
-import type { Tx } from '../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { TokenMaker } from '@assay/till/signing'
+import type { Tx } from '@assay/till/store/database'
 import { foldPeriods } from './fold-periods.ts'
 import type { Product } from './policy.ts'
 import {

@@ -1,5 +1,5 @@
+import { createTokenMaker } from '@assay/till/signing'
 import type { OpenShop } from '../http/index.ts'
-import { createTokenMaker } from '../signing/index.ts'
 import { createSubscriptionEntitlement } from './entitlement.ts'
 import { manageRoutes } from './manage-routes.ts'
 import { parseSubscriptionPolicy } from './policy.ts'

@@ -1,5 +1,5 @@
-import { tokenInForce } from '../signing/index.ts'
-import type { Sql } from '../store/database.ts'
+import { tokenInForce } from '@assay/till/signing'
+import type { Sql } from '@assay/till/store/database'
 
 export type SubscriptionRow = {
   wallet: string

@@ -1,5 +1,5 @@
+import { type Micro, parseUsd } from '@assay/till/kernel/money'
 import { z } from 'zod'
-import { type Micro, parseUsd } from '../kernel/money.ts'
 
 export type Tier = 'standard' | 'vip'
 export const tiers: readonly Tier[] = ['standard', 'vip']

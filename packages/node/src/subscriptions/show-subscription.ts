@@ -1,7 +1,7 @@
+import { checksumAddress } from '@assay/till/kernel/address'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import { formatUsd } from '@assay/till/kernel/money'
 import { z } from 'zod'
-import { checksumAddress } from '../kernel/address.ts'
-import { toRfc3339 } from '../kernel/clock.ts'
-import { formatUsd } from '../kernel/money.ts'
 import type { SubscriptionPolicy } from './policy.ts'
 import type { Subscription } from './store.ts'
 

@@ -1,7 +1,7 @@
-import type { Address } from '../kernel/address.ts'
-import type { Micro } from '../kernel/money.ts'
-import { tokenInForce } from '../signing/index.ts'
-import type { Sql, Tx } from '../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { Micro } from '@assay/till/kernel/money'
+import { tokenInForce } from '@assay/till/signing'
+import type { Sql, Tx } from '@assay/till/store/database'
 import type { Purchase, Term } from './fold-periods.ts'
 import type { AnyTier, Product } from './policy.ts'
 

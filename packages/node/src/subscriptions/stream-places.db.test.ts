@@ -1,8 +1,8 @@
+import type { Address } from '@assay/till/kernel/address'
+import { systemClock } from '@assay/till/kernel/clock'
+import { silentLog } from '@assay/till/kernel/log'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Address } from '../kernel/address.ts'
-import { systemClock } from '../kernel/clock.ts'
-import { silentLog } from '../kernel/log.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { createStreamPlaces } from './stream-places.ts'
 
 let db: TestDatabase

@@ -1,8 +1,8 @@
-import type { Address } from '../kernel/address.ts'
-import type { Clock } from '../kernel/clock.ts'
-import type { Log } from '../kernel/log.ts'
-import { Problem } from '../kernel/problem.ts'
-import type { Database } from '../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Log } from '@assay/till/kernel/log'
+import { Problem } from '@assay/till/kernel/problem'
+import type { Database } from '@assay/till/store/database'
 import type { Product } from './policy.ts'
 
 /** How many streams of a subscription are open, in all processes together. Written when one opens or ends, not per event. */

@@ -1,6 +1,6 @@
+import type { Address } from '@assay/till/kernel/address'
+import { Problem } from '@assay/till/kernel/problem'
 import { createSlots, type ShopContext } from '../http/index.ts'
-import type { Address } from '../kernel/address.ts'
-import { Problem } from '../kernel/problem.ts'
 import { parseSubscriptionPolicy, productOf, tiersCovering } from './policy.ts'
 import { findSubscriptions, type Subscription } from './store.ts'
 import { createStreamPlaces } from './stream-places.ts'

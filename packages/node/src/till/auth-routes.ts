@@ -1,7 +1,5 @@
-import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../http/index.ts'
-import { parseAddress } from '../kernel/address.ts'
-import { Problem } from '../kernel/problem.ts'
+import { parseAddress } from '@assay/till/kernel/address'
+import { Problem } from '@assay/till/kernel/problem'
 import {
   authChallengeAnswer,
   authChallengeBody,
@@ -13,8 +11,10 @@ import {
   verifySession,
   verifySignedRequest,
   verifySiwx,
-} from '../proofs/index.ts'
-import { createJwsSigner } from '../signing/index.ts'
+} from '@assay/till/proofs'
+import { createJwsSigner } from '@assay/till/signing'
+import { z } from 'zod'
+import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../http/index.ts'
 
 type AuthContext = Pick<ShopContext, 'proofs' | 'baseUrl' | 'base' | 'keyring' | 'clock'>
 

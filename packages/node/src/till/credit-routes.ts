@@ -1,20 +1,13 @@
+import { type CreditPolicy, type CreditRefund, creditLines, readCredit, refundCredit, type Sale } from '@assay/till'
+import { type Address, checksumAddress, parseAddress } from '@assay/till/kernel/address'
+import { formatUsd, type Micro, parseUsd } from '@assay/till/kernel/money'
+import { Problem } from '@assay/till/kernel/problem'
+import { accounts, owedTo, post } from '@assay/till/ledger'
+import { type PayoutPolicy, payoutsOf } from '@assay/till/payouts'
+import { verifySignedRequest } from '@assay/till/proofs'
+import type { Sql, Tx } from '@assay/till/store/database'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../http/index.ts'
-import { type Address, checksumAddress, parseAddress } from '../kernel/address.ts'
-import { formatUsd, type Micro, parseUsd } from '../kernel/money.ts'
-import { Problem } from '../kernel/problem.ts'
-import { accounts, owedTo, post } from '../ledger/index.ts'
-import {
-  type CreditPolicy,
-  type CreditRefund,
-  creditLines,
-  readCredit,
-  refundCredit,
-  type Sale,
-} from '../payments/index.ts'
-import { type PayoutPolicy, payoutsOf } from '../payouts/index.ts'
-import { verifySignedRequest } from '../proofs/index.ts'
-import type { Sql, Tx } from '../store/database.ts'
 
 export type CreditRouteDeps = Pick<ShopContext, 'base' | 'polygon' | 'database' | 'proofs' | 'ids' | 'clock'> & {
   policy: CreditPolicy

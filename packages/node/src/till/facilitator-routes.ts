@@ -1,4 +1,3 @@
-import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../http/index.ts'
 import {
   type FacilitatorCaller,
   type FacilitatorRequest,
@@ -10,7 +9,8 @@ import {
   settleForOthers,
   supportedForOthers,
   verifyForOthers,
-} from '../payments/facilitators/index.ts'
+} from '@assay/till/facilitators'
+import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../http/index.ts'
 
 const address = '0x1111111111111111111111111111111111111111'
 const terms = {

@@ -1,8 +1,8 @@
 export { facilitatorRoutes } from './facilitator-routes.ts'
 
+import { createCreditEntitlement, parseCreditPolicy } from '@assay/till'
+import { parsePayoutPolicy } from '@assay/till/payouts'
 import type { OpenShop } from '../http/index.ts'
-import { createCreditEntitlement, parseCreditPolicy } from '../payments/index.ts'
-import { parsePayoutPolicy } from '../payouts/index.ts'
 import { authRoutes } from './auth-routes.ts'
 import { creditRoutes } from './credit-routes.ts'
 import { paymentRoutes } from './payment-routes.ts'

@@ -1,9 +1,9 @@
+import { readPaymentStatus } from '@assay/till'
+import { publicIdPattern } from '@assay/till/kernel/ids'
+import { Problem } from '@assay/till/kernel/problem'
+import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../http/index.ts'
-import { publicIdPattern } from '../kernel/ids.ts'
-import { Problem } from '../kernel/problem.ts'
-import { readPaymentStatus } from '../payments/index.ts'
-import type { Sql } from '../store/database.ts'
 
 const status = z.strictObject({
   id: z.string(),

@@ -1,5 +1,5 @@
-import { type CreditCaller, mandateHeader, namedMandate, type PaidCall } from '../payments/index.ts'
-import { type ProofDeps, verifySignedRequest } from '../proofs/index.ts'
+import { type CreditCaller, mandateHeader, namedMandate, type PaidCall } from '@assay/till'
+import { type ProofDeps, verifySignedRequest } from '@assay/till/proofs'
 
 /**
  * Who signed a paid request. The nonce is not claimed here but with the money, in one write: a request that could not be

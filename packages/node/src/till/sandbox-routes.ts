@@ -1,8 +1,8 @@
+import type { PreparedAnswer } from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import { type CallContext, defineRoute, type RouteDeclaration } from '../http/index.ts'
-import type { Address } from '../kernel/address.ts'
-import { type Clock, toRfc3339 } from '../kernel/clock.ts'
-import type { PreparedAnswer } from '../payments/index.ts'
 
 const sandboxPriceMicro = 1_000n
 

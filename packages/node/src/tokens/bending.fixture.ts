@@ -1,6 +1,6 @@
-import type { RpcCall, RpcEndpoint } from '../chain/index.ts'
+import type { RpcCall, RpcEndpoint } from '@assay/till/chain'
+import type { Hex } from '@assay/till/kernel/bytes'
 import { multicall3Address } from '../devnet/index.ts'
-import type { Hex } from '../kernel/bytes.ts'
 import { encodeResults } from './model-chain.fixture.ts'
 import { decodeMulticall, decodeMulticallRequest, type ViewCall, type ViewResult } from './read/multicall.ts'
 

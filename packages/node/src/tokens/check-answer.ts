@@ -1,5 +1,5 @@
-import { checksumAddress } from '../kernel/address.ts'
-import { toRfc3339 } from '../kernel/clock.ts'
+import { checksumAddress } from '@assay/till/kernel/address'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { noSupplyCap } from './abi/b20.ts'
 import type { Checked } from './checker.ts'
 import { powerNames, type Verdict } from './judge/types.ts'

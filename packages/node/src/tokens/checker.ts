@@ -1,5 +1,5 @@
-import type { Address } from '../kernel/address.ts'
-import { Problem } from '../kernel/problem.ts'
+import type { Address } from '@assay/till/kernel/address'
+import { Problem } from '@assay/till/kernel/problem'
 import type { PinnedBlock } from './facts.ts'
 import { judge } from './judge/judge.ts'
 import type { Judgement } from './judge/types.ts'

@@ -1,5 +1,5 @@
+import { nowSeconds } from '@assay/till/kernel/clock'
 import type { OpenShop, Shop, ShopContext } from '../http/index.ts'
-import { nowSeconds } from '../kernel/clock.ts'
 import { forkTimes } from './abi/b20.ts'
 import { changesRoute } from './changes/route.ts'
 import { type Checker, createChecker } from './checker.ts'

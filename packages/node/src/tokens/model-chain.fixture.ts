@@ -1,9 +1,9 @@
+import type { RpcCall, RpcEndpoint } from '@assay/till/chain'
+import { RpcRefusal } from '@assay/till/chain'
+import { type Address, zeroAddress } from '@assay/till/kernel/address'
+import { type Hex, sha256, toHex } from '@assay/till/kernel/bytes'
 import { encodeAbiParameters, encodeEventTopics, type Hex as ViemHex } from 'viem'
-import type { RpcCall, RpcEndpoint } from '../chain/index.ts'
-import { RpcRefusal } from '../chain/index.ts'
 import { multicall3Address } from '../devnet/index.ts'
-import { type Address, zeroAddress } from '../kernel/address.ts'
-import { type Hex, sha256, toHex } from '../kernel/bytes.ts'
 import {
   adminRole,
   assetPendingSlot,

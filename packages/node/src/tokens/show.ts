@@ -1,5 +1,5 @@
-import { type Address, checksumAddress } from '../kernel/address.ts'
-import { toRfc3339 } from '../kernel/clock.ts'
+import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Checked } from './checker.ts'
 import type { AccountLabel, Known, PinnedBlock, TokenFacts } from './facts.ts'
 import type { Party, Power } from './judge/types.ts'

@@ -1,7 +1,7 @@
-import type { Address } from '../../kernel/address.ts'
-import { type Hex, toHex } from '../../kernel/bytes.ts'
-import { Problem } from '../../kernel/problem.ts'
-import { type ProofDeps, type Statement, verifyStatement } from '../../proofs/index.ts'
+import type { Address } from '@assay/till/kernel/address'
+import { type Hex, toHex } from '@assay/till/kernel/bytes'
+import { Problem } from '@assay/till/kernel/problem'
+import { type ProofDeps, type Statement, verifyStatement } from '@assay/till/proofs'
 import { zeroBytes32 } from './eas.ts'
 
 export type CitedByAgent = {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import type { LogProof, TransparencyLog } from '../log/index.ts'
 
 /** A tree head on chain that holds the entry, and the proof that the head in the file only grew from it. */

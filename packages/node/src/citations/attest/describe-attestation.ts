@@ -1,5 +1,5 @@
-import type { Json } from '../../kernel/canonical-json.ts'
-import type { Sql } from '../../store/database.ts'
+import type { Json } from '@assay/till/kernel/canonical-json'
+import type { Sql } from '@assay/till/store/database'
 import { type PayoutView, readPayouts } from '../creators/describe-payout.ts'
 import type { LogProof } from '../log/index.ts'
 import type { AttestDeps } from './deps.ts'

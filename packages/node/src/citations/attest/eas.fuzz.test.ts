@@ -1,7 +1,7 @@
+import { toHex } from '@assay/till/kernel/bytes'
 import fc from 'fast-check'
 import { encodeAbiParameters, encodePacked, hashTypedData, keccak256, stringToHex } from 'viem'
 import { expect, test } from 'vitest'
-import { toHex } from '../../kernel/bytes.ts'
 import { attestDigest, attestTypes, attestUid, citationMessage, citationSchema, easDomain, zeroBytes32 } from './eas.ts'
 import { findQuote } from './find-quote.ts'
 import { isBurst } from './wash.ts'

@@ -1,8 +1,8 @@
+import type { Address } from '@assay/till/kernel/address'
+import { fromHex, type Hex, toHex } from '@assay/till/kernel/bytes'
+import { usdcDomainSeparator } from '@assay/till/kernel/eip3009'
+import { keccak256 as keccak } from '@assay/till/kernel/keccak'
 import { encodePacked, keccak256 } from 'viem'
-import type { Address } from '../../kernel/address.ts'
-import { fromHex, type Hex, toHex } from '../../kernel/bytes.ts'
-import { usdcDomainSeparator } from '../../kernel/eip3009.ts'
-import { keccak256 as keccak } from '../../kernel/keccak.ts'
 
 /**
  * Off-chain attestations in the format of the Ethereum Attestation Service, version 2: its tools verify them, and they

@@ -1,4 +1,4 @@
-import type { Database } from '../../store/database.ts'
+import type { Database } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
 import { foldCitations } from '../score/fold-citations.ts'
 

@@ -1,5 +1,5 @@
+import type { Clock } from '@assay/till/kernel/clock'
 import { expect, test } from 'vitest'
-import type { Clock } from '../../kernel/clock.ts'
 import { createHostTurns } from './host-turns.ts'
 
 /** Time passes only by sleeping. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../../kernel/clock.ts'
-import { Problem } from '../../kernel/problem.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import { Problem } from '@assay/till/kernel/problem'
 
 /** One request at a time to a host, with a pause between two, however many citations want its pages. */
 export type HostTurns = { take<T>(host: string, work: () => Promise<T>): Promise<T> }

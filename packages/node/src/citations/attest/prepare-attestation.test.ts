@@ -1,5 +1,5 @@
+import type { Address } from '@assay/till/kernel/address'
 import { expect, test } from 'vitest'
-import type { Address } from '../../kernel/address.ts'
 import { entryBytesMax } from '../log/index.ts'
 import { prepareClaim } from './anchor-claim.ts'
 import type { AttestDeps } from './deps.ts'

@@ -1,6 +1,6 @@
-import { type Address, checksumAddress } from '../../kernel/address.ts'
-import { type Hex, sha256, toHex } from '../../kernel/bytes.ts'
-import { canonicalJson, type Json } from '../../kernel/canonical-json.ts'
+import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import { type Hex, sha256, toHex } from '@assay/till/kernel/bytes'
+import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
 import type { CitationAttester, SignedAttestation } from './attester.ts'
 import { type CitationData, citationMessage } from './eas.ts'
 

@@ -1,4 +1,4 @@
-import { Problem } from '../../kernel/problem.ts'
+import { Problem } from '@assay/till/kernel/problem'
 import { canonicalDomain, type DomainRules } from '../domain/canonical-domain.ts'
 import { pageAddress } from '../domain/page-address.ts'
 

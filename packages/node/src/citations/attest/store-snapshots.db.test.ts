@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { sha256, toHex } from '@assay/till/kernel/bytes'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { sha256, toHex } from '../../kernel/bytes.ts'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import type { Snapshot } from './snapshots.ts'
 import { isStored, pruneSnapshots, reserveSnapshot, storeSnapshots } from './store-snapshots.ts'
 
@@ -110,7 +110,7 @@ test('texts that attestations of earlier versions use are marked as used by the 
        values ($1, $1, $1, '', $2, $2, '', '', '', $3, '{}', 0, now())`,
       [kind, `0x${'1'.repeat(40)}`, JSON.stringify(record)],
     )
-  const file = new URL('../../store/migrations/0150_paid_snapshots.sql', import.meta.url)
+  const file = new URL('../../../../till/src/store/migrations/0150_paid_snapshots.sql', import.meta.url)
   const [marking = ''] = /^update cited_text [^;]+;/m.exec(readFileSync(file, 'utf8')) ?? []
   await db.owner.query(marking)
   expect(await rowsOf('cited_text', 'text, attestation')).toEqual([

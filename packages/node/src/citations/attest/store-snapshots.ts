@@ -1,8 +1,8 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { fromHex, type Hex, toHex } from '../../kernel/bytes.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
-import type { Sql, Tx } from '../../store/database.ts'
+import { fromHex, type Hex, toHex } from '@assay/till/kernel/bytes'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import type { Sql, Tx } from '@assay/till/store/database'
 import type { Snapshot } from './snapshots.ts'
 
 /**

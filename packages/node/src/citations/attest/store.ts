@@ -1,7 +1,7 @@
-import type { Address } from '../../kernel/address.ts'
-import type { Json } from '../../kernel/canonical-json.ts'
-import type { Micro } from '../../kernel/money.ts'
-import type { Sql, Tx } from '../../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { Json } from '@assay/till/kernel/canonical-json'
+import type { Micro } from '@assay/till/kernel/money'
+import type { Sql, Tx } from '@assay/till/store/database'
 
 export type AttestationRow = {
   id: string

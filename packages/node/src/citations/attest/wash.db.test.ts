@@ -1,6 +1,6 @@
+import type { Address } from '@assay/till/kernel/address'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Address } from '../../kernel/address.ts'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { findWashSigns, type WashParties } from './wash.ts'
 
 let db: TestDatabase

@@ -1,5 +1,5 @@
-import type { Address } from '../../kernel/address.ts'
-import type { Sql } from '../../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { Sql } from '@assay/till/store/database'
 
 /** Signs that a citation is somebody citing himself. It is paid as it was paid, held for a while, and counts for nothing. */
 export type WashSign = 'payer_is_creator' | 'agent_is_creator' | 'same_funding_cluster' | 'reciprocal' | 'burst'

@@ -1,5 +1,5 @@
-import { toRfc3339 } from '../../kernel/clock.ts'
-import type { Sql } from '../../store/database.ts'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import type { Sql } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
 import type { ReadPage } from '../page/read-page.ts'
 import { wantScore } from '../sources/ask-for-work.ts'

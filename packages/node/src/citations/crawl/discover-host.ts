@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
-import { sha256, toHex } from '../../kernel/bytes.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
+import { sha256, toHex } from '@assay/till/kernel/bytes'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { OutboundOutcome } from '../../outbound/index.ts'
 import type { SourceDeps } from '../deps.ts'
 import { decodeText } from '../page/decode-text.ts'

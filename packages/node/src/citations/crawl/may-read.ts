@@ -1,5 +1,5 @@
-import type { Clock } from '../../kernel/clock.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Outbound } from '../../outbound/index.ts'
 import { readRobots } from './discover-host.ts'
 import { isAllowed, type Robots, robotsBytesMax } from './robots.ts'

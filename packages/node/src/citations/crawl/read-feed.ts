@@ -1,4 +1,4 @@
-import { sha256, toHex } from '../../kernel/bytes.ts'
+import { sha256, toHex } from '@assay/till/kernel/bytes'
 import { decodeText } from '../page/decode-text.ts'
 import type { SourceRow } from '../sources/records.ts'
 import type { HostFindings } from './findings.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '../../kernel/clock.ts'
-import type { Database, Sql } from '../../store/database.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Database, Sql } from '@assay/till/store/database'
 import type { PageFacts } from '../page/read-page.ts'
 import { pageChangeLock, pageStoredChannel } from '../pages/page-changes.ts'
 import type { SourceRow } from '../sources/records.ts'

@@ -1,9 +1,9 @@
-import type { Address } from '../../kernel/address.ts'
-import { sha256 } from '../../kernel/bytes.ts'
-import type { Micro } from '../../kernel/money.ts'
-import { type Account, accounts, type LedgerLine } from '../../ledger/index.ts'
-import type { Sale } from '../../payments/index.ts'
-import type { Tx } from '../../store/database.ts'
+import type { Sale } from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import { sha256 } from '@assay/till/kernel/bytes'
+import type { Micro } from '@assay/till/kernel/money'
+import { type Account, accounts, type LedgerLine } from '@assay/till/ledger'
+import type { Tx } from '@assay/till/store/database'
 import type { Payee } from './payee.ts'
 
 /** So that the sales of one creator do not queue up at one balance. */

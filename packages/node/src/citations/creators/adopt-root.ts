@@ -1,11 +1,11 @@
+import { agreedLogs, type BlockRef, type ChainTransfer, ChainUnreadable } from '@assay/till/chain'
+import { fromHex, type Hex } from '@assay/till/kernel/bytes'
+import type { Micro } from '@assay/till/kernel/money'
+import { accounts, post, type TransferRow } from '@assay/till/ledger'
+import { takePaidTransfer } from '@assay/till/payouts'
+import type { Sql } from '@assay/till/store/database'
+import { noteRestore } from '@assay/till/store/restore'
 import { decodeAbiParameters, toEventSelector } from 'viem'
-import { agreedLogs, type BlockRef, type ChainTransfer, ChainUnreadable } from '../../chain/index.ts'
-import { fromHex, type Hex } from '../../kernel/bytes.ts'
-import type { Micro } from '../../kernel/money.ts'
-import { accounts, post, type TransferRow } from '../../ledger/index.ts'
-import { takePaidTransfer } from '../../payouts/index.ts'
-import type { Sql } from '../../store/database.ts'
-import { noteRestore } from '../../store/restore.ts'
 import { type CreatorChain, type CreatorDeps, creatorChains } from './deps.ts'
 
 /** A root that the contract took. */

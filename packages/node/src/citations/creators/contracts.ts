@@ -1,12 +1,12 @@
+import type { Network, Rpc } from '@assay/till/chain'
+import type { SettlementWallets } from '@assay/till/chain/wallet'
+import type { Address } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
+import type { Clock } from '@assay/till/kernel/clock'
 import { type Abi, encodeDeployData, getContractAddress, keccak256, stringToHex } from 'viem'
 import distributorArtifact from '../../../../../contracts/artifacts/CreatorDistributor.json' with { type: 'json' }
 import logAnchorArtifact from '../../../../../contracts/artifacts/LogAnchor.json' with { type: 'json' }
 import royaltyArtifact from '../../../../../contracts/artifacts/RoyaltyTerms.json' with { type: 'json' }
-import type { Network, Rpc } from '../../chain/index.ts'
-import type { SettlementWallets } from '../../chain/wallet/index.ts'
-import type { Address } from '../../kernel/address.ts'
-import type { Hex } from '../../kernel/bytes.ts'
-import type { Clock } from '../../kernel/clock.ts'
 
 export const distributorAbi = distributorArtifact.abi as Abi
 export const logAnchorAbi = logAnchorArtifact.abi as Abi

@@ -1,7 +1,7 @@
-import { type Address, checksumAddress } from '../../kernel/address.ts'
-import { toHex } from '../../kernel/bytes.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
-import type { Sql } from '../../store/database.ts'
+import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import { toHex } from '@assay/till/kernel/bytes'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import type { Sql } from '@assay/till/store/database'
 import type { Share } from './accrue.ts'
 
 /** What became of a creator's share, in words that never claim more than has happened. */

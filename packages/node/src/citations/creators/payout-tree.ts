@@ -1,7 +1,7 @@
-import type { Address } from '../../kernel/address.ts'
-import { type Hex, toHex } from '../../kernel/bytes.ts'
-import { keccak256 } from '../../kernel/keccak.ts'
-import type { Micro } from '../../kernel/money.ts'
+import type { Address } from '@assay/till/kernel/address'
+import { type Hex, toHex } from '@assay/till/kernel/bytes'
+import { keccak256 } from '@assay/till/kernel/keccak'
+import type { Micro } from '@assay/till/kernel/money'
 
 export type PayoutLeaf = { wallet: Address; cumulativeMicro: Micro }
 

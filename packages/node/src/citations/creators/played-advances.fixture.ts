@@ -1,8 +1,8 @@
+import type { ChainTransfer, RpcLog } from '@assay/till/chain'
+import type { Address } from '@assay/till/kernel/address'
+import { type Hex, sha256, toHex } from '@assay/till/kernel/bytes'
+import type { Micro } from '@assay/till/kernel/money'
 import { encodeAbiParameters, numberToHex, pad } from 'viem'
-import type { ChainTransfer, RpcLog } from '../../chain/index.ts'
-import type { Address } from '../../kernel/address.ts'
-import { type Hex, sha256, toHex } from '../../kernel/bytes.ts'
-import type { Micro } from '../../kernel/money.ts'
 
 export type PlayedAdvance = { epoch: bigint; root: Buffer; totalMicro: Micro }
 

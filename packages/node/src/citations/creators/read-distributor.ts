@@ -1,8 +1,8 @@
+import { ChainUnreadable, type Rpc } from '@assay/till/chain'
+import type { Address } from '@assay/till/kernel/address'
+import { fromHex, type Hex } from '@assay/till/kernel/bytes'
+import type { Micro } from '@assay/till/kernel/money'
 import { decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem'
-import { ChainUnreadable, type Rpc } from '../../chain/index.ts'
-import type { Address } from '../../kernel/address.ts'
-import { fromHex, type Hex } from '../../kernel/bytes.ts'
-import type { Micro } from '../../kernel/money.ts'
 import { distributorAbi } from './contracts.ts'
 
 export type DistributorState = {

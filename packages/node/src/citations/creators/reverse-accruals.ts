@@ -1,8 +1,8 @@
-import type { Address } from '../../kernel/address.ts'
-import { type Micro, smallerOf } from '../../kernel/money.ts'
-import { accounts } from '../../ledger/index.ts'
-import type { ReversalHook } from '../../payments/index.ts'
-import type { Tx } from '../../store/database.ts'
+import type { ReversalHook } from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import { type Micro, smallerOf } from '@assay/till/kernel/money'
+import { accounts } from '@assay/till/ledger'
+import type { Tx } from '@assay/till/store/database'
 import { accruedAccount, creatorReceivable } from './accrue.ts'
 
 type Row = {

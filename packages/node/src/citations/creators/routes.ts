@@ -1,10 +1,10 @@
+import { type Address, checksumAddress, parseAddress } from '@assay/till/kernel/address'
+import type { Clock } from '@assay/till/kernel/clock'
+import { parseUsd } from '@assay/till/kernel/money'
+import { Problem } from '@assay/till/kernel/problem'
+import { type ProofDeps, verifySignedRequest } from '@assay/till/proofs'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
-import { type Address, checksumAddress, parseAddress } from '../../kernel/address.ts'
-import type { Clock } from '../../kernel/clock.ts'
-import { parseUsd } from '../../kernel/money.ts'
-import { Problem } from '../../kernel/problem.ts'
-import { type ProofDeps, verifySignedRequest } from '../../proofs/index.ts'
 import { type DescribeCreatorDeps, describeCreator } from './describe-creator.ts'
 
 export type CreatorRouteDeps = DescribeCreatorDeps & { proofs: ProofDeps; clock: Clock }

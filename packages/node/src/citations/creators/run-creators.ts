@@ -1,4 +1,4 @@
-import { moneyMayLeave } from '../../payouts/index.ts'
+import { moneyMayLeave } from '@assay/till/payouts'
 import { checkCreatorBooks } from './check-books.ts'
 import { ensureDeployed } from './contracts.ts'
 import { type CreatorChain, type CreatorDeps, creatorChains } from './deps.ts'

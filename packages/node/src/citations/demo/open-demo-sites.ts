@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Network } from '../../chain/index.ts'
-import type { Clock } from '../../kernel/clock.ts'
+import type { Network } from '@assay/till/chain'
+import type { Clock } from '@assay/till/kernel/clock'
 import type { LoopbackTarget } from '../../outbound/index.ts'
 import {
   fileContent,

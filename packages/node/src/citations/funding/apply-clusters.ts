@@ -1,4 +1,4 @@
-import type { Tx } from '../../store/database.ts'
+import type { Tx } from '@assay/till/store/database'
 import { refoldAll } from '../score/fold-citations.ts'
 import { clusterWallets } from './cluster-wallets.ts'
 import type { FundingDeps } from './deps.ts'

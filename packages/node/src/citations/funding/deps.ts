@@ -1,9 +1,9 @@
-import type { ChainPort, Rpc } from '../../chain/index.ts'
-import type { Address } from '../../kernel/address.ts'
-import type { Clock } from '../../kernel/clock.ts'
-import type { Log } from '../../kernel/log.ts'
-import type { JwsPort } from '../../payments/index.ts'
-import type { Database } from '../../store/database.ts'
+import type { JwsPort } from '@assay/till'
+import type { ChainPort, Rpc } from '@assay/till/chain'
+import type { Address } from '@assay/till/kernel/address'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Log } from '@assay/till/kernel/log'
+import type { Database } from '@assay/till/store/database'
 
 export type FundingSettings = {
   /** How far back the money of a wallet is followed when it is first seen. */

@@ -1,5 +1,5 @@
-import type { Address } from '../../kernel/address.ts'
-import type { Sql } from '../../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { Sql } from '@assay/till/store/database'
 
 /** The purse behind each wallet, by the name of the wallet that stands for it. One never seen is its own. */
 export async function fundingClusters(sql: Sql, wallets: readonly Address[]): Promise<Map<Address, string>> {

@@ -1,5 +1,5 @@
+import { type Address, zeroAddress } from '@assay/till/kernel/address'
 import type { Shop, ShopContext } from '../../http/index.ts'
-import { type Address, zeroAddress } from '../../kernel/address.ts'
 import { distributorFor } from '../creators/contracts.ts'
 import type { SourceDeps } from '../deps.ts'
 import type { MarketSettings } from '../market-settings.ts'

@@ -1,5 +1,5 @@
-import { addressTopic, searchLogs, topicAddress, topics } from '../../chain/index.ts'
-import type { Address } from '../../kernel/address.ts'
+import { addressTopic, searchLogs, topicAddress, topics } from '@assay/till/chain'
+import type { Address } from '@assay/till/kernel/address'
 import type { FundingDeps } from './deps.ts'
 
 /** About an hour of blocks: an exchange or a bridge sends to many in it. */

@@ -1,7 +1,7 @@
-import type { Clock } from '../../kernel/clock.ts'
-import type { Rng } from '../../kernel/random.ts'
-import { generateSigningKey, privateKeyFromSeed } from '../../signing/index.ts'
-import type { Database } from '../../store/database.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Rng } from '@assay/till/kernel/random'
+import { generateSigningKey, privateKeyFromSeed } from '@assay/till/signing'
+import type { Database } from '@assay/till/store/database'
 import { type NoteKey, parseNoteKey } from './signed-note.ts'
 import { createWitness, type Witness, type WitnessStore } from './witness.ts'
 

@@ -1,7 +1,7 @@
-import type { Clock } from '../../kernel/clock.ts'
-import type { Metrics } from '../../kernel/metrics.ts'
-import type { Keyring } from '../../signing/index.ts'
-import type { Database, Tx } from '../../store/database.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Metrics } from '@assay/till/kernel/metrics'
+import type { Keyring } from '@assay/till/signing'
+import type { Database, Tx } from '@assay/till/store/database'
 import { checkpointText } from './checkpoint.ts'
 import { noteKey, signatureTypes, signNote } from './signed-note.ts'
 import {

@@ -1,6 +1,6 @@
+import { privateKeyFromSeed } from '@assay/till/signing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { privateKeyFromSeed } from '../../signing/index.ts'
 import { checkpointText, cosign, cosignedAt, parseCheckpoint } from './checkpoint.ts'
 import { consistencyRanges, emptyRoot, inclusionRanges, leafHash, nodeHash, splitPoint } from './merkle.ts'
 import { isSignedBy, noteKey, parseNote, parseNoteKey, signatureTypes, signNote } from './signed-note.ts'

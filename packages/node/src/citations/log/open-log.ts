@@ -1,4 +1,4 @@
-import { toRfc3339 } from '../../kernel/clock.ts'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { createIntegrator, type IntegrateDeps, type PlacedBatch } from './integrate.ts'
 import { consistencyRanges, inclusionRanges } from './merkle.ts'
 import { noteKey, signatureTypes } from './signed-note.ts'

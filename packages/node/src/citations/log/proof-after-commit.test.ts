@@ -1,5 +1,5 @@
+import type { Clock } from '@assay/till/kernel/clock'
 import { expect, test } from 'vitest'
-import type { Clock } from '../../kernel/clock.ts'
 import type { LogProof } from './open-log.ts'
 import { type ProofDeps, proofAfterCommit } from './proof-after-commit.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '@assay/till/kernel/clock'
 import type { LogProof, TransparencyLog } from './open-log.ts'
 
 export type ProofDeps = { tree: Pick<TransparencyLog, 'integrate' | 'proofOf'>; clock: Clock }

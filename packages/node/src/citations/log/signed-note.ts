@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
-import { sha256 } from '../../kernel/bytes.ts'
+import { sha256 } from '@assay/till/kernel/bytes'
 
 /** C2SP signed-note: a text, an empty line, and one line for each signature. */
 export type NoteSignature = { name: string; keyId: Buffer; signature: Buffer; line: string }

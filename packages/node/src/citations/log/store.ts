@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../store/database.ts'
+import type { Sql, Tx } from '@assay/till/store/database'
 import { leafHash } from './merkle.ts'
 import { type ChangedTile, type TileId, tileKey } from './tiles.ts'
 

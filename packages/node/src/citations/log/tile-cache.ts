@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import type { Range } from './merkle.ts'
 import { readTiles } from './store.ts'
 import { hashBytes, hashRanges, type TileId, type Tiles, tileKey, tilesFor, tileWidth, widthAt } from './tiles.ts'

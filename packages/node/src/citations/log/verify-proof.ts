@@ -1,4 +1,4 @@
-import { equalBytes } from '../../kernel/bytes.ts'
+import { equalBytes } from '@assay/till/kernel/bytes'
 import { emptyRoot, nodeHash } from './merkle.ts'
 
 /** RFC 9162, 2.1.3.2: does this path lead from the leaf to the root? Independent of how proofs are made. */

@@ -1,5 +1,5 @@
-import { type Clock, nowSeconds } from '../../kernel/clock.ts'
-import type { PrivateSigningKey } from '../../signing/index.ts'
+import { type Clock, nowSeconds } from '@assay/till/kernel/clock'
+import type { PrivateSigningKey } from '@assay/till/signing'
 import { cosign, parseCheckpoint } from './checkpoint.ts'
 import { emptyRoot } from './merkle.ts'
 import { isSignedBy, type NoteKey, noteKey, signatureTypes } from './signed-note.ts'

@@ -1,5 +1,5 @@
-import { fromHex, type Hex } from '../../kernel/bytes.ts'
-import type { Sql } from '../../store/database.ts'
+import { fromHex, type Hex } from '@assay/till/kernel/bytes'
+import type { Sql } from '@assay/till/store/database'
 import { pageAddress } from '../domain/page-address.ts'
 
 /** The text that a page had when a query offered it; undefined when that query did not, or is forgotten by now. */

@@ -1,5 +1,5 @@
+import type { Address } from '@assay/till/kernel/address'
 import { type CallContext, defineRoute, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
-import type { Address } from '../../kernel/address.ts'
 import { answerMatch, type MatchDeps, recordMatch } from './answer-match.ts'
 import { type MatchAnswer, type MatchRequest, matchAnswer, matchRequest } from './match-schemas.ts'
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../store/database.ts'
+import type { Database } from '@assay/till/store/database'
 import type { MatchEngine } from './match-engine.ts'
 import { readQuery } from './read-query.ts'
 

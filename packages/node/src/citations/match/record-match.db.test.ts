@@ -1,5 +1,5 @@
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { recordMatch } from './answer-match.ts'
 import { findMatched } from './find-matched.ts'
 

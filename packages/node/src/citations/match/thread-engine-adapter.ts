@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import type { Log } from '../../kernel/log.ts'
-import { Problem } from '../../kernel/problem.ts'
+import type { Log } from '@assay/till/kernel/log'
+import { Problem } from '@assay/till/kernel/problem'
 import type { MatchEngine } from './match-engine.ts'
 import type { Found } from './match-index.ts'
 import type { Answer, Opened, Question, Size } from './worker-messages.ts'

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { silentLog } from '@assay/till/kernel/log'
 import { expect, test } from 'vitest'
-import { silentLog } from '../../kernel/log.ts'
 import { openThreadEngine } from './thread-engine-adapter.ts'
 
 const page = {

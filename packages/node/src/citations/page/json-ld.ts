@@ -1,4 +1,4 @@
-import { jsonDepth } from '../../kernel/canonical-json.ts'
+import { jsonDepth } from '@assay/till/kernel/canonical-json'
 
 export type JsonLdFacts = {
   blocks: number

@@ -1,4 +1,4 @@
-import { sha256 } from '../../kernel/bytes.ts'
+import { sha256 } from '@assay/till/kernel/bytes'
 import { decodeText } from './decode-text.ts'
 import { headTags } from './document-head.ts'
 import { type HtmlToken, htmlTokens } from './html-tokens.ts'

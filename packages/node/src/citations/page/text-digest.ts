@@ -1,4 +1,4 @@
-import { sha256 } from '../../kernel/bytes.ts'
+import { sha256 } from '@assay/till/kernel/bytes'
 
 /** The form in which texts are compared: NFC, every run of white space one space. */
 export function normalText(text: string): string {

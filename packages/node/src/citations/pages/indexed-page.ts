@@ -1,5 +1,5 @@
-import { type Hex, toHex } from '../../kernel/bytes.ts'
-import type { Sql } from '../../store/database.ts'
+import { type Hex, toHex } from '@assay/till/kernel/bytes'
+import type { Sql } from '@assay/till/store/database'
 import type { LicenceFinding } from '../page/licence.ts'
 import type { PageFacts } from '../page/read-page.ts'
 

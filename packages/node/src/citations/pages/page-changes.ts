@@ -1,4 +1,4 @@
-import type { Database, Tx } from '../../store/database.ts'
+import type { Database, Tx } from '@assay/till/store/database'
 import { type IndexedPage, indexedPage, pageColumns, type StoredPage } from './indexed-page.ts'
 
 /** Told with the domain when pages of it were stored. A wake-up only: what changed is read by number. */

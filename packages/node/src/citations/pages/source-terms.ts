@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import type { HostFindings } from '../crawl/findings.ts'
 import type { SourceState } from '../sources/records.ts'
 

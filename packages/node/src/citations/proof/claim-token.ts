@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { Address } from '../../kernel/address.ts'
-import { base32 } from '../../kernel/ids.ts'
+import type { Address } from '@assay/till/kernel/address'
+import { base32 } from '@assay/till/kernel/ids'
 import type { ProofEvidence } from './gather-proof.ts'
 import type { ProofTerms } from './instructions.ts'
 import type { PublishedClaim } from './parse-proof.ts'

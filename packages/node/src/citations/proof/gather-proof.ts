@@ -1,4 +1,4 @@
-import { sha256, toHex } from '../../kernel/bytes.ts'
+import { sha256, toHex } from '@assay/till/kernel/bytes'
 import { type OutboundOutcome, withTimeLimit } from '../../outbound/index.ts'
 import { originOf, type SourceDeps } from '../deps.ts'
 import { decodeText } from '../page/decode-text.ts'

@@ -1,4 +1,4 @@
-import type { Network } from '../../chain/index.ts'
+import type { Network } from '@assay/till/chain'
 import type { ProofEvidence, WayFinding } from './gather-proof.ts'
 import { type ProofTerms, payTo } from './instructions.ts'
 import type { PublishedClaim } from './parse-proof.ts'

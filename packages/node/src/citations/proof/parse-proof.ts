@@ -1,4 +1,4 @@
-import { jsonDepth } from '../../kernel/canonical-json.ts'
+import { jsonDepth } from '@assay/till/kernel/canonical-json'
 
 /** A claim as somebody published it, whichever way. */
 export type PublishedClaim = {

@@ -1,4 +1,4 @@
-import type { Statement } from '../../proofs/index.ts'
+import type { Statement } from '@assay/till/proofs'
 import type { ProofTerms } from './instructions.ts'
 
 /** What the payout wallet signs: it wants the money of this domain. Without it nothing is paid out. */

@@ -1,5 +1,5 @@
-import { sha256 } from '../../kernel/bytes.ts'
-import type { Sql } from '../../store/database.ts'
+import { sha256 } from '@assay/till/kernel/bytes'
+import type { Sql } from '@assay/till/store/database'
 import { canonicalDomain } from '../domain/canonical-domain.ts'
 import { matchSuffix } from '../domain/public-suffix.ts'
 import { areaUnderCurve, spearman } from './rank-statistics.ts'

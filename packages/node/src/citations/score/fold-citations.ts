@@ -1,5 +1,5 @@
-import type { Json } from '../../kernel/canonical-json.ts'
-import type { Tx } from '../../store/database.ts'
+import type { Json } from '@assay/till/kernel/canonical-json'
+import type { Tx } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
 import { authorityPrior } from './components.ts'
 import { componentWeights, modelVersion } from './model.ts'

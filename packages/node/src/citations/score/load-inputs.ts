@@ -1,6 +1,6 @@
-import { parseAddress } from '../../kernel/address.ts'
-import { writeAudit } from '../../store/audit-log.ts'
-import type { Database, Tx } from '../../store/database.ts'
+import { parseAddress } from '@assay/till/kernel/address'
+import { writeAudit } from '@assay/till/store/audit-log'
+import type { Database, Tx } from '@assay/till/store/database'
 import { refoldTrust } from './fold-citations.ts'
 import { refreshWeights } from './refresh-weights.ts'
 

@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../store/database.ts'
+import type { Sql, Tx } from '@assay/till/store/database'
 import type { ReadBonds } from '../deps.ts'
 import { agentWeight } from './agent-weight.ts'
 

@@ -1,8 +1,8 @@
-import { sha256, toHex } from '../../kernel/bytes.ts'
-import { canonicalJson, type Json } from '../../kernel/canonical-json.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
-import type { JwsPort } from '../../payments/index.ts'
-import type { Tx } from '../../store/database.ts'
+import type { JwsPort } from '@assay/till'
+import { sha256, toHex } from '@assay/till/kernel/bytes'
+import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import type { Tx } from '@assay/till/store/database'
 
 export type PreviousScore = { seq: number; score: number; components: Json; jws: string }
 export type NewScore = { score: number; confidence: number; components: Json; modelVersion: string }

@@ -1,5 +1,5 @@
-import type { Clock } from '../../kernel/clock.ts'
-import type { Sql } from '../../store/database.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Sql } from '@assay/till/store/database'
 
 /** All pages of the host are looked at again, as soon as somebody is free and `pauseMs` after the last visit. */
 export async function wantCrawl(sql: Sql, domain: string, clock: Clock, pauseMs = 0): Promise<void> {

@@ -1,5 +1,5 @@
+import type { Address } from '@assay/till/kernel/address'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Address } from '../../kernel/address.ts'
 import { scoreSources } from '../score/score-sources.ts'
 import { openSourceWorld, type SourceWorld } from '../sources.fixture.ts'
 import { changeWallet } from './change-wallet.ts'

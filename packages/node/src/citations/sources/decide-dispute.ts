@@ -1,5 +1,5 @@
-import { writeAudit } from '../../store/audit-log.ts'
-import type { Database } from '../../store/database.ts'
+import { writeAudit } from '@assay/till/store/audit-log'
+import type { Database } from '@assay/till/store/database'
 
 export const disputeStates = ['received', 'pending', 'upheld', 'rejected'] as const
 export type DisputeState = (typeof disputeStates)[number]

@@ -1,5 +1,5 @@
-import { type Address, checksumAddress } from '../../kernel/address.ts'
-import { statementTypedData } from '../../proofs/index.ts'
+import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import { statementTypedData } from '@assay/till/proofs'
 import type { HostFindings } from '../crawl/findings.ts'
 import type { SourceDeps } from '../deps.ts'
 import { licenceOf } from '../pages/source-terms.ts'

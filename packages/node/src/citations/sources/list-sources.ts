@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import { summaryOf } from './describe-source.ts'
 import type { SourceRow, SourceState } from './records.ts'
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 
 /** Totals of what citations earned for a domain, whoever was its payee then. */
 export async function readEarnings(

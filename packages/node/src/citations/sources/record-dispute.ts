@@ -1,5 +1,5 @@
-import type { Address } from '../../kernel/address.ts'
-import { Problem } from '../../kernel/problem.ts'
+import type { Address } from '@assay/till/kernel/address'
+import { Problem } from '@assay/till/kernel/problem'
 import type { SourceDeps } from '../deps.ts'
 import { claimOfWallet } from './verify-source.ts'
 

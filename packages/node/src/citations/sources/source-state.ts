@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../store/database.ts'
+import type { Sql, Tx } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
 import { type ProofMethod, strengthOf } from '../proof/judge-claim.ts'
 import { wantCrawl } from './ask-for-work.ts'

@@ -1,4 +1,4 @@
-import type { Tx } from '../../store/database.ts'
+import type { Tx } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
 import { cutCitations } from '../score/fold-citations.ts'
 

@@ -1,8 +1,8 @@
+import { Problem } from '@assay/till/kernel/problem'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer } from '../../http/index.ts'
-import { Problem } from '../../kernel/problem.ts'
 import { buildRequest } from './build-request.ts'
 import { describeTools } from './describe-tools.ts'
 

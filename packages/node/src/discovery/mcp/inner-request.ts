@@ -1,5 +1,5 @@
+import { Problem } from '@assay/till/kernel/problem'
 import type { PlainRequest, RouteDeclaration } from '../../http/index.ts'
-import { Problem } from '../../kernel/problem.ts'
 import { originOf, type Site } from '../describe-route.ts'
 import type { ToolRequest } from './build-request.ts'
 

@@ -1,6 +1,6 @@
+import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, type RouteDeclaration } from '../../http/index.ts'
-import { Problem } from '../../kernel/problem.ts'
 import type { McpCatalogue, McpDeps } from './mcp-server.ts'
 
 const message = z.looseObject({ jsonrpc: z.literal('2.0') })

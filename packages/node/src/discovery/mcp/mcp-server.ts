@@ -1,3 +1,4 @@
+import { asProblem, type Problem, problemBody } from '@assay/till/kernel/problem'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
   CallToolRequestSchema,
@@ -9,7 +10,6 @@ import {
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { PlainRequest, PlainResponse, RouteDeclaration } from '../../http/index.ts'
-import { asProblem, type Problem, problemBody } from '../../kernel/problem.ts'
 import { originOf, type Site, serviceVersion } from '../describe-route.ts'
 import { buildRequest, type ToolRequest } from './build-request.ts'
 import { describeTools, type Tool } from './describe-tools.ts'

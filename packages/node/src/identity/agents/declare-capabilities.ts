@@ -1,6 +1,6 @@
+import { Problem } from '@assay/till/kernel/problem'
+import { formatAccount, type ProvenAccount, verifySignedRequest } from '@assay/till/proofs'
 import type { CallContext } from '../../http/index.ts'
-import { Problem } from '../../kernel/problem.ts'
-import { formatAccount, type ProvenAccount, verifySignedRequest } from '../../proofs/index.ts'
 import type { IdentityDeps } from '../deps.ts'
 import type { Declaration } from './declaration.ts'
 import { type AgentDescription, describeAgent, type NamedAgent } from './describe-agent.ts'

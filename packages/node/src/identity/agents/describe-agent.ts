@@ -1,4 +1,4 @@
-import { Problem } from '../../kernel/problem.ts'
+import { Problem } from '@assay/till/kernel/problem'
 import type { IdentityDeps } from '../deps.ts'
 import { didInPath, pkhDid, walletDid } from '../did/parse-did.ts'
 import { readDid } from '../did/resolve-did.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import type { IdentityDeps } from '../deps.ts'
 import { list, type StandingRow, standingSql, toStanding, type WalletStanding } from '../rating/read-wallet.ts'
 import { type Agent, type AgentRow, agentSql, toAgent } from './store.ts'

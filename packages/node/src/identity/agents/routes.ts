@@ -1,6 +1,6 @@
+import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
-import { Problem } from '../../kernel/problem.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { exampleAt, exampleCapabilities, exampleDid, exampleRating, exampleWallet } from '../examples.ts'
 import { cardOfAgent } from './agent-card.ts'

@@ -1,6 +1,6 @@
-import type { Address } from '../../kernel/address.ts'
-import { Problem } from '../../kernel/problem.ts'
-import type { Sql, Tx } from '../../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import { Problem } from '@assay/till/kernel/problem'
+import type { Sql, Tx } from '@assay/till/store/database'
 import { type Declaration, noDeclaration } from './declaration.ts'
 import { type AgentAddress, subjectsOf } from './subject.ts'
 

@@ -1,6 +1,6 @@
-import type { Address } from '../../kernel/address.ts'
-import { Problem } from '../../kernel/problem.ts'
-import type { ProvenAccount } from '../../proofs/index.ts'
+import type { Address } from '@assay/till/kernel/address'
+import { Problem } from '@assay/till/kernel/problem'
+import type { ProvenAccount } from '@assay/till/proofs'
 
 /** A wallet as an agent. A contract wallet is named with its chain: elsewhere its address may have another owner. */
 export type AgentAddress = { address: Address; chainId?: number }

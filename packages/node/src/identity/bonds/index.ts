@@ -1,5 +1,5 @@
+import { parseCreditPolicy } from '@assay/till'
 import type { OpenShop } from '../../http/index.ts'
-import { parseCreditPolicy } from '../../payments/index.ts'
 import { releaseDue } from './release-bond.ts'
 import { bondRoutes } from './routes.ts'
 

@@ -1,4 +1,4 @@
-import type { AnswerContent } from '../../payments/index.ts'
+import type { AnswerContent } from '@assay/till'
 import { type DidFailure, didErrors, errorObject } from './did-error.ts'
 import type { Resolution } from './resolve-did.ts'
 

@@ -1,5 +1,5 @@
+import type { AnswerContent } from '@assay/till'
 import type { CallContext } from '../../http/index.ts'
-import type { AnswerContent } from '../../payments/index.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { answerDereferencing, answerResolution, dereferencingResult, resolutionResult } from './answer-resolution.ts'
 import { dereference, relationships } from './dereference.ts'

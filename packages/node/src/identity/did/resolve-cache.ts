@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '@assay/till/kernel/clock'
 
 /** Finished answers about DIDs, by whom they are about. */
 export type ResolveCache<T> = {

@@ -1,5 +1,5 @@
+import { didDocument, didWeb } from '@assay/till/signing'
 import { nodeServices } from '../../discovery/index.ts'
-import { didDocument, didWeb } from '../../signing/index.ts'
 import type { IdentityDeps } from '../deps.ts'
 import type { MeshNodeView } from '../ports.ts'
 

@@ -1,9 +1,9 @@
+import { mandateIdPattern } from '@assay/till'
+import type { Hex } from '@assay/till/kernel/bytes'
+import { Problem } from '@assay/till/kernel/problem'
+import { type ProvenAccount, verifySignedRequest, verifyStatement } from '@assay/till/proofs'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
-import type { Hex } from '../../kernel/bytes.ts'
-import { Problem } from '../../kernel/problem.ts'
-import { mandateIdPattern } from '../../payments/index.ts'
-import { type ProvenAccount, verifySignedRequest, verifyStatement } from '../../proofs/index.ts'
 import { mandateId, mandateStatement } from './mandate-statement.ts'
 import { type MandateBody, mandateBody, parseMandate } from './parse-mandate.ts'
 import {

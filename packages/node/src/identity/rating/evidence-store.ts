@@ -1,5 +1,5 @@
-import type { Address } from '../../kernel/address.ts'
-import type { Sql, Tx } from '../../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { Sql, Tx } from '@assay/till/store/database'
 import type { PartyTally, Tally, WalletEvidence } from './evidence.ts'
 
 export type TallyRow = {

@@ -1,6 +1,6 @@
+import type { Address } from '@assay/till/kernel/address'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Address } from '../../kernel/address.ts'
 import { betaCumulative, betaMean, betaQuantile } from './beta.ts'
 import { noEvidence, type RatingEvent, takeIn, type WalletEvidence } from './evidence.ts'
 import { type RatingInput, rate } from './rate.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '../../kernel/address.ts'
+import type { Address } from '@assay/till/kernel/address'
 import { betaMean, betaQuantile } from './beta.ts'
 import { partyWeight, type WalletEvidence } from './evidence.ts'
 

@@ -1,7 +1,7 @@
+import type { Sale } from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Address } from '../../kernel/address.ts'
-import type { Sale } from '../../payments/index.ts'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import {
   addressOf,
   createTestIdentity,

@@ -1,4 +1,4 @@
-import type { ReversalHook } from '../../payments/index.ts'
+import type { ReversalHook } from '@assay/till'
 
 /** Remembers that a sale was undone, and whether the fold had counted it: the cursor is held, so that it cannot pass meanwhile. */
 export const recordReversal: ReversalHook = async (tx, sale, part) => {

@@ -1,4 +1,4 @@
-import type { Database } from '../../store/database.ts'
+import type { Database } from '@assay/till/store/database'
 import { type IntentEvent, intentChannel } from './store.ts'
 
 /** How other processes learn of published events. The rows are the truth; a carrier only says that there are new ones. */

@@ -1,6 +1,6 @@
+import type { Address } from '@assay/till/kernel/address'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Address } from '../../kernel/address.ts'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { closeBuckets, graceMs } from './close-bucket.ts'
 import { seedPast } from './demo/seed-past.ts'
 import { type Counted, insertSearches, intentDeps, standingClock } from './intents.fixture.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '../../kernel/address.ts'
-import type { Sql, Tx } from '../../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { Sql, Tx } from '@assay/till/store/database'
 import { countDemand, type PaidSearch } from './count-demand.ts'
 import type { IntentDeps } from './deps.ts'
 import { peersFor } from './peers/read-peers.ts'

@@ -1,4 +1,4 @@
-import type { Rng } from '../../kernel/random.ts'
+import type { Rng } from '@assay/till/kernel/random'
 
 /** A positive fraction, so that the sampler works with whole numbers only. */
 export type Ratio = { num: bigint; den: bigint }

@@ -1,6 +1,6 @@
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
 import { taxonomyAttribution } from './clusters.ts'
 import type { IntentDeps } from './deps.ts'
 import { privacyStatement } from './privacy.ts'

@@ -1,5 +1,5 @@
-import type { Rng } from '../../kernel/random.ts'
-import type { Sql } from '../../store/database.ts'
+import type { Rng } from '@assay/till/kernel/random'
+import type { Sql } from '@assay/till/store/database'
 import type { Cell } from './count-demand.ts'
 import { type Ratio, sampleDiscreteLaplace } from './discrete-laplace.ts'
 import { bucketsPerDay, type IntentSettings } from './settings.ts'

@@ -1,4 +1,4 @@
-import type { Rng } from '../../kernel/random.ts'
+import type { Rng } from '@assay/till/kernel/random'
 
 /** xorshift32: the same numbers each run, so that a statistical test cannot fail by chance. */
 export function seededRng(seed: number): Rng {

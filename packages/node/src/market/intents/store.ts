@@ -1,7 +1,7 @@
+import { sha256 } from '@assay/till/kernel/bytes'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import type { Sql, Tx } from '@assay/till/store/database'
 import { appendToLog } from '../../citations/index.ts'
-import { sha256 } from '../../kernel/bytes.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
-import type { Sql, Tx } from '../../store/database.ts'
 import type { PublishedBucket } from '../contract.ts'
 import { type Before, eventId } from './tick-event.ts'
 

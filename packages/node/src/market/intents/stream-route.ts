@@ -1,10 +1,10 @@
+import type { PreparedAnswer, Sale } from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import { sha256 } from '@assay/till/kernel/bytes'
+import type { Json } from '@assay/till/kernel/canonical-json'
+import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { type CallContext, defineRoute, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
-import type { Address } from '../../kernel/address.ts'
-import { sha256 } from '../../kernel/bytes.ts'
-import type { Json } from '../../kernel/canonical-json.ts'
-import { Problem } from '../../kernel/problem.ts'
-import type { PreparedAnswer, Sale } from '../../payments/index.ts'
 import {
   exampleSubscription,
   type StoredStreamSubscription,

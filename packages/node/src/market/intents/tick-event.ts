@@ -1,6 +1,6 @@
+import type { Json } from '@assay/till/kernel/canonical-json'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { signedEvent } from '../../http/index.ts'
-import type { Json } from '../../kernel/canonical-json.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
 import type { IntentDeps } from './deps.ts'
 import type { Merged } from './peers/merge-peers.ts'
 import type { NoisyCell } from './privacy.ts'

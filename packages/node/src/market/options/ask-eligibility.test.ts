@@ -1,5 +1,5 @@
+import { silentLog } from '@assay/till/kernel/log'
 import { expect, test } from 'vitest'
-import { silentLog } from '../../kernel/log.ts'
 import type { OutboundOutcome, OutboundRequest } from '../../outbound/index.ts'
 import { createAskEligibility } from './ask-eligibility.ts'
 import { walletOf } from './exchange.fixture.ts'

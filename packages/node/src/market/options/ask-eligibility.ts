@@ -1,8 +1,8 @@
+import { checksumAddress } from '@assay/till/kernel/address'
+import type { Log } from '@assay/till/kernel/log'
+import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import type { ShopContext } from '../../http/index.ts'
-import { checksumAddress } from '../../kernel/address.ts'
-import type { Log } from '../../kernel/log.ts'
-import { Problem } from '../../kernel/problem.ts'
 import {
   createBotAuth,
   createDnsResolver,

@@ -1,5 +1,5 @@
-import { type Micro, smallerOf } from '../../kernel/money.ts'
-import { Problem } from '../../kernel/problem.ts'
+import { type Micro, smallerOf } from '@assay/till/kernel/money'
+import { Problem } from '@assay/till/kernel/problem'
 import type { OptionDeps } from './deps.ts'
 import { type Book, createBook } from './domain/book.ts'
 import { interestProblem, vaultOffer } from './reserve-contracts.ts'

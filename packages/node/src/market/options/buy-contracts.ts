@@ -1,18 +1,12 @@
+import { type AnswerContent, creditLines, type PreparedAnswer, type Sale, SaleImpossible } from '@assay/till'
+import { type Address, checksumAddress, parseAddress } from '@assay/till/kernel/address'
+import type { Json } from '@assay/till/kernel/canonical-json'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import { formatUsd, type Micro } from '@assay/till/kernel/money'
+import { Problem } from '@assay/till/kernel/problem'
+import { accounts, type LedgerLine, type LedgerTransaction, post } from '@assay/till/ledger'
+import type { Tx } from '@assay/till/store/database'
 import { jsonAnswer } from '../../http/index.ts'
-import { type Address, checksumAddress, parseAddress } from '../../kernel/address.ts'
-import type { Json } from '../../kernel/canonical-json.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
-import { formatUsd, type Micro } from '../../kernel/money.ts'
-import { Problem } from '../../kernel/problem.ts'
-import { accounts, type LedgerLine, type LedgerTransaction, post } from '../../ledger/index.ts'
-import {
-  type AnswerContent,
-  creditLines,
-  type PreparedAnswer,
-  type Sale,
-  SaleImpossible,
-} from '../../payments/index.ts'
-import type { Tx } from '../../store/database.ts'
 import type { OptionDeps } from './deps.ts'
 import { requireEligible } from './eligibility.ts'
 import type { OptionQuotes } from './quotes.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '../../kernel/address.ts'
-import { Problem } from '../../kernel/problem.ts'
+import type { Address } from '@assay/till/kernel/address'
+import { Problem } from '@assay/till/kernel/problem'
 import type { OptionDeps } from './deps.ts'
 
 /** Who may trade is the operator's to say: a list, a rule of its own, or in demo mode everybody. */

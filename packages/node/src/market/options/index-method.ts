@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import { type IndexMethod, indexMethod } from './domain/demand-index.ts'
 import type { OptionSettings } from './settings.ts'
 

@@ -1,7 +1,7 @@
+import { type Address, parseAddress } from '@assay/till/kernel/address'
+import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
-import { type Address, parseAddress } from '../../kernel/address.ts'
-import { Problem } from '../../kernel/problem.ts'
 import { describeHoldings, findSettlement, listInputs, listSettlements } from './describe-holdings.ts'
 import { describeOneSeries, listClusters, listMarket, type MarketDeps } from './describe-market.ts'
 import {

@@ -1,9 +1,9 @@
-import type { Address } from '../../kernel/address.ts'
-import type { Micro } from '../../kernel/money.ts'
-import { Problem } from '../../kernel/problem.ts'
-import { accounts, owedTo } from '../../ledger/index.ts'
-import { type Sale, SaleImpossible } from '../../payments/index.ts'
-import type { Database } from '../../store/database.ts'
+import { type Sale, SaleImpossible } from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import type { Micro } from '@assay/till/kernel/money'
+import { Problem } from '@assay/till/kernel/problem'
+import { accounts, owedTo } from '@assay/till/ledger'
+import type { Database } from '@assay/till/store/database'
 import { activateOffers } from './activate-offers.ts'
 import {
   createExchange,

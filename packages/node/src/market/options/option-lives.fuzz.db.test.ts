@@ -1,6 +1,6 @@
+import { balanceDifferences, trialBalance } from '@assay/till/ledger'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { balanceDifferences, trialBalance } from '../../ledger/index.ts'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { runOptionLives } from './option-lives.fixture.ts'
 
 let db: TestDatabase

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Clock } from '../../kernel/clock.ts'
-import type { Micro } from '../../kernel/money.ts'
-import { Problem } from '../../kernel/problem.ts'
-import type { Rng } from '../../kernel/random.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Micro } from '@assay/till/kernel/money'
+import { Problem } from '@assay/till/kernel/problem'
+import type { Rng } from '@assay/till/kernel/random'
 
 export type QuoteTerms = {
   symbol: string

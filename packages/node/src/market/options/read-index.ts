@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import { estimateVolatility } from './domain/volatility.ts'
 import type { OptionSettings } from './settings.ts'
 

@@ -1,4 +1,4 @@
-import { type ReversalHook, requestRefund } from '../../payments/index.ts'
+import { type ReversalHook, requestRefund } from '@assay/till'
 import type { OptionDeps } from './deps.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { Micro } from '../../kernel/money.ts'
-import type { Tx } from '../../store/database.ts'
+import type { Micro } from '@assay/till/kernel/money'
+import type { Tx } from '@assay/till/store/database'
 import type { OptionDeps } from './deps.ts'
 import { lockSeries, writeEvents } from './series-store.ts'
 

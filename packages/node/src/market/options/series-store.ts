@@ -1,5 +1,5 @@
-import type { Micro } from '../../kernel/money.ts'
-import type { Sql } from '../../store/database.ts'
+import type { Micro } from '@assay/till/kernel/money'
+import type { Sql } from '@assay/till/store/database'
 import type { OptionKind } from './domain/black76.ts'
 import type { ContractTerms } from './domain/contract-terms.ts'
 

@@ -1,7 +1,7 @@
-import type { Address } from '../../kernel/address.ts'
-import { type Micro, smallerOf } from '../../kernel/money.ts'
-import { accounts, balanceOf, type LedgerLine, lockBalances } from '../../ledger/index.ts'
-import type { Tx } from '../../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import { type Micro, smallerOf } from '@assay/till/kernel/money'
+import { accounts, balanceOf, type LedgerLine, lockBalances } from '@assay/till/ledger'
+import type { Tx } from '@assay/till/store/database'
 import type { OptionDeps } from './deps.ts'
 
 /** What is paid out of the exchange: `payable:option:<wallet>`. */

@@ -1,6 +1,6 @@
+import { systemRng } from '@assay/till/kernel/random'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { systemRng } from '../../kernel/random.ts'
 import { parseIntentSettings } from '../intents/settings.ts'
 import { createTestClock } from './exchange.fixture.ts'
 import { requireBondsPastExpiry } from './open-options.ts'

@@ -1,6 +1,6 @@
+import { type Address, parseAddress } from '@assay/till/kernel/address'
+import { type Micro, parseUsd } from '@assay/till/kernel/money'
 import { z } from 'zod'
-import { type Address, parseAddress } from '../../kernel/address.ts'
-import { type Micro, parseUsd } from '../../kernel/money.ts'
 import { premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
 import type { ExpiryRule } from './domain/expiries.ts'
 

@@ -1,7 +1,7 @@
-import type { ChainPort } from '../../chain/index.ts'
-import type { Address } from '../../kernel/address.ts'
-import type { Micro } from '../../kernel/money.ts'
-import type { Sql } from '../../store/database.ts'
+import type { ChainPort } from '@assay/till/chain'
+import type { Address } from '@assay/till/kernel/address'
+import type { Micro } from '@assay/till/kernel/money'
+import type { Sql } from '@assay/till/store/database'
 
 /** What the custody wallet holds at a final block beyond all that is owed or on its way to somebody. */
 export async function spareCustody(sql: Sql, chain: ChainPort, custody: Address): Promise<Micro> {

@@ -1,5 +1,5 @@
-import type { Clock } from '../../kernel/clock.ts'
-import type { Log } from '../../kernel/log.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Log } from '@assay/till/kernel/log'
 import { type IngestDeps, ingestFile } from '../ingest/ingest-file.ts'
 import type { FileShelf } from '../world/file-shelf.ts'
 import { type DemoSize, planDemo } from './plan.ts'

@@ -1,4 +1,4 @@
-import { toRfc3339 } from '../../kernel/clock.ts'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { fromDayNumber, toDayNumber } from '../calendar/dates.ts'
 import { easternToUtcMs } from '../calendar/eastern-time.ts'
 import type { LicenceGate } from '../licences/gate.ts'

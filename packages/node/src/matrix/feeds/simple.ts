@@ -1,4 +1,4 @@
-import { toRfc3339 } from '../../kernel/clock.ts'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { ratio } from '../score/factors.ts'
 import type { Column, ColumnName, HaltEvent } from '../world/world.ts'
 import { trendText } from './composite-rows.ts'

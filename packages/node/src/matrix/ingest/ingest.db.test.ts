@@ -1,6 +1,6 @@
+import { silentLog } from '@assay/till/kernel/log'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { silentLog } from '../../kernel/log.ts'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { createDemoWorld } from '../demo/demo-world.ts'
 import { planDemo } from '../demo/plan.ts'
 import { sampleFiles, sampleNowMs } from '../demo/sample-files.fixture.ts'

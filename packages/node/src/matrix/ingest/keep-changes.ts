@@ -1,4 +1,4 @@
-import type { Tx } from '../../store/database.ts'
+import type { Tx } from '@assay/till/store/database'
 import { type RowSet, writeRows } from '../sources/row-set.ts'
 import type { ParsedFile } from '../sources/source.ts'
 import { datasets } from '../store/datasets.ts'

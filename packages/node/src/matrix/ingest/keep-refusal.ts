@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { sha256 } from '../../kernel/bytes.ts'
+import { sha256 } from '@assay/till/kernel/bytes'
 import type { FileRefused } from '../reading/refused.ts'
 import type { SourceId } from '../sources/source.ts'
 import { keepRaw } from '../store/raw-bytes.ts'

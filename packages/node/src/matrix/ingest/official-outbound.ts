@@ -1,8 +1,8 @@
 import { getServers } from 'node:dns'
-import type { Clock } from '../../kernel/clock.ts'
-import type { Log } from '../../kernel/log.ts'
-import type { Metrics } from '../../kernel/metrics.ts'
-import type { Rng } from '../../kernel/random.ts'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Log } from '@assay/till/kernel/log'
+import type { Metrics } from '@assay/till/kernel/metrics'
+import type { Rng } from '@assay/till/kernel/random'
 import { createDnsResolver, createOutbound, type Outbound, type OutboundOutcome } from '../../outbound/index.ts'
 import { fetchByFtp } from './ftp-adapter.ts'
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import type { FeedId } from '../feeds/feed.ts'
 
 export async function keepQuality(

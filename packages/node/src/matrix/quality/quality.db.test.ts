@@ -1,5 +1,5 @@
+import { openTestDatabase } from '@assay/till/store/testing'
 import { expect, test } from 'vitest'
-import { openTestDatabase } from '../../store/testing.ts'
 import { planDemo } from '../demo/plan.ts'
 import { sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { feedIds } from '../feeds/feed.ts'

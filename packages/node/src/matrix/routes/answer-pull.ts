@@ -1,5 +1,5 @@
-import { Problem } from '../../kernel/problem.ts'
-import type { AnswerContent } from '../../payments/index.ts'
+import type { AnswerContent } from '@assay/till'
+import { Problem } from '@assay/till/kernel/problem'
 import { addDays, isIsoDate } from '../calendar/dates.ts'
 import { easternDate } from '../calendar/eastern-time.ts'
 import type { FeedId } from '../feeds/feed.ts'

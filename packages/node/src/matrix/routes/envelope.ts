@@ -1,4 +1,4 @@
-import { toRfc3339 } from '../../kernel/clock.ts'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { feeds } from '../feeds/catalogue.ts'
 import type { Tier } from '../snapshots/render.ts'
 import type { Snapshot, SnapshotInput } from '../snapshots/snapshot.ts'

@@ -1,6 +1,6 @@
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
 import { isFeedId } from '../feeds/feed.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
 import { readQuality } from '../quality/quality-store.ts'

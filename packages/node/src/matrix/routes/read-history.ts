@@ -1,5 +1,5 @@
-import { toRfc3339 } from '../../kernel/clock.ts'
-import type { Sql } from '../../store/database.ts'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import type { Sql } from '@assay/till/store/database'
 import type { LicenceGate, Variant } from '../licences/gate.ts'
 import type { DatasetId, SourceId } from '../sources/source.ts'
 import { datasets } from '../store/datasets.ts'

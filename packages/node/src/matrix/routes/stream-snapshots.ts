@@ -1,6 +1,6 @@
+import type { Address } from '@assay/till/kernel/address'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { holding, signedEvent, eventText as textOf } from '../../http/index.ts'
-import type { Address } from '../../kernel/address.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
 import { isSnapshot } from '../snapshots/keeper.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { toRfc3339 } from '../../kernel/clock.ts'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { fromDayNumber, toDayNumber } from '../calendar/dates.ts'
 import { allowedColumns } from '../feeds/allowed-columns.ts'
 import { planComposite } from '../feeds/composite.ts'

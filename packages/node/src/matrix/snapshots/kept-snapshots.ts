@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import type { FeedId } from '../feeds/feed.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { SnapshotInputs } from './snapshot-inputs.ts'

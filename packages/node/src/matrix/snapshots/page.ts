@@ -1,4 +1,4 @@
-import { Problem } from '../../kernel/problem.ts'
+import { Problem } from '@assay/till/kernel/problem'
 import { isCanonicalSymbol, normaliseSymbol } from '../symbols/normalise-symbol.ts'
 import type { Snapshot } from './snapshot.ts'
 

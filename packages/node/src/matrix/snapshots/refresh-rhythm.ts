@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '@assay/till/kernel/clock'
 
 /** Time alone makes files public for the free tier, so a look is due now and then without any news. */
 const everyMs = 20_000

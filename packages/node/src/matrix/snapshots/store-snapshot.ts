@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import type { Variant } from '../licences/gate.ts'
 import type { Snapshot } from './snapshot.ts'
 

@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../store/database.ts'
+import type { Sql, Tx } from '@assay/till/store/database'
 import type { IsoDate } from '../calendar/dates.ts'
 import type { SourceId } from '../sources/source.ts'
 

@@ -1,4 +1,4 @@
-import type { Tx } from '../../store/database.ts'
+import type { Tx } from '@assay/till/store/database'
 import type { RowSet } from '../sources/row-set.ts'
 import type { DatasetId } from '../sources/source.ts'
 import { cutBlocks, orderBySymbol } from './blocks.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import type { DatasetId } from '../sources/source.ts'
 import { datasets } from './datasets.ts'
 import { dayValues, float8Values, int4Values, textValues } from './pg-arrays.ts'

@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 
 const pieceBytes = 4 * 1024 * 1024
 

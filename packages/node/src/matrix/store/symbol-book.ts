@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import { textArray } from './pg-arrays.ts'
 
 /** Numbers of symbols, kept in memory: there are tens of thousands, and every row names one. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import type { DatasetId, SourceId } from '../sources/source.ts'
 import { type FileRecord, readFiles } from '../store/files.ts'
 import { type LoadedRows, loadRows } from '../store/load-rows.ts'

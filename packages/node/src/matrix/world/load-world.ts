@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import type { SourceId } from '../sources/source.ts'
 import type { FileRecord } from '../store/files.ts'
 import type { LoadedRows } from '../store/load-rows.ts'

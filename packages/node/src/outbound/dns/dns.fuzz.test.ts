@@ -1,9 +1,9 @@
 import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
+import { systemClock } from '@assay/till/kernel/clock'
+import { systemRng } from '@assay/till/kernel/random'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { systemClock } from '../../kernel/clock.ts'
-import { systemRng } from '../../kernel/random.ts'
 import { createDnsResolver } from './udp-resolver-adapter.ts'
 import { decodeReply, encodeQuery } from './wire.ts'
 

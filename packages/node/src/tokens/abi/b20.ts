@@ -1,6 +1,6 @@
+import type { Address } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
 import { type Abi, parseAbi } from 'viem'
-import type { Address } from '../../kernel/address.ts'
-import type { Hex } from '../../kernel/bytes.ts'
 import facts from './b20-abi.json' with { type: 'json' }
 
 /** Names, hashes, addresses and slots of B20, taken from the table of facts and never typed again. */

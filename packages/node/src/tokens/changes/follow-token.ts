@@ -1,8 +1,8 @@
-import type { Address } from '../../kernel/address.ts'
-import { checksumAddress } from '../../kernel/address.ts'
-import type { Json } from '../../kernel/canonical-json.ts'
-import type { Clock } from '../../kernel/clock.ts'
-import type { JwsPort } from '../../payments/index.ts'
+import type { JwsPort } from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import { checksumAddress } from '@assay/till/kernel/address'
+import type { Json } from '@assay/till/kernel/canonical-json'
+import type { Clock } from '@assay/till/kernel/clock'
 import type { Checked, Checker } from '../checker.ts'
 import { type Change, type Cursor, cursorText, loggedChanges, silentChanges } from './control-changes.ts'
 

@@ -1,3 +1,5 @@
+import { type Address, parseAddress } from '@assay/till/kernel/address'
+import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import {
   type CallContext,
@@ -7,8 +9,6 @@ import {
   jsonAnswer,
   type RouteDeclaration,
 } from '../../http/index.ts'
-import { type Address, parseAddress } from '../../kernel/address.ts'
-import { Problem } from '../../kernel/problem.ts'
 import { addressParams } from '../schemas.ts'
 import { type Cursor, cursorText, endOf, loggedChanges, parseCursor } from './control-changes.ts'
 import { type FollowDeps, followToken, toCloudEvent } from './follow-token.ts'

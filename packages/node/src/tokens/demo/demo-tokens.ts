@@ -1,7 +1,7 @@
+import { type Address, zeroAddress } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
 import { encodeAbiParameters, encodeFunctionData, keccak256, parseAbiParameters, stringToHex } from 'viem'
 import { demoAccount, demoIssuer } from '../../devnet/index.ts'
-import { type Address, zeroAddress } from '../../kernel/address.ts'
-import type { Hex } from '../../kernel/bytes.ts'
 import { createParams, roles, scopes, tokenAbi, wad } from '../abi/b20.ts'
 import { tokenAddressOf } from '../read/read-genesis.ts'
 

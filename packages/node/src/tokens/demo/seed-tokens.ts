@@ -1,9 +1,9 @@
+import type { Rpc } from '@assay/till/chain'
+import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
 import { encodeFunctionData } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import type { Rpc } from '../../chain/index.ts'
 import { demoAccount } from '../../devnet/index.ts'
-import { type Address, checksumAddress } from '../../kernel/address.ts'
-import type { Hex } from '../../kernel/bytes.ts'
 import {
   codeMarker,
   factoryAbi,

@@ -1,5 +1,5 @@
-import { zeroAddress } from '../../kernel/address.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
+import { zeroAddress } from '@assay/till/kernel/address'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { adminRole, draftRoles, noSupplyCap, roleLabel, roles, scopeNames, wad } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { decodePolicyId } from '../policy-id.ts'

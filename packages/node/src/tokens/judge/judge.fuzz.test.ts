@@ -1,6 +1,6 @@
+import { type Address, zeroAddress } from '@assay/till/kernel/address'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Address, zeroAddress } from '../../kernel/address.ts'
 import { alwaysBlockId, roleNames, roles, scopeNames } from '../abi/b20.ts'
 import { exampleFacts } from '../example.ts'
 import { known, type PolicyFacts, type TokenFacts, unknown } from '../facts.ts'

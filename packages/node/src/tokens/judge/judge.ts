@@ -1,4 +1,4 @@
-import { zeroAddress } from '../../kernel/address.ts'
+import { zeroAddress } from '@assay/till/kernel/address'
 import { adminRole, roles, scopeNames } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { adminSetProven, missingOf } from './completeness.ts'

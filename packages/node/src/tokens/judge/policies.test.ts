@@ -1,6 +1,6 @@
+import type { Address } from '@assay/till/kernel/address'
+import { zeroAddress } from '@assay/till/kernel/address'
 import { describe, expect, test } from 'vitest'
-import type { Address } from '../../kernel/address.ts'
-import { zeroAddress } from '../../kernel/address.ts'
 import { invertBit, type ScopeName } from '../abi/b20.ts'
 import { exampleFacts } from '../example.ts'
 import { known, type PolicyFacts, type TokenFacts } from '../facts.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '../../kernel/address.ts'
+import type { Address } from '@assay/till/kernel/address'
 import {
   assetPendingSlot,
   codeMarker,

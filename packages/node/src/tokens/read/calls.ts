@@ -1,5 +1,5 @@
-import type { Address } from '../../kernel/address.ts'
-import type { Hex } from '../../kernel/bytes.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
 import { factoryAddress, policyRegistryAddress, selectors } from '../abi/b20.ts'
 import type { ViewCall } from './multicall.ts'
 import { encodeWord } from './words.ts'

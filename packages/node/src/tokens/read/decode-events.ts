@@ -1,5 +1,5 @@
-import type { Address } from '../../kernel/address.ts'
-import type { Hex } from '../../kernel/bytes.ts'
+import type { Address } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
 import { topicHashes } from '../abi/b20.ts'
 import { readAddress, readHash, readText, readUint, readUintArray } from './words.ts'
 

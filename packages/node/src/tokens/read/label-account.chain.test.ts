@@ -1,6 +1,6 @@
+import { type Address, zeroAddress } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Address, zeroAddress } from '../../kernel/address.ts'
-import type { Hex } from '../../kernel/bytes.ts'
 import { roles } from '../abi/b20.ts'
 import { type FaultChain, openFaultChain } from '../fault-chain.fixture.ts'
 import { showLabel } from '../show.ts'

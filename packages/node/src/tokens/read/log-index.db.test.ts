@@ -1,7 +1,7 @@
+import type { Address } from '@assay/till/kernel/address'
+import type { Hex } from '@assay/till/kernel/bytes'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Address } from '../../kernel/address.ts'
-import type { Hex } from '../../kernel/bytes.ts'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import type { RawLog } from './decode-events.ts'
 import { createLogIndex, type LogIndex } from './log-index.ts'
 

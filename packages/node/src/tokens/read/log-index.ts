@@ -1,6 +1,6 @@
-import type { Address } from '../../kernel/address.ts'
-import { type Hex, sha256, toHex } from '../../kernel/bytes.ts'
-import type { Database } from '../../store/database.ts'
+import type { Address } from '@assay/till/kernel/address'
+import { type Hex, sha256, toHex } from '@assay/till/kernel/bytes'
+import type { Database } from '@assay/till/store/database'
 import { byPlace, type RawLog } from './decode-events.ts'
 import type { LogGap } from './read-logs.ts'
 

@@ -1,6 +1,6 @@
-import type { RpcCall, RpcEndpoint } from '../../chain/index.ts'
-import { RpcRefusal } from '../../chain/index.ts'
-import type { Clock } from '../../kernel/clock.ts'
+import type { RpcCall, RpcEndpoint } from '@assay/till/chain'
+import { RpcRefusal } from '@assay/till/chain'
+import type { Clock } from '@assay/till/kernel/clock'
 
 /** What one endpoint said to one call. */
 export type Reply = { ok: true; value: unknown } | { ok: false; refused: boolean; reason: string; data?: string }

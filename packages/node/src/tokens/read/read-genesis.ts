@@ -1,3 +1,5 @@
+import { type Address, parseAddress } from '@assay/till/kernel/address'
+import { type Hex, isHex } from '@assay/till/kernel/bytes'
 import {
   type AbiFunction,
   decodeFunctionData,
@@ -6,8 +8,6 @@ import {
   keccak256,
   toFunctionSelector,
 } from 'viem'
-import { type Address, parseAddress } from '../../kernel/address.ts'
-import { type Hex, isHex } from '../../kernel/bytes.ts'
 import { adminRole, factoryAbi, factoryAddress, tokenAbi } from '../abi/b20.ts'
 import type { Genesis } from '../facts.ts'
 import type { LogSource } from './collect-logs.ts'

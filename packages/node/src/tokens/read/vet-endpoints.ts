@@ -1,6 +1,6 @@
-import type { RpcEndpoint } from '../../chain/index.ts'
-import { sha256, toHex } from '../../kernel/bytes.ts'
-import type { Clock } from '../../kernel/clock.ts'
+import type { RpcEndpoint } from '@assay/till/chain'
+import { sha256, toHex } from '@assay/till/kernel/bytes'
+import type { Clock } from '@assay/till/kernel/clock'
 import { askOne, type Panel, quorumFor } from './panel.ts'
 
 export type Vetting = { endpoint: RpcEndpoint; fault?: string }

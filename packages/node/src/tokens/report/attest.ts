@@ -1,12 +1,12 @@
 import { hkdfSync } from 'node:crypto'
+import type { JwsPort } from '@assay/till'
+import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import { type Hex, toHex } from '@assay/till/kernel/bytes'
+import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
+import { keccak256 } from '@assay/till/kernel/keccak'
+import { type Keyring, nodeDomain } from '@assay/till/signing'
 import { hashTypedData } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { type Address, checksumAddress } from '../../kernel/address.ts'
-import { type Hex, toHex } from '../../kernel/bytes.ts'
-import { canonicalJson, type Json } from '../../kernel/canonical-json.ts'
-import { keccak256 } from '../../kernel/keccak.ts'
-import type { JwsPort } from '../../payments/index.ts'
-import { type Keyring, nodeDomain } from '../../signing/index.ts'
 
 /** What is attested about a report. Unknown verdicts and free answers are not attested. */
 export type AttestedFacts = {

@@ -1,5 +1,5 @@
-import { type Address, checksumAddress, zeroAddress } from '../../kernel/address.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
+import { type Address, checksumAddress, zeroAddress } from '@assay/till/kernel/address'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { noSupplyCap, pausableFeatures, roleLabel, scopeNames, scopes } from '../abi/b20.ts'
 import { verdictSentences } from '../check-answer.ts'
 import type { Checked } from '../checker.ts'

@@ -1,10 +1,10 @@
+import type { Network } from '@assay/till/chain'
+import { sha256 } from '@assay/till/kernel/bytes'
+import type { Clock } from '@assay/till/kernel/clock'
+import { nowSeconds } from '@assay/till/kernel/clock'
+import type { Rng } from '@assay/till/kernel/random'
 import { keccak256, stringToHex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import type { Network } from '../../../chain/index.ts'
-import { sha256 } from '../../../kernel/bytes.ts'
-import type { Clock } from '../../../kernel/clock.ts'
-import { nowSeconds } from '../../../kernel/clock.ts'
-import type { Rng } from '../../../kernel/random.ts'
 
 /** A simulated agent: a wallet whose key is public knowledge, buying over HTTP as any other buyer does. */
 export type DemoAgent = { account: PrivateKeyAccount; ready: boolean }

@@ -1,4 +1,4 @@
-import type { Rpc } from '../../../chain/index.ts'
+import type { Rpc } from '@assay/till/chain'
 import type { ShopContext, ShopJob } from '../../../http/index.ts'
 import type { IntentDeps } from '../deps.ts'
 import { uniformBelow } from '../discrete-laplace.ts'

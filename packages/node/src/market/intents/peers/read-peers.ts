@@ -1,4 +1,4 @@
-import type { Sql } from '../../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 import type { IntentDeps } from '../deps.ts'
 import { type Merged, mergePeers, type PeerBucket } from './merge-peers.ts'
 import { type PeerKeys, readSharedEvent, sharedPath } from './shared-event.ts'

@@ -1,4 +1,4 @@
-import type { Micro } from '../../../kernel/money.ts'
+import type { Micro } from '@assay/till/kernel/money'
 
 export type PushCost = {
   /** Agents behind a bucket of the cluster. */

@@ -1,0 +1,315 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { idempotencyKeyPattern } from '../entitlements/entitled-calls.ts'
+import { systemClock } from '../kernel/clock.ts'
+import {
+  accounts,
+  balanceDifferences,
+  balanceOf,
+  credit,
+  debit,
+  InsufficientBalance,
+  owedTo,
+  post,
+} from '../ledger/index.ts'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { base, insertTestMandate, mandateCounters, openCreditDesk, polygon, randomWallet } from './credit.fixture.ts'
+import { heldDifferences } from './credit-balance.ts'
+
+let db: TestDatabase
+let desk: ReturnType<typeof openCreditDesk>
+beforeAll(async () => {
+  db = await openTestDatabase()
+  desk = openCreditDesk(db)
+})
+afterAll(() => db.close())
+
+const refusal = async (asked: Parameters<typeof desk.hold>[0]) => {
+  const outcome = await desk.hold(asked)
+  return outcome.status === 'refused' ? outcome.problem.code : outcome.status
+}
+
+test('a draw is held, then captured: the price moves from credit to what the route earned', async () => {
+  const wallet = randomWallet()
+  await desk.topUp(wallet, 10_000n)
+  const before = await balanceOf(db.database, accounts.revenue(base, 'test.answer'))
+  const asked = { by: wallet, micro: 300n }
+  const held = await desk.held(asked)
+  expect(held.draw).toEqual({ network: base, amountMicro: 300n, leftMicro: 9_700n })
+  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([9_700n, 300n])
+  await desk.capture(held, asked)
+  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([9_700n, 0n])
+  expect((await balanceOf(db.database, accounts.revenue(base, 'test.answer'))) - before).toBe(-300n)
+  await expect(desk.capture(held, asked)).rejects.toThrow('no longer held')
+})
+
+test('a voided draw gives the money and what the mandate counted back, once', async () => {
+  const [owner, delegate] = [randomWallet(), randomWallet()]
+  await desk.topUp(owner, 10_000n)
+  const mandate = await insertTestMandate(db, { owner, delegate })
+  const held = await desk.held({ by: delegate, micro: 700n, mandate })
+  expect(await mandateCounters(db, mandate)).toMatchObject({ day_micro: 700n, total_micro: 700n })
+  await desk.port.release(held.holdId)
+  await desk.port.release(held.holdId)
+  expect(await mandateCounters(db, mandate)).toMatchObject({ day_micro: 0n, total_micro: 0n })
+  expect([await desk.balance(owner), await desk.heldMicro(owner)]).toEqual([10_000n, 0n])
+})
+
+test('two hundred draws at once never take more than there is, and copies of a proof draw once', async () => {
+  const wallet = randomWallet()
+  await desk.topUp(wallet, 10_500n)
+  const outcomes = await Promise.all(Array.from({ length: 200 }, () => desk.hold({ by: wallet, micro: 1_000n })))
+  expect(outcomes.filter(({ status }) => status === 'held')).toHaveLength(10)
+  expect(outcomes.filter(({ status }) => status === 'not_covered')).toHaveLength(190)
+  const another = openCreditDesk(db)
+  const rich = randomWallet()
+  await desk.topUp(rich, 1_000_000n)
+  const copies = await Promise.all(
+    Array.from({ length: 60 }, (_, n) => (n % 2 ? desk : another).hold({ by: rich, micro: 10n, nonce: 'the-same' })),
+  )
+  expect(copies.filter(({ status }) => status === 'held')).toHaveLength(1)
+  expect(await desk.heldMicro(rich)).toBe(10n)
+})
+
+test('caps per call, per day and in total hold under concurrency, in two processes', async () => {
+  const [owner, delegate] = [randomWallet(), randomWallet()]
+  await desk.topUp(owner, 1_000_000n)
+  const another = openCreditDesk(db)
+  const mandate = await insertTestMandate(db, { owner, delegate, call: 1_000n, day: 5_500n, total: 7_000n })
+  expect(await refusal({ by: delegate, micro: 1_001n, mandate })).toBe('mandate_over_cap')
+  const outcomes = await Promise.all(
+    Array.from({ length: 80 }, (_, n) => (n % 2 ? desk : another).hold({ by: delegate, micro: 1_000n, mandate })),
+  )
+  expect(outcomes.filter(({ status }) => status === 'held')).toHaveLength(5)
+  const refused = outcomes.find(({ status }) => status === 'refused')
+  expect(refused).toMatchObject({ problem: { details: { extra: { cap: 'per_day', left_micro: '500' } } } })
+  expect(await mandateCounters(db, mandate)).toMatchObject({ day_micro: 5_000n, total_micro: 5_000n })
+})
+
+test('a new UTC day starts a new daily count, the total goes on, and a clock that is behind resets nothing', async () => {
+  const [owner, delegate] = [randomWallet(), randomWallet()]
+  await desk.topUp(owner, 1_000_000n)
+  const mandate = await insertTestMandate(db, {
+    owner,
+    delegate,
+    day: 2_000n,
+    total: 5_000n,
+    untilMs: Date.UTC(2100, 0, 1),
+  })
+  const on = (day: number) =>
+    openCreditDesk(db, { clock: { ...systemClock, nowMs: () => Date.UTC(2090, 0, day, 12) } }).hold({
+      by: delegate,
+      micro: 1_000n,
+      mandate,
+    })
+  const held = async (day: number) => (await on(day)).status
+  expect([await held(1), await held(1), await held(1)]).toEqual(['held', 'held', 'refused'])
+  expect([await held(2), await held(2), await held(1)]).toEqual(['held', 'held', 'refused'])
+  expect([await held(3), await held(3)]).toEqual(['held', 'refused'])
+  expect(await mandateCounters(db, mandate)).toEqual({ day: '2090-01-03', day_micro: 1_000n, total_micro: 5_000n })
+})
+
+test('a void on a later day gives back the total and leaves the new day alone', async () => {
+  const [owner, delegate] = [randomWallet(), randomWallet()]
+  await desk.topUp(owner, 1_000_000n)
+  const mandate = await insertTestMandate(db, { owner, delegate, untilMs: Date.UTC(2100, 0, 1) })
+  const at = (day: number) => openCreditDesk(db, { clock: { ...systemClock, nowMs: () => Date.UTC(2091, 0, day) } })
+  const first = await at(1).held({ by: delegate, micro: 600n, mandate })
+  await at(2).held({ by: delegate, micro: 300n, mandate })
+  await at(2).port.release(first.holdId)
+  expect(await mandateCounters(db, mandate)).toEqual({ day: '2091-01-02', day_micro: 300n, total_micro: 300n })
+})
+
+test('unknown, expired and revoked mandates, other signers and other routes are refused, each by its name', async () => {
+  const [owner, delegate, stranger] = [randomWallet(), randomWallet(), randomWallet()]
+  await desk.topUp(owner, 1_000_000n)
+  await desk.topUp(delegate, 1_000_000n)
+  const mandate = await insertTestMandate(db, { owner, delegate, routes: ['other.*', '/v1/test/*'] })
+  const ask = { by: delegate, micro: 10n, mandate }
+  expect(await refusal({ ...ask, mandate: `mdt_${'0'.repeat(40)}` })).toBe('mandate_unknown')
+  expect(await refusal({ ...ask, mandate: 'mdt_of_mine' })).toBe('bad_request')
+  expect(await refusal({ ...ask, by: stranger })).toBe('mandate_delegate')
+  expect(await refusal({ ...ask, by: owner })).toBe('mandate_delegate')
+  // On another chain the contract at the delegate's address may be somebody else's.
+  expect(await refusal({ ...ask, kind: 'contract', chainId: 137 })).toBe('mandate_delegate')
+  expect(await refusal({ ...ask, path: '/v1/else/answer' })).toBe('mandate_route')
+  expect(await refusal(ask)).toBe('held')
+  await db.database.query('update mandate set revoked_at = now() where id = $1', [mandate])
+  expect(await refusal(ask)).toBe('mandate_revoked')
+  const old = await insertTestMandate(db, { owner, delegate, untilMs: systemClock.nowMs() - 1 })
+  expect(await refusal({ ...ask, mandate: old })).toBe('mandate_expired')
+  // Nothing fell back to the delegate's own credit.
+  expect(await desk.balance(delegate)).toBe(1_000_000n)
+})
+
+test('what was signed cannot be changed afterwards', async () => {
+  const mandate = await insertTestMandate(db, { owner: randomWallet(), delegate: randomWallet() })
+  await expect(db.owner.query('update mandate set cap_total_micro = 1 where id = $1', [mandate])).rejects.toThrow(
+    'never changed',
+  )
+})
+
+test('credit of a contract wallet is drawn on its own chain only, under a mandate too', async () => {
+  const [owner, delegate] = [randomWallet(), randomWallet()]
+  await desk.topUp(owner, 1_000n, base)
+  await desk.topUp(owner, 50_000n, polygon)
+  const own = await desk.held({ by: owner, micro: 400n, kind: 'contract', chainId: 137 })
+  expect(own.draw?.network).toBe(polygon)
+  const mandate = await insertTestMandate(db, { owner, delegate, ownerKind: 'contract', chainId: 137 })
+  expect((await desk.held({ by: delegate, micro: 400n, mandate })).draw?.network).toBe(polygon)
+  // A plain wallet pays where the route is sold first, and elsewhere when that is empty.
+  expect((await desk.held({ by: owner, micro: 400n })).draw?.network).toBe(base)
+  expect((await desk.held({ by: owner, micro: 40_000n })).draw?.network).toBe(polygon)
+})
+
+test('a named call is drawn once, and its name under a mandate is not the owner’s', async () => {
+  const [owner, delegate] = [randomWallet(), randomWallet()]
+  await desk.topUp(owner, 10_000n)
+  const mandate = await insertTestMandate(db, { owner, delegate })
+  expect(await refusal({ by: owner, micro: 10n, key: 'one' })).toBe('held')
+  expect(await refusal({ by: owner, micro: 10n, key: 'one' })).toBe('call_in_flight')
+  expect(await refusal({ by: owner, micro: 10n, key: 'one', path: '/v1/test/other' })).toBe('idempotency_conflict')
+  expect(await refusal({ by: delegate, micro: 10n, key: 'one', mandate })).toBe('held')
+  expect(await desk.heldMicro(owner)).toBe(20n)
+})
+
+test('the owner of a mandate got the answers of its delegate by spelling their stored names', async () => {
+  const [owner, delegate, other] = [randomWallet(), randomWallet(), randomWallet()]
+  await desk.topUp(owner, 10_000n)
+  const mandate = await insertTestMandate(db, { owner, delegate })
+  const second = await insertTestMandate(db, { owner, delegate: other })
+  const ask = { by: delegate, micro: 10n, key: 'one', mandate }
+  const held = await desk.held(ask)
+  await desk.capture(held, ask)
+  const answer = { status: 200, contentType: 'text/plain', body: 'of the delegate' }
+  await db.database.transaction(async (tx) => desk.port.keep?.(tx, held.holdId, answer))
+  const stored = await db.database.query<{ name: string }>(
+    'select idempotency_key as name from entitled_call where id = $1',
+    [held.holdId],
+  )
+  const digest = createHash('sha256').update(`${mandate} one`).digest('hex')
+  const [{ name } = { name: '' }] = stored.rows
+  // What a header can hold: no spaces, so the stored name itself is not among them.
+  expect(idempotencyKeyPattern.test(name)).toBe(false)
+  for (const key of [`mandate:${digest}`, `mandate${digest}`, digest, 'one'])
+    expect((await desk.hold({ by: owner, micro: 10n, key })).status, key).toBe('held')
+  expect((await desk.hold({ by: other, micro: 10n, key: 'one', mandate: second })).status).toBe('held')
+  expect((await desk.hold(ask)).status).toBe('served')
+})
+
+test('a call of the owner that waits for its name kept its delegates from using that name', async () => {
+  const [owner, delegate] = [randomWallet(), randomWallet()]
+  await desk.topUp(owner, 10_000n)
+  const mandate = await insertTestMandate(db, { owner, delegate })
+  const ask = { by: owner, micro: 10n }
+  const held = await desk.held(ask)
+  await desk.capture(held, ask)
+  expect(await refusal({ ...ask, key: held.holdId })).toBe('call_in_flight')
+  expect(await refusal({ by: delegate, micro: 10n, mandate, key: held.holdId })).toBe('held')
+})
+
+test('a named call that was drawn is found again after its price moved over a cap of the mandate', async () => {
+  const [owner, delegate] = [randomWallet(), randomWallet()]
+  await desk.topUp(owner, 10_000n)
+  const mandate = await insertTestMandate(db, { owner, delegate, call: 500n })
+  const ask = { by: delegate, micro: 400n, key: 'moved', mandate }
+  const held = await desk.held(ask)
+  await desk.capture(held, ask)
+  const answer = { status: 200, contentType: 'text/plain', body: 'bought' }
+  await db.database.transaction(async (tx) => desk.port.keep?.(tx, held.holdId, answer))
+  expect(await desk.hold({ ...ask, micro: 600n })).toMatchObject({ status: 'served', answer: { status: 200 } })
+  expect(await refusal({ ...ask, micro: 600n, key: 'fresh' })).toBe('mandate_over_cap')
+  expect(await desk.balance(owner)).toBe(9_600n)
+})
+
+test('holds of a process that died are voided when their time is over', async () => {
+  const wallet = randomWallet()
+  const past = { ...systemClock, nowMs: () => systemClock.nowMs() - 200_000 }
+  await desk.topUp(wallet, 500n)
+  await openCreditDesk(db, { clock: past }).held({ by: wallet, micro: 200n })
+  await desk.port.recover()
+  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([500n, 0n])
+})
+
+test('a hold that cannot be voided does not keep the others of dead processes aside', async () => {
+  const [stuck, other] = [randomWallet(), randomWallet()]
+  const past = { ...systemClock, nowMs: () => systemClock.nowMs() - 200_000 }
+  for (const wallet of [stuck, other]) {
+    await desk.topUp(wallet, 500n)
+    await openCreditDesk(db, { clock: past }).held({ by: wallet, micro: 200n })
+  }
+  const keepAside = (micro: number) =>
+    db.owner.query(`update ledger_balance b set held_micro = ${micro} from ledger_account a
+      where a.id = b.account_id and a.name = '${accounts.credit(base, stuck).name}'`)
+  await keepAside(0)
+  await expect(desk.port.recover()).rejects.toThrow('ledger_balance_held')
+  expect(await desk.heldMicro(other)).toBe(0n)
+  await keepAside(200)
+  await desk.port.recover()
+  expect([await desk.balance(stuck), await desk.heldMicro(stuck)]).toEqual([500n, 0n])
+})
+
+test('what is held cannot be posted away, and is free again when the hold ends', async () => {
+  const wallet = randomWallet()
+  await desk.topUp(wallet, 1_000n)
+  const { holdId } = await desk.held({ by: wallet, micro: 700n })
+  const spend = (reference: string) =>
+    post(db.database, [
+      {
+        reference: `${reference}:${wallet}`,
+        kind: 'test',
+        lines: [debit(accounts.credit(base, wallet), 301n), credit(accounts.revenue(base, 'test'), 301n)],
+      },
+    ])
+  await expect(spend('early')).rejects.toThrow(InsufficientBalance)
+  await desk.port.release(holdId)
+  await spend('late')
+  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([699n, 0n])
+})
+
+test('holds that were posted to an account of their own are still taken and given back from there', async () => {
+  const wallet = randomWallet()
+  await desk.topUp(wallet, 1_000n)
+  const holdBefore = async () => {
+    const { holdId } = await desk.held({ by: wallet, micro: 200n })
+    await db.owner.query(`update ledger_balance b set held_micro = 0 from ledger_account a
+      where a.id = b.account_id and a.name = '${accounts.credit(base, wallet).name}'`)
+    await db.owner.query('update entitled_call set held_on = null where id = $1', [holdId])
+    const lines = [debit(accounts.credit(base, wallet), 200n), credit(accounts.creditHeld(base, wallet), 200n)]
+    await post(db.database, [{ reference: `credit_hold:${holdId}`, kind: 'credit_hold', lines }])
+    return holdId
+  }
+  await desk.port.release(await holdBefore())
+  expect(await desk.balance(wallet)).toBe(1_000n)
+  const taken = await holdBefore()
+  await db.database.transaction((tx) => desk.port.capture(tx, taken))
+  expect(await desk.balance(wallet)).toBe(800n)
+  expect(await owedTo(db.database, accounts.creditHeld(base, wallet))).toBe(0n)
+})
+
+test('a process of the version before holds on an account of its own, and never what is held beside the books', async () => {
+  const wallet = randomWallet()
+  await desk.topUp(wallet, 1_000n)
+  const { holdId } = await desk.held({ by: wallet, micro: 700n })
+  const holdAsBefore = (id: string, micro: bigint) => {
+    const { name, unit } = accounts.credit(base, wallet)
+    const until = new Date(systemClock.nowMs() + 60_000)
+    const [held, now] = [accounts.creditHeld(base, wallet).name, new Date(systemClock.nowMs())]
+    return db.database.query<{ outcome: string }>(
+      `select outcome from credit_hold(array[$1], array[$2], array['1'], array[$3::bigint], array['test.answer'], array['request'],
+         array[null], array[false], array[null], array[$1], array[$4::timestamptz], array[$5], array[$6], array[$7], array[$8],
+         $9::timestamptz, $4)`,
+      [id, wallet, micro, until, name, held, base, unit, now],
+    )
+  }
+  await expect(holdAsBefore(`call_${wallet}_more`, 301n)).rejects.toThrow('ledger_balance_held')
+  expect((await holdAsBefore(`call_${wallet}`, 300n)).rows).toEqual([{ outcome: 'held' }])
+  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([0n, 700n])
+  for (const id of [holdId, `call_${wallet}`]) await desk.port.release(id)
+  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([1_000n, 0n])
+})
+
+test('the books agree with the kept balances after all of it, and what is held with the holds', async () => {
+  expect(await balanceDifferences(db.database)).toEqual([])
+  expect(await heldDifferences(db.database)).toEqual([])
+})

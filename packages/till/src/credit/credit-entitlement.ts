@@ -1,0 +1,307 @@
+import { takesCredit } from '../contract/credit-terms.ts'
+import { callFingerprint } from '../contract/fingerprint.ts'
+import type {
+  AnswerContent,
+  DrawOutcome,
+  DrawRequest,
+  EntitlementPort,
+  HoldOutcome,
+  NotTaken,
+  PaidCall,
+  Promised,
+  TakenDraw,
+} from '../contract/paid-call.ts'
+import {
+  earlierCall,
+  expiredHolds,
+  idempotencyKey,
+  isNameless,
+  keepAnswer,
+  keyWithin,
+  nameCall,
+  wasCaptured,
+} from '../entitlements/entitled-calls.ts'
+import type { Address } from '../kernel/address.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import { formatUsd } from '../kernel/money.ts'
+import { Problem } from '../kernel/problem.ts'
+import { post } from '../ledger/index.ts'
+import type { Database, Tx } from '../store/database.ts'
+import {
+  captureDraws,
+  createDraws,
+  type EndedDraw,
+  endDraw,
+  givePostings,
+  postingOfDraw,
+  takeDraws,
+  takenDraw,
+  takePosting,
+} from './credit-draws.ts'
+import {
+  createMandateReader,
+  type MandateTerms,
+  mandateProblem,
+  namedMandate,
+  requireCovered,
+  requireDelegate,
+} from './credit-mandate.ts'
+import { createPurses } from './credit-purses.ts'
+
+/** Who signed a request, and the number that makes the signature count once; not claimed yet. */
+export type CreditCaller = {
+  address: Address
+  /** A contract wallet is believed on its own chain only: elsewhere its address may have another owner. */
+  kind: 'key' | 'contract'
+  chainId: number
+  nonce: { key: string; expiresAtMs: number }
+}
+
+export type CreditDeps = {
+  database: Database
+  clock: Clock
+  ids: Ids
+  /** Where credit can lie. */
+  networks: readonly string[]
+  /** Who signed this very request: money moves, so nothing less will do. */
+  provenCaller(call: PaidCall): Promise<CreditCaller>
+  /** False: every price is set aside before its answer is prepared. */
+  promises?: boolean
+}
+
+const name = 'credit'
+
+/**
+ * Pays for calls from what a wallet paid in before. The request is signed (ERC-8128) by the wallet itself, or by
+ * somebody whom it gave a mandate; the price is held, then taken.
+ */
+export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { recover(): Promise<void> } {
+  const { database, clock } = deps
+  const parts = {
+    ...deps,
+    draws: createDraws(database, clock),
+    mandateOf: createMandateReader(database),
+    purses: createPurses(clock),
+  }
+  const port: EntitlementPort = {
+    name,
+    claims: (headers) => /\berc8128:/.test(headers.get('signature-input') ?? ''),
+    hold: (call) => holdCredit(parts, call).catch(asRefusal),
+    earlier: (call) => earlierDraw(parts, call).catch(asRefusal),
+    capture: async (tx, holdId) => {
+      const call = await endDraw(tx, clock.nowMs(), holdId, 'captured')
+      if (!call) throw new Error(`the credit hold ${holdId} is no longer held`)
+      await post(tx, [takePosting(call)])
+      return { network: call.subject, amountMicro: call.amount }
+    },
+    captureAll: (tx, held) => captureDraws(tx, clock.nowMs(), held),
+    takeAll: (tx, promised) => takePromised(parts, tx, promised),
+    taken: (callId) => takenDraw(database, callId),
+    keep: keepAnswer,
+    release: (holdId) => releaseDraw(database, clock, holdId),
+    captured: (holdId) => wasCaptured(database, holdId),
+    nameTaken: (callId, call, answer) => nameDraw(database, callId, callFingerprint(call), answer),
+  }
+  return {
+    ...port,
+    recover: async () => {
+      const failures: unknown[] = []
+      // One that cannot be ended must not keep the money of all others aside.
+      for (const id of await expiredHolds(database, clock, name))
+        await port.release(id).catch((error: unknown) => failures.push(error))
+      if (failures.length > 0) throw failures[0]
+    },
+  }
+}
+
+function asRefusal(error: unknown): HoldOutcome {
+  if (error instanceof Problem) return { status: 'refused', problem: error }
+  throw error
+}
+
+type Parts = CreditDeps & {
+  draws: ReturnType<typeof createDraws>
+  mandateOf: ReturnType<typeof createMandateReader>
+  purses: ReturnType<typeof createPurses>
+}
+
+async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
+  if (!takesCredit(call.route)) return { status: 'not_covered', note: 'Credit does not buy credit.' }
+  const mandateId = namedMandate(call.headers)
+  const caller = await parts.provenCaller(call)
+  const mandate = mandateId === undefined ? undefined : await delegatedMandate(parts, mandateId, caller)
+  const account = mandate?.owner ?? caller.address
+  const key = keyOf(mandate, idempotencyKey(call.headers))
+  if (mandate)
+    try {
+      requireCovered(mandate, call, parts.clock.nowMs())
+    } catch (error) {
+      // What was drawn while the terms still covered it is not refused now.
+      const earlier = await earlierOf(parts, call, { account, key, caller })
+      if (earlier) return earlier
+      throw error
+    }
+  await requireNamed(parts, account, mandateId, idempotencyKey(call.headers))
+  const id = parts.ids.next('call')
+  const request: DrawRequest = {
+    id,
+    account,
+    networks: networksFor(parts.networks, call, onlyNetwork(mandate, caller)),
+    amountMicro: call.priceMicro,
+    route: call.route,
+    // Only a call with a name is compared with one that came before.
+    fingerprint: key === undefined ? '' : callFingerprint(call),
+    key,
+    mandateId,
+    nonce: caller.nonce,
+    notHeld: (drawn) => notHeld(parts, call, drawn, { mandate, account, key }).catch(asRefusal),
+  }
+  if (parts.promises !== false && !call.route.commit && parts.purses.hasPlenty(request))
+    return { status: 'promised', account, callId: id, named: key !== undefined, request }
+  const drawn = await parts.draws.hold(request)
+  parts.purses.saw(request, drawn)
+  if (drawn.outcome === 'held' && drawn.network !== null)
+    return {
+      status: 'held',
+      holdId: id,
+      account,
+      callId: id,
+      named: key !== undefined,
+      draw: { network: drawn.network, amountMicro: call.priceMicro, leftMicro: drawn.leftMicro ?? 0n },
+    }
+  return request.notHeld(drawn)
+}
+
+async function takePromised(parts: Parts, tx: Tx, promised: readonly Promised[]): Promise<(TakenDraw | NotTaken)[]> {
+  const requests = promised.map(({ request }) => request)
+  const drawn = await takeDraws(tx, parts.clock.nowMs(), requests)
+  return requests.map((request, index) => {
+    const one = drawn[index] as DrawOutcome
+    parts.purses.saw(request, one)
+    if (one.outcome !== 'held' || one.network === null) return { status: 'not_taken', why: () => request.notHeld(one) }
+    const draw = { network: one.network, amountMicro: request.amountMicro, leftMicro: one.leftMicro ?? 0n }
+    return { status: 'taken', draw, posting: postingOfDraw(request, one.network) }
+  })
+}
+
+async function delegatedMandate({ mandateOf }: Parts, id: string, caller: CreditCaller): Promise<MandateTerms> {
+  const mandate = await mandateOf(id)
+  if (!mandate) throw new Problem('mandate_unknown')
+  requireDelegate(mandate, caller)
+  return mandate
+}
+
+/** Draws nothing: a price that moved, or a quote that ran out, does not undo a call that was paid for. */
+async function earlierDraw(parts: Parts, call: PaidCall): Promise<HoldOutcome | undefined> {
+  const mandateId = namedMandate(call.headers)
+  const caller = await parts.provenCaller(call)
+  const mandate = mandateId === undefined ? undefined : await delegatedMandate(parts, mandateId, caller)
+  const key = keyOf(mandate, idempotencyKey(call.headers))
+  return earlierOf(parts, call, { account: mandate?.owner ?? caller.address, key, caller })
+}
+
+type Before = { account: Address; key: string | undefined; caller: CreditCaller }
+
+/** A copy of a signature gets no answer, for it may be somebody else's copy; its own signer names the call and signs again. */
+async function earlierOf({ database }: Parts, call: PaidCall, { account, key, caller }: Before) {
+  const used = await database.query(`select from nonce_claim where scope = 'erc8128' and key = $1`, [caller.nonce.key])
+  if (used.rowCount > 0) throw replayed()
+  return earlierCall(database, name, account, key, call)
+}
+
+const replayed = () =>
+  new Problem('proof_invalid', {
+    detail: 'This signature has been used before; nothing was drawn for this copy of it.',
+    hint: 'Sign the request again with a fresh nonce. With the same Idempotency-Key a lost answer costs nothing.',
+  })
+
+type Asked = {
+  mandate: MandateTerms | undefined
+  account: Address
+  key: string | undefined
+}
+
+async function notHeld(
+  { database, clock }: Parts,
+  call: PaidCall,
+  { outcome, leftMicro }: DrawOutcome,
+  { mandate, account, key }: Asked,
+): Promise<HoldOutcome> {
+  if (outcome === 'not_enough') return notEnough(call, mandate !== undefined)
+  if (outcome === 'replayed') throw replayed()
+  if (mandate && outcome !== 'named') throw mandateProblem(outcome, mandate, call.priceMicro, leftMicro, clock.nowMs())
+  const earlier = await earlierCall(database, name, account, key, call)
+  return earlier ?? { status: 'refused', problem: new Problem('call_in_flight', { retryAfterSeconds: 1 }) }
+}
+
+const callIdPattern = /^call_[0-9a-z]{26}$/
+
+/** A call that was paid for unseen is about to get its id for a name: until then nothing is drawn under it. */
+async function requireNamed(
+  { database }: Parts,
+  account: Address,
+  mandateId: string | undefined,
+  key: string | undefined,
+): Promise<void> {
+  if (key !== undefined && callIdPattern.test(key) && (await isNameless(database, account, mandateId, key)))
+    throw new Problem('call_in_flight', { retryAfterSeconds: 5 })
+}
+
+async function nameDraw(database: Database, id: string, fingerprint: string, answer: AnswerContent): Promise<boolean> {
+  const { rows } = await database.query<{ mandate: string | null }>(
+    'select mandate_id as mandate from entitled_call where id = $1',
+    [id],
+  )
+  const [row] = rows
+  if (!row) return false
+  const key = row.mandate === null ? id : keyOf({ id: row.mandate }, id)
+  return nameCall(database, id, { key: key ?? id, fingerprint }, answer)
+}
+
+/** Names given under a mandate are its own: nobody finds the answers of another by guessing. */
+function keyOf(mandate: Pick<MandateTerms, 'id'> | undefined, key: string | undefined): string | undefined {
+  return mandate === undefined ? key : keyWithin('mandate', mandate.id, key)
+}
+
+function onlyNetwork(mandate: MandateTerms | undefined, caller: CreditCaller): string | undefined {
+  const owner = mandate ? { kind: mandate.ownerKind, chainId: mandate.chainId } : caller
+  return owner.kind === 'contract' ? `eip155:${owner.chainId}` : undefined
+}
+
+/** Credit is owed on the chain where it was paid in; a chain on which the route is sold comes first, or is the only one. */
+function networksFor(networks: readonly string[], call: PaidCall, only: string | undefined): string[] {
+  const sold = call.route.networks.filter((network) => networks.includes(network))
+  const others = call.route.creditOnNetworksOnly ? [] : networks.filter((network) => !sold.includes(network))
+  const ordered = [...sold, ...others]
+  return only === undefined ? ordered : ordered.filter((network) => network === only)
+}
+
+function notEnough(call: PaidCall, mandated: boolean): HoldOutcome {
+  const { creditOnNetworksOnly, networks } = call.route
+  const where = creditOnNetworksOnly ? ` on ${networks.join(' or ')}` : ''
+  return {
+    status: 'not_covered',
+    note: `The credit of ${mandated ? 'the mandate’s owner' : 'this wallet'}${where} does not cover this call.`,
+    extra: { price_usd: formatUsd(call.priceMicro), topup: '/v1/credit/topup' },
+  }
+}
+
+/** Void: the money and what the mandate counted go back. What was counted for a day that is over stays with that day. */
+function releaseDraw(database: Database, clock: Clock, holdId: string): Promise<void> {
+  return database.transaction(async (tx) => {
+    const call = await endDraw(tx, clock.nowMs(), holdId, 'released')
+    if (!call) return
+    await uncount(tx, call)
+    await post(tx, await givePostings(tx, call))
+  })
+}
+
+async function uncount(tx: Tx, { mandateId, mandateDay, amount }: EndedDraw): Promise<void> {
+  if (mandateId === null) return
+  await tx.query(
+    `update mandate set total_micro = total_micro - $2,
+       day_micro = case when day = $3::date then day_micro - $2 else day_micro end where id = $1`,
+    [mandateId, amount, mandateDay],
+  )
+}

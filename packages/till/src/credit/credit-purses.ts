@@ -1,0 +1,34 @@
+import type { DrawOutcome, DrawRequest } from '../contract/paid-call.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Micro } from '../kernel/money.ts'
+
+const pursesMax = 10_000
+const freshMs = 10_000
+/** Enough that calls under way beside it do not matter. */
+const plenty = 50n
+
+type Seen = { leftMicro: Micro; atMs: number }
+type Who = Pick<DrawRequest, 'account' | 'mandateId' | 'amountMicro'>
+
+/**
+ * What callers had left a moment ago. It decides nothing about money: only whether an answer is prepared before its price
+ * is taken, or the price set aside first.
+ */
+export function createPurses(clock: Clock) {
+  const seen = new Map<string, Seen>()
+  const keyOf = ({ account, mandateId }: Who) => `${account} ${mandateId ?? ''}`
+  return {
+    hasPlenty: (who: Who): boolean => {
+      const purse = seen.get(keyOf(who))
+      if (!purse || clock.monotonicMs() - purse.atMs > freshMs) return false
+      return purse.leftMicro >= who.amountMicro * plenty
+    },
+    saw: (who: Who, { outcome, leftMicro }: Pick<DrawOutcome, 'outcome' | 'leftMicro'>): void => {
+      const key = keyOf(who)
+      seen.delete(key)
+      if (outcome !== 'held' || leftMicro === null) return
+      seen.set(key, { leftMicro, atMs: clock.monotonicMs() })
+      if (seen.size > pursesMax) seen.delete(seen.keys().next().value as string)
+    },
+  }
+}

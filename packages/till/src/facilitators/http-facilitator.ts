@@ -1,0 +1,122 @@
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Micro } from '../kernel/money.ts'
+import { classifySettle, classifyVerify, parseObject } from './classify-answer.ts'
+import { type HttpExchange, type HttpExchangeResult, nodeHttpExchange } from './http-exchange.ts'
+import { facilitatorBody } from './payment-wire.ts'
+import type { Facilitator, FacilitatorPayment, SupportedKind } from './port.ts'
+
+export type HttpFacilitatorOptions = {
+  name?: string
+  /** Where `/verify`, `/settle` and `/supported` hang. https, or http on this machine. */
+  baseUrl: string
+  log: Log
+  metrics: Metrics
+  /** Made anew for each call, for keys that sign method and path. */
+  headersFor?(method: 'GET' | 'POST', url: URL): Record<string, string>
+  /** What one settlement costs; asked after the facilitator reported success. */
+  feeMicro?(): Promise<Micro>
+  settleTimeoutMs?: number
+  timeoutMs?: number
+  exchange?: HttpExchange
+}
+
+const bodyBytesMax = 64 * 1024
+const loopback = /^(localhost|127\.0\.0\.1|\[::1\])$/
+
+/** Says what to correct; shown to the operator at start. */
+export class FacilitatorConfigError extends Error {
+  override readonly name = 'FacilitatorConfigError'
+}
+
+/** Any x402 v2 facilitator by its address. */
+export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilitator {
+  const name = options.name ?? 'http'
+  const base = checkedBase(options.baseUrl)
+  const exchange = options.exchange ?? nodeHttpExchange
+
+  const call = (path: string, payment: FacilitatorPayment | undefined, timeoutMs: number, signal: AbortSignal) => {
+    const url = new URL(`${base}${path}`)
+    const method = payment ? 'POST' : 'GET'
+    return exchange({
+      method,
+      url: url.href,
+      headers: {
+        accept: 'application/json',
+        ...(payment ? { 'content-type': 'application/json' } : {}),
+        ...options.headersFor?.(method, url),
+      },
+      ...(payment ? { body: facilitatorBody(payment) } : {}),
+      timeoutMs,
+      bodyBytesMax,
+      signal,
+    })
+  }
+
+  const watched = (operation: string, result: HttpExchangeResult): HttpExchangeResult => {
+    if (result.status === 'answered' && (result.code === 401 || result.code === 403)) {
+      options.log.error(
+        { facilitator: name, operation, status: result.code },
+        'the facilitator does not accept our key',
+      )
+      options.metrics.count('alarms', { alarm: 'facilitator_unauthorized' })
+    }
+    return result
+  }
+
+  return {
+    name,
+    ...(options.feeMicro === undefined ? {} : { settlementFee: options.feeMicro }),
+    async verify(payment, signal) {
+      return classifyVerify(watched('verify', await call('/verify', payment, options.timeoutMs ?? 10_000, signal)))
+    },
+    async settle(payment, signal) {
+      const answer = classifySettle(
+        watched('settle', await call('/settle', payment, options.settleTimeoutMs ?? 60_000, signal)),
+      )
+      if (answer.status !== 'refused')
+        options.log.info({ facilitator: name, paymentId: payment.paymentId, ...answer }, 'settle answered')
+      if (answer.status !== 'submitted') return answer
+      // The money is on its way: whatever goes wrong with the bookkeeping of fees must not hide that.
+      const feeMicro = (await options.feeMicro?.().catch(() => 0n)) ?? 0n
+      return { ...answer, feeMicro }
+    },
+    async supported(signal) {
+      const result = watched('supported', await call('/supported', undefined, options.timeoutMs ?? 10_000, signal))
+      const fields = result.status === 'answered' && result.code === 200 ? parseObject(result.body) : undefined
+      if (!fields || !Array.isArray(fields.kinds))
+        throw new Error(`the facilitator ${name} does not say what it supports`)
+      return { kinds: fields.kinds.filter(isKind), signers: readSigners(fields.signers) }
+    },
+  }
+}
+
+function checkedBase(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new FacilitatorConfigError('the facilitator URL must begin with https://')
+  if (url.protocol === 'http:' && !loopback.test(url.hostname))
+    throw new FacilitatorConfigError(
+      'the facilitator URL must be https: signed payments would cross the network in the open',
+    )
+  if (url.username || url.password || url.search || url.hash)
+    throw new FacilitatorConfigError('the facilitator URL must have no user, password, query or fragment')
+  return url.href.replace(/\/+$/, '')
+}
+
+function isKind(value: unknown): value is SupportedKind {
+  const kind = value as Partial<SupportedKind> | null
+  return (
+    typeof kind === 'object' &&
+    kind !== null &&
+    typeof kind.scheme === 'string' &&
+    typeof kind.network === 'string' &&
+    typeof kind.x402Version === 'number'
+  )
+}
+
+function readSigners(value: unknown): Record<string, string[]> {
+  if (typeof value !== 'object' || value === null) return {}
+  const lists = Object.entries(value).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]))
+  return Object.fromEntries(lists.map(([family, list]) => [family, list.filter((one) => typeof one === 'string')]))
+}

@@ -1,0 +1,148 @@
+import { ChainUnreadable, type Network, type Rpc, RpcRefusal } from '../chain/index.ts'
+import type { SettlementWallets } from '../chain/wallet/index.ts'
+import type { Address } from '../kernel/address.ts'
+import { type Clock, nowSeconds } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { createPayerCodes } from './payer-codes.ts'
+import { defaultGasLimits, type GasLimits, looksPlain, planContract, planPlain } from './plan-settlement.ts'
+import type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from './port.ts'
+import type { SettleRefusal } from './revert-reason.ts'
+import { type SettleGroupDeps, settleGroup } from './settle-group.ts'
+import { createSettlementQueue, defaultQueueLimits, type QueueLimits } from './settlement-queue.ts'
+import { simulateSettlements } from './simulate-settlements.ts'
+
+/** A chain on which this node settles with wallets of its own. */
+export type LocalChain = { network: Network; rpc: Rpc; wallets: SettlementWallets }
+
+export type LocalFacilitatorOptions = {
+  chains: readonly LocalChain[]
+  clock: Clock
+  log: Log
+  metrics: Metrics
+  /** ERC-6492 factories that may deploy a payer's wallet at our cost. Empty unless told. */
+  factories?: readonly Address[]
+  gas?: Partial<GasLimits>
+  queue?: Partial<QueueLimits>
+}
+
+export type LocalFacilitator = Facilitator & {
+  readonly name: 'local'
+  /** Payments waiting or on their way, all chains. */
+  pending(): number
+}
+
+type ChainDesk = {
+  network: Network
+  settle(payment: FacilitatorPayment, signal: AbortSignal): Promise<SettleOutcome>
+  verify(payment: FacilitatorPayment): Promise<VerifyOutcome>
+  size(): number
+}
+
+/** Settles on our own: simulated first, batched under load, every transaction stored before it is sent. */
+export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalFacilitator {
+  const desks = new Map(options.chains.map((chain) => [chain.network.caip2, createDesk(options, chain)]))
+  const unsupported = (network: string): SettleRefusal => ({
+    reason: 'invalid_network',
+    message: `This facilitator does not settle on ${network.slice(0, 40)}.`,
+  })
+  return {
+    name: 'local',
+    pending: () => [...desks.values()].reduce((sum, desk) => sum + desk.size(), 0),
+    async settle(payment, signal) {
+      const desk = desks.get(payment.network)
+      const refusal = desk ? refusalBeforeChain(desk.network, payment, options.clock) : unsupported(payment.network)
+      if (!desk || refusal)
+        return { status: 'refused', payloadLeft: false, ...(refusal ?? unsupported(payment.network)) }
+      return desk.settle(payment, signal)
+    },
+    async verify(payment) {
+      const desk = desks.get(payment.network)
+      const refusal = desk ? refusalBeforeChain(desk.network, payment, options.clock) : unsupported(payment.network)
+      if (!desk || refusal) return { status: 'invalid', ...(refusal ?? unsupported(payment.network)) }
+      return desk.verify(payment)
+    },
+    async supported() {
+      const kinds = options.chains.map(({ network }) => ({ x402Version: 2, scheme: 'exact', network: network.caip2 }))
+      const signers = [...new Set(options.chains.flatMap(({ wallets }) => wallets.addresses))]
+      return { kinds, signers: { 'eip155:*': signers } }
+    },
+  }
+}
+
+function createDesk(options: LocalFacilitatorOptions, { network, rpc, wallets }: LocalChain): ChainDesk {
+  const deps: SettleGroupDeps = {
+    network,
+    rpc,
+    wallets,
+    clock: options.clock,
+    log: options.log,
+    metrics: options.metrics,
+    gas: { ...defaultGasLimits, ...options.gas },
+    factories: new Set(options.factories),
+    payerCodes: createPayerCodes(options.clock),
+    putBack: (item) => queue.putBack(item),
+  }
+  const queue = createSettlementQueue({
+    clock: options.clock,
+    limits: { ...defaultQueueLimits, ...options.queue },
+    concurrency: wallets.capacity,
+    settleGroup: (group) => settleGroup(deps, group),
+  })
+  return {
+    network,
+    size: queue.size,
+    settle: queue.submit,
+    verify: (payment) => verifyByPlaying(deps, payment),
+  }
+}
+
+/** What needs no chain to be seen. The terms are our own or were checked by whoever calls; the authorization must fit them. */
+function refusalBeforeChain(network: Network, payment: FacilitatorPayment, clock: Clock): SettleRefusal | undefined {
+  const { authorization } = payment
+  const now = BigInt(nowSeconds(clock))
+  if (payment.asset !== network.usdc.address)
+    return { reason: 'invalid_payment_requirements', message: 'Only the USDC of this network is settled here.' }
+  if (authorization.to !== payment.payTo)
+    return { reason: 'invalid_exact_evm_payload_recipient_mismatch', message: 'The authorization pays somebody else.' }
+  if (authorization.value !== payment.amountMicro)
+    return {
+      reason: 'invalid_exact_evm_payload_authorization_value_mismatch',
+      message: 'The authorization is for another amount.',
+    }
+  if (authorization.validAfter > now)
+    return {
+      reason: 'invalid_exact_evm_payload_authorization_valid_after',
+      message: 'The authorization is not valid yet.',
+    }
+  // Less than three blocks would be a gamble with our gas.
+  if (authorization.validBefore < now + BigInt(network.blockSecondsTypical * 3))
+    return {
+      reason: 'invalid_exact_evm_payload_authorization_valid_before',
+      message: 'The authorization runs out too soon.',
+    }
+  return undefined
+}
+
+async function verifyByPlaying(deps: SettleGroupDeps, payment: FacilitatorPayment): Promise<VerifyOutcome> {
+  try {
+    const plan = looksPlain(payment) ? planPlain(payment, deps.gas) : await planForContract(deps, payment)
+    if (!('calls' in plan)) return { status: 'invalid', ...plan }
+    const sender = deps.wallets.addresses[0] as Address
+    const { verdicts } = await simulateSettlements({ ...deps, sender }, [plan])
+    const verdict = verdicts[0]
+    if (verdict?.status === 'passes') return { status: 'valid' }
+    return verdict
+      ? { status: 'invalid', reason: verdict.reason, message: verdict.message }
+      : { status: 'could_not_check', reason: 'no verdict' }
+  } catch (error) {
+    if (error instanceof ChainUnreadable || error instanceof RpcRefusal)
+      return { status: 'could_not_check', reason: error.message }
+    throw error
+  }
+}
+
+async function planForContract(deps: SettleGroupDeps, payment: FacilitatorPayment) {
+  const code = await deps.rpc.first('eth_getCode', [payment.authorization.from, 'latest'])
+  return planContract(payment, code !== '0x', deps.factories, deps.gas)
+}

@@ -1,0 +1,35 @@
+import type { Network } from '../chain/index.ts'
+import type { Address } from '../kernel/address.ts'
+import type { TransferAuthorization } from '../kernel/eip3009.ts'
+import type { FacilitatorPayment } from './port.ts'
+
+export const shopAddress: Address = '0x5a0b54d5dc17e0aadc383d2db43b0a0d3e029c4c'
+
+type Signs = {
+  authorize(
+    network: Network,
+    terms: Partial<TransferAuthorization> & { to: Address },
+  ): { authorization: TransferAuthorization; signature: `0x${string}` }
+}
+
+/** A payment as the gate hands it over. */
+export function paymentOf(
+  network: Network,
+  payer: Signs,
+  terms: Partial<TransferAuthorization> = {},
+): FacilitatorPayment {
+  const { authorization, signature } = payer.authorize(network, { to: shopAddress, ...terms })
+  return {
+    paymentId: `pay_${authorization.nonce.slice(2, 28)}`,
+    network: network.caip2,
+    asset: network.usdc.address,
+    assetName: network.usdc.name,
+    assetVersion: network.usdc.version,
+    payTo: authorization.to,
+    amountMicro: authorization.value,
+    maxTimeoutSeconds: 60,
+    resourceUrl: 'https://node.example/v1/sandbox/echo',
+    signature,
+    authorization,
+  }
+}

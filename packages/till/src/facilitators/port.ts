@@ -1,0 +1,55 @@
+import type { Address } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
+import type { Micro } from '../kernel/money.ts'
+
+/** A payment as a facilitator sees it: client extensions are gone, terms are our own. */
+export type FacilitatorPayment = {
+  paymentId: string
+  network: string
+  asset: Address
+  assetName: string
+  assetVersion: string
+  payTo: Address
+  amountMicro: Micro
+  maxTimeoutSeconds: number
+  resourceUrl: string
+  signature: Hex
+  authorization: {
+    from: Address
+    to: Address
+    value: Micro
+    validAfter: bigint
+    validBefore: bigint
+    nonce: Hex
+  }
+}
+
+export type SettleOutcome =
+  /** A hint, never proof: our own receipt read decides. */
+  | { status: 'submitted'; transaction: Hex; feeMicro: Micro; gasGwei?: bigint }
+  /**
+   * Not settled. `reason` is one of the x402 error codes. `payloadLeft`: the signed payload is known outside this process,
+   * to a facilitator or from a transaction, so that anyone may still carry it.
+   */
+  | { status: 'refused'; reason: string; payloadLeft: boolean; message?: string; gasGwei?: bigint }
+  /** Anything that cannot be told from a late success: timeouts, 5xx, pending, nonsense. */
+  | { status: 'unknown'; reason: string; transaction?: Hex }
+
+export type VerifyOutcome =
+  | { status: 'valid' }
+  | { status: 'invalid'; reason: string; message?: string }
+  | { status: 'could_not_check'; reason: string }
+
+export type SupportedKind = { x402Version: number; scheme: string; network: string; extra?: Record<string, unknown> }
+
+/** Whoever moves the money: `local`, `cdp`, or any x402 facilitator by URL. */
+export type Facilitator = {
+  readonly name: string
+  verify(payment: FacilitatorPayment, signal: AbortSignal): Promise<VerifyOutcome>
+  settle(payment: FacilitatorPayment, signal: AbortSignal): Promise<SettleOutcome>
+  /** Told when the chain contradicts its word. */
+  contradicted?(): void
+  /** What it charges for one settlement more, counted when asked; absent where nothing is charged. */
+  settlementFee?(): Promise<Micro>
+  supported(signal: AbortSignal): Promise<{ kinds: SupportedKind[]; signers: Record<string, string[]> }>
+}

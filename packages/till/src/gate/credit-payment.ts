@@ -1,0 +1,195 @@
+import type { ChainPort } from '../chain/index.ts'
+import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
+import { movedMoneyOf, type PaymentRecord } from '../contract/payment-record.ts'
+import { creditLines } from '../credit/credit-balance.ts'
+import { fromHex } from '../kernel/bytes.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { accounts, post, takeTransfer, transfersOfNonce } from '../ledger/index.ts'
+import type { Database, Tx } from '../store/database.ts'
+import { TransferBooked } from './finish-sale.ts'
+import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import { isFinal } from './is-final.ts'
+import { otherUseReason } from './other-use.ts'
+import { refuse, refuse402 } from './refuse.ts'
+import { type FinishedClaim, type MoneySource, postingReference } from './sale-postings.ts'
+import type { Confirmed } from './settle-payment.ts'
+import { endPayment } from './store-advance.ts'
+import type { Claim } from './store-claim.ts'
+import { markCredited } from './store-finish.ts'
+
+type CreditDeps = { database: Database; clock: Clock }
+
+/** What is written of a transfer that nobody claimed. */
+export type UnclaimedTransfer = Pick<
+  Claim,
+  | 'id'
+  | 'network'
+  | 'asset'
+  | 'payer'
+  | 'nonce'
+  | 'payTo'
+  | 'payee'
+  | 'amountMicro'
+  | 'validBefore'
+  | 'routeId'
+  | 'resource'
+  | 'fingerprint'
+  | 'headBlock'
+  | 'ref'
+  | 'aff'
+>
+
+/** A payment of ours whose money is here but buys nothing: it becomes the payer's credit, once. */
+export async function creditPayment(
+  deps: CreditDeps,
+  claim: FinishedClaim,
+  evidence: Confirmed,
+  reason = 'spent_before_claim',
+): Promise<void> {
+  try {
+    await deps.database.transaction(async (tx) => {
+      const { rows } = await tx.query<{ state: string }>(`select state from payment where id = $1 for update`, [
+        claim.id,
+      ])
+      const wasHeld = rows[0]?.state === 'settled'
+      if (!(await markCredited(tx, claim.id, evidence, deps.clock.nowMs(), reason))) return
+      await postCredit(tx, claim, wasHeld ? 'held' : await takeFor(deps, tx, claim, evidence))
+    })
+  } catch (error) {
+    if (!(error instanceof TransferBooked)) throw error
+    await failBooked(deps, claim)
+  }
+}
+
+/** Its transfer was booked as something else: the claim is over, and the money is where that booking put it. */
+export async function failBooked({ database, clock }: CreditDeps, claim: Pick<FinishedClaim, 'id'>): Promise<void> {
+  await endPayment(
+    database,
+    { id: claim.id, from: ['settling', 'unknown'], to: 'failed', reason: 'paid_otherwise', final: true },
+    clock.nowMs(),
+  )
+}
+
+async function takeFor(deps: CreditDeps, tx: Tx, claim: FinishedClaim, evidence: Confirmed): Promise<MoneySource> {
+  const booking = { as: 'payment', for: claim.id }
+  const transfer = await takeTransfer(tx, movedMoneyOf(claim, evidence), booking, deps.clock.nowMs())
+  if (!transfer) throw new TransferBooked(`the transfer of ${claim.id} was booked before`)
+  return { transfer }
+}
+
+async function postCredit(tx: Tx, claim: FinishedClaim, money: MoneySource): Promise<void> {
+  const source =
+    money === 'held' ? accounts.clearingPayments(claim.network) : accounts.onchain(claim.network, claim.payee)
+  await post(tx, [
+    {
+      reference: postingReference('credit', claim),
+      kind: 'credit',
+      paymentId: claim.id,
+      ...(money === 'held' ? {} : money),
+      lines: [
+        { account: source, amount: claim.amountMicro },
+        ...(await creditLines(tx, claim.network, claim.payer, claim.amountMicro)),
+      ],
+    },
+  ])
+}
+
+/** The nonce was spent and no claim explains it: the claim is inserted with its credit in one transaction. */
+export async function creditSpentAuthorization(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  verified: VerifiedPayment,
+  claim: Claim,
+  earlier?: Pick<PaymentRecord, 'id'>,
+): Promise<GateOutcome> {
+  const followed = (paymentId?: string) => (paymentId ? { extra: { status_url: deps.statusUrl(paymentId) } } : {})
+  const { payer, payTo, amountMicro, nonce, headBlock, network } = claim
+  const searchFrom = headBlock > 5_000n ? headBlock - 5_000n : 0n
+  const use = await chain.nonceUse(payer, nonce, searchFrom)
+  if (use.status === 'could_not_read') return refuse('settlement_unknown', { retryAfterSeconds: 10 })
+  if (use.status === 'absent') return usedLongAgo(deps, chain, call, verified, claim, followed(earlier?.id))
+  const certain = await isFinal(chain, use.status === 'transfer' ? use.transfer : use)
+  const reason = otherUseReason(deps.isOurs, network, {
+    transfer: use.status === 'transfer' ? use.transfer : undefined,
+  })
+  if (reason !== 'paid_otherwise' || use.status !== 'transfer')
+    // Until then a reorganisation could free the nonce, and the money would move after all.
+    return certain
+      ? refuse402(deps, call, { code: 'payment_failed', reason, detail: 'The nonce is used up.', payer, network })
+      : refuse('settlement_unknown', { retryAfterSeconds: 10 })
+  // Credit can be spent at once, so it waits for finality; reconciliation then books the transfer by its own amount.
+  const { transfer } = use
+  if (!certain || transfer.recipient !== payTo || transfer.amountMicro !== amountMicro)
+    return refuse('payment_credited', {
+      detail: 'The amount is added to your credit once the transfer is final.',
+      ...followed(earlier?.id),
+    })
+  const paymentId = await insertCredited(deps, claim, { ...transfer, status: 'confirmed', gasGwei: 0n })
+  return refuse('payment_credited', followed(paymentId ?? earlier?.id))
+}
+
+/** Older than the blocks that are searched: what reached us then has its row. */
+async function usedLongAgo(
+  deps: GateDeps,
+  chain: ChainPort,
+  call: PaidCall,
+  { payer, nonce }: VerifiedPayment,
+  { network }: Claim,
+  followed: { extra?: { status_url: string } },
+): Promise<GateOutcome> {
+  const rows = await transfersOfNonce(deps.database, { network, sender: payer, nonce })
+  if (rows.some(({ recipient }) => deps.isOurs(network, recipient))) return refuse('payment_credited', followed)
+  const final = await chain.finalizedBlock()
+  if (!(await chain.authorizationUsed(payer, nonce, final.number)))
+    return refuse('settlement_unknown', { retryAfterSeconds: 10 })
+  const reason = 'invalid_exact_evm_nonce_already_used'
+  return refuse402(deps, call, { code: 'payment_failed', reason, detail: 'The nonce is used up.', payer, network })
+}
+
+/** Inserts a claim that was never asked for, already credited. Undefined when somebody else explained the transfer first. */
+export async function insertCredited(
+  deps: CreditDeps,
+  claim: UnclaimedTransfer,
+  evidence: Confirmed,
+): Promise<string | undefined> {
+  return deps.database
+    .transaction(async (tx) => {
+      const nowMs = deps.clock.nowMs()
+      const { rowCount } = await tx.query(
+        `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+         fingerprint, revocable, owner, lease_until, claimed_at, head_block, transaction, block_number, block_hash, log_position, reason,
+         settled_at, ended_at, delivered_at)
+       values ($1, 'credited', $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, false, 0, $13, $13, $14, $15, $16, $17, $18,
+         'spent_before_claim', $13, $13, $13)
+       on conflict do nothing`,
+        [
+          claim.id,
+          claim.network,
+          claim.asset,
+          claim.payer,
+          fromHex(claim.nonce),
+          claim.payTo,
+          claim.payee,
+          claim.amountMicro,
+          claim.validBefore,
+          claim.routeId,
+          claim.resource,
+          claim.fingerprint,
+          new Date(nowMs),
+          claim.headBlock,
+          evidence.transaction,
+          evidence.blockNumber,
+          evidence.blockHash,
+          evidence.position,
+        ],
+      )
+      if (rowCount === 0) return undefined
+      await postCredit(tx, claim, await takeFor(deps, tx, claim, evidence))
+      return claim.id
+    })
+    .catch((error: unknown) => {
+      if (error instanceof TransferBooked) return undefined
+      throw error
+    })
+}

@@ -1,0 +1,147 @@
+import type { AnswerContent, EntitlementPort, GateOutcome, PaidCall } from '../contract/paid-call.ts'
+import type { PaymentRecord } from '../contract/payment-record.ts'
+import { equalBytes, type Hex } from '../kernel/bytes.ts'
+import { transfersOfNonce } from '../ledger/index.ts'
+import type { GateDeps } from './gate-deps.ts'
+import { refuse, refuse402, refuseForLater } from './refuse.ts'
+import { readAnswer } from './store-advance.ts'
+
+/** Marks a released payment that the same request may claim again. */
+export type Reclaimable = { kind: 'reclaimable' }
+
+/** What a request says of its payment, as far as an earlier one is compared with it. */
+export type Presented = { network: string; nonce: Hex; fingerprint: Buffer; identifierHash: Buffer | null }
+
+/** What a request gets whose authorization or identifier is already known to us. */
+export async function answerDuplicate(
+  deps: GateDeps,
+  call: PaidCall,
+  presented: Presented,
+  earlier: PaymentRecord,
+): Promise<GateOutcome | Reclaimable> {
+  const sameAuthorization = earlier.nonce === presented.nonce && earlier.network === presented.network
+  const sameRequest = earlier.fingerprint.equals(presented.fingerprint)
+  if (!sameRequest) {
+    const detail = 'It was claimed for another method, URL, body or representation.'
+    return refuse(sameAuthorization ? 'payment_elsewhere' : 'payment_identifier_conflict', { detail })
+  }
+  const statusUrl = deps.statusUrl(earlier.id)
+  switch (earlier.state) {
+    case 'claimed':
+    case 'settling':
+      return refuseForLater('payment_in_flight', statusUrl, 2)
+    case 'unknown':
+      return refuseForLater('settlement_unknown', statusUrl, 5)
+    case 'settled':
+      return refuseForLater(
+        'settlement_unknown',
+        statusUrl,
+        5,
+        'Paid; the answer is released once the payment is final.',
+      )
+    case 'served':
+      return knowsIdentifier(earlier, presented)
+        ? giveStoredAnswer(deps, call, earlier)
+        : refuse('payment_used', { extra: { status_url: statusUrl } })
+    case 'failed':
+      if (await reachedUs(deps, earlier)) return refuse('payment_credited', { extra: { status_url: statusUrl } })
+      return refuse402(deps, call, {
+        code: 'payment_failed',
+        reason: earlier.reason ?? 'invalid_transaction_state',
+        detail: 'This authorization did not settle.',
+        payer: earlier.payer,
+        network: earlier.network,
+      })
+    case 'released':
+      return { kind: 'reclaimable' }
+    case 'credited':
+      return refuse('payment_credited', { extra: { status_url: statusUrl } })
+    case 'refunded':
+      return refuse('payment_used', { extra: { status_url: statusUrl }, detail: 'It was refunded.' })
+  }
+}
+
+/** Whether the nonce of a payment that is over moved money to an address of ours: 402 would ask for it a second time. */
+export async function reachedUs(
+  deps: Pick<GateDeps, 'database' | 'isOurs'>,
+  { network, payer, nonce, reason }: PaymentRecord,
+): Promise<boolean> {
+  if (reason === 'paid_otherwise') return true
+  const transfers = await transfersOfNonce(deps.database, { network, sender: payer, nonce })
+  return transfers.some(({ recipient }) => deps.isOurs(network, recipient))
+}
+
+/** The secret identifier is the key to a stored answer: the authorization alone is public once it has settled. */
+function knowsIdentifier(earlier: PaymentRecord, presented: Presented): boolean {
+  return (
+    earlier.identifierHash !== null &&
+    presented.identifierHash !== null &&
+    equalBytes(earlier.identifierHash, presented.identifierHash)
+  )
+}
+
+/** A fresh authorization of the same payer for the same request proves the key; it is never submitted. */
+export async function answerLost(deps: GateDeps, call: PaidCall, earlier: PaymentRecord): Promise<GateOutcome> {
+  deps.metrics.count('payments_lost_answer', { state: earlier.state })
+  if (earlier.state === 'served') return giveStoredAnswer(deps, call, earlier)
+  return refuseForLater(
+    'settlement_unknown',
+    deps.statusUrl(earlier.id),
+    3,
+    'An earlier payment for this request is still being settled.',
+  )
+}
+
+/** The request is the one that was paid for, so its route is the one that made the answer. */
+export async function giveStoredAnswer(deps: GateDeps, call: PaidCall, payment: PaymentRecord): Promise<GateOutcome> {
+  const stored = await readAnswer(deps.database, payment.id)
+  if (!stored) throw new Error(`payment ${payment.id} was served without a stored answer`)
+  return {
+    kind: 'served',
+    paymentId: payment.id,
+    answer: withStatusLink(
+      deps,
+      payment.id,
+      await releasedAnswer(
+        call,
+        { status: stored.status, contentType: stored.contentType, body: stored.body, headers: stored.headers },
+        stored.paymentResponse ?? '',
+      ),
+    ),
+    ...(stored.paymentResponse === null ? {} : { paymentResponse: stored.paymentResponse }),
+    delivered: () => deps.deliveries.delivered(payment.id),
+  }
+}
+
+export async function releasedAnswer(
+  call: PaidCall,
+  answer: AnswerContent,
+  paymentResponse: string,
+): Promise<AnswerContent> {
+  const { body } = answer
+  if (!call.route.release || (typeof body !== 'string' && !(body instanceof Uint8Array))) return answer
+  return call.route.release({ ...answer, body }, paymentResponse)
+}
+
+/** Every paid answer says where its payment can be followed. */
+export function withStatusLink(
+  deps: Pick<GateDeps, 'statusUrl'>,
+  paymentId: string,
+  answer: AnswerContent,
+): AnswerContent {
+  return { ...answer, headers: { ...answer.headers, link: `<${deps.statusUrl(paymentId)}>; rel="status"` } }
+}
+
+/** What a call gets that was paid for from credit before, whatever it would cost now. */
+export async function answerEarlier(
+  call: PaidCall,
+  ports: readonly EntitlementPort[],
+): Promise<GateOutcome | undefined> {
+  for (const port of ports) {
+    const earlier = await port.earlier?.(call)
+    if (earlier?.status === 'refused') return { kind: 'refused', problem: earlier.problem }
+    if (earlier?.status === 'served')
+      return { kind: 'served', answer: await releasedAnswer(call, earlier.answer, ''), delivered: () => {} }
+  }
+  return undefined
+}

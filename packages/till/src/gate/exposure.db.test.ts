@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Consumption, PaidRoute } from '../contract/paid-call.ts'
+import type { Address } from '../kernel/address.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { createExposure } from './exposure.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+beforeEach(() => db.owner.query('delete from payment'))
+
+const wallet = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
+const cap = 1_000n
+/** Within one second of the node: what is admitted counts though no row says so yet. */
+const clock = { ...systemClock, monotonicMs: () => 1 }
+const exposure = (consumption?: Consumption) =>
+  createExposure(db.database, clock, cap, () => ({ ...(consumption ? { consumption } : {}) }) as PaidRoute)
+
+type Row = { state: string; micro: bigint; final?: boolean; revocable?: boolean; payer?: Address; ageSeconds?: number }
+let numbers = 0
+
+async function insert(rows: readonly Row[]): Promise<void> {
+  for (const { state, micro, final = false, revocable = false, payer = wallet(1), ageSeconds = 0 } of rows) {
+    numbers += 1
+    await db.owner.query(
+      `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+         fingerprint, revocable, owner, lease_until, claimed_at, head_block, final, settled_at)
+       values ($1::text, $2, 'eip155:8453', $3, $4, sha256(convert_to($1::text, 'UTF8')), $3, 'pay_to', $5, 0, 'test', '', sha256(convert_to($1::text, 'UTF8')), $6, 0, now(), now(),
+         1, $7, now() - $8::integer * interval '1 second')`,
+      [`pay_${numbers}`, state, wallet(0), payer, micro, revocable, final, ageSeconds],
+    )
+  }
+}
+
+const sale = (amountMicro: bigint, payer = wallet(9), revocable = false) => ({ amountMicro, payer, revocable })
+
+test('what is unknown, held, credited or final gives nothing away, and does not count', async () => {
+  await insert([
+    ...['unknown', 'settled', 'credited', 'failed', 'released', 'claimed'].map((state) => ({ state, micro: cap })),
+    { state: 'served', micro: cap, final: true },
+  ])
+  expect(await exposure().admit(sale(500n))).toBe(true)
+})
+
+test('what was served and is not final counts, and what is being settled for it', async () => {
+  await insert([
+    { state: 'served', micro: 200n },
+    { state: 'settling', micro: 200n },
+  ])
+  const open = exposure()
+  expect(await open.admit(sale(101n))).toBe(false)
+  expect(await open.admit(sale(100n))).toBe(true)
+  expect(await open.admit(sale(1n))).toBe(false)
+})
+
+test('1,000 fresh wallets cannot stop a sale to somebody who paid before', async () => {
+  const known = wallet(77)
+  await insert([{ state: 'served', micro: 5n, final: true, payer: known }])
+  const open = exposure()
+  let admitted = 0
+  for (let n = 0; n < 1_000; n += 1) if (await open.admit(sale(1n, wallet(1_000 + n)))) admitted += 1
+  expect(admitted).toBe(500)
+  expect(await open.admit(sale(50n, known))).toBe(true)
+  expect(await open.admit(sale(451n, known))).toBe(false)
+})
+
+test('exposure cap removed: beyond it nobody is served before finality', async () => {
+  const known = wallet(77)
+  await insert([
+    { state: 'served', micro: 5n, final: true, payer: known },
+    { state: 'served', micro: cap },
+  ])
+  expect(await exposure().admit(sale(1n, known))).toBe(false)
+  expect(await exposure().hasRoom(1n)).toBe(false)
+})
+
+test('a revocable grant counts by what was used of it', async () => {
+  await insert([{ state: 'served', micro: 800n, revocable: true, ageSeconds: 50 }])
+  // Half of its time is over.
+  expect(await exposure({ seconds: 100 }).hasRoom(600n)).toBe(true)
+  expect(await exposure({ seconds: 100 }).hasRoom(601n)).toBe(false)
+  expect(await exposure({ seconds: 1 }).hasRoom(200n)).toBe(true)
+  expect(await exposure({ seconds: 1 }).hasRoom(201n)).toBe(false)
+  expect(await exposure('none').hasRoom(cap)).toBe(true)
+  // Without a rule all of it counts.
+  expect(await exposure().hasRoom(201n)).toBe(false)
+  // It is admitted as it is: what is used of it counts later.
+  expect(await exposure().admit(sale(10n * cap, wallet(9), true))).toBe(true)
+})

@@ -1,0 +1,116 @@
+import type { PaidRoute } from '../contract/paid-call.ts'
+import { topUpRoutes } from '../credit/credit-balance.ts'
+import type { Address } from '../kernel/address.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Micro } from '../kernel/money.ts'
+import type { Sql } from '../store/database.ts'
+
+const refreshMs = 1_000
+
+type Admitted = { payer: Address; amountMicro: Micro; revocable: boolean }
+
+/**
+ * Caps the value that was given away for money a reorganisation could still take: what was served irrevocably and is not
+ * final, what is being settled for it, and of revocable grants the part that was used by now. Payments whose outcome is
+ * unknown have given nothing away. The sum of all processes is read every second; what this process adds in between is
+ * counted on top, so one process cannot run past the cap within a second.
+ *
+ * Half of it is for payers with an earlier final payment, so that fresh wallets cannot use up all of it.
+ */
+export function createExposure(
+  sql: Sql,
+  clock: Clock,
+  capMicro: Micro,
+  routeOf: (routeId: string) => PaidRoute | undefined = () => undefined,
+) {
+  let knownMicro = 0n
+  let addedMicro = 0n
+  let readAtMs = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | undefined
+
+  async function refresh(): Promise<void> {
+    knownMicro = (await readServed(sql)) + (await readConsumed(sql, clock, routeOf))
+    addedMicro = 0n
+    readAtMs = clock.monotonicMs()
+  }
+
+  async function current(): Promise<Micro> {
+    if (clock.monotonicMs() - readAtMs >= refreshMs) {
+      reading ??= refresh().finally(() => {
+        reading = undefined
+      })
+      await reading
+    }
+    return knownMicro + addedMicro
+  }
+
+  return {
+    /** True when this sale may be settled; it is then counted. A revocable grant is counted as it is used. */
+    async admit(sale: Admitted): Promise<boolean> {
+      if (sale.revocable) return true
+      const afterMicro = (await current()) + sale.amountMicro
+      if (afterMicro > capMicro) return false
+      if (afterMicro > capMicro / 2n && !(await hasPaidBefore(sql, sale.payer))) return false
+      addedMicro += sale.amountMicro
+      return true
+    },
+    /** Whether something irrevocable of this value may be given away now for money that is not final. */
+    hasRoom: async (amountMicro: Micro): Promise<boolean> => (await current()) + amountMicro <= capMicro,
+    current: (): Micro => knownMicro + addedMicro,
+  }
+}
+
+export type Exposure = ReturnType<typeof createExposure>
+
+async function readServed(sql: Sql): Promise<Micro> {
+  const { rows } = await sql.query<{ micro: bigint }>(
+    `select coalesce(sum(amount_micro), 0)::bigint as micro from payment
+     where not revocable and ((not final and state = 'served') or state = 'settling')`,
+  )
+  return rows[0]?.micro ?? 0n
+}
+
+async function hasPaidBefore(sql: Sql, payer: Address): Promise<boolean> {
+  const { rows } = await sql.query<{ known: boolean }>(
+    `select exists (select from payment where payer = $1 and final and state = 'served') as known`,
+    [payer],
+  )
+  return rows[0]?.known ?? false
+}
+
+type Grants = { route: string; micro: bigint; age_micro_seconds: string }
+
+/** What of revocable grants cannot be taken back any more. */
+async function readConsumed(sql: Sql, clock: Clock, routeOf: (id: string) => PaidRoute | undefined): Promise<Micro> {
+  const { rows } = await sql.query<Grants>(
+    `select route_id as route, sum(amount_micro)::bigint as micro,
+       sum(amount_micro * greatest(0, extract(epoch from $1::timestamptz - settled_at)))::numeric(40, 0)::text as age_micro_seconds
+     from payment where revocable and not final and state = 'served' group by route_id`,
+    [new Date(clock.nowMs())],
+  )
+  let consumedMicro = 0n
+  for (const { route, micro, age_micro_seconds } of rows) {
+    const consumption = routeOf(route)?.consumption
+    if (consumption === 'credit') consumedMicro += await drawnBeforeFinal(sql)
+    else if (consumption === 'none') continue
+    else if (consumption === undefined) consumedMicro += micro
+    else {
+      const used = BigInt(age_micro_seconds) / BigInt(consumption.seconds)
+      consumedMicro += used < micro ? used : micro
+    }
+  }
+  return consumedMicro
+}
+
+/** Credit that was paid in with money that is not final, and is no longer there. */
+async function drawnBeforeFinal(sql: Sql): Promise<Micro> {
+  const { rows } = await sql.query<{ micro: bigint }>(
+    `select coalesce(sum(greatest(0, t.micro - coalesce(b.owed_micro, 0))), 0)::bigint as micro
+     from (select network, payer, sum(amount_micro)::bigint as micro from payment
+           where not final and state = 'served' and route_id = any($1::text[]) group by network, payer) t
+     left join ledger_account a on a.name = 'credit:' || t.payer || '@' || t.network
+     left join ledger_balance b on b.account_id = a.id`,
+    [topUpRoutes],
+  )
+  return rows[0]?.micro ?? 0n
+}

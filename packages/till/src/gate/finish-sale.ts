@@ -1,0 +1,246 @@
+import type { JwsPort } from '../contract/offers.ts'
+import type { AnswerContent, PaidRoute, Sale, SaleHook } from '../contract/paid-call.ts'
+import { movedMoneyOf } from '../contract/payment-record.ts'
+import { checksumAddress } from '../kernel/address.ts'
+import type { Json } from '../kernel/canonical-json.ts'
+import { type Clock, nowSeconds } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Micro } from '../kernel/money.ts'
+import { post, takeTransfer, takeTransfers } from '../ledger/index.ts'
+import { encodeSuccess } from '../schemes/exact/encode-response.ts'
+import type { Database, Tx } from '../store/database.ts'
+import { createBatcher } from '../store/group-commit.ts'
+import {
+  expectClearingEmpty,
+  type FinishedClaim,
+  holdPostings,
+  type MoneySource,
+  salePostings,
+} from './sale-postings.ts'
+import type { Confirmed } from './settle-payment.ts'
+import { completeAnswers, markHeld, markServed, type ServedRow } from './store-finish.ts'
+
+export type FinishInput = {
+  claim: FinishedClaim
+  evidence: Confirmed
+  feeMicro: Micro
+  gasGwei: bigint
+  reservation: Json
+  /** Money is here, the answer waits for finality. */
+  hold: boolean
+  provisional: boolean
+  commit: PaidRoute['commit']
+  /** Set when sales of the route that end together may share a transaction. */
+  commitMany: PaidRoute['commitMany']
+}
+
+export type FinishOutcome =
+  | { status: 'served'; paymentResponse: string; answer: AnswerContent | undefined }
+  | { status: 'held' }
+  /** The effect could not be committed: the buyer's money is on its credit. */
+  | { status: 'credited' }
+  /** Its transfer had been booked as something else, such as the payer's credit. */
+  | { status: 'booked_otherwise' }
+  /** Somebody else finished it first. */
+  | { status: 'already' }
+
+export type FinishDeps = {
+  database: Database
+  clock: Clock
+  log: Log
+  jws: JwsPort
+  hooks: readonly SaleHook[]
+  /** Posts the money to the payer's credit and ends the payment; used when the effect cannot be had. */
+  credit(claim: FinishedClaim, evidence: Confirmed, reason: string): Promise<void>
+  /** Ends a payment whose transfer was booked as something else. */
+  failBooked(claim: FinishedClaim): Promise<void>
+}
+
+/** The transfer that paid was booked before: it cannot pay a second time. */
+export class TransferBooked extends Error {
+  override readonly name = 'TransferBooked'
+}
+
+/** A commit says so when what was sold can no longer be given; anything else is tried again by recovery. */
+export class SaleImpossible extends Error {
+  override readonly name = 'SaleImpossible'
+}
+
+/** Sales that share a transaction: enough for one commit to disk to carry many, few enough to be over soon. */
+const batch = { maxItems: 128, maxConcurrent: 2 }
+
+/**
+ * Ends settled payments: postings, effect, sale hooks and `served` in one transaction. Sales without an effect of their
+ * own, and those of a route that commits many at once, share it. A shared transaction that fails is halved until the
+ * sale that spoils it stands alone.
+ */
+export function createFinishSales(deps: FinishDeps) {
+  const run = (inputs: readonly FinishInput[]) => deps.database.transaction((tx) => finishAll(deps, tx, inputs))
+  const plain = createBatcher<FinishInput, FinishOutcome>({ ...batch, run })
+  const byRoute = new Map<string, typeof plain>()
+  const batcherOf = ({ claim }: FinishInput) => {
+    const key = `${claim.network} ${claim.routeId}`
+    const batcher = byRoute.get(key) ?? createBatcher<FinishInput, FinishOutcome>({ ...batch, maxConcurrent: 1, run })
+    byRoute.set(key, batcher)
+    return batcher
+  }
+  const end = async (input: FinishInput): Promise<FinishOutcome> => {
+    if (input.hold) return deps.database.transaction((tx) => holdOne(deps, tx, input))
+    if (input.commitMany) return batcherOf(input).submit(input)
+    if (!input.commit) return plain.submit(input)
+    return (await run([input]))[0] as FinishOutcome
+  }
+  return {
+    async finish(input: FinishInput): Promise<FinishOutcome> {
+      try {
+        return await end(input)
+      } catch (error) {
+        if (error instanceof TransferBooked) {
+          await deps.failBooked(input.claim)
+          return { status: 'booked_otherwise' }
+        }
+        if (!(error instanceof SaleImpossible)) throw error
+        deps.log.warn(
+          { paymentId: input.claim.id, reason: error.message },
+          'a paid answer cannot be given; its price is credited',
+        )
+        await deps.credit(input.claim, input.evidence, error.message)
+        return { status: 'credited' }
+      }
+    },
+  }
+}
+
+export type FinishSales = ReturnType<typeof createFinishSales>
+
+async function finishAll(deps: FinishDeps, tx: Tx, inputs: readonly FinishInput[]): Promise<FinishOutcome[]> {
+  const nowMs = deps.clock.nowMs()
+  const responses = new Map(inputs.map((input) => [input.claim.id, paymentResponse(deps, input)]))
+  const rows = inputs.map((input): ServedRow => {
+    const response = input.commit ? null : (responses.get(input.claim.id) ?? null)
+    return { id: input.claim.id, evidence: input.evidence, provisional: input.provisional, paymentResponse: response }
+  })
+  const served = await markServed(tx, rows, nowMs)
+  const mine = inputs.filter((input) => served.has(input.claim.id))
+  if (mine.length > 0) {
+    const money = await moneyOf(tx, mine, served, nowMs)
+    await post(
+      tx,
+      mine.flatMap((input, index) => salePostings(input, money[index] as MoneySource)),
+    )
+  }
+  const sales = mine.map((input) => toSaleOf(input, nowMs))
+  const replaced = await commitEffects(tx, mine, sales, responses)
+  for (const hook of deps.hooks) if (sales.length > 0) await hook(tx, sales)
+  return inputs.map(({ claim }) =>
+    served.has(claim.id)
+      ? { status: 'served', paymentResponse: responses.get(claim.id) as string, answer: replaced.get(claim.id) }
+      : { status: 'already' },
+  )
+}
+
+/** Takes the transfer of each sale whose money was not booked when it was held. */
+async function moneyOf(
+  tx: Tx,
+  inputs: readonly FinishInput[],
+  served: ReadonlyMap<string, 'held' | 'fresh'>,
+  nowMs: number,
+): Promise<MoneySource[]> {
+  const fresh = inputs.filter(({ claim }) => served.get(claim.id) === 'fresh')
+  const taken = await takeTransfers(
+    tx,
+    fresh.map(({ claim, evidence }) => ({
+      money: movedMoneyOf(claim, evidence),
+      booking: { as: 'payment', for: claim.id },
+    })),
+    nowMs,
+  )
+  const turns = new Map(fresh.map(({ claim }, index) => [claim.id, taken[index]]))
+  return inputs.map(({ claim }) => {
+    if (served.get(claim.id) === 'held') return 'held'
+    const transfer = turns.get(claim.id)
+    if (!transfer) throw new TransferBooked(`the transfer of ${claim.id} was booked before`)
+    return { transfer }
+  })
+}
+
+/** A shared transaction is of one route and chain, or of sales that have no effect of their own. */
+async function commitEffects(
+  tx: Tx,
+  inputs: readonly FinishInput[],
+  sales: readonly Sale[],
+  responses: ReadonlyMap<string, string>,
+): Promise<Map<string, AnswerContent | undefined>> {
+  const [first] = inputs
+  if (!first?.commit) return new Map()
+  const answers = first.commitMany ? await first.commitMany(tx, sales) : [await first.commit(tx, sales[0] as Sale)]
+  if (answers.length !== sales.length) throw new Error(`route ${first.claim.routeId} did not answer every sale`)
+  if (first.claim.payee === 'custody') await expectClearingEmpty(tx, first.claim, sales)
+  await completeAnswers(
+    tx,
+    sales.map(({ paymentId }, index) => ({
+      id: paymentId,
+      paymentResponse: responses.get(paymentId) as string,
+      answer: answers[index],
+    })),
+  )
+  return new Map(sales.map(({ paymentId }, index) => [paymentId, answers[index]]))
+}
+
+/** Money that is here but not final, for something that cannot be taken back: it waits in clearing. */
+async function holdOne(deps: FinishDeps, tx: Tx, input: FinishInput): Promise<FinishOutcome> {
+  const held = await markHeld(tx, input.claim.id, input.evidence, deps.clock.nowMs())
+  if (!held) return { status: 'already' }
+  const booking = { as: 'payment', for: input.claim.id }
+  const transfer = await takeTransfer(tx, movedMoneyOf(input.claim, input.evidence), booking, deps.clock.nowMs())
+  if (!transfer) throw new TransferBooked(`the transfer of ${input.claim.id} was booked before`)
+  await post(tx, holdPostings(input, transfer))
+  return { status: 'held' }
+}
+
+function toSaleOf(input: FinishInput, nowMs: number): Sale {
+  return saleOf(input.claim, {
+    reservation: input.reservation,
+    provisional: input.provisional,
+    transaction: input.evidence.transaction,
+    settledAtMs: nowMs,
+    feeMicro: input.feeMicro,
+  })
+}
+
+export function saleOf(
+  claim: FinishedClaim,
+  settled: Pick<Sale, 'reservation' | 'provisional' | 'transaction' | 'settledAtMs' | 'feeMicro'>,
+): Sale {
+  return {
+    paymentId: claim.id,
+    routeId: claim.routeId,
+    network: claim.network,
+    payer: claim.payer,
+    amountMicro: claim.amountMicro,
+    payee: claim.payee,
+    attribution: { ...(claim.ref ? { ref: claim.ref } : {}), ...(claim.aff ? { aff: claim.aff } : {}) },
+    round: claim.reorgs ?? 0,
+    source: 'payment',
+    ...settled,
+  }
+}
+
+function paymentResponse(deps: FinishDeps, input: FinishInput): string {
+  const { claim, evidence } = input
+  const receipt = deps.jws.sign({
+    version: 1,
+    network: claim.network,
+    resourceUrl: claim.resource,
+    payer: checksumAddress(claim.payer),
+    issuedAt: nowSeconds(deps.clock),
+    transaction: evidence.transaction,
+  })
+  return encodeSuccess({
+    payer: checksumAddress(claim.payer),
+    transaction: evidence.transaction,
+    network: claim.network,
+    amount: claim.amountMicro.toString(),
+    receipt,
+  })
+}

@@ -1,0 +1,82 @@
+import type { ChainPort } from '../chain/index.ts'
+import type { JwsPort, Offers } from '../contract/offers.ts'
+import type { EntitlementPort, PaidCall, SaleHook } from '../contract/paid-call.ts'
+import type { Terms } from '../contract/terms.ts'
+import type { Facilitator } from '../facilitators/port.ts'
+import type { Address } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Micro } from '../kernel/money.ts'
+import type { Challenges } from '../schemes/exact/challenge.ts'
+import type { Database } from '../store/database.ts'
+import type { Claims } from './claims.ts'
+import type { Deliveries } from './deliveries.ts'
+import type { Exposure } from './exposure.ts'
+import type { FinishSales } from './finish-sale.ts'
+import type { LooseEnds } from './loose-ends.ts'
+import type { Losses } from './losses.ts'
+import type { Owner } from './owner.ts'
+
+/** Everything the gate works with; built once in the composition root. */
+export type GateDeps = {
+  clock: Clock
+  ids: Ids
+  log: Log
+  metrics: Metrics
+  database: Database
+  chains: ReadonlyMap<string, ChainPort>
+  domainSeparators: ReadonlyMap<string, Uint8Array>
+  facilitator: Facilitator
+  jws: JwsPort
+  offers: Offers
+  challenges: Challenges
+  claims: Claims
+  deliveries: Deliveries
+  finishSales: FinishSales
+  exposure: Exposure
+  losses: Losses
+  looseEnds: LooseEnds
+  owner: Owner
+  entitlements: readonly EntitlementPort[]
+  /** A draw of credit is a sale like a payment. */
+  saleHooks: readonly SaleHook[]
+  limits: GateLimits
+  /** False while the operator has switched paid serving off. */
+  paidSwitchedOn(): boolean | Promise<boolean>
+  termsOf(call: PaidCall): Terms[]
+  /** Whether money sent to this address is ours to book. */
+  isOurs(network: string, address: Address): boolean
+  statusUrl(paymentId: string): string
+}
+
+export type GateLimits = {
+  settleMs: number
+  /** Up to here an answer is served at block inclusion; above, finality rules. */
+  inclusionMicroMax: Micro
+}
+
+export const defaultGateLimits: GateLimits = { settleMs: 30_000, inclusionMicroMax: 1_000_000n }
+
+/** A payment that has been checked against our own terms and is worth a claim. */
+export type VerifiedPayment = {
+  terms: Terms
+  network: string
+  payer: Address
+  /**
+   * One key is one payer on every chain; a contract may belong to somebody else on another. An account with code is a
+   * contract even where its key signed (EIP-7702), for the token asks the code.
+   */
+  payerIsKey: boolean
+  nonce: Hex
+  /** Of the whole authorization: what the payer signed. */
+  authorizationDigest: Buffer
+  signature: Hex
+  value: Micro
+  validAfter: bigint
+  validBefore: bigint
+  fingerprint: Buffer
+  identifierHash: Buffer | null
+}

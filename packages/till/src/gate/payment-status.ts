@@ -1,0 +1,71 @@
+import type { PaymentRecord } from '../contract/payment-record.ts'
+import { toRfc3339 } from '../kernel/clock.ts'
+import { transfersOfNonce } from '../ledger/index.ts'
+import type { Sql } from '../store/database.ts'
+import { findPayment } from './store-advance.ts'
+
+/** What anyone who knows the id may see: where a payment stands, never what it bought. */
+export type PaymentStatus = {
+  id: string
+  state: PaymentRecord['state']
+  /** What the payer should do, in one word. */
+  next: 'wait' | 'resend' | 'pay_again' | 'done'
+  network: string
+  amount_micro: string
+  transaction: string | null
+  final: boolean
+  provisional: boolean
+  claimed_at: string
+  settled_at: string | null
+  /** What arrived with this nonce and did not pay it: credited by its own amount. */
+  other_transfers: { transaction: string; amount_micro: string; booked_as: string | null }[]
+}
+
+function nextFor({ state, deliveredAt, reason }: PaymentRecord): PaymentStatus['next'] {
+  if (state === 'served' && deliveredAt) return 'done'
+  return state === 'failed' && reason === 'paid_otherwise' ? 'done' : nextOf[state]
+}
+
+const nextOf: Record<PaymentRecord['state'], PaymentStatus['next']> = {
+  claimed: 'wait',
+  settling: 'wait',
+  unknown: 'wait',
+  settled: 'wait',
+  served: 'resend',
+  failed: 'pay_again',
+  released: 'resend',
+  credited: 'done',
+  refunded: 'done',
+}
+
+export async function readPaymentStatus(sql: Sql, id: string): Promise<PaymentStatus | undefined> {
+  const payment = await findPayment(sql, id)
+  if (!payment) return undefined
+  return {
+    id: payment.id,
+    state: payment.state,
+    next: nextFor(payment),
+    network: payment.network,
+    amount_micro: payment.amountMicro.toString(),
+    transaction: payment.transaction,
+    final: payment.final,
+    provisional: payment.provisional,
+    claimed_at: toRfc3339(payment.claimedAt.getTime()),
+    settled_at: payment.settledAt ? toRfc3339(payment.settledAt.getTime()) : null,
+    other_transfers: await otherTransfers(sql, payment),
+  }
+}
+
+async function otherTransfers(sql: Sql, payment: PaymentRecord): Promise<PaymentStatus['other_transfers']> {
+  // Most payments are served by their own transfer, and then there is no other.
+  if (payment.state !== 'failed' && payment.state !== 'released') return []
+  const { network, payer, nonce, payTo } = payment
+  const rows = await transfersOfNonce(sql, { network, sender: payer, nonce })
+  return rows
+    .filter(({ recipient }) => recipient === payTo)
+    .map(({ transaction, amountMicro, bookedAs }) => ({
+      transaction,
+      amount_micro: amountMicro.toString(),
+      booked_as: bookedAs,
+    }))
+}

@@ -1,0 +1,122 @@
+import type { PaidRoute, Sale } from '../contract/paid-call.ts'
+import type { Address } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
+import type { Micro } from '../kernel/money.ts'
+import { accounts, type LedgerTransaction, type TransferTurn } from '../ledger/index.ts'
+import type { Tx } from '../store/database.ts'
+
+/** The part of a claim that finishing needs; recovery has it from the row. */
+export type FinishedClaim = {
+  id: string
+  network: string
+  asset: Address
+  payer: Address
+  payTo: Address
+  nonce: Hex
+  payee: 'pay_to' | 'custody'
+  amountMicro: Micro
+  routeId: string
+  resource: string
+  ref: Address | null
+  aff: Address | null
+  /** Times its block was reorganised away; each new ending is posted under a reference of its own. */
+  reorgs?: number
+}
+
+/** Postings are idempotent by reference: one per payment, and one more for each time a reorg undid it. */
+export function postingReference(kind: string, claim: { id: string; reorgs?: number }): string {
+  return claim.reorgs ? `${kind}:${claim.id}#${claim.reorgs}` : `${kind}:${claim.id}`
+}
+
+type PostedCosts = { claim: FinishedClaim; feeMicro: Micro; gasGwei: bigint }
+type Posted = PostedCosts & { commit: PaidRoute['commit'] }
+
+/** How the money of a sale got here: by a transfer that is booked now, or into clearing when it was held. */
+export type MoneySource = { transfer: TransferTurn } | 'held'
+
+/** Shares go where the route's commit sends them; what it leaves in clearing would show as an imbalance. */
+export function salePostings(input: Posted, money: MoneySource): LedgerTransaction[] {
+  const { claim } = input
+  const wasHeld = money === 'held'
+  const source = wasHeld ? accounts.clearingPayments(claim.network) : accounts.onchain(claim.network, claim.payee)
+  const target =
+    claim.payee === 'custody' && input.commit
+      ? accounts.clearingPayments(claim.network)
+      : accounts.revenue(claim.network, claim.routeId)
+  const sale: LedgerTransaction = {
+    reference: postingReference('sale', claim),
+    kind: 'sale',
+    paymentId: claim.id,
+    ...(wasHeld ? {} : { transfer: money.transfer }),
+    lines: [
+      { account: source, amount: claim.amountMicro },
+      { account: target, amount: -claim.amountMicro },
+    ],
+  }
+  // From clearing to clearing nothing moves.
+  const lines = source.name === target.name ? [] : [sale]
+  return wasHeld ? lines : [...lines, ...costsOf(input)]
+}
+
+/** What taking this payment cost: the facilitator's fee in USDC, gas in the chain's own coin. */
+function costsOf(input: PostedCosts): LedgerTransaction[] {
+  const { claim } = input
+  const costs: LedgerTransaction[] = []
+  if (input.feeMicro > 0n)
+    costs.push({
+      reference: postingReference('fee', claim),
+      kind: 'facilitator_fee',
+      paymentId: claim.id,
+      lines: [
+        { account: accounts.feesFacilitator(claim.network), amount: input.feeMicro },
+        { account: accounts.payableFacilitator(claim.network), amount: -input.feeMicro },
+      ],
+    })
+  if (input.gasGwei > 0n) costs.push(gasPosting(claim.network, postingReference('gas', claim), claim.id, input.gasGwei))
+  return costs
+}
+
+export function gasPosting(network: string, reference: string, paymentId: string, gasGwei: bigint): LedgerTransaction {
+  return {
+    reference,
+    kind: 'gas',
+    paymentId,
+    lines: [
+      { account: accounts.gasSpent(network), amount: gasGwei },
+      { account: accounts.gasWallet(network), amount: -gasGwei },
+    ],
+  }
+}
+
+/** Money that waits in clearing until it is final. */
+export function holdPostings(input: PostedCosts, transfer: TransferTurn): LedgerTransaction[] {
+  const { claim } = input
+  return [
+    {
+      reference: postingReference('settle', claim),
+      kind: 'settle',
+      paymentId: claim.id,
+      transfer,
+      lines: [
+        { account: accounts.onchain(claim.network, claim.payee), amount: claim.amountMicro },
+        { account: accounts.clearingPayments(claim.network), amount: -claim.amountMicro },
+      ],
+    },
+    ...costsOf(input),
+  ]
+}
+
+/** The effect of a custody route sends every micro on; what it forgot would be nobody's, so nothing is committed. */
+export async function expectClearingEmpty(
+  tx: Tx,
+  { network, routeId }: Pick<FinishedClaim, 'network' | 'routeId'>,
+  sales: readonly Pick<Sale, 'paymentId'>[],
+): Promise<void> {
+  const { rows } = await tx.query<{ payment: string; left: bigint }>({
+    name: 'payment-clearing-left',
+    text: `select payment_id as payment, micro as left from ledger_of_payments($1) where account = $2 limit 1`,
+    values: [sales.map(({ paymentId }) => paymentId), accounts.clearingPayments(network).name],
+  })
+  const [open] = rows
+  if (open) throw new Error(`route ${routeId} left ${open.left} in clearing for ${open.payment}`)
+}

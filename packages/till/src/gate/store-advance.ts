@@ -1,0 +1,189 @@
+import {
+  type PaymentRecord,
+  type PaymentState,
+  paymentColumns,
+  type StoredAnswer,
+  toPaymentRecord,
+} from '../contract/payment-record.ts'
+import type { Address } from '../kernel/address.ts'
+import { fromHex, type Hex } from '../kernel/bytes.ts'
+import type { Json } from '../kernel/canonical-json.ts'
+import type { Sql } from '../store/database.ts'
+
+/** What is written before money may move: the answer, its reservation, and that we are about to settle. */
+export type Intent = {
+  id: string
+  status: number
+  contentType: string
+  headers: Record<string, string>
+  body: Buffer
+  reservation: Json | undefined
+  /** Tells this attempt from others of the same process. */
+  attempt: number
+  leaseMs: number
+}
+
+/** Found by their ids, as in `servedSql`. */
+const intentSql = `
+with input as (
+  select * from unnest($1::text[], $2::integer[], $3::text[], $4::jsonb[], $5::bytea[], $6::jsonb[], $7::bigint[], $10::integer[])
+    as t(id, status, content_type, headers, body, reservation, attempt, lease_ms)
+),
+before as (
+  select p.id, p.state, p.owner from (select id from input order by id) i
+  cross join lateral (select p.id, p.state, p.owner from payment p where p.id = i.id for no key update) p
+),
+moved as (
+  update payment p set state = 'settling', intent_at = $8, attempt = i.attempt,
+    lease_until = lease_now() + i.lease_ms * interval '1 millisecond'
+  from input i join before b using (id) where p.id = i.id and b.state = 'claimed' and b.owner = $9
+  returning p.id
+),
+answered as (
+  insert into payment_answer (payment_id, status, content_type, headers, body, reservation)
+  select id, status, content_type, headers, body, reservation from input join moved using (id)
+  on conflict (payment_id) do update set status = excluded.status, content_type = excluded.content_type,
+    headers = excluded.headers, body = excluded.body, reservation = excluded.reservation, payment_response = null
+)
+select id from moved`
+
+/** True for each intent that still held its claim; false means recovery released it first, so it must not settle. */
+export async function writeIntents(
+  sql: Sql,
+  intents: readonly Intent[],
+  worker: { owner: bigint; nowMs: number },
+): Promise<boolean[]> {
+  const { rows } = await sql.query<{ id: string }>({
+    name: 'payment-intent',
+    text: intentSql,
+    values: [
+      intents.map((intent) => intent.id),
+      intents.map((intent) => intent.status),
+      intents.map((intent) => intent.contentType),
+      intents.map((intent) => JSON.stringify(intent.headers)),
+      intents.map((intent) => intent.body),
+      intents.map((intent) => (intent.reservation === undefined ? null : JSON.stringify(intent.reservation))),
+      intents.map((intent) => intent.attempt),
+      new Date(worker.nowMs),
+      worker.owner,
+      intents.map((intent) => intent.leaseMs),
+    ],
+  })
+  const moved = new Set(rows.map((row) => row.id))
+  return intents.map((intent) => moved.has(intent.id))
+}
+
+/** An unknown payment becomes one that is being settled, by this process: true for whoever comes first. */
+export async function takeUpAgain(
+  sql: Sql,
+  id: string,
+  worker: { owner: bigint; nowMs: number; attempt: number; leaseMs: number },
+): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `update payment set state = 'settling', reason = null, owner = $2, attempt = $3,
+       lease_until = lease_now() + $5::integer * interval '1 millisecond', intent_at = $4, client_gone = false
+     where id = $1 and state = 'unknown' and reason = 'owner_gone'`,
+    [id, worker.owner, worker.attempt, new Date(worker.nowMs), worker.leaseMs],
+  )
+  return rowCount > 0
+}
+
+export type Ending = {
+  id: string
+  /** Guard: only from one of these. */
+  from: readonly PaymentState[]
+  to: 'failed' | 'released' | 'unknown'
+  reason: string
+  transaction?: Hex
+  /** Guard: only if this process still owns it. */
+  owner?: bigint
+  /** Guard: an intent is only ended by its own attempt. */
+  attempt?: number
+  /** Nothing about it can change any more. */
+  final?: boolean
+}
+
+/** Ends a payment without money, or parks it as unknown. Failed and released leave the payer's flight; unknown stays in it. */
+export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `with moved as (
+       update payment set state = $2, reason = $3, ended_at = case when $2 = 'unknown' then null else $4::timestamptz end,
+         transaction = coalesce($5, transaction), client_gone = client_gone or $2 = 'unknown', final = final or $9
+       where id = $1 and state = any($6::text[]) and ($7::bigint is null or owner = $7)
+         and ($8::bigint is null or state <> 'settling' or attempt = $8)
+       returning id, network, payer, amount_micro),
+     flight as (
+       update payer_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.amount_micro
+       from moved m where $2 <> 'unknown' and f.network = m.network and f.payer = m.payer)
+     select id from moved`,
+    [
+      ending.id,
+      ending.to,
+      ending.reason.slice(0, 500),
+      new Date(nowMs),
+      ending.transaction ?? null,
+      ending.from,
+      ending.owner ?? null,
+      ending.attempt ?? null,
+      ending.final ?? false,
+    ],
+  )
+  return rowCount > 0
+}
+
+/** Nobody waits for this answer any more: the connection broke, or it was told to come back. A later fresh authorization for the same request is then known to be a retry. */
+export async function markClientGone(sql: Sql, id: string): Promise<void> {
+  await sql.query(`update payment set client_gone = true where id = $1 and delivered_at is null`, [id])
+}
+
+export async function markDelivered(sql: Sql, ids: readonly string[], nowMs: number): Promise<void> {
+  await sql.query({
+    name: 'payment-delivered',
+    text: `update payment set delivered_at = $2 where id = any($1::text[]) and delivered_at is null`,
+    values: [ids, new Date(nowMs)],
+  })
+}
+
+export async function findPayment(sql: Sql, id: string): Promise<PaymentRecord | undefined> {
+  const { rows } = await sql.query(`select ${paymentColumns} from payment where id = $1`, [id])
+  return rows[0] ? toPaymentRecord(rows[0]) : undefined
+}
+
+/** Whatever stands in the way of a claim: the same authorization first, then the same identifier. */
+export async function findConflict(
+  sql: Sql,
+  claim: { network: string; asset: Address; payer: Address; nonce: Hex; identifierHash: Buffer | null },
+): Promise<PaymentRecord | undefined> {
+  const { rows } = await sql.query(
+    `select ${paymentColumns}, (network = $1 and asset = $2 and nonce = $4) as same_authorization from payment
+     where (network = $1 and asset = $2 and payer = $3 and nonce = $4)
+        or (payer = $3 and identifier_hash = $5 and state not in ('failed','released'))
+     order by same_authorization desc limit 1`,
+    [claim.network, claim.asset, claim.payer, fromHex(claim.nonce), claim.identifierHash],
+  )
+  return rows[0] ? toPaymentRecord(rows[0]) : undefined
+}
+
+export async function readAnswer(sql: Sql, paymentId: string): Promise<StoredAnswer | undefined> {
+  const { rows } = await sql.query<{
+    status: number
+    content_type: string
+    headers: Record<string, string>
+    body: Buffer
+    reservation: Json
+    payment_response: string | null
+  }>(
+    `select status, content_type, headers, body, reservation, payment_response from payment_answer where payment_id = $1`,
+    [paymentId],
+  )
+  const row = rows[0]
+  if (!row) return undefined
+  return {
+    status: row.status,
+    contentType: row.content_type,
+    headers: row.headers,
+    body: row.body,
+    reservation: row.reservation,
+    paymentResponse: row.payment_response,
+  }
+}

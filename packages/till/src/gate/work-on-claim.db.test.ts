@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { PaidCall } from '../contract/paid-call.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { silentLog } from '../kernel/log.ts'
+import type { Database } from '../store/database.ts'
+import { StoreUnavailable } from '../store/errors.ts'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { sampleClaim } from './claim.fixture.ts'
+import { createClaims } from './claims.ts'
+import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import { createLooseEnds } from './loose-ends.ts'
+import { findPayment } from './store-advance.ts'
+import { workOnClaim } from './work-on-claim.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+
+const owner = { id: 7n } as GateDeps['owner']
+
+/** The statement that stores the intent takes effect, or not; either way its answer is lost. */
+const losing = (when: 'before' | 'after'): Database => ({
+  ...db.database,
+  query: async (statement, values) => {
+    const isIntent = typeof statement !== 'string' && statement.name === 'payment-intent'
+    if (!isIntent) return db.database.query(statement, values)
+    if (when === 'after') await db.database.query(statement, values)
+    throw new StoreUnavailable('the connection to the database was lost')
+  },
+})
+
+test.each(['before', 'after'] as const)(
+  'a claim whose intent was interrupted %s it was stored is let go at once, for nothing was sent',
+  async (when) => {
+    const claim = sampleClaim(when === 'before' ? 1 : 2)
+    const database = losing(when)
+    const claims = createClaims(database, owner, systemClock)
+    expect(await claims.claim(claim)).toEqual({ status: 'claimed' })
+    const deps = {
+      database,
+      claims,
+      looseEnds: createLooseEnds({ database, owner, clock: systemClock, log: silentLog }),
+      owner,
+      clock: systemClock,
+      log: silentLog,
+      limits: { settleMs: 30_000 },
+      exposure: { admit: async () => true },
+      facilitator: { settle: () => Promise.reject(new Error('must not be asked')) },
+    } as unknown as GateDeps
+    const call = {
+      clientGone: new AbortController().signal,
+      prepare: async () => ({ answer: { status: 200, contentType: 'text/plain', body: 'x' } }),
+    } as unknown as PaidCall
+    const working = workOnClaim(
+      deps,
+      {} as never,
+      call,
+      { payer: claim.payer, payerIsKey: true } as VerifiedPayment,
+      claim,
+    )
+    await expect(working).rejects.toThrow(StoreUnavailable)
+    await vi.waitFor(
+      async () =>
+        expect(await findPayment(db.owner, claim.id)).toMatchObject({ state: 'released', reason: 'interrupted' }),
+      30_000,
+    )
+    const { rows } = await db.owner.query<{ in_flight: number }>(
+      'select in_flight from payer_flight where payer = $1',
+      [claim.payer],
+    )
+    expect(rows.map(({ in_flight }) => Number(in_flight))).toEqual([0])
+  },
+)

@@ -1,0 +1,82 @@
+export { mandateHeader } from './contract/credit-terms.ts'
+export { createOffers, type JwsPort } from './contract/offers.ts'
+export type {
+  AnswerContent,
+  Attribution,
+  Capture,
+  CommitMany,
+  Consumption,
+  EntitlementPort,
+  Gate,
+  GateOutcome,
+  HeldDraw,
+  HoldOutcome,
+  PaidCall,
+  PaidRoute,
+  PreparedAnswer,
+  ReleaseAnswer,
+  ReversalHook,
+  ReversedPart,
+  Sale,
+  SaleHook,
+} from './contract/paid-call.ts'
+export { maxTimeoutSeconds, type Payees, payeeAddress, termsFor, toRequirements } from './contract/terms.ts'
+export {
+  type CreditBalance,
+  creditLines,
+  heldDifferences,
+  lockCredit,
+  openPayments,
+  readCredit,
+  topUpRoutes,
+} from './credit/credit-balance.ts'
+export { type CreditCaller, type CreditDeps, createCreditEntitlement } from './credit/credit-entitlement.ts'
+export { type MandateTerms, mandateIdPattern, matchesRoute, namedMandate } from './credit/credit-mandate.ts'
+export { type CreditPolicy, parseCreditPolicy } from './credit/credit-policy.ts'
+export { type CreditRefund, refundCredit } from './credit/credit-refund.ts'
+export {
+  type EntitledCall,
+  earlierCall,
+  endHold,
+  expiredHolds,
+  idempotencyKey,
+  insertHold,
+  keepAnswer,
+  keyWithin,
+  type NewHold,
+  wasCaptured,
+} from './entitlements/entitled-calls.ts'
+export type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from './facilitators/port.ts'
+export { createClaims } from './gate/claims.ts'
+export { creditPayment, failBooked } from './gate/credit-payment.ts'
+export { createDeliveries } from './gate/deliveries.ts'
+export { createExposure, type Exposure } from './gate/exposure.ts'
+export { createFinishSales, type FinishSales, SaleImpossible } from './gate/finish-sale.ts'
+export { createGate } from './gate/gate.ts'
+export { defaultGateLimits, type GateDeps, type GateLimits } from './gate/gate-deps.ts'
+export { createLooseEnds } from './gate/loose-ends.ts'
+export { createLosses, defaultLossLimits } from './gate/losses.ts'
+export { type Owner, registerOwner } from './gate/owner.ts'
+export { type PaymentStatus, readPaymentStatus } from './gate/payment-status.ts'
+export { gasPosting } from './gate/sale-postings.ts'
+export { creditUndelivered } from './recovery/credit-undelivered.ts'
+export { forgetIdle } from './recovery/forget-idle.ts'
+export { type OwnAddresses, ownAddresses, recordOwnAddresses } from './recovery/own-addresses.ts'
+export {
+  type ReconcileDeps,
+  type ReconciledAddress,
+  type ReconcileReport,
+  reconcileBooks,
+} from './recovery/reconcile.ts'
+export { findDeadOwners, type RecoverDeps, recoverPayments, repairFlights } from './recovery/recover.ts'
+export {
+  carryOutRefunds,
+  type RefundDeps,
+  type RefundRequest,
+  type RefundRequestOutcome,
+  type RefundStatus,
+  readRefund,
+  requestRefund,
+} from './recovery/refund-payment.ts'
+export { type FinalityDeps, watchFinality } from './recovery/watch-finality.ts'
+export { createChallenges } from './schemes/exact/challenge.ts'

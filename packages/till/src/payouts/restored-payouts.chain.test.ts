@@ -1,0 +1,257 @@
+import { type Devnet, startDevnet } from '@assay/node/devnet'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ChainPort, createChain, createRpc, type Rpc } from '../chain/index.ts'
+import { demoNetwork, devnetEndpoint, testHolder, testKey, testWallets } from '../chain/wallet/wallet.fixture.ts'
+import type { Address } from '../kernel/address.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { createIds } from '../kernel/ids.ts'
+import { silentLog } from '../kernel/log.ts'
+import { systemRng } from '../kernel/random.ts'
+import { accounts, balanceOf, credit, debit, owedTo, post, trialBalance } from '../ledger/index.ts'
+import type { Database } from '../store/database.ts'
+import { isRestoring, markReconciled } from '../store/restore.ts'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { createCustodyKey } from './custody-key.ts'
+import { createPayout, explainPayout, type PayoutDeps, parsePayoutPolicy, refundAccount, runPayouts } from './index.ts'
+
+const network = 'eip155:8453'
+const usd = 1_000_000n
+const ids = createIds(systemClock, systemRng)
+const custody = createCustodyKey(testKey('custody of a restore').privateKey)
+const settler = testKey('settler of a restore')
+const payees = [1, 2, 3, 4].map((n) => testKey(`payee of a restore ${n}`).address)
+const [first, second, third, buyer] = payees as [Address, Address, Address, Address]
+let devnet: Devnet
+let chain: ChainPort
+let rpc: Rpc
+let startBlock: bigint
+const dbs: TestDatabase[] = []
+
+beforeAll(async () => {
+  devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
+  await devnet.control.fund(custody.address, { microUsdc: 1_000n * usd, wei: 0n })
+  await devnet.control.fund(settler.address, { microUsdc: 0n })
+  rpc = createRpc([devnetEndpoint(devnet)])
+  chain = createChain({
+    network: demoNetwork(devnet),
+    rpc,
+    clock: systemClock,
+    checkContractSignature: async () => 'invalid',
+    headAgeMsMax: 0,
+  })
+  startBlock = (await chain.head()).number
+})
+afterAll(async () => {
+  await Promise.all(dbs.map((db) => db.close()))
+  await devnet?.stop()
+})
+
+/** A node's payouts on one database, for as long as the work takes: a copy needs the database without connections. */
+async function live<T>(db: TestDatabase, work: (life: Life) => Promise<T>): Promise<T> {
+  const holder = await testHolder(db.database)
+  const endpoints = [devnetEndpoint(devnet)]
+  const wallets = testWallets({
+    network: chain.network,
+    endpoints,
+    database: db.database,
+    holder,
+    keys: [settler.privateKey],
+  })
+  const alarms: string[] = []
+  const deps: PayoutDeps = {
+    database: db.database,
+    clock: systemClock,
+    ids,
+    log: silentLog,
+    metrics: {
+      count: (_name, labels) => {
+        if (labels?.['alarm']) alarms.push(labels['alarm'])
+      },
+      gauge: () => {},
+      observeMs: () => {},
+    },
+    policy: parsePayoutPolicy(),
+    chains: [{ chain, rpc, key: custody, wallets }],
+    purposes: [{ purpose: 'affiliate' }, { purpose: 'credit_refund', minimumMicro: 1n }],
+    switchedOn: async () => true,
+  }
+  try {
+    return await work({ deps, alarms, run: () => runPayouts(deps) })
+  } finally {
+    await wallets.stop()
+    await holder.die()
+  }
+}
+type Life = { deps: PayoutDeps; alarms: string[]; run(): Promise<void> }
+
+async function owe(database: Database, payee: Address, micro: bigint): Promise<void> {
+  await post(database, [
+    {
+      reference: `owe:${ids.next('t')}`,
+      kind: 'opening',
+      lines: [
+        debit(accounts.onchain(network, 'custody'), micro),
+        credit(accounts.payable(network, payee, 'affiliate'), micro),
+      ],
+    },
+  ])
+}
+
+async function refund(database: Database, paid: { payer: Address; nonce: `0x${string}` }, micro: bigint) {
+  return database.transaction((tx) =>
+    createPayout(tx, {
+      id: ids.next('po'),
+      network,
+      payee: paid.payer,
+      amountMicro: micro,
+      purpose: 'refund',
+      account: refundAccount(paid),
+      from: [{ account: accounts.revenue(network, 'report'), amount: micro }],
+      approved: true,
+      nowMs: systemClock.nowMs(),
+    }),
+  )
+}
+
+/** As reconciliation does it: every transfer out of custody that has no row is explained. */
+async function reconcile(deps: PayoutDeps): Promise<string[]> {
+  const final = await chain.finalizedBlock()
+  const outcomes: string[] = []
+  for (const log of await chain.transferLogs(custody.address, startBlock, final.number))
+    for (const transfer of await chain.transfersIn(log.transaction)) {
+      if (transfer.logIndex !== log.logIndex || transfer.sender !== custody.address) continue
+      const known = await deps.database.query(`select from transfer where transaction = $1 and position = $2`, [
+        transfer.transaction,
+        transfer.position,
+      ])
+      if (known.rowCount === 0) outcomes.push(await explainPayout(deps, chain, transfer))
+    }
+  await markReconciled(deps.database, network, final.number)
+  return outcomes
+}
+
+const received = (payee: Address) => chain.usdcBalance(payee)
+
+test('restore pays payouts twice', async () => {
+  const db = await openTestDatabase()
+  dbs.push(db)
+  const paid = { payer: buyer, nonce: `0x${'ab'.repeat(32)}` as const }
+  await live(db, async ({ run }) => {
+    for (const payee of [first, second]) await owe(db.database, payee, 20n * usd)
+    await run()
+    // Owed when the backup is taken, paid afterwards.
+    await owe(db.database, first, 15n * usd)
+  })
+  const copy = await db.copy()
+  dbs.push(copy)
+  await live(db, async ({ run }) => {
+    await run()
+    await refund(db.database, paid, 5n * usd)
+    for (const payee of [first, third]) await owe(db.database, payee, 12n * usd)
+    await run()
+  })
+  const sent = [47n * usd, 20n * usd, 12n * usd, 5n * usd]
+  expect(await Promise.all(payees.map(received))).toEqual(sent)
+
+  await live(copy, async ({ deps, alarms, run }) => {
+    await refund(copy.database, paid, 5n * usd)
+    await run()
+    await run()
+    expect(alarms).toEqual(['restored'])
+    expect(await isRestoring(copy.database, network)).toBe(true)
+    expect(await Promise.all(payees.map(received))).toEqual(sent)
+    expect(await reconcile(deps)).toEqual(['booked', 'booked'])
+    expect(await isRestoring(copy.database, network)).toBe(false)
+    await run()
+    expect(await Promise.all(payees.map(received))).toEqual(sent)
+    // Books equal chain: what was put there at the start, less all that left.
+    const out = 1_000n * usd - (await chain.usdcBalance(custody.address))
+    expect(await balanceOf(copy.database, accounts.onchain(network, 'custody'))).toBe(55n * usd - out)
+    expect(await owedTo(copy.database, accounts.payable(network, first, 'affiliate'))).toBe(0n)
+    // What the books had forgotten is the payee's debt, and comes off the next payout.
+    expect(await balanceOf(copy.database, accounts.receivable(network, first, 'affiliate'))).toBe(12n * usd)
+    await owe(copy.database, first, 40n * usd)
+    await run()
+    expect(await received(first)).toBe(75n * usd)
+    const { rows } = await copy.database.query<{ n: bigint }>(
+      `select n from payout where account = $1 and state = 'paid' order by n`,
+      [first],
+    )
+    expect(rows.map(({ n }) => n)).toEqual([0n, 1n, 2n, 3n])
+    const { sumByUnit } = await trialBalance(copy.database)
+    for (const sum of Object.values(sumByUnit)) expect(sum).toBe(0n)
+  })
+}, 60_000)
+
+test('a refund that the chain shows as paid is settled with what the buyer got, never paid again', async () => {
+  const db = await openTestDatabase()
+  dbs.push(db)
+  const payer = testKey('payer of a restore').address
+  const paid = { payer, nonce: `0x${'cd'.repeat(32)}` as const }
+  await db.owner.query(
+    `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id,
+       resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, final)
+     values ('pay_restored', 'served', $1, $2, $2, decode(repeat('cd', 32), 'hex'), $2, 'custody', 5000000, 0, 'report', '',
+       sha256('x'), true, 0, now(), now(), 1, true)`,
+    [network, payer],
+  )
+  const copy = await db.copy()
+  dbs.push(copy)
+  await live(db, async ({ run }) => {
+    await owe(db.database, second, 10n * usd)
+    await refund(db.database, paid, 5n * usd)
+    await run()
+    expect(await received(payer)).toBe(5n * usd)
+  })
+  await live(copy, async ({ deps, run }) => {
+    await reconcile(deps)
+    expect(await balanceOf(copy.database, accounts.receivable(network, payer, 'refund'))).toBe(5n * usd)
+    expect(await refund(copy.database, paid, 5n * usd)).toMatchObject({ status: 'paid_before' })
+    await run()
+    expect(await balanceOf(copy.database, accounts.receivable(network, payer, 'refund'))).toBe(0n)
+    expect(await received(payer)).toBe(5n * usd)
+  })
+}, 60_000)
+
+test('a restored data folder was not noticed, although the chain showed a payout that the books had forgotten', async () => {
+  const db = await openTestDatabase()
+  dbs.push(db)
+  const copy = await db.copy()
+  dbs.push(copy)
+  await live(db, async ({ run }) => {
+    await owe(db.database, testKey('payee that was forgotten').address, 10n * usd)
+    await run()
+  })
+  await live(copy, async ({ deps, alarms }) => {
+    const [log] = await chain.transferLogs(
+      testKey('payee that was forgotten').address,
+      startBlock,
+      (await chain.head()).number,
+    )
+    const [transfer] = await chain.transfersIn(log?.transaction as `0x${string}`)
+    expect(await explainPayout(deps, chain, transfer as NonNullable<typeof transfer>)).toBe('booked')
+    expect(alarms).toEqual(['restored'])
+    expect(await isRestoring(copy.database, network)).toBe(true)
+  })
+}, 60_000)
+
+test('n of a payout is never lowered, and one account has one open payout', async () => {
+  const [db] = dbs as [TestDatabase]
+  await expect(db.owner.query(`update payout set spent = false where state = 'paid'`)).rejects.toThrow('never lowered')
+  await expect(db.owner.query(`update payout set n = 0 where n = 1`)).rejects.toThrow('never lowered')
+  const make = () =>
+    db.database.transaction((tx) =>
+      createPayout(tx, {
+        id: ids.next('po'),
+        network,
+        payee: third,
+        amountMicro: 1n,
+        purpose: 'option',
+        from: [{ account: accounts.revenue(network, 'report'), amount: 1n }],
+        approved: false,
+        nowMs: systemClock.nowMs(),
+      }),
+    )
+  const outcomes = await Promise.all([make(), make(), make()])
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(['created', 'open', 'open'])
+})

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { PaidRoute, Sale } from '../contract/paid-call.ts'
+import type { Address } from '../kernel/address.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { silentLog } from '../kernel/log.ts'
+import { silentMetrics } from '../kernel/metrics.ts'
+import { accounts, owedTo, post } from '../ledger/index.ts'
+import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { creditUndelivered } from './credit-undelivered.ts'
+
+const network = 'eip155:8453'
+const payer: Address = `0x${'7'.repeat(40)}`
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+beforeEach(() => db.owner.query('delete from payment'))
+
+const reversed: string[] = []
+const run = (commit?: PaidRoute['commit']) =>
+  creditUndelivered({
+    database: db.database,
+    clock: systemClock,
+    log: silentLog,
+    metrics: silentMetrics,
+    routeOf: () => ({ id: 'test', ...(commit ? { commit } : {}) }) as PaidRoute,
+    reversalHooks: [
+      async (_tx, sale: Sale) => {
+        reversed.push(sale.paymentId)
+      },
+    ],
+  })
+
+let numbers = 0
+
+async function sold(more: { hoursAgo: number; delivered?: boolean; final?: boolean }): Promise<string> {
+  numbers += 1
+  const id = `pay_${numbers}`
+  await db.owner.query(
+    `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+       fingerprint, revocable, owner, lease_until, claimed_at, head_block, final, settled_at, delivered_at)
+     values ($1::text, 'served', $2, 'usdc', $3, sha256(convert_to($1::text, 'UTF8')), 'us', 'pay_to', 500, 0, 'test', '',
+       sha256(convert_to($1::text, 'UTF8')), false, 0, now(), now(), 1, $4, now() - $5::integer * interval '1 hour',
+       case when $6::boolean then now() end)`,
+    [id, network, payer, more.final ?? true, more.hoursAgo, more.delivered ?? false],
+  )
+  await db.database.transaction((tx) =>
+    post(tx, [
+      {
+        reference: `sale:${id}`,
+        kind: 'opening',
+        paymentId: id,
+        lines: [
+          { account: accounts.onchain(network, 'pay_to'), amount: 500n },
+          { account: accounts.revenue(network, 'test'), amount: -500n },
+        ],
+      },
+    ]),
+  )
+  return id
+}
+
+const stateOf = async (id: string) =>
+  (await db.owner.query('select state, reason from payment where id = $1', [id])).rows[0]
+const credit = () => owedTo(db.database, accounts.credit(network, payer))
+
+test('an undelivered answer had no age limit: after a day its price is credit, once, and its shares are reversed', async () => {
+  const old = await sold({ hoursAgo: 25 })
+  const others = [
+    await sold({ hoursAgo: 23 }),
+    await sold({ hoursAgo: 25, delivered: true }),
+    await sold({ hoursAgo: 25, final: false }),
+  ]
+  await run()
+  await run()
+  expect(await stateOf(old)).toEqual({ state: 'credited', reason: 'undelivered' })
+  for (const id of others) expect(await stateOf(id)).toMatchObject({ state: 'served' })
+  expect(await credit()).toBe(500n)
+  expect(reversed).toEqual([old])
+})
+
+test('a sale with an effect keeps it, and is not looked at again', async () => {
+  const before = await credit()
+  const id = await sold({ hoursAgo: 25 })
+  await run(async () => undefined)
+  await run()
+  expect(await stateOf(id)).toMatchObject({ state: 'served' })
+  expect(await credit()).toBe(before)
+})

@@ -1,0 +1,81 @@
+import type { PaidRoute, ReversalHook } from '../contract/paid-call.ts'
+import { type PaymentRecord, paymentColumns, toPaymentRecord } from '../contract/payment-record.ts'
+import { creditLines } from '../credit/credit-balance.ts'
+import { saleOf } from '../gate/finish-sale.ts'
+import { postingReference } from '../gate/sale-postings.ts'
+import { shelfLifeHours } from '../gate/store-claim.ts'
+import { takeBackLines } from '../gate/take-back.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { post } from '../ledger/index.ts'
+import type { Database, Tx } from '../store/database.ts'
+
+export type UndeliveredDeps = {
+  database: Database
+  clock: Clock
+  log: Log
+  metrics: Metrics
+  routeOf(routeId: string): PaidRoute | undefined
+  reversalHooks: readonly ReversalHook[]
+}
+
+const perRunMax = 200
+
+/**
+ * An answer that nobody fetched within its shelf life is no longer what was bought: the price becomes the payer's credit.
+ * Where the sale had an effect, a stamp or a subscription, that effect is what was bought, and it stands.
+ */
+export async function creditUndelivered(deps: UndeliveredDeps): Promise<void> {
+  const { rows } = await deps.database.query(
+    `select ${paymentColumns} from payment
+     where delivered_at is null and state = 'served' and final and not revocable and settled_at < $1
+     order by settled_at limit ${perRunMax}`,
+    [new Date(deps.clock.nowMs() - shelfLifeHours * 3_600_000)],
+  )
+  for (const payment of rows.map(toPaymentRecord))
+    try {
+      const route = deps.routeOf(payment.routeId)
+      if (route && !route.commit) await deps.database.transaction((tx) => creditOne(deps, tx, payment))
+      else await settleAsDelivered(deps, payment)
+    } catch (error) {
+      deps.log.error({ paymentId: payment.id, error: String(error) }, 'an undelivered answer could not be credited yet')
+    }
+}
+
+async function creditOne(deps: UndeliveredDeps, tx: Tx, payment: PaymentRecord): Promise<void> {
+  const { rowCount } = await tx.query(
+    `update payment set state = 'credited', reason = 'undelivered' where id = $1 and state = 'served' and delivered_at is null`,
+    [payment.id],
+  )
+  if (rowCount === 0) return
+  const { network, payer, amountMicro } = payment
+  await post(tx, [
+    {
+      reference: postingReference('undelivered', payment),
+      kind: 'undelivered',
+      paymentId: payment.id,
+      lines: [
+        ...(await takeBackLines(tx, payment, amountMicro)),
+        ...(await creditLines(tx, network, payer, amountMicro)),
+      ],
+    },
+  ])
+  const sale = saleOf(payment, {
+    reservation: null,
+    provisional: false,
+    transaction: payment.transaction ?? '',
+    settledAtMs: payment.settledAt?.getTime() ?? deps.clock.nowMs(),
+    feeMicro: 0n,
+  })
+  for (const hook of deps.reversalHooks) await hook(tx, sale, { reason: 'refund', micro: amountMicro })
+  deps.metrics.count('payments_recovered', { outcome: 'undelivered' })
+}
+
+/** Nothing is waiting for it any more, so it is not looked at again. */
+async function settleAsDelivered(deps: UndeliveredDeps, payment: PaymentRecord): Promise<void> {
+  await deps.database.query(`update payment set delivered_at = $2 where id = $1 and delivered_at is null`, [
+    payment.id,
+    new Date(deps.clock.nowMs()),
+  ])
+}

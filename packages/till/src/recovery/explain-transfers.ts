@@ -1,0 +1,241 @@
+import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
+import type { PaymentRecord } from '../contract/payment-record.ts'
+import { creditLines } from '../credit/credit-balance.ts'
+import { creditPayment, insertCredited } from '../gate/credit-payment.ts'
+import { findConflict } from '../gate/store-advance.ts'
+import type { Address } from '../kernel/address.ts'
+import type { Micro } from '../kernel/money.ts'
+import {
+  accounts,
+  type LedgerLine,
+  post,
+  postponeTransfer,
+  type TransferRow,
+  takeTransfer,
+  unexplainedTransfers,
+} from '../ledger/index.ts'
+import type { Tx } from '../store/database.ts'
+import type { ReconcileDeps, ReconciledAddress } from './reconcile.ts'
+
+const perRunMax = 1_000
+
+type Explained = 'pending' | 'credited' | 'review' | 'moved' | 'missing' | 'gap'
+
+/** Books each recorded transfer as what it is. One that cannot be explained now is tried again later, and holds up nobody. */
+export async function explainTransfers(
+  deps: ReconcileDeps,
+  chain: ChainPort,
+  targets: readonly ReconciledAddress[],
+): Promise<Map<'pay_to' | 'custody', number>> {
+  const counts = new Map<'pay_to' | 'custody', number>()
+  const network = chain.network.caip2
+  const ours = targets.map(({ address }) => address)
+  const rows = await unexplainedTransfers(deps.database, network, deps.clock.nowMs(), perRunMax, ours)
+  let gapUntil: bigint | undefined
+  let gapRead = false
+  for (const row of rows)
+    try {
+      // What left comes first: a payout that the books have forgotten shows that they were restored.
+      if (!gapRead && !ours.includes(row.sender)) {
+        gapUntil = await deps.gapUntil?.(network)
+        gapRead = true
+      }
+      const outcome = await explain(deps, targets, row, gapUntil)
+      const into = targets.find(({ address }) => address === row.recipient)
+      if (into && (outcome === 'credited' || outcome === 'review' || outcome === 'gap'))
+        counts.set(into.payee, (counts.get(into.payee) ?? 0) + 1)
+      if (outcome === 'pending' || outcome === 'missing')
+        await postponeTransfer(deps.database, row.id, deps.clock.nowMs())
+    } catch (error) {
+      if (error instanceof ChainUnreadable) throw error
+      deps.metrics.count('alarms', { alarm: 'transfer_unexplained' })
+      deps.log.error({ network, transaction: row.transaction, error: String(error) }, 'a transfer could not be booked')
+      await postponeTransfer(deps.database, row.id, deps.clock.nowMs())
+    }
+  return counts
+}
+
+async function explain(
+  deps: ReconcileDeps,
+  targets: readonly ReconciledAddress[],
+  row: TransferRow,
+  gapUntil: bigint | undefined,
+): Promise<Explained> {
+  const into = targets.find(({ address }) => address === row.recipient)
+  const outOf = targets.find(({ address }) => address === row.sender)
+  if (into && outOf) return bookBetween(deps, row, outOf, into)
+  if (outOf) return explainOutbound(deps, row, outOf)
+  if (!into) throw new Error('a transfer of addresses that are not ours')
+  if (row.nonce === undefined) return bookReview(deps, row, into)
+  const claim = await findConflict(deps.database, {
+    network: row.network,
+    asset: row.asset,
+    payer: row.sender,
+    nonce: row.nonce,
+    identifierHash: null,
+  })
+  if (claim) return explainClaimed(deps, row, into, claim)
+  if (gapUntil !== undefined && row.blockNumber <= gapUntil) return bookGap(deps, row, into)
+  if (into.exclusive === false) return bookReview(deps, row, into)
+  return creditUnclaimed(deps, row, into, row.nonce)
+}
+
+/** A transfer with the nonce of a claim pays that claim if it is exactly the one that was claimed; else it is credit. */
+async function explainClaimed(
+  deps: ReconcileDeps,
+  row: TransferRow,
+  into: ReconciledAddress,
+  claim: PaymentRecord,
+): Promise<Explained> {
+  const isOver = claim.state === 'failed' || claim.state === 'released'
+  const fits = claim.payTo === row.recipient && claim.amountMicro === row.amountMicro
+  if (fits && !isOver) return 'pending'
+  if (fits) {
+    deps.metrics.count('alarms', { alarm: 'paid_after_refusal' })
+    deps.log.error(
+      { paymentId: claim.id, transaction: row.transaction },
+      'an authorization was carried after it had been refused; its payer has the amount as credit',
+    )
+    await creditPayment(deps, claim, { ...row, status: 'confirmed', gasGwei: 0n }, 'landed_after_refusal')
+    return 'credited'
+  }
+  const credited = await book(deps, row, { as: 'credit', for: claim.id }, 'credit', async (tx) => [
+    { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
+    ...(await creditLines(tx, row.network, row.sender, row.amountMicro)),
+  ])
+  if (credited)
+    deps.log.warn(
+      { paymentId: claim.id, transaction: row.transaction, micro: row.amountMicro.toString() },
+      'a nonce was used for another transfer than the one claimed; its payer has that amount as credit',
+    )
+  return 'credited'
+}
+
+async function creditUnclaimed(
+  deps: ReconcileDeps,
+  row: TransferRow,
+  into: ReconciledAddress,
+  nonce: `0x${string}`,
+): Promise<Explained> {
+  const claim = {
+    id: deps.ids.next('pay'),
+    network: row.network,
+    asset: row.asset,
+    payer: row.sender,
+    nonce,
+    payTo: into.address,
+    payee: into.payee,
+    amountMicro: row.amountMicro,
+    validBefore: 0n,
+    routeId: 'inbound',
+    resource: '',
+    fingerprint: Buffer.alloc(32),
+    ref: null,
+    aff: null,
+    headBlock: row.blockNumber,
+  }
+  await insertCredited(deps, claim, { ...row, status: 'confirmed', gasGwei: 0n })
+  deps.log.warn(
+    { network: row.network, transaction: row.transaction },
+    'an authorization that nobody claimed was credited to its payer',
+  )
+  return 'credited'
+}
+
+/** What leaves PAY_TO is a withdrawal. What leaves custody is booked by whatever sent it, or is missing. */
+async function explainOutbound(deps: ReconcileDeps, row: TransferRow, outOf: ReconciledAddress): Promise<Explained> {
+  if (outOf.payee === 'pay_to') {
+    await book(deps, row, { as: 'withdrawal', for: row.recipient }, 'withdrawal', async () => [
+      { account: accounts.operator(row.network, 'usdc'), amount: row.amountMicro },
+      { account: accounts.onchain(row.network, 'pay_to'), amount: -row.amountMicro },
+    ])
+    return 'moved'
+  }
+  for (const books of deps.booksOutbound ?? []) if (await books(row)) return 'pending'
+  const { rowCount } = await deps.database.query(
+    `update transfer set missing = true where id = $1 and booked_as is null and not missing`,
+    [row.id],
+  )
+  if (rowCount > 0) {
+    deps.log.error(
+      { network: row.network, transaction: row.transaction, micro: row.amountMicro.toString() },
+      'money left custody and nothing of this node sent it',
+    )
+    await deps.onMissing?.(row)
+  }
+  return 'missing'
+}
+
+/** The operator moved money between addresses of this node, such as into custody so that affiliates can be paid. */
+async function bookBetween(
+  deps: ReconcileDeps,
+  row: TransferRow,
+  outOf: ReconciledAddress,
+  into: ReconciledAddress,
+): Promise<Explained> {
+  // Between two addresses of one payee nothing changes in the books.
+  if (outOf.payee === into.payee) {
+    await deps.database.transaction((tx) =>
+      takeTransfer(tx, row, { as: 'moved', for: row.recipient }, deps.clock.nowMs()),
+    )
+    return 'moved'
+  }
+  await book(deps, row, { as: 'funding', for: row.recipient }, 'funding', async () => [
+    { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
+    { account: accounts.onchain(row.network, outOf.payee), amount: -row.amountMicro },
+  ])
+  return 'moved'
+}
+
+/** A plain transfer: it is in the books as unmatched, and a person decides. */
+async function bookReview(deps: ReconcileDeps, row: TransferRow, into: ReconciledAddress): Promise<Explained> {
+  await book(deps, row, { as: 'review', for: row.sender }, 'unmatched', async (tx) => {
+    await tx.query(
+      `insert into inbound_review (network, transaction, log_index, block_number, sender, recipient, amount_micro, seen_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
+      [
+        row.network,
+        row.transaction,
+        row.position,
+        row.blockNumber,
+        row.sender,
+        row.recipient,
+        row.amountMicro,
+        new Date(deps.clock.nowMs()),
+      ],
+    )
+    return intoLines(row, into, row.amountMicro)
+  })
+  return 'review'
+}
+
+const intoLines = (row: TransferRow, into: ReconciledAddress, micro: Micro): LedgerLine[] => [
+  { account: accounts.onchain(row.network, into.payee), amount: micro },
+  { account: accounts.unmatched(row.network), amount: -micro },
+]
+
+/** Between the backup and the restore this may have been sold or credited: nobody gets it a second time. */
+async function bookGap(deps: ReconcileDeps, row: TransferRow, into: ReconciledAddress): Promise<Explained> {
+  await book(deps, row, { as: 'gap', for: row.sender }, 'restore_gap', async () => [
+    { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
+    { account: accounts.restoreGap(row.network), amount: -row.amountMicro },
+  ])
+  return 'gap'
+}
+
+/** One posting for one transfer; false when it was booked meanwhile. */
+async function book(
+  deps: ReconcileDeps,
+  row: TransferRow,
+  booking: { as: string; for: Address | string },
+  kind: string,
+  lines: (tx: Tx) => Promise<LedgerLine[]>,
+): Promise<boolean> {
+  return deps.database.transaction(async (tx) => {
+    const transfer = await takeTransfer(tx, row, booking, deps.clock.nowMs())
+    if (!transfer) return false
+    const reference = `${kind}:${row.network}:${row.transaction}:${row.position}#${transfer.turn}`
+    await post(tx, [{ reference, kind, transfer, lines: await lines(tx) }])
+    return true
+  })
+}

@@ -1,0 +1,273 @@
+import { type BlockRef, type ChainPort, ChainUnreadable } from '../chain/index.ts'
+import type { PaidRoute } from '../contract/paid-call.ts'
+import { expectedTransfer, type PaymentRecord } from '../contract/payment-record.ts'
+import { chainVerdict } from '../gate/chain-verdict.ts'
+import { creditPayment } from '../gate/credit-payment.ts'
+import type { Exposure } from '../gate/exposure.ts'
+import type { FinishSales } from '../gate/finish-sale.ts'
+import { isFinal } from '../gate/is-final.ts'
+import { type OtherUseReason, otherUseReason } from '../gate/other-use.ts'
+import type { Owner } from '../gate/owner.ts'
+import type { Confirmed } from '../gate/settle-payment.ts'
+import { endPayment, readAnswer } from '../gate/store-advance.ts'
+import { repairFlight } from '../gate/store-claim.ts'
+import type { Address } from '../kernel/address.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Micro } from '../kernel/money.ts'
+import { transfersOfNonce } from '../ledger/index.ts'
+import type { Database } from '../store/database.ts'
+import { CommitUnknown, StoreUnavailable } from '../store/errors.ts'
+import { recordedUpTo } from './store-reconcile.ts'
+import {
+  abandonedPayments,
+  markFinal,
+  markOwnerDead,
+  ownersNotYetDead,
+  paymentsCarriedBy,
+  paymentsIn,
+  watchedPayments,
+} from './store-recover.ts'
+
+export type RecoverDeps = {
+  database: Database
+  chains: ReadonlyMap<string, ChainPort>
+  clock: Clock
+  log: Log
+  metrics: Metrics
+  owner: Owner
+  finishSales: FinishSales
+  /** See Facilitator. */
+  settlementFee?(): Promise<Micro>
+  inclusionMicroMax: Micro
+  routeOf(routeId: string): PaidRoute | undefined
+  isOurs(network: string, address: Address): boolean
+  exposure: Pick<Exposure, 'hasRoom'>
+}
+
+const perRunMax = 500
+/** Payments looked at side by side; each of them asks the chain a question or two. */
+const atOnce = 16
+
+/**
+ * Brings every payment out of a middle state. It releases what was never submitted, finishes what was, and submits
+ * nothing: nobody is charged for a buyer who has gone.
+ */
+export async function recoverPayments(deps: RecoverDeps): Promise<void> {
+  await findDeadOwners(deps)
+  for (const payment of await abandonedPayments(deps.database, perRunMax))
+    await guarded(deps, payment, () => leaveOwner(deps, payment))
+  const unknown = await eachIn(deps, 'unknown', resolveUnknown)
+  deps.metrics.gauge('payments_unknown', unknown)
+  await eachIn(deps, 'settled', releaseHeld)
+  for (const chain of deps.chains.values()) await watchRefused(deps, chain)
+}
+
+/** A process is dead when PostgreSQL no longer holds its lock; what it worked on is then nobody's. */
+export async function findDeadOwners(deps: Pick<RecoverDeps, 'database' | 'owner' | 'clock'>): Promise<void> {
+  for (const owner of await ownersNotYetDead(deps.database))
+    if (owner !== deps.owner.id && !(await deps.owner.isAlive(owner)))
+      await markOwnerDead(deps.database, owner, deps.clock.nowMs())
+}
+
+async function leaveOwner(deps: RecoverDeps, payment: PaymentRecord): Promise<void> {
+  const submitted = payment.state === 'settling'
+  await endPayment(
+    deps.database,
+    { id: payment.id, from: [payment.state], to: submitted ? 'unknown' : 'released', reason: 'owner_gone' },
+    deps.clock.nowMs(),
+  )
+  deps.log.info({ paymentId: payment.id, was: payment.state }, 'took over a payment whose process is gone')
+}
+
+/** Looks at every one, page by page: those that cannot be resolved yet may be many, and stand before the others. */
+async function eachIn(
+  deps: RecoverDeps,
+  state: 'unknown' | 'settled',
+  work: (deps: RecoverDeps, payment: PaymentRecord) => Promise<void>,
+): Promise<number> {
+  let seen = 0
+  for (let after = ''; ; ) {
+    const page = await paymentsIn(deps.database, state, after, atOnce)
+    await Promise.all(page.map((payment) => guarded(deps, payment, () => work(deps, payment))))
+    seen += page.length
+    after = page.at(-1)?.id ?? ''
+    if (page.length < atOnce) return seen
+  }
+}
+
+/** One payment that cannot be resolved now must not keep the others waiting. */
+async function guarded(deps: RecoverDeps, payment: PaymentRecord, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    deps.log.warn({ paymentId: payment.id, error: String(error) }, 'a payment could not be resolved yet')
+  }
+}
+
+async function resolveUnknown(deps: RecoverDeps, payment: PaymentRecord): Promise<void> {
+  const chain = chainOf(deps, payment)
+  const result = await chainVerdict(chain, payment)
+  const nowMs = deps.clock.nowMs()
+  if (result.status === 'settled') await finishOrCredit(deps, chain, payment, result.evidence)
+  else if (result.status === 'spent_before') await creditPayment(deps, payment, result.evidence)
+  else if (result.status === 'failed')
+    await endPayment(deps.database, { id: payment.id, from: ['unknown'], to: 'failed', reason: result.reason }, nowMs)
+  else if (result.status === 'used_otherwise') {
+    if (await isFinal(chain, result.use))
+      await failOtherwise(deps, payment, otherUseReason(deps.isOurs, payment.network, result.use))
+  } else await endByRows(deps, chain, payment)
+}
+
+async function failOtherwise(deps: RecoverDeps, payment: PaymentRecord, reason: OtherUseReason): Promise<void> {
+  const ending = { id: payment.id, from: ['unknown'], to: 'failed', reason, final: true } as const
+  await endPayment(deps.database, ending, deps.clock.nowMs())
+  deps.metrics.count('payments_recovered', { outcome: reason })
+  deps.log.warn({ paymentId: payment.id, reason }, 'the nonce of a payment was used for something else')
+}
+
+/**
+ * Its time has passed, the nonce is spent in a final block, and no log of it is to be found near the claim. Every transfer
+ * that reached us up to there has its row, so the rows decide: nothing stays unknown for ever.
+ */
+async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
+  const final = await chain.finalizedBlock()
+  if (BigInt(final.timestamp) <= payment.validBefore) return
+  const { network, payer, nonce } = payment
+  if (!(await usedAndRecorded(deps, chain, payment))) return
+  const rows = await transfersOfNonce(deps.database, { network, sender: payer, nonce })
+  const ours = rows.filter(({ recipient }) => deps.isOurs(network, recipient))
+  const exact = ours.find(
+    (row) => row.bookedAs === null && row.recipient === payment.payTo && row.amountMicro === payment.amountMicro,
+  )
+  if (exact) await finishOrCredit(deps, chain, payment, { ...exact, status: 'confirmed', gasGwei: 0n })
+  else await failOtherwise(deps, payment, ours.length > 0 ? 'paid_otherwise' : 'nonce_used_elsewhere')
+}
+
+/**
+ * Whether the nonce was used by the last block up to which every transfer has its row. The newest final block is no
+ * measure: on a chain that finalizes every few seconds it is always ahead of the rows.
+ */
+async function usedAndRecorded(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<boolean> {
+  const recorded = await recordedUpTo(deps.database, payment.network)
+  return recorded >= 0n && (await chain.authorizationUsed(payment.payer, payment.nonce, recorded))
+}
+
+/** A paid buyer waits no longer than this for an effect that cannot be committed. */
+const commitPatienceMs = 60_000
+
+/** Served, or credited with an alarm when the effect keeps failing: money is never left hanging. */
+async function finishOrCredit(
+  deps: RecoverDeps,
+  chain: ChainPort,
+  payment: PaymentRecord,
+  evidence: Confirmed,
+): Promise<void> {
+  try {
+    await finish(deps, chain, payment, evidence)
+  } catch (error) {
+    const outage =
+      error instanceof StoreUnavailable || error instanceof CommitUnknown || error instanceof ChainUnreadable
+    if (outage || deps.clock.nowMs() - payment.claimedAt.getTime() < commitPatienceMs) throw error
+    deps.metrics.count('alarms', { alarm: 'sale_uncommitted' })
+    deps.log.error(
+      { paymentId: payment.id, route: payment.routeId, error: String(error) },
+      'a paid effect keeps failing; its price is credited',
+    )
+    await creditPayment(deps, payment, evidence, 'effect_failed')
+  }
+}
+
+async function finish(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord, evidence: Confirmed): Promise<void> {
+  const stored = await readAnswer(deps.database, payment.id)
+  if (!stored) return creditPayment(deps, payment, evidence, 'no_stored_answer')
+  const route = deps.routeOf(payment.routeId)
+  // Sold no more: nobody can ask for the answer again, and the effect that was paid for cannot be had.
+  if (!route) return creditPayment(deps, payment, evidence, 'route_gone')
+  const large = payment.amountMicro > deps.inclusionMicroMax
+  // Finality that cannot be read is finality not reached.
+  const settledFinally = await isFinal(chain, evidence).catch(() => false)
+  // Nobody waits for it any more: with the cap used up it is given once its block is final.
+  const noRoom = !payment.revocable && !settledFinally && !(await deps.exposure.hasRoom(payment.amountMicro))
+  const outcome = await deps.finishSales.finish({
+    claim: payment,
+    evidence,
+    ...(await settlementCost(deps, payment, evidence)),
+    reservation: stored.reservation,
+    hold: noRoom || (large && !settledFinally && !payment.revocable),
+    provisional: large && !settledFinally && payment.revocable,
+    commit: route.commit,
+    commitMany: route.commitMany,
+  })
+  deps.metrics.count('payments_recovered', { outcome: outcome.status })
+  deps.log.info({ paymentId: payment.id, outcome: outcome.status }, 'finished a payment that was left behind')
+}
+
+/** Its part of the gas when it was our own transaction, otherwise what the facilitator charges for it. */
+async function settlementCost(
+  deps: RecoverDeps,
+  payment: PaymentRecord,
+  evidence: Confirmed,
+): Promise<{ feeMicro: Micro; gasGwei: bigint }> {
+  // It was held after its costs had been posted with the settlement.
+  if (payment.state === 'settled') return { feeMicro: 0n, gasGwei: 0n }
+  const carried = await paymentsCarriedBy(deps.database, payment.network, evidence.transaction)
+  if (carried === undefined) return { feeMicro: (await deps.settlementFee?.()) ?? 0n, gasGwei: 0n }
+  return { feeMicro: 0n, gasGwei: (evidence.gasGwei + carried - 1n) / carried }
+}
+
+/** Paid, not revocable, above the limit: released once its block is final. */
+async function releaseHeld(deps: RecoverDeps, payment: PaymentRecord): Promise<void> {
+  const chain = chainOf(deps, payment)
+  const final = await chain.finalizedBlock()
+  if (payment.blockNumber === null || payment.transaction === null || final.number < payment.blockNumber) return
+  const evidence = await chain.settlementByTransaction(payment.transaction, expectedTransfer(payment))
+  if (evidence.status === 'confirmed' && evidence.blockNumber <= final.number)
+    await finishOrCredit(deps, chain, payment, evidence)
+}
+
+/** Anyone may still send an authorization that we refused; once its time has passed at a final block we look again. */
+async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> {
+  let final: BlockRef
+  try {
+    final = await chain.finalizedBlock()
+  } catch (error) {
+    if (error instanceof ChainUnreadable) return
+    throw error
+  }
+  const payments = await watchedPayments(deps.database, chain.network.caip2, final.timestamp, perRunMax)
+  for (const payment of payments)
+    await guarded(deps, payment, async () => {
+      if (await chain.authorizationUsed(payment.payer, payment.nonce, final.number)) {
+        // What reached us has its row, and is booked by it; until then nobody may be told that nothing moved.
+        if (!(await usedAndRecorded(deps, chain, payment))) return
+        const rows = await transfersOfNonce(deps.database, { ...payment, sender: payment.payer })
+        if (rows.some(({ bookedAs }) => bookedAs === null)) return
+      }
+      await markFinal(deps.database, [payment.id])
+    })
+}
+
+/** The flight counters against the rows of truth; a difference can only come from a crash between two statements. */
+export async function repairFlights(deps: Pick<RecoverDeps, 'database' | 'log'>): Promise<void> {
+  const { rows } = await deps.database.query<{ network: string; payer: `0x${string}` }>(
+    `select f.network, f.payer from payer_flight f
+     left join (select network, payer, count(*) as n, sum(amount_micro) as micro from payment
+                where state in ('claimed','settling','unknown') group by network, payer) t using (network, payer)
+     where f.in_flight <> coalesce(t.n, 0) or f.in_flight_micro <> coalesce(t.micro, 0)`,
+  )
+  for (const row of rows)
+    try {
+      if (await repairFlight(deps.database, row.network, row.payer))
+        deps.log.warn({ payer: row.payer }, 'in-flight count repaired')
+    } catch (error) {
+      deps.log.warn({ payer: row.payer, error: String(error) }, 'an in-flight count could not be repaired yet')
+    }
+}
+
+function chainOf(deps: RecoverDeps, payment: PaymentRecord): ChainPort {
+  const chain = deps.chains.get(payment.network)
+  if (!chain) throw new Error(`payment ${payment.id} is on ${payment.network}, which is not configured`)
+  return chain
+}

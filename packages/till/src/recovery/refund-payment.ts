@@ -1,0 +1,184 @@
+import type { PaidRoute, ReversalHook } from '../contract/paid-call.ts'
+import { type PaymentRecord, paymentColumns, toPaymentRecord } from '../contract/payment-record.ts'
+import { topUpRoutes } from '../credit/credit-balance.ts'
+import { saleOf } from '../gate/finish-sale.ts'
+import { readAnswer } from '../gate/store-advance.ts'
+import { takeBackLines } from '../gate/take-back.ts'
+import type { Address } from '../kernel/address.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Micro } from '../kernel/money.ts'
+import { accounts, type LedgerLine, lockBalances, owedTo } from '../ledger/index.ts'
+import { createPayout, refundAccount } from '../payouts/index.ts'
+import { writeAudit } from '../store/audit-log.ts'
+import type { Database, Tx } from '../store/database.ts'
+
+export type RefundRequest = { paymentId: string; amountMicro?: Micro; reason: string; by: string }
+
+export type RefundRequestOutcome =
+  | { status: 'asked'; amountMicro: Micro }
+  | { status: 'refused'; why: 'no_such_payment' | 'not_paid' | 'more_than_paid' | 'refunded_before' }
+
+/** Puts a refund down, once per payment; a running node carries it out. */
+export async function requestRefund(database: Database, request: RefundRequest): Promise<RefundRequestOutcome> {
+  return database.transaction(async (tx) => {
+    const payment = await lockPayment(tx, request.paymentId)
+    if (!payment) return { status: 'refused', why: 'no_such_payment' }
+    if (payment.state === 'refunded') return { status: 'refused', why: 'refunded_before' }
+    if (payment.state !== 'served' && payment.state !== 'credited') return { status: 'refused', why: 'not_paid' }
+    const amountMicro = request.amountMicro ?? payment.amountMicro
+    if (amountMicro <= 0n || amountMicro > payment.amountMicro) return { status: 'refused', why: 'more_than_paid' }
+    const { rowCount } = await tx.query(
+      `insert into refund (payment_id, amount_micro, reason, requested_by) values ($1, $2, $3, $4) on conflict do nothing`,
+      [payment.id, amountMicro, request.reason, request.by],
+    )
+    if (rowCount === 0) return { status: 'refused', why: 'refunded_before' }
+    await writeAudit(tx, {
+      actor: request.by,
+      action: 'refund.ask',
+      subject: payment.id,
+      details: { amount_micro: amountMicro.toString(), reason: request.reason },
+    })
+    return { status: 'asked', amountMicro }
+  })
+}
+
+export type RefundDeps = {
+  database: Database
+  clock: Clock
+  ids: Ids
+  log: Log
+  routeOf(routeId: string): PaidRoute | undefined
+  reversalHooks: readonly ReversalHook[]
+}
+
+type Asked = { payment_id: string; amount_micro: Micro; requested_by: string }
+
+/** Turns refunds that were asked for into payouts. One whose payment is not final waits, and so does all after a restore. */
+export async function carryOutRefunds(deps: RefundDeps): Promise<void> {
+  const { rows } = await deps.database.query<Asked>(
+    `select r.payment_id, r.amount_micro, r.requested_by from refund r join payment p on p.id = r.payment_id
+     where r.state = 'asked' and p.final
+       and not exists (select from restore_gap g where g.network = p.network and g.reconciled_at is null)
+     order by r.requested_at limit 100`,
+  )
+  for (const asked of rows)
+    try {
+      await deps.database.transaction((tx) => carryOut(deps, tx, asked))
+    } catch (error) {
+      deps.log.error({ paymentId: asked.payment_id, error: String(error) }, 'a refund could not be carried out yet')
+    }
+}
+
+async function carryOut(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
+  const payment = await lockPayment(tx, asked.payment_id)
+  const open = await tx.query(`select from refund where payment_id = $1 and state = 'asked' for update`, [
+    asked.payment_id,
+  ])
+  if (!payment || open.rowCount === 0) return
+  // A reorg took it for good after the refund was asked for: nobody holds anything that could be given back.
+  if (payment.state === 'failed' || payment.state === 'released') {
+    await decide(deps, tx, asked, 'refused', 'the payment no longer stands', null)
+    return
+  }
+  const lines = await debtorsOf(tx, payment, asked.amount_micro)
+  if (!lines) {
+    await decide(deps, tx, asked, 'refused', 'the credit was used meanwhile', null)
+    return
+  }
+  const payout = await createPayout(tx, {
+    id: deps.ids.next('po'),
+    network: payment.network,
+    payee: payment.payer,
+    amountMicro: asked.amount_micro,
+    purpose: 'refund',
+    account: refundAccount(payment),
+    subject: payment.id,
+    from: lines,
+    approved: true,
+    approvedBy: asked.requested_by,
+    nowMs: deps.clock.nowMs(),
+  })
+  if (payout.status === 'open') throw new Error(`${payout.id} refunds the same authorization`)
+  if (payment.state === 'served') await undoSale(deps, tx, payment, asked.amount_micro)
+  if (asked.amount_micro === payment.amountMicro)
+    await tx.query(`update payment set state = 'refunded', reason = 'refunded' where id = $1`, [payment.id])
+  await decide(deps, tx, asked, 'paying', null, payout.id)
+}
+
+/** Everyone's share in proportion; for a payment that is credit, that credit: what was used is not paid out again. */
+async function debtorsOf(tx: Tx, payment: PaymentRecord, micro: Micro): Promise<LedgerLine[] | undefined> {
+  const isCredit = payment.state === 'credited' || topUpRoutes.some((id) => id === payment.routeId)
+  if (!isCredit) return takeBackLines(tx, payment, micro)
+  const credit = accounts.credit(payment.network, payment.payer as Address)
+  await lockBalances(tx, [credit])
+  return (await owedTo(tx, credit)) < micro ? undefined : [{ account: credit, amount: micro }]
+}
+
+async function undoSale(deps: RefundDeps, tx: Tx, payment: PaymentRecord, micro: Micro): Promise<void> {
+  const stored = await readAnswer(tx, payment.id)
+  const sale = saleOf(payment, {
+    reservation: stored?.reservation ?? null,
+    provisional: false,
+    transaction: payment.transaction ?? '',
+    settledAtMs: payment.settledAt?.getTime() ?? deps.clock.nowMs(),
+    feeMicro: 0n,
+  })
+  // A part of the price keeps what was bought; all of it takes it back, where it can be taken.
+  if (micro === payment.amountMicro) await deps.routeOf(payment.routeId)?.revoke?.(tx, sale)
+  for (const hook of deps.reversalHooks) await hook(tx, sale, { reason: 'refund', micro })
+}
+
+async function decide(
+  deps: RefundDeps,
+  tx: Tx,
+  asked: Asked,
+  state: 'paying' | 'refused',
+  outcome: string | null,
+  payoutId: string | null,
+): Promise<void> {
+  await tx.query(`update refund set state = $2, outcome = $3, payout_id = $4, decided_at = $5 where payment_id = $1`, [
+    asked.payment_id,
+    state,
+    outcome,
+    payoutId,
+    new Date(deps.clock.nowMs()),
+  ])
+}
+
+async function lockPayment(tx: Tx, id: string): Promise<PaymentRecord | undefined> {
+  const { rows } = await tx.query(`select ${paymentColumns} from payment where id = $1 for update`, [id])
+  return rows[0] && toPaymentRecord(rows[0])
+}
+
+export type RefundStatus = {
+  state: 'asked' | 'paying' | 'refused'
+  outcome: string | null
+  amountMicro: Micro
+  payout: { id: string; state: string; transaction: string | null } | null
+}
+
+export async function readRefund(database: Database, paymentId: string): Promise<RefundStatus | undefined> {
+  const { rows } = await database.query<{
+    state: RefundStatus['state']
+    outcome: string | null
+    amount_micro: Micro
+    payout_id: string | null
+    payout_state: string | null
+    transaction: string | null
+  }>(
+    `select r.state, r.outcome, r.amount_micro, r.payout_id, p.state as payout_state, p.transaction
+     from refund r left join payout p on p.id = r.payout_id where r.payment_id = $1`,
+    [paymentId],
+  )
+  const row = rows[0]
+  if (!row) return undefined
+  const { payout_id: id, payout_state: state, transaction } = row
+  return {
+    state: row.state,
+    outcome: row.outcome,
+    amountMicro: row.amount_micro,
+    payout: id === null || state === null ? null : { id, state, transaction },
+  }
+}

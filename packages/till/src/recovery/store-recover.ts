@@ -1,0 +1,76 @@
+import { type PaymentRecord, paymentColumns, toPaymentRecord } from '../contract/payment-record.ts'
+import type { Sql } from '../store/database.ts'
+
+export async function ownersNotYetDead(sql: Sql): Promise<bigint[]> {
+  const { rows } = await sql.query<{ owner: bigint }>(`select owner from payment_owner where dead_at is null`)
+  return rows.map((row) => row.owner)
+}
+
+export async function markOwnerDead(sql: Sql, owner: bigint, nowMs: number): Promise<void> {
+  await sql.query(`update payment_owner set dead_at = $2 where owner = $1 and dead_at is null`, [
+    owner,
+    new Date(nowMs),
+  ])
+}
+
+/** Unfinished payments whose owner is dead or has held them longer than any request may take. */
+export async function abandonedPayments(sql: Sql, limit: number): Promise<PaymentRecord[]> {
+  return read(
+    sql,
+    `where state in ('claimed','settling') and (lease_until < lease_now() or owner in (select owner from payment_owner where dead_at is not null))
+     order by claimed_at limit $1`,
+    [limit],
+  )
+}
+
+/** A page of them, behind the payment named last. */
+export async function paymentsIn(
+  sql: Sql,
+  state: 'unknown' | 'settled',
+  afterId: string,
+  limit: number,
+): Promise<PaymentRecord[]> {
+  return read(sql, `where state = $1 and id > $2 order by id limit $3`, [state, afterId, limit])
+}
+
+/** Refused authorizations whose time has passed at a final block: they have landed by now, or never will. */
+export async function watchedPayments(
+  sql: Sql,
+  network: string,
+  finalTimestamp: number,
+  limit: number,
+): Promise<PaymentRecord[]> {
+  return read(
+    sql,
+    `where state in ('failed','released') and not final and network = $1 and valid_before < $2 order by valid_before limit $3`,
+    [network, finalTimestamp, limit],
+  )
+}
+
+export async function notFinalUpTo(sql: Sql, network: string, block: bigint, limit: number): Promise<PaymentRecord[]> {
+  return read(
+    sql,
+    `where not final and state in ('settled','served','credited') and network = $1 and block_number <= $2 order by block_number limit $3`,
+    [network, block, limit],
+  )
+}
+
+export async function markFinal(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql.query(`update payment set final = true, provisional = false where id = any($1::text[])`, [ids])
+}
+
+async function read(sql: Sql, where: string, values: readonly unknown[]): Promise<PaymentRecord[]> {
+  const { rows } = await sql.query(`select ${paymentColumns} from payment ${where}`, values)
+  return rows.map(toPaymentRecord)
+}
+
+/** How many payments one of our own transactions carried; undefined when it is somebody else's. */
+export async function paymentsCarriedBy(sql: Sql, network: string, transaction: string): Promise<bigint | undefined> {
+  const { rows } = await sql.query<{ carried: number }>(
+    `select cardinality(reference_ids) as carried from settlement_transaction
+     where network = $1 and (hash = $2 or $2 = any(earlier_hashes)) and purpose = 'settle'`,
+    [network, transaction],
+  )
+  const carried = rows[0]?.carried
+  return carried === undefined || carried === 0 ? undefined : BigInt(carried)
+}

@@ -1,0 +1,203 @@
+import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
+import type { ReversalHook } from '../contract/paid-call.ts'
+import { expectedTransfer, type PaymentRecord } from '../contract/payment-record.ts'
+import { saleOf } from '../gate/finish-sale.ts'
+import { type FinishedClaim, postingReference } from '../gate/sale-postings.ts'
+import type { Confirmed } from '../gate/settle-payment.ts'
+import { readAnswer } from '../gate/store-advance.ts'
+import { takeBackLines } from '../gate/take-back.ts'
+import { type Micro, smallerOf } from '../kernel/money.ts'
+import {
+  type Account,
+  accounts,
+  type LedgerTransaction,
+  lockBalances,
+  owedTo,
+  post,
+  releaseTransfer,
+  type TransferTurn,
+} from '../ledger/index.ts'
+import type { Tx } from '../store/database.ts'
+import type { RecoverDeps } from './recover.ts'
+import { markFinal, notFinalUpTo } from './store-recover.ts'
+
+export type FinalityDeps = RecoverDeps & { reversalHooks: readonly ReversalHook[] }
+
+const perRunMax = 2_000
+
+/** Marks what is final, and undoes what a reorg took away. */
+export async function watchFinality(deps: FinalityDeps): Promise<void> {
+  for (const chain of deps.chains.values())
+    try {
+      await watchChain(deps, chain)
+    } catch (error) {
+      // The other chains go on: exposure that never becomes final would stop their sales too.
+      if (!(error instanceof ChainUnreadable)) throw error
+      deps.log.warn({ network: chain.network.caip2, error: error.message }, 'finality could not be read')
+    }
+}
+
+async function watchChain(deps: FinalityDeps, chain: ChainPort): Promise<void> {
+  const final = await chain.finalizedBlock()
+  const payments = await notFinalUpTo(deps.database, chain.network.caip2, final.number, perRunMax)
+  for (const [blockNumber, group] of groupByBlock(payments)) await judgeBlock(deps, chain, blockNumber, group)
+}
+
+function groupByBlock(payments: readonly PaymentRecord[]): Map<bigint, PaymentRecord[]> {
+  const groups = new Map<bigint, PaymentRecord[]>()
+  for (const payment of payments) {
+    if (payment.blockNumber === null) continue
+    const group = groups.get(payment.blockNumber)
+    if (group) group.push(payment)
+    else groups.set(payment.blockNumber, [payment])
+  }
+  return groups
+}
+
+async function judgeBlock(
+  deps: FinalityDeps,
+  chain: ChainPort,
+  number: bigint,
+  payments: readonly PaymentRecord[],
+): Promise<void> {
+  const canonical = await chain.blockHash(number)
+  if (canonical === undefined) return
+  // One read settles all payments of a block that is still there.
+  const there = payments.filter((payment) => payment.blockHash === canonical && payment.state !== 'settled')
+  if (there.length > 0)
+    await markFinal(
+      deps.database,
+      there.map((payment) => payment.id),
+    )
+  for (const payment of payments)
+    if (payment.blockHash !== canonical)
+      try {
+        await afterReorg(deps, chain, payment)
+      } catch (error) {
+        // One that cannot be undone now must not keep the others from becoming final.
+        if (error instanceof ChainUnreadable) throw error
+        deps.metrics.count('alarms', { alarm: 'reorg_not_undone' })
+        deps.log.error({ paymentId: payment.id, error: String(error) }, 'a reorganised payment could not be undone yet')
+      }
+}
+
+async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
+  if (payment.transaction === null) return
+  const evidence = await chain.settlementByTransaction(payment.transaction, expectedTransfer(payment))
+  if (evidence.status === 'could_not_read') return
+  if (evidence.status === 'confirmed' && evidence.position === payment.logPosition)
+    return moveTo(deps, payment, evidence)
+  const stored = await readAnswer(deps.database, payment.id)
+  await deps.database.transaction((tx) => undo(deps, tx, payment, stored?.reservation ?? null))
+  deps.metrics.count('alarms', { alarm: 'reorg' })
+  deps.log.error(
+    { paymentId: payment.id, block: payment.blockHash },
+    'a reorg took a payment away; its postings are reversed',
+  )
+}
+
+/** The same transfer in another block. */
+async function moveTo(deps: FinalityDeps, payment: PaymentRecord, place: Confirmed): Promise<void> {
+  await deps.database.transaction(async (tx) => {
+    await tx.query(`update payment set block_number = $2, block_hash = $3 where id = $1 and block_hash = $4`, [
+      payment.id,
+      place.blockNumber,
+      place.blockHash,
+      payment.blockHash,
+    ])
+    await tx.query(
+      `update transfer set block_number = $4, block_hash = $5 where network = $1 and transaction = $2 and position = $3`,
+      [payment.network, payment.transaction, payment.logPosition, place.blockNumber, place.blockHash],
+    )
+  })
+}
+
+/** Back to unknown: the authorization may land again, and is then finished anew under a reference of its own. */
+async function undo(
+  deps: FinalityDeps,
+  tx: Tx,
+  payment: PaymentRecord,
+  reservation: PaymentReservation,
+): Promise<void> {
+  const { rowCount } = await tx.query(
+    `with moved as (
+       update payment set state = 'unknown', reason = 'reorged', reorgs = reorgs + 1, block_number = null, block_hash = null,
+         log_position = null, provisional = false, ended_at = null
+       where id = $1 and block_hash = $2 and state = $3 returning network, payer, amount_micro)
+     insert into payer_flight as f (network, payer, in_flight, in_flight_micro) select network, payer, 1, amount_micro from moved
+     on conflict (network, payer) do update set in_flight = f.in_flight + 1, in_flight_micro = f.in_flight_micro + excluded.in_flight_micro`,
+    [payment.id, payment.blockHash, payment.state],
+  )
+  if (rowCount === 0) return
+  await post(tx, [{ ...(await reversal(tx, payment)), transfer: await reversedTransfer(tx, payment) }])
+  if (payment.state !== 'served') return
+  const sale = saleOf(payment, {
+    reservation,
+    provisional: false,
+    transaction: payment.transaction ?? '',
+    settledAtMs: payment.settledAt?.getTime() ?? deps.clock.nowMs(),
+    feeMicro: 0n,
+  })
+  await deps.routeOf(payment.routeId)?.revoke?.(tx, sale)
+  for (const hook of deps.reversalHooks) await hook(tx, sale, { reason: 'reorg', micro: sale.amountMicro })
+}
+
+async function reversedTransfer(tx: Tx, payment: PaymentRecord): Promise<TransferTurn> {
+  const { network, asset, transaction, logPosition } = payment
+  const released =
+    transaction !== null &&
+    logPosition !== null &&
+    (await releaseTransfer(tx, { network, asset, transaction, position: logPosition }, payment.id))
+  if (!released) throw new Error(`the transfer of ${payment.id} is not booked for it`)
+  return released
+}
+
+type PaymentReservation = NonNullable<Awaited<ReturnType<typeof readAnswer>>>['reservation']
+
+/** What can be taken back reverses the posting; credit that was used is owed by its payer, anything else is our loss. */
+async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise<LedgerTransaction> {
+  const { network, amountMicro } = payment
+  const reference = `${postingReference('reorg', payment)}:${payment.blockHash}`
+  // Its effect gave the money on: everyone's part is taken back, and what is spent is owed by whoever spent it.
+  if (payment.payee === 'custody' && payment.state === 'served')
+    return {
+      reference,
+      kind: 'reorg',
+      paymentId: payment.id,
+      lines: [
+        ...(await takeBackLines(tx, payment, amountMicro)),
+        { account: accounts.onchain(network, 'custody'), amount: -amountMicro },
+      ],
+    }
+  const { account, atMostMicro, restOf = accounts.reorgLoss(network) } = await takenBackFrom(tx, payment)
+  const backMicro = smallerOf(atMostMicro, amountMicro)
+  const lostMicro = amountMicro - backMicro
+  return {
+    reference,
+    kind: 'reorg',
+    paymentId: payment.id,
+    lines: [
+      ...(backMicro > 0n ? [{ account, amount: backMicro }] : []),
+      ...(lostMicro > 0n ? [{ account: restOf, amount: lostMicro }] : []),
+      { account: accounts.onchain(network, payment.payee), amount: -amountMicro },
+    ],
+  }
+}
+
+type TakenBack = { account: Account; atMostMicro: Micro; restOf?: Account }
+
+async function takenBackFrom(tx: Tx, payment: PaymentRecord): Promise<TakenBack> {
+  const { network, amountMicro } = payment
+  if (payment.state === 'settled') return { account: accounts.clearingPayments(network), atMostMicro: amountMicro }
+  if (payment.state === 'credited') {
+    const credit = accounts.credit(network, payment.payer)
+    await lockBalances(tx, [credit])
+    return {
+      account: credit,
+      atMostMicro: await owedTo(tx, credit),
+      restOf: accounts.receivable(network, payment.payer, 'credit'),
+    }
+  }
+  const revenue = accounts.revenue(network, payment.routeId)
+  return { account: revenue, atMostMicro: payment.revocable ? amountMicro : 0n }
+}

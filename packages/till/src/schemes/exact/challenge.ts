@@ -1,0 +1,127 @@
+import { creditRequirements, takesCredit } from '../../contract/credit-terms.ts'
+import { type Offers, offeredRequest } from '../../contract/offers.ts'
+import type { PaidCall } from '../../contract/paid-call.ts'
+import { type Terms, toRequirements } from '../../contract/terms.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { formatUsd, type Micro } from '../../kernel/money.ts'
+import { Problem, problemBody } from '../../kernel/problem.ts'
+import { bindingTag, bindingVersion } from '../../kernel/request-binding.ts'
+
+export type Challenge = { paymentRequired: string; body: string }
+
+export type ChallengeDeps = {
+  clock: Clock
+  offers: Offers
+  serviceName: string
+  docsOrigin: string
+  termsOf(call: PaidCall): Terms[]
+  /** False where nobody can pay from credit. */
+  credit?: boolean
+}
+
+/** Rebuilt this often, so that signed offers are always fresh enough to be honoured for minutes. */
+const challengeAgeMsMax = 30_000
+const challengesKeptMax = 4_096
+/** An address is repeated in header, body and every offer: long ones of a stranger's making are not remembered. */
+const keptUrlMax = 1_024
+
+/** Clients and proxies have been seen to fail on longer headers; what does not fit is left to the body. */
+export const paymentRequiredBytesMax = 3_060
+
+const identifierExtension = {
+  info: { required: false },
+  schema: { type: 'object', properties: { id: { type: 'string' } } },
+}
+
+const bindingExtension = {
+  info: { version: bindingVersion, tag: bindingTag },
+  schema: { type: 'object', properties: { salt: { type: 'string' } } },
+}
+
+/** Builds 402s from configuration and declarations alone, and keeps the recent ones: the unpaid path does no I/O. */
+export function createChallenges(deps: ChallengeDeps) {
+  const kept = new Map<string, { challenge: Challenge; builtAtMs: number }>()
+
+  function build(call: PaidCall): Challenge {
+    const terms = deps.termsOf(call)
+    const [first] = terms
+    const accepts = terms.map(toRequirements)
+    // Behind what every client knows, so that none is led astray.
+    if (deps.credit !== false && first !== undefined && takesCredit(call.route)) accepts.push(creditRequirements(first))
+    const resource = {
+      url: call.resourceUrl,
+      description: call.route.description,
+      mimeType: call.route.mimeType,
+      serviceName: deps.serviceName,
+    }
+    const offers = deps.offers.sign(call, terms)
+    return {
+      paymentRequired: fittingHeader(call, { resource, accepts, offers }),
+      body: challengeBody(call, deps.docsOrigin, { resource, accepts, offers }, terms[0]?.amountMicro ?? 0n),
+    }
+  }
+
+  return {
+    /** Problem-specific 402s (an invalid or failed payment) share the header and bring a body of their own. */
+    header(call: PaidCall): string {
+      return this.of(call).paymentRequired
+    },
+    of(call: PaidCall): Challenge {
+      // Wrong input is echoed in the body, so such a challenge is not worth keeping; nor is one that fills the memory.
+      if (call.inputProblem || call.resourceUrl.length > keptUrlMax) return build(call)
+      const key = `${call.route.id} ${call.priceMicro} ${offeredRequest(call) ?? ''} ${call.resourceUrl}`
+      const known = kept.get(key)
+      const nowMs = deps.clock.monotonicMs()
+      if (known && nowMs - known.builtAtMs < challengeAgeMsMax) return known.challenge
+      const challenge = build(call)
+      kept.delete(key)
+      kept.set(key, { challenge, builtAtMs: nowMs })
+      if (kept.size > challengesKeptMax) kept.delete(kept.keys().next().value as string)
+      return challenge
+    },
+  }
+}
+
+export type Challenges = ReturnType<typeof createChallenges>
+
+type Parts = { resource: unknown; accepts: unknown[]; offers: unknown[] }
+
+/** All of it where it fits; otherwise fewer offers (the body has them all), and at last no discovery block. */
+function fittingHeader(call: PaidCall, parts: Parts): string {
+  const { bazaar } = call.route
+  for (let kept = parts.offers.length; kept >= 0; kept -= 1) {
+    const header = encodeHeader({ ...parts, offers: parts.offers.slice(0, kept) }, bazaar)
+    if (header.length <= paymentRequiredBytesMax) return header
+  }
+  return encodeHeader({ ...parts, offers: [] }, undefined)
+}
+
+function encodeHeader({ resource, accepts, offers }: Parts, bazaar: PaidCall['route']['bazaar']): string {
+  const paymentRequired = {
+    x402Version: 2,
+    error: 'Payment required',
+    resource,
+    accepts,
+    extensions: {
+      ...(bazaar === undefined ? {} : { bazaar }),
+      'payment-identifier': identifierExtension,
+      'request-binding': bindingExtension,
+      ...(offers.length === 0 ? {} : { 'offer-receipt': { info: { offers }, schema: { type: 'object' } } }),
+    },
+  }
+  return Buffer.from(JSON.stringify(paymentRequired)).toString('base64')
+}
+
+function challengeBody(call: PaidCall, docsOrigin: string, parts: Parts, priceMicro: Micro): string {
+  const problem = new Problem('payment_required', {
+    detail: `This answer costs ${formatUsd(priceMicro)} USDC.`,
+    extra: {
+      x402Version: 2,
+      price_usd: formatUsd(priceMicro),
+      price_micro: priceMicro.toString(),
+      ...parts,
+      ...(call.inputProblem ? { input_problem: problemBody(call.inputProblem, docsOrigin) } : {}),
+    },
+  })
+  return JSON.stringify(problemBody(problem, docsOrigin))
+}

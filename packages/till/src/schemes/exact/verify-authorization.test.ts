@@ -1,0 +1,88 @@
+import { privateKeyToAccount } from 'viem/accounts'
+import { expect, test } from 'vitest'
+import type { ChainPort } from '../../chain/index.ts'
+import { base, termsOn } from '../../gate/pure-call.fixture.ts'
+import { fromHex, toHex } from '../../kernel/bytes.ts'
+import { hashTransferAuthorization, usdcDomainSeparator } from '../../kernel/eip3009.ts'
+import type { DecodedPayment } from './decode-payment.ts'
+import { checkSignature, checkWindow } from './verify-authorization.ts'
+
+const nowSeconds = 1_000_000
+const terms = termsOn(base)
+const windowOf = (validAfter: number, validBefore: number) =>
+  checkWindow(
+    { authorization: { validAfter: BigInt(validAfter), validBefore: BigInt(validBefore) } } as DecodedPayment,
+    terms,
+    nowSeconds,
+  )
+const tooEarly = 'invalid_exact_evm_payload_authorization_valid_after'
+const tooShortOrLong = 'invalid_exact_evm_payload_authorization_valid_before'
+
+test('an authorization must be valid now, long enough to settle and no longer than was asked', () => {
+  expect(windowOf(nowSeconds, nowSeconds + 12)).toEqual({ status: 'valid' })
+  expect(windowOf(0, nowSeconds + terms.maxTimeoutSeconds + 30)).toEqual({ status: 'valid' })
+  expect(windowOf(nowSeconds + 1, nowSeconds + 60)).toMatchObject({ status: 'invalid', reason: tooEarly })
+  expect(windowOf(0, nowSeconds + 11)).toMatchObject({
+    status: 'invalid',
+    reason: tooShortOrLong,
+    detail: 'The authorization must be valid for at least 12 s more.',
+  })
+  expect(windowOf(0, nowSeconds + terms.maxTimeoutSeconds + 31)).toMatchObject({
+    status: 'invalid',
+    reason: tooShortOrLong,
+    detail: `The authorization must run out within ${terms.maxTimeoutSeconds} s.`,
+  })
+})
+
+const account = privateKeyToAccount(`0x${'5a'.repeat(32)}`)
+const separator = usdcDomainSeparator({ ...base.usdc, chainId: base.chainId })
+const authorization = {
+  from: account.address.toLowerCase() as `0x${string}`,
+  to: terms.payTo,
+  value: 20_000n,
+  validAfter: 0n,
+  validBefore: 2_000_000n,
+  nonce: `0x${'33'.repeat(32)}` as const,
+}
+const digest = toHex(hashTransferAuthorization(separator, authorization))
+const asked: unknown[] = []
+const chainSaying = (verdict: 'valid' | 'invalid' | 'could_not_check') =>
+  ({
+    checkContractSignature: async (...given: unknown[]) => {
+      asked.push(given)
+      return verdict
+    },
+  }) as unknown as ChainPort
+const check = (signature: `0x${string}`, verdict: 'valid' | 'invalid' | 'could_not_check', of = authorization) =>
+  checkSignature({ authorization: of, signature } as unknown as DecodedPayment, separator, chainSaying(verdict))
+
+test('the payer’s own signature needs no chain', async () => {
+  asked.length = 0
+  const signature = await account.sign({ hash: digest })
+  expect(await check(signature, 'invalid')).toEqual({
+    status: 'valid',
+    by: 'key',
+    digest: Buffer.from(fromHex(digest)),
+  })
+  expect(asked).toEqual([])
+})
+
+test('whatever does not recover to the payer is for its contract to judge', async () => {
+  const signature = await account.sign({ hash: digest })
+  const others: [`0x${string}`, typeof authorization][] = [
+    [signature, { ...authorization, value: 20_001n }],
+    [`${signature}00`, authorization],
+    [toHex(fromHex(signature).subarray(0, 64)), authorization],
+  ]
+  for (const [given, of] of others) {
+    asked.length = 0
+    const signed = hashTransferAuthorization(separator, of)
+    expect(await check(given, 'valid', of)).toEqual({ status: 'valid', by: 'contract', digest: signed })
+    expect(asked).toEqual([[of.from, toHex(signed), given]])
+    expect(await check(given, 'invalid', of)).toMatchObject({
+      status: 'invalid',
+      reason: 'invalid_exact_evm_payload_signature',
+    })
+    expect(await check(given, 'could_not_check', of)).toMatchObject({ status: 'could_not_check' })
+  }
+})
