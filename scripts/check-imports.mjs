@@ -1,87 +1,111 @@
-// The direction of imports: a file imports only from its own folder and from floors below it.
+// The direction of imports: a package imports only from packages below it, a folder only from its own files and from
+// folders below it. The order of the lists is the architecture.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const source = join(root, 'packages', 'node', 'src')
 
-// Top to bottom. Shops share a floor: they see each other only through index.ts.
-const shops = [
-  'tokens',
-  'matrix',
-  'subscriptions',
-  'rewards',
-  'citations',
-  'royalties',
-  'market',
-  'identity',
-  'mesh',
-  'discovery',
-  'till',
-  'console',
-]
-const floors = [
-  'http',
-  'payments',
-  'payouts',
-  'ledger',
-  'proofs',
-  'outbound',
-  'chain',
-  'devnet',
-  'signing',
-  'jobs',
-  'store',
-  'kernel',
-]
-const height = new Map([
-  ...shops.map((name) => [name, floors.length]),
-  ...floors.map((name, index) => [name, floors.length - 1 - index]),
-])
+/** What each package may import, besides its own files. */
+const packages = {
+  cli: ['sdk', 'node', 'till'],
+  web: ['sdk'],
+  node: ['till'],
+  sdk: [],
+  till: [],
+}
 
-// The composition root wires everything; nothing imports it but the outside.
-const compositionFiles = new Set(['main.ts', 'node.ts', 'config.ts', 'index.ts', 'start-summary.ts'])
-const compositionFolders = new Set(['compose', 'configuration'])
+/** Top to bottom. Folders that share a line see each other only through index.ts. */
+const folders = {
+  node: [
+    ['compose', 'configuration'],
+    [
+      'tokens',
+      'matrix',
+      'subscriptions',
+      'rewards',
+      'citations',
+      'royalties',
+      'market',
+      'identity',
+      'mesh',
+      'discovery',
+      'till',
+      'console',
+    ],
+    ['http'],
+    ['outbound'],
+    ['devnet'],
+  ],
+  till: [
+    ['recovery'],
+    ['gate'],
+    ['credit'],
+    ['entitlements'],
+    ['schemes'],
+    ['facilitators'],
+    ['contract'],
+    ['payouts'],
+    ['ledger'],
+    ['proofs'],
+    ['chain'],
+    ['signing'],
+    ['jobs'],
+    ['store'],
+    ['kernel'],
+  ],
+}
+
+const slashes = (path) => path.split(sep).join('/')
+const isTest = (path) => /\.(test|fixture)\.tsx?$/.test(path) || /(^|\/)testing\.ts$/.test(path)
+const problems = []
 
 function* filesBelow(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) yield* filesBelow(path)
-    else if (entry.name.endsWith('.ts')) yield path
+    else if (/\.tsx?$/.test(entry.name)) yield path
   }
 }
 
-const isTest = (path) => /\.(test|fixture)\.ts$/.test(path) || /(^|\/)(testing|test-deps)\.ts$/.test(path)
-const problems = []
-
-for (const path of filesBelow(source)) {
-  const name = relative(source, path).split(sep).join('/')
-  const text = readFileSync(path, 'utf8')
-  if (!name.includes('/') || isTest(name)) continue
-  const folder = name.split('/')[0]
-  if (compositionFolders.has(folder)) continue
-  if (!height.has(folder)) problems.push(`${name}: ${folder}/ has no floor in scripts/check-imports.mjs`)
-  for (const match of text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)) {
-    const target = relative(source, resolve(dirname(path), match[1]))
-      .split(sep)
-      .join('/')
-    if (target.startsWith('..')) continue
-    const targetFolder = target.includes('/') ? target.split('/')[0] : ''
-    if (targetFolder === folder) continue
-    if (compositionFolders.has(targetFolder) || (targetFolder === '' && compositionFiles.has(target)))
-      problems.push(`${name}: imports the composition root (${target})`)
-    else if ((height.get(targetFolder) ?? -1) > height.get(folder))
-      problems.push(`${name}: imports ${target}, which is above it`)
-    else if (height.get(targetFolder) === height.get(folder) && !target.endsWith('/index.ts'))
-      problems.push(`${name}: imports ${target} past its index.ts`)
-  }
+/** The longest listed folder that holds the file; files at the top of a package compose it and have none. */
+function placeOf(lines, file) {
+  const names = lines.flat().filter((name) => file.startsWith(`${name}/`))
+  const name = names.sort((a, b) => b.length - a.length)[0]
+  return name === undefined ? undefined : { name, line: lines.findIndex((line) => line.includes(name)) }
 }
 
-const sdk = join(root, 'packages', 'sdk', 'src')
-for (const path of filesBelow(sdk))
-  if (/from '@assay\/node|packages\/node/.test(readFileSync(path, 'utf8')) && !isTest(path))
-    problems.push(`${relative(root, path)}: the sdk must not import the node`)
+function checkWithin(name, lines, file, target) {
+  const [from, to] = [placeOf(lines, file), placeOf(lines, target)]
+  const where = `packages/${name}/src/${file}`
+  if (!from && file.includes('/')) problems.push(`${where}: its folder is not listed in scripts/check-imports.mjs`)
+  if (!from || from.name === to?.name) return
+  if (!to && from.line > 0) problems.push(`${where}: imports ${target}, which composes the package`)
+  else if (to && to.line < from.line) problems.push(`${where}: imports ${target}, which is above it`)
+  else if (to?.line === from.line && !target.endsWith('/index.ts'))
+    problems.push(`${where}: imports ${target} past its index.ts`)
+}
+
+for (const [name, allowed] of Object.entries(packages)) {
+  const source = join(root, 'packages', name, 'src')
+  for (const path of filesBelow(source)) {
+    const file = slashes(relative(source, path))
+    if (isTest(file)) continue
+    for (const [, specifier] of readFileSync(path, 'utf8').matchAll(
+      /(?:from|import)\s*\(?\s*'(\.[^']+|@assay\/[^']+)'/g,
+    )) {
+      const other = /^@assay\/([^/]+)/.exec(specifier)?.[1]
+      if (other !== undefined) {
+        if (!allowed.includes(other)) problems.push(`packages/${name}/src/${file}: imports @assay/${other}`)
+        continue
+      }
+      const target = slashes(relative(source, resolve(dirname(path), specifier)))
+      if (target.startsWith('../../../contracts/')) continue
+      if (target.startsWith('..')) problems.push(`packages/${name}/src/${file}: leaves its package (${specifier})`)
+      else if (folders[name]) checkWithin(name, folders[name], file, target)
+    }
+  }
+}
 
 for (const problem of problems) process.stdout.write(`${problem}\n`)
 process.exitCode = problems.length > 0 ? 1 : 0

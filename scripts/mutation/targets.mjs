@@ -1,12 +1,13 @@
 const node = 'packages/node/src'
+const till = 'packages/till/src'
 
 /** What is mutated, and the tests that may notice it. All of them are pure: no database, no chain. */
 export const targets = [
   {
     name: 'kernel',
     // The table of problems is text and numbers that a test compares with docs/errors.md.
-    mutate: [`${node}/kernel/*.ts`, `!${node}/kernel/*.test.ts`, `!${node}/kernel/problem-table.ts`],
-    tests: [`${node}/kernel`],
+    mutate: [`${till}/kernel/*.ts`, `!${till}/kernel/*.test.ts`, `!${till}/kernel/problem-table.ts`],
+    tests: [`${till}/kernel`],
   },
   {
     name: 'judge',
@@ -21,28 +22,19 @@ export const targets = [
   {
     name: 'ledger',
     // The rules that are told before the database tells them; the others are SQL and run in PostgreSQL alone.
-    mutate: ['accounts', 'errors', 'join-postings', 'transaction'].map((file) => `${node}/ledger/${file}.ts`),
-    tests: [`${node}/ledger`],
+    mutate: ['accounts', 'errors', 'join-postings', 'transaction'].map((file) => `${till}/ledger/${file}.ts`),
+    tests: [`${till}/ledger`],
   },
   {
     name: 'payments',
     mutate: [
-      ...[
-        'chain-verdict',
-        'challenge',
-        'credit-policy',
-        'credit-terms',
-        'fingerprint',
-        'match-terms',
-        'offers',
-        'sale-postings',
-        'settle-payment',
-        'terms',
-        'verify-authorization',
-        'x402/decode-payment',
-        'x402/encode-response',
-      ].map((file) => `${node}/payments/${file}.ts`),
+      ...['chain-verdict', 'sale-postings', 'settle-payment'].map((file) => `${till}/gate/${file}.ts`),
+      ...['fingerprint', 'offers', 'terms', 'credit-terms'].map((file) => `${till}/contract/${file}.ts`),
+      ...['challenge', 'match-terms', 'verify-authorization', 'decode-payment', 'encode-response'].map(
+        (file) => `${till}/schemes/exact/${file}.ts`,
+      ),
+      `${till}/credit/credit-policy.ts`,
     ],
-    tests: [`${node}/payments`, `${node}/payments/x402`],
+    tests: [`${till}/gate`, `${till}/contract`, `${till}/schemes`, `${till}/credit`],
   },
 ]

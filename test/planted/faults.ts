@@ -1,36 +1,34 @@
 import type { PlantedFault } from './plant.ts'
 
-const node = 'packages/node/src'
-
 /** Faults that were found in the till, or could have been, each with the proof that has to find it. */
 export const plannedFaults: readonly PlantedFault[] = [
   {
     name: 'exposure cap removed',
-    file: `${node}/payments/exposure.ts`,
+    file: 'packages/till/src/gate/exposure.ts',
     fn: 'admit',
     find: 'afterMicro > capMicro',
     replace: 'false',
-    proof: { file: `${node}/payments/exposure.db.test.ts`, test: 'exposure cap removed' },
+    proof: { file: 'packages/till/src/gate/exposure.db.test.ts', test: 'exposure cap removed' },
   },
   {
     name: 'fresh wallets use the whole cap',
-    file: `${node}/payments/exposure.ts`,
+    file: 'packages/till/src/gate/exposure.ts',
     fn: 'admit',
     find: 'afterMicro > capMicro / 2n && !(await hasPaidBefore(sql, sale.payer))',
     replace: 'false',
-    proof: { file: `${node}/payments/exposure.db.test.ts`, test: '1,000 fresh wallets' },
+    proof: { file: 'packages/till/src/gate/exposure.db.test.ts', test: '1,000 fresh wallets' },
   },
   {
     name: 'log position ignored',
-    file: `${node}/ledger/transfers.ts`,
+    file: 'packages/till/src/ledger/transfers.ts',
     fn: 'takeTransfers',
     find: 'taken.map(({ money }) => money.position)',
     replace: 'taken.map(() => 0)',
-    proof: { file: `${node}/ledger/transfers.db.test.ts`, test: 'log position ignored' },
+    proof: { file: 'packages/till/src/ledger/transfers.db.test.ts', test: 'log position ignored' },
   },
   {
     name: 'offers honoured for any request',
-    file: `${node}/payments/match-terms.ts`,
+    file: 'packages/till/src/schemes/exact/match-terms.ts',
     fn: 'withAmount',
     find: 'offer.request === offeredRequest(call)',
     replace: 'true',
@@ -38,23 +36,23 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'refusal believed without simulation',
-    file: `${node}/payments/refusal-causes.ts`,
+    file: 'packages/till/src/facilitators/refusal-causes.ts',
     fn: 'simulationConfirms',
     find: "simulated.status !== 'fails'",
     replace: 'false',
-    proof: { file: `${node}/payments/settle-payment.test.ts`, test: 'a refusal of a payload that left' },
+    proof: { file: 'packages/till/src/gate/settle-payment.test.ts', test: 'a refusal of a payload that left' },
   },
   {
     name: 'claim without its unique key',
-    file: `${node}/payments/store-claim.ts`,
+    file: 'packages/till/src/gate/store-claim.ts',
     fn: 'insertClaims',
     find: 'claims.map((claim) => fromHex(claim.nonce))',
     replace: 'claims.map(() => crypto.getRandomValues(Buffer.alloc(32)))',
-    proof: { file: `${node}/payments/store-claim.db.test.ts`, test: 'claim without its unique key' },
+    proof: { file: 'packages/till/src/gate/store-claim.db.test.ts', test: 'claim without its unique key' },
   },
   {
     name: 'credit of the quote for another amount',
-    file: `${node}/payments/explain-transfers.ts`,
+    file: 'packages/till/src/recovery/explain-transfers.ts',
     fn: 'explainClaimed',
     find: 'claim.payTo === row.recipient && claim.amountMicro === row.amountMicro',
     replace: 'claim.payTo === row.recipient',
@@ -62,7 +60,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'nonce used otherwise stays unknown',
-    file: `${node}/payments/recover.ts`,
+    file: 'packages/till/src/recovery/recover.ts',
     fn: 'resolveUnknown',
     find: 'await isFinal(chain, result.use)',
     replace: 'false',
@@ -70,7 +68,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: '402 for money that reached us',
-    file: `${node}/payments/after-settlement.ts`,
+    file: 'packages/till/src/gate/after-settlement.ts',
     fn: 'usedOtherwise',
     find: "reason === 'paid_otherwise'",
     replace: 'false',
@@ -78,7 +76,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'cancellation believed before it is final',
-    file: `${node}/payments/is-final.ts`,
+    file: 'packages/till/src/gate/is-final.ts',
     fn: 'isFinal',
     find: 'final.number >= blockNumber && (await chain.blockHash(blockNumber)) === blockHash',
     replace: 'true',
@@ -86,7 +84,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'reorganised payment kept',
-    file: `${node}/payments/watch-finality.ts`,
+    file: 'packages/till/src/recovery/watch-finality.ts',
     fn: 'afterReorg',
     find: 'deps.database.transaction((tx) => undo(deps, tx, payment, stored?.reservation ?? null))',
     replace: 'undefined',
@@ -94,7 +92,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'used nonce watched for ever',
-    file: `${node}/payments/recover.ts`,
+    file: 'packages/till/src/recovery/recover.ts',
     fn: 'usedAndRecorded',
     find: 'chain.authorizationUsed(payment.payer, payment.nonce, recorded)',
     replace: 'false',
@@ -102,7 +100,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'contradicted facilitator believed',
-    file: `${node}/payments/settle-payment.ts`,
+    file: 'packages/till/src/gate/settle-payment.ts',
     fn: 'confirm',
     find: "'contradicted'",
     replace: "'failed'",
@@ -110,7 +108,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'no credit after a refusal',
-    file: `${node}/payments/explain-transfers.ts`,
+    file: 'packages/till/src/recovery/explain-transfers.ts',
     fn: 'explainClaimed',
     find: 'fits && !isOver',
     replace: 'fits',
@@ -118,7 +116,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'screening answered as a refusal',
-    file: `${node}/payments/refusal-causes.ts`,
+    file: 'packages/till/src/facilitators/refusal-causes.ts',
     fn: 'isScreening',
     find: 'screening.test(reason)',
     replace: 'false',
@@ -126,7 +124,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'contract not asked again before settling',
-    file: `${node}/payments/work-on-claim.ts`,
+    file: 'packages/till/src/gate/work-on-claim.ts',
     fn: 'reasonNotToSettle',
     find: 'verified.payerIsKey',
     replace: 'true',
@@ -134,7 +132,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'key believed for an account with code',
-    file: `${node}/payments/sell-answer.ts`,
+    file: 'packages/till/src/gate/sell-answer.ts',
     fn: 'draftClaim',
     find: 'verified.payerIsKey && status.hasCode',
     replace: 'false',
@@ -142,7 +140,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'dust read one by one',
-    file: `${node}/payments/record-transfers.ts`,
+    file: 'packages/till/src/recovery/record-transfers.ts',
     fn: 'readStep',
     find: 'recipient === address && !ours.has(sender) && amountMicro < dustMicro',
     replace: 'false',
@@ -150,7 +148,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'dust counted beside what is read',
-    file: `${node}/payments/record-transfers.ts`,
+    file: 'packages/till/src/recovery/record-transfers.ts',
     fn: 'readStep',
     find: 'logs.filter(({ transaction, blockNumber }) => !toRead.has(transaction) && blockNumber <= lastBlock)',
     replace: 'logs.filter((log) => isDust(log) && log.blockNumber <= lastBlock)',
@@ -158,7 +156,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'one endpoint believed on a balance',
-    file: `${node}/chain/create-chain.ts`,
+    file: 'packages/till/src/chain/create-chain.ts',
     fn: 'usdcBalance',
     find: "rpc.agreed('eth_call', [call, blockTag(blockNumber)])",
     replace: "rpc.first('eth_call', [call, blockTag(blockNumber)])",
@@ -166,7 +164,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'shared payee credits by itself',
-    file: `${node}/payments/explain-transfers.ts`,
+    file: 'packages/till/src/recovery/explain-transfers.ts',
     fn: 'explain',
     find: 'into.exclusive === false',
     replace: 'false',
@@ -174,40 +172,43 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'review and payment both book one transfer',
-    file: `${node}/ledger/transfers.ts`,
+    file: 'packages/till/src/ledger/transfers.ts',
     fn: 'takeTransfers',
     find: 'taken.length === 0',
     replace:
       "taken.length === 0 || (await tx.query('update transfer set booked_as = null, turn = turn + 2 where transaction = any($1)', [taken.map(({ money }) => money.transaction)]), false)",
-    proof: { file: `${node}/ledger/transfers.db.test.ts`, test: 'review and payment never both book' },
+    proof: { file: 'packages/till/src/ledger/transfers.db.test.ts', test: 'review and payment never both book' },
   },
   {
     name: 'payout called paid before finality',
-    file: `${node}/payouts/watch-payouts.ts`,
+    file: 'packages/till/src/payouts/watch-payouts.ts',
     fn: 'followUse',
     find: "isFinal && use.status === 'transfer'",
     replace: "use.status === 'transfer'",
-    proof: { file: `${node}/payouts/payouts.chain.test.ts`, test: 'a reorg before finality is followed by' },
+    proof: { file: 'packages/till/src/payouts/payouts.chain.test.ts', test: 'a reorg before finality is followed by' },
   },
   {
     name: 'payout money given back early',
-    file: `${node}/payouts/watch-payouts.ts`,
+    file: 'packages/till/src/payouts/watch-payouts.ts',
     fn: 'watchOne',
     find: 'BigInt(final.timestamp) > validBefore && !(await chain.authorizationUsed(payer, nonce, final.number))',
     replace: '!(await chain.authorizationUsed(payer, nonce, final.number))',
-    proof: { file: `${node}/payouts/payouts.chain.test.ts`, test: 'a blocked payee is parked' },
+    proof: { file: 'packages/till/src/payouts/payouts.chain.test.ts', test: 'a blocked payee is parked' },
   },
   {
     name: 'payouts go on after a restore',
-    file: `${node}/payouts/run-payouts.ts`,
+    file: 'packages/till/src/payouts/run-payouts.ts',
     fn: 'moneyMayLeave',
     find: '!stopped && !restoring',
     replace: '!stopped',
-    proof: { file: `${node}/payouts/payout-limits.chain.test.ts`, test: 'money leaves while the books miss money' },
+    proof: {
+      file: 'packages/till/src/payouts/payout-limits.chain.test.ts',
+      test: 'money leaves while the books miss money',
+    },
   },
   {
     name: 'failed without a guard',
-    file: `${node}/payments/after-settlement.ts`,
+    file: 'packages/till/src/gate/after-settlement.ts',
     fn: 'fail',
     find: "{ id: claim.id, from: ['settling'], to: 'failed', reason: result.reason, owner: deps.owner.id, attempt }",
     replace: "{ id: claim.id, from: ['settling', 'unknown', 'settled'], to: 'failed', reason: result.reason }",
@@ -215,7 +216,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: '402 for an expired nonce that paid us',
-    file: `${node}/payments/earlier-payment.ts`,
+    file: 'packages/till/src/gate/earlier-payment.ts',
     fn: 'reachedUs',
     find: 'transfers.some(({ recipient }) => deps.isOurs(network, recipient))',
     replace: 'false',

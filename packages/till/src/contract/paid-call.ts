@@ -164,6 +164,29 @@ export type HoldOutcome =
   | { status: 'not_covered'; note: string; extra?: Record<string, unknown> }
   | { status: 'refused'; problem: Problem }
 
+export type DrawRequest = {
+  id: string
+  account: Address
+  /** Where its credit may lie, best first. */
+  networks: readonly string[]
+  amountMicro: Micro
+  route: PaidRoute
+  fingerprint: string
+  key: string | undefined
+  mandateId: string | undefined
+  /** Of the proof: claimed with the hold, so that a copy of the request draws nothing. */
+  nonce: { key: string; expiresAtMs: number }
+  /** What the caller gets when it cannot be drawn. */
+  notHeld(drawn: DrawOutcome): Promise<HoldOutcome>
+}
+
+export type DrawOutcome = {
+  /** `held`, or why not. */
+  outcome: string
+  network: string | null
+  leftMicro: Micro | null
+}
+
 /** Whoever evidently has the price: nothing is set aside, and it is taken with the answer, in one go. */
 export type Promised = { status: 'promised'; account: Address; callId: string; named: boolean; request: DrawRequest }
 

@@ -2,7 +2,6 @@ import type { Draw, HeldDraw, HoldOutcome, PaidRoute } from '../contract/paid-ca
 import { type EntitledCall, holdMs, paysIntoClearing } from '../entitlements/entitled-calls.ts'
 import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
-import type { Micro } from '../kernel/money.ts'
 import { accounts, type LedgerTransaction, postValuesWithoutTransfers } from '../ledger/index.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
 import { sqlStateOf } from '../store/errors.ts'

@@ -30,8 +30,6 @@ import type { Database, Tx } from '../store/database.ts'
 import {
   captureDraws,
   createDraws,
-  type DrawOutcome,
-  type DrawRequest,
   type EndedDraw,
   endDraw,
   givePostings,

@@ -1,5 +1,13 @@
 import { readFileSync } from 'node:fs'
 import {
+  contractArtifacts,
+  type Devnet,
+  demoAccount,
+  devnetTransport,
+  multicall3Address,
+  startDevnet,
+} from '@assay/node/devnet'
+import {
   type Abi,
   concatHex,
   createPublicClient,

@@ -1,3 +1,4 @@
+import { type Devnet, demoAccount } from '@assay/node/devnet'
 import * as curve from 'tiny-secp256k1'
 import { type Devnet, demoAccount } from '../../../../node/src/devnet/index.ts'
 import type { Address } from '../../kernel/address.ts'
