@@ -1,4 +1,3 @@
-import type { DrawRequest } from '../credit/credit-draws.ts'
 import type { Address } from '../kernel/address.ts'
 import type { Json } from '../kernel/canonical-json.ts'
 import type { Micro } from '../kernel/money.ts'

@@ -1,4 +1,4 @@
-import type { Draw, HeldDraw, HoldOutcome, PaidRoute } from '../contract/paid-call.ts'
+import type { Draw, DrawOutcome, DrawRequest, HeldDraw } from '../contract/paid-call.ts'
 import { type EntitledCall, holdMs, paysIntoClearing } from '../entitlements/entitled-calls.ts'
 import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -7,29 +7,6 @@ import type { Database, Sql, Tx } from '../store/database.ts'
 import { sqlStateOf } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import { creditLines } from './credit-balance.ts'
-
-export type DrawRequest = {
-  id: string
-  account: Address
-  /** Where its credit may lie, best first. */
-  networks: readonly string[]
-  amountMicro: Micro
-  route: PaidRoute
-  fingerprint: string
-  key: string | undefined
-  mandateId: string | undefined
-  /** Of the proof: claimed with the hold, so that a copy of the request draws nothing. */
-  nonce: { key: string; expiresAtMs: number }
-  /** What the caller gets when it cannot be drawn. */
-  notHeld(drawn: DrawOutcome): Promise<HoldOutcome>
-}
-
-export type DrawOutcome = {
-  /** `held`, or why not. */
-  outcome: string
-  network: string | null
-  leftMicro: Micro | null
-}
 
 const retryable = new Set(['40001', '40P01'])
 const attemptsMax = 4

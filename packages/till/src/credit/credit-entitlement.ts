@@ -2,6 +2,8 @@ import { takesCredit } from '../contract/credit-terms.ts'
 import { callFingerprint } from '../contract/fingerprint.ts'
 import type {
   AnswerContent,
+  DrawOutcome,
+  DrawRequest,
   EntitlementPort,
   HoldOutcome,
   NotTaken,

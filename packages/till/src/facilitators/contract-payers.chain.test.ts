@@ -1,4 +1,3 @@
-import { type ContractArtifact, contractArtifacts } from '@assay/node/devnet'
 import { encodeFunctionData, serializeErc6492Signature, toHex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import gasBurning from '../../../../contracts/artifacts/GasBurningWallet.json' with { type: 'json' }

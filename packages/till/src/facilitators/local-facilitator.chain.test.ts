@@ -1,4 +1,3 @@
-import { demoAccount } from '@assay/node/devnet'
 import { describe, expect, it } from 'vitest'
 import { demoAccount } from '../../../node/src/devnet/index.ts'
 import { testKey } from '../chain/wallet/wallet.fixture.ts'

@@ -1,4 +1,3 @@
-import { demoIssuer, devnetTransport } from '@assay/node/devnet'
 import { createWalletClient, encodeFunctionData, keccak256, parseAbi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'

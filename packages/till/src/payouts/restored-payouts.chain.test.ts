@@ -1,4 +1,3 @@
-import { type Devnet, startDevnet } from '@assay/node/devnet'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Devnet, startDevnet } from '../../../node/src/devnet/index.ts'
 import { type ChainPort, createChain, createRpc, type Rpc } from '../chain/index.ts'

@@ -1,13 +1,5 @@
 import { readFileSync } from 'node:fs'
 import {
-  contractArtifacts,
-  type Devnet,
-  demoAccount,
-  devnetTransport,
-  multicall3Address,
-  startDevnet,
-} from '@assay/node/devnet'
-import {
   type Abi,
   concatHex,
   createPublicClient,

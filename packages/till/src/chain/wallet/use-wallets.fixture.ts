@@ -1,4 +1,3 @@
-import { type Devnet, startDevnet } from '@assay/node/devnet'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { type Devnet, startDevnet } from '../../../../node/src/devnet/index.ts'
 import type { Hex } from '../../kernel/bytes.ts'

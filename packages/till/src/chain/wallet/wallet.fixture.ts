@@ -1,4 +1,3 @@
-import { type Devnet, demoAccount } from '@assay/node/devnet'
 import * as curve from 'tiny-secp256k1'
 import { type Devnet, demoAccount } from '../../../../node/src/devnet/index.ts'
 import type { Address } from '../../kernel/address.ts'
