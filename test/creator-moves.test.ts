@@ -1,12 +1,12 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { creatorDifferences, readCreatorBooks } from '../packages/node/src/citations/creators/check-books.ts'
+import { creatorDifferences, readCreatorBooks } from '../packages/node/src/shops/attestations/creators/check-books.ts'
 import {
   distributorAt,
   leafOf,
   mover,
   validBefore,
-} from '../packages/node/src/citations/creators/distributor.fixture.ts'
+} from '../packages/node/src/shops/attestations/creators/distributor.fixture.ts'
 import { clients, settler } from '../packages/node/src/devnet/test-chain.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
 import type { Address } from '../packages/till/src/kernel/address.ts'

@@ -4,8 +4,8 @@ import {
   claimOf,
   leafOf,
   openDistributor,
-} from '../../packages/node/src/citations/creators/distributor.fixture.ts'
-import { payoutTree } from '../../packages/node/src/citations/creators/payout-tree.ts'
+} from '../../packages/node/src/shops/attestations/creators/distributor.fixture.ts'
+import { payoutTree } from '../../packages/node/src/shops/attestations/creators/payout-tree.ts'
 import { startDevnet } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'

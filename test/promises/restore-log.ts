@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { parseCheckpoint } from '../../packages/node/src/citations/log/checkpoint.ts'
-import { verifyConsistency } from '../../packages/node/src/citations/log/verify-proof.ts'
+import { parseCheckpoint } from '../../packages/node/src/tlog/checkpoint.ts'
+import { verifyConsistency } from '../../packages/node/src/tlog/verify-proof.ts'
 import { type CitationAttestation, verifyAttestation } from '../../packages/sdk/src/index.ts'
 import { type LogNode, openRestoredWorld, type RestoredWorld, until } from '../support/restored-node.ts'
 import { createFaults, type Faults, type Proof, plain } from './proof.ts'

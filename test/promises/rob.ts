@@ -1,12 +1,12 @@
-import { creatorDifferences, readCreatorBooks } from '../../packages/node/src/citations/creators/check-books.ts'
+import { creatorDifferences, readCreatorBooks } from '../../packages/node/src/shops/attestations/creators/check-books.ts'
 import {
   distributorAt,
   leafOf,
   type OpenDistributor,
   validBefore,
-} from '../../packages/node/src/citations/creators/distributor.fixture.ts'
-import { createMoverKey } from '../../packages/node/src/citations/creators/mover-key.ts'
-import { payoutTree } from '../../packages/node/src/citations/creators/payout-tree.ts'
+} from '../../packages/node/src/shops/attestations/creators/distributor.fixture.ts'
+import { createMoverKey } from '../../packages/node/src/shops/attestations/creators/mover-key.ts'
+import { payoutTree } from '../../packages/node/src/shops/attestations/creators/payout-tree.ts'
 import { demoAccount } from '../../packages/node/src/devnet/index.ts'
 import { clients, settler } from '../../packages/node/src/devnet/test-chain.ts'
 import { testKey } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'

@@ -130,7 +130,7 @@ export const rows: readonly Row[] = [
     promise: 'reads fail closed',
     asked: '0 false "clean" in 100,000 fault sets, 0 mixed blocks, 99.9 % right with 2 of 3 honest',
     commands: [
-      tests(['packages/node/src/tokens/faults.fuzz.test.ts'], (size) => ({
+      tests(['packages/node/src/shops/tokens/faults.fuzz.test.ts'], (size) => ({
         FAULT_SETS: size === 'asked' ? '100000' : '2000',
       })),
     ],
@@ -211,7 +211,7 @@ export const rows: readonly Row[] = [
     asked: 'every test passes; a switch counts in every process within 1 s',
     commands: [
       proof('switch', 3),
-      tests(['packages/node/src/config.test.ts', 'packages/till/src/store/house-rules.db.test.ts', 'test/cli.test.ts']),
+      tests(['packages/node/src/config/load-config.test.ts', 'packages/till/src/store/house-rules.db.test.ts', 'test/cli.test.ts']),
     ],
   },
   {
@@ -234,7 +234,7 @@ export const rows: readonly Row[] = [
     asked: '5 restores: each stops at its start, is repaired from a mirror and goes on; no stamp is lost',
     commands: [
       proof('restore-log', 1),
-      tests(['packages/node/src/citations/log/restored-log.db.test.ts', 'test/restore-log.test.ts']),
+      tests(['packages/node/src/tlog/restored-log.db.test.ts', 'test/restore-log.test.ts']),
     ],
   },
   {

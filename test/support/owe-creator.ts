@@ -1,4 +1,4 @@
-import { accrueShares, mergeLines } from '../../packages/node/src/citations/creators/accrue.ts'
+import { accrueShares, mergeLines } from '../../packages/node/src/shops/attestations/creators/accrue.ts'
 import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { accounts, post } from '../../packages/till/src/ledger/index.ts'
 import type { Database } from '../../packages/till/src/store/database.ts'

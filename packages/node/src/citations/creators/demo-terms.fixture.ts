@@ -1,6 +1,0 @@
-import { demoMover } from '../../devnet/index.ts'
-import { parseMarketSettings } from '../market-settings.ts'
-import type { DistributorTerms } from './contracts.ts'
-
-/** The contract of a demo node with the usual delays. */
-export const demoTerms: DistributorTerms = { mover: demoMover.address, ...parseMarketSettings({}, true).delays }

@@ -1,5 +1,0 @@
-export { createPeerAsker } from './ask-peers.ts'
-export { openOwnWitness } from './own-witness.ts'
-export { type PeerHead, peerHeads } from './peer-heads.ts'
-export { noPeers, type PeerLogs } from './peer-logs.ts'
-export { witnessPath, witnessRoutes } from './routes.ts'

@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { defineRoute, type RouteDeclaration, type ShopContext, type ShopJob } from '../../http/index.ts'
+import { logPath } from '../../tlog/index.ts'
+import {
+  createMonitorHttp,
+  emptyState,
+  lookAtLog,
+  openFolderStore,
+  renderStatusPage,
+  statusJson,
+  statusPageHeaders,
+  usualOptions,
+} from '../../tlog/monitor/index.ts'
+
+export const monitorPath = `${logPath}/monitor`
+const html = 'text/html'
+
+/** A monitor of the node's own log, over HTTP like anybody else's: it shows what `assay log monitor` does. */
+export function openMonitor(
+  { clock, home, apiUrl }: Pick<ShopContext, 'clock' | 'home' | 'apiUrl'>,
+  everyMs: number,
+  /** Keys of the configured witnesses. */
+  witnessKeys: readonly string[],
+): { routes: RouteDeclaration[]; jobs: ShopJob[] } {
+  if (everyMs === 0) return { routes: [], jobs: [] }
+  const store = openFolderStore(join(home, 'log-monitor'))
+  const url = `${apiUrl}${logPath}`
+  const witnesses = witnessKeys.map((key) => ({ key }))
+  const options = { ...usualOptions, witnesses, quorum: witnesses.length }
+  const deps = { http: createMonitorHttp('AssayMonitor/1.0'), clock, store, options }
+  return {
+    jobs: [{ name: 'citations.monitor', intervalMs: everyMs, work: () => lookAtLog(deps, url) }],
+    routes: [
+      defineRoute({
+        id: 'log.monitor',
+        area: 'C',
+        method: 'GET',
+        path: monitorPath,
+        summary: 'What a monitor of this log found: signed, growing, the same for everybody',
+        representations: ['application/json', html],
+        output: z.object({ logs: z.array(z.unknown()) }),
+        example: { output: { logs: [] } },
+        next: logPath,
+        hidden: true,
+        access: {
+          kind: 'free',
+          handle: async (_input, { representation }) => {
+            const states = [(await store.readState()) ?? emptyState(url)]
+            if (representation !== html)
+              return { status: 200, contentType: 'application/json', body: statusJson(states) }
+            const body = renderStatusPage(states, clock.nowMs())
+            return { status: 200, contentType: `${html}; charset=utf-8`, body, headers: statusPageHeaders }
+          },
+        },
+      }),
+    ],
+  }
+}

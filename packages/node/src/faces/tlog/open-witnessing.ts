@@ -1,0 +1,32 @@
+import type { Shop, ShopContext } from '../../http/index.ts'
+import { logPath, type TransparencyLog, type WitnessPeer } from '../../tlog/index.ts'
+import type { MarketSettings } from '../../shops/attestations/settings.ts'
+import { createPeerAsker, openOwnWitness, type PeerLogs, witnessPath, witnessRoutes } from '../../tlog/peers/index.ts'
+
+/** Old keys that have not been revoked still verify heads signed with them; peers need the newest ones only. */
+const keysAnnouncedMax = 4
+
+/** Nodes of the mesh cosign each other's logs: the witness this node is, and the peers it asks. */
+export async function openWitnessing(
+  context: ShopContext,
+  peers: PeerLogs,
+  tree: TransparencyLog,
+  configured: readonly WitnessPeer[],
+  settings: Pick<MarketSettings, 'peerWitnesses'>,
+): Promise<Required<Pick<Shop, 'routes' | 'jobs' | 'announces'>>> {
+  const { database, clock, log, metrics, apiUrl } = context
+  const witness = await openOwnWitness(context, `${new URL(apiUrl).host}${witnessPath}`, peers)
+  const ask = createPeerAsker(
+    { database, log, metrics, tree, clock, peers },
+    settings.peerWitnesses,
+    configured.map(({ key }) => key),
+  )
+  return {
+    routes: witnessRoutes({ database, witness, metrics, apiUrl }),
+    jobs: [{ name: 'citations.peer_witnesses', intervalMs: 1_000, work: ask }],
+    announces: () => ({
+      log: { origin: tree.origin, url: `${apiUrl}${logPath}`, keys: tree.keys().slice(-keysAnnouncedMax) },
+      witness: { url: `${apiUrl}${witnessPath}`, key: witness.key.vkey },
+    }),
+  }
+}

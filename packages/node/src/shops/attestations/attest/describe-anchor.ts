@@ -1,0 +1,43 @@
+import type { Sql } from '@assay/till/store/database'
+import type { LogProof, TransparencyLog } from '../../../tlog/index.ts'
+
+/** A tree head on chain that holds the entry, and the proof that of it and the head in the file the later begins with the earlier. */
+export type AnchorView = {
+  network: string
+  contract: string
+  transaction: string | null
+  size: string
+  root: string
+  consistency_proof: string[]
+}
+
+/** The first head on chain that holds the entry; undefined while there is none. */
+export async function describeAnchor(
+  { tree, database }: { tree: Pick<TransparencyLog, 'consistency'>; database: Sql },
+  proof: LogProof,
+): Promise<AnchorView | undefined> {
+  const { rows } = await database.query<{
+    network: string
+    contract: string
+    transaction: string | null
+    size: bigint
+    root: Buffer
+  }>({
+    name: 'log_anchor_over',
+    text: `select network, contract, transaction, size, root from log_anchor
+      where state = 'anchored' and size > $1 order by size limit 1`,
+    values: [proof.leaf_index],
+  })
+  const [row] = rows
+  if (!row) return undefined
+  const sizes = [Number(row.size), Number(proof.tree_size)]
+  const hashes = await tree.consistency(Math.min(...sizes), Math.max(...sizes))
+  return {
+    network: row.network,
+    contract: row.contract,
+    transaction: row.transaction,
+    size: String(row.size),
+    root: `0x${row.root.toString('hex')}`,
+    consistency_proof: hashes.map((hash) => hash.toString('base64')),
+  }
+}

@@ -1,0 +1,196 @@
+import { type Address, checksumAddress, parseAddress } from '@assay/till/kernel/address'
+import type { Clock } from '@assay/till/kernel/clock'
+import { parseUsd } from '@assay/till/kernel/money'
+import { Problem } from '@assay/till/kernel/problem'
+import { type ProofDeps, verifySignedRequest } from '@assay/till/proofs'
+import { z } from 'zod'
+import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
+import { domainInput, walletInput } from '../../sources/schemas.ts'
+import { type AskMoveDeps, askMove } from './ask-move.ts'
+import { type DescribeCreatorDeps, describeCreator } from './describe-creator.ts'
+import { describeEpoch } from './describe-epoch.ts'
+
+export type CreatorRouteDeps = DescribeCreatorDeps & AskMoveDeps & { proofs: ProofDeps; clock: Clock }
+
+const params = z.strictObject({ wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address') })
+const exampleWallet = '0x8ba1f109551bD432803012645Ac136ddd64DBA72'
+const output = z.looseObject({
+  wallet: z.string(),
+  earned_micro: z.string(),
+  chains: z.array(z.looseObject({ network: z.string(), claimable_micro: z.string(), distributor: z.string() })),
+  payouts: z.array(z.looseObject({ transaction: z.string(), amount_micro: z.string() })),
+  recent: z.array(z.looseObject({ id: z.string(), micro: z.string(), state: z.string() })),
+})
+const example = {
+  wallet: exampleWallet,
+  earned_micro: '4500',
+  chains: [{ network: 'eip155:8453', claimable_micro: '0', distributor: exampleWallet }],
+  payouts: [],
+  recent: [{ id: 'att_01jcxk6v3q8m5r7t9w2y4z6a8c', micro: '4500', state: 'accrued' }],
+}
+const addressOf = (text: string): Address => parseAddress(text) as Address
+
+export function creatorRoutes(deps: CreatorRouteDeps): RouteDeclaration[] {
+  return [showRoute(deps), thresholdRoute(deps), epochRoute(deps), moveRoute(deps)]
+}
+
+function showRoute(deps: CreatorRouteDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'creators.show',
+    area: 'C',
+    method: 'GET',
+    path: '/v1/creators/:wallet',
+    summary: 'What a creator has earned, what is on chain for it, and how to claim it without us',
+    params,
+    output,
+    example: { params: { wallet: exampleWallet }, output: example },
+    next: '/v1/sources',
+    cost: 2,
+    access: {
+      kind: 'free',
+      handle: async ({ params }) => jsonAnswer(await describeCreator(deps, addressOf(params.wallet))),
+    },
+  })
+}
+
+const thresholdMicroMax = 1_000_000_000n
+
+function thresholdRoute(deps: CreatorRouteDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'creators.threshold',
+    area: 'C',
+    method: 'POST',
+    path: '/v1/creators/:wallet/threshold',
+    summary: 'Set from which amount on a creator is sent what it has on chain',
+    description: 'Signed by that wallet (ERC-8128). Claiming it oneself is possible at any time and any amount.',
+    params,
+    body: z.strictObject({ threshold_usd: z.string().max(20).describe('0.01 to 1000 USD.') }),
+    output,
+    example: { params: { wallet: exampleWallet }, body: { threshold_usd: '2' }, output: example },
+    next: '/v1/creators/:wallet',
+    access: {
+      kind: 'free',
+      security: 'erc8128',
+      handle: async ({ params, body }, call) => {
+        const wallet = addressOf(params.wallet)
+        const micro = parseUsd(body.threshold_usd)
+        if (micro === undefined || micro < 10_000n || micro > thresholdMicroMax)
+          throw new Problem('input_invalid', {
+            detail: 'threshold_usd must be 0.01 to 1000.',
+            extra: { problems: [{ field: 'threshold_usd', problem: 'must be 0.01 to 1000' }] },
+          })
+        if ((await signerOf(deps, call)) !== wallet)
+          throw new Problem('forbidden', { detail: `Only ${checksumAddress(wallet)} can set its threshold.` })
+        await deps.database.query(
+          `insert into creator_setting (wallet, threshold_micro, updated_at) values ($1, $2, $3)
+           on conflict (wallet) do update set threshold_micro = excluded.threshold_micro, updated_at = excluded.updated_at`,
+          [wallet, micro, new Date(deps.clock.nowMs())],
+        )
+        return jsonAnswer(await describeCreator(deps, wallet))
+      },
+    },
+  })
+}
+
+async function signerOf(deps: CreatorRouteDeps, call: CallContext): Promise<Address> {
+  const { address } = await verifySignedRequest(deps.proofs, {
+    method: call.method,
+    ...call.received,
+    headers: call.headers,
+    rawBody: call.rawBody,
+  })
+  return address
+}
+
+const epochParams = z.strictObject({
+  network: z.string().regex(/^eip155:[1-9][0-9]{0,18}$/, 'must be a network such as eip155:8453'),
+  epoch: z.string().regex(/^[1-9][0-9]{0,17}$/, 'must be the number of an epoch'),
+})
+const exampleRoot = `0x${'5a'.repeat(32)}`
+
+/** What anybody needs to compare a root with the log before the contract pays it. */
+function epochRoute(deps: CreatorRouteDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'creators.epoch',
+    area: 'C',
+    method: 'GET',
+    path: '/v1/creators/epochs/:network/:epoch',
+    summary: 'The leaves of an epoch on chain, and the entries of the log that each of them sums',
+    params: epochParams,
+    query: z.strictObject({
+      from: z
+        .string()
+        .regex(/^\d{1,6}$/, 'must be a number')
+        .optional()
+        .describe('Leaves to leave out, from `next` of the page before.'),
+    }),
+    output: z.looseObject({
+      network: z.string(),
+      distributor: z.string(),
+      epoch: z.string(),
+      root: z.string(),
+      pot_micro: z.string(),
+      state: z.string(),
+      leaves: z.array(z.looseObject({ account: z.string(), wallet: z.string(), micro: z.string() })),
+      next: z.number().nullable(),
+    }),
+    example: {
+      params: { network: 'eip155:8453', epoch: '1' },
+      output: {
+        network: 'eip155:8453',
+        distributor: exampleWallet,
+        epoch: '1',
+        root: exampleRoot,
+        pot_micro: '4500',
+        state: 'committed',
+        leaves: [{ account: exampleRoot, wallet: exampleWallet, micro: '4500' }],
+        next: null,
+      },
+    },
+    next: '/v1/log',
+    cost: 5,
+    access: {
+      kind: 'free',
+      handle: async ({ params, query }) =>
+        jsonAnswer(await describeEpoch(deps, params.network, BigInt(params.epoch), Number(query.from ?? 0))),
+    },
+  })
+}
+
+function moveRoute(deps: CreatorRouteDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'creators.move',
+    area: 'C',
+    method: 'POST',
+    path: '/v1/sources/:domain/move',
+    summary: 'Ask for what a domain earned for an earlier wallet that was lost',
+    description:
+      'Signed (ERC-8128) by the wallet that the domain names now. The proof is looked for again. The move is announced on chain; the earlier wallet can refuse it there until it is ready.',
+    params: z.strictObject({ domain: domainInput }),
+    body: z.strictObject({ from: walletInput.describe('The earlier wallet.') }),
+    output: z.looseObject({
+      domain: z.string(),
+      from: z.string(),
+      moves: z.array(z.looseObject({ network: z.string(), state: z.string() })),
+    }),
+    example: {
+      params: { domain: 'example.com' },
+      body: { from: exampleWallet },
+      output: { domain: 'example.com', from: exampleWallet, moves: [{ network: 'eip155:8453', state: 'asked' }] },
+    },
+    next: '/v1/sources/:domain',
+    cost: 10,
+    access: {
+      kind: 'free',
+      security: 'erc8128',
+      handle: async ({ params, body }, call) =>
+        jsonAnswer(
+          await askMove(deps, {
+            domain: params.domain,
+            from: addressOf(body.from),
+            signedBy: await signerOf(deps, call),
+          }),
+        ),
+    },
+  })
+}

@@ -1,0 +1,77 @@
+import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import { createJwsSigner } from '@assay/till/signing'
+import type { Sql } from '@assay/till/store/database'
+import type { Announcements } from '../../http/index.ts'
+import type { MeshDeps } from './deps.ts'
+import { meshProtocol, statementType } from './limits.ts'
+import { claimedKeyId, openStatement, type Statement } from './statement.ts'
+
+/** What a node says of itself, signed: the compact JWS, and what it holds. */
+export type OwnStatement = { jws: string; statement: Statement }
+
+/**
+ * The statement that is valid now, made anew when half of its life is over, when the key changed or when other things
+ * are offered. All processes of a node share the row, so its sequence grows one by one.
+ */
+export async function ownStatement(deps: MeshDeps): Promise<OwnStatement> {
+  const kept = await readKept(deps.database)
+  if (kept !== undefined && stillGood(deps, kept)) return kept
+  return deps.database.transaction(async (tx) => {
+    const { rows } = await tx.query<{ sequence: bigint }>(
+      `update mesh_self set sequence = greatest(sequence + 1, $1) returning sequence`,
+      [Math.floor(deps.clock.nowMs())],
+    )
+    const made = makeStatement(deps, Number(rows[0]?.sequence ?? 1))
+    await tx.query(`update mesh_self set statement = $1, issued_at = $2`, [made.jws, made.statement.issued_at])
+    return made
+  })
+}
+
+export function makeStatement(deps: MeshDeps, sequence: number): OwnStatement {
+  const { self, clock, settings, keyring } = deps
+  const nowMs = clock.nowMs()
+  const statement: Statement = {
+    protocol: meshProtocol,
+    did: self.did,
+    address: self.origin,
+    base_url: self.baseUrl,
+    name: self.name,
+    sequence,
+    issued_at: toRfc3339(nowMs),
+    expires_at: toRfc3339(nowMs + settings.statementSeconds * 1000),
+    networks: [...self.networks],
+    offers: [...deps.offers()],
+    ...deps.announced?.(),
+  }
+  const authority = new URL(self.origin).host
+  const jws = createJwsSigner(keyring, { authority, clock, typ: statementType }).sign(canonicalJson(statement))
+  return { jws, statement }
+}
+
+async function readKept(sql: Sql): Promise<OwnStatement | undefined> {
+  const { rows } = await sql.query<{ statement: string | null }>('select statement from mesh_self')
+  const jws = rows[0]?.statement ?? undefined
+  const statement = jws === undefined ? undefined : openStatement(jws)
+  return jws === undefined || statement === undefined ? undefined : { jws, statement }
+}
+
+function stillGood(deps: MeshDeps, { jws, statement }: OwnStatement): boolean {
+  const nowMs = deps.clock.nowMs()
+  const issuedMs = Date.parse(statement.issued_at)
+  const halfOver = nowMs - issuedMs > deps.settings.statementSeconds * 500
+  return (
+    !halfOver &&
+    issuedMs <= nowMs &&
+    statement.address === deps.self.origin &&
+    statement.base_url === deps.self.baseUrl &&
+    claimedKeyId(jws) === deps.keyring.active().keyId &&
+    canonicalJson(statement.offers) === canonicalJson([...deps.offers()]) &&
+    sameAnnounced(statement, deps.announced?.() ?? {})
+  )
+}
+
+function sameAnnounced({ log, witness }: Statement, announced: Announcements): boolean {
+  const form = (value: Json | undefined) => canonicalJson(value ?? null)
+  return form(log) === form(announced.log) && form(witness) === form(announced.witness)
+}

@@ -1,0 +1,60 @@
+import type { ShopContext } from '../../http/index.ts'
+import { createMeshDeps, type MeshShopOptions } from './open-shop.ts'
+import type { PeerFetcher } from './peer-fetcher.ts'
+import { openStatement, type Statement } from './statement.ts'
+import { findByAuthority, type PeerRow, shownPeers } from './store.ts'
+
+export type PeerLog = { did: string; origin: string; keys: readonly string[] }
+export type PeerWitness = { did: string; url: string; key: string; health: number }
+
+/** The logs and witnesses that peers announce, and the only way to reach them. */
+export type PeerLogs = {
+  /** The log with this origin, if a known peer announces it at its own address. */
+  findLog(origin: string): Promise<PeerLog | undefined>
+  /** Witnesses of living peers. */
+  witnesses(): Promise<PeerWitness[]>
+  fetch: PeerFetcher['fetch']
+}
+
+const witnessesReadMax = 64
+
+export function createPeerLogs(context: ShopContext, options: MeshShopOptions): PeerLogs {
+  const { database, clock, fetcher } = createMeshDeps(context, options, () => [])
+  return {
+    fetch: fetcher.fetch,
+    findLog: async (origin) => {
+      const rows = await findByAuthority(database, authorityOf(origin), clock.nowMs())
+      return rows.map(announcedLog).find((log) => log?.origin === origin)
+    },
+    witnesses: async () =>
+      (await shownPeers(database, clock.nowMs(), witnessesReadMax)).flatMap((row) => announcedWitness(row) ?? []),
+  }
+}
+
+const authorityOf = (name: string) => name.split('/')[0] ?? ''
+
+/**
+ * A peer speaks for logs and witnesses named after its own address only: two peers that claim one name would make a
+ * witness sign two histories under it.
+ */
+const isNamedAfter = ({ address }: Statement, name: string) => authorityOf(name) === new URL(address).host
+
+export function announcedLog(row: Pick<PeerRow, 'did' | 'statement'>): PeerLog | undefined {
+  const statement = row.statement === undefined ? undefined : openStatement(row.statement)
+  if (!statement?.log || !isNamedAfter(statement, statement.log.origin)) return undefined
+  return { did: row.did, origin: statement.log.origin, keys: statement.log.keys }
+}
+
+/** Its url lies at the address of the peer, so that no peer can send others to a third party. */
+export function announcedWitness(
+  row: Pick<PeerRow, 'did' | 'statement' | 'state' | 'health'>,
+): PeerWitness | undefined {
+  const statement = row.statement === undefined ? undefined : openStatement(row.statement)
+  if (!statement?.witness || row.state !== 'alive') return undefined
+  const { url, key } = statement.witness
+  const [name = ''] = key.split('+')
+  if (!isNamedAfter(statement, name) || !URL.canParse(url)) return undefined
+  const { origin, pathname, href } = new URL(url)
+  if (origin !== statement.address || href !== `${origin}${pathname}` || pathname.endsWith('/')) return undefined
+  return { did: row.did, url, key, health: row.health }
+}

@@ -1,0 +1,72 @@
+import { type ChainPort, type Rpc, type RpcLog, searchLogs } from '@assay/till/chain'
+import { fromHex, type Hex } from '@assay/till/kernel/bytes'
+import type { Database } from '@assay/till/store/database'
+import { decodeFunctionData, keccak256, stringToHex } from 'viem'
+import { logAnchorAbi, logAnchorContract } from '../shops/attestations/creators/contracts.ts'
+import type { OutsideHead, OutsideSource } from './outside-heads.ts'
+
+export type AnchoredDeps = { database: Database; chain: ChainPort; rpc: Rpc; origin: string }
+
+/** keccak256 of `Anchored(bytes32,uint64,bytes32,address)`. */
+const anchoredTopic = keccak256(stringToHex('Anchored(bytes32,uint64,bytes32,address)'))
+/** Anybody may anchor under our name: so many are looked into at a time, the largest sizes first. */
+const eventsMax = 200
+/** How far a database that knows nothing of the chain looks back; providers give a few thousand blocks at a time. */
+const lookBackBlocks = 200_000n
+
+/** The heads of this log on chain. Each carries its note in the call data, so it proves itself. */
+export function anchoredHeads({ database, chain, rpc, origin }: AnchoredDeps): OutsideSource {
+  const network = chain.network.caip2
+  const name = `anchor ${network}`
+  return {
+    name,
+    seesEveryHead: false,
+    outsideHeads: async () => {
+      const toBlock = (await chain.finalizedBlock()).number
+      const fromBlock = await firstBlock(database, network, toBlock)
+      const events = await searchLogs(rpc, {
+        address: logAnchorContract.address,
+        topics: [anchoredTopic, keccak256(stringToHex(origin))],
+        fromBlock,
+        toBlock,
+      })
+      const heads = await Promise.all(largestFirst(events).map(({ transactionHash }) => noteIn(rpc, transactionHash)))
+      if (toBlock >= fromBlock)
+        await database.query(
+          `insert into log_anchor_scan values ($1, $2) on conflict (network) do update
+             set block_number = greatest(log_anchor_scan.block_number, excluded.block_number)`,
+          [network, toBlock],
+        )
+      return heads.flatMap((note): OutsideHead[] => (note === undefined ? [] : [{ source: name, note }]))
+    },
+  }
+}
+
+const sizeOf = ({ topics }: RpcLog) => BigInt(topics[2] ?? 0)
+const largestFirst = (events: readonly RpcLog[]) =>
+  [...events].sort((a, b) => (sizeOf(a) < sizeOf(b) ? 1 : -1)).slice(0, eventsMax)
+
+/**
+ * After what was read before. A restored database names an earlier block, so what was anchored since its backup is read
+ * again. At first from the last anchor that is known, or from where the books of this chain are.
+ */
+async function firstBlock(database: Database, network: string, toBlock: bigint): Promise<bigint> {
+  const { rows } = await database.query<{ block: bigint | null }>(
+    `select coalesce((select block_number + 1 from log_anchor_scan where network = $1),
+       (select max(block_number) from log_anchor where network = $1),
+       (select min(block_number) from reconcile_cursor where network = $1)) as block`,
+    [network],
+  )
+  return rows[0]?.block ?? (toBlock > lookBackBlocks ? toBlock - lookBackBlocks : 0n)
+}
+
+async function noteIn(rpc: Rpc, transaction: Hex): Promise<string | undefined> {
+  const found = (await rpc.first('eth_getTransactionByHash', [transaction])) as { input?: Hex } | null
+  try {
+    const { args } = decodeFunctionData({ abi: logAnchorAbi, data: found?.input ?? '0x' })
+    return Buffer.from(fromHex(args?.[3] as Hex)).toString('utf8')
+  } catch {
+    // Sent through a contract of somebody else: its call data is not ours to read.
+    return undefined
+  }
+}
