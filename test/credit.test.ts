@@ -7,11 +7,11 @@ import smartWallet from '../contracts/artifacts/SmartWallet.json' with { type: '
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { type Devnet, demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
-import { activeBonds, openBondsShop } from '../packages/node/src/identity/bonds/index.ts'
-import { insertTestRuling } from '../packages/node/src/identity/bonds/ruling.fixture.ts'
-import { openMandates, openMandatesShop } from '../packages/node/src/identity/mandates/index.ts'
-import { openRewardsShop } from '../packages/node/src/rewards/index.ts'
-import { openSubscriptionsShop } from '../packages/node/src/subscriptions/index.ts'
+import { activeBonds, openBondsShop } from '../packages/till/src/credit/bonds/index.ts'
+import { insertTestRuling } from '../packages/till/src/credit/bonds/ruling.fixture.ts'
+import { openMandates, openMandatesShop } from '../packages/till/src/credit/mandates/index.ts'
+import { openRewardsShop } from '../packages/node/src/shops/rewards/index.ts'
+import { openSubscriptionsShop } from '../packages/node/src/shops/subscriptions/index.ts'
 import {
   type AssayClientOptions,
   createAssayClient,

@@ -6,7 +6,7 @@ import { exitCodeTexts } from '../packages/cli/src/exit-codes.ts'
 import { paymentStates } from '../packages/cli/src/operator/payment-states.ts'
 import { createProgram } from '../packages/cli/src/program.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
-import { environmentSchema } from '../packages/node/src/config.ts'
+import { environmentSchema } from '../packages/node/src/config/load-config.ts'
 import { problemTable } from '../packages/till/src/kernel/problem-table.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')

@@ -2,7 +2,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
-import { openIdentityShop } from '../packages/node/src/identity/index.ts'
+import { openIdentityShop } from '../packages/node/src/shops/identity/index.ts'
 import {
   createAssayClient,
   deactivateAgent,

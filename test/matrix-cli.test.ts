@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
-import { createDemoWorld } from '../packages/node/src/matrix/demo/demo-world.ts'
-import { shortVolumeFile } from '../packages/node/src/matrix/demo/write-files.ts'
+import { createDemoWorld } from '../packages/node/src/shops/matrix/demo/demo-world.ts'
+import { shortVolumeFile } from '../packages/node/src/shops/matrix/demo/write-files.ts'
 import { openTill, type TillFixture } from './support/till-fixture.ts'
 
 let till: TillFixture

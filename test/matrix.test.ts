@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sampleFiles } from '../packages/node/src/matrix/demo/sample-files.fixture.ts'
-import { createSymbolBook, ingestFile } from '../packages/node/src/matrix/index.ts'
+import { sampleFiles } from '../packages/node/src/shops/matrix/demo/sample-files.fixture.ts'
+import { createSymbolBook, ingestFile } from '../packages/node/src/shops/matrix/index.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
 import type { EntitlementPort } from '../packages/till/src/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'

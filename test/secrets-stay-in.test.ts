@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { environmentSchema } from '../packages/node/src/config.ts'
+import { environmentSchema } from '../packages/node/src/config/load-config.ts'
 import { sendBadInput } from './secrets/bad-input.ts'
 import { canary, harmless } from './secrets/canaries.ts'
 import { failToStart, throughStorm, withoutDatabase, withoutFacilitator, withoutProviders } from './secrets/failures.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseConfig } from '../packages/node/src/config.ts'
+import { parseConfig } from '../packages/node/src/config/load-config.ts'
 import { parseLoopbackHosts } from '../packages/node/src/outbound/index.ts'
 
 const problemsOf = (env: Record<string, string>): string => {

@@ -3,7 +3,7 @@ import {
   openDemoWitnesses,
   openLog,
   type TransparencyLog,
-} from '../../packages/node/src/citations/log/index.ts'
+} from '../../packages/node/src/tlog/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'

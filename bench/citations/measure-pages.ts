@@ -1,5 +1,5 @@
-import { openPageThreads } from '../../packages/node/src/citations/attest/page-threads-adapter.ts'
-import { readCited } from '../../packages/node/src/citations/attest/read-cited.ts'
+import { openPageThreads } from '../../packages/node/src/shops/attestations/attest/page-threads-adapter.ts'
+import { readCited } from '../../packages/node/src/shops/attestations/attest/read-cited.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 

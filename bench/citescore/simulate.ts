@@ -1,7 +1,7 @@
-import { agentWeight } from '../../packages/node/src/citations/score/agent-weight.ts'
-import { authorityValue } from '../../packages/node/src/citations/score/components.ts'
-import { areaUnderCurve, spearman } from '../../packages/node/src/citations/score/rank-statistics.ts'
-import { type Citation, createTrustGraph } from '../../packages/node/src/citations/score/trust-graph.ts'
+import { agentWeight } from '../../packages/node/src/shops/sources/score/agent-weight.ts'
+import { authorityValue } from '../../packages/node/src/shops/sources/score/components.ts'
+import { areaUnderCurve, spearman } from '../../packages/node/src/shops/sources/score/rank-statistics.ts'
+import { type Citation, createTrustGraph } from '../../packages/node/src/shops/sources/score/trust-graph.ts'
 
 export type World = { agents: number; sources: number; citations: number; seeds: number; seed: number }
 export type Attack = {

@@ -1,6 +1,6 @@
 import { verifyMessage } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { signedHeaders } from '../../packages/node/src/identity/identity.fixture.ts'
+import { signedHeaders } from '../../packages/node/src/shops/identity/identity.fixture.ts'
 import { type SignedRequest, verifySignedRequest } from '../../packages/till/src/proofs/index.ts'
 import { createTestDeps } from '../../packages/till/src/proofs/proof-deps.fixture.ts'
 

@@ -1,7 +1,7 @@
-import { createCollector, usualWeights } from '../../packages/node/src/citations/match/build-segment.ts'
-import { createMatchIndex } from '../../packages/node/src/citations/match/match-index.ts'
-import { readQuery } from '../../packages/node/src/citations/match/read-query.ts'
-import { openSegmentFolder } from '../../packages/node/src/citations/match/segment-folder.ts'
+import { createCollector, usualWeights } from '../../packages/node/src/shops/match/build-segment.ts'
+import { createMatchIndex } from '../../packages/node/src/shops/match/match-index.ts'
+import { readQuery } from '../../packages/node/src/shops/match/read-query.ts'
+import { openSegmentFolder } from '../../packages/node/src/shops/match/segment-folder.ts'
 import { syntheticPages, syntheticQueries } from './synthetic-pages.ts'
 
 const segmentDocs = 250_000

@@ -1,6 +1,6 @@
 import MiniSearch from 'minisearch'
-import { createMatchIndex } from '../../packages/node/src/citations/match/match-index.ts'
-import { readQuery } from '../../packages/node/src/citations/match/read-query.ts'
+import { createMatchIndex } from '../../packages/node/src/shops/match/match-index.ts'
+import { readQuery } from '../../packages/node/src/shops/match/read-query.ts'
 import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
 import { syntheticPages, syntheticQueries } from './synthetic-pages.ts'
 

@@ -1,4 +1,4 @@
-import type { IndexedDoc } from '../../packages/node/src/citations/match/segment.ts'
+import type { IndexedDoc } from '../../packages/node/src/shops/match/segment.ts'
 
 const vocabulary = 50_000
 const commonest = 30

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { easternToUtcMs } from '../../packages/node/src/matrix/calendar/eastern-time.ts'
-import type { FileToIngest } from '../../packages/node/src/matrix/ingest/ingest-file.ts'
+import { easternToUtcMs } from '../../packages/node/src/shops/matrix/calendar/eastern-time.ts'
+import type { FileToIngest } from '../../packages/node/src/shops/matrix/ingest/ingest-file.ts'
 
 /**
  * Published files of the winter of 2020/21 as the ingester takes them. Short interest and shares outstanding come from a

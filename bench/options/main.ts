@@ -2,7 +2,7 @@
 // missed. `--lives 100000` also plays so many random lives of options and checks the books after each round; `--buys 0` leaves the buys out.
 // With `--promise` it ends with 1 only when the books are wrong; a missed speed is printed.
 import { rm } from 'node:fs/promises'
-import { runOptionLives } from '../../packages/node/src/market/options/option-lives.fixture.ts'
+import { runOptionLives } from '../../packages/node/src/shops/options/option-lives.fixture.ts'
 import { openTestDatabase, startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
 import { handOut } from '../hand-out.ts'
 import { temporaryHome } from '../process/temporary-home.ts'

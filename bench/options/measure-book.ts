@@ -1,5 +1,5 @@
-import { createBook } from '../../packages/node/src/market/options/domain/book.ts'
-import { createDice } from '../../packages/node/src/market/options/option-lives.fixture.ts'
+import { createBook } from '../../packages/node/src/shops/options/domain/book.ts'
+import { createDice } from '../../packages/node/src/shops/options/option-lives.fixture.ts'
 
 const operations = 500_000
 

@@ -1,11 +1,11 @@
-import { indexMethod, indexValueE4, sharesAt } from '../../packages/node/src/market/options/domain/demand-index.ts'
-import { planListings } from '../../packages/node/src/market/options/list-series.ts'
-import { createDice } from '../../packages/node/src/market/options/option-lives.fixture.ts'
+import { indexMethod, indexValueE4, sharesAt } from '../../packages/node/src/shops/options/domain/demand-index.ts'
+import { planListings } from '../../packages/node/src/shops/options/list-series.ts'
+import { createDice } from '../../packages/node/src/shops/options/option-lives.fixture.ts'
 import {
   legalAcknowledgement,
   type OptionSettings,
   parseOptionSettings,
-} from '../../packages/node/src/market/options/settings.ts'
+} from '../../packages/node/src/shops/options/settings.ts'
 
 const clusters = 700
 const hour = 3_600_000

@@ -1,6 +1,6 @@
 // The node with settlement stubbed, and option series with more contracts on offer than anybody will buy.
-import { createTestDemand, testClusters } from '../../packages/node/src/market/options/exchange.fixture.ts'
-import { openOptions } from '../../packages/node/src/market/options/index.ts'
+import { createTestDemand, testClusters } from '../../packages/node/src/shops/options/exchange.fixture.ts'
+import { openOptions } from '../../packages/node/src/shops/options/index.ts'
 import { openDatabase } from '../citations/open-database.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
 import { openDatabaseCpu } from '../process/database-cpu.ts'

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { buildSegment, type FieldWeights, usualWeights } from '../../packages/node/src/citations/match/build-segment.ts'
-import { createMatchIndex } from '../../packages/node/src/citations/match/match-index.ts'
-import { readQuery } from '../../packages/node/src/citations/match/read-query.ts'
+import { buildSegment, type FieldWeights, usualWeights } from '../../packages/node/src/shops/match/build-segment.ts'
+import { createMatchIndex } from '../../packages/node/src/shops/match/match-index.ts'
+import { readQuery } from '../../packages/node/src/shops/match/read-query.ts'
 import { averagePrecision, mean, ndcgAt, recallAt } from './measures.ts'
 import {
   type CollectionDoc,

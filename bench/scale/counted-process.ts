@@ -1,5 +1,5 @@
 // One process of a node that counts what it does behind its door: runs of paid handlers, and settlements asked for.
-import { parseConfig } from '../../packages/node/src/config.ts'
+import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import { createLog } from '../../packages/node/src/http/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
 import { countHandlers, countSettles, type Deeds } from '../../test/support/count-deeds.ts'

@@ -9,6 +9,6 @@ export async function openNats(install: boolean, say: (text: string) => void): P
     return undefined
   }
   // It looks for the program when it is loaded, which must be after the installation.
-  const { startNats } = await import('../../packages/node/src/market/intents/nats-server.fixture.ts')
+  const { startNats } = await import('../../packages/node/src/shops/intents/nats-server.fixture.ts')
   return startNats()
 }

@@ -1,4 +1,4 @@
-import { type SourceDeps, usualSettings } from '../../packages/node/src/citations/deps.ts'
+import { type SourceDeps, usualSettings } from '../../packages/node/src/shops/sources/deps.ts'
 import { createOutbound, type LoopbackTarget } from '../../packages/node/src/outbound/index.ts'
 import { knownNetworks } from '../../packages/till/src/chain/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'

@@ -1,4 +1,4 @@
-import { foldCitations, refoldTrust } from '../../packages/node/src/citations/score/fold-citations.ts'
+import { foldCitations, refoldTrust } from '../../packages/node/src/shops/sources/score/fold-citations.ts'
 import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
 import { benchDeps } from './deps.ts'
 

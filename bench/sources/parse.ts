@@ -1,4 +1,4 @@
-import { fillText, parsers, worstPieces } from '../../packages/node/src/citations/worst-inputs.fixture.ts'
+import { fillText, parsers, worstPieces } from '../../packages/node/src/shops/sources/worst-inputs.fixture.ts'
 
 const bytes = 100_000
 const rounds = 8

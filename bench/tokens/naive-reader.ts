@@ -1,4 +1,4 @@
-import { decodeMulticallRequest } from '../../packages/node/src/tokens/read/multicall.ts'
+import { decodeMulticallRequest } from '../../packages/node/src/shops/tokens/read/multicall.ts'
 import { multicall3Address, type RpcCall, type RpcEndpoint } from '../../packages/till/src/chain/index.ts'
 
 /** The same questions as our reader asks, each view as a request of its own: what most checkers do. */

@@ -3,9 +3,9 @@
 
 import { startDevnet } from '../../packages/node/src/devnet/index.ts'
 import { createFrontDoor, openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
-import { openTokensShop } from '../../packages/node/src/tokens/index.ts'
-import { createActor } from '../../packages/node/src/tokens/issuer.fixture.ts'
-import { endpointOf } from '../../packages/node/src/tokens/reader.fixture.ts'
+import { openTokensShop } from '../../packages/node/src/shops/tokens/index.ts'
+import { createActor } from '../../packages/node/src/shops/tokens/issuer.fixture.ts'
+import { endpointOf } from '../../packages/node/src/shops/tokens/reader.fixture.ts'
 import { createRpc, knownNetworks, type Network, RpcRefusal } from '../../packages/till/src/chain/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../packages/till/src/kernel/ids.ts'

@@ -1,5 +1,5 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { streamRouteId } from '../../packages/node/src/subscriptions/index.ts'
+import { streamRouteId } from '../../packages/node/src/shops/subscriptions/index.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
 import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { accounts, owedTo } from '../../packages/till/src/ledger/index.ts'

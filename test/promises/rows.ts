@@ -130,7 +130,7 @@ export const rows: readonly Row[] = [
     promise: 'reads fail closed',
     asked: '0 false "clean" in 100,000 fault sets, 0 mixed blocks, 99.9 % right with 2 of 3 honest',
     commands: [
-      tests(['packages/node/src/tokens/faults.fuzz.test.ts'], (size) => ({
+      tests(['packages/node/src/shops/tokens/faults.fuzz.test.ts'], (size) => ({
         FAULT_SETS: size === 'asked' ? '100000' : '2000',
       })),
     ],
@@ -199,7 +199,7 @@ export const rows: readonly Row[] = [
     asked: 'every test passes; a switch counts in every process within 1 s',
     commands: [
       proof('switch', 3),
-      tests(['packages/node/src/config.test.ts', 'packages/till/src/store/house-rules.db.test.ts', 'test/cli.test.ts']),
+      tests(['packages/node/src/config/load-config.test.ts', 'packages/till/src/store/house-rules.db.test.ts', 'test/cli.test.ts']),
     ],
   },
   {

@@ -1,4 +1,4 @@
-import { leafHash, nodeHash, rangeHash, type Subtree } from '../../packages/node/src/citations/log/merkle.ts'
+import { leafHash, nodeHash, rangeHash, type Subtree } from '../../packages/node/src/tlog/merkle.ts'
 import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
 import { has } from './shops.ts'

@@ -1,5 +1,5 @@
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
-import { parseConfig } from '../../packages/node/src/config.ts'
+import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import type { OpenShop } from '../../packages/node/src/http/index.ts'
 import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
 import type { Log } from '../../packages/till/src/kernel/log.ts'

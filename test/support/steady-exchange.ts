@@ -1,7 +1,7 @@
 import type { OpenShop } from '../../packages/node/src/http/index.ts'
-import type { PublishedBucket, PublishedDemand } from '../../packages/node/src/market/contract.ts'
-import { testClusters } from '../../packages/node/src/market/options/exchange.fixture.ts'
-import { openOptions } from '../../packages/node/src/market/options/index.ts'
+import type { PublishedBucket, PublishedDemand } from '../../packages/node/src/shops/intents/contract.ts'
+import { testClusters } from '../../packages/node/src/shops/options/exchange.fixture.ts'
+import { openOptions } from '../../packages/node/src/shops/options/index.ts'
 
 const bucketMs = 30_000
 

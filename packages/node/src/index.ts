@@ -54,12 +54,12 @@ export {
   refuseSource,
   type SeenTree,
   type WitnessStore,
-} from './citations/index.ts'
+} from './shops/sources/index.ts'
 export { instancePayees } from './compose/ground.ts'
-export { type Config, ConfigError, environmentSchema, parseConfig } from './config.ts'
+export { type Config, ConfigError, environmentSchema, parseConfig } from './config/load-config.ts'
 // --- for the operator's commands ---
 export { demoAccount } from './devnet/accounts.ts'
-export { slashBond } from './identity/bonds/index.ts'
+export { slashBond } from '@assay/till/credit/bonds'
 export { runNode } from './main.ts'
 export {
   createSymbolBook,
@@ -69,7 +69,7 @@ export {
   ingestFile,
   officialOutbound,
   sources as marketDataSources,
-} from './matrix/index.ts'
-export { addSeed, findPeer, parseNodeAddress } from './mesh/index.ts'
+} from './shops/matrix/index.ts'
+export { addSeed, findPeer, parseNodeAddress } from './shops/mesh/index.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
-export { listSubscriptions } from './subscriptions/index.ts'
+export { listSubscriptions } from './shops/subscriptions/index.ts'

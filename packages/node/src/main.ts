@@ -1,6 +1,6 @@
 import { systemClock } from '@assay/till/kernel/clock'
 import { pino } from 'pino'
-import { ConfigError, parseConfig } from './config.ts'
+import { ConfigError, parseConfig } from './config/load-config.ts'
 import { createLog } from './http/index.ts'
 import { type RunningNode, startNode } from './node.ts'
 import { startSummary } from './start-summary.ts'

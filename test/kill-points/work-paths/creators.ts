@@ -1,4 +1,4 @@
-import { readCreatorBooks } from '../../../packages/node/src/citations/creators/check-books.ts'
+import { readCreatorBooks } from '../../../packages/node/src/shops/attestations/creators/check-books.ts'
 import { Broken, requireExactly } from '../broken.ts'
 import type { Desk } from '../desk.ts'
 import type { WorkPath } from '../die-at-work.ts'

@@ -1,6 +1,6 @@
 import type { Network } from '@assay/till/chain'
 import { checksumAddress } from '@assay/till/kernel/address'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/load-config.ts'
 import { demoAccounts } from '../devnet/accounts.ts'
 import type { Devnet } from '../devnet/index.ts'
 import type { Shop } from '../http/index.ts'

@@ -8,7 +8,7 @@ import {
   withBreaker,
 } from '@assay/till/facilitators'
 import type { Address } from '@assay/till/kernel/address'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/load-config.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'
 

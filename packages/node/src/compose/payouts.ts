@@ -10,7 +10,7 @@ import {
   parsePayoutPolicy,
 } from '@assay/till/payouts'
 import { gapUntil, markReconciled, noteRestore } from '@assay/till/store/restore'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/load-config.ts'
 import type { Shop } from '../http/index.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'

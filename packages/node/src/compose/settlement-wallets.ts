@@ -1,6 +1,6 @@
 import type { Owner } from '@assay/till'
 import { createSettlementWallets, createWalletKey, type SettlementWallets } from '@assay/till/chain/wallet'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/load-config.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
 
 /** The wallets that send transactions on one chain, whatever for: settlements of others' payments, or our payouts. */

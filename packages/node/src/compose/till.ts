@@ -29,7 +29,7 @@ import {
 } from '@assay/till'
 import { usdcDomainSeparator } from '@assay/till/kernel/eip3009'
 import { createSwitchReader, type SwitchReader } from '@assay/till/store/kill-switches'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/load-config.ts'
 import type { Shop } from '../http/index.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
 

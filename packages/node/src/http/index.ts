@@ -8,7 +8,7 @@ export { demoLimits, type LimitConfig, productionLimits } from './limits.ts'
 export { sheddingLoad } from './load.ts'
 export { cleanText, createLog } from './log.ts'
 export { createMetrics, type PrometheusMetrics } from './metrics.ts'
-export { type OpsDeps, opsRoutes, type ReadinessCheck } from './ops-routes.ts'
+export { type OpsDeps, opsRoutes, type ReadinessCheck } from '../faces/ops/routes.ts'
 export { isStream, type PlainRequest, type PlainResponse } from './plain.ts'
 export { createRegistry, type RegisteredRoute, type Registry, RouteDeclarationError } from './registry.ts'
 export {

@@ -10,7 +10,7 @@ import type { PayoutDeps } from '@assay/till/payouts'
 import type { ProofDeps } from '@assay/till/proofs'
 import type { Keyring } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
-import type { ReadinessCheck } from './ops-routes.ts'
+import type { ReadinessCheck } from '../faces/ops/routes.ts'
 import type { RouteDeclaration } from './route.ts'
 
 /** What a shop is given: the floors below it, opened and wired. */

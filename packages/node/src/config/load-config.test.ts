@@ -1,0 +1,148 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { checksumAddress } from '@assay/till/kernel/address'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ConfigError, environmentSchema, parseConfig } from './load-config.ts'
+import { demoAccount } from '../devnet/accounts.ts'
+
+const address = (digit: string) => checksumAddress(`0x${digit.repeat(40)}`)
+
+/** Complete and strong, as an operator would set it. */
+const production = {
+  ASSAY_MODE: 'production',
+  DATABASE_URL: 'postgres://assay@db/assay',
+  BASE_RPC_URLS: 'https://a.example/v1,https://b.example/v1',
+  POLYGON_RPC_URLS: 'https://a.example/p',
+  PAY_TO: address('a'),
+  CUSTODY: address('b'),
+  BASE_URL: 'https://node.example',
+  API_URL: 'https://api.example',
+  SIGNING_KEY_FILE: '/run/keys/signing.json',
+  FACILITATOR: 'cdp',
+  CDP_API_KEY_ID: 'id',
+  CDP_API_KEY_SECRET: 'secret',
+  CONTACT_EMAIL: 'ops@node.example',
+}
+
+function problemsOf(env: Record<string, string | undefined>): readonly string[] {
+  try {
+    parseConfig(env)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}
+
+test('nothing set is a demo node with its own chains and database', () => {
+  const config = parseConfig({})
+  expect(config).toMatchObject({
+    mode: 'demo',
+    port: 4020,
+    host: '127.0.0.1',
+    devnetPorts: [8545, 8546],
+    sandbox: true,
+  })
+  expect(config.payTo).toBe(demoAccount('operator').address)
+})
+
+test('a complete production configuration is accepted, with the sandbox off', () => {
+  const config = parseConfig(production)
+  expect(config).toMatchObject({
+    mode: 'production',
+    sandbox: false,
+    facilitator: { kind: 'cdp' },
+    baseUrl: 'https://node.example',
+  })
+  expect(config.rpcUrls[0]).toHaveLength(2)
+})
+
+test('all problems are reported together, and no secret among them', () => {
+  const problems = problemsOf({ ASSAY_MODE: 'production', FACILITATOR: 'local', SETTLER_KEYS: 'not-a-key-but-secret' })
+  expect(problems.length).toBeGreaterThan(6)
+  for (const name of [
+    'DATABASE_URL',
+    'BASE_RPC_URLS',
+    'POLYGON_RPC_URLS',
+    'PAY_TO',
+    'CUSTODY',
+    'BASE_URL',
+    'API_URL',
+    'SIGNING_KEY_FILE',
+    'SETTLER_KEYS',
+  ])
+    expect(
+      problems.some((problem) => problem.startsWith(name)),
+      name,
+    ).toBe(true)
+  expect(problems.join()).not.toContain('not-a-key-but-secret')
+})
+
+test.each([
+  ['a demo payee', { PAY_TO: checksumAddress(demoAccount('operator').address) }, 'PAY_TO'],
+  ['a demo custody', { CUSTODY: checksumAddress(demoAccount('custody').address) }, 'CUSTODY'],
+  ['custody that is PAY_TO', { CUSTODY: address('a') }, 'CUSTODY'],
+  ['a payee without checksum', { PAY_TO: address('a').toLowerCase() }, 'PAY_TO'],
+  ['a demo key', { FACILITATOR: 'local', SETTLER_KEYS: demoAccount('settler').privateKey }, 'SETTLER_KEYS'],
+  ['missing facilitator keys', { CDP_API_KEY_SECRET: '' }, 'CDP_API_KEY_SECRET'],
+  ['plain http', { BASE_URL: 'http://node.example' }, 'BASE_URL'],
+  ['a base address with a path', { API_URL: 'https://api.example/v1' }, 'API_URL'],
+  ['a facilitator that is none', { FACILITATOR: 'ftp://x' }, 'FACILITATOR'],
+  ['a weak facilitator token', { FACILITATOR_TOKEN: 'short' }, 'FACILITATOR_TOKEN'],
+  ['custody for one chain only', { CUSTODY: `eip155:8453=${address('b')}` }, 'CUSTODY'],
+])('production refuses %s', (_name, change, variable) => {
+  expect(problemsOf({ ...production, ...change }).some((problem) => problem.startsWith(variable))).toBe(true)
+})
+
+test('flags are exactly true or false, numbers are numbers', () => {
+  for (const [name, value] of Object.entries({
+    SANDBOX: 'yes',
+    METRICS_PUBLIC: '1',
+    PORT: '70000',
+    DEVNET_PORTS: '8545',
+    TRUST_PROXY: '-1',
+    EXPOSURE_CAP_USD: '1e3',
+  }))
+    expect(
+      problemsOf({ [name]: value }).some((problem) => problem.startsWith(name)),
+      name,
+    ).toBe(true)
+  expect(parseConfig({ SANDBOX: 'false' }).sandbox).toBe(false)
+})
+
+test('a demo node joins database and chains together or not at all', () => {
+  expect(problemsOf({ DATABASE_URL: 'postgres://x/y' })).toHaveLength(1)
+  expect(problemsOf({ BASE_RPC_URLS: 'http://127.0.0.1:1' })).toHaveLength(1)
+  expect(
+    problemsOf({
+      DATABASE_URL: 'postgres://x/y',
+      BASE_RPC_URLS: 'http://127.0.0.1:1',
+      POLYGON_RPC_URLS: 'http://127.0.0.1:2',
+    }),
+  ).toEqual([])
+})
+
+test('custody may differ per chain, and settlement keys may come from a file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'assay-config-'))
+  const file = join(folder, 'keys')
+  await writeFile(file, `0x${'1'.repeat(64)}\n0x${'2'.repeat(64)}\n`)
+  const config = parseConfig({
+    ...production,
+    FACILITATOR: 'local',
+    SETTLER_KEYS_FILE: file,
+    CUSTODY: `eip155:8453=${address('b')},eip155:137=${address('c')}`,
+  })
+  expect(config.custody).toEqual([address('b').toLowerCase(), address('c').toLowerCase()])
+  expect(config.settlerKeys).toHaveLength(2)
+  await rm(folder, { recursive: true })
+})
+
+test('any environment gives a configuration or a list of problems', () => {
+  const names = Object.keys(environmentSchema.shape)
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom(...names), fc.string()), (env) => Array.isArray(problemsOf(env))),
+    { numRuns: 300 },
+  )
+})

@@ -1,8 +1,0 @@
-export { bazaarExtension } from './bazaar.ts'
-export { capabilityOf } from './capability.ts'
-export { exampleUrl, originOf, type Site, serviceVersion, templateOf } from './describe-route.ts'
-export { type McpDeps, mcpRoutes } from './mcp/index.ts'
-export { nodeServices } from './node-services.ts'
-export { openapiDocument } from './openapi.ts'
-export { type DiscoveryDeps, discoveryRoutes } from './routes.ts'
-export type { NodeFacts } from './x402-manifest.ts'

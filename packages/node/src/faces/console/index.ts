@@ -1,0 +1,41 @@
+import type { Address } from '@assay/till/kernel/address'
+import type { Metrics } from '@assay/till/kernel/metrics'
+import { foldBooks } from '@assay/till/ledger'
+import type { OpenShop, PrometheusMetrics } from '../../http/index.ts'
+import { assetRoute } from './asset-route.ts'
+import { type Assets, createAssetLoader } from './assets.ts'
+import { hasSources } from './build-console.ts'
+import { operatorRoutes } from './operator-routes.ts'
+import { consolePage, type PageOrigins, pageHeaders } from './page.ts'
+import { foldPayments } from './payment-states.ts'
+import { readAlarms } from './read-alarms.ts'
+import { walletRoutes } from './wallet-routes.ts'
+
+/** The node for people: a page at `/`, its files, and what only a wallet itself or the operator may see. */
+export function openConsoleShop(options: { operators: readonly Address[] }): OpenShop {
+  return (context) => {
+    const load = createAssetLoader()
+    const alarms = async () => readAlarms(await metricsText(context.metrics))
+    return {
+      routes: [
+        ...walletRoutes(context),
+        ...operatorRoutes({ ...context, operators: options.operators, alarms }),
+        ...(hasSources() ? [assetRoute(load)] : []),
+      ],
+      jobs: [
+        { name: 'console.books', intervalMs: 60_000, work: () => foldBooks(context.database) },
+        { name: 'console.payments', intervalMs: 600_000, work: () => foldPayments(context.database, context.clock) },
+      ],
+      ...(hasSources()
+        ? { page: async () => pageOf(context, await load()), warm: async () => void (await load()) }
+        : {}),
+    }
+  }
+}
+
+const pageOf = (origins: PageOrigins, assets: Assets) => ({ body: consolePage(assets), headers: pageHeaders(origins) })
+
+/** Metrics of another kind than the node's own have no text, and so no alarms to show. */
+function metricsText(metrics: Metrics): Promise<string> {
+  return 'text' in metrics ? (metrics as PrometheusMetrics).text() : Promise.resolve('')
+}

@@ -1,0 +1,103 @@
+import type { Network } from '@assay/till/chain'
+import type { Address } from '@assay/till/kernel/address'
+import { systemRng } from '@assay/till/kernel/random'
+import { createTestDeps } from '@assay/till/proofs/proof-deps.fixture'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { signRequest } from '../../../../sdk/src/sign-request.ts'
+import type { CallContext, FreeAccess, RouteDeclaration } from '../../http/index.ts'
+import { operatorRoutes } from './operator-routes.ts'
+import { walletRoutes } from './wallet-routes.ts'
+
+const operator = privateKeyToAccount(`0x${'0a'.repeat(32)}`)
+const stranger = privateKeyToAccount(`0x${'0b'.repeat(32)}`)
+const origin = 'http://127.0.0.1:4020'
+
+let db: TestDatabase
+let routes: RouteDeclaration[]
+// A contract wallet signs for itself on Polygon, whatever the signature is; nobody does on Base.
+const proofs = createTestDeps(async ({ chainId }) => (chainId === 137 ? 'valid' : 'invalid'))
+beforeAll(async () => {
+  db = await openTestDatabase()
+  const network = (chainId: number) =>
+    ({ chainId, caip2: `eip155:${chainId}`, usdc: { address: `0x${'aa'.repeat(20)}` } }) as Network
+  const context = { proofs, database: db.database, clock: proofs.clock, base: network(8453), polygon: network(137) }
+  routes = [
+    ...operatorRoutes({
+      ...context,
+      operators: [operator.address.toLowerCase() as Address],
+      alarms: async () => [{ alarm: 'reorg', rung: 1 }],
+    }),
+    ...walletRoutes(context),
+  ]
+})
+afterAll(() => db?.close())
+
+type Ask = { body?: unknown; path?: string; chainId?: number }
+
+/** The route's own handler, given a request as the door would give it. */
+async function ask(id: string, by: PrivateKeyAccount | undefined, { body, path, chainId }: Ask = {}) {
+  const route = routes.find((declared) => declared.id === id)
+  if (route === undefined) throw new Error(`no route ${id}`)
+  const init = { method: route.method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  const platform = { nowMs: () => proofs.clock.nowMs(), randomBytes: (length: number) => systemRng.bytes(length) }
+  const signed =
+    by === undefined
+      ? new Request(`${origin}${route.path}`, init)
+      : await signRequest(`${origin}${path ?? route.path}`, init, {
+          account: by,
+          platform,
+          ...(chainId ? { chainId } : {}),
+        })
+  const call = {
+    method: route.method,
+    received: { authority: '127.0.0.1:4020', path: route.path, query: '?' },
+    headers: new Map(signed.headers),
+    rawBody: Buffer.from(await signed.arrayBuffer()),
+  } as unknown as CallContext
+  const answer = () => (route.access as FreeAccess).handle({ params: {}, query: {}, body }, call)
+  return { call, answer, json: async () => JSON.parse(String((await answer()).body)) }
+}
+
+test('the operator sees balanced books, alarms and switches', async () => {
+  const overview = await (await ask('operator.overview', operator)).json()
+  expect(overview).toMatchObject({ books: { balanced: true, differences: 0 }, alarms: [{ alarm: 'reorg', rung: 1 }] })
+  expect(overview.switches.map(({ name }: { name: string }) => name)).toContain('payouts')
+  const declared = routes.find(({ id }) => id === 'operator.overview')
+  expect(declared?.output.safeParse(overview).success).toBe(true)
+})
+
+test('everybody else is refused, whatever they sign', async () => {
+  const refused = async (promise: ReturnType<typeof ask>) =>
+    (await promise).answer().then(
+      () => 'answered',
+      (problem: { code: string }) => problem.code,
+    )
+  for (const id of ['operator.overview', 'operator.switch']) {
+    expect(await refused(ask(id, undefined))).toBe('proof_required')
+    expect(await refused(ask(id, stranger))).toBe('forbidden')
+    expect(await refused(ask(id, operator, { path: '/v1/auth/check' }))).toBe('proof_invalid')
+    expect(await refused(ask(id, operator, { path: '/v1/auth/check', chainId: 137 }))).toBe('forbidden')
+  }
+})
+
+test('a proof counts once', async () => {
+  const { answer } = await ask('operator.overview', operator)
+  await answer()
+  await expect(answer()).rejects.toMatchObject({ code: 'proof_invalid' })
+})
+
+test('a switch is turned, with its reason in the audit log', async () => {
+  const body = { name: 'options', on: true, reason: 'drill' }
+  expect(await (await ask('operator.switch', operator, { body })).json()).toEqual(body)
+  const overview = await (await ask('operator.overview', operator)).json()
+  expect(overview.switches).toContainEqual(expect.objectContaining({ name: 'options', on: true, reason: 'drill' }))
+  expect(overview.audit[0]).toMatchObject({ action: 'kill_switch.on', subject: 'options' })
+  expect(overview.audit[0].actor).toContain(operator.address.toLowerCase())
+})
+
+test('a wallet lists its own payments, and proves that it is the one that asks', async () => {
+  expect(await (await ask('wallet.payments', stranger)).json()).toEqual({ data: [], next_cursor: null })
+  await expect((await ask('wallet.payments', undefined)).answer()).rejects.toMatchObject({ code: 'proof_required' })
+})

@@ -1,0 +1,143 @@
+import { setSwitch, switchNames } from '@assay/till/store/kill-switches'
+import { z } from 'zod'
+import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { type CallerDeps, requireOperator } from './caller.ts'
+import type { Alarm } from './read-alarms.ts'
+import { readOverview } from './read-overview.ts'
+
+export type OperatorDeps = CallerDeps & Pick<ShopContext, 'database' | 'clock'> & { alarms(): Promise<Alarm[]> }
+
+export function operatorRoutes(deps: OperatorDeps): RouteDeclaration[] {
+  return [overviewRoute(deps), switchRoute(deps)]
+}
+
+const count = z.int().nonnegative()
+const overview = z.strictObject({
+  at: z.string(),
+  books: z.strictObject({
+    balanced: z.boolean().describe('Each unit sums to zero.'),
+    accounts: z.array(
+      z.strictObject({
+        group: z.string(),
+        kind: z.string(),
+        unit: z.string(),
+        balance: z.string().describe('Debit positive: what is owned and spent. What is owed and earned is negative.'),
+        accounts: count,
+      }),
+    ),
+    differences: count.describe('Kept balances that differ from their entries; always 0.'),
+    open_clearing: z.array(
+      z.strictObject({
+        account: z.string(),
+        balance: z.string(),
+        payment_id: z.string().nullable(),
+        since_at: z.string(),
+      }),
+    ),
+  }),
+  payments: z.array(
+    z.strictObject({ state: z.string(), payments: count, amount_micro: z.string(), oldest_at: z.string() }),
+  ),
+  review_open: count.describe('Transfers that no payment explains.'),
+  payouts: z.array(
+    z.strictObject({
+      id: z.string(),
+      network: z.string(),
+      payee: z.string(),
+      amount_micro: z.string(),
+      purpose: z.string(),
+      state: z.string(),
+      reason: z.string().nullable(),
+      transaction: z.string().nullable(),
+      created_at: z.string(),
+    }),
+  ),
+  alarms: z.array(z.strictObject({ alarm: z.string(), rung: count })).describe('Of this process, since it started.'),
+  switches: z.array(
+    z.strictObject({
+      name: z.string(),
+      on: z.boolean().describe('On stops what it names.'),
+      reason: z.string(),
+      changed_by: z.string(),
+      changed_at: z.string(),
+    }),
+  ),
+  audit: z.array(z.strictObject({ at: z.string(), actor: z.string(), action: z.string(), subject: z.string() })),
+})
+
+const exampleTime = '2026-01-01T00:00:00.000Z'
+
+function overviewRoute(deps: OperatorDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'operator.overview',
+    area: 'core',
+    method: 'GET',
+    path: '/v1/operator/overview',
+    summary: 'Books, payments, payouts, alarms and switches, for the operator',
+    description: 'The request is signed (ERC-8128) by a wallet named in OPERATORS; any other is refused.',
+    output: overview,
+    example: {
+      output: {
+        at: exampleTime,
+        books: {
+          balanced: true,
+          accounts: [{ group: 'revenue', kind: 'income', unit: 'eip155:8453/usdc', balance: '-20000', accounts: 1 }],
+          differences: 0,
+          open_clearing: [],
+        },
+        payments: [{ state: 'served', payments: 1, amount_micro: '20000', oldest_at: exampleTime }],
+        review_open: 0,
+        payouts: [],
+        alarms: [],
+        switches: [{ name: 'paid', on: false, reason: '', changed_by: 'migration', changed_at: exampleTime }],
+        audit: [],
+      },
+    },
+    next: '/readyz',
+    // Ten reads of the database at once.
+    cost: 20,
+    access: {
+      kind: 'free',
+      security: 'erc8128',
+      handle: async (_input, call) => {
+        await requireOperator(deps, call)
+        return jsonAnswer(await readOverview({ sql: deps.database, clock: deps.clock, alarms: deps.alarms }))
+      },
+    },
+  })
+}
+
+const change = z.strictObject({
+  name: z.enum(switchNames),
+  on: z.boolean().describe('True stops what the switch names.'),
+  reason: z.string().trim().min(3).max(200),
+})
+
+function switchRoute(deps: OperatorDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'operator.switch',
+    area: 'core',
+    method: 'POST',
+    path: '/v1/operator/switches',
+    summary: 'Turn a kill switch on or off, for the operator',
+    description:
+      'Signed (ERC-8128) by a wallet named in OPERATORS. Counts within a second, and is kept in the audit log.',
+    body: change,
+    output: z.strictObject({ name: z.string(), on: z.boolean(), reason: z.string() }),
+    example: {
+      body: { name: 'payouts', on: true, reason: 'custody key rotation' },
+      output: { name: 'payouts', on: true, reason: 'custody key rotation' },
+    },
+    next: '/v1/operator/overview',
+    access: {
+      kind: 'free',
+      security: 'erc8128',
+      handle: async (input, call) => {
+        const by = await requireOperator(deps, call)
+        const { name, on, reason } = input.body as z.infer<typeof change>
+        await setSwitch(deps.database, { name, on, reason, by: `operator ${by}` })
+        return jsonAnswer({ name, on, reason })
+      },
+    },
+  })
+}

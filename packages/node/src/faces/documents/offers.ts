@@ -1,0 +1,44 @@
+import type { z } from 'zod'
+import type { RouteDeclaration } from '../../http/index.ts'
+import { capabilityOf } from '../../http/capability.ts'
+import { exampleUrl, originOf, priceOf, type Site, templateOf } from '../../http/describe-route.ts'
+import { type JsonSchema, jsonSchemaOf } from '../../http/json-schema.ts'
+
+/** One resource of the node's manifest: what it does, what it costs, what goes in and what comes out. */
+export function offerOf(site: Site, route: RouteDeclaration) {
+  const { access } = route
+  const price = priceOf(route)
+  const url = `${originOf(site, route)}${templateOf(route)}`
+  return {
+    capability: capabilityOf(route),
+    id: route.id,
+    method: route.method,
+    url,
+    example: exampleUrl(site, route),
+    summary: route.summary,
+    access: access.kind,
+    price_micro: lowestMicro(route).toString(),
+    price_usd: price?.lowestUsd ?? '0',
+    ...(price === undefined || price.fixed ? {} : { price_usd_max: price.highestUsd }),
+    networks: access.kind === 'paid' ? access.networks : [],
+    ...(access.kind === 'free' && access.security ? { proof: access.security } : {}),
+    media_types: route.representations ?? ['application/json'],
+    next: route.next.replace(/:([^/]+)/g, '{$1}'),
+    input: {
+      ...part('path', route.params),
+      ...part('query', route.query),
+      ...part('body', route.body),
+      ...(route.example.body === undefined ? {} : { example: route.example.body }),
+    },
+    output: jsonSchemaOf(route.output, 'output'),
+  }
+}
+
+function lowestMicro({ access }: RouteDeclaration): bigint {
+  if (access.kind === 'free') return 0n
+  return access.price.kind === 'fixed' ? access.price.micro : access.price.lowestMicro
+}
+
+function part(name: string, schema: z.ZodType | undefined): Record<string, JsonSchema> {
+  return schema === undefined ? {} : { [name]: jsonSchemaOf(schema, 'input') }
+}

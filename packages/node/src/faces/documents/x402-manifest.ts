@@ -1,0 +1,148 @@
+import { maxTimeoutSeconds, type Payees, payeeAddress, toRequirements } from '@assay/till'
+import type { Network } from '@assay/till/chain/network'
+import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import { didWeb, type Keyring, keysForIndex } from '@assay/till/signing'
+import { type RouteDeclaration, royaltyBps } from '../../http/index.ts'
+import { exampleUrl, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
+import { fieldsOf } from '../../http/json-schema.ts'
+import { offerOf } from './offers.ts'
+
+/** What the root manifest says of the node itself, beside its routes. */
+export type NodeFacts = {
+  facilitator: { kind: 'local' | 'cdp' | 'url'; url?: string }
+  royaltyRecipient: Address
+  payees: Payees
+}
+
+const shownRoutes = (routes: readonly RouteDeclaration[]) => routes.filter((route) => !route.hidden)
+const paidRoutes = (routes: readonly RouteDeclaration[]) =>
+  shownRoutes(routes).filter((route) => route.access.kind === 'paid')
+
+/** The older manifest some indexers read: URLs that answer 402 when probed as they are. */
+export function legacyManifest(site: Site, routes: readonly RouteDeclaration[]) {
+  return { version: 1, resources: [...new Set(paidRoutes(routes).map((route) => exampleUrl(site, route)))] }
+}
+
+export type ManifestParts = {
+  site: Site
+  routes: readonly RouteDeclaration[]
+  networks: readonly Network[]
+  keyring: Keyring
+  facts: NodeFacts
+}
+
+/** The root manifest: the older form, which its readers find unchanged, and all that a node of the mesh tells. */
+export function rootManifest({ site, routes, networks, keyring, facts }: ManifestParts) {
+  const address = new URL(site.apiUrl).origin
+  const base = new URL(site.baseUrl).origin
+  const mesh = routes.find((route) => route.id === 'mesh.manifest')
+  return {
+    ...legacyManifest(site, routes),
+    x402Version: 2,
+    mesh: {
+      protocol: '1.0.4',
+      ...(mesh === undefined
+        ? {}
+        : { manifest: `${address}${mesh.path}`, announce: `${address}${mesh.path}/announce` }),
+    },
+    node: {
+      did: didWeb(new URL(site.apiUrl).host),
+      address,
+      base_url: base,
+      name: site.serviceName,
+      version: serviceVersion,
+      contact: site.contactEmail,
+      keys: keysForIndex(keyring),
+    },
+    networks: networks.map(({ caip2, name, testnet, usdc }) => ({
+      network: caip2,
+      name,
+      testnet,
+      assets: [
+        {
+          asset: checksumAddress(usdc.address),
+          symbol: 'USDC',
+          decimals: 6,
+          name: usdc.name,
+          version: usdc.version,
+          transfer: 'eip3009',
+        },
+      ],
+    })),
+    facilitator: facts.facilitator,
+    royalty: {
+      recipient: checksumAddress(facts.royaltyRecipient),
+      bps: royaltyBps,
+      license: site.contentLicense,
+      license_url: `${base}/license`,
+    },
+    links: {
+      index: `${base}/`,
+      openapi: `${base}/openapi.json`,
+      llms: `${base}/llms.txt`,
+      api_catalog: `${base}/.well-known/api-catalog`,
+      errors: `${base}/errors`,
+      keys: `${address}/.well-known/http-message-signatures-directory`,
+      did_document: `${address}/.well-known/did.json`,
+      draft_manifest: `${base}/.well-known/x402.json`,
+      ...(mesh === undefined ? {} : { mesh: `${address}${mesh.path}` }),
+    },
+    offers: shownRoutes(routes).map((route) => offerOf(site, route)),
+  }
+}
+
+export type DraftParts = Pick<ManifestParts, 'site' | 'routes' | 'networks' | 'facts'> & { updatedAt: string }
+
+/** The shape of the draft for `/.well-known/x402.json` (x402 pull request 2646): one item for each paid resource. */
+export function draftManifest({ site, routes, networks, facts, updatedAt }: DraftParts) {
+  return {
+    x402Version: 2,
+    lastUpdated: updatedAt,
+    items: paidRoutes(routes).map((route) => draftItem(site, route, networks, facts)),
+  }
+}
+
+function draftItem(site: Site, route: RouteDeclaration, networks: readonly Network[], facts: NodeFacts) {
+  const { access } = route
+  if (access.kind !== 'paid') throw new Error(`${route.id} is free`)
+  const amountMicro = access.price.kind === 'fixed' ? access.price.micro : access.price.lowestMicro
+  const names = (schema: RouteDeclaration['query']) => fieldsOf(schema).map((field) => field.name)
+  return {
+    resource: {
+      url: exampleUrl(site, route),
+      description: route.description ?? route.summary,
+      mimeType: route.representations?.[0] ?? 'application/json',
+      serviceName: site.serviceName,
+    },
+    type: 'http',
+    accepts: access.networks.flatMap((caip2) => {
+      const network = networks.find((known) => known.caip2 === caip2)
+      if (network === undefined) return []
+      const payTo = payeeAddress(facts.payees, access.payee, caip2)
+      return [toRequirements({ network, asset: network.usdc.address, payTo, amountMicro, maxTimeoutSeconds })]
+    }),
+    input: {
+      method: route.method,
+      ...(route.path.includes(':') ? { routeTemplate: route.path } : {}),
+      ...(route.params === undefined ? {} : { pathParams: names(route.params) }),
+      ...(route.query === undefined ? {} : { queryParams: names(route.query) }),
+      ...(route.body === undefined ? {} : { bodyType: 'json', bodyFields: names(route.body) }),
+    },
+    output: { type: 'json', example: route.example.output },
+    requires: [] as string[],
+    path: templateOf(route),
+  }
+}
+
+/** Where somebody who has read the manifest goes on: the cheapest thing to buy that is no sandbox. */
+export function firstPurchase(routes: readonly RouteDeclaration[]): string {
+  const cost = ({ access }: RouteDeclaration) =>
+    access.kind === 'free' ? 0n : access.price.kind === 'fixed' ? access.price.micro : access.price.lowestMicro
+  // A path with parameters cannot be asked as it stands, and what costs as much as one likes is no example.
+  const plain = paidRoutes(routes).filter(
+    ({ path, access }) => !path.includes(':') && access.kind === 'paid' && access.price.kind === 'fixed',
+  )
+  const earnest = plain.filter((route) => !route.id.startsWith('sandbox.'))
+  const byPrice = (a: RouteDeclaration, b: RouteDeclaration) => (cost(a) < cost(b) ? -1 : cost(a) > cost(b) ? 1 : 0)
+  return ([...earnest].sort(byPrice)[0] ?? plain[0])?.path ?? '/'
+}

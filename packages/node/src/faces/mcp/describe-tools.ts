@@ -1,0 +1,89 @@
+import type { RouteDeclaration } from '../../http/index.ts'
+import { priceText } from '../../http/describe-route.ts'
+import { fieldsOf, type JsonSchema, jsonSchemaOf } from '../../http/json-schema.ts'
+
+/** Where an argument of a tool goes in the request. */
+export type ArgumentPlace = { name: string; field: string; place: 'params' | 'query' | 'body' | 'whole_body' }
+
+export type Tool = {
+  name: string
+  title: string
+  description: string
+  inputSchema: JsonSchema & { type: 'object' }
+  annotations: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean; openWorldHint: boolean }
+  route: RouteDeclaration
+  places: readonly ArgumentPlace[]
+}
+
+/** Routes that are documents, files or the operator's own are no tools: a model gains nothing from calling them. */
+const leftOut = /^(?:discovery|ops|errors|log|console|mcp|facilitator|auth)\./
+
+/** One tool per route that can be called without signing the request itself, which no MCP client does. */
+export function describeTools(routes: readonly RouteDeclaration[]): Tool[] {
+  return routes.filter(isTool).map(describeTool)
+}
+
+function isTool(route: RouteDeclaration): boolean {
+  if (route.hidden || leftOut.test(route.id)) return false
+  if (route.access.kind === 'free' && route.access.security !== undefined) return false
+  return (route.representations ?? ['application/json']).some(isJson)
+}
+
+export const isJson = (media: string) => /^application\/(?:[\w.-]+\+)?json/.test(media)
+
+function describeTool(route: RouteDeclaration): Tool {
+  const { properties, required, places } = argumentsOf(route)
+  const paid = route.access.kind === 'paid'
+  return {
+    name: toolName(route),
+    title: route.summary,
+    description: [
+      `${route.summary}.`,
+      route.description ?? '',
+      paid
+        ? `Costs ${priceText(route)} in USDC, paid per call with x402. Called without a payment it answers with its price and takes nothing.`
+        : 'Free.',
+    ]
+      .filter((text) => text !== '')
+      .join(' '),
+    inputSchema: { type: 'object', properties, required, additionalProperties: false },
+    annotations: {
+      readOnlyHint: route.method === 'GET' && !paid,
+      destructiveHint: false,
+      idempotentHint: route.method === 'GET' && !paid,
+      openWorldHint: false,
+    },
+    route,
+    places,
+  }
+}
+
+/** `sandbox.echo.get` as `sandbox_echo_get`: the characters every client takes. */
+export function toolName(route: RouteDeclaration): string {
+  return route.id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
+}
+
+/** Path, query and body fields beside each other; a name that two of them use is told apart by its place. */
+function argumentsOf(route: RouteDeclaration): {
+  properties: Record<string, JsonSchema>
+  required: string[]
+  places: ArgumentPlace[]
+} {
+  const properties: Record<string, JsonSchema> = {}
+  const required: string[] = []
+  const places: ArgumentPlace[] = []
+  const add = (name: string, place: ArgumentPlace['place'], schema: JsonSchema, needed: boolean) => {
+    const argument = name in properties ? `${place}_${name}` : name
+    properties[argument] = schema
+    if (needed) required.push(argument)
+    places.push({ name: argument, field: name, place })
+  }
+  for (const { name, schema } of fieldsOf(route.params)) add(name, 'params', schema, true)
+  for (const { name, schema, required: needed } of fieldsOf(route.query)) add(name, 'query', schema, needed)
+  if (route.body) {
+    const fields = fieldsOf(route.body)
+    if (fields.length === 0) add('body', 'whole_body', jsonSchemaOf(route.body, 'input'), true)
+    for (const { name, schema, required: needed } of fields) add(name, 'body', schema, needed)
+  }
+  return { properties, required, places }
+}

@@ -1,0 +1,58 @@
+import { Problem } from '@assay/till/kernel/problem'
+import type { PlainRequest, RouteDeclaration } from '../../http/index.ts'
+import { originOf, type Site } from '../../http/describe-route.ts'
+import type { ToolRequest } from './build-request.ts'
+
+export type Caller = { address: string; signal: AbortSignal; requestId: string }
+
+/**
+ * A tool call goes through the front door like any other request, so that limits, the gate, validation and signing are
+ * the same for it. It comes from the address of whoever called the tool.
+ */
+export function innerRequest(
+  site: Site,
+  route: RouteDeclaration,
+  request: ToolRequest,
+  caller: Caller,
+  payment: unknown,
+): PlainRequest {
+  const { body } = request
+  const headers = [
+    ['host', new URL(originOf(site, route)).host],
+    ['accept', request.accept],
+    ['x-request-id', caller.requestId],
+    ['x-forwarded-for', caller.address],
+    ...(body
+      ? [
+          ['content-type', 'application/json'],
+          ['content-length', String(body.byteLength)],
+        ]
+      : []),
+    ...(payment === undefined ? [] : [['payment-signature', encodePayment(payment)]]),
+  ]
+  return {
+    method: request.method,
+    target: request.target,
+    rawHeaders: headers.flat() as string[],
+    remoteAddress: caller.address,
+    readBody: async (maxBytes) => {
+      if (!body) return new Uint8Array()
+      if (body.byteLength > maxBytes) throw new Problem('body_too_large', { extra: { max_bytes: maxBytes } })
+      return body
+    },
+    connection: caller.signal,
+    ownSignal: () => caller.signal,
+    abort: () => {},
+  }
+}
+
+const paymentBytesMax = 12_000
+
+/** Over HTTP a payment is base64 of its JSON in a header; over MCP it is the object itself. */
+function encodePayment(payment: unknown): string {
+  if (payment === null || typeof payment !== 'object' || Array.isArray(payment))
+    throw new Problem('payment_malformed', { detail: '_meta["x402/payment"] is the payment object of x402.' })
+  const encoded = Buffer.from(JSON.stringify(payment)).toString('base64')
+  if (encoded.length > paymentBytesMax) throw new Problem('payment_malformed', { detail: 'The payment is too large.' })
+  return encoded
+}

@@ -1,0 +1,66 @@
+import { systemClock } from '@assay/till/kernel/clock'
+import { problemTable } from '@assay/till/kernel/problem-table'
+import { expect, test } from 'vitest'
+import { send, testDoor } from '../../http/door.fixture.ts'
+import { errorRoutes } from '../../http/error-pages.ts'
+import { createMetrics } from '../../http/metrics.ts'
+import { opsRoutes, type ReadinessCheck } from './routes.ts'
+
+function doorWith(checks: readonly ReadinessCheck[], metricsPublic = false) {
+  const metrics = createMetrics()
+  const routes = [...opsRoutes({ checks, metrics, metricsPublic, clock: systemClock }), ...errorRoutes]
+  return testDoor({ routes, metrics })
+}
+
+test('livez answers without any dependency; readyz names every check', async () => {
+  const door = doorWith([
+    { name: 'database', check: async () => true },
+    { name: 'chain', check: async () => Promise.reject(new Error('down')) },
+  ])
+  expect((await send(door, { target: '/livez' })).json).toEqual({ status: 'ok' })
+  const seen = await send(door, { target: '/readyz' })
+  expect(seen.status).toBe(503)
+  expect(seen.json.checks).toEqual({ database: 'ok', chain: 'failed' })
+  const ready = await send(doorWith([{ name: 'database', check: async () => true }]), { target: '/readyz' })
+  expect([ready.status, ready.json]).toEqual([200, { status: 'ready', checks: { database: 'ok' } }])
+})
+
+test('metrics are for this machine alone unless the operator says otherwise', async () => {
+  const door = doorWith([])
+  const local = { target: '/metrics', remoteAddress: '127.0.0.1' }
+  await send(door, { target: '/livez' })
+  const seen = await send(door, local)
+  expect(seen.text).toContain('assay_http_requests_total{route="ops.livez",status="200"} 1')
+  expect((await send(door, { target: '/metrics' })).status).toBe(404)
+  expect((await send(door, { ...local, headers: { 'X-Forwarded-For': '1.2.3.4' } })).status).toBe(404)
+  expect((await send(doorWith([], true), { target: '/metrics' })).status).toBe(200)
+})
+
+test('answers from memory are counted too', async () => {
+  const door = doorWith([])
+  for (let i = 0; i < 5; i += 1) await send(door, { target: '/errors' })
+  const { text } = await send(door, { target: '/metrics', remoteAddress: '127.0.0.1' })
+  expect(text).toContain('assay_http_requests_total{route="errors.list",status="200"} 5')
+})
+
+test('the type of every problem resolves to an explanation', async () => {
+  const door = doorWith([])
+  for (const code of Object.keys(problemTable)) {
+    const seen = await send(door, { target: `/errors/${code}` })
+    expect([seen.status, seen.json.code], code).toEqual([200, code])
+  }
+  const missing = await send(door, { target: '/errors/constructor' })
+  expect([missing.status, missing.json.type]).toEqual([404, 'https://node.test/errors/not_found'])
+})
+
+test('series are bounded and odd labels do not throw', async () => {
+  const metrics = createMetrics()
+  for (let i = 0; i < 3_000; i += 1) metrics.count('many', { id: String(i) })
+  metrics.count('many', { other: 'x' })
+  metrics.gauge('level', 5)
+  metrics.observeMs('step', 20, { name: 'a' })
+  const text = await metrics.text()
+  expect(text.split('\n').filter((line) => line.startsWith('assay_many_total{')).length).toBeLessThanOrEqual(2_001)
+  expect(text).toContain('assay_level 5')
+  expect(text).toContain('assay_step_seconds_sum{name="a"} 0.02')
+})

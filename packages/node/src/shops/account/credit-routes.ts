@@ -1,0 +1,266 @@
+import { type CreditPolicy, type CreditRefund, creditLines, readCredit, refundCredit, type Sale } from '@assay/till'
+import { type Address, checksumAddress, parseAddress } from '@assay/till/kernel/address'
+import { formatUsd, type Micro, parseUsd } from '@assay/till/kernel/money'
+import { Problem } from '@assay/till/kernel/problem'
+import { accounts, owedTo, post } from '@assay/till/ledger'
+import { type PayoutPolicy, payoutsOf } from '@assay/till/payouts'
+import { verifySignedRequest } from '@assay/till/proofs'
+import type { Sql, Tx } from '@assay/till/store/database'
+import { z } from 'zod'
+import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+
+export type CreditRouteDeps = Pick<ShopContext, 'base' | 'polygon' | 'database' | 'proofs' | 'ids' | 'clock'> & {
+  policy: CreditPolicy
+  payoutPolicy: PayoutPolicy
+}
+
+const lowestMicro = 1_000_000n
+const highestMicro = 1_000_000_000n
+const exampleWallet = '0x1111111111111111111111111111111111111111'
+const usdField = z.string().describe('How much, such as 5 or 12.5.')
+
+/** Paying in once and drawing on it: many small calls without a settlement each. */
+export function creditRoutes(deps: CreditRouteDeps): RouteDeclaration[] {
+  return [topUpRoute(deps, 'GET'), topUpRoute(deps, 'POST'), balanceRoute(deps), refundRoute(deps)]
+}
+
+function topUpRoute({ base, polygon }: CreditRouteDeps, method: 'GET' | 'POST'): RouteDeclaration {
+  const place = method === 'GET' ? 'query' : 'body'
+  return defineRoute({
+    id: method === 'GET' ? 'credit.topup' : 'credit.topup.post',
+    area: 'core',
+    method,
+    path: '/v1/credit/topup',
+    summary:
+      method === 'GET' ? 'Pay USDC in, to be drawn on by signed requests' : 'Pay USDC in; the amount is in the body',
+    description:
+      'From 1 to 1000 USD, on either chain. A request signed by the wallet (ERC-8128), or by somebody with its mandate, is then paid from it.',
+    [place]: z.strictObject({ usd: usdField.optional() }),
+    output: z.strictObject({
+      wallet: z.string(),
+      network: z.string(),
+      added_micro: z.string(),
+      credit_micro: z.string(),
+      provisional: z.boolean(),
+    }),
+    example: {
+      [place]: { usd: '5' },
+      output: {
+        wallet: exampleWallet,
+        network: base.caip2,
+        added_micro: '5000000',
+        credit_micro: '5000000',
+        provisional: true,
+      },
+    },
+    next: '/',
+    access: {
+      kind: 'paid',
+      price: { kind: 'from_input', lowestMicro, highestMicro, of: (input) => amountOf(input[place]?.usd, place) },
+      networks: [base.caip2, polygon.caip2],
+      payee: 'custody',
+      revocable: true,
+      consumption: 'credit',
+      prepare: async () => ({ answer: jsonAnswer({}) }),
+      commit: (tx, sale) => addCredit(tx, sale),
+      // What is left of it is taken back with the postings of the payment; there is nothing beside them.
+      revoke: async () => {},
+    },
+  })
+}
+
+function amountOf(text: string | undefined, place: string): Micro {
+  if (text === undefined) return lowestMicro
+  const micro = parseUsd(text)
+  if (micro === undefined || micro < lowestMicro || micro > highestMicro)
+    throw new Problem('input_invalid', {
+      detail: `${place}.usd must be decimal USD from ${formatUsd(lowestMicro)} to ${formatUsd(highestMicro)}`,
+    })
+  return micro
+}
+
+async function addCredit(tx: Tx, sale: Sale) {
+  const credit = accounts.credit(sale.network, sale.payer)
+  await post(tx, [
+    {
+      reference: `topup:${sale.paymentId}#${sale.round}`,
+      kind: 'topup',
+      paymentId: sale.paymentId,
+      lines: [
+        { account: accounts.clearingPayments(sale.network), amount: sale.amountMicro },
+        ...(await creditLines(tx, sale.network, sale.payer, sale.amountMicro)),
+      ],
+    },
+  ])
+  return jsonAnswer({
+    wallet: checksumAddress(sale.payer),
+    network: sale.network,
+    added_micro: sale.amountMicro.toString(),
+    credit_micro: (await owedTo(tx, credit)).toString(),
+    provisional: sale.provisional,
+  })
+}
+
+const payoutView = z.strictObject({
+  id: z.string(),
+  network: z.string(),
+  amount_micro: z.string(),
+  state: z.string(),
+  transaction: z.string().nullable(),
+  created_at: z.string(),
+  paid_at: z.string().nullable(),
+})
+
+function balanceRoute({ database, base, polygon }: CreditRouteDeps): RouteDeclaration {
+  const balance = z.strictObject({
+    network: z.string(),
+    credit_micro: z.string().describe('Can be drawn on.'),
+    credit_usd: z.string(),
+    held_micro: z.string().describe('Set aside for calls under way.'),
+    bonded_micro: z.string().describe('Locked in bonds.'),
+    not_final_micro: z.string().describe('Part of the credit that a reorg could still take away.'),
+    refundable_micro: z.string().describe('What a refund would take, before its cost.'),
+  })
+  const nothing = { held_micro: '0', bonded_micro: '0', not_final_micro: '0', refundable_micro: '0' }
+  return defineRoute({
+    id: 'credit.balance',
+    area: 'core',
+    method: 'GET',
+    path: '/v1/credit/:wallet',
+    summary: 'What a wallet has paid in and not used, and its refunds',
+    params: z.strictObject({ wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address') }),
+    output: z.strictObject({ wallet: z.string(), credit: z.array(balance), refunds: z.array(payoutView) }),
+    example: {
+      params: { wallet: exampleWallet },
+      output: {
+        wallet: exampleWallet,
+        credit: [{ network: base.caip2, credit_micro: '0', credit_usd: '0', ...nothing }],
+        refunds: [],
+      },
+    },
+    next: '/v1/credit/topup',
+    access: {
+      kind: 'free',
+      handle: async (input) => {
+        const wallet = parseAddress(input.params.wallet) as Address
+        const credit = await Promise.all(
+          [base.caip2, polygon.caip2].map((network) => creditOn(database, network, wallet)),
+        )
+        const refunds = await payoutsOf(database, wallet, 'credit_refund', 20)
+        return jsonAnswer({ wallet: checksumAddress(wallet), credit, refunds })
+      },
+    },
+  })
+}
+
+async function creditOn(sql: Sql, network: string, wallet: Address) {
+  const { creditMicro, heldMicro, bondedMicro, notFinalMicro, movableMicro } = await readCredit(sql, network, wallet)
+  return {
+    network,
+    credit_micro: creditMicro.toString(),
+    credit_usd: formatUsd(creditMicro),
+    held_micro: heldMicro.toString(),
+    bonded_micro: bondedMicro.toString(),
+    not_final_micro: notFinalMicro.toString(),
+    refundable_micro: movableMicro.toString(),
+  }
+}
+
+function refundRoute(deps: CreditRouteDeps): RouteDeclaration {
+  const refund = z.strictObject({
+    network: z.string(),
+    refunded_micro: z.string().describe('Taken off the credit.'),
+    cost_micro: z.string().describe('Kept, for the transfer.'),
+    paid_micro: z.string().describe('On its way to the wallet.'),
+    payout: z.string(),
+    state: z.enum(['queued', 'waiting']).describe('waiting: a person at the operator looks at it first.'),
+  })
+  return defineRoute({
+    id: 'credit.refund',
+    area: 'core',
+    method: 'POST',
+    path: '/v1/credit/refund',
+    summary: 'Credit goes back to the wallet that paid it in, on the chain where it did',
+    description:
+      'The request is signed by the wallet (ERC-8128). Money held by calls, locked in bonds or not final yet stays; a small cost is kept. GET /v1/credit/{wallet} shows how the transfer goes.',
+    body: z.strictObject({
+      usd: usdField.optional(),
+      network: z.enum([deps.base.caip2, deps.polygon.caip2]).describe('Both chains unless told.').optional(),
+    }),
+    output: z.strictObject({ wallet: z.string(), refunds: z.array(refund) }),
+    example: {
+      body: {},
+      output: {
+        wallet: exampleWallet,
+        refunds: [
+          {
+            network: deps.base.caip2,
+            refunded_micro: '4750000',
+            cost_micro: '10000',
+            paid_micro: '4740000',
+            payout: 'po_01jcxk6v3q8m5r7t9w2y4z6a8c',
+            state: 'queued',
+          },
+        ],
+      },
+    },
+    next: '/v1/credit/topup',
+    access: {
+      kind: 'free',
+      security: 'erc8128',
+      handle: async (input, call) => jsonAnswer(await refundAsked(deps, input.body, call)),
+    },
+  })
+}
+
+async function refundAsked(deps: CreditRouteDeps, body: { usd?: string; network?: string }, call: CallContext) {
+  const request = { method: call.method, ...call.received, headers: call.headers, rawBody: call.rawBody }
+  const proven = await verifySignedRequest(deps.proofs, request)
+  const amountMicro = body.usd === undefined ? undefined : parseUsd(body.usd)
+  if (body.usd !== undefined && (amountMicro === undefined || amountMicro === 0n || body.network === undefined))
+    throw new Problem('input_invalid', { detail: 'usd must be decimal USD above zero, and needs network beside it' })
+  // On another chain the address of a contract wallet may have another owner.
+  const own = proven.kind === 'contract' ? `eip155:${proven.chainId}` : undefined
+  const networks = [deps.base.caip2, deps.polygon.caip2].filter(
+    (network) => (body.network ?? network) === network && (own ?? network) === network,
+  )
+  const refunds = await deps.database.transaction((tx) => refundOn(deps, tx, proven.address, networks, amountMicro))
+  if (refunds.length === 0)
+    throw new Problem('credit_unavailable', {
+      detail: `Nothing above the cost of ${formatUsd(deps.policy.refundCostMicro)} USD can be refunded now.`,
+    })
+  return { wallet: checksumAddress(proven.address), refunds: refunds.map(refundView) }
+}
+
+async function refundOn(
+  { ids, clock, policy, payoutPolicy }: CreditRouteDeps,
+  tx: Tx,
+  wallet: Address,
+  networks: readonly string[],
+  amountMicro: Micro | undefined,
+): Promise<CreditRefund[]> {
+  const refunds: CreditRefund[] = []
+  // In one order, so that two refunds of a wallet never wait for each other in a circle.
+  for (const network of [...networks].sort()) {
+    const refund = await refundCredit(tx, {
+      payoutId: ids.next('po'),
+      wallet,
+      network,
+      amountMicro,
+      costMicro: policy.refundCostMicro,
+      approvalMicro: payoutPolicy.approvalMicro,
+      nowMs: clock.nowMs(),
+    })
+    if (refund) refunds.push(refund)
+  }
+  return refunds
+}
+
+const refundView = ({ network, refundedMicro, costMicro, paidMicro, payoutId, approved }: CreditRefund) => ({
+  network,
+  refunded_micro: refundedMicro.toString(),
+  cost_micro: costMicro.toString(),
+  paid_micro: paidMicro.toString(),
+  payout: payoutId,
+  state: approved ? 'queued' : 'waiting',
+})

@@ -1,0 +1,118 @@
+import type { AnswerContent, PreparedAnswer, Sale } from '@assay/till'
+import { type Address, checksumAddress, parseAddress } from '@assay/till/kernel/address'
+import { type Hex, sha256, toHex } from '@assay/till/kernel/bytes'
+import type { Json } from '@assay/till/kernel/canonical-json'
+import { Problem } from '@assay/till/kernel/problem'
+import type { Tx } from '@assay/till/store/database'
+import type { Share } from '../creators/accrue.ts'
+import { pageAddress } from '../../sources/domain/page-address.ts'
+import { normalText } from '../../sources/page/text-digest.ts'
+import { requireAgent } from './agent-statement.ts'
+import { commitRecords, type Stamping } from './commit-records.ts'
+import type { AttestDeps } from './deps.ts'
+import { zeroBytes32 } from './eas.ts'
+import { citedPage, reserve, snapshotFacts } from './prepare-attestation.ts'
+import { checksumOrNull } from './sign-record.ts'
+import { type AskedUrl, type SourceUrl, sourceUrl } from './source-url.ts'
+import type { ReservedSnapshot } from './store-snapshots.ts'
+
+export type ClaimBody = { statement: string; sources: string[]; agent_wallet: string; agent_signature?: string }
+
+type ClaimSource = ReturnType<typeof snapshotFacts> & { page: SourceUrl }
+type ClaimFacts = { id: string; agent: Address; claimSha256: Hex; sources: [ClaimSource, ...ClaimSource[]] }
+type ReservedClaim = ClaimFacts & { snapshots?: ReservedSnapshot[] }
+
+/** Reads every source: a claim that rests on a page nobody can read is not anchored. */
+export async function prepareClaim(deps: AttestDeps, body: ClaimBody, payer: Address): Promise<PreparedAnswer> {
+  const pages = body.sources.map((text, index) => sourceUrl(text, deps.domains, `sources.${index}`))
+  requireDistinct(pages.map(({ url }) => url))
+  const agent = parseAddress(body.agent_wallet) as Address
+  const claimSha256 = sha256(normalText(body.statement))
+  await requireAgent(
+    deps,
+    { agent, payer, sourceUrl: pages.map(({ asked }) => asked).join(' '), quoteSha256: undefined, claimSha256 },
+    body.agent_signature as Hex | undefined,
+  )
+  const snapshots = await Promise.all(pages.map((page) => deps.snapshots.of(page)))
+  requireDistinct(snapshots.map(({ finalUrl }) => pageAddress(finalUrl)))
+  const facts: ClaimFacts = {
+    id: deps.ids.next('clm'),
+    agent,
+    claimSha256: toHex(claimSha256),
+    sources: snapshots.map((snapshot, index) => ({
+      page: citedPage(deps, pages[index] as AskedUrl, snapshot),
+      ...snapshotFacts(snapshot),
+    })) as ClaimFacts['sources'],
+  }
+  const toStore = snapshots.map((snapshot, index) => deps.snapshots.toStore(pages[index] as AskedUrl, snapshot))
+  return reserve(facts, await Promise.all(toStore))
+}
+
+/** Each source gets a share, so one page must not stand for two, whichever addresses lead to it. */
+function requireDistinct(addresses: readonly string[]): void {
+  if (new Set(addresses).size === addresses.length) return
+  throw new Problem('input_invalid', {
+    detail: 'sources names a page twice.',
+    extra: { problems: [{ field: 'sources', problem: 'names a page twice' }] },
+  })
+}
+
+/** Anchors claims that were paid, all in the transaction of their payments. */
+export function commitClaims(deps: AttestDeps, tx: Tx, sales: readonly Sale[]): Promise<AnswerContent[]> {
+  return commitRecords(
+    deps,
+    tx,
+    sales.map((sale) => claim(deps, sale)),
+  )
+}
+
+function claim(deps: AttestDeps, sale: Sale): Stamping {
+  const facts = sale.reservation as unknown as ReservedClaim
+  const [first] = facts.sources
+  return {
+    sale,
+    id: facts.id,
+    kind: 'claim',
+    agent: facts.agent,
+    pages: facts.sources.map(({ page }) => page) as unknown as Stamping['pages'],
+    quoteFound: null,
+    snapshots: facts.snapshots ?? [],
+    write: (shares) => ({
+      record: {
+        type: 'assay.claim/v1',
+        id: facts.id,
+        node: deps.apiUrl,
+        claim_sha256: facts.claimSha256,
+        agent_wallet: checksumAddress(facts.agent),
+        payer: checksumAddress(sale.payer),
+        sources: facts.sources.map((source, index) => claimedSource(source, shares[index])),
+        ...(shares.some(({ payee }) => payee.synthetic) ? { synthetic: true } : {}),
+      },
+      data: {
+        sourceUrl: first.page.url,
+        contentSha256: first.contentSha256,
+        textSha256: first.textSha256,
+        quoteSha256: zeroBytes32,
+        claimSha256: facts.claimSha256,
+        agent: facts.agent,
+        payer: sale.payer,
+        priceMicro: sale.amountMicro,
+      },
+    }),
+  }
+}
+
+function claimedSource(source: ClaimSource, share: Share | undefined): { [key: string]: Json } {
+  return {
+    source_url: source.page.url,
+    final_url: source.finalUrl,
+    http_status: source.httpStatus,
+    fetched_at: source.fetchedAt,
+    content_sha256: source.contentSha256,
+    text_sha256: source.textSha256,
+    licence: source.licence,
+    domain: source.page.domain,
+    creator_wallet: checksumOrNull(share?.payee.wallet),
+    creator_micro: String(share?.micro ?? 0n),
+  }
+}

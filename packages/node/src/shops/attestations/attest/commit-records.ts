@@ -1,0 +1,210 @@
+import type { AnswerContent, Sale } from '@assay/till'
+import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import type { Json } from '@assay/till/kernel/canonical-json'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import { type Micro, splitEqually, splitShare } from '@assay/till/kernel/money'
+import { accounts, type LedgerLine, type LedgerTransaction, post } from '@assay/till/ledger'
+import type { Tx } from '@assay/till/store/database'
+import { jsonAnswer } from '../../../http/index.ts'
+import { accrueAll, mergeLines, type Share } from '../creators/accrue.ts'
+import { newPayouts } from '../creators/describe-payout.ts'
+import { domainsAbove, findPayees } from '../creators/payee.ts'
+import { appendToLog } from '../../../tlog/index.ts'
+import type { AttestDeps } from './deps.ts'
+import { describeAttestation, payoutOptions } from './describe-attestation.ts'
+import type { CitationData } from './eas.ts'
+import { signRecord } from './sign-record.ts'
+import type { SourceUrl } from './source-url.ts'
+import { type AttestationRow, findByPayments, insertAttestations } from './store.ts'
+import { type ReservedSnapshot, storeSnapshots } from './store-snapshots.ts'
+import { findWashSigns, type WashSign } from './wash.ts'
+
+/** The operator's part of a citation. */
+export const tollBps = 1_000n
+
+/** One sale of a stamp: who cites which pages, and how its record is written once it is known whom it pays. */
+export type Stamping = {
+  sale: Sale
+  id: string
+  kind: AttestationRow['kind']
+  agent: Address
+  /** Whose creators share what the toll leaves, the first taking what cannot be divided. */
+  pages: readonly [SourceUrl, ...SourceUrl[]]
+  quoteFound: boolean | null
+  /** Pages that were fetched for this sale and are not stored yet. */
+  snapshots: readonly ReservedSnapshot[]
+  write(shares: readonly Share[]): { record: { [key: string]: Json }; data: Omit<CitationData, 'recordSha256'> }
+}
+
+type Judged = { stamping: Stamping; tollMicro: Micro; shares: Share[]; wash: WashSign[] }
+
+/**
+ * Everything that stamps do, in the one transaction of their payments: attestations, leaves of the log, accruals of the
+ * creators and the split of the price, each in one statement for all of them.
+ */
+export async function commitRecords(
+  deps: AttestDeps,
+  tx: Tx,
+  stampings: readonly Stamping[],
+): Promise<AnswerContent[]> {
+  const judged = await judge(deps, tx, stampings)
+  const rows = await stamp(deps, tx, judged)
+  const lines = await accrueAll(
+    tx,
+    judged.map(({ stamping, shares }, index) => ({
+      sale: stamping.sale,
+      subject: (rows[index] as AttestationRow).id,
+      shares,
+    })),
+  )
+  // Last of all: the creators' balances are locked from here to the commit.
+  await post(
+    tx,
+    judged.flatMap(({ stamping, tollMicro }, index) => splitOf(stamping.sale, tollMicro, lines[index] as LedgerLine[])),
+  )
+  return Promise.all(
+    judged.map(async ({ stamping, shares }, index) => {
+      const payouts = newPayouts(shares, stamping.sale, payoutOptions(deps))
+      const row = rows[index] as AttestationRow
+      return jsonAnswer(await describeAttestation({ ...deps, database: tx }, row, { proof: 'none', payouts }))
+    }),
+  )
+}
+
+/** Whom each of them pays, how much, and whether somebody cites himself. */
+async function judge(deps: AttestDeps, tx: Tx, stampings: readonly Stamping[]): Promise<Judged[]> {
+  const pages = stampings.flatMap((stamping) => stamping.pages.map((page) => ({ stamping, page })))
+  const payees = await findPayees(
+    tx,
+    pages.map(({ page }) => page),
+  )
+  const signs = await findWashSigns(
+    tx,
+    pages.map(({ stamping: { id, agent, sale }, page }, index) => ({
+      subject: id,
+      agent,
+      payer: sale.payer,
+      creator: payees[index]?.wallet,
+      names: domainsAbove(page.domain, page.registrable),
+      registrable: page.registrable,
+      nowMs: sale.settledAtMs,
+    })),
+  )
+  let at = 0
+  return stampings.map((stamping) => {
+    const { share: tollMicro, rest } = splitShare(stamping.sale.amountMicro, tollBps)
+    const parts = splitEqually(rest, stamping.pages.length)
+    const first = at
+    at += stamping.pages.length
+    return {
+      stamping,
+      tollMicro,
+      wash: [...new Set(signs.slice(first, at).flat())],
+      shares: payees.slice(first, at).map((payee, index) => ({
+        payee,
+        micro: parts[index] as Micro,
+        held: heldFor(deps, stamping.sale, signs[first + index] as WashSign[]),
+      })),
+    }
+  })
+}
+
+function heldFor(deps: AttestDeps, sale: Sale, signs: readonly WashSign[]): Share['held'] {
+  if (signs.length === 0) return undefined
+  return { untilMs: sale.settledAtMs + deps.settings.challengeMs, reason: signs.join(', ') }
+}
+
+/** After a reorg the same sale ends a second time: the stamp stands already, only the money is booked anew. */
+async function stamp(deps: AttestDeps, tx: Tx, judged: readonly Judged[]): Promise<AttestationRow[]> {
+  const again = judged.filter(({ stamping }) => stamping.sale.round > 0)
+  const known = await findByPayments(
+    tx,
+    again.map(({ stamping }) => stamping.sale.paymentId),
+  )
+  const made: AttestationRow[] = []
+  const rows = judged.map((one) => {
+    const standing = known.get(one.stamping.sale.paymentId)
+    if (standing) return standing
+    const row = signedRow(deps, one)
+    made.push(row)
+    return row
+  })
+  await insertAttestations(tx, made)
+  const ids = new Set(made.map(({ id }) => id))
+  await storeSnapshots(
+    tx,
+    judged.flatMap(({ stamping: { id, snapshots } }) =>
+      ids.has(id) ? snapshots.map((snapshot) => ({ attestation: id, snapshot })) : [],
+    ),
+  )
+  await appendToLog(
+    tx,
+    made.map(({ id, kind, record }) => ({ kind, subject: id, entry: Buffer.from(record) })),
+  )
+  return rows
+}
+
+function signedRow(deps: AttestDeps, { stamping, tollMicro, shares, wash }: Judged): AttestationRow {
+  const { sale, id, kind, agent, pages, quoteFound } = stamping
+  const creator = shares[0]?.payee.wallet
+  const { record, data } = stamping.write(shares)
+  const { text, signed } = signRecord(deps.attester, {
+    id,
+    record: { ...record, ...paidPart(deps, sale, tollMicro) },
+    data,
+    recipient: creator,
+    seconds: Math.floor(sale.settledAtMs / 1000),
+  })
+  return {
+    id,
+    kind,
+    paymentId: sale.paymentId,
+    network: sale.network,
+    agent,
+    payer: sale.payer,
+    sourceUrl: pages[0].url,
+    domain: pages[0].domain,
+    registrable: pages[0].registrable,
+    creator: creator ?? null,
+    record: text,
+    signed: signed.json,
+    priceMicro: sale.amountMicro,
+    quoteFound,
+    wash,
+    createdAt: new Date(sale.settledAtMs),
+  }
+}
+
+/** What every record says of its payment and of the terms it is given under. */
+function paidPart(deps: AttestDeps, sale: Sale, tollMicro: Micro) {
+  return {
+    network: sale.network,
+    payment_id: sale.paymentId,
+    transaction: sale.transaction,
+    price_micro: sale.amountMicro.toString(),
+    creator_micro: (sale.amountMicro - tollMicro).toString(),
+    toll_micro: tollMicro.toString(),
+    royalty: {
+      recipient: checksumAddress(deps.royalty.recipient as Address),
+      bps: deps.royalty.bps,
+      licence: deps.royalty.licence,
+    },
+    attested_at: toRfc3339(sale.settledAtMs),
+  }
+}
+
+function splitOf(sale: Sale, tollMicro: Micro, shares: readonly LedgerLine[]): LedgerTransaction[] {
+  if (sale.amountMicro === 0n) return []
+  return [
+    {
+      reference: `split:${sale.paymentId}${sale.round > 0 ? `#${sale.round}` : ''}`,
+      kind: 'split',
+      paymentId: sale.paymentId,
+      lines: mergeLines([
+        { account: accounts.clearingPayments(sale.network), amount: sale.amountMicro },
+        { account: accounts.revenue(sale.network, sale.routeId), amount: -tollMicro },
+        ...shares,
+      ]),
+    },
+  ]
+}

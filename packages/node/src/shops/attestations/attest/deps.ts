@@ -1,0 +1,56 @@
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Ids } from '@assay/till/kernel/ids'
+import type { Log } from '@assay/till/kernel/log'
+import type { Metrics } from '@assay/till/kernel/metrics'
+import type { ProofDeps } from '@assay/till/proofs'
+import type { Database } from '@assay/till/store/database'
+import type { Outbound } from '../../../outbound/index.ts'
+import type { DomainRules } from '../../sources/domain/canonical-domain.ts'
+import type { TransparencyLog } from '../../../tlog/index.ts'
+import type { CitationAttester } from './attester.ts'
+import type { PageThreads } from './page-threads-adapter.ts'
+import type { Snapshots } from './snapshots.ts'
+
+export type AttestSettings = {
+  /** A page read this long ago is still what it says. */
+  snapshotMs: number
+  /** Shares of unproven sources wait this long. */
+  waitMs: number
+  /** Between a proof and the release of what waited for it. */
+  releaseMs: number
+  /** How long a suspicious share is held. */
+  challengeMs: number
+}
+
+const day = 86_400_000
+
+export const usualAttestSettings: AttestSettings = {
+  snapshotMs: 3_600_000,
+  waitMs: 180 * day,
+  releaseMs: 7 * day,
+  challengeMs: 7 * day,
+}
+
+/** The page a query matched, so that a citation can tell whether it changed since. */
+export type FindMatched = (queryId: string, url: string) => Promise<{ textSha256: Uint8Array } | undefined>
+
+export type AttestDeps = {
+  database: Database
+  clock: Clock
+  ids: Ids
+  log: Log
+  metrics: Metrics
+  outbound: Outbound
+  proofs: ProofDeps
+  domains: DomainRules
+  snapshots: Snapshots
+  threads: PageThreads
+  tree: TransparencyLog
+  attester: CitationAttester
+  apiUrl: string
+  chainId: number
+  network: string
+  royalty: { recipient: string; bps: number; licence: string }
+  settings: AttestSettings
+  findMatched: FindMatched
+}

@@ -1,0 +1,80 @@
+import type { Json } from '@assay/till/kernel/canonical-json'
+import type { Sql } from '@assay/till/store/database'
+import { type PayoutView, readPayouts } from '../creators/describe-payout.ts'
+import type { LogProof } from '../../../tlog/index.ts'
+import type { AttestDeps } from './deps.ts'
+import { type AnchorView, describeAnchor } from './describe-anchor.ts'
+import type { AttestationRow } from './store.ts'
+
+export type AttestationView = {
+  id: string
+  url: string
+  record: Json
+  attestation: Json
+  split: { price_micro: string; creator_micro: string; toll_micro: string }
+  payouts: PayoutView[]
+  /** Empty unless it weighs nothing in the score. */
+  weight: { counts: boolean; reasons: string[] }
+  log:
+    | ({ state: 'logged'; keys: string[]; witness_keys: string[]; anchor?: AnchorView } & LogProof)
+    | { state: 'pending'; url: string }
+}
+
+type DescribeDeps = Pick<AttestDeps, 'clock' | 'apiUrl' | 'settings' | 'tree'> & {
+  database: Sql
+  witnessKeys?: () => readonly string[]
+}
+
+/** The public view of an attestation: complete, so that a saved copy can be checked without asking anybody. */
+export async function describeAttestation(
+  deps: DescribeDeps,
+  row: AttestationRow,
+  options: { proof: 'none' | 'first' | 'witnessed'; payouts?: PayoutView[] },
+): Promise<AttestationView> {
+  const record = JSON.parse(row.record) as { price_micro: string; creator_micro: string; toll_micro: string }
+  const url = `${deps.apiUrl}/v1/attestations/${row.id}`
+  const [payouts, proof] = await Promise.all([
+    options.payouts ?? readPayouts(deps.database, row.id, payoutOptions(deps)),
+    options.proof === 'none' ? undefined : deps.tree.proofOf(row.id, options.proof),
+  ])
+  return {
+    id: row.id,
+    url,
+    record: record as unknown as Json,
+    attestation: row.signed,
+    split: {
+      price_micro: record.price_micro,
+      creator_micro: record.creator_micro,
+      toll_micro: record.toll_micro,
+    },
+    payouts,
+    weight: { counts: row.wash.length === 0, reasons: row.wash },
+    log: await describeLog(deps, url, proof),
+  }
+}
+
+export const payoutOptions = (deps: Pick<DescribeDeps, 'clock' | 'settings' | 'apiUrl'>) => ({
+  nowMs: deps.clock.nowMs(),
+  waitMs: deps.settings.waitMs,
+  releaseMs: deps.settings.releaseMs,
+  apiUrl: deps.apiUrl,
+})
+
+/** With the head on chain that holds the entry, once there is one. */
+export async function describeLog(
+  deps: Pick<DescribeDeps, 'tree' | 'witnessKeys' | 'database'>,
+  url: string,
+  proof: LogProof | undefined,
+): Promise<AttestationView['log']> {
+  const anchor = proof && (await describeAnchor(deps, proof))
+  return { ...withKeys(deps, url, proof), ...(anchor ? { anchor } : {}) }
+}
+
+export function withKeys(
+  deps: Pick<DescribeDeps, 'tree' | 'witnessKeys'>,
+  url: string,
+  proof: LogProof | undefined,
+): AttestationView['log'] {
+  if (!proof) return { state: 'pending', url }
+  return { state: 'logged', ...proof, keys: deps.tree.keys(), witness_keys: [...(deps.witnessKeys?.() ?? [])] }
+}

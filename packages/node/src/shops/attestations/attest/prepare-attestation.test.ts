@@ -1,0 +1,79 @@
+import type { Address } from '@assay/till/kernel/address'
+import { expect, test } from 'vitest'
+import { entryBytesMax } from '../../../tlog/index.ts'
+import { prepareClaim } from './anchor-claim.ts'
+import type { AttestDeps } from './deps.ts'
+import { type CitationFacts, prepareAttestation, reserve } from './prepare-attestation.ts'
+import { openSnapshots } from './snapshots.fixture.ts'
+
+const payer = '0x1111111111111111111111111111111111111111' as Address
+
+/** All that `prepare` uses, over a site that answers as told. */
+function openAttest(options: Parameters<typeof openSnapshots>[0] = {}) {
+  const opened = openSnapshots(options)
+  const deps = {
+    ...opened,
+    ids: { next: (kind: string) => `${kind}_1` },
+    domains: { ownHosts: new Set(['node.example.org']), demoHosts: new Set() },
+    findMatched: async () => undefined,
+  } as unknown as AttestDeps
+  const attest = async (body: { source_url: string; quote?: string; query_id?: string }) =>
+    (await prepareAttestation(deps, { agent_wallet: payer, ...body }, payer)).reservation as unknown as CitationFacts
+  const claim = (sources: string[]) => prepareClaim(deps, { statement: 'So.', sources, agent_wallet: payer }, payer)
+  return { ...opened, attest, claim }
+}
+
+test('a record that would not fit into the log is refused before it is paid', () => {
+  const source = { url: `http://a.test/?${'\\'.repeat(2_000)}` }
+  const fits = { id: 'clm_1', sources: Array.from({ length: 10 }, () => source) }
+  expect(reserve(fits)).toMatchObject({ reservation: fits })
+  const tooLong = { id: 'clm_1', sources: Array.from({ length: 16 }, () => source) }
+  expect(JSON.stringify(tooLong).length).toBeLessThan(entryBytesMax)
+  expect(() => reserve(tooLong)).toThrow('too long to be logged together')
+})
+
+test('a query_id that offered no such page is refused before the page is fetched', async () => {
+  const { attest, fetched } = openAttest()
+  await expect(attest({ source_url: 'https://cited.com/a', query_id: 'qry_none' })).rejects.toMatchObject({
+    code: 'input_invalid',
+  })
+  expect(fetched).toEqual([])
+})
+
+test('preparing a citation or a claim stores nothing', async () => {
+  const { attest, claim, stored } = openAttest()
+  await attest({ source_url: 'https://cited.com/a', quote: 'Words of the page.' })
+  await claim(['https://cited.com/a', 'https://cited.com/b'])
+  expect(stored).toEqual([])
+})
+
+test('the host that a redirect led to is paid, not the host that redirected', async () => {
+  const { attest } = openAttest({ finalUrl: () => 'https://www.b-site.com/story' })
+  expect(await attest({ source_url: 'https://a-site.com/x' })).toMatchObject({
+    page: { url: 'https://a-site.com/x', domain: 'www.b-site.com', registrable: 'b-site.com' },
+    finalUrl: 'https://www.b-site.com/story',
+  })
+})
+
+test('a canonical link names who is paid within the same site only', async () => {
+  const withCanonical = (href: string) =>
+    openAttest({ head: `<link rel="canonical" href="${href}">` }).attest({ source_url: 'https://m.cited.com/a' })
+  expect((await withCanonical('https://www.cited.com/a')).page.domain).toBe('www.cited.com')
+  expect((await withCanonical('https://www.cited.com./a')).page.domain).toBe('www.cited.com')
+  expect((await withCanonical('https://other.com/a')).page.domain).toBe('m.cited.com')
+  expect((await withCanonical('https://10.0.0.1/a')).page.domain).toBe('m.cited.com')
+  const shared = openAttest({ head: '<link rel="canonical" href="https://two.github.io/a">' })
+  expect((await shared.attest({ source_url: 'https://one.github.io/a' })).page.domain).toBe('one.github.io')
+})
+
+test('a redirect to what is not a public domain is refused', async () => {
+  for (const finalUrl of ['https://node.example.org/a', 'http://10.0.0.1/', 'https://com/'])
+    await expect(
+      openAttest({ finalUrl: () => finalUrl }).attest({ source_url: 'https://cited.com/a' }),
+    ).rejects.toMatchObject({ code: 'page_unreadable' })
+})
+
+test('two sources of a claim that lead to one page are refused', async () => {
+  const { claim } = openAttest({ finalUrl: () => 'https://cited.com/a?utm_source=x' })
+  await expect(claim(['https://short.com/1', 'https://short.com/2'])).rejects.toMatchObject({ code: 'input_invalid' })
+})

@@ -1,0 +1,90 @@
+import type { Tx } from '@assay/till/store/database'
+import { refoldAll } from '../../sources/score/fold-citations.ts'
+import { clusterWallets } from './cluster-wallets.ts'
+import type { FundingDeps } from './deps.ts'
+import { materialFunders } from './material.ts'
+
+type Agent = { agent: string; cluster: string; by_funding: boolean }
+type Move = { agent: string; cluster: string }
+
+/**
+ * Makes one citer of all wallets that live on the same money. What they cited before moves to the one that stands for
+ * them; what they cited of their own is taken out of the books. Returns how many wallets changed their purse.
+ */
+export async function applyClusters(deps: FundingDeps): Promise<number> {
+  const purseOf = clusterWallets(await materialFunders(deps))
+  const { moves, cut } = await deps.database.transaction(async (tx) => {
+    const now = new Date(deps.clock.nowMs())
+    await tx.query(
+      `insert into citing_agent (agent, cluster, first_seen_at)
+       select wallet, wallet, $2 from funding_wallet where network = $1 and hop = 0 on conflict do nothing`,
+      [deps.chain.network.caip2, now],
+    )
+    // Citations wait, so that none is folded under a name that is given up meanwhile.
+    await tx.query('lock table citing_agent in share row exclusive mode')
+    const { rows } = await tx.query<Agent>('select agent, cluster, by_funding from citing_agent order by agent')
+    const wanted = movesOf(rows, purseOf)
+    await moveAgents(tx, wanted)
+    return { moves: wanted.length, cut: await cutOwnCitations(tx) }
+  })
+  if (moves > 0 || cut > 0) await refoldAll(deps)
+  return moves
+}
+
+/** Who stands for a purse stays the same while it can: the wallet that already does, or else the first by name. */
+export function movesOf(agents: readonly Agent[], purseOf: (wallet: string) => string): Move[] {
+  const purses = new Map<string, Agent[]>()
+  // A cluster that the operator set holds together, whatever the chain says.
+  const nameOf = ({ agent, cluster, by_funding }: Agent) => purseOf(by_funding ? agent : cluster)
+  for (const one of agents) purses.set(nameOf(one), [...(purses.get(nameOf(one)) ?? []), one])
+  return [...purses.values()].flatMap((members) => {
+    const standing = members.filter(({ agent, cluster }) => agent === cluster)
+    const most = (agent: string) => members.filter(({ cluster }) => cluster === agent).length
+    const head = [...standing].sort((a, b) => most(b.agent) - most(a.agent) || (a.agent < b.agent ? -1 : 1))[0]
+    const cluster = (head ?? members[0])?.agent ?? ''
+    return members.filter((one) => one.cluster !== cluster).map(({ agent }) => ({ agent, cluster }))
+  })
+}
+
+async function moveAgents(tx: Tx, moves: readonly Move[]): Promise<void> {
+  if (moves.length === 0) return
+  const given = [moves.map(({ agent }) => agent), moves.map(({ cluster }) => cluster)]
+  await tx.query(
+    `update citing_agent a set cluster = t.cluster, by_funding = a.by_funding or a.cluster = a.agent,
+       weight = case when a.agent = t.cluster then a.weight else 0 end
+     from unnest($1::text[], $2::text[]) t (agent, cluster) where a.agent = t.agent`,
+    given,
+  )
+  await tx.query(
+    `with gone as (
+       delete from citation_edge e using unnest($1::text[], $2::text[]) t (agent, cluster)
+       where e.agent = t.agent and t.agent <> t.cluster returning t.cluster, e.domain, e.citations)
+     insert into citation_edge (agent, domain, citations)
+     select cluster, domain, sum(citations) from gone group by cluster, domain
+     on conflict (agent, domain) do update set citations = citation_edge.citations + excluded.citations`,
+    given,
+  )
+  await sumRows(tx, given.flat())
+}
+
+/** Money that goes round in one house says nothing about a source. */
+async function cutOwnCitations(tx: Tx): Promise<number> {
+  const { rows } = await tx.query<{ agent: string }>(
+    `delete from citation_edge e using source s, source_claim c, citing_agent a
+     where s.domain = e.domain and c.id = s.proven_claim and a.agent = c.wallet and a.cluster = e.agent returning e.agent`,
+  )
+  await sumRows(
+    tx,
+    rows.map(({ agent }) => agent),
+  )
+  return rows.length
+}
+
+async function sumRows(tx: Tx, agents: readonly string[]): Promise<void> {
+  if (agents.length === 0) return
+  await tx.query(
+    `update citing_agent a set row_sum = coalesce(
+       (select sum(sqrt(citations)) from citation_edge e where e.agent = a.agent), 0) where a.agent = any($1)`,
+    [agents],
+  )
+}

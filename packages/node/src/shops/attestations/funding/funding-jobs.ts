@@ -1,0 +1,40 @@
+import { type Address, zeroAddress } from '@assay/till/kernel/address'
+import type { Shop, ShopContext } from '../../../http/index.ts'
+import { distributorFor } from '../creators/contracts.ts'
+import type { SourceDeps } from '../../sources/deps.ts'
+import type { MarketSettings } from '../settings.ts'
+import { usualFunding } from './deps.ts'
+import { createFundingWork } from './run-funding.ts'
+
+/** Citations are paid on Base, which seals a block every two seconds. */
+const blockMs = 2_000
+
+/** Who lives on whose money, where citations are paid. */
+export function fundingJobs(
+  context: ShopContext,
+  sources: SourceDeps,
+  settings: Pick<MarketSettings, 'funding' | 'attest'>,
+): NonNullable<Shop['jobs']> {
+  const { base, payees } = context
+  const [chain, rpc] = [context.chains.get(base.caip2), context.rpcs.get(base.caip2)]
+  if (!chain || !rpc) return []
+  const custody = Object.values(payees.custody)
+  const work = createFundingWork({
+    ...sources,
+    chain,
+    rpc,
+    publicFunders: new Set<Address>([
+      zeroAddress,
+      payees.pay_to,
+      ...custody,
+      ...custody.map((wallet) => distributorFor(base, wallet).address),
+      ...settings.funding.publicFunders,
+    ]),
+    settings: {
+      ...usualFunding,
+      lookBackBlocks: BigInt(Math.ceil(settings.funding.lookBackMs / blockMs)),
+      challengeMs: settings.attest.challengeMs,
+    },
+  })
+  return [{ name: 'citations.funding', intervalMs: context.mode === 'demo' ? 3_000 : 30_000, work }]
+}

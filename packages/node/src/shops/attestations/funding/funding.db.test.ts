@@ -1,0 +1,333 @@
+import { type Rpc, RpcRefusal } from '@assay/till/chain'
+import { type Address, zeroAddress } from '@assay/till/kernel/address'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { foldCitations, followBonds } from '../../sources/score/fold-citations.ts'
+import { registerSource } from '../../sources/register/register-source.ts'
+import { openSourceWorld, type SourceWorld } from '../../sources/sources.fixture.ts'
+import { clusterWallets } from './cluster-wallets.ts'
+import { type FundingDeps, usualFunding } from './deps.ts'
+import { entropyOf, findCycles, pairKey } from './find-cycles.ts'
+import { fundingClusters } from './funding-clusters.ts'
+import { servesThePublic } from './probe-hubs.ts'
+import { createFundingWork } from './run-funding.ts'
+
+let world: SourceWorld
+beforeAll(async () => {
+  world = await openSourceWorld()
+})
+afterAll(() => world.close())
+
+const day = 86_400_000
+let lastAddress = 0
+const newWallet = (): Address => {
+  lastAddress += 1
+  return `0xa${lastAddress.toString(16).padStart(39, '0')}` as Address
+}
+const word = (address: string) => `0x${address.slice(2).padStart(64, '0')}`
+
+type Transfer = { from: Address; to: Address; micro: bigint; block: number }
+
+/** A chain that is nothing but its transfers. */
+function createTransfers() {
+  const transfers: Transfer[] = []
+  const state = { head: 100, down: false, asked: 0 }
+  const rpc = {
+    first: async (_method: string, [filter]: readonly unknown[]) => {
+      state.asked += 1
+      if (state.down) throw new Error('no endpoint answers')
+      const { fromBlock, toBlock, topics } = filter as { fromBlock: string; toBlock: string; topics: unknown[] }
+      if (Number(toBlock) - Number(fromBlock) > 5_000) throw new RpcRefusal(-32005, 'range too large')
+      const fits = (topic: unknown, address: Address) =>
+        topic === undefined || topic === null || [topic].flat().includes(word(address))
+      return transfers
+        .filter(({ block }) => block >= Number(fromBlock) && block <= Number(toBlock))
+        .filter(({ from, to }) => fits(topics[1], from) && fits(topics[2], to))
+        .map(({ from, to, micro, block }) => ({
+          topics: [topics[0], word(from), word(to)],
+          data: `0x${micro.toString(16)}`,
+          blockNumber: `0x${block.toString(16)}`,
+        }))
+    },
+  } as unknown as Rpc
+  const send = (from: Address, to: Address, usd: number) => {
+    state.head += 1
+    transfers.push({ from, to, micro: BigInt(Math.round(usd * 1e6)), block: state.head })
+  }
+  return { rpc, send, state }
+}
+
+function fundingOf(chain: ReturnType<typeof createTransfers>): FundingDeps {
+  return {
+    ...world.deps,
+    chain: {
+      network: world.deps.base,
+      finalizedBlock: async () => ({ number: BigInt(chain.state.head), hash: '0x', timestamp: 0 }),
+    },
+    rpc: chain.rpc,
+    publicFunders: new Set([zeroAddress]),
+    settings: { ...usualFunding, lookBackBlocks: 50_000n, challengeMs: 7 * day },
+  }
+}
+
+let lastCitation = 0
+/** A citation that was stamped and whose money is final. */
+async function cite(agent: Address, creator: Address, domain: string, ageMs = 0): Promise<string> {
+  lastCitation += 1
+  const id = `att_${lastCitation}`
+  const at = new Date(world.deps.clock.nowMs() - ageMs)
+  await world.db.database.query(
+    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, creator, record, signed, price_micro, created_at)
+     values ($1, 'citation', $1, 'eip155:8453', $2, $2, $3, $4, $4, $5, '{}', '{}', 5000, $6)`,
+    [id, agent, `https://${domain}/`, domain, creator, at],
+  )
+  await world.db.database.query(
+    `insert into creator_accrual (subject, payment_id, source, payer, network, domain, registrable, wallet, shard, micro, state, created_at)
+     values ($1, $1, 'payment', $2, 'eip155:8453', $3, $3, $4, 0, 4500, 'accrued', $5)`,
+    [id, agent, domain, creator, at],
+  )
+  return id
+}
+
+async function verdictOf(
+  id: string,
+): Promise<{ wash: string[]; judged: boolean; held: boolean; reason: string | null }> {
+  const { rows } = await world.db.database.query<{
+    wash: string[]
+    judged: boolean
+    held: boolean
+    reason: string | null
+  }>(
+    `select a.wash, a.judged_at is not null as judged, c.held_until > now() + interval '6 days' as held, c.held_reason as reason
+     from attestation a join creator_accrual c on c.subject = a.id where a.id = $1`,
+    [id],
+  )
+  const row = rows[0]
+  if (!row) throw new Error('no such citation')
+  return { ...row, held: row.held ?? false }
+}
+
+const counted = { wash: [], judged: true, held: false, reason: null }
+const washed = { wash: ['same_funding_cluster'], judged: true, held: true, reason: 'same_funding_cluster' }
+
+test('wallets that live on one purse are one citer; what they cite of its own is paid later and counts for nothing', async () => {
+  const chain = createTransfers()
+  const [creator, keeper, stranger, ...herd] = Array.from({ length: 23 }, newWallet) as [Address, Address, Address]
+  chain.send(zeroAddress, creator, 100)
+  chain.send(creator, keeper, 50)
+  for (const wallet of herd) chain.send(keeper, wallet, 1)
+  chain.send(zeroAddress, stranger, 100)
+  // Dust from a purse must not pull a stranger into it.
+  chain.send(creator, stranger, 0.5)
+  const own = await Promise.all(herd.map((wallet, n) => cite(wallet, creator, `own-${n % 7}.com`)))
+  const honest = await cite(stranger, creator, 'own-0.com')
+  await createFundingWork(fundingOf(chain))()
+  for (const id of own) expect(await verdictOf(id)).toEqual(washed)
+  expect(await verdictOf(honest)).toEqual(counted)
+  const clusters = await fundingClusters(world.db.database, [...herd, creator, stranger, keeper])
+  expect(new Set([...herd, creator].map((wallet) => clusters.get(wallet))).size).toBe(1)
+  expect(clusters.get(stranger)).toBe(stranger)
+  // Never cited itself, so it is no party: its own name.
+  expect(clusters.get(keeper)).toBe(keeper)
+})
+
+test('an exchange in common says nothing, a keeper with a herd does, and a funder of a funder is the last one looked at', async () => {
+  const chain = createTransfers()
+  const [exchange, agent, creator] = [newWallet(), newWallet(), newWallet()]
+  for (let n = 0; n < 80; n += 1) chain.send(exchange, newWallet(), 5)
+  chain.send(exchange, agent, 50)
+  chain.send(exchange, creator, 50)
+  const viaExchange = await cite(agent, creator, 'exchanged.com')
+  // Four steps apart: two up, two down is found, one more is not.
+  const [top, left, right, far, farAgent, near] = Array.from({ length: 6 }, newWallet) as [
+    Address,
+    Address,
+    Address,
+    Address,
+    Address,
+    Address,
+  ]
+  chain.send(zeroAddress, top, 1_000)
+  chain.send(top, left, 100)
+  chain.send(top, right, 100)
+  chain.send(right, far, 80)
+  const [leftAgent, rightCreator] = [newWallet(), newWallet()]
+  chain.send(left, leftAgent, 10)
+  chain.send(right, rightCreator, 10)
+  chain.send(far, near, 50)
+  chain.send(near, farAgent, 10)
+  const viaTop = await cite(leftAgent, rightCreator, 'rights.com')
+  const tooFar = await cite(farAgent, rightCreator, 'rights.com')
+  await createFundingWork(fundingOf(chain))()
+  expect(await verdictOf(viaExchange)).toEqual(counted)
+  expect(await verdictOf(viaTop)).toEqual(washed)
+  expect(await verdictOf(tooFar)).toEqual(counted)
+  expect(servesThePublic(500, 400)).toBe(false)
+  expect(servesThePublic(500, 3)).toBe(true)
+  expect(servesThePublic(10, 0)).toBe(false)
+})
+
+test('transfers are counted once however often the chain is read, and money that comes later joins what was apart', async () => {
+  const chain = createTransfers()
+  const [purse, first, second] = [newWallet(), newWallet(), newWallet()]
+  chain.send(purse, first, 10)
+  await registerSource(world.deps, { domain: 'joined.com', wallet: newWallet() })
+  const work = createFundingWork(fundingOf(chain))
+  await cite(first, newWallet(), 'elsewhere.com')
+  await cite(second, newWallet(), 'elsewhere.com')
+  await work()
+  await foldCitations(world.deps, [
+    { agent: first, source: 'joined.com' },
+    { agent: second, source: 'joined.com' },
+  ])
+  chain.state.head += 12_000
+  await work()
+  await work()
+  const edge = () =>
+    world.db.database.query<{ micro: string }>('select micro from funding_edge where wallet = $1', [first])
+  expect((await edge()).rows).toEqual([{ micro: '10000000' }])
+  expect((await fundingClusters(world.db.database, [second])).get(second)).toBe(second)
+  chain.send(purse, second, 10)
+  await work()
+  const clusters = await fundingClusters(world.db.database, [first, second])
+  expect(clusters.get(first)).toBe(clusters.get(second))
+  const { rows } = await world.db.database.query(
+    `select agent, citations from citation_edge where domain = 'joined.com'`,
+  )
+  expect(rows).toEqual([{ agent: clusters.get(first), citations: 2 }])
+})
+
+test('a share that waited for a proof is looked at again once it is known who is paid, and held from its release on', async () => {
+  const chain = createTransfers()
+  const [creator, agent] = [newWallet(), newWallet()]
+  chain.send(zeroAddress, creator, 100)
+  chain.send(creator, agent, 5)
+  const id = await cite(agent, creator, 'proven-late.com', 30 * day)
+  // Nobody had proven the domain when it was stamped.
+  await world.db.owner.query('update attestation set creator = null where id = $1', [id])
+  await world.db.owner.query('update creator_accrual set released_at = now() where subject = $1', [id])
+  await createFundingWork(fundingOf(chain))()
+  expect(await verdictOf(id)).toEqual(washed)
+})
+
+test('a chain that cannot be read keeps citations waiting for a while, not for ever', async () => {
+  const chain = createTransfers()
+  const [agent, creator] = [newWallet(), newWallet()]
+  chain.state.down = true
+  const [young, old] = [await cite(agent, creator, 'down.com'), await cite(agent, creator, 'down.com', 3_600_000)]
+  const work = createFundingWork(fundingOf(chain))
+  await work()
+  expect([(await verdictOf(young)).judged, (await verdictOf(old)).judged]).toEqual([false, true])
+  chain.state.down = false
+  await work()
+  expect(await verdictOf(young)).toEqual(counted)
+})
+
+test('purses that mainly cite each other in a round are seen, whoever is cited by many is not', async () => {
+  const heavy = (payer: string, creator: string, citations = 10) => ({ payer, creator, citations })
+  const round = [heavy('a', 'b'), heavy('b', 'c'), heavy('c', 'a'), heavy('x', 'a', 500), heavy('a', 'x', 1)]
+  expect(findCycles(round)).toEqual(new Set([pairKey('a', 'b'), pairKey('b', 'c'), pairKey('c', 'a')]))
+  const long = ['a', 'b', 'c', 'd', 'e'].map((payer, n, all) => heavy(payer, all[(n + 1) % all.length] as string))
+  expect(findCycles(long).size).toBe(0)
+  const chain = createTransfers()
+  const [one, other] = [newWallet(), newWallet()]
+  for (const [wallet, domain] of [
+    [one, 'one-of-two.com'],
+    [other, 'two-of-two.com'],
+  ] as const) {
+    await registerSource(world.deps, { domain, wallet })
+    await world.db.database.query(
+      `insert into source_claim (id, domain, wallet, kind, token, token_expires_at, state, proven_at, created_at)
+       values ('clm_' || $1, $1, $2, 'claim', repeat('a', 43), now(), 'proven', now(), now())`,
+      [domain, wallet],
+    )
+  }
+  const [there, back] = [await cite(one, other, 'two-of-two.com'), await cite(other, one, 'one-of-two.com')]
+  const work = createFundingWork(fundingOf(chain))
+  await work()
+  // Nobody was known to be a creator and a payer before: seen from the next look on.
+  const again = await cite(one, other, 'two-of-two.com')
+  world.advance(400_000)
+  await createFundingWork(fundingOf(chain))()
+  expect((await verdictOf(again)).wash).toEqual(['reciprocal'])
+  expect([(await verdictOf(there)).judged, (await verdictOf(back)).judged]).toEqual([true, true])
+})
+
+test('a flood of citations with almost no variety is seen, also when it comes from many wallets of one purse', async () => {
+  expect(entropyOf([7])).toBe(0)
+  expect(entropyOf([1, 1, 1, 1])).toBe(2)
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 99 }), { minLength: 1, maxLength: 20 }), (counts) => {
+      const bits = entropyOf(counts)
+      return bits >= -1e-9 && bits <= Math.log2(counts.length) + 1e-9
+    }),
+  )
+  const chain = createTransfers()
+  const keeper = newWallet()
+  const herd = Array.from({ length: 30 }, newWallet)
+  for (const wallet of herd) chain.send(keeper, wallet, 1)
+  const creator = newWallet()
+  const flood: string[] = []
+  for (const wallet of herd) flood.push(await cite(wallet, creator, 'flooded.com'))
+  const reader = newWallet()
+  const varied: string[] = []
+  for (let n = 0; n < 30; n += 1) varied.push(await cite(reader, creator, `varied-${n % 10}.com`))
+  await createFundingWork(fundingOf(chain))()
+  expect((await verdictOf(flood.at(-1) as string)).wash).toEqual(['burst'])
+  expect((await verdictOf(flood[0] as string)).wash).toEqual([])
+  expect((await verdictOf(varied.at(-1) as string)).wash).toEqual([])
+})
+
+test('a purse has one voice by all that its wallets have at stake, and loses it with them', async () => {
+  const chain = createTransfers()
+  const [purse, one, other] = [newWallet(), newWallet(), newWallet()]
+  chain.send(purse, one, 10)
+  chain.send(purse, other, 10)
+  await cite(one, newWallet(), 'voiced.com')
+  await cite(other, newWallet(), 'voiced.com')
+  await createFundingWork(fundingOf(chain))()
+  const bonds = new Map<Address, { micro: bigint }>([
+    [one, { micro: 60_000_000n }],
+    [other, { micro: 90_000_000n }],
+  ])
+  const deps = { ...world.deps, bonds: async () => bonds }
+  const weights = async () =>
+    (
+      await world.db.database.query<{ weight: number }>(
+        'select weight from citing_agent where agent = any($1) order by weight desc',
+        [[one, other]],
+      )
+    ).rows.map(({ weight }) => weight)
+  expect(await followBonds(deps)).toBe(true)
+  expect(await weights()).toEqual([1, 0])
+  expect(await followBonds(deps)).toBe(false)
+  bonds.delete(other)
+  bonds.set(one, { micro: 25_000_000n })
+  expect(await followBonds(deps)).toBe(true)
+  expect(await weights()).toEqual([0.25, 0])
+})
+
+test('purses are the connected parts of any graph of funders', () => {
+  const names = fc.constantFrom(...'abcdefghij')
+  fc.assert(
+    fc.property(fc.array(fc.record({ wallet: names, funder: names }), { maxLength: 15 }), (edges) => {
+      const purseOf = clusterWallets(edges)
+      const reach = (from: string) => {
+        const seen = new Set([from])
+        for (let grown = true; grown; ) {
+          grown = false
+          for (const { wallet, funder } of edges)
+            if (seen.has(wallet) !== seen.has(funder)) {
+              seen.add(wallet)
+              seen.add(funder)
+              grown = true
+            }
+        }
+        return seen
+      }
+      for (const name of 'abcdefghij')
+        for (const other of 'abcdefghij') expect(purseOf(name) === purseOf(other)).toBe(reach(name).has(other))
+    }),
+    { numRuns: 100 },
+  )
+})

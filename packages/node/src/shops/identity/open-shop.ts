@@ -1,0 +1,94 @@
+import type { AnswerContent, SaleHook } from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import { didWeb } from '@assay/till/signing'
+import type { OpenShop, Shop, ShopContext } from '../../http/index.ts'
+import { agentRoutes } from './agents/routes.ts'
+import { agentChangedChannel, saveScores, walletsWithAgents } from './agents/store.ts'
+import { agentWriteRoutes } from './agents/write-routes.ts'
+import type { IdentityDeps } from './deps.ts'
+import { createResolveCache } from './did/resolve-cache.ts'
+import { resolveRoutes } from './did/resolve-routes.ts'
+import { emptyPorts, type IdentityPorts } from './ports.ts'
+import { foldRatings } from './rating/fold-ratings.ts'
+import { readStanding } from './rating/read-wallet.ts'
+import { recordReversal } from './rating/record-reversal.ts'
+import { ratingOf } from './rating/sign-rating.ts'
+import { registrationRoute } from './registration-route.ts'
+import { createRegistries } from './registry.ts'
+import { parseIdentitySettings } from './settings.ts'
+
+export type IdentityShopOptions = {
+  didMethod: string
+  /** The JSON of `IDENTITY`. */
+  settings?: Record<string, unknown>
+  ports?: Partial<IdentityPorts>
+}
+
+const foldEveryMs = 15_000
+
+/** Agents and nodes by their DIDs: who they are, what they can do, and how they have paid so far. */
+export function openIdentityShop(options: IdentityShopOptions): OpenShop {
+  return async (context): Promise<Shop> => {
+    const settings = parseIdentitySettings(options.settings)
+    const deps = depsOf(context, options, settings.registries)
+    const cache = createResolveCache<AnswerContent>(context.clock)
+    const stopListening = await context.database.listen(
+      agentChangedChannel,
+      (wallet) => cache.forget(wallet),
+      () => cache.clear(),
+    )
+    // The document of the node itself names its keys.
+    context.keyring.onChange(() => cache.clear())
+    // No work in the transaction of a sale: what is kept about the payer is dropped, and read anew when asked for.
+    const dropPayers: SaleHook = async (_tx, sales) => {
+      for (const sale of sales) cache.forget(sale.payer)
+    }
+    return {
+      routes: [
+        ...resolveRoutes({ ...deps, cache }),
+        ...agentRoutes(deps),
+        ...agentWriteRoutes({ ...deps, forget: cache.forget }),
+        registrationRoute(deps, settings),
+      ],
+      saleHooks: [dropPayers],
+      reversalHooks: [recordReversal],
+      jobs: [{ name: 'identity.ratings', intervalMs: foldEveryMs, work: () => foldAndScore(deps) }],
+      stop: stopListening,
+    }
+  }
+}
+
+function depsOf(
+  context: ShopContext,
+  options: IdentityShopOptions,
+  registries: ReadonlyMap<string, Address>,
+): IdentityDeps {
+  const { database, clock, jws, proofs, keyring, log, baseUrl, apiUrl } = context
+  return {
+    database,
+    clock,
+    jws,
+    proofs,
+    keyring,
+    log,
+    baseUrl,
+    apiUrl,
+    didMethod: options.didMethod,
+    chainIds: [context.base.chainId, context.polygon.chainId],
+    issuer: didWeb(new URL(baseUrl).host),
+    operator: context.payees.pay_to,
+    ports: { ...emptyPorts, ...options.ports },
+    registries: createRegistries({ rpcs: context.rpcs, registries, clock }),
+  }
+}
+
+/** Folds what is new, then brings the scores in the list of agents up to it. */
+export async function foldAndScore(deps: IdentityDeps): Promise<void> {
+  const changed = await foldRatings(deps)
+  const scores = new Map<Address, number | null>()
+  for (const wallet of changed.length === 0 ? [] : await walletsWithAgents(deps.database, changed)) {
+    const standing = await readStanding(deps, deps.database, wallet)
+    scores.set(wallet, ratingOf(standing, { wallet, nowMs: deps.clock.nowMs() })?.score ?? null)
+  }
+  if (scores.size > 0) await saveScores(deps.database, scores)
+}

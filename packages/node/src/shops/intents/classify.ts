@@ -1,0 +1,81 @@
+import { tokenize } from '../sources/index.ts'
+import type { ClusterBook, ClusterNode } from './clusters.ts'
+
+export type Classifier = {
+  /** Ids of the topics a question is about, the best first, each followed by what it lies below; at most `max`. */
+  classify(query: string, max: number): string[]
+  /** The word that stands for a term in print, for terms that occur in the names of topics; others have none. */
+  wordOf(term: string): string | undefined
+}
+
+// The usual BM25 constants; texts of two to ten words differ little in length.
+const k1 = 1.2
+const b = 0.5
+/** A name says what a topic is; what it lies below says where. */
+const nameWeight = 2
+const ancestorWeight = 0.5
+/** A topic that only shares a word of little meaning is not what was asked for. */
+const leastShareOfBest = 0.75
+
+type Posting = { node: number; weight: number }
+
+/** BM25 of a question against the names of topics and the words the operator gave them. */
+export function createClassifier(book: ClusterBook): Classifier {
+  const postings = new Map<string, Posting[]>()
+  const words = new Map<string, string>()
+  const lengths: number[] = []
+  for (const [index, node] of book.nodes.entries()) {
+    let length = 0
+    for (const [term, weight] of weightsOf(book, node)) {
+      length += weight
+      const list = postings.get(term)
+      if (list) list.push({ node: index, weight })
+      else postings.set(term, [{ node: index, weight }])
+    }
+    lengths.push(length)
+    for (const text of [node.name, ...node.terms])
+      for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
+        const [term] = tokenize(word)
+        if (term !== undefined && !words.has(term)) words.set(term, word)
+      }
+  }
+  const average = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.length)
+  const scoresOf = (query: string) => {
+    const scores = new Map<number, number>()
+    for (const term of new Set(tokenize(query))) {
+      const list = postings.get(term) ?? []
+      const rarity = Math.log(1 + (book.nodes.length - list.length + 0.5) / (list.length + 0.5))
+      for (const { node, weight } of list) {
+        const length = 1 - b + (b * (lengths[node] ?? 0)) / average
+        scores.set(node, (scores.get(node) ?? 0) + (rarity * weight * (k1 + 1)) / (weight + k1 * length))
+      }
+    }
+    return scores
+  }
+  return {
+    wordOf: (term) => words.get(term),
+    classify: (query, max) => {
+      const ranked = [...scoresOf(query)].sort(([x, a], [y, c]) => c - a || x - y)
+      const best = ranked[0]?.[1] ?? 0
+      const chosen = new Set<string>()
+      for (const [index, score] of ranked) {
+        const node = book.nodes[index]
+        if (!node || score < best * leastShareOfBest) break
+        for (const id of [node.id, ...node.ancestors]) if (chosen.size < max) chosen.add(id)
+        if (chosen.size >= max) break
+      }
+      return [...chosen]
+    },
+  }
+}
+
+function weightsOf(book: ClusterBook, node: ClusterNode): Map<string, number> {
+  const weights = new Map<string, number>()
+  const add = (text: string, weight: number) => {
+    for (const term of tokenize(text)) weights.set(term, (weights.get(term) ?? 0) + weight)
+  }
+  add(node.name, nameWeight)
+  for (const term of node.terms) add(term, nameWeight)
+  for (const id of node.ancestors) add(book.byId.get(id)?.name ?? '', ancestorWeight)
+  return weights
+}

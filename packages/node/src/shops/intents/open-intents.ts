@@ -1,0 +1,124 @@
+import type { Shop, ShopContext } from '../../http/index.ts'
+import { openStreamSubscriptions, openSubscriptionStreams, streamRouteId } from '../subscriptions/index.ts'
+import type { PublishedDemand } from './contract.ts'
+import { type Carrier, postgresCarrier } from './carrier.ts'
+import { createClassifier } from './classify.ts'
+import { closeBuckets } from './close-bucket.ts'
+import { createClusterBook } from './clusters.ts'
+import { openPopulation } from './demo/population.ts'
+import { seedPast } from './demo/seed-past.ts'
+import type { IntentDeps, Standing } from './deps.ts'
+import { type Feed, openFeed } from './feed.ts'
+import { freeRoutes } from './free-routes.ts'
+import { openNatsCarrier } from './nats-carrier-adapter.ts'
+import { type PeerReader, readPeers } from './peers/read-peers.ts'
+import { sharedRoute } from './peers/shared-route.ts'
+import { bucketEpsilonMicro } from './privacy.ts'
+import { parseIntentSettings } from './settings.ts'
+import { publishedBuckets } from './store.ts'
+import { streamRoute } from './stream-route.ts'
+
+export type IntentOptions = {
+  /** The JSON of `INTENTS` and of `SUBSCRIPTIONS`. */
+  settings?: unknown
+  subscriptions?: unknown
+  /** `NATS_URL`. */
+  natsUrl?: string | undefined
+  standing: Standing
+  /** How peers of the mesh are read; without it `peers` in the settings cannot be followed. */
+  peers?: ((context: ShopContext) => PeerReader) | undefined
+}
+
+export type OpenedIntents = {
+  shop: Shop & { jobs: NonNullable<Shop['jobs']> }
+  demand: PublishedDemand
+  /** How long after a bucket the bonds that count in it stay locked. */
+  bondMs: number
+}
+
+export function createIntentDeps(context: ShopContext, options: IntentOptions): IntentDeps {
+  const demo = context.mode === 'demo'
+  const settings = parseIntentSettings(options.settings, demo)
+  bucketEpsilonMicro(settings)
+  const book = createClusterBook(settings.clusters)
+  const { database, clock, rng, log, metrics, jws, apiUrl } = context
+  return {
+    database,
+    clock,
+    rng,
+    log,
+    metrics,
+    jws,
+    apiUrl,
+    demo,
+    settings,
+    book,
+    classifier: createClassifier(book),
+    standing: options.standing,
+  }
+}
+
+/** The stream of demand: made by one process at a time, read in all of them. */
+export async function openIntents(context: ShopContext, options: IntentOptions): Promise<OpenedIntents> {
+  const deps = createIntentDeps(context, options)
+  const { settings } = deps
+  const simulated = settings.demoCallsPerSecond
+  if (simulated !== undefined) await seedPast(deps)
+  const carrier = await openCarrier(context, options)
+  const feed = await openFeed(deps, carrier)
+  const subscriptions = openStreamSubscriptions(context, options.subscriptions)
+  const streams = openSubscriptionStreams(context, {
+    routeId: streamRouteId,
+    connections: settings.connections,
+    policy: options.subscriptions,
+  })
+  const reader = settings.peers.length > 0 ? options.peers?.(context) : undefined
+  const closeMs = Math.min(5_000, Math.max(1_000, settings.bucketMs / 10))
+  const stopping = new AbortController()
+  const population = simulated === undefined ? undefined : openPopulation(deps, context, simulated)
+
+  return {
+    demand: demandOf(deps, feed),
+    bondMs: settings.bondMs,
+    shop: {
+      routes: [
+        streamRoute({ ...deps, feed, subscriptions, streams, network: context.base.caip2 }),
+        ...freeRoutes(deps),
+        ...(settings.share ? [sharedRoute(deps)] : []),
+      ],
+      jobs: [
+        {
+          name: 'market.intents.close',
+          intervalMs: closeMs,
+          work: async () => {
+            await closeBuckets(deps, stopping.signal)
+            await carrier.announce()
+          },
+        },
+        ...(reader ? [{ name: 'market.intents.peers', intervalMs: closeMs, work: () => readPeers(deps, reader) }] : []),
+        ...(population ? [population.job] : []),
+      ],
+      stop: async () => {
+        stopping.abort(new Error('the shop closes'))
+        population?.stop()
+        await feed.stop()
+        await carrier.stop()
+        await streams.stop()
+      },
+    },
+  }
+}
+
+async function openCarrier(context: ShopContext, { natsUrl }: IntentOptions): Promise<Carrier> {
+  if (natsUrl === undefined) return postgresCarrier(context.database)
+  const instance = (context.keyring.keys()[0]?.keyId ?? 'node').replace(/[^A-Za-z0-9_-]/g, '').slice(0, 40)
+  return openNatsCarrier({ url: natsUrl, instance, database: context.database, log: context.log })
+}
+
+function demandOf(deps: IntentDeps, feed: Feed): PublishedDemand {
+  return {
+    clusters: () => deps.book.nodes,
+    buckets: (range) => publishedBuckets(deps.database, range),
+    onPublished: feed.onPublished,
+  }
+}

@@ -1,0 +1,214 @@
+import { sha256 } from '@assay/till/kernel/bytes'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import type { Sql, Tx } from '@assay/till/store/database'
+import { appendToLog } from '../sources/index.ts'
+import type { PublishedBucket } from './contract.ts'
+import { type Before, eventId } from './tick-event.ts'
+
+/** A published event; `cluster` is null for the one that closes its bucket. */
+export type IntentEvent = {
+  seq: number
+  cluster: string | null
+  startsAtMs: number
+  endsAtMs: number
+  demand: number | null
+  bonded: number | null
+  ewma: number | null
+  synthetic: boolean
+  event: string
+}
+
+export const intentChannel = 'intent_event'
+
+/** One process at a time gives numbers, so that they have no holes and stand in the order of their commits. */
+export async function lockIntents(tx: Tx): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('intent_event', 0))`)
+}
+
+export async function newestSeq(sql: Sql): Promise<number> {
+  const { rows } = await sql.query<{ seq: bigint | null }>('select max(seq) as seq from intent_event')
+  return Number(rows[0]?.seq ?? 0)
+}
+
+export async function lastBucketEndMs(sql: Sql): Promise<number | undefined> {
+  const { rows } = await sql.query<{ ends_at: Date }>('select ends_at from intent_bucket order by ends_at desc limit 1')
+  return rows[0]?.ends_at.getTime()
+}
+
+/** Writes events, their buckets and their places in the transparency log, and tells every process, in one transaction. */
+export async function publishEvents(tx: Tx, events: readonly IntentEvent[], publishedAtMs: number): Promise<void> {
+  const [first] = events
+  if (!first) return
+  const closers = events.filter(({ cluster }) => cluster === null)
+  await tx.query(
+    `insert into intent_bucket (starts_at, ends_at, seq, synthetic, closed_at)
+     select *, $5::timestamptz from unnest($1::timestamptz[], $2::timestamptz[], $3::bigint[], $4::boolean[])`,
+    [
+      closers.map(({ startsAtMs }) => new Date(startsAtMs)),
+      closers.map(({ endsAtMs }) => new Date(endsAtMs)),
+      closers.map(({ seq }) => seq),
+      closers.map(({ synthetic }) => synthetic),
+      new Date(publishedAtMs),
+    ],
+  )
+  await tx.query(
+    `insert into intent_event (seq, cluster, starts_at, ends_at, demand, bonded, ewma, synthetic, event, published_at)
+     select *, $10::timestamptz from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::integer[],
+       $6::integer[], $7::double precision[], $8::boolean[], $9::text[])`,
+    [
+      events.map(({ seq }) => seq),
+      events.map(({ cluster }) => cluster),
+      events.map(({ startsAtMs }) => new Date(startsAtMs)),
+      events.map(({ endsAtMs }) => new Date(endsAtMs)),
+      events.map(({ demand }) => demand),
+      events.map(({ bonded }) => bonded),
+      events.map(({ ewma }) => ewma),
+      events.map(({ synthetic }) => synthetic),
+      events.map(({ event }) => event),
+      new Date(publishedAtMs),
+    ],
+  )
+  await appendToLog(tx, events.map(logDraft))
+  await tx.query('select pg_notify($1, $2)', [intentChannel, String(events.at(-1)?.seq)])
+}
+
+/** Enough to compute any index from the log alone, and the digest of the signed event for those who hold it. */
+function logDraft(one: IntentEvent) {
+  const entry = {
+    type: 'assay.intent/v1',
+    id: eventId(one.seq),
+    cluster: one.cluster,
+    starts_at: toRfc3339(one.startsAtMs),
+    ends_at: toRfc3339(one.endsAtMs),
+    demand: one.demand,
+    bonded: one.bonded,
+    synthetic: one.synthetic,
+    event_sha256: sha256(one.event).toString('hex'),
+  }
+  return { kind: 'intent', subject: `intent:${eventId(one.seq)}`, entry: Buffer.from(JSON.stringify(entry)) }
+}
+
+type EventRow = {
+  seq: bigint
+  cluster: string | null
+  starts_at: Date
+  ends_at: Date
+  demand: number | null
+  bonded: number | null
+  ewma: number | null
+  synthetic: boolean
+  event: string
+}
+
+const columns = 'seq, cluster, starts_at, ends_at, demand, bonded, ewma, synthetic, event'
+
+const toEvent = (row: EventRow): IntentEvent => ({
+  seq: Number(row.seq),
+  cluster: row.cluster,
+  startsAtMs: row.starts_at.getTime(),
+  endsAtMs: row.ends_at.getTime(),
+  demand: row.demand,
+  bonded: row.bonded,
+  ewma: row.ewma,
+  synthetic: row.synthetic,
+  event: row.event,
+})
+
+export async function eventsAfter(
+  sql: Sql,
+  after: number,
+  limit: number,
+  clusters?: readonly string[],
+): Promise<IntentEvent[]> {
+  const { rows } = await sql.query<EventRow>({
+    name: 'intent_events_after',
+    text: `select ${columns} from intent_event
+      where seq > $1 and ($3::text[] is null or cluster is null or cluster = any($3)) order by seq limit $2`,
+    values: [after, limit, clusters ?? null],
+  })
+  return rows.map(toEvent)
+}
+
+export async function eventsBetween(
+  sql: Sql,
+  fromMs: number,
+  toMs: number,
+  after: number,
+  limit: number,
+): Promise<IntentEvent[]> {
+  const { rows } = await sql.query<EventRow>(
+    `select ${columns} from intent_event where ends_at > $1 and ends_at <= $2 and seq > $3 order by seq limit $4`,
+    [new Date(fromMs), new Date(toMs), after, limit],
+  )
+  return rows.map(toEvent)
+}
+
+/** The number before the first event that ended after this moment. */
+export async function seqBefore(sql: Sql, atMs: number): Promise<number> {
+  const { rows } = await sql.query<{ seq: bigint | null }>(
+    'select min(seq) as seq from intent_event where ends_at > $1',
+    [new Date(atMs)],
+  )
+  return rows[0]?.seq == null ? newestSeq(sql) : Number(rows[0].seq) - 1
+}
+
+export async function seqBeforeNewestBucket(sql: Sql): Promise<number> {
+  const { rows } = await sql.query<{ seq: bigint | null }>(
+    `select min(seq) as seq from intent_event
+     where ends_at = (select ends_at from intent_bucket order by ends_at desc limit 1)`,
+  )
+  return rows[0]?.seq == null ? newestSeq(sql) : Number(rows[0].seq) - 1
+}
+
+/** What was last said of each of these clusters. */
+export async function newestOf(sql: Sql, clusters: readonly string[]): Promise<Map<string, Before>> {
+  const { rows } = await sql.query<EventRow>(
+    `select e.* from unnest($1::text[]) as c(id) cross join lateral (
+       select ${columns} from intent_event where cluster = c.id order by ends_at desc limit 1) e`,
+    [clusters],
+  )
+  return new Map(
+    rows.map((row) => [
+      row.cluster as string,
+      {
+        demand: row.demand ?? 0,
+        ewma: row.ewma ?? 0,
+        endsAtMs: row.ends_at.getTime(),
+        words: wordsIn(row.event),
+      },
+    ]),
+  )
+}
+
+function wordsIn(event: string): Map<string, number> {
+  const { data } = JSON.parse(event) as { data: { rising?: { term: string; demand: number }[] } }
+  return new Map((data.rising ?? []).map(({ term, demand }) => [term, demand]))
+}
+
+export const toPublished = (one: IntentEvent): PublishedBucket => ({
+  cluster: one.cluster ?? '',
+  startsAtMs: one.startsAtMs,
+  endsAtMs: one.endsAtMs,
+  demand: one.demand,
+  bonded: one.bonded,
+  eventId: eventId(one.seq),
+  synthetic: one.synthetic,
+})
+
+/** Of one cluster, every closed bucket, without figures where none were published; of all, the published cells only. */
+export async function publishedBuckets(
+  sql: Sql,
+  range: { cluster?: string; fromMs: number; toMs: number },
+): Promise<PublishedBucket[]> {
+  const { rows } = await sql.query<Omit<EventRow, 'event' | 'ewma'>>(
+    range.cluster === undefined
+      ? `select seq, cluster, starts_at, ends_at, demand, bonded, synthetic from intent_event
+         where cluster is not null and ends_at > $1 and ends_at <= $2 order by seq`
+      : `select coalesce(e.seq, b.seq) as seq, $3::text as cluster, b.starts_at, b.ends_at, e.demand, e.bonded, b.synthetic
+         from intent_bucket b
+         left join intent_event e on e.cluster = $3 and e.ends_at = b.ends_at and e.starts_at = b.starts_at
+         where b.ends_at > $1 and b.ends_at <= $2 order by b.ends_at`,
+    [new Date(range.fromMs), new Date(range.toMs), ...(range.cluster === undefined ? [] : [range.cluster])],
+  )
+  return rows.map((row) => toPublished(toEvent({ ...row, event: '', ewma: null })))
+}

@@ -1,0 +1,197 @@
+import { domainToASCII } from 'node:url'
+import type { PreparedAnswer } from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import { sha256, toHex } from '@assay/till/kernel/bytes'
+import type { Json } from '@assay/till/kernel/canonical-json'
+import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
+import type { Ids } from '@assay/till/kernel/ids'
+import { formatUsd } from '@assay/till/kernel/money'
+import { Problem } from '@assay/till/kernel/problem'
+import type { Database, Sql, Tx } from '@assay/till/store/database'
+import { type IndexedPage, indexedPage, pageColumns, type StoredPage } from '../sources/pages/indexed-page.ts'
+import { readSourceTerms, type SourceTerms } from '../sources/pages/source-terms.ts'
+import { lookedFor, makeSnippet } from './make-snippet.ts'
+import type { MatchEngine } from './match-engine.ts'
+import type { Filters } from './match-index.ts'
+import type { MatchAnswer, MatchedPage, MatchRequest } from './match-schemas.ts'
+import { type RankedPage, rankPages } from './rank-pages.ts'
+import { readQuery } from './read-query.ts'
+
+export type MatchDeps = {
+  database: Database
+  clock: Clock
+  ids: Ids
+  engine: MatchEngine
+  /** What stamping a citation of a page costs, and what of it goes to its creator. */
+  citationMicro: bigint
+  creatorMicro: bigint
+}
+
+const candidatesMax = 200
+const perDomainMax = 3
+const dayMs = 86_400_000
+
+/** Finds, confirms against the database, ranks and quotes. */
+export async function answerMatch(deps: MatchDeps, request: MatchRequest, payer: Address): Promise<PreparedAnswer> {
+  const nowMs = deps.clock.nowMs()
+  const limit = request.limit ?? 10
+  const { candidates, corrected } = await gatherCandidates(deps, request.query, filtersOf(request, nowMs), limit)
+  const query = readQuery(request.query)
+  const ranked = rankPages(candidates, query, { limit, perDomainMax, nowMs })
+  if (ranked.length === 0) throw new Problem('no_match')
+  const terms = await readSourceTerms(deps.database, [...new Set(ranked.map(({ page }) => page.domain))])
+  const words = lookedFor(query.terms.keys(), corrected)
+  const answer: MatchAnswer = {
+    query_id: deps.ids.next('qry'),
+    data: ranked.map((one) => matchedPage(deps, one, terms.get(one.page.domain), words, request.explain === true)),
+    next_cursor: null,
+    corrected,
+    searched_at: toRfc3339(nowMs),
+    synthetic: ranked.some(({ page }) => page.synthetic),
+  }
+  return {
+    answer: { status: 200, contentType: 'application/json', body: JSON.stringify(answer) },
+    reservation: reservationOf(answer, request.query, payer),
+  }
+}
+
+type ConfirmedCandidate = { page: IndexedPage; score: number }
+
+const roundsMax = 4
+
+/**
+ * The best candidates, confirmed. One owner of many pages may fill a whole round with them, of which only a few are shown:
+ * then the next round looks past it, so that the others are found.
+ */
+async function gatherCandidates(
+  deps: Pick<MatchDeps, 'database' | 'engine'>,
+  query: string,
+  filters: Filters,
+  limit: number,
+): Promise<{ candidates: ConfirmedCandidate[]; corrected: Record<string, string> }> {
+  const candidates: ConfirmedCandidate[] = []
+  const crowds = new Map<string, number>()
+  for (let round = 1; ; round += 1) {
+    const notUnder = [...crowds].flatMap(([name, count]) => (count >= perDomainMax ? [name] : []))
+    const found = await deps.engine.search(
+      query,
+      notUnder.length === 0 ? filters : { ...filters, notUnder },
+      candidatesMax,
+    )
+    const ids = found.candidates.map(({ pageId }) => pageId)
+    const pages = await confirmedPages(deps.database, ids)
+    for (const { pageId, score } of found.candidates) {
+      const page = pages.get(pageId)
+      if (!page) continue
+      candidates.push({ page, score })
+      crowds.set(page.registrable, (crowds.get(page.registrable) ?? 0) + 1)
+    }
+    const shown = [...crowds.values()].reduce((sum, count) => sum + Math.min(count, perDomainMax), 0)
+    if (shown >= limit || ids.length < candidatesMax || round === roundsMax)
+      return { candidates, corrected: found.corrected }
+  }
+}
+
+function filtersOf(request: MatchRequest, nowMs: number): Filters {
+  const { domains, language, licence, min_score, max_age_days } = request
+  return {
+    ...(domains === undefined ? {} : { domains: domains.map((name) => domainToASCII(name) || name.toLowerCase()) }),
+    ...(language === undefined ? {} : { language: language.toLowerCase() }),
+    ...(licence === undefined ? {} : { licences: [licence] }),
+    ...(min_score === undefined ? {} : { minScore: min_score }),
+    ...(max_age_days === undefined ? {} : { sinceDay: Math.floor(nowMs / dayMs) - max_age_days }),
+  }
+}
+
+/** A page that changed since it was indexed stands under another number: what is not found here is not offered. */
+async function confirmedPages(sql: Sql, ids: readonly number[]): Promise<Map<number, IndexedPage>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await sql.query<StoredPage & { change_seq: bigint }>(
+    `select p.change_seq, ${pageColumns} where p.change_seq = any($1::bigint[])`,
+    [ids],
+  )
+  return new Map(
+    rows.flatMap((row) => {
+      const page = indexedPage(row)
+      return page ? [[Number(row.change_seq), page] as const] : []
+    }),
+  )
+}
+
+function matchedPage(
+  deps: MatchDeps,
+  { page, rank, parts }: RankedPage,
+  terms: SourceTerms | undefined,
+  words: ReadonlySet<string>,
+  explain: boolean,
+): MatchedPage {
+  const snippet = makeSnippet(page.text, words)
+  const named = page.licences[0]
+  return {
+    url: page.url,
+    title: page.title,
+    snippet,
+    snippet_sha256: toHex(sha256(snippet)),
+    text_sha256: page.textSha256,
+    domain: page.domain,
+    cite_score: page.citeScore,
+    licence: named ? { name: named.name ?? null, url: named.url } : (terms?.licence ?? null),
+    price: {
+      attest_micro: deps.citationMicro.toString(),
+      attest_usd: formatUsd(deps.citationMicro),
+      creator_micro: deps.creatorMicro.toString(),
+    },
+    published_at: page.publishedAt ?? null,
+    modified_at: page.modifiedAt ?? null,
+    fetched_at: page.fetchedAt.toISOString(),
+    relevance: rounded(rank),
+    synthetic: page.synthetic,
+    ...(explain
+      ? {
+          explain: {
+            relevance: rounded(parts.relevance),
+            trust: rounded(parts.trust),
+            freshness: rounded(parts.freshness),
+            phrases: rounded(parts.phrases),
+          },
+        }
+      : {}),
+  }
+}
+
+const rounded = (value: number) => Math.round(value * 10_000) / 10_000
+
+type Reservation = {
+  id: string
+  payer: Address
+  query: string
+  pages: { url: string; text_sha256: string }[]
+  synthetic: boolean
+}
+
+function reservationOf(answer: MatchAnswer, query: string, payer: Address): Json {
+  const pages = answer.data.map(({ url, text_sha256 }) => ({ url, text_sha256 }))
+  return {
+    id: answer.query_id,
+    payer,
+    query,
+    pages,
+    synthetic: answer.synthetic,
+  } satisfies Reservation as unknown as Json
+}
+
+/** In the transaction of the sale: only what was paid for is demand. After a reorg the same sale ends a second time. */
+export async function recordMatch(tx: Tx, reservation: Json, askedAtMs: number): Promise<void> {
+  const { id, payer, query, pages, synthetic } = reservation as unknown as Reservation
+  await tx.query(
+    `insert into match_query (id, payer, query, pages, synthetic, asked_at) values ($1, $2, $3, $4, $5, $6)
+     on conflict (id) do nothing`,
+    [id, payer, query, JSON.stringify(pages), synthetic, new Date(askedAtMs)],
+  )
+}
+
+const keptDays = 90
+
+export async function forgetMatches(sql: Sql, nowMs: number): Promise<void> {
+  await sql.query('delete from match_query where asked_at < $1', [new Date(nowMs - keptDays * dayMs)])
+}

@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { crawlTools, page } from '../sources/crawl/crawl.fixture.ts'
+import { openSourceWorld, type SourceWorld } from '../sources/sources.fixture.ts'
+import { answerMatch } from './answer-match.ts'
+import { createMatchIndex } from './match-index.ts'
+import type { MatchAnswer } from './match-schemas.ts'
+import { openPostgresEngine } from './postgres-engine.ts'
+import { readQuery } from './read-query.ts'
+
+let world: SourceWorld
+beforeEach(async () => {
+  world = await openSourceWorld()
+})
+afterEach(() => world.close())
+
+const { register, crawl, publish } = crawlTools(() => world)
+
+test('one name with hundreds of pages does not leave the answer almost empty', async () => {
+  for (let n = 0; n < 5; n += 1) {
+    // Every page of the crowd is a better hit than any other.
+    for (const url of publish(`h${n}.crowd.com`, 49)) world.web.set(url, page('Short interest, short interest'))
+    await register(`h${n}.crowd.com`)
+  }
+  for (const name of ['lone.com', 'other.org', 'third.net']) {
+    publish(name, 3)
+    await register(name)
+  }
+  await crawl()
+  const { database, clock, ids } = world.deps
+  const deps = {
+    database,
+    clock,
+    ids,
+    engine: openPostgresEngine(database),
+    citationMicro: 5_000n,
+    creatorMicro: 4_500n,
+  }
+  const { answer } = await answerMatch(deps, { query: 'short interest' }, `0x${'11'.repeat(20)}`)
+  const { data } = JSON.parse(String(answer.body)) as MatchAnswer
+  expect(data.length).toBe(10)
+  const names = data.map(({ domain }) => domain.split('.').slice(-2).join('.'))
+  expect(names.filter((name) => name === 'crowd.com').length).toBe(3)
+  expect(new Set(names)).toEqual(new Set(['crowd.com', 'lone.com', 'other.org', 'third.net']))
+})
+
+test('the index leaves out a name with everything below it, and nothing that only ends like it', () => {
+  const index = createMatchIndex()
+  const doc = (pageId: number, domain: string) => ({
+    pageId,
+    domain,
+    title: 'Rates',
+    text: 'rates',
+    language: '',
+    licence: '',
+    day: 0,
+  })
+  index.add(['crowd.com', 'a.crowd.com', 'b.a.crowd.com', 'notcrowd.com', 'com'].map((domain, n) => doc(n + 1, domain)))
+  const found = index.search(readQuery('rates'), { notUnder: ['crowd.com'] }, 10)
+  expect(found.candidates.map(({ domain }) => domain)).toEqual(['notcrowd.com', 'com'])
+})

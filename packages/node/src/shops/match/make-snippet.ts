@@ -1,0 +1,49 @@
+import { normalText } from '../sources/page/text-digest.ts'
+import { fold, tokenize } from './tokenize.ts'
+
+const snippetCharsMax = 320
+const sentenceEnd = /(?<=[.!?。！？])\s+/u
+
+/**
+ * The stretch of a page that says most about the query: whole sentences of its normal text, so that the very words can
+ * be quoted and found again.
+ */
+export function makeSnippet(text: string, terms: ReadonlySet<string>): string {
+  const sentences = normalText(text).split(sentenceEnd)
+  let best = ''
+  let most = -1
+  for (let at = 0; at < sentences.length; at += 1) {
+    const window = windowFrom(sentences, at)
+    const told = new Set(tokenize(window).filter((term) => terms.has(term))).size
+    if (told > most) {
+      best = window
+      most = told
+    }
+  }
+  return best
+}
+
+function windowFrom(sentences: readonly string[], from: number): string {
+  let window = cut(sentences[from] ?? '')
+  for (let at = from + 1; at < sentences.length; at += 1) {
+    const longer = `${window} ${sentences[at]}`
+    if (longer.length > snippetCharsMax) break
+    window = longer
+  }
+  return window
+}
+
+/** A sentence that is too long ends at a word, without an ellipsis: it stays a quote. */
+function cut(sentence: string): string {
+  if (sentence.length <= snippetCharsMax) return sentence
+  const head = sentence.slice(0, snippetCharsMax)
+  const lastSpace = head.lastIndexOf(' ')
+  const whole = lastSpace > snippetCharsMax / 2 ? head.slice(0, lastSpace) : head
+  // Half of a pair is no character.
+  return /[\uD800-\uDBFF]$/.test(whole) ? whole.slice(0, -1) : whole
+}
+
+/** Terms of a query under every spelling that was looked for. */
+export function lookedFor(terms: Iterable<string>, corrected: Readonly<Record<string, string>>): Set<string> {
+  return new Set([...terms].map((term) => corrected[term] ?? fold(term)))
+}

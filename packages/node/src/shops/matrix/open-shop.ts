@@ -1,0 +1,190 @@
+import { withLease } from '@assay/till/jobs'
+import type { OpenShop, Shop, ShopContext, ShopJob } from '../../http/index.ts'
+import type { Outbound } from '../../outbound/index.ts'
+import { openSubscriptionStreams, type SubscriptionStreams } from '../subscriptions/index.ts'
+import { type DemoSize, fullDemo, smallDemo } from './demo/plan.ts'
+import { type DemoProgress, seedDemo } from './demo/seed-demo.ts'
+import { feedIds } from './feeds/feed.ts'
+import { fetchDue } from './ingest/fetch-due.ts'
+import { officialOutbound } from './ingest/official-outbound.ts'
+import { createLicenceGate } from './licences/gate.ts'
+import type { MatrixDeps } from './matrix-deps.ts'
+import { qualityOf } from './quality/quality-document.ts'
+import { keepQuality, qualityIsDue } from './quality/quality-store.ts'
+import { indexRoute } from './routes/index-route.ts'
+import { pullRoutes, vipRouteId } from './routes/pull-routes.ts'
+import { qualityRoute } from './routes/quality-route.ts'
+import { type MatrixSettings, parseMatrixSettings } from './settings.ts'
+import { createAnswerMemo } from './snapshots/answer-memo.ts'
+import { createSnapshotKeeper, isSnapshot } from './snapshots/keeper.ts'
+import { createRefreshRhythm } from './snapshots/refresh-rhythm.ts'
+import { createSymbolBook } from './store/symbol-book.ts'
+import { createFileShelf } from './world/file-shelf.ts'
+
+/** Area B: real short-selling data, point in time. `settings` is the JSON of MATRIX, `licences` the text of LICENCES. */
+export function openMatrixShop(
+  options: {
+    settings?: unknown
+    /** The JSON of SUBSCRIPTIONS. */
+    subscriptions?: unknown
+    licences?: string | undefined
+    contact?: string
+    outbound?: Outbound
+  } = {},
+): OpenShop {
+  const settings = parseMatrixSettings(options.settings, options.licences)
+  return (context) => {
+    const contact = options.contact ?? 'operator@localhost'
+    const outbound = () => options.outbound ?? officialOutbound({ ...context, contact })
+    const streams = openSubscriptionStreams(context, {
+      routeId: vipRouteId,
+      connections: settings.connections,
+      policy: options.subscriptions,
+    })
+    return openShop(context, settings, outbound, streams)
+  }
+}
+
+async function openShop(
+  context: ShopContext,
+  settings: MatrixSettings,
+  outbound: () => Outbound,
+  streams: SubscriptionStreams,
+): Promise<Shop> {
+  const stopping = new AbortController()
+  const deps = createDeps(context, settings, streams, stopping.signal)
+  const progress: { now: DemoProgress } = { now: { state: 'idle', files: 0, of: 0, symbols: 0 } }
+  const onProgress = (now: DemoProgress) => {
+    progress.now = now
+    context.metrics.gauge('matrix_demo_files', now.files)
+  }
+  const seeds = context.mode === 'demo' && settings.demo !== 'off'
+  const made = new Set<string>()
+  const wholeDemo = settings.demo === 'full' ? fullDemo : smallDemo
+  const seed = (size: DemoSize, restful: boolean) =>
+    seedDemo(deps, size, { onProgress, restful, stop: stopping.signal, made })
+  // What an earlier start left is served as it is; anything newer is made once the node is up.
+  await deps.keeper.refresh({ standIns: true })
+  if (seeds && feedIds.some((id) => !isSnapshot(deps.keeper.current(id, 'delayed')))) {
+    await underLease(context, 'matrix.seed', () => seed(smallDemo, false))
+    await deps.keeper.refresh({ standIns: true })
+  }
+  const watching = watchFiles(context, deps, stopping.signal)
+  return {
+    routes: [indexRoute(deps, () => progress.now), ...pullRoutes(deps), qualityRoute(deps)],
+    jobs: [
+      ...(seeds ? [demoJob(deps, () => seed(wholeDemo, true))] : []),
+      qualityJob(deps, () => seeds && (progress.now.state !== 'done' || progress.now.symbols !== wholeDemo.symbols)),
+      ...(settings.fetch.length > 0 ? [fetchJob(deps, settings, outbound())] : []),
+    ],
+    readiness: [
+      { name: 'market data', check: async () => !seeds || isSnapshot(deps.keeper.current('squeeze', 'delayed')) },
+    ],
+    demo: () => ({ matrix: { feeds: feedIds, loading: progress.now } }),
+    stop: async () => {
+      stopping.abort()
+      await watching
+      await streams.stop()
+    },
+  }
+}
+
+function createDeps(
+  context: ShopContext,
+  settings: MatrixSettings,
+  streams: SubscriptionStreams,
+  stopping: AbortSignal,
+): MatrixDeps {
+  const { database, clock, ids, log, jws, baseUrl } = context
+  const shelf = createFileShelf()
+  const symbols = createSymbolBook()
+  const gate = createLicenceGate({ demo: context.mode === 'demo', assertions: settings.assertions })
+  const { delayMs } = settings
+  return {
+    database,
+    clock,
+    ids,
+    log,
+    jws,
+    baseUrl,
+    shelf,
+    symbols,
+    gate,
+    delayMs,
+    streams,
+    stopping,
+    keeper: createSnapshotKeeper({ database, clock, log, shelf, symbols, gate, delayMs }),
+    memo: createAnswerMemo(),
+    prices: { liveMicro: settings.liveMicro, vipMicro: settings.vipMicro },
+    network: context.base.caip2,
+  }
+}
+
+/** The first process seeds, the others wait for it: at `ready` every feed has something to show. */
+async function underLease(context: ShopContext, name: string, work: () => Promise<void>): Promise<void> {
+  while (!(await withLease(context, name, 30_000, work)).ran) await context.clock.sleep(200)
+}
+
+/** Each process keeps its own snapshots: told by the database of new files, and looking by itself as time makes old ones public. */
+async function watchFiles(context: ShopContext, deps: MatrixDeps, stopping: AbortSignal): Promise<void> {
+  const rhythm = createRefreshRhythm(context.clock)
+  const forget = await context.database.listen('matrix_file', rhythm.news)
+  while (!stopping.aborted) {
+    await context.clock.sleep(1_000, stopping).catch(() => {})
+    if (stopping.aborted || !rhythm.due()) continue
+    await deps.keeper
+      .refresh()
+      .catch((error: unknown) => context.log.error({ error: String(error) }, 'snapshots could not be made'))
+    rhythm.done()
+  }
+  await forget()
+}
+
+/** Looked at every minute, so that another process soon goes on where one died; what is held already costs nothing. */
+function demoJob(deps: MatrixDeps, seed: () => Promise<void>): ShopJob {
+  return {
+    name: 'matrix.demo',
+    intervalMs: 60_000,
+    work: async () => {
+      await seed()
+      await deps.keeper.refresh()
+    },
+  }
+}
+
+/** Looks at the schedules every few minutes; what is due is fetched politely, and a refused file changes nothing. */
+function fetchJob(deps: MatrixDeps, settings: MatrixSettings, outbound: Outbound): ShopJob {
+  return {
+    name: 'matrix.fetch',
+    intervalMs: 5 * 60_000,
+    work: async () => {
+      await fetchDue({ ...deps, outbound }, settings.fetch, {
+        signal: deps.stopping,
+        onReport: ({ source, name, outcome }) => {
+          if (outcome.status === 'refused' || outcome.status === 'failed')
+            deps.log.warn({ source, file: name, ...outcome }, 'a market data file was not taken')
+        },
+      })
+    },
+  }
+}
+
+function qualityJob(deps: MatrixDeps, loading: () => boolean): ShopJob {
+  return {
+    name: 'matrix.quality',
+    intervalMs: 15_000,
+    work: async () => {
+      if (loading() || !(await qualityIsDue(deps.database))) return
+      await deps.shelf.refresh(deps.database)
+      const world = { sql: deps.database, shelf: deps.shelf, symbols: deps.symbols }
+      const breathe = async () => {
+        deps.stopping.throwIfAborted()
+        await deps.clock.sleep(50)
+      }
+      const documents = await qualityOf(world, feedIds, { daysMax: qualityDaysMax, breathe })
+      for (const [feed, document] of documents) await keepQuality(deps.database, feed, deps.clock.nowMs(), document)
+    },
+  }
+}
+
+const qualityDaysMax = 16

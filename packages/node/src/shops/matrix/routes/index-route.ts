@@ -1,0 +1,115 @@
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import { formatUsd } from '@assay/till/kernel/money'
+import { z } from 'zod'
+import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
+import { feeds } from '../feeds/catalogue.ts'
+import { type FeedId, feedIds } from '../feeds/feed.ts'
+import type { MatrixDeps } from '../matrix-deps.ts'
+import { isSnapshot } from '../snapshots/keeper.ts'
+import { sourceState } from '../snapshots/staleness.ts'
+import { sourceOf, unpublishedSources } from '../sources/catalogue.ts'
+
+const entry = z.looseObject({
+  id: z.enum(feedIds),
+  title: z.string(),
+  cadence: z.string(),
+  columns: z.array(z.looseObject({ name: z.string(), unit: z.string(), meaning: z.string(), tier: z.string() })),
+  sources: z.array(z.looseObject({ id: z.string(), licence: z.string() })),
+  licence: z.looseObject({ sold: z.boolean() }),
+  freshness: z.looseObject({ stale: z.boolean() }),
+  tiers: z.array(z.string()),
+  prices: z.record(z.string(), z.looseObject({ usd: z.string() })),
+})
+
+/** GET /matrix: what each feed is, where it comes from, how old it is, what it costs. */
+export function indexRoute(deps: MatrixDeps, loading: () => unknown): RouteDeclaration {
+  return defineRoute({
+    id: 'matrix.index',
+    area: 'B',
+    method: 'GET',
+    path: '/matrix',
+    summary: 'All feeds: columns, sources, licences, freshness, tiers and prices',
+    output: z.looseObject({ data: z.array(entry), next_cursor: z.null() }),
+    example: {
+      output: {
+        data: [
+          {
+            id: 'squeeze',
+            title: 'Squeeze ranking of all company shares, listed or not',
+            cadence: 'whenever a source publishes; at least every trading day',
+            columns: [{ name: 'score', unit: '0..100', meaning: 'relative risk of forced covering', tier: 'live' }],
+            sources: [{ id: 'sec-fails', licence: 'us-government-work' }],
+            licence: { sold: true },
+            freshness: { stale: false },
+            tiers: ['delayed', 'live', 'vip'],
+            prices: { live: { usd: '0.05' } },
+          },
+        ],
+        next_cursor: null,
+      },
+    },
+    next: '/matrix/squeeze/delayed',
+    cacheSeconds: 5,
+    access: {
+      kind: 'free',
+      handle: async () =>
+        jsonAnswer({
+          data: feedIds.map((id) => describeFeed(deps, id)),
+          not_published: unpublishedSources,
+          loading: loading(),
+          next_cursor: null,
+        }),
+    },
+  })
+}
+
+function describeFeed(deps: MatrixDeps, id: FeedId) {
+  const feed = feeds[id]
+  const nowMs = deps.clock.nowMs()
+  const live = deps.keeper.current(id, 'live')
+  const delayed = deps.keeper.current(id, 'delayed')
+  const sold = isSnapshot(live)
+  const sources = [...feed.needs, ...feed.uses].map((source) => {
+    const state = sourceState(deps.shelf, source, nowMs)
+    const { title, publisher, urlPattern, schedule, licence } = sourceOf(source)
+    const synthetic = state.newest?.synthetic ?? false
+    return {
+      id: source,
+      title,
+      publisher,
+      url_pattern: urlPattern,
+      cadence: schedule.cadence,
+      licence: synthetic ? 'synthetic' : licence.id,
+      terms_url: licence.termsUrl,
+      may_be_sold: deps.gate.may(source, synthetic, 'paid'),
+      as_of: state.newest?.asOf ?? null,
+      available_at: state.newest ? toRfc3339(state.newest.availableAtMs) : null,
+      stale: state.stale,
+      synthetic,
+    }
+  })
+  return {
+    id,
+    title: feed.title,
+    method: feed.method,
+    ranked_by: feed.rankedBy,
+    cadence: feed.cadence,
+    columns: feed.columns,
+    sources,
+    licence: { sold, left_out: 'leftOut' in live ? live.leftOut : live.manifest.left_out },
+    freshness: {
+      as_of: sold ? live.manifest.as_of : null,
+      available_at: sold ? live.manifest.available_at : null,
+      delayed_available_at: isSnapshot(delayed) ? delayed.manifest.available_at : null,
+      stale: sources.some(({ id: source, stale }) => stale && feed.needs.includes(source)),
+      synthetic: sold ? live.manifest.synthetic : false,
+    },
+    tiers: ['delayed', ...(sold ? ['live', 'vip'] : [])],
+    prices: {
+      delayed: { usd: '0', micro: '0' },
+      live: { usd: formatUsd(deps.prices.liveMicro), micro: deps.prices.liveMicro.toString() },
+      vip: { usd: formatUsd(deps.prices.vipMicro), micro: deps.prices.vipMicro.toString() },
+    },
+    urls: Object.fromEntries(['live', 'vip', 'delayed', 'quality'].map((tier) => [tier, `/matrix/${id}/${tier}`])),
+  }
+}

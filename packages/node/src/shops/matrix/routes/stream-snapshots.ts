@@ -1,0 +1,119 @@
+import type { Address } from '@assay/till/kernel/address'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import { holding, signedEvent, eventText as textOf } from '../../../http/index.ts'
+import type { FeedId } from '../feeds/feed.ts'
+import type { MatrixDeps } from '../matrix-deps.ts'
+import { isSnapshot } from '../snapshots/keeper.ts'
+import { pageOf } from '../snapshots/page.ts'
+import { renderJson } from '../snapshots/render.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import { envelopeOf } from './envelope.ts'
+
+/** Long enough to be worth while, short enough that readers spread over the processes again. */
+const streamMsMax = 15 * 60_000
+const heartbeatMs = 15_000
+
+/** What a subscriber wants to read, and what opened it. */
+export type StreamWish = {
+  feed: FeedId
+  limit: number
+  wallet: Address
+  token_sha256: string | null
+  last_event_id?: string
+}
+
+/** A stream in one of the places of its subscription; it ends with the subscription, or with the token that opened it. */
+export async function openSnapshotStream(deps: MatrixDeps, wish: StreamWish): Promise<AsyncIterable<string>> {
+  const seat = await deps.streams.take(wish.wallet)
+  const ended = new AbortController()
+  const end = (reason: string) => ended.abort(reason)
+  const close = () => {
+    seat.close()
+    end('closed')
+  }
+  seat.watch({
+    tokenSha256: wish.token_sha256,
+    endAt: (ms) => {
+      if (ms <= deps.clock.nowMs()) end('expired')
+    },
+    end,
+  })
+  return holding(close, streamSnapshots(deps, wish, ended.signal))
+}
+
+/** New snapshots as they are made, as server-sent CloudEvents 1.0, each with a signature of its own. */
+async function* streamSnapshots(deps: MatrixDeps, wish: StreamWish, ended: AbortSignal): AsyncGenerator<string> {
+  const stopped = AbortSignal.any([deps.stopping, ended])
+  const waiting: Snapshot[] = []
+  let wake = () => {}
+  const forget = deps.keeper.onNew((feed, snapshot) => {
+    if (feed !== wish.feed) return
+    // Whoever reads slowly gets the newest only: an older one is of no use to them any more.
+    waiting.splice(0, waiting.length, snapshot)
+    wake()
+  })
+  try {
+    const current = deps.keeper.current(wish.feed, 'vip')
+    if (isSnapshot(current) && current.sha256 !== wish.last_event_id) waiting.push(current)
+    const endsAtMs = deps.clock.monotonicMs() + streamMsMax
+    yield 'retry: 5000\n\n'
+    while (!stopped.aborted && deps.clock.monotonicMs() < endsAtMs) {
+      const next = waiting.shift()
+      if (next) yield eventText(deps, next, wish.limit)
+      else if (!(await untilNews(deps, (resolve) => (wake = resolve), stopped)) && !stopped.aborted)
+        yield ': still here\n\n'
+    }
+    if (ended.aborted) yield endText(deps, wish.feed, String(ended.reason))
+  } finally {
+    forget()
+  }
+}
+
+/** Says why it is over; the last thing sent. */
+function endText(deps: MatrixDeps, feed: FeedId, reason: string): string {
+  const attributes = {
+    id: deps.ids.next('evt'),
+    source: `${deps.baseUrl}/matrix/${feed}`,
+    type: 'assay.matrix.end.v1',
+    subject: feed,
+    time: toRfc3339(deps.clock.nowMs()),
+  }
+  const data = JSON.stringify({ reason, subscriptions: '/v1/subscriptions', plans: '/v1/subscriptions/plans' })
+  return textOf(null, 'end', signedEvent(deps.jws, attributes, data))
+}
+
+async function untilNews(
+  deps: MatrixDeps,
+  listen: (resolve: () => void) => void,
+  stopped: AbortSignal,
+): Promise<boolean> {
+  const done = new AbortController()
+  const news = new Promise<boolean>((resolve) => listen(() => resolve(true)))
+  const pause = deps.clock.sleep(heartbeatMs, AbortSignal.any([done.signal, stopped])).then(
+    () => false,
+    () => false,
+  )
+  const found = await Promise.race([news, pause])
+  done.abort()
+  return found
+}
+
+export function eventText(deps: MatrixDeps, snapshot: Snapshot, limit: number): string {
+  const page = pageOf(snapshot, { limit })
+  const { facts, text } = envelopeOf(snapshot, {
+    tier: 'vip',
+    nowMs: deps.clock.nowMs(),
+    shelf: deps.shelf,
+    pointInTime: false,
+  })
+  const head = { facts, text: `${text},"unranked":{}` }
+  const data = renderJson(snapshot, page, 'vip', head).toString('utf8')
+  const attributes = {
+    id: snapshot.sha256,
+    source: `${deps.baseUrl}/matrix/${snapshot.manifest.feed}`,
+    type: 'assay.matrix.snapshot.v1',
+    subject: snapshot.manifest.feed,
+    time: toRfc3339(deps.clock.nowMs()),
+  }
+  return textOf(snapshot.sha256, 'snapshot', signedEvent(deps.jws, attributes, data))
+}

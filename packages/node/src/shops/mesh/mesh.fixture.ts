@@ -1,0 +1,210 @@
+import { type Clock, systemClock } from '@assay/till/kernel/clock'
+import { silentLog } from '@assay/till/kernel/log'
+import { silentMetrics } from '@assay/till/kernel/metrics'
+import { systemRng } from '@assay/till/kernel/random'
+import {
+  createFixedKeyring,
+  createResponseSigner,
+  generateSigningKey,
+  type Keyring,
+  keyDirectory,
+  keyDirectoryPath,
+  privateKeyFromSeed,
+} from '@assay/till/signing'
+import type { Database } from '@assay/till/store/database'
+import { claimNonce } from '@assay/till/store/nonce-claims'
+import type { OutboundOutcome } from '../../outbound/index.ts'
+import type { MeshDeps } from './deps.ts'
+import { announcePath, meshPath } from './limits.ts'
+import { parseNodeAddress } from './node-address.ts'
+import { makeStatement } from './own-statement.ts'
+import type { PeerFetcher } from './peer-fetcher.ts'
+import { meshSettings } from './settings.ts'
+import { signNodeRequest } from './sign-request.ts'
+import type { Offer } from './statement.ts'
+
+/** A clock that tests move; sleeping takes no time of its own. */
+export function movableClock(startMs = 1_800_000_000_000): Clock & { advance(ms: number): void } {
+  let nowMs = startMs
+  return {
+    nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
+    sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 5), signal),
+    advance: (ms) => {
+      nowMs += ms
+    },
+  }
+}
+
+export const reportOffer: Offer = {
+  capability: 'token.control.report',
+  method: 'GET',
+  path: '/v1/report/{address}',
+  price_micro: '20000',
+  networks: ['eip155:8453'],
+  example: '/v1/report/0x1',
+}
+
+export const fixedKeyring = (seedByte: number): Keyring =>
+  createFixedKeyring(privateKeyFromSeed(Buffer.alloc(32, seedByte).toString('base64url')), 1_000)
+
+const refusedOutcome = (url: string): OutboundOutcome => ({
+  status: 'failed',
+  reason: 'connect',
+  detail: 'nobody there',
+  url,
+  retryable: true,
+})
+
+const ok = (url: string, httpStatus: number, body: string, headers: Record<string, string> = {}): OutboundOutcome => ({
+  status: 'ok',
+  httpStatus,
+  headers: new Map(Object.entries(headers)),
+  bytes: Buffer.from(body),
+  cut: false,
+  url,
+  redirectedFrom: [],
+  address: '192.0.2.1',
+  secure: true,
+})
+
+/** Another node, as far as the wire shows it; every part can be bent. */
+export type FakePeer = {
+  origin: string
+  did: string
+  keyring: Keyring
+  deps: MeshDeps
+  /** What it serves, when it does. */
+  answer(path: string, method: string): OutboundOutcome | Promise<OutboundOutcome> | undefined
+  statement(sequence?: number): string
+  /** Everything asked of it. */
+  asked: string[]
+  known: { did: string; address: string; sequence: number }[]
+  announced: { headers: Record<string, string>; body: string }[]
+  up: boolean
+  /** What it asks for its report. */
+  asksMicro: string
+}
+
+export type FakeWorld = {
+  peers: Map<string, FakePeer>
+  fetcher: PeerFetcher
+  add(origin: string, options?: { keyring?: Keyring; offers?: readonly Offer[] }): FakePeer
+}
+
+export function fakeWorld(clock: Clock, database: Database): FakeWorld {
+  const peers = new Map<string, FakePeer>()
+  const fetcher: PeerFetcher = {
+    fetch: async (url, request) => {
+      const { origin, pathname, search } = new URL(url)
+      const peer = peers.get(origin)
+      if (peer === undefined || !peer.up) return refusedOutcome(url)
+      const method = request.method ?? 'GET'
+      peer.asked.push(`${method} ${pathname}${search}`)
+      const bent = await peer.answer(pathname, method)
+      if (bent !== undefined) return bent
+      if (pathname === keyDirectoryPath) return ok(url, 200, JSON.stringify(keyDirectory(peer.keyring)))
+      if (pathname === announcePath) {
+        peer.announced.push({ headers: { ...request.headers }, body: request.body ?? '' })
+        return ok(url, 200, '{}')
+      }
+      if (pathname === meshPath)
+        return ok(
+          url,
+          200,
+          JSON.stringify({
+            protocol: '1.0.4',
+            node: { did: peer.did, statement: peer.statement() },
+            peers: peer.known,
+          }),
+        )
+      if (pathname.startsWith('/v1/report/')) {
+        const required = { accepts: [{ scheme: 'exact', amount: peer.asksMicro }] }
+        return ok(url, 402, '{}', { 'payment-required': Buffer.from(JSON.stringify(required)).toString('base64') })
+      }
+      return ok(url, 404, '{}')
+    },
+  }
+  const add: FakeWorld['add'] = (origin, options = {}) => {
+    const keyring = options.keyring ?? createFixedKeyring(generateSigningKey(systemRng), 1_000)
+    const deps = testDeps({ origin, database, clock, keyring, fetcher, offers: options.offers ?? [reportOffer] })
+    let sequence = 0
+    const peer: FakePeer = {
+      origin,
+      did: deps.self.did,
+      keyring,
+      deps,
+      answer: () => undefined,
+      statement: (given) => {
+        sequence += 1
+        return makeStatement(deps, given ?? clock.nowMs() + sequence).jws
+      },
+      asked: [],
+      known: [],
+      announced: [],
+      up: true,
+      asksMicro: '20000',
+    }
+    peers.set(origin, peer)
+    return peer
+  }
+  return { peers, fetcher, add }
+}
+
+export function testDeps(options: {
+  origin: string
+  database: Database
+  clock: Clock
+  keyring: Keyring
+  fetcher: PeerFetcher
+  offers?: readonly Offer[]
+  seeds?: readonly string[]
+}): MeshDeps {
+  const { clock, keyring, database, origin } = options
+  const self = parseNodeAddress(origin)
+  if (self === undefined) throw new Error(`not an address: ${origin}`)
+  return {
+    database,
+    clock,
+    rng: systemRng,
+    log: silentLog,
+    metrics: silentMetrics,
+    keyring,
+    signer: createResponseSigner(keyring, { clock }),
+    claimNonce: (claim) => claimNonce(database, claim),
+    fetcher: options.fetcher,
+    settings: meshSettings({}, 'production'),
+    seeds: (options.seeds ?? []).flatMap((seed) => parseNodeAddress(seed) ?? []),
+    self: { ...self, baseUrl: origin, name: 'Assay', networks: [{ network: 'eip155:8453', asset: '0x1' }] },
+    offers: () => options.offers ?? [],
+  }
+}
+
+/** An announcement as its receiver sees it. */
+export function announcementOf(
+  peer: Pick<FakePeer, 'deps'>,
+  to: string,
+  body: { address: string; statement: string },
+  bend: (call: AnnounceCall) => AnnounceCall = (call) => call,
+) {
+  const text = JSON.stringify(body)
+  const authority = new URL(to).host
+  const headers = signNodeRequest(peer.deps, { authority, path: announcePath, body: text })
+  return bend({
+    method: 'POST',
+    received: { authority, path: announcePath, query: '?' },
+    headers: new Map(Object.entries(headers)),
+    rawBody: Buffer.from(text),
+    remoteAddress: '192.0.2.9',
+    signal: new AbortController().signal,
+  })
+}
+
+export type AnnounceCall = {
+  method: string
+  received: { authority: string; path: string; query: string }
+  headers: ReadonlyMap<string, string>
+  rawBody: Uint8Array
+  remoteAddress: string
+  signal: AbortSignal
+}

@@ -1,0 +1,117 @@
+import { checksumAddress } from '@assay/till/kernel/address'
+import { createResponseSigner, didWeb } from '@assay/till/signing'
+import type { Site } from '../../faces/documents/index.ts'
+import type { OpenShop, RouteDeclaration, Shop, ShopContext } from '../../http/index.ts'
+import { createDnsResolver, type LoopbackTarget, publicAddresses } from '../../outbound/index.ts'
+import type { MeshDeps } from './deps.ts'
+import { createElsewhere } from './elsewhere.ts'
+import { createMeshViews } from './mesh-view.ts'
+import { type NodeAddress, parseNodeAddress } from './node-address.ts'
+import { ownOffers } from './own-offers.ts'
+import { createPeerFetcher, type PeerFetcher } from './peer-fetcher.ts'
+import { meshRoutes } from './routes.ts'
+import { createRounds } from './run-round.ts'
+import { MeshSettingsError, meshSettings } from './settings.ts'
+import type { Offer } from './statement.ts'
+import { createStrangerLimit } from './stranger-limit.ts'
+
+export type MeshShopOptions = {
+  /** MESH_PEERS: origins of nodes to join. */
+  peers: readonly string[]
+  /** The JSON of `MESH`. */
+  settings: Record<string, unknown>
+  /** Names under `.test` that a demo node asks at loopback. */
+  demoHosts: ReadonlyMap<string, LoopbackTarget>
+  dnsServers: readonly string[]
+  contactEmail: string
+  /** Tests cut connections between nodes here. */
+  intercept?(fetch: PeerFetcher['fetch']): PeerFetcher['fetch']
+}
+
+/** Area C: finding other nodes and being found. */
+export function openMeshShop(options: MeshShopOptions): OpenShop {
+  return (context) => {
+    const site: Site = {
+      baseUrl: context.baseUrl,
+      apiUrl: context.apiUrl,
+      serviceName: 'Assay',
+      contactEmail: options.contactEmail,
+      contentLicense: '',
+    }
+    let offers: readonly Offer[] = []
+    const deps = createMeshDeps(context, options, () => offers)
+    const views = createMeshViews(deps)
+    const rounds = createRounds(deps, views)
+    const strangers = createStrangerLimit(context.clock, deps.settings.strangersPerMinute)
+    return {
+      routes: meshRoutes(deps, views, strangers),
+      onRoutes: (routes: readonly RouteDeclaration[]) => {
+        offers = ownOffers(site, routes)
+      },
+      elsewhere: createElsewhere(views.latest),
+      // Due visits are taken row by row, so every process may make its rounds under a name of its own.
+      jobs: [{ name: roundName(deps), intervalMs: Math.max(50, deps.settings.visitEveryMs / 2), work: rounds.run }],
+      stop: rounds.stop,
+    } satisfies Shop
+  }
+}
+
+/** A name that can never be asked is a mistake to tell, and not one to pass over. */
+function seedsOf(peers: readonly string[], mode: ShopContext['mode']): NodeAddress[] {
+  return peers.map((peer) => {
+    const address = parseNodeAddress(peer)
+    if (address === undefined || (mode === 'production' && !peer.startsWith('https:')))
+      throw new MeshSettingsError(`MESH_PEERS: ${peer} is not the https address of a node`)
+    return address
+  })
+}
+
+const roundName = ({ rng }: MeshDeps) => `mesh.round.${Buffer.from(rng.bytes(2)).readUInt16BE() % 1_000}`
+
+export function createMeshDeps(
+  context: ShopContext,
+  options: MeshShopOptions,
+  offers: () => readonly Offer[],
+): MeshDeps {
+  const { clock, rng, log, metrics, mode, keyring } = context
+  const settings = meshSettings(options.settings, mode)
+  const { origin, host } = new URL(context.apiUrl)
+  // A name that no peer would ask, such as localhost, is still a name to sign under.
+  const self = parseNodeAddress(origin) ?? { origin, did: didWeb(host) }
+  return {
+    database: context.database,
+    clock,
+    rng,
+    log,
+    metrics,
+    keyring,
+    signer: createResponseSigner(keyring, { clock }),
+    claimNonce: context.proofs.claimNonce,
+    settings,
+    seeds: seedsOf(options.peers, mode),
+    self: {
+      ...self,
+      baseUrl: new URL(context.baseUrl).origin,
+      name: 'Assay',
+      networks: [context.base, context.polygon].map(({ caip2, usdc }) => ({
+        network: caip2,
+        asset: checksumAddress(usdc.address),
+      })),
+    },
+    offers,
+    fetcher: createPeerFetcher({
+      mode,
+      resolvers: options.dnsServers.map((server) => createDnsResolver({ server, clock, rng })),
+      clock,
+      log,
+      metrics,
+      userAgent: `AssayMesh/1.0 (+${self.origin}; ${options.contactEmail})`,
+      ownHosts: [context.baseUrl, context.apiUrl].map((url) => new URL(url).hostname),
+      ownAddresses: publicAddresses(),
+      demoHosts: options.demoHosts,
+      loopbackPorts: settings.loopbackPorts,
+      timeoutMs: settings.visitTimeoutMs,
+      ...(options.intercept === undefined ? {} : { intercept: options.intercept }),
+    }),
+  }
+}

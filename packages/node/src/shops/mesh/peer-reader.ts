@@ -1,0 +1,36 @@
+import type { ShopContext } from '../../http/index.ts'
+import { createMeshDeps, type MeshShopOptions } from './open-shop.ts'
+import { fetchJson } from './peer-fetcher.ts'
+import { readPeerKeys } from './read-peer-keys.ts'
+import type { PeerKey } from './statement.ts'
+import { findPeer } from './store.ts'
+
+export type PeerAnswer = { value: unknown; address: string; keys: readonly PeerKey[] }
+
+const answerBytesMax = 1_048_576
+/** A key that was taken back must stop counting before long. */
+const keysFreshMs = 300_000
+
+/** Reads from nodes that this one knows as living peers, and from nobody else. */
+export function createPeerReader(context: ShopContext, options: MeshShopOptions) {
+  const deps = createMeshDeps(context, options, () => [])
+  const kept = new Map<string, { keys: readonly PeerKey[]; readAtMs: number }>()
+  const keysOf = async (address: string) => {
+    const known = kept.get(address)
+    if (known && deps.clock.monotonicMs() - known.readAtMs < keysFreshMs) return known.keys
+    const read = await readPeerKeys(deps.fetcher, address)
+    if (!read.ok) return undefined
+    kept.set(address, { keys: read.keys, readAtMs: deps.clock.monotonicMs() })
+    return read.keys
+  }
+  return {
+    read: async (did: string, path: string): Promise<PeerAnswer | undefined> => {
+      const peer = await findPeer(deps.database, did)
+      if (peer?.state !== 'alive') return undefined
+      const answer = await fetchJson(deps.fetcher, `${peer.address}${path}`, answerBytesMax)
+      if (!answer.ok) return undefined
+      const keys = await keysOf(peer.address)
+      return keys && { value: answer.value, address: peer.address, keys }
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { Problem } from '@assay/till/kernel/problem'
+import type { CallContext } from '../../http/index.ts'
+import { checkPeerStatement, type KnownKeys, keysOfPeer } from './check-peer.ts'
+import type { MeshDeps } from './deps.ts'
+import { parseNodeAddress } from './node-address.ts'
+import { findPeer, saveSeen } from './store.ts'
+import type { StrangerLimit } from './stranger-limit.ts'
+import { readNodeRequest, refused } from './verify-node-request.ts'
+
+export type Announcement = { address: string; statement: string }
+export type AnnouncementAnswer = { did: string; address: string; accepted: true; sequence: number }
+
+/**
+ * Takes in a node that announces itself. Its keys are fetched from the address it names, so a node can only ever
+ * announce itself; strangers are limited before that fetch, known nodes are not.
+ */
+export async function receiveAnnouncement(
+  deps: MeshDeps,
+  strangers: StrangerLimit,
+  body: Announcement,
+  call: Pick<CallContext, 'method' | 'received' | 'headers' | 'rawBody' | 'remoteAddress' | 'signal'>,
+): Promise<AnnouncementAnswer> {
+  const { database, clock } = deps
+  const address = parseNodeAddress(body.address)
+  if (address === undefined)
+    throw new Problem('input_invalid', { detail: 'address must be the https origin of a node, without path.' })
+  if (address.did === deps.self.did) throw refused('This is the address of this node itself.')
+  const request = readNodeRequest({ ...call, ...call.received }, clock.nowMs())
+  const row = await findPeer(database, address.did)
+  const known: KnownKeys = row ?? {
+    did: address.did,
+    address: address.origin,
+    sequence: 0,
+    keys: [],
+    keysReadAtMs: 0,
+    networkAddress: undefined,
+  }
+  const knowsKey = known.keys.some((key) => key.kid === request.keyId)
+  if (!knowsKey && !strangers.admit(call.remoteAddress)) throw new Problem('rate_limited', { retryAfterSeconds: 30 })
+  const found = await keysOfPeer(deps, known, request.keyId, call.signal)
+  if (!found.ok)
+    throw new Problem('upstream_unavailable', {
+      detail: `The announced address does not show its keys (${found.problem}).`,
+      hint: 'The address must be reachable from here and serve its key directory.',
+      retryAfterSeconds: 10,
+    })
+  if (!request.signedBy(found.keys)) throw refused('The announced address does not publish the key that signed this.')
+  // Claimed after the signature check: claiming first would let a stranger burn the nonces of others.
+  const nonce = { scope: 'mesh', key: `${address.did}:${request.nonce}`, expiresAtMs: request.expiresAtMs }
+  if (!(await deps.claimNonce(nonce))) throw refused('This announcement has been used before.')
+  const withKeys = { ...known, keys: found.keys, keysReadAtMs: found.readAtMs, networkAddress: found.networkAddress }
+  const check = await checkPeerStatement(deps, withKeys, body.statement, call.signal)
+  if (!check.ok) throw refused(`The statement is not taken: ${check.problem}.`)
+  const nowMs = clock.nowMs()
+  await saveSeen(
+    database,
+    {
+      did: address.did,
+      address: address.origin,
+      foundBy: 'announce',
+      sequence: check.statement.sequence,
+      statement: body.statement,
+      expiresAtMs: Date.parse(check.statement.expires_at),
+      keys: check.keys,
+      keysReadAtMs: check.keysReadAtMs,
+      networkAddress: check.networkAddress,
+      latencyMs: undefined,
+    },
+    nowMs,
+    // It said where it is; whether it serves there is seen at once.
+    nowMs,
+  )
+  deps.metrics.count('mesh_announcements', { direction: 'in', outcome: 'ok' })
+  return { did: address.did, address: address.origin, accepted: true, sequence: check.statement.sequence }
+}

@@ -1,0 +1,67 @@
+import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import type { MeshDeps } from './deps.ts'
+import { describeMesh } from './describe-mesh.ts'
+import { announceBodyBytesMax, announcePath, manifestPath, meshPath } from './limits.ts'
+import type { MeshViews } from './mesh-view.ts'
+import { receiveAnnouncement } from './receive-announcement.ts'
+import { announceBody, announceOutput, exampleMesh, meshOutput, meshQuery } from './schemas.ts'
+import type { StrangerLimit } from './stranger-limit.ts'
+
+export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: StrangerLimit): RouteDeclaration[] {
+  return [
+    defineRoute({
+      id: 'mesh.manifest',
+      area: 'C',
+      method: 'GET',
+      path: meshPath,
+      summary: 'This node and the peers it has seen, with prices, health and latency, each in its own signed words',
+      query: meshQuery,
+      output: meshOutput,
+      example: { query: { capability: 'token.control.report' }, output: exampleMesh },
+      next: manifestPath,
+      cacheSeconds: 1,
+      access: {
+        kind: 'free',
+        handle: async ({ query }) => ({
+          status: 200,
+          contentType: 'application/json',
+          body: describeMesh(deps, await views.current(), query),
+        }),
+      },
+    }),
+    defineRoute({
+      id: 'mesh.announce',
+      area: 'C',
+      method: 'POST',
+      path: announcePath,
+      summary: 'Join the mesh: a node announces itself, signed with its own key (RFC 9421, tag x402-mesh)',
+      description:
+        'The keys are read from the announced address, so a node can only announce itself. The statement must be newer than the last one seen. docs/mesh-protocol.md has the formats and limits.',
+      body: announceBody,
+      output: announceOutput,
+      example: {
+        body: { address: 'https://node.example.org', statement: exampleMesh.node.statement },
+        output: {
+          did: 'did:web:node.example.org',
+          address: 'https://node.example.org',
+          accepted: true,
+          sequence: 1767225599000,
+        },
+      },
+      next: meshPath,
+      cost: 10,
+      bodyBytesMax: announceBodyBytesMax,
+      access: {
+        kind: 'free',
+        handle: async ({ body }, call) => {
+          const answer = await receiveAnnouncement(deps, strangers, body, call).catch((error: unknown) => {
+            deps.metrics.count('mesh_announcements', { direction: 'in', outcome: 'refused' })
+            throw error
+          })
+          await views.refresh()
+          return jsonAnswer(answer)
+        },
+      },
+    }),
+  ]
+}

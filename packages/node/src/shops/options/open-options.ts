@@ -1,0 +1,132 @@
+import type { Address } from '@assay/till/kernel/address'
+import { Problem } from '@assay/till/kernel/problem'
+import { loadSharedSecret } from '@assay/till/proofs'
+import { createSwitchReader } from '@assay/till/store/kill-switches'
+import type { Shop, ShopContext } from '../../http/index.ts'
+import type { PublishedDemand } from '../intents/contract.ts'
+import { activateOffers } from './activate-offers.ts'
+import { createAskEligibility, type OutboundSetup, openHookOutbound } from './ask-eligibility.ts'
+import { createBoard } from './board.ts'
+import type { OptionDeps } from './deps.ts'
+import { followIndex } from './follow-index.ts'
+import { forgetOld } from './forget-old.ts'
+import { listSeries } from './list-series.ts'
+import { marketRoutes } from './market-routes.ts'
+import { priceSeries } from './price-series.ts'
+import { createQuotes } from './quotes.ts'
+import { refundLost, refusePartRefunds } from './refund-lost.ts'
+import { createReserveContracts } from './reserve-contracts.ts'
+import { releaseLapsed } from './return-contracts.ts'
+import { longestLifeMs, type OptionSettings, parseOptionSettings } from './settings.ts'
+import { settleSeries } from './settle-series.ts'
+import { spareCustody } from './spare-custody.ts'
+import { tradeRoutes } from './trade-routes.ts'
+
+export type OptionsOpening = {
+  /** The JSON of `OPTIONS`. */
+  settings?: unknown
+  demand: PublishedDemand
+  /** How long after a bucket the bonds that count in it stay locked. */
+  bondMs: number
+  outbound?: OutboundSetup
+}
+
+/** The options exchange; undefined where it is off, as it is in production until the operator turns it on. */
+export async function openOptions(context: ShopContext, opening: OptionsOpening): Promise<Shop | undefined> {
+  const demo = context.mode === 'demo'
+  const settings = parseOptionSettings(opening.settings, demo)
+  if (!settings) return undefined
+  requireBondsPastExpiry(settings, opening.bondMs)
+  const { database, clock, rng } = context
+  const switches = await createSwitchReader(database, clock)
+  const deps: OptionDeps = {
+    ...portsOf(context),
+    settings,
+    demand: opening.demand,
+    requireTrading: async () => {
+      const { options } = await switches.read()
+      if (options.on) throw new Problem('switched_off', { detail: options.reason, retryAfterSeconds: 60 })
+    },
+    ...eligibilityOf(context, settings, opening.outbound),
+  }
+  const board = createBoard(deps)
+  const reserving = createReserveContracts(deps)
+  const secret = await loadSharedSecret(database, 'option_quotes', rng)
+  const quotes = createQuotes({ secret, clock, rng, quoteMs: settings.quoteMs })
+  // So that a demo node can be traded on at once. A chain that does not answer yet is asked again by the job.
+  if (demo)
+    await runMarket(deps).catch((error: unknown) =>
+      deps.log.warn({ error: String(error) }, 'the market of options opens later'),
+    )
+  return {
+    routes: [
+      ...marketRoutes({ ...deps, board }),
+      ...tradeRoutes({ ...deps, board, reserving, quotes, proofs: context.proofs }),
+    ],
+    reversalHooks: [refusePartRefunds],
+    jobs: jobsOf(deps, demo),
+    stop: async () => {
+      await reserving.idle()
+      await switches.stop()
+    },
+  }
+}
+
+/** Whoever could take the bond away before a series ends could move its value for nothing. */
+export function requireBondsPastExpiry(settings: OptionSettings, bondMs: number): void {
+  const days = Math.ceil(longestLifeMs(settings) / 86_400_000)
+  if (bondMs < longestLifeMs(settings))
+    throw new RangeError(`INTENTS: bond_days must be at least ${days}, so that bonds outlast every listed option`)
+}
+
+function eligibilityOf(
+  context: ShopContext,
+  { eligibilityUrl }: OptionSettings,
+  setup: OutboundSetup | undefined,
+): Pick<OptionDeps, 'isEligible'> {
+  if (eligibilityUrl === undefined) return {}
+  if (!setup) throw new RangeError('OPTIONS: eligibility_url needs a way out of the node')
+  return { isEligible: createAskEligibility(openHookOutbound(context, setup), context.log, eligibilityUrl) }
+}
+
+function portsOf(context: ShopContext) {
+  const { database, clock, ids, log, metrics, jws, base } = context
+  const custody = context.payees.custody[base.caip2] as Address
+  const chain = context.chains.get(base.caip2)
+  return {
+    database,
+    clock,
+    ids,
+    log,
+    metrics,
+    jws,
+    network: base.caip2,
+    usdc: base.usdc.address,
+    vaultWallet: custody,
+    ...(chain === undefined ? {} : { spareMicro: () => spareCustody(database, chain, custody) }),
+  }
+}
+
+/** The index, what is listed on it, and at what price. */
+export async function runMarket(deps: OptionDeps): Promise<void> {
+  await followIndex(deps)
+  await listSeries(deps)
+  await priceSeries(deps)
+}
+
+function jobsOf(deps: OptionDeps, demo: boolean): NonNullable<Shop['jobs']> {
+  return [
+    { name: 'options.market', intervalMs: demo ? 5_000 : 30_000, work: () => runMarket(deps) },
+    {
+      name: 'options.desk',
+      intervalMs: 2_000,
+      work: async () => {
+        await releaseLapsed(deps)
+        await activateOffers(deps)
+        await refundLost(deps)
+      },
+    },
+    { name: 'options.settle', intervalMs: demo ? 2_000 : 10_000, work: () => settleSeries(deps) },
+    { name: 'options.forget', intervalMs: 3_600_000, work: () => forgetOld(deps) },
+  ]
+}

@@ -1,0 +1,77 @@
+import type { PreparedAnswer } from '@assay/till'
+import type { Address } from '@assay/till/kernel/address'
+import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
+import { z } from 'zod'
+import { type CallContext, defineRoute, type RouteDeclaration } from '../../http/index.ts'
+
+const sandboxPriceMicro = 1_000n
+
+const message = z.string().max(1_000).optional().describe('Any text; it comes back in the answer.')
+const output = z.strictObject({
+  echo: z.string().describe('The text that was sent, empty without one.'),
+  paid_by: z.string().describe('The wallet whose payment or entitlement this answer used.'),
+  payment_id: z.string().describe('Follow it at /v1/payments/{id}.'),
+  at: z.string().describe('When the answer was made, RFC 3339.'),
+})
+const example = {
+  echo: 'hello',
+  paid_by: '0x1111111111111111111111111111111111111111',
+  payment_id: 'pay_06d1z8k4q2v7e9m3x5c0w8r2t4',
+  at: '2026-01-01T00:00:00.000Z',
+}
+
+/** A paid route where any buyer can try a client: it gives back what it got. */
+export function sandboxRoutes(deps: { clock: Clock; networks: readonly string[] }): RouteDeclaration[] {
+  const access = (
+    textOf: (input: { query: { message?: string }; body: { message?: string } }) => string | undefined,
+  ) => ({
+    kind: 'paid' as const,
+    price: { kind: 'fixed' as const, micro: sandboxPriceMicro },
+    networks: deps.networks,
+    payee: 'pay_to' as const,
+    revocable: false,
+    prepare: async (
+      input: { query: { message?: string }; body: { message?: string } },
+      call: CallContext & { payer: Address; paymentId: string },
+    ): Promise<PreparedAnswer> => ({
+      answer: {
+        status: 200,
+        contentType: 'application/json',
+        body: JSON.stringify({
+          echo: textOf(input) ?? '',
+          paid_by: call.payer,
+          payment_id: call.paymentId,
+          at: toRfc3339(deps.clock.nowMs()),
+        }),
+      },
+    }),
+  })
+  const common = {
+    area: 'core' as const,
+    path: '/v1/sandbox/echo',
+    output,
+    next: '/openapi.json',
+    description:
+      'Pay a tenth of a cent on either chain and get your text back, to try an x402 client against real settlement.',
+  }
+  return [
+    defineRoute({
+      ...common,
+      id: 'sandbox.echo.get',
+      method: 'GET',
+      summary: 'Echo a text, to try paying',
+      query: z.strictObject({ message }),
+      example: { query: { message: 'hello' }, output: example },
+      access: access((input) => input.query.message),
+    }),
+    defineRoute({
+      ...common,
+      id: 'sandbox.echo.post',
+      method: 'POST',
+      summary: 'Echo a JSON message, to try paying for a request with a body',
+      body: z.strictObject({ message }),
+      example: { body: { message: 'hello' }, output: example },
+      access: access((input) => input.body.message),
+    }),
+  ]
+}

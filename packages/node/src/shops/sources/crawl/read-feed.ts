@@ -1,0 +1,45 @@
+import { sha256, toHex } from '@assay/till/kernel/bytes'
+import { decodeText } from '../page/decode-text.ts'
+import type { SourceRow } from '../register/records.ts'
+import type { HostFindings } from './findings.ts'
+import type { PoliteHost } from './polite-host.ts'
+import { type ListedPage, parseListing } from './sitemap.ts'
+
+const feedsMax = 2
+
+export type ReadFeed = {
+  finding: HostFindings['feed'] & object
+  pages: readonly ListedPage[]
+  licences: readonly string[]
+}
+
+/** RSS or Atom that a page names; the first that can be read counts. Only pages of the same host are taken from it. */
+export async function readFeed(
+  source: SourceRow,
+  host: PoliteHost,
+  urls: readonly string[],
+  at: () => string,
+): Promise<ReadFeed | undefined> {
+  const own = (url: string) => new URL(url).host === new URL(source.origin).host
+  let last: ReadFeed | undefined
+  for (const url of urls.filter(own).slice(0, feedsMax)) {
+    const answer = await host.ask(url)
+    if (answer.status === 'failed') continue
+    const nothing = { url, sha256: undefined, checkedAt: at(), pages: 0 }
+    last = { finding: { ...nothing, status: 'broken' }, pages: [], licences: [] }
+    if (answer.status !== 'ok' || answer.httpStatus !== 200) continue
+    const listing = parseListing(decodeText(answer.bytes, answer.headers.get('content-type')) ?? '')
+    const digest = toHex(sha256(answer.bytes))
+    if (listing.kind !== 'feed') {
+      last.finding = { ...last.finding, sha256: digest, note: 'this is not a feed' }
+      continue
+    }
+    const pages = listing.pages.filter((page) => own(page.url))
+    return {
+      finding: { ...nothing, status: 'present', sha256: digest, pages: pages.length },
+      pages,
+      licences: listing.licences,
+    }
+  }
+  return last
+}

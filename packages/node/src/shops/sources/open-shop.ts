@@ -1,0 +1,115 @@
+import type { Address } from '@assay/till/kernel/address'
+import { loadSharedSecret } from '@assay/till/proofs'
+import type { OpenShop, Shop, ShopContext } from '../../http/index.ts'
+import {
+  createBotAuth,
+  createDnsResolver,
+  createOutbound,
+  type LoopbackTarget,
+  publicAddresses,
+  type Resolver,
+} from '../../outbound/index.ts'
+import { withDemoZone } from './demo/demo-resolver.ts'
+import { openDemoSites } from './demo/open-demo-sites.ts'
+import { seedDemoSources } from './demo/seed-demo-sources.ts'
+import { type ReadBonds, type SourceDeps, type SourceSettings, usualSettings } from './deps.ts'
+import { openMarket } from '../attestations/open-shop.ts'
+import { sourceRoutes } from './routes.ts'
+import { openSourceJobs } from './source-jobs.ts'
+
+export type CitationsShopOptions = {
+  /** Names under `.test` that a demo node asks at loopback. */
+  demoHosts: ReadonlyMap<string, LoopbackTarget>
+  /** IP addresses of recursive resolvers, two at least. */
+  dnsServers: readonly string[]
+  contactEmail: string
+  settings?: Partial<SourceSettings>
+  /** The JSON of `CITATIONS`, and the terms that every attestation names. */
+  market?: Record<string, unknown>
+  royalty: { recipient: Address; licence: string }
+  bonds?: ReadBonds
+}
+
+const userAgent = (context: ShopContext, contact: string) => `AssayBot/1.0 (+${context.apiUrl}; ${contact})`
+
+/** Area C: sources. */
+export function openCitationsShop(options: CitationsShopOptions): OpenShop {
+  return async (context) => {
+    const demo = context.mode === 'demo'
+    const sites = demo ? await openDemoSites({ base: context.base, clock: context.clock }) : undefined
+    const hosts = new Map([...(sites?.hosts ?? []), ...(demo ? options.demoHosts : [])])
+    const claimSecret = await loadSharedSecret(context.database, 'source_claims', context.rng)
+    const deps = createSourceDeps(
+      { ...context, claimSecret },
+      options,
+      hosts,
+      sites ? (name) => sites.txtRecords(name) : () => [],
+    )
+    if (sites) await seedDemoSources(deps, sites)
+    const stopping = new AbortController()
+    const market = await openMarket(context, deps, options)
+    const own = await openSourceJobs(deps, stopping.signal)
+    return {
+      ...market,
+      routes: [...sourceRoutes(deps), ...market.routes],
+      jobs: [...own.jobs, ...market.jobs],
+      ...(sites ? { demo: () => ({ sources: sites.list.map(({ domain, url }) => ({ domain, url })) }) } : {}),
+      stop: async () => {
+        stopping.abort(new Error('the shop closes'))
+        await own.stop()
+        await market.stop()
+        await sites?.stop()
+      },
+    } satisfies Shop
+  }
+}
+
+export function createSourceDeps(
+  context: ShopContext & { claimSecret: Uint8Array },
+  options: CitationsShopOptions,
+  hosts: ReadonlyMap<string, LoopbackTarget>,
+  txtRecords: (name: string) => readonly string[],
+): SourceDeps {
+  const { clock, rng, log, metrics } = context
+  const demo = context.mode === 'demo'
+  const real: Resolver[] = options.dnsServers.map((server) => createDnsResolver({ server, clock, rng }))
+  const resolvers = demo ? real.map((resolver) => withDemoZone(resolver, hosts, txtRecords)) : real
+  const ownHosts = [context.baseUrl, context.apiUrl].map((url) => new URL(url).hostname)
+  const outbound = createOutbound({
+    resolvers,
+    clock,
+    log,
+    metrics,
+    userAgent: userAgent(context, options.contactEmail),
+    sign: createBotAuth({ keyring: context.keyring, clock, rng, directoryOrigin: context.apiUrl }),
+    ownHosts,
+    ownAddresses: publicAddresses(),
+    mode: context.mode,
+    ...(demo ? { loopbackHosts: hosts } : {}),
+  })
+  const crawl = { ...usualSettings.crawl, ...(demo ? { hostDelayMs: 0 } : {}) }
+  const settings = {
+    ...usualSettings,
+    ...(demo ? { checkPauseMs: 0, recrawlPauseMs: 0 } : {}),
+    crawl,
+    ...options.settings,
+  }
+  return {
+    database: context.database,
+    clock,
+    rng,
+    ids: context.ids,
+    log,
+    metrics,
+    outbound,
+    resolvers,
+    proofs: context.proofs,
+    jws: context.jws,
+    claimSecret: context.claimSecret,
+    apiUrl: context.apiUrl,
+    base: context.base,
+    domains: { ownHosts: new Set(ownHosts), demoHosts: hosts },
+    settings,
+    ...(options.bonds ? { bonds: options.bonds } : {}),
+  }
+}

@@ -1,0 +1,23 @@
+import type { HostFindings } from '../crawl/findings.ts'
+import type { PageFacts } from '../page/read-page.ts'
+import type { SourceState } from '../register/records.ts'
+
+export type PageEvidence = { url: string; facts: PageFacts; contentSha256: string; fetchedAt: string }
+
+/** All that a score may rest on, gathered before any of it is judged. */
+export type SourceEvidence = {
+  domain: string
+  nowMs: number
+  state: SourceState
+  /** The last look found that the proof is gone, as against a site that could not be reached. */
+  disputePending: boolean
+  listed: boolean
+  findings: HostFindings
+  pages: readonly PageEvidence[]
+  /** Addresses fetched more than once, and how many of them still answer. */
+  stability: { checked: number; resolving: number }
+  /** Quotes of attested citations that were looked for again. */
+  usage: { checked: number; found: number; upheldDisputes: number }
+  market: { mass: number; meanMass: number; effectiveCiters: number }
+  external: { position: number; entries: number; list: string; asOf: string } | undefined
+}

@@ -1,0 +1,207 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { registerSource } from '../register/register-source.ts'
+import { openSourceWorld, type SourceWorld } from '../sources.fixture.ts'
+import { agentWeight, isSelfDealing } from './agent-weight.ts'
+import { authorityValue } from './components.ts'
+import { roundScore } from './compute-score.ts'
+import { foldCitations, refoldAll, refoldTrust } from './fold-citations.ts'
+import { loadRanks, loadSeeds } from './load-inputs.ts'
+import { componentWeights } from './model.ts'
+import { scoreSources } from './score-sources.ts'
+import { type Citation, createTrustGraph } from './trust-graph.ts'
+
+let world: SourceWorld
+beforeAll(async () => {
+  world = await openSourceWorld()
+})
+afterAll(() => world.close())
+
+const sources = Array.from({ length: 6 }, (_, n) => `cited-${n}.com`)
+const wallet = '0x1111111111111111111111111111111111111111' as const
+const weightOf = (agent: string) => (agent.endsWith('0') ? 1 : agent.endsWith('1') ? 0.5 : 0)
+
+test('batches folded one after another hold the same trust as everything folded at once, and as the rule in memory', async () => {
+  for (const domain of sources) await registerSource(world.deps, { domain, wallet })
+  await scoreSources(world.deps)
+  const graph = createTrustGraph(weightOf)
+  const names = fc.sample(fc.stringMatching(/^agent-[a-c][0-2]$/), 9)
+  for (const agent of new Set(names))
+    await world.db.database.query(
+      'insert into citing_agent (agent, cluster, weight, first_seen_at) values ($1, $1, $2, now())',
+      [agent, weightOf(agent)],
+    )
+  const batches = fc.sample(
+    fc.array(fc.record({ agent: fc.constantFrom(...names), source: fc.constantFrom(...sources) }), {
+      minLength: 1,
+      maxLength: 40,
+    }),
+    8,
+  )
+  for (const batch of batches) {
+    graph.add(batch)
+    await foldCitations(world.deps, batch)
+  }
+  const trust = async () =>
+    (
+      await world.db.database.query<{ domain: string; mass: number; sum_squares: number }>(
+        'select domain, mass, sum_squares from source_trust order by domain',
+      )
+    ).rows
+  const folded = await trust()
+  for (const row of folded) {
+    expect(row.mass).toBeCloseTo(graph.mass(row.domain), 9)
+    if (row.mass > 1e-9) expect(row.mass ** 2 / row.sum_squares).toBeCloseTo(graph.effectiveCiters(row.domain), 6)
+  }
+  await world.db.database.transaction((tx) => refoldTrust(tx, new Date()))
+  for (const row of await trust()) expect(row.mass).toBeCloseTo(graph.mass(row.domain), 9)
+})
+
+test('the database gives a changed authority the same score as the code', async () => {
+  await foldCitations(
+    world.deps,
+    Array.from({ length: 30 }, (_, n): Citation => ({ agent: `agent-${n}`, source: sources[n % 6] ?? '' })),
+  )
+  const { rows } = await world.db.database.query<{
+    cite_score: number
+    rest: number
+    gate: number
+    external: number | null
+    mass: number
+    sum_squares: number
+    mean: number | null
+  }>(
+    `select s.cite_score, p.rest, p.gate, p.external, t.mass, t.sum_squares, (select mean_mass from trust_scale) as mean
+     from source s join score_parts p using (domain) join source_trust t using (domain)`,
+  )
+  expect(rows.length).toBe(sources.length)
+  for (const row of rows) {
+    const citers = row.sum_squares > 0 ? row.mass ** 2 / row.sum_squares : 0
+    const authority = authorityValue(
+      { mass: row.mass, meanMass: row.mean ?? 1, effectiveCiters: citers },
+      row.external ?? undefined,
+    )
+    expect(
+      Math.abs(row.cite_score - roundScore(componentWeights.authority * authority + row.rest, row.gate)),
+    ).toBeLessThanOrEqual(1)
+  }
+})
+
+test('wash citing by any number of wallets without trust moves no score', async () => {
+  const scores = async () =>
+    (
+      await world.db.database.query<{ domain: string; cite_score: number }>(
+        'select domain, cite_score from source order by domain',
+      )
+    ).rows
+  const before = await scores()
+  const outcome = await foldCitations(
+    world.deps,
+    Array.from({ length: 2_000 }, (_, n) => ({ agent: `wash-${n % 500}`, source: sources[0] ?? '' })),
+  )
+  expect(outcome.rescored).toBe(0)
+  expect(await scores()).toEqual(before)
+})
+
+test('wallets of one cluster are one citer', async () => {
+  await world.db.database.query(
+    `insert into citing_agent (agent, cluster, weight, first_seen_at) values ('purse', 'purse', 1, now()), ('w1', 'purse', 0, now()), ('w2', 'purse', 0, now())`,
+  )
+  await registerSource(world.deps, { domain: 'clustered.com', wallet })
+  await foldCitations(world.deps, [
+    { agent: 'w1', source: 'clustered.com' },
+    { agent: 'w2', source: 'clustered.com' },
+  ])
+  const { rows } = await world.db.database.query<{ mass: number; sum_squares: number }>(
+    `select mass, sum_squares from source_trust where domain = 'clustered.com'`,
+  )
+  expect(rows[0]).toEqual({ mass: 1, sum_squares: 1 })
+})
+
+test('trust comes from seeds, bonds and age times spending, within bounds; self-dealing is seen', () => {
+  fc.assert(
+    fc.property(
+      fc.boolean(),
+      fc.bigInt({ min: 0n, max: 10n ** 15n }),
+      fc.nat(),
+      fc.bigInt({ min: 0n, max: 10n ** 15n }),
+      (seed, bond, ageMs, spend) => {
+        const weight = agentWeight({ seed, clusterBondMicro: bond, ageMs, independentSpendMicro: spend })
+        return weight >= 0 && weight <= 1
+      },
+    ),
+  )
+  expect(agentWeight({ seed: false, clusterBondMicro: 0n, ageMs: 10 ** 12, independentSpendMicro: 0n })).toBe(0)
+  expect(agentWeight({ seed: false, clusterBondMicro: 0n, ageMs: 10 ** 12, independentSpendMicro: 10n ** 15n })).toBe(
+    0.5,
+  )
+  expect(isSelfDealing({ agentWallet: 'a', agentCluster: 'x', payeeWallet: 'b', payeeCluster: 'x' })).toBe(true)
+  expect(isSelfDealing({ agentWallet: 'a', agentCluster: 'x', payeeWallet: 'b', payeeCluster: undefined })).toBe(false)
+})
+
+test('an operator loads a rank list and seeds, and authority rests on them', async () => {
+  const ranks = await loadRanks(world.db.database, {
+    text: '1,cited-3.com\n2,other.com\nbad line\n',
+    name: 'list',
+    asOf: '2026-11-01',
+    licence: 'CC0',
+    actor: 'test',
+  })
+  expect(ranks).toEqual({ entries: 2, skipped: 1 })
+  expect(
+    await loadSeeds(world.db.database, {
+      text: `# trusted\n${wallet}\nnot an address\n`,
+      actor: 'test',
+      nowMs: Date.now(),
+    }),
+  ).toEqual({ seeds: 1, skipped: 1 })
+  while ((await scoreSources(world.deps)) > 0);
+  const { rows } = await world.db.database.query<{ domain: string; external: number | null }>(
+    'select domain, external from score_parts where external is not null',
+  )
+  expect(rows).toEqual([{ domain: 'cited-3.com', external: 1 }])
+})
+
+test('a voice rests on seed, bond, or age times what was spent at the operator, and goes when they go', async () => {
+  const { database, owner } = world.db
+  const spender = '0x5555555555555555555555555555555555555555'
+  await database.query(
+    `insert into citing_agent (agent, cluster, bond_micro, first_seen_at)
+     values ($1, $1, 0, now() - interval '2 years'), ('bonded', 'bonded', 50000000, now()), ('member', 'bonded', 25000000, now()), ('poor', 'poor', 0, now())`,
+    [spender],
+  )
+  await owner.transaction(async (tx) => {
+    await tx.query('set local session_replication_role = replica')
+    await tx.query(
+      `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, final)
+       select 'pay_' || n, case when n = 3 then 'failed' else 'served' end, 'eip155:8453', '0x', $1, sha256(n::text::bytea), '0x', case when n = 2 then 'custody' else 'pay_to' end, 400000000, 0, 'r', 'r', '', false, 1, now(), now(), 1, true
+       from generate_series(1, 3) n`,
+      [spender],
+    )
+  })
+  await registerSource(world.deps, { domain: 'spoken-for.com', wallet })
+  while ((await scoreSources(world.deps)) > 0);
+  const before = await foldCitations(world.deps, [
+    { agent: 'poor', source: 'spoken-for.com' },
+    { agent: 'bonded', source: 'spoken-for.com' },
+    // What is no source must not stop the others.
+    { agent: 'bonded', source: 'nowhere.com' },
+  ])
+  expect(before.rescored).toBe(0)
+  await refoldAll(world.deps)
+  const weights = async () =>
+    Object.fromEntries(
+      (
+        await database.query<{ agent: string; weight: number }>(
+          `select agent, weight from citing_agent where agent in ($1, 'bonded', 'member', 'poor') order by agent`,
+          [spender],
+        )
+      ).rows.map((row) => [row.agent, row.weight]),
+    )
+  expect(await weights()).toEqual({ [spender]: 0.4, bonded: 0.75, member: 0, poor: 0 })
+  const trust = await database.query<{ mass: number }>(`select mass from source_trust where domain = 'spoken-for.com'`)
+  expect(trust.rows).toEqual([{ mass: 0.75 }])
+  await database.query(`update citing_agent set bond_micro = 0 where cluster = 'bonded'`)
+  await refoldAll(world.deps)
+  expect(await weights()).toMatchObject({ bonded: 0, [spender]: 0.4 })
+})

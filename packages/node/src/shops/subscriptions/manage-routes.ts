@@ -1,0 +1,206 @@
+import { formatUsd } from '@assay/till/kernel/money'
+import { Problem } from '@assay/till/kernel/problem'
+import { type ProvenAccount, verifySignedRequest, verifySiwx } from '@assay/till/proofs'
+import { type TokenMaker, tokenHash } from '@assay/till/signing'
+import { z } from 'zod'
+import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { subscriptionOfProven } from './entitlement.ts'
+import { readUsage } from './fair-use.ts'
+import { revokeToken, rotateToken } from './grant-period.ts'
+import { type Product, type SubscriptionPolicy, tiers } from './policy.ts'
+import { exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
+import { findByToken, type Subscription } from './store.ts'
+import { storedToken, tokenOf } from './stored-token.ts'
+
+export type ManageDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'baseUrl'> & {
+  policy: SubscriptionPolicy
+  tokens: TokenMaker
+}
+
+/** A wallet may hold both kinds; a token says by itself which one it is for. */
+const whichProduct = z.strictObject({
+  product: z.enum(['feeds', 'stream']).optional().describe('Which subscription of the wallet; feeds unless told.'),
+})
+
+const fairUse = z.strictObject({ pulls_per_minute: z.number(), pulls_per_day: z.number() })
+
+export function manageRoutes(deps: ManageDeps): RouteDeclaration[] {
+  return [plansRoute(deps), statusRoute(deps), rotateRoute(deps), revokeRoute(deps)]
+}
+
+function plansRoute({ policy }: ManageDeps): RouteDeclaration {
+  const plan = z.strictObject({
+    tier: z.enum(['standard', 'vip']),
+    price_usd: z.string(),
+    price_micro: z.string(),
+    days: z.number(),
+    base: z.string(),
+    polygon: z.string(),
+    covers: z.array(z.string()).describe('Ids of the routes it opens; * stands for any part.'),
+  })
+  const answer = {
+    data: tiers.map((tier) => ({
+      tier,
+      price_usd: formatUsd(policy.priceMicro[tier]),
+      price_micro: policy.priceMicro[tier].toString(),
+      days: 30,
+      base: `/matrix/subscribe/${tier}`,
+      polygon: `/poly/matrix/subscribe/${tier}`,
+      covers: [...policy.covers[tier]],
+    })),
+    next_cursor: null,
+    fair_use: { pulls_per_minute: policy.fairUse.perMinute, pulls_per_day: policy.fairUse.perDay },
+  }
+  return defineRoute({
+    id: 'subscriptions.plans',
+    area: 'B',
+    method: 'GET',
+    path: '/v1/subscriptions/plans',
+    summary: 'What subscriptions cost, what they open, and the fair-use limits',
+    output: z.strictObject({ data: z.array(plan), next_cursor: z.null(), fair_use: fairUse }),
+    example: { output: answer },
+    next: '/matrix/subscribe/standard',
+    cacheSeconds: 5,
+    access: { kind: 'free', handle: async () => jsonAnswer(answer) },
+  })
+}
+
+function statusRoute(deps: ManageDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'subscriptions.status',
+    area: 'B',
+    method: 'GET',
+    path: '/v1/subscriptions',
+    summary: 'The subscription behind a token or a signed challenge',
+    query: whichProduct,
+    output: z.strictObject({
+      subscription: subscriptionSchema,
+      active: z.boolean(),
+      used: z.strictObject({ this_minute: z.number(), today: z.number() }),
+      fair_use: fairUse,
+    }),
+    example: {
+      output: {
+        subscription: withoutPayment(exampleSubscription),
+        active: true,
+        used: { this_minute: 1, today: 20 },
+        fair_use: { pulls_per_minute: 120, pulls_per_day: 20_000 },
+      },
+    },
+    next: '/v1/subscriptions/plans',
+    access: {
+      kind: 'free',
+      security: 'siwx',
+      handle: async (input, call) => {
+        const subscription = await subscriptionOfCall(deps, call, input.query.product)
+        const nowMs = deps.clock.nowMs()
+        const used = await readUsage(deps.database, subscription.wallet, nowMs)
+        return jsonAnswer({
+          subscription: showSubscription(deps.policy, subscription),
+          active: subscription.untilMs > nowMs,
+          used: { this_minute: used.minute, today: used.day },
+          fair_use: { pulls_per_minute: deps.policy.fairUse.perMinute, pulls_per_day: deps.policy.fairUse.perDay },
+        })
+      },
+    },
+  })
+}
+
+function rotateRoute(deps: ManageDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'subscriptions.rotate',
+    area: 'B',
+    method: 'POST',
+    path: '/v1/subscriptions/rotate',
+    summary: 'A new token for the subscription of the signing wallet; the old one ends at once',
+    description: 'The request is signed by the wallet (ERC-8128), so that nobody else can take its token away.',
+    query: whichProduct,
+    output: z.strictObject({ subscription: subscriptionSchema, token: z.string() }),
+    example: {
+      output: { subscription: withoutPayment(exampleSubscription), token: `asub_1_${'0'.repeat(52)}` },
+    },
+    next: '/v1/subscriptions/plans',
+    access: {
+      kind: 'free',
+      security: 'erc8128',
+      handle: async (input, call) => {
+        const { wallet, product } = await subscriptionOfSigner(deps, call, input.query.product)
+        const rotated = await deps.database.transaction((tx) =>
+          rotateToken(tx, deps.tokens, wallet, deps.clock.nowMs(), product),
+        )
+        if (!rotated) throw noSubscription()
+        const token = await tokenOf(deps.database, deps.tokens, wallet, storedToken(rotated), product)
+        return jsonAnswer({ subscription: showSubscription(deps.policy, rotated), token })
+      },
+    },
+  })
+}
+
+function revokeRoute(deps: ManageDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'subscriptions.revoke',
+    area: 'B',
+    method: 'POST',
+    path: '/v1/subscriptions/revoke',
+    summary: 'End the token of the signing wallet; the subscription itself goes on',
+    query: whichProduct,
+    output: z.strictObject({ subscription: subscriptionSchema, token: z.null() }),
+    example: { output: { subscription: withoutPayment(exampleSubscription), token: null } },
+    next: '/v1/subscriptions/rotate',
+    access: {
+      kind: 'free',
+      security: 'erc8128',
+      handle: async (input, call) => {
+        const { wallet, product } = await subscriptionOfSigner(deps, call, input.query.product)
+        const revoked = await deps.database.transaction((tx) => revokeToken(tx, wallet, deps.clock.nowMs(), product))
+        if (!revoked) throw noSubscription()
+        return jsonAnswer({ subscription: showSubscription(deps.policy, revoked), token: null })
+      },
+    },
+  })
+}
+
+async function subscriptionOfCall(
+  deps: ManageDeps,
+  call: CallContext,
+  product: Product | undefined,
+): Promise<Subscription> {
+  const token = /^Bearer (asub_\S+)$/i.exec(call.headers.get('authorization') ?? '')?.[1]
+  if (token !== undefined) {
+    const found = await findByToken(deps.database, tokenHash(token))
+    if (found === undefined || found === 'ended')
+      throw new Problem('proof_invalid', { detail: 'This token opens nothing (any more).' })
+    return found
+  }
+  const header = call.headers.get('sign-in-with-x')
+  if (header === undefined)
+    throw new Problem('proof_required', { detail: 'Send the token, or a signed challenge in SIGN-IN-WITH-X.' })
+  return requireSubscription(deps, await verifySiwx(deps.proofs, header, deps.baseUrl), product)
+}
+
+async function subscriptionOfSigner(
+  deps: ManageDeps,
+  call: CallContext,
+  product: Product | undefined,
+): Promise<Subscription> {
+  const request = { method: call.method, ...call.received, headers: call.headers, rawBody: call.rawBody }
+  return requireSubscription(deps, await verifySignedRequest(deps.proofs, request), product)
+}
+
+async function requireSubscription(
+  deps: ManageDeps,
+  proven: ProvenAccount,
+  product: Product | undefined,
+): Promise<Subscription> {
+  const subscription = await subscriptionOfProven(deps, proven, product)
+  if (!subscription) throw noSubscription()
+  return subscription
+}
+
+const noSubscription = () => new Problem('not_found', { detail: 'This wallet has no subscription.' })
+
+function withoutPayment({ chain, provisional, ...rest }: typeof exampleSubscription) {
+  void chain
+  void provisional
+  return rest
+}

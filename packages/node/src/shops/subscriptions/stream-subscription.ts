@@ -1,0 +1,75 @@
+import type { Sale } from '@assay/till'
+import { type Address, parseAddress } from '@assay/till/kernel/address'
+import { formatUsd } from '@assay/till/kernel/money'
+import { createTokenMaker } from '@assay/till/signing'
+import type { Sql, Tx } from '@assay/till/store/database'
+import type { ShopContext } from '../../http/index.ts'
+import { grantPeriod, takeBackPeriod } from './grant-period.ts'
+import { parseSubscriptionPolicy } from './policy.ts'
+import { receiptIn } from './receipt-in.ts'
+import { chainOf, type SubscriptionView, showSubscription } from './show-subscription.ts'
+import { findSubscription } from './store.ts'
+import { type StoredToken, storedToken, tokenOf } from './stored-token.ts'
+
+/** What is stored of a sold or opened stream: the token is named by its versions, and made again each time it is given. */
+export type StoredStreamSubscription = {
+  subscription: SubscriptionView
+  token: StoredToken | null
+}
+
+/** Selling and finding subscriptions to the intent stream, for the shop that streams. */
+export type StreamSubscriptions = {
+  priceMicro: bigint
+  grant(tx: Tx, sale: Sale): Promise<StoredStreamSubscription>
+  takeBack(tx: Tx, paymentId: string, nowMs: number): Promise<void>
+  /** Without a token: whoever opens the stream with it has it already. */
+  describe(sql: Sql, wallet: Address): Promise<StoredStreamSubscription | undefined>
+  tokenOf(stored: StoredStreamSubscription): Promise<string | null>
+  receiptIn(paymentResponse: string): string | null
+}
+
+export function openStreamSubscriptions(
+  context: Pick<ShopContext, 'database' | 'rng' | 'polygon'>,
+  given?: unknown,
+): StreamSubscriptions {
+  const policy = parseSubscriptionPolicy(given)
+  const tokens = createTokenMaker(context.rng, 'asub')
+  const priceMicro = policy.priceMicro.stream
+  return {
+    priceMicro,
+    receiptIn,
+    grant: async (tx, sale) => {
+      const period = {
+        paymentId: sale.paymentId,
+        round: sale.round,
+        wallet: sale.payer,
+        product: 'stream' as const,
+        tier: 'stream' as const,
+        network: sale.network,
+        boughtAtMs: sale.settledAtMs,
+        standardMicro: priceMicro,
+        vipMicro: priceMicro,
+      }
+      const subscription = await grantPeriod(tx, tokens, period, sale.settledAtMs)
+      const paid = {
+        chain: chainOf(context, sale.network),
+        provisional: sale.provisional,
+        price_usd: formatUsd(sale.amountMicro),
+      }
+      return {
+        subscription: showSubscription(policy, subscription, paid),
+        token: storedToken(subscription),
+      }
+    },
+    takeBack: (tx, paymentId, nowMs) => takeBackPeriod(tx, tokens, paymentId, nowMs),
+    describe: async (sql, wallet) => {
+      const found = await findSubscription(sql, wallet, 'stream')
+      return found && { subscription: showSubscription(policy, found), token: null }
+    },
+    tokenOf: async ({ subscription, token }) => {
+      const wallet = parseAddress(subscription.wallet)
+      if (token === null || wallet === undefined) return null
+      return tokenOf(context.database, tokens, wallet, token, 'stream')
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import type { RpcCall, RpcEndpoint } from '@assay/till/chain'
+import type { Hex } from '@assay/till/kernel/bytes'
+import { multicall3Address } from '../../devnet/index.ts'
+import { encodeResults } from './model-chain.fixture.ts'
+import { decodeMulticall, decodeMulticallRequest, type ViewCall, type ViewResult } from './read/multicall.ts'
+
+export type Bends = {
+  /** Replaces the answer to a call, or throws instead of it. Undefined leaves it. */
+  answer?(call: RpcCall, answer: unknown): unknown
+  /** Before anything is asked. */
+  before?(call: RpcCall): void
+  /** Replaces one view inside a multicall. */
+  view?(call: ViewCall, result: ViewResult): ViewResult
+}
+
+/** A provider between the reader and a chain that misbehaves as told. */
+export function bending(inner: RpcEndpoint, bends: Bends, name = 'bending'): RpcEndpoint {
+  return {
+    name,
+    send: async (calls) => {
+      for (const call of calls) bends.before?.(call)
+      const answers = await inner.send(calls)
+      return calls.map((call, i) => {
+        const answer = bendViews(call, answers[i], bends)
+        return bends.answer === undefined ? answer : (bends.answer(call, answer) ?? answer)
+      })
+    },
+  }
+}
+
+function bendViews(call: RpcCall, answer: unknown, bends: Bends): unknown {
+  const request = call.params[0] as { to?: string; data?: Hex } | undefined
+  if (bends.view === undefined || call.method !== 'eth_call' || request?.to !== multicall3Address) return answer
+  const views = decodeMulticallRequest(request.data as Hex)
+  const results = views && decodeMulticall(answer, views.length)
+  if (views === undefined || results === undefined) return answer
+  return encodeResults(results.map((result, i) => bends.view?.(views[i] as ViewCall, result) ?? result))
+}

@@ -1,0 +1,58 @@
+import type { RpcEndpoint } from '@assay/till/chain'
+import { type Address, zeroAddress } from '@assay/till/kernel/address'
+import { systemClock } from '@assay/till/kernel/clock'
+import { silentLog } from '@assay/till/kernel/log'
+import { type Devnet, startDevnet } from '../../devnet/index.ts'
+import { roles } from './abi/b20.ts'
+import { type Bends, bending } from './bending.fixture.ts'
+import type { Checked } from './checker.ts'
+import { type Actor, createActor } from './issuer.fixture.ts'
+import { judge } from './judge/judge.ts'
+import type { Verdict } from './judge/types.ts'
+import { type ReaderDeps, readToken } from './read/read-token.ts'
+import { endpointOf, readerOver } from './reader.fixture.ts'
+
+type Endpoints = readonly RpcEndpoint[]
+
+/** A chain with two tokens, and a reader over whatever endpoints a fault case puts in front of it. */
+export type FaultChain = {
+  chain: Devnet
+  issuer: Actor
+  guard: Actor
+  honest: RpcEndpoint
+  /** No admin, one minter: any power that gets lost makes it look locked. */
+  mintable: Address
+  locked: Address
+  bent(bends: Bends, name?: string): RpcEndpoint
+  judged(endpoints: Endpoints, token?: Address, changes?: Partial<ReaderDeps>): Promise<Checked>
+  verdict(endpoints: Endpoints, token?: Address, changes?: Partial<ReaderDeps>): Promise<Verdict>
+  /** What was missing. */
+  codes(endpoints: Endpoints, token?: Address): Promise<string[]>
+}
+
+export async function openFaultChain(): Promise<FaultChain> {
+  const chain = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
+  const issuer = await createActor(chain)
+  const guard = await createActor(chain, 'guard')
+  const mintable = await issuer.create('mintable')
+  await issuer.call(mintable, 'grantRole', roles.MINT_ROLE, guard.address)
+  await issuer.call(mintable, 'renounceLastAdmin')
+  const locked = await issuer.create('locked', { admin: zeroAddress })
+  const judged = async (endpoints: Endpoints, token = mintable, changes: Partial<ReaderDeps> = {}) => {
+    const reading = await readToken(readerOver(endpoints, changes), token)
+    if (reading.status !== 'read') throw new Error(reading.status)
+    return { ...reading, judgement: judge(reading.facts) }
+  }
+  return {
+    chain,
+    issuer,
+    guard,
+    honest: endpointOf(chain),
+    mintable,
+    locked,
+    bent: (bends, name) => bending(endpointOf(chain), bends, name),
+    judged,
+    verdict: async (...args) => (await judged(...args)).judgement.verdict,
+    codes: async (...args) => (await judged(...args)).judgement.missing.map(({ code }) => code),
+  }
+}

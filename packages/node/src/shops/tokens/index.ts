@@ -1,0 +1,86 @@
+import { nowSeconds } from '@assay/till/kernel/clock'
+import type { OpenShop, Shop, ShopContext } from '../../http/index.ts'
+import { forkTimes } from './abi/b20.ts'
+import { changesRoute } from './changes/route.ts'
+import { type Checker, createChecker } from './checker.ts'
+import { type ShownDemoToken, seedDemoTokens } from './demo/seed-tokens.ts'
+import { createLogIndex } from './read/log-index.ts'
+import { newPace } from './read/read-logs.ts'
+import type { ReaderDeps } from './read/read-token.ts'
+import { createVetter } from './read/vet-endpoints.ts'
+import { createAttester } from './report/attest.ts'
+import { reportRoute } from './report-route.ts'
+import { checkRoutes } from './routes.ts'
+import { parseSettings, type TokensSettings } from './settings.ts'
+
+export type TokensShopOptions = { settings: Record<string, unknown> }
+
+// The first B20 block of Base is not confirmed on chain; no token is older than this.
+const mainnetFloorBlock = 47_000_000n
+const headAgeSecondsMax = 90
+const headAheadSecondsMax = 30
+
+/** Area A: who controls a B20 token. */
+export function openTokensShop(options: TokensShopOptions): OpenShop {
+  const settings = parseSettings(options.settings)
+  return async (context): Promise<Shop> => {
+    const { base, baseUrl, mode } = context
+    const stopped = new AbortController()
+    const synthetic = mode === 'demo'
+    const demo = synthetic ? await seed(context) : []
+    const vetter = createVetter({
+      endpoints: context.endpoints.get(base.caip2) ?? [],
+      chainId: base.chainId,
+      genesisHash: async () => context.chains.get(base.caip2)?.blockHash(0n),
+      clock: context.clock,
+    })
+    const deps = readerDeps(context, settings, vetter.panel)
+    const checker = createChecker(deps)
+    const common = { checker, panel: vetter.panel, network: base.caip2, baseUrl, synthetic }
+    const attester = createAttester({ keyring: context.keyring, jws: context.jws, node: baseUrl })
+    return {
+      routes: [
+        ...checkRoutes({ ...common, multicall3: base.multicall3, reportPriceMicro: settings.reportPriceMicro }),
+        reportRoute({ ...common, attester, priceMicro: settings.reportPriceMicro }),
+        changesRoute({ checker, clock: context.clock, jws: context.jws, baseUrl, stopped: stopped.signal }),
+      ],
+      // Without a chain to read, or with a clock that does not fit it, nothing here can be sold.
+      readiness: synthetic ? [] : [{ name: 'token chain and clock', check: () => canRead(checker) }],
+      demo: () => ({ tokens: demo }),
+      stop: async () => stopped.abort(new Error('the node stops')),
+    }
+  }
+}
+
+function canRead(checker: Checker): Promise<boolean> {
+  return checker.currentBlock().then(
+    () => true,
+    () => false,
+  )
+}
+
+function readerDeps(context: ShopContext, settings: TokensSettings, panel: ReaderDeps['panel']): ReaderDeps {
+  const { base, database, clock, mode } = context
+  return {
+    chainId: base.chainId,
+    multicall3: base.multicall3,
+    panel,
+    index: createLogIndex(database, base.chainId, () => clock.nowMs()),
+    pace: newPace(),
+    floorBlock: mode === 'production' && base.chainId === 8453 ? mainnetFloorBlock : 0n,
+    // An embedded chain plays the fork it is told to, whatever the date.
+    schedule: {
+      times: mode === 'production' ? forkTimes(base.chainId) : undefined,
+      nextUnreviewedAt: settings.nextUnreviewedForkAt,
+    },
+    clock,
+    headAgeSecondsMax,
+    // The time of an embedded chain may be moved at will.
+    headAheadSecondsMax: mode === 'production' ? headAheadSecondsMax : Number.POSITIVE_INFINITY,
+  }
+}
+
+async function seed(context: ShopContext): Promise<ShownDemoToken[]> {
+  const rpc = context.rpcs.get(context.base.caip2)
+  return rpc === undefined ? [] : seedDemoTokens(rpc, context.base.chainId, nowSeconds(context.clock))
+}

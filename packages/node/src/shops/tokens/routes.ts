@@ -1,0 +1,141 @@
+import { type Address, checksumAddress, parseAddress } from '@assay/till/kernel/address'
+import { formatUsd, type Micro } from '@assay/till/kernel/money'
+import { asProblem as anyAsProblem, Problem, problemBody } from '@assay/till/kernel/problem'
+import { z } from 'zod'
+import { defineRoute, jsonAnswer, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
+import { checkAnswer } from './check-answer.ts'
+import type { Checked, Checker } from './checker.ts'
+import { exampleCheck } from './example.ts'
+import type { Panel } from './read/panel.ts'
+import { addressParams, addressPattern, checkOutput } from './schemas.ts'
+import { viewWallet } from './wallet-view.ts'
+
+export type TokenRouteDeps = {
+  checker: Checker
+  panel(): Promise<Panel>
+  multicall3: Address
+  network: string
+  baseUrl: string
+  synthetic: boolean
+  reportPriceMicro: Micro
+}
+
+const exampleAddress = '0xb200000000000000000000aaaaaaaaaaaaaaaaaa'
+const batchMax = 20
+
+export function checkRoutes(deps: TokenRouteDeps): RouteDeclaration[] {
+  return [checkRoute(deps), batchRoute(deps)]
+}
+
+type Made = { answer: ReturnType<typeof checkAnswer>; content: ReturnType<typeof jsonAnswer> }
+
+/** One reading gives one answer, put together and spelt out once however often it is asked for. */
+const made = new WeakMap<Checked, Made>()
+
+function answerOf(deps: TokenRouteDeps, checked: Checked, token: Address): Made {
+  const known = made.get(checked)
+  if (known !== undefined) return known
+  const answer = checkAnswer(checked, {
+    network: deps.network,
+    synthetic: deps.synthetic,
+    reportUrl: `${deps.baseUrl}/v1/report/${checksumAddress(token)}`,
+    reportPriceUsd: formatUsd(deps.reportPriceMicro),
+  })
+  const whole = { answer, content: jsonAnswer(answer) }
+  made.set(checked, whole)
+  return whole
+}
+
+async function answerFor(deps: TokenRouteDeps, token: Address, wallet: Address | undefined) {
+  const checked = await deps.checker.check(token)
+  const { answer } = answerOf(deps, checked, token)
+  if (wallet === undefined || checked.facts.variant === 'unsupported') return answer
+  return { ...answer, wallet: await viewWallet(await deps.panel(), deps.multicall3, checked, wallet) }
+}
+
+function checkRoute(deps: TokenRouteDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'tokens.check',
+    area: 'A',
+    method: 'GET',
+    path: '/v1/check/:address',
+    summary: 'Who controls this B20 token: verdict, powers and flags',
+    description:
+      'Read live from the precompiles at one block, confirmed by views, with how complete it was. `wallet` adds what one wallet can do and what can be done to it. 404 with a reason when the address is no B20 token; 503 when the chain cannot be read.',
+    params: addressParams,
+    query: z.strictObject({
+      wallet: z.string().regex(addressPattern, 'must be 0x and 40 hex digits').optional().describe('Any wallet.'),
+    }),
+    output: checkOutput,
+    example: { params: { address: exampleAddress }, output: exampleCheck() },
+    next: '/v1/report/:address',
+    cost: 2,
+    cacheSeconds: 1,
+    access: {
+      kind: 'free',
+      handle: async (input) => {
+        const { token, wallet } = readInput(input)
+        if (wallet === undefined) return answerOf(deps, await deps.checker.check(token), token).content
+        return jsonAnswer(await answerFor(deps, token, wallet))
+      },
+    },
+  })
+}
+
+function readInput(input: RouteInput): { token: Address; wallet: Address | undefined } {
+  return { token: parseAddress(input.params.address) as Address, wallet: parseAddress(input.query.wallet) }
+}
+
+const batchOutput = z.strictObject({
+  data: z.array(
+    z.union([
+      checkOutput,
+      z.strictObject({
+        address: z.string(),
+        problem: z.record(z.string(), z.unknown()).describe('As the single check would have answered.'),
+      }),
+    ]),
+  ),
+  next_cursor: z.null(),
+})
+
+function batchRoute(deps: TokenRouteDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'tokens.check_batch',
+    area: 'A',
+    method: 'POST',
+    path: '/v1/check/batch',
+    summary: 'Check up to 20 B20 tokens at once',
+    description: 'One entry per address, in order: the answer of the single check, or the problem it would have given.',
+    body: z.strictObject({
+      addresses: z.array(z.string().regex(addressPattern, 'must be 0x and 40 hex digits')).min(1).max(batchMax),
+      wallet: z.string().regex(addressPattern, 'must be 0x and 40 hex digits').optional(),
+    }),
+    output: batchOutput,
+    example: { body: { addresses: [exampleAddress] }, output: { data: [exampleCheck()], next_cursor: null } },
+    next: '/',
+    cost: 10,
+    access: {
+      kind: 'free',
+      handle: async (input) => {
+        const body = input.body as { addresses: string[]; wallet?: string }
+        const wallet = parseAddress(body.wallet)
+        const data = await Promise.all(
+          body.addresses.map((text) => answerOrProblem(deps, parseAddress(text) as Address, wallet)),
+        )
+        return jsonAnswer({ data, next_cursor: null })
+      },
+    },
+  })
+}
+
+async function answerOrProblem(deps: TokenRouteDeps, token: Address, wallet: Address | undefined) {
+  try {
+    return await answerFor(deps, token, wallet)
+  } catch (error) {
+    const problem = anyAsProblem(error)
+    // One token that cannot be read does not spoil the others; one broken node does.
+    if (!(error instanceof Problem)) throw error
+    return { address: checksumAddress(token), problem: problemBody(problem, deps.baseUrl) }
+  }
+}
