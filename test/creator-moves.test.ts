@@ -1,5 +1,6 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { clients, settler } from '../packages/node/src/devnet/test-chain.ts'
 import { creatorDifferences, readCreatorBooks } from '../packages/node/src/shops/attestations/creators/check-books.ts'
 import {
   distributorAt,
@@ -7,7 +8,6 @@ import {
   mover,
   validBefore,
 } from '../packages/node/src/shops/attestations/creators/distributor.fixture.ts'
-import { clients, settler } from '../packages/node/src/devnet/test-chain.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
 import type { Address } from '../packages/till/src/kernel/address.ts'
 import type { Hex } from '../packages/till/src/kernel/bytes.ts'

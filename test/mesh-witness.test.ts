@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { OutboundOutcome } from '../packages/node/src/outbound/index.ts'
 import { checkpointText, parseCheckpoint } from '../packages/node/src/tlog/checkpoint.ts'
+import { peerHeads } from '../packages/node/src/tlog/peers/index.ts'
 import { noteKey, signatureTypes, signNote } from '../packages/node/src/tlog/signed-note.ts'
 import { addCheckpointBody } from '../packages/node/src/tlog/witness.ts'
-import { peerHeads } from '../packages/node/src/tlog/peers/index.ts'
-import type { OutboundOutcome } from '../packages/node/src/outbound/index.ts'
 import {
   attestCitation,
   checkTreeHead,

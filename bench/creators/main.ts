@@ -1,4 +1,6 @@
 // npx tsx bench/creators/main.ts: what an epoch costs the node and a claim costs a creator, in gas, and how long a tree takes.
+
+import { startDevnet } from '../../packages/node/src/devnet/index.ts'
 import {
   claimDelay,
   claimOf,
@@ -6,7 +8,6 @@ import {
   openDistributor,
 } from '../../packages/node/src/shops/attestations/creators/distributor.fixture.ts'
 import { payoutTree } from '../../packages/node/src/shops/attestations/creators/payout-tree.ts'
-import { startDevnet } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'

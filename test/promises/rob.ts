@@ -1,4 +1,9 @@
-import { creatorDifferences, readCreatorBooks } from '../../packages/node/src/shops/attestations/creators/check-books.ts'
+import { demoAccount } from '../../packages/node/src/devnet/index.ts'
+import { clients, settler } from '../../packages/node/src/devnet/test-chain.ts'
+import {
+  creatorDifferences,
+  readCreatorBooks,
+} from '../../packages/node/src/shops/attestations/creators/check-books.ts'
 import {
   distributorAt,
   leafOf,
@@ -7,8 +12,6 @@ import {
 } from '../../packages/node/src/shops/attestations/creators/distributor.fixture.ts'
 import { createMoverKey } from '../../packages/node/src/shops/attestations/creators/mover-key.ts'
 import { payoutTree } from '../../packages/node/src/shops/attestations/creators/payout-tree.ts'
-import { demoAccount } from '../../packages/node/src/devnet/index.ts'
-import { clients, settler } from '../../packages/node/src/devnet/test-chain.ts'
 import { testKey } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
 import type { Address } from '../../packages/till/src/kernel/address.ts'
 import type { Hex } from '../../packages/till/src/kernel/bytes.ts'

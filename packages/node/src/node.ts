@@ -1,4 +1,6 @@
 import type { PaidRoute, Payees } from '@assay/till'
+import { activeBonds, openBondsShop } from '@assay/till/credit/bonds'
+import { openMandates, openMandatesShop } from '@assay/till/credit/mandates'
 import { checksumAddress } from '@assay/till/kernel/address'
 import type { Json } from '@assay/till/kernel/canonical-json'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
@@ -7,7 +9,6 @@ import type { Log } from '@assay/till/kernel/log'
 import { type Rng, systemRng } from '@assay/till/kernel/random'
 import type { PayoutDeps } from '@assay/till/payouts'
 import { createResponseSigner } from '@assay/till/signing'
-import { fundingClusters, openCitationsShop, openMatchShop } from './shops/sources/index.ts'
 import { demoObject } from './compose/demo.ts'
 import { type OpenedFacilitator, openFacilitator } from './compose/facilitator.ts'
 import { facilitatorService } from './compose/facilitator-service.ts'
@@ -18,8 +19,8 @@ import { readinessChecks } from './compose/readiness.ts'
 import { openShops, payeesOf, shopContext } from './compose/shops.ts'
 import { type Origins, openTill, type Till } from './compose/till.ts'
 import type { Config } from './config/load-config.ts'
-import { openConsoleShop } from './faces/console/index.ts'
 import type { Devnet } from './devnet/index.ts'
+import { openConsoleShop } from './faces/console/index.ts'
 import { bazaarExtension, discoveryRoutes, mcpRoutes, type NodeFacts } from './faces/documents/index.ts'
 import {
   type Announcements,
@@ -35,16 +36,15 @@ import {
   type Shop,
   sheddingLoad,
 } from './http/index.ts'
-import { activeBonds, openBondsShop } from '@assay/till/credit/bonds'
+import { openTillShop } from './shops/account/index.ts'
 import { openIdentityShop } from './shops/identity/index.ts'
-import { openMandates, openMandatesShop } from '@assay/till/credit/mandates'
 import { openMarketShop } from './shops/intents/open-market.ts'
 import { openMatrixShop } from './shops/matrix/index.ts'
 import { createPeerLogs, createPeerReader, findMeshNode, openMeshShop } from './shops/mesh/index.ts'
 import { openRewardsShop } from './shops/rewards/index.ts'
 import { openRoyaltiesShop } from './shops/royalties/index.ts'
+import { fundingClusters, openCitationsShop, openMatchShop } from './shops/sources/index.ts'
 import { openSubscriptionsShop } from './shops/subscriptions/index.ts'
-import { openTillShop } from './shops/account/index.ts'
 import { openTokensShop } from './shops/tokens/index.ts'
 
 export type RunningNode = {

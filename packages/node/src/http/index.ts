@@ -1,3 +1,4 @@
+export { type OpsDeps, opsRoutes, type ReadinessCheck } from '../faces/ops/routes.ts'
 export { createSlots, holding, type Slots } from './connection-slots.ts'
 export { errorRoutes } from './error-pages.ts'
 export { createEventHub, type EventHub, type HubEvent, type HubReader, type OpenReader } from './event-hub.ts'
@@ -8,7 +9,6 @@ export { demoLimits, type LimitConfig, productionLimits } from './limits.ts'
 export { sheddingLoad } from './load.ts'
 export { cleanText, createLog } from './log.ts'
 export { createMetrics, type PrometheusMetrics } from './metrics.ts'
-export { type OpsDeps, opsRoutes, type ReadinessCheck } from '../faces/ops/routes.ts'
 export { isStream, type PlainRequest, type PlainResponse } from './plain.ts'
 export { createRegistry, type RegisteredRoute, type Registry, RouteDeclarationError } from './registry.ts'
 export {

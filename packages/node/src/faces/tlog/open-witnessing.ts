@@ -1,6 +1,6 @@
 import type { Shop, ShopContext } from '../../http/index.ts'
-import { logPath, type TransparencyLog, type WitnessPeer } from '../../tlog/index.ts'
 import type { MarketSettings } from '../../shops/attestations/settings.ts'
+import { logPath, type TransparencyLog, type WitnessPeer } from '../../tlog/index.ts'
 import { createPeerAsker, openOwnWitness, type PeerLogs, witnessPath, witnessRoutes } from '../../tlog/peers/index.ts'
 
 /** Old keys that have not been revoked still verify heads signed with them; peers need the newest ones only. */

@@ -3,11 +3,11 @@ export { facilitatorRoutes } from '../../faces/facilitator/routes.ts'
 import { createCreditEntitlement, parseCreditPolicy } from '@assay/till'
 import { parsePayoutPolicy } from '@assay/till/payouts'
 import type { OpenShop } from '../../http/index.ts'
+import { sandboxRoutes } from '../sandbox/routes.ts'
 import { authRoutes } from './auth-routes.ts'
 import { creditRoutes } from './credit-routes.ts'
 import { paymentRoutes } from './payment-routes.ts'
 import { provenCaller } from './proven-caller.ts'
-import { sandboxRoutes } from '../sandbox/routes.ts'
 
 /** What the till itself sells and shows: the sandbox, credit, the status of payments, challenges to sign. */
 export function openTillShop(options: { sandbox: boolean; credit?: unknown; payouts?: unknown }): OpenShop {

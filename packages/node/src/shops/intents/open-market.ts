@@ -1,8 +1,8 @@
-import { fundingClusters } from '../sources/index.ts'
-import type { OpenShop, Shop, ShopContext } from '../../http/index.ts'
 import { activeBonds } from '@assay/till/credit/bonds'
-import { openIntents, type PeerReader } from './index.ts'
+import type { OpenShop, Shop, ShopContext } from '../../http/index.ts'
 import { type OutboundSetup, openOptions } from '../options/index.ts'
+import { fundingClusters } from '../sources/index.ts'
+import { openIntents, type PeerReader } from './index.ts'
 
 export type MarketOptions = {
   /** The JSON of `INTENTS` and of `SUBSCRIPTIONS`. */

@@ -1,5 +1,5 @@
+export { witnessPath, witnessRoutes } from '../../faces/tlog/witness-routes.ts'
 export { createPeerAsker } from './ask-peers.ts'
 export { openOwnWitness } from './own-witness.ts'
 export { type PeerHead, peerHeads } from './peer-heads.ts'
 export { noPeers, type PeerLogs } from './peer-logs.ts'
-export { witnessPath, witnessRoutes } from '../../faces/tlog/witness-routes.ts'

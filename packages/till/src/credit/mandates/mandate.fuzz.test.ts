@@ -2,9 +2,9 @@ import { matchesRoute } from '@assay/till'
 import { Problem } from '@assay/till/kernel/problem'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { parseCursor } from '../../../../node/src/shops/account/mandate-routes.ts'
 import { type Mandate, mandateId } from './mandate-statement.ts'
 import { mandateBody, parseMandate } from './parse-mandate.ts'
-import { parseCursor } from '../../../../node/src/shops/account/mandate-routes.ts'
 
 const nowMs = Date.UTC(2026, 10, 15)
 const body = {
