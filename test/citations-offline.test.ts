@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openWitness } from '../packages/cli/src/citations/run-witness.ts'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
-import { addCheckpointBody } from '../packages/node/src/tlog/witness.ts'
 import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
+import { addCheckpointBody } from '../packages/node/src/tlog/witness.ts'
 import {
   type CitationAttestation,
   parseAttestation,

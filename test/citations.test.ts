@@ -1,13 +1,13 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
+import { clients, usdcAbi, usdcBalance } from '../packages/node/src/devnet/test-chain.ts'
 import { citationStatement } from '../packages/node/src/shops/attestations/attest/agent-statement.ts'
 import { readCreatorBooks } from '../packages/node/src/shops/attestations/creators/check-books.ts'
 import { royaltyAbi } from '../packages/node/src/shops/sources/index.ts'
 import { leafHash } from '../packages/node/src/tlog/merkle.ts'
 import { hashRanges } from '../packages/node/src/tlog/tiles.ts'
-import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
-import { clients, usdcAbi, usdcBalance } from '../packages/node/src/devnet/test-chain.ts'
 import {
   checkTreeHead,
   createAssayClient,

@@ -3,7 +3,11 @@ import { hashTypedData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { parseRewardsPolicy, type Reward } from '../../packages/node/src/shops/rewards/policy.ts'
 import { createRedeemPoints } from '../../packages/node/src/shops/rewards/redeem-points.ts'
-import { type RedeemMessage, redeemDigest, redeemStatement } from '../../packages/node/src/shops/rewards/redeem-statement.ts'
+import {
+  type RedeemMessage,
+  redeemDigest,
+  redeemStatement,
+} from '../../packages/node/src/shops/rewards/redeem-statement.ts'
 import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { fromHex, type Hex, sha256, toHex } from '../../packages/till/src/kernel/bytes.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'

@@ -1,6 +1,6 @@
+import { demoAccount } from '../../packages/node/src/devnet/accounts.ts'
 import { accrueShares, mergeLines } from '../../packages/node/src/shops/attestations/creators/accrue.ts'
 import { distributorFor } from '../../packages/node/src/shops/attestations/creators/contracts.ts'
-import { demoAccount } from '../../packages/node/src/devnet/accounts.ts'
 import { knownNetworks, type Network } from '../../packages/till/src/chain/index.ts'
 import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { accounts, post } from '../../packages/till/src/ledger/index.ts'

@@ -1,7 +1,7 @@
 // One node of the mesh in a process of its own: the till, the sandbox it sells, and the mesh.
 import { parseConfig } from '../../packages/node/src/config/load-config.ts'
-import { openMeshShop } from '../../packages/node/src/shops/mesh/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
+import { openMeshShop } from '../../packages/node/src/shops/mesh/index.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 
 const config = parseConfig(process.env)

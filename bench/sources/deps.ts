@@ -1,5 +1,5 @@
-import { type SourceDeps, usualSettings } from '../../packages/node/src/shops/sources/deps.ts'
 import { createOutbound, type LoopbackTarget } from '../../packages/node/src/outbound/index.ts'
+import { type SourceDeps, usualSettings } from '../../packages/node/src/shops/sources/deps.ts'
 import { knownNetworks } from '../../packages/till/src/chain/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../packages/till/src/kernel/ids.ts'

@@ -199,7 +199,11 @@ export const rows: readonly Row[] = [
     asked: 'every test passes; a switch counts in every process within 1 s',
     commands: [
       proof('switch', 3),
-      tests(['packages/node/src/config/load-config.test.ts', 'packages/till/src/store/house-rules.db.test.ts', 'test/cli.test.ts']),
+      tests([
+        'packages/node/src/config/load-config.test.ts',
+        'packages/till/src/store/house-rules.db.test.ts',
+        'test/cli.test.ts',
+      ]),
     ],
   },
   {

@@ -1,7 +1,10 @@
-import { creatorDifferences, readCreatorBooks } from '../../packages/node/src/shops/attestations/creators/check-books.ts'
+import type { Devnet } from '../../packages/node/src/devnet/index.ts'
+import {
+  creatorDifferences,
+  readCreatorBooks,
+} from '../../packages/node/src/shops/attestations/creators/check-books.ts'
 import { distributorFor } from '../../packages/node/src/shops/attestations/creators/contracts.ts'
 import { readDistributor } from '../../packages/node/src/shops/attestations/creators/read-distributor.ts'
-import type { Devnet } from '../../packages/node/src/devnet/index.ts'
 import type { Network, Rpc } from '../../packages/till/src/chain/index.ts'
 import { tokenBalance } from '../adversary/token-balance.ts'
 import { Violation } from '../adversary/violation.ts'

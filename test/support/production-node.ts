@@ -5,11 +5,10 @@ import { join } from 'node:path'
 import { type Address, concat, getAddress, keccak256, numberToHex, pad } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { parseConfig } from '../../packages/node/src/config/load-config.ts'
-import { openConsoleShop } from '../../packages/node/src/faces/console/index.ts'
 import { contractArtifacts } from '../../packages/node/src/devnet/artifacts.ts'
 import type { Devnet } from '../../packages/node/src/devnet/index.ts'
+import { openConsoleShop } from '../../packages/node/src/faces/console/index.ts'
 import type { OpenShop } from '../../packages/node/src/http/index.ts'
-import { openMandatesShop } from '../../packages/till/src/credit/mandates/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
 import { openTokensShop } from '../../packages/node/src/shops/tokens/index.ts'
 import { knownNetworks } from '../../packages/till/src/chain/network.ts'
@@ -63,7 +62,7 @@ export async function startProductionNode(chains: readonly [Devnet, Devnet]): Pr
   const node = await startNode(config, {
     log: silentLog,
     ownShops: 'till',
-    shops: [tokensOnYoungChain(config.tokens), openMandatesShop(), openConsoleShop({ operators: [] })],
+    shops: [tokensOnYoungChain(config.tokens), openConsoleShop({ operators: [] })],
   })
   return {
     address: node.address,

@@ -1,4 +1,5 @@
 export { heldDifferences, readRefund, requestRefund } from '@assay/till'
+export { slashBond } from '@assay/till/credit/bonds'
 export { systemClock } from '@assay/till/kernel/clock'
 export { silentLog } from '@assay/till/kernel/log'
 export { silentMetrics } from '@assay/till/kernel/metrics'
@@ -40,6 +41,22 @@ export { readNote, runEmbedded } from '@assay/till/store/embedded/run-embedded'
 export { StoreError } from '@assay/till/store/errors'
 export { readSwitches, type SwitchName, setSwitch, switchNames } from '@assay/till/store/kill-switches'
 export { createDatabase } from '@assay/till/store/pool'
+export { instancePayees } from './compose/ground.ts'
+export { type Config, ConfigError, environmentSchema, parseConfig } from './config/load-config.ts'
+// --- for the operator's commands ---
+export { demoAccount } from './devnet/accounts.ts'
+export { runNode } from './main.ts'
+export { type NodeOptions, type RunningNode, startNode } from './node.ts'
+export {
+  createSymbolBook,
+  fetchDue,
+  fetchFile,
+  type IngestOutcome,
+  ingestFile,
+  officialOutbound,
+  sources as marketDataSources,
+} from './shops/matrix/index.ts'
+export { addSeed, findPeer, parseNodeAddress } from './shops/mesh/index.ts'
 export {
   admitSource,
   createWitness,
@@ -55,21 +72,4 @@ export {
   type SeenTree,
   type WitnessStore,
 } from './shops/sources/index.ts'
-export { instancePayees } from './compose/ground.ts'
-export { type Config, ConfigError, environmentSchema, parseConfig } from './config/load-config.ts'
-// --- for the operator's commands ---
-export { demoAccount } from './devnet/accounts.ts'
-export { slashBond } from '@assay/till/credit/bonds'
-export { runNode } from './main.ts'
-export {
-  createSymbolBook,
-  fetchDue,
-  fetchFile,
-  type IngestOutcome,
-  ingestFile,
-  officialOutbound,
-  sources as marketDataSources,
-} from './shops/matrix/index.ts'
-export { addSeed, findPeer, parseNodeAddress } from './shops/mesh/index.ts'
-export { type NodeOptions, type RunningNode, startNode } from './node.ts'
 export { listSubscriptions } from './shops/subscriptions/index.ts'

@@ -1,4 +1,5 @@
 import type { PaidRoute, Payees } from '@assay/till'
+import { activeBonds } from '@assay/till/credit/bonds'
 import { checksumAddress } from '@assay/till/kernel/address'
 import type { Json } from '@assay/till/kernel/canonical-json'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
@@ -7,7 +8,6 @@ import type { Log } from '@assay/till/kernel/log'
 import { type Rng, systemRng } from '@assay/till/kernel/random'
 import type { PayoutDeps } from '@assay/till/payouts'
 import { createResponseSigner } from '@assay/till/signing'
-import { fundingClusters, openCitationsShop, openMatchShop } from './shops/sources/index.ts'
 import { demoObject } from './compose/demo.ts'
 import { type OpenedFacilitator, openFacilitator } from './compose/facilitator.ts'
 import { facilitatorService } from './compose/facilitator-service.ts'
@@ -18,9 +18,11 @@ import { readinessChecks } from './compose/readiness.ts'
 import { openShops, payeesOf, shopContext } from './compose/shops.ts'
 import { type Origins, openTill, type Till } from './compose/till.ts'
 import type { Config } from './config/load-config.ts'
-import { openConsoleShop } from './faces/console/index.ts'
 import type { Devnet } from './devnet/index.ts'
-import { bazaarExtension, discoveryRoutes, mcpRoutes, type NodeFacts } from './faces/documents/index.ts'
+import { openConsoleShop } from './faces/console/index.ts'
+import { bazaarExtension, discoveryRoutes, type NodeFacts } from './faces/documents/index.ts'
+import { mcpRoutes } from './faces/mcp/index.ts'
+import { opsRoutes } from './faces/ops/routes.ts'
 import {
   createFrontDoor,
   createLog,
@@ -29,21 +31,21 @@ import {
   type FrontDoor,
   type OpenShop,
   openListener,
-  opsRoutes,
   type RouteDeclaration,
   type Shop,
   sheddingLoad,
 } from './http/index.ts'
-import { activeBonds, openBondsShop } from '@assay/till/credit/bonds'
+import { openAccountShop } from './shops/account/index.ts'
 import { openIdentityShop } from './shops/identity/index.ts'
-import { openMandates, openMandatesShop } from '@assay/till/credit/mandates'
-import { openMarketShop } from './shops/intents/open-market.ts'
+import { openIntentsShop } from './shops/intents/index.ts'
 import { openMatrixShop } from './shops/matrix/index.ts'
-import { createPeerReader, findMeshNode, openMeshShop } from './shops/mesh/index.ts'
+import { openMeshShop } from './shops/mesh/index.ts'
+import { openOptionsShop } from './shops/options/index.ts'
 import { openRewardsShop } from './shops/rewards/index.ts'
 import { openRoyaltiesShop } from './shops/royalties/index.ts'
+import { openSandboxShop } from './shops/sandbox/index.ts'
+import { openCitationsShop, openMatchShop } from './shops/sources/index.ts'
 import { openSubscriptionsShop } from './shops/subscriptions/index.ts'
-import { openTillShop } from './shops/account/index.ts'
 import { openTokensShop } from './shops/tokens/index.ts'
 
 export type RunningNode = {
@@ -175,17 +177,13 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
 
 /** One line a shop: taking out the line and the folder leaves a node that still compiles. */
 function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
-  const till = openTillShop({ sandbox: config.sandbox, credit: config.credit, payouts: config.payouts })
-  if (which === 'till') return [till]
-  const mesh = {
-    peers: config.meshPeers,
-    settings: config.mesh,
-    demoHosts: config.demoHosts,
-    dnsServers: config.dnsServers,
-    contactEmail: config.contactEmail,
-  }
+  const account = [
+    openAccountShop({ credit: config.credit, payouts: config.payouts }),
+    ...(config.sandbox ? [openSandboxShop()] : []),
+  ]
+  if (which === 'till') return account
   return [
-    till,
+    ...account,
     openTokensShop({ settings: config.tokens }),
     openMatrixShop({
       settings: config.matrix,
@@ -203,24 +201,18 @@ function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
       royalty: { recipient: config.royaltyRecipient, licence: config.contentLicense },
       bonds: activeBonds,
     }),
-    openIdentityShop({
-      didMethod: config.didMethod,
-      settings: config.identity,
-      ports: { mandates: openMandates, fundingClusters, meshNodes: { find: findMeshNode } },
-    }),
-    openMandatesShop(),
-    openBondsShop({ policy: config.credit }),
+    openIdentityShop({ didMethod: config.didMethod, settings: config.identity }),
     openRoyaltiesShop({ recipient: config.royaltyRecipient, market: config.citations }),
     openMatchShop(),
-    openMarketShop({
-      intents: config.intents,
-      subscriptions: config.subscriptions,
-      natsUrl: config.natsUrl,
-      options: config.options,
-      outbound: config,
-      peers: (context) => createPeerReader(context, mesh),
+    openIntentsShop({ settings: config.intents, subscriptions: config.subscriptions, natsUrl: config.natsUrl }),
+    openOptionsShop({ settings: config.options, outbound: config }),
+    openMeshShop({
+      peers: config.meshPeers,
+      settings: config.mesh,
+      demoHosts: config.demoHosts,
+      dnsServers: config.dnsServers,
+      contactEmail: config.contactEmail,
     }),
-    openMeshShop(mesh),
     openConsoleShop({ operators: config.operators }),
   ]
 }

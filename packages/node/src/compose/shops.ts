@@ -5,7 +5,7 @@ import { createNonceIssuer, loadSharedSecret, type ProofDeps } from '@assay/till
 import { createJwsSigner, didKeyUrl, type Keyring, verifyJws } from '@assay/till/signing'
 import { claimNonce } from '@assay/till/store/nonce-claims'
 import type { Config } from '../config/load-config.ts'
-import type { OpenShop, Shop, ShopContext } from '../http/index.ts'
+import { createShopPorts, type OpenShop, type Shop, type ShopContext } from '../http/index.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
 import type { Origins } from './till.ts'
 
@@ -40,6 +40,7 @@ export async function shopContext(
     home: config.home,
     payees,
     payouts,
+    ports: createShopPorts(),
     database: ground.store.database,
     keyring: ground.keyring,
     jws: jwsPort(ground.keyring, new URL(origins.baseUrl).host, ports.clock),

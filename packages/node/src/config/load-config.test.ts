@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { checksumAddress } from '@assay/till/kernel/address'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ConfigError, environmentSchema, parseConfig } from './load-config.ts'
 import { demoAccount } from '../devnet/accounts.ts'
+import { ConfigError, environmentSchema, parseConfig } from './load-config.ts'
 
 const address = (digit: string) => checksumAddress(`0x${digit.repeat(40)}`)
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { parseAddress, zeroAddress } from '@assay/till/kernel/address'
+import { demoAccounts } from '../devnet/accounts.ts'
 import type { Config } from './config-type.ts'
 import { type Environment, environmentSchema } from './environment.ts'
 import { halfJoined, weakInProduction } from './unfit.ts'
@@ -15,7 +16,6 @@ import {
   networkPair,
   settlerKeys,
 } from './values.ts'
-import { demoAccounts } from '../devnet/accounts.ts'
 
 export type { Config, FacilitatorChoice } from './config-type.ts'
 export { environmentSchema } from './environment.ts'

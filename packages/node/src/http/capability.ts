@@ -1,4 +1,4 @@
-import type { RouteDeclaration } from './index.ts'
+import type { RouteDeclaration } from './route.ts'
 
 // Names are for those who look for a thing, not for those who wrote it: a shop's folder may be called otherwise.
 const shopNames: Record<string, string> = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineRoute, type RouteDeclaration } from './index.ts'
+import { defineRoute, type RouteDeclaration } from './route.ts'
 
 export type DocumentRoute = {
   id: string

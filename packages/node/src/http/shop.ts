@@ -10,8 +10,9 @@ import type { PayoutDeps } from '@assay/till/payouts'
 import type { ProofDeps } from '@assay/till/proofs'
 import type { Keyring } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
-import type { ReadinessCheck } from '../faces/ops/routes.ts'
+import type { ReadinessCheck } from './readiness.ts'
 import type { RouteDeclaration } from './route.ts'
+import type { ShopPorts } from './shop-ports.ts'
 
 /** What a shop is given: the floors below it, opened and wired. */
 export type ShopContext = {
@@ -30,6 +31,8 @@ export type ShopContext = {
   payees: Payees
   /** How money leaves custody, once the till is open; undefined in a process that does no jobs. */
   payouts(): PayoutDeps | undefined
+  /** What shops offer each other. */
+  ports: ShopPorts
   database: Database
   keyring: Keyring
   jws: JwsPort

@@ -1,6 +1,6 @@
 import type { ShopContext } from '../http/index.ts'
-import { configuredWitness, openDemoWitnesses, type TransparencyLog, type WitnessPeer } from './index.ts'
 import type { MarketSettings } from '../shops/attestations/settings.ts'
+import { configuredWitness, openDemoWitnesses, type TransparencyLog, type WitnessPeer } from './index.ts'
 
 /** The witnesses of the log: those that the settings name, and in a demo two more. */
 export async function openWitnesses(

@@ -1,6 +1,6 @@
 import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
-import type { RouteDeclaration } from '../../http/index.ts'
 import { areaNames, priceText, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
+import type { RouteDeclaration } from '../../http/index.ts'
 
 /** Names the way in: plain HTTP with x402, as OpenAPI describes it. A2A's own bindings have tasks, which we do not. */
 const bindings = { http: 'urn:x402:http:2', mcp: 'urn:mcp:streamable-http' }

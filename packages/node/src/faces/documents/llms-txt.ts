@@ -1,5 +1,5 @@
-import type { RouteDeclaration } from '../../http/index.ts'
 import { areaNames, exampleUrl, originOf, priceText, type Site, templateOf } from '../../http/describe-route.ts'
+import type { RouteDeclaration } from '../../http/index.ts'
 import { fullDocumentPath } from '../openapi/openapi.ts'
 
 const howToPay = `## How to pay

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import type { RouteDeclaration } from '../../http/index.ts'
 import { capabilityOf } from '../../http/capability.ts'
 import { exampleUrl, originOf, priceOf, type Site, templateOf } from '../../http/describe-route.ts'
+import type { RouteDeclaration } from '../../http/index.ts'
 import { type JsonSchema, jsonSchemaOf } from '../../http/json-schema.ts'
 
 /** One resource of the node's manifest: what it does, what it costs, what goes in and what comes out. */

@@ -9,16 +9,16 @@ import {
   keyDirectoryPath,
   keysForIndex,
 } from '@assay/till/signing'
-import type { RouteDeclaration } from '../../http/index.ts'
-import { agentCard } from './agent-card.ts'
-import { apiCatalog } from './catalogs.ts'
 import { type Site, serviceVersion } from '../../http/describe-route.ts'
 import { documentRoute } from '../../http/document-route.ts'
+import type { RouteDeclaration } from '../../http/index.ts'
+import { nodeServices } from '../../http/node-services.ts'
+import { fullDocumentPath, openapiDocument } from '../openapi/openapi.ts'
+import { agentCard } from './agent-card.ts'
+import { apiCatalog } from './catalogs.ts'
 import { iconSvg } from './icon.ts'
 import { licenseText } from './license-text.ts'
 import { llmsTxt } from './llms-txt.ts'
-import { nodeServices } from '../../http/node-services.ts'
-import { fullDocumentPath, openapiDocument } from '../openapi/openapi.ts'
 import { serviceIndex } from './service-index.ts'
 import { draftManifest, firstPurchase, legacyManifest, type NodeFacts, rootManifest } from './x402-manifest.ts'
 

@@ -1,7 +1,7 @@
 import type { Network } from '@assay/till/chain/network'
 import { checksumAddress } from '@assay/till/kernel/address'
-import type { RouteDeclaration } from '../../http/index.ts'
 import { originOf, priceOf, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
+import type { RouteDeclaration } from '../../http/index.ts'
 
 export type IndexParts = {
   site: Site

@@ -2,8 +2,8 @@ import { maxTimeoutSeconds, type Payees, payeeAddress, toRequirements } from '@a
 import type { Network } from '@assay/till/chain/network'
 import { type Address, checksumAddress } from '@assay/till/kernel/address'
 import { didWeb, type Keyring, keysForIndex } from '@assay/till/signing'
-import { type RouteDeclaration, royaltyBps } from '../../http/index.ts'
 import { exampleUrl, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
+import { type RouteDeclaration, royaltyBps } from '../../http/index.ts'
 import { fieldsOf } from '../../http/json-schema.ts'
 import { offerOf } from './offers.ts'
 

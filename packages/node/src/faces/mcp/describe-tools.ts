@@ -1,5 +1,5 @@
-import type { RouteDeclaration } from '../../http/index.ts'
 import { priceText } from '../../http/describe-route.ts'
+import type { RouteDeclaration } from '../../http/index.ts'
 import { fieldsOf, type JsonSchema, jsonSchemaOf } from '../../http/json-schema.ts'
 
 /** Where an argument of a tool goes in the request. */

@@ -1,6 +1,6 @@
 import { Problem } from '@assay/till/kernel/problem'
-import type { PlainRequest, RouteDeclaration } from '../../http/index.ts'
 import { originOf, type Site } from '../../http/describe-route.ts'
+import type { PlainRequest, RouteDeclaration } from '../../http/index.ts'
 import type { ToolRequest } from './build-request.ts'
 
 export type Caller = { address: string; signal: AbortSignal; requestId: string }

@@ -9,8 +9,8 @@ import {
   McpError,
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { PlainRequest, PlainResponse, RouteDeclaration } from '../../http/index.ts'
 import { originOf, type Site, serviceVersion } from '../../http/describe-route.ts'
+import type { PlainRequest, PlainResponse, RouteDeclaration } from '../../http/index.ts'
 import { buildRequest, type ToolRequest } from './build-request.ts'
 import { describeTools, type Tool } from './describe-tools.ts'
 import { type Caller, innerRequest } from './inner-request.ts'

@@ -1,5 +1,5 @@
-import type { RouteDeclaration } from '../../http/index.ts'
 import { exampleUrl, originOf, priceText, type Site, templateOf } from '../../http/describe-route.ts'
+import type { RouteDeclaration } from '../../http/index.ts'
 
 export type ListedResource = { uri: string; name: string; description: string; mimeType: string }
 export type ResourceTemplate = { uriTemplate: string; name: string; description: string; mimeType: string }

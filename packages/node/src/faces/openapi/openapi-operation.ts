@@ -1,6 +1,6 @@
 import type { Json } from '@assay/till/kernel/canonical-json'
-import type { RouteDeclaration } from '../../http/index.ts'
 import { areaNames, originOf, priceOf, type Site } from '../../http/describe-route.ts'
+import type { RouteDeclaration } from '../../http/index.ts'
 import { fieldsOf, type JsonSchema, jsonSchemaOf } from '../../http/json-schema.ts'
 
 const ref = (path: string): JsonSchema => ({ $ref: `#/components/${path}` })

@@ -1,5 +1,5 @@
-import type { RouteDeclaration } from '../../http/index.ts'
 import { areaNames, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
+import type { RouteDeclaration } from '../../http/index.ts'
 import type { JsonSchema } from '../../http/json-schema.ts'
 import { isMainOperation, operationsInlineMax } from './main-operations.ts'
 import { openapiComponents } from './openapi-components.ts'

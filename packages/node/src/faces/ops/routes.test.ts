@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { send, testDoor } from '../../http/door.fixture.ts'
 import { errorRoutes } from '../../http/error-pages.ts'
 import { createMetrics } from '../../http/metrics.ts'
-import { opsRoutes, type ReadinessCheck } from './routes.ts'
+import type { ReadinessCheck } from '../../http/readiness.ts'
+import { opsRoutes } from './routes.ts'
 
 function doorWith(checks: readonly ReadinessCheck[], metricsPublic = false) {
   const metrics = createMetrics()

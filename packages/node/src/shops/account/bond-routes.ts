@@ -1,12 +1,12 @@
+import { lockBondOf } from '@assay/till/credit/bonds/lock-bond'
+import { askRelease } from '@assay/till/credit/bonds/release-bond'
+import { bondsOf, bondView } from '@assay/till/credit/bonds/store'
 import { type Address, parseAddress } from '@assay/till/kernel/address'
 import { parseUsd } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import { verifySignedRequest } from '@assay/till/proofs'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
-import { lockBondOf } from '@assay/till/credit/bonds/lock-bond'
-import { askRelease } from '@assay/till/credit/bonds/release-bond'
-import { bondsOf, bondView } from '@assay/till/credit/bonds/store'
 
 export type BondRouteDeps = Pick<ShopContext, 'database' | 'clock' | 'ids' | 'proofs' | 'base' | 'polygon'> & {
   releaseDelaySeconds: number

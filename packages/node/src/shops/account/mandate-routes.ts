@@ -1,9 +1,4 @@
 import { mandateIdPattern } from '@assay/till'
-import type { Hex } from '@assay/till/kernel/bytes'
-import { Problem } from '@assay/till/kernel/problem'
-import { type ProvenAccount, verifySignedRequest, verifyStatement } from '@assay/till/proofs'
-import { z } from 'zod'
-import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 import { mandateId, mandateStatement } from '@assay/till/credit/mandates/mandate-statement'
 import { type MandateBody, mandateBody, parseMandate } from '@assay/till/credit/mandates/parse-mandate'
 import {
@@ -15,6 +10,11 @@ import {
   type MandateView,
   revokeMandate,
 } from '@assay/till/credit/mandates/store'
+import type { Hex } from '@assay/till/kernel/bytes'
+import { Problem } from '@assay/till/kernel/problem'
+import { type ProvenAccount, verifySignedRequest, verifyStatement } from '@assay/till/proofs'
+import { z } from 'zod'
+import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 
 export type MandateDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'baseUrl' | 'base'>
 

@@ -1,5 +1,11 @@
 import type { Address } from '@assay/till/kernel/address'
 import { royaltyBps, type Shop, type ShopContext } from '../../http/index.ts'
+import { anchorCheckpoint } from '../../tlog/anchor-checkpoint.ts'
+import { collectCosignatures, logOrigin, logPath, logRoutes, openLog } from '../../tlog/index.ts'
+import { openWitnesses } from '../../tlog/open-witnesses.ts'
+import { findMatched } from '../match/index.ts'
+import { relatedParties } from '../ports.ts'
+import { createMayRead, type SourceDeps } from '../sources/index.ts'
 import { createCitationAttester } from './attest/attester.ts'
 import { foldAttestations } from './attest/fold-attestations.ts'
 import { createHostTurns } from './attest/host-turns.ts'
@@ -7,19 +13,13 @@ import { openPageThreads } from './attest/page-threads-adapter.ts'
 import { attestRoutes } from './attest/routes.ts'
 import { createSnapshots } from './attest/snapshots.ts'
 import { pruneSnapshots } from './attest/store-snapshots.ts'
-import { createMayRead } from '../sources/crawl/may-read.ts'
 import { mayBackRoot } from './creators/adopt-root.ts'
 import type { CreatorDeps } from './creators/deps.ts'
 import { reverseAccruals } from './creators/reverse-accruals.ts'
 import { creatorRoutes } from './creators/routes.ts'
 import { followAllChains, runCreators } from './creators/run-creators.ts'
-import type { SourceDeps } from '../sources/deps.ts'
-import { fundingJobs } from './funding/index.ts'
-import { anchorCheckpoint } from '../../tlog/anchor-checkpoint.ts'
-import { collectCosignatures, logOrigin, logPath, logRoutes, openLog } from '../../tlog/index.ts'
+import { fundingClusters, fundingJobs } from './funding/index.ts'
 import { parseMarketSettings } from './settings.ts'
-import { findMatched } from '../match/find-matched.ts'
-import { openWitnesses } from '../../tlog/open-witnesses.ts'
 
 export type MarketOptions = {
   market?: Record<string, unknown>
@@ -33,6 +33,7 @@ export async function openMarket(
   options: MarketOptions,
 ): Promise<Shop & { jobs: NonNullable<Shop['jobs']>; stop(): Promise<void> }> {
   const { database, clock, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
+  context.ports.offer(relatedParties, fundingClusters)
   const settings = parseMarketSettings(options.market, context.mode === 'demo')
   const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
   const tree = openLog({ database, clock, metrics, keyring, origin })

@@ -8,8 +8,14 @@ import type { Ids } from '@assay/till/kernel/ids'
 import { formatUsd } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Database, Sql, Tx } from '@assay/till/store/database'
-import { type IndexedPage, indexedPage, pageColumns, type StoredPage } from '../sources/pages/indexed-page.ts'
-import { readSourceTerms, type SourceTerms } from '../sources/pages/source-terms.ts'
+import {
+  type IndexedPage,
+  indexedPage,
+  pageColumns,
+  readSourceTerms,
+  type SourceTerms,
+  type StoredPage,
+} from '../sources/pages/index.ts'
 import { lookedFor, makeSnippet } from './make-snippet.ts'
 import type { MatchEngine } from './match-engine.ts'
 import type { Filters } from './match-index.ts'

@@ -1,14 +1,16 @@
 import { checksumAddress } from '@assay/till/kernel/address'
 import { createResponseSigner, didWeb } from '@assay/till/signing'
-import type { Site } from '../../faces/documents/index.ts'
-import type { OpenShop, RouteDeclaration, Shop, ShopContext } from '../../http/index.ts'
+import type { OpenShop, RouteDeclaration, Shop, ShopContext, Site } from '../../http/index.ts'
 import { createDnsResolver, type LoopbackTarget, publicAddresses } from '../../outbound/index.ts'
+import { meshNodes, peerReader } from '../ports.ts'
 import type { MeshDeps } from './deps.ts'
 import { createElsewhere } from './elsewhere.ts'
+import { findMeshNode } from './find-node.ts'
 import { createMeshViews } from './mesh-view.ts'
 import { type NodeAddress, parseNodeAddress } from './node-address.ts'
 import { ownOffers } from './own-offers.ts'
 import { createPeerFetcher, type PeerFetcher } from './peer-fetcher.ts'
+import { createPeerReader } from './peer-reader.ts'
 import { meshRoutes } from './routes.ts'
 import { createRounds } from './run-round.ts'
 import { MeshSettingsError, meshSettings } from './settings.ts'
@@ -42,6 +44,8 @@ export function openMeshShop(options: MeshShopOptions): OpenShop {
     const deps = createMeshDeps(context, options, () => offers)
     const views = createMeshViews(deps)
     const rounds = createRounds(deps, views)
+    context.ports.offer(meshNodes, { find: findMeshNode })
+    context.ports.offer(peerReader, createPeerReader(deps))
     const strangers = createStrangerLimit(context.clock, deps.settings.strangersPerMinute)
     return {
       routes: meshRoutes(deps, views, strangers),

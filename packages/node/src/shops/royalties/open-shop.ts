@@ -1,4 +1,5 @@
 import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import { type OpenShop, royaltyBps } from '../../http/index.ts'
 import {
   createCitationAttester,
   ensureDeployed,
@@ -9,7 +10,6 @@ import {
   parseMarketSettings,
   royaltyTermsFor,
 } from '../sources/index.ts'
-import { type OpenShop, royaltyBps } from '../../http/index.ts'
 import { royaltyRoutes } from './routes.ts'
 
 export type RoyaltiesShopOptions = { recipient: Address; market: Record<string, unknown> }

@@ -6,6 +6,7 @@ import type { Ids } from '@assay/till/kernel/ids'
 import { type Micro, shareOf, splitEqually, splitShare } from '@assay/till/kernel/money'
 import { accounts, type LedgerLine, post } from '@assay/till/ledger'
 import type { Database, Sql, Tx } from '@assay/till/store/database'
+import { jsonAnswer } from '../../http/index.ts'
 import {
   accrueShares,
   appendToLog,
@@ -19,7 +20,6 @@ import {
   type TransparencyLog,
   zeroBytes32,
 } from '../sources/index.ts'
-import { jsonAnswer } from '../../http/index.ts'
 import { findParent, type Parent } from './parents.ts'
 import { findRemittance, insertRemittance, type Remittance } from './store.ts'
 

@@ -2,8 +2,8 @@ import type { ReleaseAnswer } from '@assay/till'
 import { checksumAddress } from '@assay/till/kernel/address'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
-import { proofAfterCommit, withKeys } from '../sources/index.ts'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import { proofAfterCommit, withKeys } from '../sources/index.ts'
 import {
   commitRemittance,
   describeRemittance,

@@ -9,11 +9,11 @@ import {
   publicAddresses,
   type Resolver,
 } from '../../outbound/index.ts'
+import { openMarket } from '../attestations/open-shop.ts'
 import { withDemoZone } from './demo/demo-resolver.ts'
 import { openDemoSites } from './demo/open-demo-sites.ts'
 import { seedDemoSources } from './demo/seed-demo-sources.ts'
 import { type ReadBonds, type SourceDeps, type SourceSettings, usualSettings } from './deps.ts'
-import { openMarket } from '../attestations/open-shop.ts'
 import { sourceRoutes } from './routes.ts'
 import { openSourceJobs } from './source-jobs.ts'
 

@@ -11,9 +11,9 @@ import { readJsonLd } from './page/json-ld.ts'
 import { readPage } from './page/read-page.ts'
 import { normalText } from './page/text-digest.ts'
 import { parseFile, parseMeta, parseTxt } from './proof/parse-proof.ts'
+import { parseCursor } from './register/list-sources.ts'
 import { parseLabels } from './score/evaluate-scores.ts'
 import { parseRankLine } from './score/load-inputs.ts'
-import { parseCursor } from './register/list-sources.ts'
 import { fillText, parsers, worstPieces } from './worst-inputs.fixture.ts'
 
 const pieces = fc.constantFrom(

@@ -6,8 +6,6 @@ import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { SourceDeps } from './deps.ts'
 import { exampleAt, exampleSource, exampleSummary, exampleWallet } from './examples.ts'
-import { contactInput, disputeSchema, domainInput, listSchema, sourceSchema, walletInput } from './schemas.ts'
-import { scoreSources } from './score/score-sources.ts'
 import { changeWallet } from './register/change-wallet.ts'
 import { describeSource } from './register/describe-source.ts'
 import { listSources } from './register/list-sources.ts'
@@ -15,6 +13,8 @@ import { recordDispute } from './register/record-dispute.ts'
 import { type SourceState, sourceStates } from './register/records.ts'
 import { registerSource, requireSource } from './register/register-source.ts'
 import { claimOfWallet, proveWallet, verifySource } from './register/verify-source.ts'
+import { contactInput, disputeSchema, domainInput, listSchema, sourceSchema, walletInput } from './schemas.ts'
+import { scoreSources } from './score/score-sources.ts'
 
 const params = z.strictObject({ domain: domainInput })
 const exampleParams = { domain: 'example.com' }

@@ -1,9 +1,9 @@
 import type { Shop } from '../../http/index.ts'
 import { runCrawler } from './crawl/run-crawler.ts'
 import type { SourceDeps } from './deps.ts'
+import { recheckSources } from './register/settle-contests.ts'
 import { followBonds, refoldAll } from './score/fold-citations.ts'
 import { scoreSources } from './score/score-sources.ts'
-import { recheckSources } from './register/settle-contests.ts'
 import { crawlWantedChannel, scoreWantedChannel, type WorkWatch, watchForWork } from './wait-for-work.ts'
 
 type Jobs = NonNullable<Shop['jobs']>

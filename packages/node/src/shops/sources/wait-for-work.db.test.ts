@@ -1,7 +1,7 @@
 import { createScheduler } from '@assay/till/jobs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openSourceJobs } from './source-jobs.ts'
 import { registerSource } from './register/register-source.ts'
+import { openSourceJobs } from './source-jobs.ts'
 import { openSourceWorld, type SourceWorld } from './sources.fixture.ts'
 import { crawlWantedChannel, watchForWork } from './wait-for-work.ts'
 

@@ -10,9 +10,9 @@ import { readLicence } from './page/licence.ts'
 import { readPage } from './page/read-page.ts'
 import { normalText } from './page/text-digest.ts'
 import { parseFile, parseMeta, parseTxt } from './proof/parse-proof.ts'
+import { parseCursor } from './register/list-sources.ts'
 import { parseLabels } from './score/evaluate-scores.ts'
 import { parseRankLine } from './score/load-inputs.ts'
-import { parseCursor } from './register/list-sources.ts'
 
 const at = 'https://example.com/'
 const bytesOf = (text: string) => Buffer.from(text)

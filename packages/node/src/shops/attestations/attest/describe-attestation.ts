@@ -1,7 +1,7 @@
 import type { Json } from '@assay/till/kernel/canonical-json'
 import type { Sql } from '@assay/till/store/database'
-import { type PayoutView, readPayouts } from '../creators/describe-payout.ts'
 import type { LogProof } from '../../../tlog/index.ts'
+import { type PayoutView, readPayouts } from '../creators/describe-payout.ts'
 import type { AttestDeps } from './deps.ts'
 import { type AnchorView, describeAnchor } from './describe-anchor.ts'
 import type { AttestationRow } from './store.ts'

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import { Problem } from '@assay/till/kernel/problem'
-import type { PageProblem } from '../../sources/page/read-page.ts'
+import type { PageProblem } from '../../sources/page/index.ts'
 import { type FoundQuote, findQuote } from './find-quote.ts'
 import { type CitedPage, type PageTask, readCited } from './read-cited.ts'
 

@@ -1,7 +1,7 @@
 import { type Address, zeroAddress } from '@assay/till/kernel/address'
 import type { Shop, ShopContext } from '../../../http/index.ts'
+import type { SourceDeps } from '../../sources/index.ts'
 import { distributorFor } from '../creators/contracts.ts'
-import type { SourceDeps } from '../../sources/deps.ts'
 import type { MarketSettings } from '../settings.ts'
 import { usualFunding } from './deps.ts'
 import { createFundingWork } from './run-funding.ts'

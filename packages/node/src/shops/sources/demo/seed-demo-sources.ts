@@ -6,9 +6,9 @@ import { runCrawler } from '../crawl/run-crawler.ts'
 import type { SourceDeps } from '../deps.ts'
 import { freshTerms } from '../proof/claim-token.ts'
 import { walletStatement } from '../proof/wallet-statement.ts'
-import { scoreSources } from '../score/score-sources.ts'
 import { registerSource } from '../register/register-source.ts'
 import { claimOfWallet, proveWallet, termsOf, verifySource } from '../register/verify-source.ts'
+import { scoreSources } from '../score/score-sources.ts'
 import type { DemoSites } from './open-demo-sites.ts'
 
 /** The demo's own sites go the way of every source: registered, proven, crawled, scored. Done once for a database. */

@@ -1,0 +1,1 @@
+export { findMatched } from './find-matched.ts'
