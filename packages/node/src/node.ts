@@ -23,6 +23,7 @@ import { openConsoleShop } from './faces/console/index.ts'
 import { bazaarExtension, discoveryRoutes, type NodeFacts } from './faces/documents/index.ts'
 import { mcpRoutes } from './faces/mcp/index.ts'
 import { opsRoutes } from './faces/ops/routes.ts'
+import { openLogFace } from './faces/tlog/open-log-face.ts'
 import {
   createFrontDoor,
   createLog,
@@ -36,15 +37,17 @@ import {
   sheddingLoad,
 } from './http/index.ts'
 import { openAccountShop } from './shops/account/index.ts'
+import { openAttestationsShop } from './shops/attestations/index.ts'
 import { openIdentityShop } from './shops/identity/index.ts'
 import { openIntentsShop } from './shops/intents/index.ts'
+import { openMatchShop } from './shops/match/index.ts'
 import { openMatrixShop } from './shops/matrix/index.ts'
 import { openMeshShop } from './shops/mesh/index.ts'
 import { openOptionsShop } from './shops/options/index.ts'
 import { openRewardsShop } from './shops/rewards/index.ts'
 import { openRoyaltiesShop } from './shops/royalties/index.ts'
 import { openSandboxShop } from './shops/sandbox/index.ts'
-import { openCitationsShop, openMatchShop } from './shops/sources/index.ts'
+import { openSourcesShop } from './shops/sources/index.ts'
 import { openSubscriptionsShop } from './shops/subscriptions/index.ts'
 import { openTokensShop } from './shops/tokens/index.ts'
 
@@ -193,13 +196,16 @@ function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
     }),
     openSubscriptionsShop({ policy: config.subscriptions }),
     openRewardsShop({ policy: config.rewards }),
-    openCitationsShop({
+    openLogFace({ settings: config.citations }),
+    openSourcesShop({
       demoHosts: config.demoHosts,
       dnsServers: config.dnsServers,
       contactEmail: config.contactEmail,
+      bonds: activeBonds,
+    }),
+    openAttestationsShop({
       market: config.citations,
       royalty: { recipient: config.royaltyRecipient, licence: config.contentLicense },
-      bonds: activeBonds,
     }),
     openIdentityShop({ didMethod: config.didMethod, settings: config.identity }),
     openRoyaltiesShop({ recipient: config.royaltyRecipient, market: config.citations }),

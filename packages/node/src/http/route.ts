@@ -16,6 +16,10 @@ import type { z } from 'zod'
 export type RouteDeclaration = {
   /** Stable and unique, such as `sandbox.echo.get`; the ledger and metrics use it. */
   id: string
+  /** What the route can do, under a name that nodes share. Default: the id. */
+  capability?: string
+  /** Free routes that most buyers need: in the short OpenAPI document, as everything that is sold is. */
+  main?: boolean
   /** Decides the base address: A and B live at BASE_URL, C at API_URL; `core` at BASE_URL. */
   area: 'A' | 'B' | 'C' | 'core'
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -29,7 +33,7 @@ export type RouteDeclaration = {
   params?: z.ZodType
   query?: z.ZodType
   body?: z.ZodType
-  /** Media types this route can answer with, the first is the default. JSON alone unless told. */
+  /** Media types this route can answer with, the first is the default. Default: JSON only. */
   representations?: readonly string[]
   /** Shape of the JSON answer. */
   output: z.ZodType
@@ -42,9 +46,9 @@ export type RouteDeclaration = {
   nextBefore?: string
   /** Left out of documents and manifests. */
   hidden?: boolean
-  /** Weight against the caller's rate limit; 1 unless told. */
+  /** Weight against the caller's rate limit; default 1. */
   cost?: number
-  /** Largest body in bytes; 64 KiB unless told. */
+  /** Largest body in bytes; default 64 KiB. */
   bodyBytesMax?: number
   /** Free GET routes whose answer depends on nothing but the URL: the signed answer may be shared this long, at most 5 s. */
   cacheSeconds?: number

@@ -1,6 +1,7 @@
 import type { Address } from '@assay/till/kernel/address'
 import type { Sql } from '@assay/till/store/database'
 import { shopPort } from '../http/index.ts'
+import type { TransparencyLog } from '../tlog/index.ts'
 
 // What shops offer each other, by meaning: the shop that offers a thing and those that use it stay unknown to each other.
 
@@ -64,3 +65,7 @@ export type PublishedDemand = {
 /** Published demand, and how long after a bucket the bonds that count in it stay locked. */
 export type DemandIndex = { demand: PublishedDemand; bondMs: number }
 export const demandIndex = shopPort<DemandIndex>('demand_index')
+
+/** The log of the node, with the keys of those who witness it. */
+export type OpenedLog = { tree: TransparencyLog; witnessKeys(): readonly string[] }
+export const transparencyLog = shopPort<OpenedLog>('transparency_log')

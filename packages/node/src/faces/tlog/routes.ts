@@ -4,6 +4,7 @@ import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { WitnessPeer } from '../../tlog/collect-cosignatures.ts'
+import { logPath } from '../../tlog/log-path.ts'
 import type { TransparencyLog } from '../../tlog/open-log.ts'
 import { newestCheckpoint, readEntries, readTiles } from '../../tlog/store.ts'
 import { parseTilePath, type TilePath } from '../../tlog/tile-path.ts'
@@ -11,7 +12,6 @@ import { hashBytes, tileKey, tileWidth, widthAt } from '../../tlog/tiles.ts'
 
 export type LogRouteDeps = { database: Sql; tree: TransparencyLog; witnesses: readonly WitnessPeer[]; apiUrl: string }
 
-export const logPath = '/v1/log'
 const binary = 'application/octet-stream'
 
 export function logRoutes(deps: LogRouteDeps): RouteDeclaration[] {
@@ -21,6 +21,7 @@ export function logRoutes(deps: LogRouteDeps): RouteDeclaration[] {
 function describeRoute({ database, tree, witnesses, apiUrl }: LogRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'log.describe',
+    capability: 'citations.log.describe',
     area: 'C',
     method: 'GET',
     path: logPath,
@@ -85,6 +86,7 @@ function describeRoute({ database, tree, witnesses, apiUrl }: LogRouteDeps): Rou
 function checkpointRoute({ tree }: LogRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'log.checkpoint',
+    capability: 'citations.log.checkpoint',
     area: 'C',
     method: 'GET',
     path: `${logPath}/checkpoint`,
@@ -114,6 +116,7 @@ const sizeText = z.string().regex(/^(?:0|[1-9][0-9]{0,14})$/, 'must be a size')
 function consistencyRoute({ database, tree }: LogRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'log.consistency',
+    capability: 'citations.log.consistency',
     area: 'C',
     method: 'GET',
     path: `${logPath}/consistency`,
@@ -149,6 +152,7 @@ function tileRoutes(deps: LogRouteDeps): RouteDeclaration[] {
     const segment = z.string().max(8)
     return defineRoute({
       id: `log.tile${index + 1}`,
+      capability: `citations.log.tile${index + 1}`,
       area: 'C',
       method: 'GET',
       path: `${logPath}/tile/:level/${used.map((name) => `:${name}`).join('/')}`,

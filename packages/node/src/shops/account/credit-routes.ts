@@ -28,6 +28,7 @@ function topUpRoute({ base, polygon }: CreditRouteDeps, method: 'GET' | 'POST'):
   const place = method === 'GET' ? 'query' : 'body'
   return defineRoute({
     id: method === 'GET' ? 'credit.topup' : 'credit.topup.post',
+    capability: 'credit.topup',
     area: 'core',
     method,
     path: '/v1/credit/topup',
@@ -124,6 +125,7 @@ function balanceRoute({ database, base, polygon }: CreditRouteDeps): RouteDeclar
   const nothing = { held_micro: '0', bonded_micro: '0', not_final_micro: '0', refundable_micro: '0' }
   return defineRoute({
     id: 'credit.balance',
+    main: true,
     area: 'core',
     method: 'GET',
     path: '/v1/credit/:wallet',

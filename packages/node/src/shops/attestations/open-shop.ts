@@ -1,11 +1,8 @@
 import type { Address } from '@assay/till/kernel/address'
-import { royaltyBps, type Shop, type ShopContext } from '../../http/index.ts'
-import { anchorCheckpoint } from '../../tlog/anchor-checkpoint.ts'
-import { collectCosignatures, logOrigin, logPath, logRoutes, openLog } from '../../tlog/index.ts'
-import { openWitnesses } from '../../tlog/open-witnesses.ts'
+import { type OpenShop, royaltyBps, type Shop, type ShopContext } from '../../http/index.ts'
 import { findMatched } from '../match/index.ts'
-import { relatedParties } from '../ports.ts'
-import { createMayRead, type SourceDeps } from '../sources/index.ts'
+import { type OpenedLog, relatedParties, transparencyLog } from '../ports.ts'
+import { createMayRead, type SourceDeps, sourcesPort } from '../sources/index.ts'
 import { createCitationAttester } from './attest/attester.ts'
 import { foldAttestations } from './attest/fold-attestations.ts'
 import { createHostTurns } from './attest/host-turns.ts'
@@ -21,23 +18,31 @@ import { followAllChains, runCreators } from './creators/run-creators.ts'
 import { fundingClusters, fundingJobs } from './funding/index.ts'
 import { parseMarketSettings } from './settings.ts'
 
-export type MarketOptions = {
+export type AttestationsShopOptions = {
+  /** The JSON of `CITATIONS`, and the terms that every attestation names. */
   market?: Record<string, unknown>
   royalty: { recipient: Address; licence: string }
 }
 
+/** Area C: stamps that pay creators. Nothing can be stamped where no sources are known. */
+export function openAttestationsShop(options: AttestationsShopOptions): OpenShop {
+  return async (context) => {
+    const sources = context.ports.find(sourcesPort)
+    const opened = context.ports.find(transparencyLog)
+    return sources && opened ? openAttestations(context, sources, opened, options) : { routes: [] }
+  }
+}
+
 /** Attestations, the log they are in, and the creators they pay. */
-export async function openMarket(
+async function openAttestations(
   context: ShopContext,
   sources: SourceDeps,
-  options: MarketOptions,
-): Promise<Shop & { jobs: NonNullable<Shop['jobs']>; stop(): Promise<void> }> {
+  { tree, witnessKeys }: OpenedLog,
+  options: AttestationsShopOptions,
+): Promise<Shop> {
   const { database, clock, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
   context.ports.offer(relatedParties, fundingClusters)
   const settings = parseMarketSettings(options.market, context.mode === 'demo')
-  const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
-  const tree = openLog({ database, clock, metrics, keyring, origin })
-  const witnesses = await openWitnesses(context, tree, settings)
   const threads = openPageThreads({ clock, log })
   const attest = {
     database,
@@ -66,7 +71,7 @@ export async function openMarket(
     royalty: { ...options.royalty, bps: royaltyBps },
     settings: settings.attest,
     findMatched: (queryId: string, url: string) => findMatched(database, queryId, url),
-    witnessKeys: () => witnesses.map(({ key }) => key.vkey),
+    witnessKeys,
   }
   const creators: CreatorDeps = {
     database,
@@ -94,7 +99,6 @@ export async function openMarket(
         proofs,
         clock,
       }),
-      ...logRoutes({ database, tree, witnesses, apiUrl }),
     ],
     reversalHooks: [reverseAccruals],
     beforeReconcile: () => followAllChains(creators),
@@ -104,26 +108,9 @@ export async function openMarket(
       { name: 'citations.prune', intervalMs: 86_400_000, work: () => pruneSnapshots(database) },
       { name: 'citations.fold', intervalMs: 5_000, work: () => foldAttestations(sources) },
       {
-        name: 'citations.anchor',
-        intervalMs: settings.anchorMs,
-        work: async () => {
-          for (const { chain, rpc, wallets } of context.payouts()?.chains ?? [])
-            if (wallets && chain.network.caip2 === base.caip2)
-              await anchorCheckpoint({ database, clock, log, tree }, { network: chain.network, chain, rpc, wallets })
-        },
-      },
-      {
         name: 'citations.creators',
         intervalMs: context.mode === 'demo' ? 2_000 : 10_000,
         work: () => runCreators(creators),
-      },
-      {
-        name: 'citations.log',
-        intervalMs: 1_000,
-        work: async () => {
-          await tree.integrate()
-          await collectCosignatures({ database, log, metrics, tree }, witnesses)
-        },
       },
     ],
   }

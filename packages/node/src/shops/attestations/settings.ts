@@ -17,8 +17,6 @@ export type CreatorSettings = {
 export type MarketSettings = {
   attest: AttestSettings
   creators: CreatorSettings
-  anchorMs: number
-  witnesses: readonly { url: string; key: string }[]
   funding: {
     /** How far back the money of a wallet is followed when it is first seen. */
     lookBackMs: number
@@ -53,15 +51,9 @@ const schema = (demo: boolean) =>
       .default(demo ? 5 : 600),
     root_minimum_usd: usd.default(demo ? 1n : 1_000_000n),
     threshold_usd: usd.default(500_000n),
-    anchor_minutes: z
-      .number()
-      .min(0.01)
-      .max(10_080)
-      .default(demo ? 1 : 60),
-    witnesses: z
-      .array(z.strictObject({ url: z.url({ protocol: /^https?$/ }), key: z.string().max(400) }))
-      .max(20)
-      .default([]),
+    // The log's own part, read where the log is opened.
+    anchor_minutes: z.unknown().optional(),
+    witnesses: z.unknown().optional(),
     funding_days: z.number().min(0).max(365).default(7),
     public_funders: z.array(address).max(1_000).default([]),
   })
@@ -88,8 +80,6 @@ export function parseMarketSettings(given: unknown, demo: boolean): MarketSettin
       rootMinimumMicro: data.root_minimum_usd,
       thresholdMicro: data.threshold_usd,
     },
-    anchorMs: data.anchor_minutes * 60_000,
-    witnesses: data.witnesses,
     funding: { lookBackMs: data.funding_days * day, publicFunders: data.public_funders },
   }
 }

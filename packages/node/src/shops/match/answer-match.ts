@@ -20,6 +20,7 @@ import { lookedFor, makeSnippet } from './make-snippet.ts'
 import type { MatchEngine } from './match-engine.ts'
 import type { Filters } from './match-index.ts'
 import type { MatchAnswer, MatchedPage, MatchRequest } from './match-schemas.ts'
+import { matchProblems } from './problems.ts'
 import { type RankedPage, rankPages } from './rank-pages.ts'
 import { readQuery } from './read-query.ts'
 
@@ -44,7 +45,7 @@ export async function answerMatch(deps: MatchDeps, request: MatchRequest, payer:
   const { candidates, corrected } = await gatherCandidates(deps, request.query, filtersOf(request, nowMs), limit)
   const query = readQuery(request.query)
   const ranked = rankPages(candidates, query, { limit, perDomainMax, nowMs })
-  if (ranked.length === 0) throw new Problem('no_match')
+  if (ranked.length === 0) throw new Problem(matchProblems.no_match)
   const terms = await readSourceTerms(deps.database, [...new Set(ranked.map(({ page }) => page.domain))])
   const words = lookedFor(query.terms.keys(), corrected)
   const answer: MatchAnswer = {

@@ -44,6 +44,7 @@ export function statusRoutes(deps: StatusDeps): RouteDeclaration[] {
 function loyaltyRoute({ database, baseUrl, policy }: StatusDeps): RouteDeclaration {
   return defineRoute({
     id: 'rewards.loyalty',
+    main: true,
     area: 'B',
     method: 'GET',
     path: '/loyalty/:wallet',
@@ -115,6 +116,7 @@ function affiliateRoute({ database, baseUrl, policy, base, polygon }: StatusDeps
   const networks = [base.caip2, polygon.caip2]
   return defineRoute({
     id: 'rewards.affiliate',
+    main: true,
     area: 'B',
     method: 'GET',
     path: '/affiliate/:wallet',

@@ -1,15 +1,9 @@
+import { ensureDeployed } from '@assay/till/chain/own-contract'
 import { type Address, checksumAddress } from '@assay/till/kernel/address'
 import { type OpenShop, royaltyBps } from '../../http/index.ts'
-import {
-  createCitationAttester,
-  ensureDeployed,
-  logOrigin,
-  logPath,
-  openLog,
-  openWitnesses,
-  parseMarketSettings,
-  royaltyTermsFor,
-} from '../sources/index.ts'
+import { createCitationAttester, parseMarketSettings } from '../attestations/index.ts'
+import { transparencyLog } from '../ports.ts'
+import { royaltyTermsFor } from './contract.ts'
 import { royaltyRoutes } from './routes.ts'
 
 export type RoyaltiesShopOptions = { recipient: Address; market: Record<string, unknown> }
@@ -17,18 +11,16 @@ export type RoyaltiesShopOptions = { recipient: Address; market: Record<string, 
 /** Area C: the royalty declared in every answer's headers, and a way to remit it. */
 export function openRoyaltiesShop({ recipient, market }: RoyaltiesShopOptions): OpenShop {
   return async (context) => {
-    const { database, clock, ids, metrics, keyring, jws, apiUrl, base, payees } = context
-    const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
+    const { database, clock, ids, keyring, jws, apiUrl, base, payees } = context
+    const opened = context.ports.find(transparencyLog)
+    if (!opened) return { routes: [] }
     const settings = parseMarketSettings(market, context.mode === 'demo')
-    const tree = openLog({ database, clock, metrics, keyring, origin })
-    const witnesses = await openWitnesses(context, tree, settings)
     const terms = royaltyTermsFor(recipient, royaltyBps)
     const routes = royaltyRoutes({
       database,
       clock,
       ids,
-      tree,
-      witnessKeys: () => witnesses.map(({ key }) => key.vkey),
+      ...opened,
       attester: createCitationAttester({ keyring, jws, node: apiUrl, chainId: base.chainId }),
       apiUrl,
       recipient,

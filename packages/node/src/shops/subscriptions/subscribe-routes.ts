@@ -41,6 +41,7 @@ function subscribeRoute(deps: SubscribeDeps, chain: Chain, tier: Tier): RouteDec
   const micro = policy.priceMicro[tier]
   return defineRoute({
     id: `subscriptions.${tier}.${chain.word}`,
+    capability: `equity.subscription.${tier}.${chain.word}`,
     area: 'B',
     method: 'GET',
     path: `${chain.prefix}/matrix/subscribe/${tier}`,

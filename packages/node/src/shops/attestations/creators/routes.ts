@@ -34,6 +34,7 @@ export function creatorRoutes(deps: CreatorRouteDeps): RouteDeclaration[] {
 function showRoute(deps: CreatorRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'creators.show',
+    capability: 'citations.creator.show',
     area: 'C',
     method: 'GET',
     path: '/v1/creators/:wallet',
@@ -55,6 +56,7 @@ const thresholdMicroMax = 1_000_000_000n
 function thresholdRoute(deps: CreatorRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'creators.threshold',
+    capability: 'citations.creator.threshold',
     area: 'C',
     method: 'POST',
     path: '/v1/creators/:wallet/threshold',
