@@ -119,7 +119,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   })
   stops.push(() => listener.drain())
   const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
-  const payees = payeesOf(config, ground)
+  const payees = payeesOf(config)
   let payouts: PayoutDeps | undefined
   const context = await shopContext(config, ports, ground, origins, payees, () => payouts)
   const openedShops = await openShops(context, [...ownShops(config, options.ownShops), ...(options.shops ?? [])], stops)
@@ -268,7 +268,7 @@ function openDoor(
       clock,
       facts: nodeFacts(config, payees),
       ...shops.flatMap(({ page }) => page ?? []).map((page) => ({ page }))[0],
-      ...(config.mode === 'demo' ? { demo: () => demoObject(config, ground.networks, ground.devnets, shops) } : {}),
+      ...(config.mode === 'demo' ? { demo: () => demoObject(config, ground.devnets, shops) } : {}),
     }),
     ...mcpRoutes({ site, routes: () => routes, handle: (request) => door.handle(request) }),
     ...opsRoutes({ checks: readinessChecks(ground, till, shops), metrics, metricsPublic: config.metricsPublic, clock }),

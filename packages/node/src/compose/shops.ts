@@ -9,12 +9,10 @@ import { createShopPorts, type OpenShop, type Shop, type ShopContext } from '../
 import type { Ground, Ports, Stops } from './ground.ts'
 import type { Origins } from './till.ts'
 
-export function payeesOf(config: Config, ground: Ground): Payees {
+export function payeesOf(config: Config): Payees {
   return {
     pay_to: config.payTo,
-    custody: Object.fromEntries(
-      ground.networks.map((network, index) => [network.caip2, config.custody[index] ?? config.payTo]),
-    ),
+    custody: Object.fromEntries(config.networks.map(({ caip2, custody }) => [caip2, custody])),
   }
 }
 
@@ -27,13 +25,13 @@ export async function shopContext(
   payees: Payees,
   payouts: ShopContext['payouts'] = () => undefined,
 ): Promise<ShopContext> {
-  const [base, polygon] = ground.networks
-  if (!base || !polygon) throw new Error('two networks are needed')
+  const [base] = ground.networks
+  if (!base) throw new Error('a network is needed')
   return {
     mode: config.mode,
     ...origins,
     base,
-    polygon,
+    networks: ground.networks,
     chains: ground.chains,
     rpcs: ground.rpcs,
     endpoints: ground.endpoints,

@@ -19,9 +19,9 @@ export type ShopContext = {
   mode: 'demo' | 'production'
   baseUrl: string
   apiUrl: string
-  /** Base and Polygon, or their test networks. */
+  /** Where all that names no other network is sold, and every network the node takes money on, this one first. */
   base: Network
-  polygon: Network
+  networks: readonly Network[]
   chains: ReadonlyMap<string, ChainPort>
   /** Raw reads, by network, and the endpoints behind them where each one's own answer counts. */
   rpcs: ReadonlyMap<string, Rpc>

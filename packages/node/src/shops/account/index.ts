@@ -16,7 +16,7 @@ export function openAccountShop(options: { credit?: unknown; payouts?: unknown }
   return (context) => {
     const credit = createCreditEntitlement({
       ...context,
-      networks: [context.base.caip2, context.polygon.caip2],
+      networks: context.networks.map(({ caip2 }) => caip2),
       provenCaller: (call) => provenCaller(context.proofs, call),
     })
     return {

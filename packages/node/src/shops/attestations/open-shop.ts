@@ -83,7 +83,7 @@ async function openAttestations(
     payees: context.payees,
     payouts: context.payouts,
   }
-  const networks = [base, context.polygon].map((network) => ({
+  const networks = context.networks.map((network) => ({
     network,
     custody: context.payees.custody[network.caip2] as Address,
   }))

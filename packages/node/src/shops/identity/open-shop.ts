@@ -76,7 +76,7 @@ function depsOf(
     baseUrl,
     apiUrl,
     didMethod: options.didMethod,
-    chainIds: [context.base.chainId, context.polygon.chainId],
+    chainIds: context.networks.map(({ chainId }) => chainId),
     issuer: didWeb(new URL(baseUrl).host),
     operator: context.payees.pay_to,
     ports: { ...portsOf(context), ...options.ports },

@@ -97,7 +97,7 @@ export function createMeshDeps(
       ...self,
       baseUrl: new URL(context.baseUrl).origin,
       name: 'Assay',
-      networks: [context.base, context.polygon].map(({ caip2, usdc }) => ({
+      networks: context.networks.map(({ caip2, usdc }) => ({
         network: caip2,
         asset: checksumAddress(usdc.address),
       })),

@@ -3,5 +3,5 @@ import { sandboxRoutes } from './routes.ts'
 
 /** Something cheap to try paying with. */
 export function openSandboxShop(): OpenShop {
-  return ({ clock, base, polygon }) => ({ routes: sandboxRoutes({ clock, networks: [base.caip2, polygon.caip2] }) })
+  return ({ clock, networks }) => ({ routes: sandboxRoutes({ clock, networks: networks.map(({ caip2 }) => caip2) }) })
 }
