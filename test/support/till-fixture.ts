@@ -9,7 +9,7 @@ import { type Config, parseConfig } from '../../packages/node/src/config/load-co
 import { demoUsdcAddress } from '../../packages/node/src/devnet/accounts.ts'
 import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
 import type { OpenShop } from '../../packages/node/src/http/index.ts'
-import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
+import { type NodeOptions, type RunningNode, startNode } from '../../packages/node/src/node.ts'
 import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { type Log, silentLog } from '../../packages/till/src/kernel/log.ts'
@@ -39,7 +39,7 @@ export type FixtureOptions = {
   shops?: readonly OpenShop[]
   jobs?: boolean
   /** Most tests are about the till alone and start faster without the other shops. */
-  ownShops?: 'all' | 'till'
+  ownShops?: NodeOptions['ownShops']
   /** Names and ids of further chains. */
   chains?: Record<string, number>
 }

@@ -34,6 +34,7 @@ import {
   openListener,
   type RouteDeclaration,
   type Shop,
+  settleNextHops,
   sheddingLoad,
 } from './http/index.ts'
 import { openAccountShop } from './shops/account/index.ts'
@@ -72,8 +73,8 @@ export type NodeOptions = {
   devnets?: readonly Devnet[]
   /** Shops beside the node's own. */
   shops?: readonly OpenShop[]
-  /** `till` opens nothing but the till itself, beside the shops given here. */
-  ownShops?: 'all' | 'till'
+  /** Which of the node's own shops open, by name; `till` is the caller's account and the sandbox. */
+  ownShops?: 'all' | 'till' | readonly string[]
   /** False leaves recovery, reconciliation and the shops' jobs to other processes. */
   jobs?: boolean
   /** Puts something between the node and its outside world: fault injection, kill points, recording. */
@@ -178,50 +179,39 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   }
 }
 
-/** One line a shop: taking out the line and the folder leaves a node that still compiles. */
-function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
-  const account = [
-    openAccountShop({ credit: config.credit, payouts: config.payouts }),
-    ...(config.sandbox ? [openSandboxShop()] : []),
-  ]
-  if (which === 'till') return account
-  return [
-    ...account,
-    openTokensShop({ settings: config.tokens }),
-    openMatrixShop({
-      settings: config.matrix,
-      subscriptions: config.subscriptions,
-      licences: config.licences,
-      contact: config.contactEmail,
-    }),
-    openSubscriptionsShop({ policy: config.subscriptions }),
-    openRewardsShop({ policy: config.rewards }),
-    openLogFace({ settings: config.citations }),
-    openSourcesShop({
-      demoHosts: config.demoHosts,
-      dnsServers: config.dnsServers,
-      contactEmail: config.contactEmail,
-      bonds: activeBonds,
-    }),
-    openAttestationsShop({
-      market: config.citations,
-      royalty: { recipient: config.royaltyRecipient, licence: config.contentLicense },
-    }),
-    openIdentityShop({ didMethod: config.didMethod, settings: config.identity }),
-    openRoyaltiesShop({ recipient: config.royaltyRecipient, market: config.citations }),
-    openMatchShop(),
-    openIntentsShop({ settings: config.intents, subscriptions: config.subscriptions, natsUrl: config.natsUrl }),
-    openOptionsShop({ settings: config.options, outbound: config }),
-    openMeshShop({
-      peers: config.meshPeers,
-      settings: config.mesh,
-      demoHosts: config.demoHosts,
-      dnsServers: config.dnsServers,
-      contactEmail: config.contactEmail,
-    }),
-    openConsoleShop({ operators: config.operators }),
-  ]
+/** One line a shop, in the order they open: taking out the line and the folder leaves a node that still works. */
+const shopList: Record<string, (config: Config) => OpenShop> = {
+  account: (config) => openAccountShop({ credit: config.credit, payouts: config.payouts }),
+  sandbox: (config) => (config.sandbox ? openSandboxShop() : () => ({ routes: [] })),
+  tokens: (config) => openTokensShop({ settings: config.tokens }),
+  matrix: ({ matrix, subscriptions, licences, contactEmail }) =>
+    openMatrixShop({ settings: matrix, subscriptions, licences, contact: contactEmail }),
+  subscriptions: (config) => openSubscriptionsShop({ policy: config.subscriptions }),
+  rewards: (config) => openRewardsShop({ policy: config.rewards }),
+  log: (config) => openLogFace({ settings: config.citations }),
+  sources: (config) => openSourcesShop({ ...reachOf(config), bonds: activeBonds }),
+  attestations: ({ citations, royaltyRecipient, contentLicense }) =>
+    openAttestationsShop({ market: citations, royalty: { recipient: royaltyRecipient, licence: contentLicense } }),
+  identity: (config) => openIdentityShop({ didMethod: config.didMethod, settings: config.identity }),
+  royalties: (config) => openRoyaltiesShop({ recipient: config.royaltyRecipient, market: config.citations }),
+  match: () => openMatchShop(),
+  intents: ({ intents, subscriptions, natsUrl }) => openIntentsShop({ settings: intents, subscriptions, natsUrl }),
+  options: (config) => openOptionsShop({ settings: config.options, outbound: config }),
+  mesh: (config) => openMeshShop({ ...reachOf(config), peers: config.meshPeers, settings: config.mesh }),
+  console: (config) => openConsoleShop({ operators: config.operators }),
 }
+
+export const shopNames = Object.keys(shopList)
+
+const tillShops = ['account', 'sandbox']
+
+function ownShops(config: Config, which: NodeOptions['ownShops'] = 'all'): OpenShop[] {
+  const wanted = which === 'all' ? shopNames : which === 'till' ? tillShops : which
+  return Object.entries(shopList).flatMap(([name, open]) => (wanted.includes(name) ? [open(config)] : []))
+}
+
+/** How a shop reaches addresses that others give. */
+const reachOf = ({ demoHosts, dnsServers, contactEmail }: Config) => ({ demoHosts, dnsServers, contactEmail })
 
 function openPorts(config: Config, options: NodeOptions): Ports {
   const clock = options.clock ?? systemClock
@@ -275,6 +265,7 @@ function openDoor(
     ...errorRoutes,
     ...shops.flatMap((shop) => shop.routes),
   )
+  routes.splice(0, routes.length, ...settleNextHops(routes))
   for (const shop of shops) shop.onRoutes?.(routes)
   const door: FrontDoor = createFrontDoor({
     routes,

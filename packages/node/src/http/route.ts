@@ -42,6 +42,8 @@ export type RouteDeclaration = {
   access: FreeAccess | PaidAccess
   /** Path of the route that helps the caller next (X-x402-Next). A template may name the input's params as `:name`. */
   next: string
+  /** In place of `next` where that belongs to a shop which is not open. */
+  nextElse?: string
   /** In place of `next` where that is what the answer makes and nothing was made: with a price, with a refusal. */
   nextBefore?: string
   /** Left out of documents and manifests. */

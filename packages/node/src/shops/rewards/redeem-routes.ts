@@ -223,6 +223,7 @@ function redeemRoute(deps: RedeemRouteDeps): RouteDeclaration {
       },
     },
     next: '/v1/subscriptions/plans',
+    nextElse: '/',
     cost: 2,
     access: { kind: 'free', handle: async (input) => jsonAnswer(await redeem(deps, redeemBody.parse(input.body))) },
   })
