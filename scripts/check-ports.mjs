@@ -38,13 +38,15 @@ const nodeExceptions = {
   'devnet/http-server.ts': { network: 'the JSON-RPC listener of the embedded chain' },
   'outbound/exchange-adapter.ts': { network: 'the socket of the safe fetcher' },
   'outbound/dns/udp-resolver-adapter.ts': { network: 'the resolver of the safe fetcher' },
-  'matrix/ingest/official-outbound.ts': { network: 'reads which resolvers the machine has; asks none of them itself' },
-  'matrix/ingest/ftp-adapter.ts': { network: 'the FTP adapter to publishers', timer: 'its limit' },
-  'citations/log/witness-adapter.ts': { network: 'the adapter to witnesses of the log', timer: 'its limit' },
-  'citations/log/repair/log-files-adapter.ts': { network: 'reads copies of the log for a repair', timer: 'its limit' },
-  'citations/log/monitor/http-adapter.ts': { network: 'the requests of a log monitor', timer: 'their limit' },
-  'citations/demo/open-demo-sites.ts': { network: 'the loopback sites of the demo' },
-  'market/intents/demo/agent-adapter.ts': { network: 'the buyers of the demo, over loopback', timer: 'their limit' },
+  'shops/matrix/ingest/official-outbound.ts': {
+    network: 'reads which resolvers the machine has; asks none of them itself',
+  },
+  'shops/matrix/ingest/ftp-adapter.ts': { network: 'the FTP adapter to publishers', timer: 'its limit' },
+  'tlog/witness-adapter.ts': { network: 'the adapter to witnesses of the log', timer: 'its limit' },
+  'tlog/repair/log-files-adapter.ts': { network: 'reads copies of the log for a repair', timer: 'its limit' },
+  'tlog/monitor/http-adapter.ts': { network: 'the requests of a log monitor', timer: 'their limit' },
+  'shops/sources/demo/open-demo-sites.ts': { network: 'the loopback sites of the demo' },
+  'shops/intents/demo/agent-adapter.ts': { network: 'the buyers of the demo, over loopback', timer: 'their limit' },
 }
 
 const sdkExceptions = {

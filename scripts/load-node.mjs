@@ -7,6 +7,8 @@ import { pathToFileURL } from 'node:url'
 import { root } from './install-if-missing.mjs'
 
 const source = join(root, 'packages', 'node', 'src')
+/** Our own packages are joined too; those of others stay where they are. */
+const ownPackages = { '@assay/till': join(root, 'packages', 'till', 'src') }
 const cache = join(root, 'node_modules', '.cache', 'assay')
 
 /** Gives the module `main.ts`, joined where that can be done and as it stands otherwise. */
@@ -24,7 +26,7 @@ export async function loadNode() {
 }
 
 async function joinedFolder() {
-  const folder = join(cache, stateOf(source))
+  const folder = join(cache, stateOf([source, ...Object.values(ownPackages)]))
   if (existsSync(join(folder, 'main.mjs'))) {
     utimesSync(folder, new Date(), new Date())
     return folder
@@ -43,6 +45,7 @@ async function joinedFolder() {
     platform: 'node',
     target: 'node20',
     packages: 'external',
+    alias: ownPackages,
     logLevel: 'silent',
     plugins: [ownAddresses],
   })
@@ -79,9 +82,10 @@ const ownAddresses = {
 }
 
 /** Changes with every file that is added, removed or written. */
-function stateOf(folder) {
-  const hash = createHash('sha256').update(process.version).update(folder)
-  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+function stateOf(folders) {
+  const hash = createHash('sha256').update(process.version)
+  const entries = folders.flatMap((folder) => readdirSync(folder, { withFileTypes: true, recursive: true }))
+  for (const entry of entries) {
     if (!entry.isFile()) continue
     const path = join(entry.parentPath ?? entry.path, entry.name)
     const { mtimeMs, size } = statSync(path)

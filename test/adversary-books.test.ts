@@ -143,7 +143,7 @@ test('plain transfers from a contract, two in one transaction, go to review once
 })
 
 test('dust beside a larger transfer in one transaction was booked twice, which stopped payouts', async () => {
-  const custody = given.till.node.config.custody[0] as `0x${string}`
+  const custody = given.till.node.config.networks[0]?.custody as `0x${string}`
   const raised = await alarmsRaised(given, async () => {
     await transferTogether([
       [custody, 1_000n],
@@ -157,7 +157,7 @@ test('dust beside a larger transfer in one transaction was booked twice, which s
 })
 
 test('dust that the operator moved between PAY_TO and CUSTODY was booked twice', async () => {
-  const custody = given.till.node.config.custody[0] as `0x${string}`
+  const custody = given.till.node.config.networks[0]?.custody as `0x${string}`
   const raised = await alarmsRaised(given, async () => {
     await transferPlainly(given.till.base, privateKeyToAccount(demoAccount('operator').privateKey), custody, 7n)
     for (let round = 0; round < 3; round += 1) await given.work()

@@ -82,7 +82,7 @@ test('a nonce used in a final block while its payment settles is answered at onc
   const { till } = given
   const toUs = await till.newBuyer()
   const credited = await given.sign(toUs, small)
-  const custody = till.node.config.custody[0] as `0x${string}`
+  const custody = till.node.config.networks[0]?.custody as `0x${string}`
   given.whileSettling(async () => {
     await carryAuthorization(till.base, await signAgain(till.base, toUs, credited, { to: custody, value: 1_499n }))
     await given.pass(1)

@@ -6,7 +6,7 @@ import { clients, usdcAbi, usdcBalance } from '../packages/node/src/devnet/test-
 import { citationStatement } from '../packages/node/src/shops/attestations/attest/agent-statement.ts'
 import { readCreatorBooks } from '../packages/node/src/shops/attestations/creators/check-books.ts'
 import { distributorAt } from '../packages/node/src/shops/attestations/creators/distributor.fixture.ts'
-import { royaltyAbi } from '../packages/node/src/shops/sources/index.ts'
+import { royaltyAbi } from '../packages/node/src/shops/royalties/contract.ts'
 import { leafHash } from '../packages/node/src/tlog/merkle.ts'
 import { hashRanges } from '../packages/node/src/tlog/tiles.ts'
 import {

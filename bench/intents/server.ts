@@ -2,11 +2,10 @@ import { mkdir } from 'node:fs/promises'
 import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import type { OpenShop } from '../../packages/node/src/http/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
-import { createIntentDeps } from '../../packages/node/src/shops/intents/index.ts'
-import { openMarketShop } from '../../packages/node/src/shops/intents/open-market.ts'
+import { fundingClusters } from '../../packages/node/src/shops/attestations/index.ts'
+import { createIntentDeps, openIntentsShop } from '../../packages/node/src/shops/intents/index.ts'
 import { newestSeq, publishEvents } from '../../packages/node/src/shops/intents/store.ts'
 import { tickEvent } from '../../packages/node/src/shops/intents/tick-event.ts'
-import { fundingClusters } from '../../packages/node/src/shops/sources/index.ts'
 import { openStreamSubscriptions, openSubscriptionsShop } from '../../packages/node/src/shops/subscriptions/index.ts'
 import { activeBonds } from '../../packages/till/src/credit/bonds/index.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
@@ -67,7 +66,7 @@ const config = parseConfig({
 const node = await startNode(config, {
   ownShops: 'till',
   jobs: false,
-  shops: [openSubscriptionsShop(), openMarketShop({ intents }), driver],
+  shops: [openSubscriptionsShop(), openIntentsShop({ settings: intents }), driver],
 })
 setInterval(() => {
   memoryMax = Math.max(memoryMax, process.memoryUsage().rss)

@@ -11,13 +11,17 @@ export const targets = [
   },
   {
     name: 'judge',
-    mutate: [`${node}/tokens/judge/*.ts`, `${node}/tokens/policy-id.ts`, `!${node}/tokens/judge/*.{test,fixture}.ts`],
-    tests: [`${node}/tokens/judge`],
+    mutate: [
+      `${node}/shops/tokens/judge/*.ts`,
+      `${node}/shops/tokens/policy-id.ts`,
+      `!${node}/shops/tokens/judge/*.{test,fixture}.ts`,
+    ],
+    tests: [`${node}/shops/tokens/judge`],
   },
   {
     name: 'options',
-    mutate: [`${node}/market/options/domain/*.ts`, `!${node}/market/options/domain/*.test.ts`],
-    tests: [`${node}/market/options/domain`],
+    mutate: [`${node}/shops/options/domain/*.ts`, `!${node}/shops/options/domain/*.test.ts`],
+    tests: [`${node}/shops/options/domain`],
   },
   {
     name: 'ledger',

@@ -9,10 +9,10 @@ const balanceOf = async (till: TillFixture, address: string): Promise<bigint> =>
 
 /** What moved on chain against what the books say moved, since the last look, at both of our addresses. */
 export async function createMoneyCheck(till: TillFixture) {
-  const { payTo, custody } = till.node.config
+  const { payTo, networks } = till.node.config
   const wallets = [
     ['pay_to', payTo],
-    ['custody', custody[0] ?? payTo],
+    ['custody', networks[0]?.custody ?? payTo],
   ] as const
   const look = () =>
     Promise.all(

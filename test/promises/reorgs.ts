@@ -81,7 +81,7 @@ async function liveInHouse(count: number, living: Living): Promise<void> {
     env: { EXPOSURE_CAP_USD: String(capMicro / 1_000_000n), PAYOUTS: '{"minimum_usd":"0.000001"}' },
   })
   try {
-    const custody = till.node.config.custody[0] as Address
+    const custody = till.node.config.networks[0]?.custody as Address
     // Enough of other people's money to pay everybody out of it, if somebody were to.
     await till.base.control.fund(custody, { microUsdc: temptationMicro, wei: 0n })
     till.base.control.setFinalityLag(depthMax + 1)

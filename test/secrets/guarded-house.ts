@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { getAddress } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
 import { parseConfig } from '../../packages/node/src/config/load-config.ts'
+import { demoUsdcAddress } from '../../packages/node/src/devnet/accounts.ts'
 import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
 import { createLog, type RouteDeclaration } from '../../packages/node/src/http/index.ts'
 import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
@@ -30,6 +32,8 @@ import {
 import { ladenFaults } from './laden-faults.ts'
 import { createOddShop, type OddShop } from './odd-shop.ts'
 import { createWatch, type Watch } from './watch.ts'
+
+const furtherChain = 42_161
 
 /** A node with every shop and a canary in every secret, and one beside it whose facilitator is a hosted one. */
 export type GuardedHouse = {
@@ -141,7 +145,7 @@ async function openOutside(canaries: Canaries, closing: (() => Promise<unknown>)
   const chains: Devnet[] = []
   const providers: KeyedProvider[] = []
   const urls: string[] = []
-  for (const chainId of [8453, 137]) {
+  for (const chainId of [8453, 137, furtherChain]) {
     const chain = await startDevnet({ chainId, ...ports })
     closing.push(() => chain.stop())
     await chain.control.fund(canaries.settler.address.toLowerCase() as Address, { microUsdc: 0n, wei: 10n ** 20n })
@@ -167,7 +171,17 @@ async function openOutside(canaries: Canaries, closing: (() => Promise<unknown>)
     providers,
     facilitator,
     hook,
-    rpcEnv: { BASE_RPC_URLS: urls[0] ?? '', POLYGON_RPC_URLS: urls[1] ?? '' },
+    rpcEnv: {
+      BASE_RPC_URLS: urls[0] ?? '',
+      POLYGON_RPC_URLS: urls[1] ?? '',
+      CHAINS: JSON.stringify({
+        further: {
+          chain_id: furtherChain,
+          rpc_urls: (urls[2] ?? '').split(','),
+          usdc: getAddress(demoUsdcAddress(furtherChain)),
+        },
+      }),
+    },
     natsEnv: nats ? { NATS_URL: nats.url.replace('://', `://${user}:${password}@`) } : {},
   }
 }

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { demoMover } from '../../packages/node/src/devnet/index.ts'
+import { openLogFace } from '../../packages/node/src/faces/tlog/open-log-face.ts'
 import type { OpenShop, RouteDeclaration, Shop } from '../../packages/node/src/http/index.ts'
-import { openMarket } from '../../packages/node/src/shops/attestations/open-shop.ts'
+import { fundingClusters, openAttestationsShop } from '../../packages/node/src/shops/attestations/index.ts'
 import { openIntents } from '../../packages/node/src/shops/intents/index.ts'
 import { openRewardsShop } from '../../packages/node/src/shops/rewards/index.ts'
 import { usualSettings } from '../../packages/node/src/shops/sources/deps.ts'
-import { fundingClusters } from '../../packages/node/src/shops/sources/index.ts'
+import { sourcesPort } from '../../packages/node/src/shops/sources/index.ts'
 import { sourceRoutes } from '../../packages/node/src/shops/sources/routes.ts'
 import { openSubscriptionsShop } from '../../packages/node/src/shops/subscriptions/index.ts'
 import { activeBonds } from '../../packages/till/src/credit/bonds/index.ts'
@@ -25,7 +26,7 @@ export function simulationShops(seed: string): OpenShop[] {
     openSubscriptionsShop(),
     openRewardsShop(),
     ...(has(seed, 'exchange') ? [openSteadyExchange(expirySeconds)] : []),
-    ...(has(seed, 'citations') ? [citationsShop] : []),
+    ...(has(seed, 'citations') ? [logFace, sourcesShop, attestationsShop] : []),
     ...(has(seed, 'stream') ? [streamShop] : []),
   ]
 }
@@ -43,8 +44,15 @@ const atLeisure = (shop: Shop): Shop => ({
   jobs: (shop.jobs ?? []).map((job) => ({ ...job, intervalMs: Math.max(job.intervalMs, jobMs) })),
 })
 
-/** Stamps, their log and the creators they pay; pages come from a web of the simulation's own. */
-const citationsShop: OpenShop = async (context) => {
+const leisurely =
+  (open: OpenShop): OpenShop =>
+  async (context) =>
+    atLeisure(await open(context))
+
+const logFace = leisurely(openLogFace({ settings: { anchor_minutes: 30 } }))
+
+/** Pages come from a web of the simulation's own. */
+const sourcesShop: OpenShop = (context) => {
   const { database, clock, rng, ids, log, metrics, proofs, jws, apiUrl, base } = context
   const sources = {
     ...{ database, clock, rng, ids, log, metrics, proofs, jws, apiUrl, base },
@@ -54,8 +62,13 @@ const citationsShop: OpenShop = async (context) => {
     domains: { ownHosts: new Set<string>(), demoHosts: new Set<string>(sites.map(({ host }) => host)) },
     settings: usualSettings,
   }
-  const market = await openMarket(context, sources, {
-    // What takes weeks elsewhere ends within a run: held shares, and those that nobody claims.
+  context.ports.offer(sourcesPort, sources)
+  return { routes: sourceRoutes(sources) }
+}
+
+/** Stamps and the creators they pay. What takes weeks elsewhere ends within a run: held shares, and those that nobody claims. */
+const attestationsShop = leisurely((context) =>
+  openAttestationsShop({
     market: {
       root_seconds: 15,
       root_minimum_usd: '0.001',
@@ -63,14 +76,12 @@ const citationsShop: OpenShop = async (context) => {
       wait_days: 0.006,
       release_days: 0,
       challenge_days: 0.002,
-      anchor_minutes: 30,
       funding_days: 0,
     },
     moverKey: demoMover.privateKey,
     royalty: { recipient: context.payees.pay_to, licence: 'LicenseRef-Assay-1.0' },
-  })
-  return atLeisure({ ...market, routes: [...sourceRoutes(sources), ...market.routes] })
-}
+  })(context),
+)
 
 const streamShop: OpenShop = async (context) => {
   const { shop } = await openIntents(context, {

@@ -161,7 +161,7 @@ async function keepProcesses(ground: ProcessGround) {
   }
   return {
     payTo: config.payTo,
-    custody: config.custody[0] as Address,
+    custody: config.networks[0]?.custody as Address,
     lives: () => running.map(({ life }) => life).filter(({ alive }) => alive),
     turnTo: (given: number) => {
       turn = given

@@ -12,7 +12,6 @@ import type { OpenShop } from '../../packages/node/src/http/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
 import { openTokensShop } from '../../packages/node/src/shops/tokens/index.ts'
 import { knownNetworks } from '../../packages/till/src/chain/network.ts'
-import { openMandatesShop } from '../../packages/till/src/credit/mandates/index.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { startTestServer } from '../../packages/till/src/store/testing.ts'
 
@@ -67,7 +66,7 @@ export async function startProductionNode(chains: readonly [Devnet, Devnet]): Pr
   const node = await startNode(config, {
     log: silentLog,
     ownShops: 'till',
-    shops: [tokensOnYoungChain(config.tokens), openMandatesShop(), openConsoleShop({ operators: [] })],
+    shops: [tokensOnYoungChain(config.tokens), openConsoleShop({ operators: [] })],
   })
   return {
     address: node.address,

@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Hex, toHex } from 'viem'
+import { getAddress, type Hex, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
 import { type Config, parseConfig } from '../../packages/node/src/config/load-config.ts'
+import { demoUsdcAddress } from '../../packages/node/src/devnet/accounts.ts'
 import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
 import type { OpenShop } from '../../packages/node/src/http/index.ts'
-import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
+import { type NodeOptions, type RunningNode, startNode } from '../../packages/node/src/node.ts'
 import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { type Log, silentLog } from '../../packages/till/src/kernel/log.ts'
@@ -20,6 +21,8 @@ export type TillFixture = {
   node: RunningNode
   base: Devnet
   polygon: Devnet
+  /** Chains beside these two, as asked for. */
+  further: readonly Devnet[]
   db: TestDatabase
   /** A new wallet with test USDC and nothing else. */
   newBuyer(microUsdc?: bigint): Promise<PrivateKeyAccount>
@@ -36,7 +39,9 @@ export type FixtureOptions = {
   shops?: readonly OpenShop[]
   jobs?: boolean
   /** Most tests are about the till alone and start faster without the other shops. */
-  ownShops?: 'all' | 'till'
+  ownShops?: NodeOptions['ownShops']
+  /** Names and ids of further chains. */
+  chains?: Record<string, number>
 }
 
 /** A whole node on a real database and real chains, in this process, with everything in memory or thrown away after. */
@@ -45,11 +50,15 @@ export async function openTill(options: FixtureOptions = {}): Promise<TillFixtur
   const ports = { clock: systemClock, log: silentLog }
   const base = await startDevnet({ chainId: 8453, port: 0, ...ports })
   const polygon = await startDevnet({ chainId: 137, port: 0, ...ports })
+  const further = await Promise.all(
+    Object.values(options.chains ?? {}).map((chainId) => startDevnet({ chainId, port: 0, ...ports })),
+  )
+  const devnets = [base, polygon, ...further]
   const home = await mkdtemp(join(tmpdir(), 'assay-till-'))
   const nodes: RunningNode[] = []
   const start = async (given: FixtureOptions) => {
-    const node = await startNode(configFor(db, base, polygon, home, given.env), {
-      devnets: [base, polygon],
+    const node = await startNode(configFor(db, devnets, home, { ...chainsIn(options.chains, further), ...given.env }), {
+      devnets,
       log: given.log ?? silentLog,
       ...(given.clock === undefined ? {} : { clock: given.clock }),
       ...(given.intercept === undefined ? {} : { intercept: given.intercept }),
@@ -64,27 +73,35 @@ export async function openTill(options: FixtureOptions = {}): Promise<TillFixtur
     node: await start(options),
     base,
     polygon,
+    further,
     db,
     newBuyer: async (microUsdc = 10_000_000n) => {
       const account = privateKeyToAccount(generatePrivateKey())
       const address = account.address.toLowerCase() as Address
-      for (const devnet of [base, polygon]) await devnet.control.fund(address, { microUsdc, wei: 0n })
+      for (const devnet of devnets) await devnet.control.fund(address, { microUsdc, wei: 0n })
       return account
     },
     startAnother: (given = {}) => start(given),
     close: async () => {
       for (const node of nodes) await node.stop()
-      await Promise.all([base.stop(), polygon.stop()])
+      await Promise.all(devnets.map((devnet) => devnet.stop()))
       await db.close()
       await rm(home, { recursive: true, force: true })
     },
   }
 }
 
+function chainsIn(chains: FixtureOptions['chains'] = {}, devnets: readonly Devnet[]): Record<string, string> {
+  const entries = Object.entries(chains).map(([name, chain_id], index) => {
+    const rpc_urls = [devnets[index]?.url ?? '']
+    return [name, { chain_id, rpc_urls, usdc: getAddress(demoUsdcAddress(chain_id)) }]
+  })
+  return entries.length === 0 ? {} : { CHAINS: JSON.stringify(Object.fromEntries(entries)) }
+}
+
 function configFor(
   db: TestDatabase,
-  base: Devnet,
-  polygon: Devnet,
+  [base, polygon]: readonly Devnet[],
   home: string,
   env: Record<string, string> = {},
 ): Config {
@@ -92,8 +109,8 @@ function configFor(
     PORT: '0',
     ASSAY_HOME: home,
     DATABASE_URL: db.databaseUrl,
-    BASE_RPC_URLS: base.url ?? '',
-    POLYGON_RPC_URLS: polygon.url ?? '',
+    BASE_RPC_URLS: base?.url ?? '',
+    POLYGON_RPC_URLS: polygon?.url ?? '',
     LOG_LEVEL: 'silent',
     // Demo data cost seconds of work that few tests need.
     MATRIX: '{"demo":"off"}',

@@ -59,21 +59,23 @@ export {
 export { addSeed, findPeer, parseNodeAddress } from './shops/mesh/index.ts'
 export {
   admitSource,
-  createWitness,
   decideDispute,
   disputeStates,
   evaluateScores,
   listDisputes,
   loadRanks,
   loadSeeds,
-  type NoteKey,
-  parseMarketSettings,
-  parseNoteKey,
   refuseSource,
-  type SeenTree,
-  type WitnessStore,
 } from './shops/sources/index.ts'
 export { listSubscriptions } from './shops/subscriptions/index.ts'
+export {
+  createWitness,
+  type NoteKey,
+  parseLogSettings,
+  parseNoteKey,
+  type SeenTree,
+  type WitnessStore,
+} from './tlog/index.ts'
 export {
   newestCheckpoint,
   openLogCopy,

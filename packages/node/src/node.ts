@@ -1,6 +1,5 @@
 import type { PaidRoute, Payees } from '@assay/till'
-import { activeBonds, openBondsShop } from '@assay/till/credit/bonds'
-import { openMandates, openMandatesShop } from '@assay/till/credit/mandates'
+import { activeBonds } from '@assay/till/credit/bonds'
 import { checksumAddress } from '@assay/till/kernel/address'
 import type { Json } from '@assay/till/kernel/canonical-json'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
@@ -21,7 +20,10 @@ import { type Origins, openTill, type Till } from './compose/till.ts'
 import type { Config } from './config/load-config.ts'
 import type { Devnet } from './devnet/index.ts'
 import { openConsoleShop } from './faces/console/index.ts'
-import { bazaarExtension, discoveryRoutes, mcpRoutes, type NodeFacts } from './faces/documents/index.ts'
+import { bazaarExtension, discoveryRoutes, type NodeFacts } from './faces/documents/index.ts'
+import { mcpRoutes } from './faces/mcp/index.ts'
+import { opsRoutes } from './faces/ops/routes.ts'
+import { openLogFace } from './faces/tlog/open-log-face.ts'
 import {
   type Announcements,
   createFrontDoor,
@@ -31,19 +33,23 @@ import {
   type FrontDoor,
   type OpenShop,
   openListener,
-  opsRoutes,
   type RouteDeclaration,
   type Shop,
+  settleNextHops,
   sheddingLoad,
 } from './http/index.ts'
-import { openTillShop } from './shops/account/index.ts'
+import { openAccountShop } from './shops/account/index.ts'
+import { openAttestationsShop } from './shops/attestations/index.ts'
 import { openIdentityShop } from './shops/identity/index.ts'
-import { openMarketShop } from './shops/intents/open-market.ts'
+import { openIntentsShop } from './shops/intents/index.ts'
+import { openMatchShop } from './shops/match/index.ts'
 import { openMatrixShop } from './shops/matrix/index.ts'
-import { createPeerLogs, createPeerReader, findMeshNode, openMeshShop } from './shops/mesh/index.ts'
+import { openMeshShop } from './shops/mesh/index.ts'
+import { openOptionsShop } from './shops/options/index.ts'
 import { openRewardsShop } from './shops/rewards/index.ts'
 import { openRoyaltiesShop } from './shops/royalties/index.ts'
-import { fundingClusters, openCitationsShop, openMatchShop } from './shops/sources/index.ts'
+import { openSandboxShop } from './shops/sandbox/index.ts'
+import { openSourcesShop } from './shops/sources/index.ts'
 import { openSubscriptionsShop } from './shops/subscriptions/index.ts'
 import { openTokensShop } from './shops/tokens/index.ts'
 
@@ -68,8 +74,8 @@ export type NodeOptions = {
   devnets?: readonly Devnet[]
   /** Shops beside the node's own. */
   shops?: readonly OpenShop[]
-  /** `till` opens nothing but the till itself, beside the shops given here. */
-  ownShops?: 'all' | 'till'
+  /** Which of the node's own shops open, by name; `till` is the caller's account and the sandbox. */
+  ownShops?: 'all' | 'till' | readonly string[]
   /** False leaves recovery, reconciliation and the shops' jobs to other processes. */
   jobs?: boolean
   /** Puts something between the node and its outside world: fault injection, kill points, recording. */
@@ -115,7 +121,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   })
   stops.push(() => listener.drain())
   const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
-  const payees = payeesOf(config, ground)
+  const payees = payeesOf(config)
   let payouts: PayoutDeps | undefined
   const context = await shopContext(config, ports, ground, origins, payees, () => payouts)
   const openedShops = await openShops(context, [...ownShops(config, options.ownShops), ...(options.shops ?? [])], stops)
@@ -174,59 +180,43 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   }
 }
 
-/** One line a shop: taking out the line and the folder leaves a node that still compiles. */
-function ownShops(config: Config, which: 'all' | 'till' = 'all'): OpenShop[] {
-  const till = openTillShop({ sandbox: config.sandbox, credit: config.credit, payouts: config.payouts })
-  if (which === 'till') return [till]
-  const mesh = {
-    peers: config.meshPeers,
-    settings: config.mesh,
-    demoHosts: config.demoHosts,
-    dnsServers: config.dnsServers,
-    contactEmail: config.contactEmail,
-  }
-  return [
-    till,
-    openTokensShop({ settings: config.tokens }),
-    openMatrixShop({
-      settings: config.matrix,
-      subscriptions: config.subscriptions,
-      licences: config.licences,
-      contact: config.contactEmail,
+/** One line a shop, in the order they open: taking out the line and the folder leaves a node that still works. */
+const shopList: Record<string, (config: Config) => OpenShop> = {
+  account: (config) => openAccountShop({ credit: config.credit, payouts: config.payouts }),
+  sandbox: (config) => (config.sandbox ? openSandboxShop() : () => ({ routes: [] })),
+  tokens: (config) => openTokensShop({ settings: config.tokens }),
+  matrix: ({ matrix, subscriptions, licences, contactEmail }) =>
+    openMatrixShop({ settings: matrix, subscriptions, licences, contact: contactEmail }),
+  subscriptions: (config) => openSubscriptionsShop({ policy: config.subscriptions }),
+  rewards: (config) => openRewardsShop({ policy: config.rewards }),
+  mesh: (config) => openMeshShop({ ...reachOf(config), peers: config.meshPeers, settings: config.mesh }),
+  log: (config) => openLogFace({ settings: config.citations }),
+  sources: (config) => openSourcesShop({ ...reachOf(config), bonds: activeBonds }),
+  attestations: ({ citations, moverKey, royaltyRecipient, contentLicense }) =>
+    openAttestationsShop({
+      market: citations,
+      moverKey,
+      royalty: { recipient: royaltyRecipient, licence: contentLicense },
     }),
-    openSubscriptionsShop({ policy: config.subscriptions }),
-    openRewardsShop({ policy: config.rewards }),
-    openCitationsShop({
-      demoHosts: config.demoHosts,
-      dnsServers: config.dnsServers,
-      contactEmail: config.contactEmail,
-      market: config.citations,
-      moverKey: config.moverKey,
-      royalty: { recipient: config.royaltyRecipient, licence: config.contentLicense },
-      bonds: activeBonds,
-      peers: (context) => createPeerLogs(context, mesh),
-    }),
-    openIdentityShop({
-      didMethod: config.didMethod,
-      settings: config.identity,
-      ports: { mandates: openMandates, fundingClusters, meshNodes: { find: findMeshNode } },
-    }),
-    openMandatesShop(),
-    openBondsShop({ policy: config.credit }),
-    openRoyaltiesShop({ recipient: config.royaltyRecipient, market: config.citations }),
-    openMatchShop(),
-    openMarketShop({
-      intents: config.intents,
-      subscriptions: config.subscriptions,
-      natsUrl: config.natsUrl,
-      options: config.options,
-      outbound: config,
-      peers: (context) => createPeerReader(context, mesh),
-    }),
-    openMeshShop(mesh),
-    openConsoleShop({ operators: config.operators }),
-  ]
+  identity: (config) => openIdentityShop({ didMethod: config.didMethod, settings: config.identity }),
+  royalties: (config) => openRoyaltiesShop({ recipient: config.royaltyRecipient, market: config.citations }),
+  match: () => openMatchShop(),
+  intents: ({ intents, subscriptions, natsUrl }) => openIntentsShop({ settings: intents, subscriptions, natsUrl }),
+  options: (config) => openOptionsShop({ settings: config.options, outbound: config }),
+  console: (config) => openConsoleShop({ operators: config.operators }),
 }
+
+export const shopNames = Object.keys(shopList)
+
+const tillShops = ['account', 'sandbox']
+
+function ownShops(config: Config, which: NodeOptions['ownShops'] = 'all'): OpenShop[] {
+  const wanted = which === 'all' ? shopNames : which === 'till' ? tillShops : which
+  return Object.entries(shopList).flatMap(([name, open]) => (wanted.includes(name) ? [open(config)] : []))
+}
+
+/** How a shop reaches addresses that others give. */
+const reachOf = ({ demoHosts, dnsServers, contactEmail }: Config) => ({ demoHosts, dnsServers, contactEmail })
 
 function openPorts(config: Config, options: NodeOptions): Ports {
   const clock = options.clock ?? systemClock
@@ -273,13 +263,14 @@ function openDoor(
       clock,
       facts: nodeFacts(config, payees),
       ...shops.flatMap(({ page }) => page ?? []).map((page) => ({ page }))[0],
-      ...(config.mode === 'demo' ? { demo: () => demoObject(config, ground.networks, ground.devnets, shops) } : {}),
+      ...(config.mode === 'demo' ? { demo: () => demoObject(config, ground.devnets, shops) } : {}),
     }),
     ...mcpRoutes({ site, routes: () => routes, handle: (request) => door.handle(request) }),
     ...opsRoutes({ checks: readinessChecks(ground, till, shops), metrics, metricsPublic: config.metricsPublic, clock }),
     ...errorRoutes,
     ...shops.flatMap((shop) => shop.routes),
   )
+  routes.splice(0, routes.length, ...settleNextHops(routes))
   const announced = () => Object.assign({}, ...shops.map((shop) => shop.announces?.() ?? {})) as Announcements
   for (const shop of shops) shop.onRoutes?.(routes, announced)
   const door: FrontDoor = createFrontDoor({

@@ -6,8 +6,8 @@ export type ResponseSignatureInput = {
   inner: string
 }
 
-const memberPattern = /^([a-z*][a-z0-9_.*-]{0,63})=\(([^()]*)\)((?:;[a-z]+=(?:[0-9]{1,15}|"[^"\\]*"))*)$/
-const paramPattern = /;([a-z]+)=(?:([0-9]{1,15})|"([^"\\]*)")/g
+const memberPattern = /^([a-z*][a-z0-9_.*-]{0,63})=\(([^()]*)\)((?:;[a-z]+=(?:0|[1-9][0-9]{0,14}|"[^"\\]*"))*)$/
+const paramPattern = /;([a-z]+)=(?:(0|[1-9][0-9]{0,14})|"([^"\\]*)")/g
 const componentPattern = /^"[@a-z0-9-]{1,64}"(?:;req)?$/
 const headerCharsMax = 8_192
 

@@ -93,10 +93,10 @@ const expired: WorkPath = {
 const anchor: WorkPath = {
   name: 'anchoring',
   house: 'shops',
-  jobs: ['citations.anchor'],
+  jobs: ['log.anchor'],
   owe: async (desk) => {
     await cite(desk)
-    await desk.run('citations.log')
+    await desk.run('log.integrate')
     const size = (await rowOf<{ size: bigint }>(desk, 'select max(size) as size from log_checkpoint', []))?.size
     if (!size) throw new Error('the log has no head')
     const sent = () =>

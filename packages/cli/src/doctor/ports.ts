@@ -5,9 +5,9 @@ import { type Check, fail, ok, skipped } from './check.ts'
 /** Each port the node will listen at: free, or held by a node that already runs. */
 export async function checkPorts(config: Config): Promise<Check[]> {
   const checks = [await checkDoor(config)]
-  const bringsChains = config.mode === 'demo' && config.rpcUrls.every((urls) => urls.length === 0)
+  const bringsChains = config.mode === 'demo' && config.networks.every(({ rpcUrls }) => rpcUrls.length === 0)
   if (!bringsChains) return checks
-  for (const [index, port] of config.devnetPorts.entries())
+  for (const [index, port] of config.networks.map(({ devnetPort }) => devnetPort).entries())
     checks.push(await checkChain(port, config.networks[index]?.chainId ?? 0))
   return checks
 }

@@ -7,9 +7,7 @@ type Node = typeof import('@assay/node')
 /** What only a production node needs: chains to read, a key to sign with. */
 export async function checkProduction(_node: Node, config: Config): Promise<Check[]> {
   const checks = await Promise.all(
-    config.networks.flatMap((network, index) =>
-      (config.rpcUrls[index] ?? []).map((url) => checkRpc(url, network.caip2, network.chainId)),
-    ),
+    config.networks.flatMap(({ rpcUrls, caip2, chainId }) => rpcUrls.map((url) => checkRpc(url, caip2, chainId))),
   )
   return [
     ...checks,

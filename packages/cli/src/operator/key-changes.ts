@@ -65,7 +65,7 @@ export function keyChangeDeps(
     clock: node.systemClock,
     rng: node.systemRng,
     keyring,
-    identity: { node: nodeName(config, options.node), chainId: config.networks[0].chainId, operator: address },
+    identity: { node: nodeName(config, options.node), chainId: config.networks[0]?.chainId ?? 0, operator: address },
     wallet: { address, signTypedData: (data) => account.signTypedData(data) },
     ...fileOption(config, keyring.purpose),
   }

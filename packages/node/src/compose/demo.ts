@@ -1,25 +1,19 @@
-import type { Network } from '@assay/till/chain'
 import { checksumAddress } from '@assay/till/kernel/address'
 import type { Config } from '../config/load-config.ts'
-import { demoAccounts } from '../devnet/accounts.ts'
+import { demoAccounts, demoUsdcAddress } from '../devnet/accounts.ts'
 import type { Devnet } from '../devnet/index.ts'
 import type { Shop } from '../http/index.ts'
 
 const shownRoles = new Set(['operator', 'buyer', 'creator', 'affiliate'])
 
 /** The `demo` object of the index: all that a script or a newcomer needs to buy at once. Its keys are worthless elsewhere. */
-export function demoObject(
-  config: Config,
-  networks: readonly Network[],
-  devnets: readonly Devnet[],
-  shops: readonly Shop[],
-) {
+export function demoObject(config: Config, devnets: readonly Devnet[], shops: readonly Shop[]) {
   return {
     synthetic: true,
-    chains: networks.map((network, index) => ({
+    chains: config.networks.map((network, index) => ({
       network: network.caip2,
-      rpc: devnets[index]?.url ?? withoutKey(config.rpcUrls[index]?.[0]),
-      usdc: checksumAddress(network.usdc.address),
+      rpc: devnets[index]?.url ?? withoutKey(network.rpcUrls[0]),
+      usdc: checksumAddress(demoUsdcAddress(network.chainId)),
     })),
     accounts: demoAccounts
       .filter((account) => shownRoles.has(account.role))

@@ -23,7 +23,7 @@ import type { Database } from '@assay/till/store/database'
 import { type DetectDeps, detectRestore } from '@assay/till/store/detect-restore'
 import { ensureInstance } from '@assay/till/store/instance'
 import { openStore, type Store } from '@assay/till/store/open-store'
-import { type Config, ConfigError } from '../config/load-config.ts'
+import { type Config, ConfigError, type ConfiguredNetwork } from '../config/load-config.ts'
 import { demoUsdcAddress } from '../devnet/accounts.ts'
 import type { Devnet } from '../devnet/index.ts'
 import type { PrometheusMetrics, Shop } from '../http/index.ts'
@@ -89,9 +89,9 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
   const devnets = options.devnets ?? (await startDevnets(config, ports, stops))
   const networks = config.mode === 'demo' ? config.networks.map(withDemoAsset) : config.networks
   const endpoints = new Map(
-    networks.map((network, index) => [
+    networks.map((network) => [
       network.caip2,
-      endpointsOf(config, devnets, index).map((endpoint) => options.intercept.rpc?.(endpoint) ?? endpoint),
+      endpointsOf(network, devnets).map((endpoint) => options.intercept.rpc?.(endpoint) ?? endpoint),
     ]),
   )
   const rpcs = new Map([...endpoints].map(([caip2, list]) => [caip2, createRpc(list)]))
@@ -169,31 +169,31 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
 }
 
 /** Who is paid where, as the instance row names it. */
-export function instancePayees({ networks, payTo, custody }: Config): Record<string, string> {
+export function instancePayees({ networks, payTo }: Config): Record<string, string> {
   return Object.fromEntries(
-    networks.flatMap((network, index) => [
-      [`pay_to ${network.caip2}`, payTo],
-      [`custody ${network.caip2}`, custody[index] ?? ''],
+    networks.flatMap(({ caip2, custody }) => [
+      [`pay_to ${caip2}`, payTo],
+      [`custody ${caip2}`, custody],
     ]),
   )
 }
 
 /** The demo chains carry the real chain ids, so their dollars must be at addresses of their own. */
-function withDemoAsset(network: Network): Network {
+function withDemoAsset(network: ConfiguredNetwork): ConfiguredNetwork {
   return { ...network, usdc: { ...network.usdc, address: demoUsdcAddress(network.chainId) } }
 }
 
 async function startDevnets(config: Config, ports: Ports, stops: Stops): Promise<Devnet[]> {
-  const joins = config.rpcUrls.every((urls) => urls.length > 0)
+  const joins = config.networks.every(({ rpcUrls }) => rpcUrls.length > 0)
   if (config.mode === 'production' || joins) return []
   // Loaded here and nowhere else: production carries no embedded chain.
   const { startDevnet } = await import('../devnet/index.ts')
   return Promise.all(
-    config.networks.map(async (network, index) => {
+    config.networks.map(async (network) => {
       const devnet = await startDevnet({
         chainId: network.chainId,
         folder: join(config.home, 'chains', String(network.chainId)),
-        port: config.devnetPorts[index] ?? 0,
+        port: network.devnetPort,
         clock: ports.clock,
         log: ports.log,
       })
@@ -203,9 +203,9 @@ async function startDevnets(config: Config, ports: Ports, stops: Stops): Promise
   )
 }
 
-function endpointsOf(config: Config, devnets: readonly Devnet[], index: number): RpcEndpoint[] {
-  const devnet = devnets[index]
-  return devnet ? [inProcess(devnet)] : (config.rpcUrls[index] ?? []).map(httpEndpoint)
+function endpointsOf({ chainId, rpcUrls }: ConfiguredNetwork, devnets: readonly Devnet[]): RpcEndpoint[] {
+  const devnet = devnets.find((one) => one.chainId === chainId)
+  return devnet ? [inProcess(devnet)] : rpcUrls.map(httpEndpoint)
 }
 
 function inProcess(devnet: Devnet): RpcEndpoint {

@@ -5,16 +5,14 @@ import { createNonceIssuer, loadSharedSecret, type ProofDeps } from '@assay/till
 import { createJwsSigner, didKeyUrl, type Keyring, verifyJws } from '@assay/till/signing'
 import { claimNonce } from '@assay/till/store/nonce-claims'
 import type { Config } from '../config/load-config.ts'
-import type { OpenShop, Shop, ShopContext } from '../http/index.ts'
+import { createShopPorts, type OpenShop, type Shop, type ShopContext } from '../http/index.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
 import type { Origins } from './till.ts'
 
-export function payeesOf(config: Config, ground: Ground): Payees {
+export function payeesOf(config: Config): Payees {
   return {
     pay_to: config.payTo,
-    custody: Object.fromEntries(
-      ground.networks.map((network, index) => [network.caip2, config.custody[index] ?? config.payTo]),
-    ),
+    custody: Object.fromEntries(config.networks.map(({ caip2, custody }) => [caip2, custody])),
   }
 }
 
@@ -27,19 +25,20 @@ export async function shopContext(
   payees: Payees,
   payouts: ShopContext['payouts'] = () => undefined,
 ): Promise<ShopContext> {
-  const [base, polygon] = ground.networks
-  if (!base || !polygon) throw new Error('two networks are needed')
+  const [base] = ground.networks
+  if (!base) throw new Error('a network is needed')
   return {
     mode: config.mode,
     ...origins,
     base,
-    polygon,
+    networks: ground.networks,
     chains: ground.chains,
     rpcs: ground.rpcs,
     endpoints: ground.endpoints,
     home: config.home,
     payees,
     payouts,
+    ports: createShopPorts(),
     database: ground.store.database,
     keyring: ground.keyring,
     logKeyring: ground.logKeyring,

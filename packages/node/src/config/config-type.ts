@@ -4,6 +4,14 @@ import type { Hex } from '@assay/till/kernel/bytes'
 import type { Micro } from '@assay/till/kernel/money'
 import type { LoopbackTarget } from '../outbound/index.ts'
 
+export type ConfiguredNetwork = Network & {
+  rpcUrls: readonly string[]
+  /** Keeps what is owed to others on this chain. */
+  custody: Address
+  /** Of the embedded chain, in demo mode. */
+  devnetPort: number
+}
+
 /** Everything the operator can set. Parsed once; all problems are reported together. */
 export type Config = {
   mode: 'demo' | 'production'
@@ -14,12 +22,9 @@ export type Config = {
   /** Past the transaction pooler that `databaseUrl` names. */
   databaseUrlDirect: string | undefined
   databasePort: number
-  devnetPorts: readonly [number, number]
-  /** Base first, then Polygon, main or test networks. Demo chains replace the assets. */
-  networks: readonly [Network, Network]
-  rpcUrls: readonly [readonly string[], readonly string[]]
+  /** The first is where all that names no other network is sold. Demo chains replace the assets. */
+  networks: readonly ConfiguredNetwork[]
   payTo: Address
-  custody: readonly [Address, Address]
   baseUrl: string | undefined
   apiUrl: string | undefined
   signingKeyFile: string | undefined

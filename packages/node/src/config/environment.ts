@@ -47,12 +47,13 @@ export const environmentSchema = z.object({
   DATABASE_PORT: port.default(0),
   DEVNET_PORTS: z
     .string()
-    .regex(/^\d{1,5},\d{1,5}$/, 'must be two ports such as 8545,8546')
-    .transform((text) => text.split(',').map(Number) as [number, number])
+    .regex(/^\d{1,5}(,\d{1,5})+$/, 'must be ports such as 8545,8546, one for each chain')
+    .transform((text) => text.split(',').map(Number))
     .default([8545, 8546]),
   NETWORKS: z.enum(['main', 'test'], 'must be main or test').default('main'),
   BASE_RPC_URLS: urlList.default([]),
   POLYGON_RPC_URLS: urlList.default([]),
+  CHAINS: jsonObject.optional(),
   PAY_TO: checksummed.optional(),
   CUSTODY: z.string().optional(),
   BASE_URL: z.string().optional(),

@@ -43,9 +43,9 @@ test('nothing set is a demo node with its own chains and database', () => {
     mode: 'demo',
     port: 4020,
     host: '127.0.0.1',
-    devnetPorts: [8545, 8546],
     sandbox: true,
   })
+  expect(config.networks.map(({ devnetPort }) => devnetPort)).toEqual([8545, 8546])
   expect(config.payTo).toBe(demoAccount('operator').address)
 })
 
@@ -57,7 +57,7 @@ test('a complete production configuration is accepted, with the sandbox off', ()
     facilitator: { kind: 'cdp' },
     baseUrl: 'https://node.example',
   })
-  expect(config.rpcUrls[0]).toHaveLength(2)
+  expect(config.networks[0]?.rpcUrls).toHaveLength(2)
 })
 
 test('all problems are reported together, and no secret among them', () => {
@@ -136,7 +136,10 @@ test('custody may differ per chain, and settlement keys may come from a file', a
     SETTLER_KEYS_FILE: file,
     CUSTODY: `eip155:8453=${address('b')},eip155:137=${address('c')}`,
   })
-  expect(config.custody).toEqual([address('b').toLowerCase(), address('c').toLowerCase()])
+  expect(config.networks.map(({ custody }) => custody)).toEqual([
+    address('b').toLowerCase(),
+    address('c').toLowerCase(),
+  ])
   expect(config.settlerKeys).toHaveLength(2)
   await rm(folder, { recursive: true })
 })

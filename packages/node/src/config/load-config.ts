@@ -3,22 +3,20 @@ import { parseAddress, zeroAddress } from '@assay/till/kernel/address'
 import { demoAccounts } from '../devnet/accounts.ts'
 import type { Config } from './config-type.ts'
 import { type Environment, environmentSchema } from './environment.ts'
-import { halfJoined, weakInProduction } from './unfit.ts'
+import { configuredNetworks } from './networks.ts'
+import { checkDemoJoin, checkProduction } from './validate.ts'
 import {
   checkOrigin,
-  checkUrls,
   custodyKeys,
-  custodyPair,
   demoHosts,
   dnsServers,
   facilitatorChoice,
   factoryList,
   moverKey,
-  networkPair,
   settlerKeys,
 } from './values.ts'
 
-export type { Config, FacilitatorChoice } from './config-type.ts'
+export type { Config, ConfiguredNetwork, FacilitatorChoice } from './config-type.ts'
 export { environmentSchema } from './environment.ts'
 
 /** Stops the start. The message lists every problem, one a line. */
@@ -44,8 +42,8 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
   const problems: string[] = []
   const config = toConfig(parsed.data, problems)
-  if (config.mode === 'production') problems.push(...weakInProduction(parsed.data, config))
-  else problems.push(...halfJoined(config))
+  if (config.mode === 'production') problems.push(...checkProduction(parsed.data, config))
+  else problems.push(...checkDemoJoin(config))
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
@@ -54,7 +52,6 @@ function toConfig(env: Environment, problems: string[]): Config {
   const demo = env.ASSAY_MODE === 'demo'
   const demoAddress = (role: string) => demoAccounts.find((account) => account.role === role)?.address ?? zeroAddress
   const payTo = parseAddress(env.PAY_TO) ?? (demo ? demoAddress('operator') : zeroAddress)
-  const networks = networkPair(env.NETWORKS)
   const keys = { settlers: settlerKeys(env, demo, problems), custody: custodyKeys(env, demo, problems) }
   return {
     mode: env.ASSAY_MODE,
@@ -64,14 +61,8 @@ function toConfig(env: Environment, problems: string[]): Config {
     databaseUrl: env.DATABASE_URL,
     databaseUrlDirect: env.DATABASE_URL_DIRECT,
     databasePort: env.DATABASE_PORT,
-    devnetPorts: env.DEVNET_PORTS,
-    networks,
-    rpcUrls: [
-      checkUrls('BASE_RPC_URLS', env.BASE_RPC_URLS, problems),
-      checkUrls('POLYGON_RPC_URLS', env.POLYGON_RPC_URLS, problems),
-    ],
+    networks: configuredNetworks(env, demo ? demoAddress('custody') : zeroAddress, problems),
     payTo,
-    custody: custodyPair(env.CUSTODY, networks, demo ? demoAddress('custody') : zeroAddress, problems),
     baseUrl: checkOrigin('BASE_URL', env.BASE_URL, problems),
     apiUrl: checkOrigin('API_URL', env.API_URL, problems),
     signingKeyFile: env.SIGNING_KEY_FILE,

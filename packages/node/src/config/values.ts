@@ -1,16 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { knownNetworks, type Network } from '@assay/till/chain'
-import { type Address, hasChecksum, parseAddress, zeroAddress } from '@assay/till/kernel/address'
+import { type Address, parseAddress } from '@assay/till/kernel/address'
 import { type Hex, isHex } from '@assay/till/kernel/bytes'
 import { demoAccounts, demoMover } from '../devnet/accounts.ts'
 import { type LoopbackTarget, parseIp, parseLoopbackHosts } from '../outbound/index.ts'
 import type { FacilitatorChoice } from './config-type.ts'
 import type { Environment } from './environment.ts'
-
-export function networkPair(choice: 'main' | 'test'): [Network, Network] {
-  const pick = (chainId: number) => knownNetworks.find((network) => network.chainId === chainId) as Network
-  return choice === 'main' ? [pick(8453), pick(137)] : [pick(84532), pick(80002)]
-}
 
 export function checkUrls(name: string, urls: readonly string[], problems: string[]): readonly string[] {
   for (const url of urls)
@@ -32,25 +26,6 @@ export function checkOrigin(name: string, value: string | undefined, problems: s
   )
     problems.push(`${name}: must be an origin such as https://api.example.org, without path`)
   return origin?.origin
-}
-
-/** One address for both chains, or `eip155:8453=0x…,eip155:137=0x…`. */
-export function custodyPair(
-  value: string | undefined,
-  networks: readonly [Network, Network],
-  fallback: Address,
-  problems: string[],
-): [Address, Address] {
-  if (value === undefined) return [fallback, fallback]
-  const entries = value.includes('=')
-    ? new Map(value.split(',').map((part) => part.split('=').map((side) => side.trim()) as [string, string]))
-    : new Map(networks.map((network) => [network.caip2, value]))
-  return networks.map((network) => {
-    const text = entries.get(network.caip2)
-    if (text === undefined || !hasChecksum(text))
-      problems.push(`CUSTODY: needs an address with its EIP-55 checksum for ${network.caip2}`)
-    return parseAddress(text) ?? zeroAddress
-  }) as [Address, Address]
 }
 
 export function facilitatorChoice(env: Environment, problems: string[]): FacilitatorChoice {

@@ -1,5 +1,5 @@
 import { formatUsd } from '@assay/till/kernel/money'
-import type { RouteDeclaration } from './index.ts'
+import type { RouteDeclaration } from './route.ts'
 
 /** The names every document uses, set once. */
 export type Site = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineRoute, type RouteDeclaration } from './index.ts'
+import { defineRoute, type RouteDeclaration } from './route.ts'
 
 export type DocumentRoute = {
   id: string
@@ -10,6 +10,7 @@ export type DocumentRoute = {
   /** Asked for once all routes are known. */
   next?: string | (() => string)
   hidden?: boolean
+  main?: boolean
   headers?: Record<string, string>
   exampleOutput: unknown
   /** `authority` is the name of this node that was asked, one of those configured. */
@@ -37,6 +38,7 @@ export function documentRoute(document: DocumentRoute): RouteDeclaration {
     },
     cacheSeconds: 5,
     ...(document.hidden ? { hidden: true } : {}),
+    ...(document.main ? { main: true } : {}),
     access: {
       kind: 'free',
       handle: async (_input, call) => ({

@@ -1,5 +1,4 @@
-import { Problem, type ProblemCode } from '@assay/till/kernel/problem'
-import { problemTable } from '@assay/till/kernel/problem-table'
+import { findProblem, knownProblems, Problem, type ProblemKind } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { jsonAnswer } from './json-answer.ts'
 import { defineRoute, type RouteDeclaration } from './route.ts'
@@ -12,12 +11,9 @@ const errorSchema = z.strictObject({
   hint: z.string(),
 })
 
-function pageOf(code: ProblemCode) {
-  const { title, status, retryable, hint } = problemTable[code]
-  return { code, title, status, retryable, hint }
-}
+const pageOf = ({ code, title, status, retryable, hint }: ProblemKind) => ({ code, title, status, retryable, hint })
 
-const isCode = (code: string): code is ProblemCode => Object.hasOwn(problemTable, code)
+const example = pageOf(new Problem('payment_required').kind)
 
 /** Where the `type` of every problem resolves. */
 export const errorRoutes: readonly RouteDeclaration[] = [
@@ -28,31 +24,32 @@ export const errorRoutes: readonly RouteDeclaration[] = [
     path: '/errors',
     summary: 'Every problem this node can answer with',
     output: z.strictObject({ data: z.array(errorSchema), next_cursor: z.null() }),
-    example: { output: { data: [pageOf('payment_required')], next_cursor: null } },
+    example: { output: { data: [example], next_cursor: null } },
     next: '/',
     cacheSeconds: 5,
     access: {
       kind: 'free',
-      handle: async () =>
-        jsonAnswer({ data: (Object.keys(problemTable) as ProblemCode[]).map(pageOf), next_cursor: null }),
+      handle: async () => jsonAnswer({ data: knownProblems().map(pageOf), next_cursor: null }),
     },
   }),
   defineRoute({
     id: 'errors.get',
+    capability: 'errors',
     area: 'core',
     method: 'GET',
     path: '/errors/:code',
     summary: 'What one problem code means and what to do about it',
     params: z.strictObject({ code: z.string().max(64) }),
     output: errorSchema,
-    example: { params: { code: 'payment_required' }, output: pageOf('payment_required') },
+    example: { params: { code: 'payment_required' }, output: example },
     next: '/errors',
     cacheSeconds: 5,
     access: {
       kind: 'free',
       handle: async ({ params }) => {
-        if (!isCode(params.code)) throw new Problem('not_found', { detail: 'There is no such problem code.' })
-        return jsonAnswer(pageOf(params.code))
+        const kind = findProblem(params.code)
+        if (!kind) throw new Problem('not_found', { detail: 'There is no such problem code.' })
+        return jsonAnswer(pageOf(kind))
       },
     },
   }),

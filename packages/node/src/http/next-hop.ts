@@ -41,3 +41,13 @@ export function nextHopOf(declaration: RouteDeclaration): NextHop {
     return hop
   }
 }
+
+/** Routes whose next hop belongs to a shop that is not open lead elsewhere. */
+export function settleNextHops(routes: readonly RouteDeclaration[]): RouteDeclaration[] {
+  const paths = new Set(routes.map(({ path }) => path.replace(/:[^/]+/g, ':')))
+  return routes.map((route) => {
+    const { nextElse } = route
+    if (nextElse === undefined || paths.has(route.next.replace(/:[^/]+/g, ':'))) return route
+    return { ...route, next: nextElse }
+  })
+}

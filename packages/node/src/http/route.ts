@@ -16,6 +16,10 @@ import type { z } from 'zod'
 export type RouteDeclaration = {
   /** Stable and unique, such as `sandbox.echo.get`; the ledger and metrics use it. */
   id: string
+  /** What the route can do, under a name that nodes share. Default: the id. */
+  capability?: string
+  /** Free routes that most buyers need: in the short OpenAPI document, as everything that is sold is. */
+  main?: boolean
   /** Decides the base address: A and B live at BASE_URL, C at API_URL; `core` at BASE_URL. */
   area: 'A' | 'B' | 'C' | 'core'
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -31,7 +35,7 @@ export type RouteDeclaration = {
   body?: z.ZodType
   /** `text`: the schema gets the body as UTF-8 text, whatever media type it names. Default: JSON. */
   bodyFormat?: 'json' | 'text'
-  /** Media types this route can answer with, the first is the default. JSON alone unless told. */
+  /** Media types this route can answer with, the first is the default. Default: JSON only. */
   representations?: readonly string[]
   /** Shape of the JSON answer. */
   output: z.ZodType
@@ -40,13 +44,15 @@ export type RouteDeclaration = {
   access: FreeAccess | PaidAccess
   /** Path of the route that helps the caller next (X-x402-Next). A template may name the input's params as `:name`. */
   next: string
+  /** In place of `next` where that belongs to a shop which is not open. */
+  nextElse?: string
   /** In place of `next` where that is what the answer makes and nothing was made: with a price, with a refusal. */
   nextBefore?: string
   /** Left out of documents and manifests. */
   hidden?: boolean
-  /** Weight against the caller's rate limit; 1 unless told. */
+  /** Weight against the caller's rate limit; default 1. */
   cost?: number
-  /** Largest body in bytes; 64 KiB unless told. */
+  /** Largest body in bytes; default 64 KiB. */
   bodyBytesMax?: number
   /** Free GET routes whose answer depends on nothing but the URL: the signed answer may be shared this long, at most 5 s. */
   cacheSeconds?: number

@@ -11,17 +11,18 @@ import type { PayoutDeps } from '@assay/till/payouts'
 import type { ProofDeps } from '@assay/till/proofs'
 import type { Keyring } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
-import type { ReadinessCheck } from '../faces/ops/routes.ts'
+import type { ReadinessCheck } from './readiness.ts'
 import type { RouteDeclaration } from './route.ts'
+import type { ShopPorts } from './shop-ports.ts'
 
 /** What a shop is given: the floors below it, opened and wired. */
 export type ShopContext = {
   mode: 'demo' | 'production'
   baseUrl: string
   apiUrl: string
-  /** Base and Polygon, or their test networks. */
+  /** Where all that names no other network is sold, and every network the node takes money on, this one first. */
   base: Network
-  polygon: Network
+  networks: readonly Network[]
   chains: ReadonlyMap<string, ChainPort>
   /** Raw reads, by network, and the endpoints behind them where each one's own answer counts. */
   rpcs: ReadonlyMap<string, Rpc>
@@ -31,6 +32,8 @@ export type ShopContext = {
   payees: Payees
   /** How money leaves custody, once the till is open; undefined in a process that does no jobs. */
   payouts(): PayoutDeps | undefined
+  /** What shops offer each other. */
+  ports: ShopPorts
   database: Database
   keyring: Keyring
   /** Signs the heads of the log and nothing else. */

@@ -2,7 +2,7 @@ import { type ChainPort, type Rpc, type RpcLog, searchLogs } from '@assay/till/c
 import { fromHex, type Hex } from '@assay/till/kernel/bytes'
 import type { Database } from '@assay/till/store/database'
 import { decodeFunctionData, keccak256, stringToHex } from 'viem'
-import { logAnchorAbi, logAnchorContract } from '../shops/attestations/creators/contracts.ts'
+import { logAnchorAbi, logAnchorContract } from './anchor-contract.ts'
 import type { OutsideHead, OutsideSource } from './outside-heads.ts'
 
 export type AnchoredDeps = { database: Database; chain: ChainPort; rpc: Rpc; origin: string }

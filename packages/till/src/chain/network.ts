@@ -88,3 +88,21 @@ export const knownNetworks: readonly Network[] = [
     multicall3: multicall3Address,
   },
 ]
+
+type NetworkFacts = Pick<Network, 'chainId' | 'name' | 'usdc'> & Partial<Network>
+
+/** A chain that is not in the list: the facts that differ, and cautious figures for the others. */
+export function defineNetwork(facts: NetworkFacts): Network {
+  return {
+    testnet: false,
+    priorityFeeWeiMin: 1_000_000n,
+    priorityFeeWeiMax: 2_000_000_000n,
+    maxFeeWeiMax: 20_000_000_000n,
+    transactionGasMax: 16_777_216n,
+    nativeUsdMax: 10_000n,
+    blockSecondsTypical: 2,
+    multicall3: multicall3Address,
+    ...facts,
+    caip2: `eip155:${facts.chainId}`,
+  }
+}

@@ -1,8 +1,7 @@
 import type { ChainTransfer } from '../chain/index.ts'
 import { transfersOfNonce } from '../ledger/index.ts'
-import { dustMicro } from '../recovery/record-transfers.ts'
-import { sendersWithClaims } from '../recovery/store-reconcile.ts'
 import type { Sql } from '../store/database.ts'
+import { dustMicro, sendersWithClaims } from './dust.ts'
 import type { OtherUse } from './settle-payment.ts'
 
 /** Why a claim failed whose nonce was used for something else, in a final block. */

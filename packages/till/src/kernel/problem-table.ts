@@ -1,4 +1,4 @@
-/** Every error the node can answer with. docs/errors.md is compared with this table by a test. */
+/** The problems of the till and of the front door; shops define their own. A test compares all of them with docs/errors.md. */
 type Row = { status: number; title: string; retryable: boolean; hint: string }
 
 const row = (status: number, retryable: boolean, title: string, hint: string): Row => ({
@@ -165,12 +165,6 @@ export const problemTable = {
     'Too many failed settlements today',
     'Nothing was charged. Payments of this wallet or route are taken again tomorrow.',
   ),
-  allowance_required: row(
-    412,
-    false,
-    'A Permit2 allowance is missing',
-    'Use EIP-3009 (transferWithAuthorization); Permit2 is not needed for USDC.',
-  ),
   refund_due: row(
     503,
     true,
@@ -178,12 +172,6 @@ export const problemTable = {
     'The amount is on your credit with this node; see status_url.',
   ),
   // --- subscriptions, passes, points, credit ---
-  fair_use: row(
-    429,
-    true,
-    'The fair-use limit of this subscription is reached',
-    'Wait for Retry-After seconds, or pay for the call; the limits are in GET /v1/subscriptions/plans.',
-  ),
   call_in_flight: row(
     503,
     true,
@@ -196,24 +184,6 @@ export const problemTable = {
     'This Idempotency-Key belongs to another request',
     'Use one key per call, and the same one on each of its retries.',
   ),
-  redemption_conflict: row(
-    409,
-    false,
-    'This nonce was used for another redemption',
-    'Get a fresh nonce from GET /redeem/info and sign again.',
-  ),
-  redemption_expired: row(
-    410,
-    false,
-    'The time to redeem has passed',
-    'Get a fresh nonce from GET /redeem/info and sign again; no points were used.',
-  ),
-  points_insufficient: row(
-    422,
-    false,
-    'Not enough points',
-    'See `balance` and `pending`; pending points can be used once their payment is final.',
-  ),
   mandate_unknown: row(
     404,
     false,
@@ -225,12 +195,6 @@ export const problemTable = {
     false,
     'The mandate cannot be accepted',
     'Correct what the detail says, sign it again with the owner’s wallet, and present it again.',
-  ),
-  mandate_conflict: row(
-    409,
-    false,
-    'This nonce belongs to another mandate',
-    'Use a nonce of its own for each mandate; a mandate that was revoked stays revoked.',
   ),
   mandate_delegate: row(
     403,
@@ -271,18 +235,6 @@ export const problemTable = {
   bond_unknown: row(404, false, 'No such bond of this wallet', 'GET /v1/credit/{wallet}/bonds lists them.'),
   bond_ended: row(409, false, 'This bond has ended', 'It was released or taken by a ruling; lock a new one.'),
   // --- market data ---
-  licence_required: row(
-    403,
-    false,
-    'This feed may not be sold here',
-    'See `left_out` for the sources and why. The free tier may still show it; another node may hold a licence.',
-  ),
-  subscription_required: row(
-    403,
-    false,
-    'Streams are for subscribers',
-    'Buy /matrix/subscribe/vip, or pull without stream=1. Nothing was charged.',
-  ),
   // --- identity ---
   proof_required: row(
     401,
@@ -303,140 +255,6 @@ export const problemTable = {
     'The chain could not be read. Send the same proof again after Retry-After seconds.',
   ),
   forbidden: row(403, false, 'Not allowed for this account', 'The payment and the proof must name the same account.'),
-  did_invalid: row(
-    400,
-    false,
-    'Not a DID of an agent',
-    'Write did:x402:0x… with the method this node is configured for, or did:pkh:eip155:<chain>:0x….',
-  ),
-  agent_deactivated: row(
-    410,
-    false,
-    'This DID was deactivated by its wallet',
-    'It cannot be used again here; ask its owner for another DID.',
-  ),
-  agent_version_conflict: row(
-    409,
-    true,
-    'The declaration has changed meanwhile',
-    'GET /v1/agents/{did}, apply the change to `version` and send that as expected_version.',
-  ),
-  registration_unproven: row(
-    422,
-    false,
-    'The registry does not name this wallet',
-    'Set the agent wallet on the ERC-8004 registry first, or leave `erc8004` out.',
-  ),
   // --- sources ---
-  domain_refused: row(
-    400,
-    false,
-    'Not a domain that can be a source',
-    'Send a registrable domain such as example.com, without scheme, port or path.',
-  ),
-  page_unreadable: row(
-    422,
-    true,
-    'The page cannot be cited',
-    'See `detail` for what the page answered. Nothing was charged, nothing was logged.',
-  ),
-  page_changed: row(
-    409,
-    false,
-    'The page changed since it was matched',
-    'Match again, or cite without query_id. Nothing was charged.',
-  ),
-  agent_unproven: row(
-    403,
-    false,
-    'agent_wallet is not the payer',
-    'Pay from agent_wallet, or add its EIP-712 agent_signature for this citation. Nothing was charged.',
-  ),
-  parent_unknown: row(
-    404,
-    false,
-    'No such parent',
-    'Name an attestation or a payment of this node that was served. Nothing was charged.',
-  ),
-  no_match: row(404, false, 'Nothing matches', 'Use other or fewer words, or loosen the filters; nothing was charged.'),
-  source_unknown: row(
-    404,
-    false,
-    'No such source',
-    'Register the domain first, free of charge: POST /v1/sources/register.',
-  ),
-  source_unproven: row(
-    409,
-    false,
-    'The domain is not proven',
-    'Prove it as GET /v1/sources/{domain} says, then try again.',
-  ),
-  source_refused: row(
-    403,
-    false,
-    'This domain is not taken as a source',
-    'Write to the contact in the index if you think this is wrong.',
-  ),
   // --- options ---
-  series_unknown: row(404, false, 'No such option series', 'GET /v1/options/series lists those that can be bought.'),
-  series_closed: row(
-    409,
-    false,
-    'This series is no longer traded',
-    'Choose one with a later expiry from GET /v1/options/series. Nothing was charged.',
-  ),
-  options_sold_out: row(
-    409,
-    true,
-    'Not that many contracts are offered',
-    'See `available`, or choose another series. Nothing was charged.',
-  ),
-  options_price_moved: row(
-    409,
-    true,
-    'The premium has risen meanwhile',
-    'Ask for the price again and decide anew; `premium_micro` is the present one. Nothing was charged.',
-  ),
-  options_limit: row(
-    409,
-    false,
-    'A limit of the exchange is reached',
-    'See `limit` for which one; buy fewer contracts or another series. Nothing was charged.',
-  ),
-  options_not_eligible: row(
-    403,
-    false,
-    'This wallet may not trade options here',
-    'The operator decides who may; write to the contact in the index. Nothing was charged.',
-  ),
-  quote_stale: row(
-    409,
-    true,
-    'The quote cannot be used',
-    'Quotes last 60 seconds and fit one series and quantity: get a fresh one from POST /v1/options/quote. Nothing was charged.',
-  ),
-  premium_out_of_band: row(
-    400,
-    false,
-    'The premium is outside its band',
-    'A contract is written for 50 to 120 USD; see `lowest_usd` and `highest_usd`. Nothing was charged.',
-  ),
-  offer_unknown: row(
-    404,
-    false,
-    'No such offer of this wallet',
-    'GET /v1/options/positions/{wallet} lists the offers of a wallet.',
-  ),
-  collateral_locked: row(
-    409,
-    false,
-    'This collateral is locked',
-    'Contracts that are sold or reserved stay covered until they end; see `free_quantity`.',
-  ),
-  money_not_final: row(
-    409,
-    true,
-    'The money behind this is not final yet',
-    'Try again after Retry-After seconds; nothing leaves before the chain can no longer take it back.',
-  ),
 } as const satisfies Record<string, Row>

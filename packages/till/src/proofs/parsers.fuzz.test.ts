@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { type InnerList, parseDictionary, serializeInnerList } from 'structured-headers'
 import { expect, test } from 'vitest'
 import { toHex } from '../kernel/bytes.ts'
 import { didOfAccount, formatAccount, formatKeyId, parseAccount, parseKeyId, parsePkhDid } from './account.ts'
@@ -98,6 +99,42 @@ test('Signature-Input: any text gives a result, and what is read is written back
       },
     ),
   )
+})
+
+test('Signature-Input: what is accepted, structured-headers reads alike and writes back letter for letter', () => {
+  const param = fc.tuple(
+    fc.constantFrom(';created=', ';*k=', ';a-b=', '; k='),
+    fc.constantFrom('1', '-1', '0', '-0', '01', '1.5', '"x"', '"a,b"', '""', 'x'),
+  )
+  const member = fc
+    .tuple(
+      fc.constantFrom('a', 'sig-1', '*x', 'A'),
+      fc.uniqueArray(fc.constantFrom('"@path"', '"date"', '"@method"', '"a";req'), { maxLength: 3 }),
+      fc.array(param, { maxLength: 2 }),
+    )
+    .map(([label, names, params]) => `${label}=(${names.join(' ')})${params.flat().join('')}`)
+  const separator = fc.constantFrom(',', ', ', '\t,', ' , ', ',,', ';', ' ')
+  const header = fc.oneof(
+    member,
+    fc.tuple(member, separator, member).map((parts) => parts.join('')),
+  )
+  let accepted = 0
+  fc.assert(
+    fc.property(header, (text) => {
+      const inputs = parseSignatureInput(text)
+      if (inputs === undefined) return
+      accepted += 1
+      const judged = parseDictionary(text)
+      expect([...judged.keys()]).toEqual(inputs.map(({ label }) => label))
+      for (const { label, inner, params } of inputs) {
+        const list = judged.get(label) as InnerList
+        expect(serializeInnerList(list)).toBe(inner)
+        expect([...list[1]]).toEqual([...params])
+      }
+    }),
+    { numRuns: 3_000 },
+  )
+  expect(accepted).toBeGreaterThan(50)
 })
 
 test('Signature-Input: doubled labels, components or parameters, and unknown syntax, are refused', () => {

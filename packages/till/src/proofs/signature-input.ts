@@ -11,12 +11,14 @@ export const signatureHeaderCharsMax = 16_384
 const membersMax = 4
 const componentsMax = 32
 
-const memberPattern = /^([a-z*][a-z0-9_.*-]{0,63})=\(([^()]*)\)((?:;[a-z*][a-z0-9_.*-]*=(?:-?[0-9]{1,15}|"[^"\\]*"))*)$/
+const memberPattern =
+  /^([a-z*][a-z0-9_.*-]{0,63})=\(([^()]*)\)((?:;[a-z*][a-z0-9_.*-]*=(?:0|-?[1-9][0-9]{0,14}|"[^"\\]*"))*)$/
 const componentPattern = /^"[@a-z0-9!#$%&'*+.^_`|~-]{1,128}"$/
-const paramPattern = /;([a-z*][a-z0-9_.*-]*)=(?:(-?[0-9]{1,15})|"([^"\\]*)")/g
+const paramPattern = /;([a-z*][a-z0-9_.*-]*)=(?:(0|-?[1-9][0-9]{0,14})|"([^"\\]*)")/g
 
 /**
- * Signature-Input in the narrow form that request signatures use: plain components, integer and string parameters.
+ * Signature-Input in the narrow form that request signatures use: plain components, integer and string parameters, each
+ * spelled as RFC 9651 would write it again, since that spelling is what the signature base holds.
  * Undefined for everything else, so that what is verified is exactly what was understood.
  */
 export function parseSignatureInput(header: string): SignatureInput[] | undefined {

@@ -1,15 +1,14 @@
 import { type ChainPort, type ChainTransfer, ChainUnreadable, type Network, type TransferLog } from '../chain/index.ts'
+import { dustMicro, sendersWithClaims } from '../gate/dust.ts'
 import type { Address } from '../kernel/address.ts'
 import type { ReconcileDeps, ReconciledAddress } from './reconcile.ts'
-import { advanceCursor, type Cursor, recordedTransactions, sendersWithClaims } from './store-reconcile.ts'
+import { advanceCursor, type Cursor, recordedTransactions } from './store-reconcile.ts'
 
 /** Blocks looked at between two writes of the cursor. */
 const blocksPerStep = 5_000n
 /** Receipts read between two writes of the cursor, unless one block alone has more. */
 const transactionsPerStep = 500
 const receiptsAtOnce = 8
-/** Smaller transfers are booked in sum unless they carry an authorization of a sender with a claim: each is worth less than its receipt. */
-export const dustMicro = 1_000n
 
 /**
  * Records every transfer of an address up to a final block, as rows, and moves the cursor with them in one transaction.

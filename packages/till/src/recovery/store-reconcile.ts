@@ -122,19 +122,6 @@ async function bookDust(
   ])
 }
 
-/** Senders with a payment that is still open or watched: what they send is recorded however little it is. */
-export async function sendersWithClaims(sql: Sql, network: string, senders: readonly Address[]): Promise<Set<Address>> {
-  if (senders.length === 0) return new Set()
-  const { rows } = await sql.query<{ sender: Address }>(
-    `select s.sender from unnest($2::text[]) s (sender)
-     where exists (select from payment p where p.network = $1 and p.payer = s.sender
-       and (p.state in ('claimed','settling','unknown') or (p.state in ('failed','released') and not p.final)
-         or p.claimed_at > now() - interval '1 day'))`,
-    [network, senders],
-  )
-  return new Set(rows.map(({ sender }) => sender))
-}
-
 /** Which of these transactions have a row already, such as that of a sale. */
 export async function recordedTransactions(
   sql: Sql,

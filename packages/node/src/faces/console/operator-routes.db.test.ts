@@ -22,7 +22,13 @@ beforeAll(async () => {
   db = await openTestDatabase()
   const network = (chainId: number) =>
     ({ chainId, caip2: `eip155:${chainId}`, usdc: { address: `0x${'aa'.repeat(20)}` } }) as Network
-  const context = { proofs, database: db.database, clock: proofs.clock, base: network(8453), polygon: network(137) }
+  const context = {
+    proofs,
+    database: db.database,
+    clock: proofs.clock,
+    base: network(8453),
+    networks: [network(8453), network(137)],
+  }
   routes = [
     ...operatorRoutes({
       ...context,

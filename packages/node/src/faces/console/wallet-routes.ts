@@ -19,7 +19,7 @@ const payment = z.strictObject({
 const shownMax = 50
 
 /** What a wallet paid, as the node's own books have it: shown to that wallet alone. */
-export function walletRoutes(deps: Pick<ShopContext, 'proofs' | 'database' | 'base' | 'polygon'>): RouteDeclaration[] {
+export function walletRoutes(deps: Pick<ShopContext, 'proofs' | 'database' | 'networks'>): RouteDeclaration[] {
   return [
     defineRoute({
       id: 'wallet.payments',
@@ -53,7 +53,7 @@ export function walletRoutes(deps: Pick<ShopContext, 'proofs' | 'database' | 'ba
         security: 'erc8128',
         handle: async (_input, call) => {
           const caller = await provenCaller(deps, call)
-          const networks = [deps.base, deps.polygon].filter(
+          const networks = deps.networks.filter(
             // A contract wallet may belong to somebody else on the other chain.
             ({ chainId }) => caller.kind === 'key' || chainId === caller.chainId,
           )

@@ -1,8 +1,3 @@
-export { capabilityOf } from '../../http/capability.ts'
-export { exampleUrl, originOf, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
-export { nodeServices } from '../../http/node-services.ts'
-export { type McpDeps, mcpRoutes } from '../mcp/index.ts'
-export { openapiDocument } from '../openapi/openapi.ts'
 export { bazaarExtension } from './bazaar.ts'
 export { type DiscoveryDeps, discoveryRoutes } from './routes.ts'
 export type { NodeFacts } from './x402-manifest.ts'

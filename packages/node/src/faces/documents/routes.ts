@@ -109,6 +109,7 @@ function manifestRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
   const { site, keyring, networks, facts, clock } = deps
   const root = documentRoute({
     id: 'discovery.x402',
+    main: true,
     path: '/.well-known/x402',
     summary: 'Root manifest of this node: keys, networks, every resource with price and schemas, the mesh',
     mediaTypes: json,
@@ -141,6 +142,7 @@ function indexRoute(deps: DiscoveryDeps): RouteDeclaration {
   const { site, keyring, networks, page } = deps
   return documentRoute({
     id: 'discovery.index',
+    main: true,
     path: '/',
     summary: 'What this node sells, at what price, on which networks, and where everything is',
     mediaTypes: json,

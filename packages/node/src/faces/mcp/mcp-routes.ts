@@ -18,6 +18,7 @@ export function mcpRoutes(deps: McpDeps): RouteDeclaration[] {
     defineRoute({
       ...route,
       id: 'mcp.post',
+      capability: 'mcp',
       method: 'POST',
       summary: 'The routes of this node as tools of the Model Context Protocol',
       description:

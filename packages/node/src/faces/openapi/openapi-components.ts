@@ -1,4 +1,4 @@
-import { problemTable } from '@assay/till/kernel/problem-table'
+import { knownProblems } from '@assay/till/kernel/problem'
 import type { JsonSchema } from '../../http/json-schema.ts'
 import { signedHeaders } from './openapi-operation.ts'
 
@@ -12,7 +12,7 @@ const parameter = (name: string, place: 'query' | 'header', description: string)
   schema: { type: 'string' },
 })
 
-const problemSchema: JsonSchema = {
+const problemSchema = (): JsonSchema => ({
   type: 'object',
   description: 'RFC 9457 problem.',
   required: ['type', 'title', 'status', 'code', 'retryable', 'hint'],
@@ -20,7 +20,7 @@ const problemSchema: JsonSchema = {
     type: { type: 'string', format: 'uri', description: 'Resolves to an explanation of the code.' },
     title: { type: 'string' },
     status: { type: 'integer' },
-    code: { type: 'string', enum: Object.keys(problemTable) },
+    code: { type: 'string', enum: knownProblems().map(({ code }) => code) },
     retryable: { type: 'boolean', description: 'Whether the same request can succeed later.' },
     detail: { type: 'string' },
     hint: { type: 'string', description: 'What to do next.' },
@@ -35,7 +35,7 @@ const problemSchema: JsonSchema = {
       },
     },
   },
-}
+})
 
 const problemContent: JsonSchema = {
   'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
@@ -76,7 +76,7 @@ const paymentRequirements: JsonSchema = {
 }
 
 /** What all operations share. */
-export const openapiComponents: JsonSchema = {
+export const openapiComponents = (): JsonSchema => ({
   securitySchemes: {
     siwx: {
       type: 'apiKey',
@@ -112,7 +112,7 @@ export const openapiComponents: JsonSchema = {
     RoyaltyBps: header('Royalty in basis points.', { type: 'integer', const: 250 }),
     License: header('Licence of the content; its text is at /license.'),
   },
-  schemas: { Problem: problemSchema, PaymentRequirements: paymentRequirements },
+  schemas: { Problem: problemSchema(), PaymentRequirements: paymentRequirements },
   responses: {
     Problem: {
       description: 'A problem; `code` and `hint` say what to do.',
@@ -130,4 +130,4 @@ export const openapiComponents: JsonSchema = {
       content: paymentRequiredContent,
     },
   },
-}
+})

@@ -59,6 +59,6 @@ export function openapiDocument(
       : {}),
     tags: areas.map((area) => ({ name: areaNames[area] })),
     paths,
-    components: openapiComponents,
+    components: openapiComponents(),
   }
 }

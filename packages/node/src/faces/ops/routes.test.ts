@@ -1,10 +1,11 @@
 import { systemClock } from '@assay/till/kernel/clock'
-import { problemTable } from '@assay/till/kernel/problem-table'
+import { knownProblems } from '@assay/till/kernel/problem'
 import { expect, test } from 'vitest'
 import { send, testDoor } from '../../http/door.fixture.ts'
 import { errorRoutes } from '../../http/error-pages.ts'
 import { createMetrics } from '../../http/metrics.ts'
-import { opsRoutes, type ReadinessCheck } from './routes.ts'
+import type { ReadinessCheck } from '../../http/readiness.ts'
+import { opsRoutes } from './routes.ts'
 
 function doorWith(checks: readonly ReadinessCheck[], metricsPublic = false) {
   const metrics = createMetrics()
@@ -45,7 +46,7 @@ test('answers from memory are counted too', async () => {
 
 test('the type of every problem resolves to an explanation', async () => {
   const door = doorWith([])
-  for (const code of Object.keys(problemTable)) {
+  for (const { code } of knownProblems()) {
     const seen = await send(door, { target: `/errors/${code}` })
     expect([seen.status, seen.json.code], code).toEqual([200, code])
   }

@@ -4,10 +4,8 @@ import { z } from 'zod'
 import { isLoopback } from '../../http/client-address.ts'
 import { jsonAnswer } from '../../http/json-answer.ts'
 import type { PrometheusMetrics } from '../../http/metrics.ts'
+import type { ReadinessCheck } from '../../http/readiness.ts'
 import { defineRoute, type RouteDeclaration } from '../../http/route.ts'
-
-/** A named thing the node needs. Rejecting or answering false makes the node not ready. */
-export type ReadinessCheck = { name: string; check(signal: AbortSignal): Promise<boolean> }
 
 export type OpsDeps = {
   checks: readonly ReadinessCheck[]

@@ -30,7 +30,7 @@ export function openMonitor(
   const options = { ...usualOptions, witnesses, quorum: witnesses.length }
   const deps = { http: createMonitorHttp('AssayMonitor/1.0'), clock, store, options }
   return {
-    jobs: [{ name: 'citations.monitor', intervalMs: everyMs, work: () => lookAtLog(deps, url) }],
+    jobs: [{ name: 'log.monitor', intervalMs: everyMs, work: () => lookAtLog(deps, url) }],
     routes: [
       defineRoute({
         id: 'log.monitor',

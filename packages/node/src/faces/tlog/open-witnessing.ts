@@ -1,7 +1,7 @@
 import type { Shop, ShopContext } from '../../http/index.ts'
-import type { MarketSettings } from '../../shops/attestations/settings.ts'
-import { logPath, type TransparencyLog, type WitnessPeer } from '../../tlog/index.ts'
-import { createPeerAsker, openOwnWitness, type PeerLogs, witnessPath, witnessRoutes } from '../../tlog/peers/index.ts'
+import { type LogSettings, logPath, type TransparencyLog, type WitnessPeer } from '../../tlog/index.ts'
+import { createPeerAsker, openOwnWitness, type PeerLogs } from '../../tlog/peers/index.ts'
+import { witnessPath, witnessRoutes } from './witness-routes.ts'
 
 /** Old keys that have not been revoked still verify heads signed with them; peers need the newest ones only. */
 const keysAnnouncedMax = 4
@@ -12,7 +12,7 @@ export async function openWitnessing(
   peers: PeerLogs,
   tree: TransparencyLog,
   configured: readonly WitnessPeer[],
-  settings: Pick<MarketSettings, 'peerWitnesses'>,
+  settings: Pick<LogSettings, 'peerWitnesses'>,
 ): Promise<Required<Pick<Shop, 'routes' | 'jobs' | 'announces'>>> {
   const { database, clock, log, metrics, apiUrl } = context
   const witness = await openOwnWitness(context, `${new URL(apiUrl).host}${witnessPath}`, peers)
@@ -23,7 +23,7 @@ export async function openWitnessing(
   )
   return {
     routes: witnessRoutes({ database, witness, metrics, apiUrl }),
-    jobs: [{ name: 'citations.peer_witnesses', intervalMs: 1_000, work: ask }],
+    jobs: [{ name: 'log.peer_witnesses', intervalMs: 1_000, work: ask }],
     announces: () => ({
       log: { origin: tree.origin, url: `${apiUrl}${logPath}`, keys: tree.keys().slice(-keysAnnouncedMax) },
       witness: { url: `${apiUrl}${witnessPath}`, key: witness.key.vkey },

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { WitnessPeer } from '../../tlog/collect-cosignatures.ts'
 import type { LogGuard } from '../../tlog/guard.ts'
+import { logPath } from '../../tlog/log-path.ts'
 import type { TransparencyLog } from '../../tlog/open-log.ts'
 import { newestCheckpoint, readEntries, readTiles, recentPeerKeys } from '../../tlog/store.ts'
 import { parseTilePath, type TilePath } from '../../tlog/tile-path.ts'
@@ -18,7 +19,6 @@ export type LogRouteDeps = {
   apiUrl: string
 }
 
-export const logPath = '/v1/log'
 const binary = 'application/octet-stream'
 
 export function logRoutes(deps: LogRouteDeps): RouteDeclaration[] {
@@ -28,6 +28,7 @@ export function logRoutes(deps: LogRouteDeps): RouteDeclaration[] {
 function describeRoute({ database, tree, guard, witnesses, apiUrl }: LogRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'log.describe',
+    capability: 'citations.log.describe',
     area: 'C',
     method: 'GET',
     path: logPath,
@@ -111,6 +112,7 @@ function describeRoute({ database, tree, guard, witnesses, apiUrl }: LogRouteDep
 function checkpointRoute({ tree }: LogRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'log.checkpoint',
+    capability: 'citations.log.checkpoint',
     area: 'C',
     method: 'GET',
     path: `${logPath}/checkpoint`,
@@ -140,6 +142,7 @@ const sizeText = z.string().regex(/^(?:0|[1-9][0-9]{0,14})$/, 'must be a size')
 function consistencyRoute({ database, tree }: LogRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'log.consistency',
+    capability: 'citations.log.consistency',
     area: 'C',
     method: 'GET',
     path: `${logPath}/consistency`,
@@ -175,6 +178,7 @@ function tileRoutes(deps: LogRouteDeps): RouteDeclaration[] {
     const segment = z.string().max(8)
     return defineRoute({
       id: `log.tile${index + 1}`,
+      capability: `citations.log.tile${index + 1}`,
       area: 'C',
       method: 'GET',
       path: `${logPath}/tile/:level/${used.map((name) => `:${name}`).join('/')}`,

@@ -81,6 +81,27 @@ test('any bytes decode to a reply or to nothing, and only to the question that w
   ).toBeUndefined()
 })
 
+test('a reply that is cut off, or has an address of another length, is no reply', () => {
+  const address = [0x26, 6, 0x47, 0, ...Buffer.alloc(11), 1]
+  const records = {
+    A: { type: 1, data: [8, 8, 4, 4] },
+    AAAA: { type: 28, data: address },
+    TXT: { type: 16, data: [5, ...Buffer.from('hello'), 2, 33, 33] },
+    CAA: { type: 257, data: [0, 5, ...Buffer.from('issueca.org')] },
+  } as const
+  for (const type of ['A', 'AAAA', 'TXT', 'CAA'] as const) {
+    const { type: code, data } = records[type]
+    const query = encodeQuery(7, 'example.com', type) ?? new Uint8Array()
+    const whole = reply(query, [{ type: code, data: [...data] }])
+    expect(decodeReply(whole, 7, 'example.com', type)?.answers).toHaveLength(1)
+    for (let end = 0; end < whole.length; end += 1)
+      expect(decodeReply(whole.subarray(0, end), 7, 'example.com', type), `${type} ${end}`).toBeUndefined()
+  }
+  const bare = encodeQuery(7, 'example.com', 'A') ?? new Uint8Array()
+  for (const data of [[], [8], [8, 8, 4], [8, 8, 4, 4, 4], address])
+    expect(decodeReply(reply(bare, [{ type: 1, data }]), 7, 'example.com', 'A'), `${data.length}`).toBeUndefined()
+})
+
 test('what is no name is never asked', () => {
   for (const name of ['', '.', 'a..b', 'a b', `${'a'.repeat(64)}.com`, 'ä.com', 'a.com\u0000', '-a.com'])
     expect(encodeQuery(1, name, 'A'), name).toBeUndefined()

@@ -8,7 +8,7 @@ import { verifySignedRequest } from '@assay/till/proofs'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 
-export type BondRouteDeps = Pick<ShopContext, 'database' | 'clock' | 'ids' | 'proofs' | 'base' | 'polygon'> & {
+export type BondRouteDeps = Pick<ShopContext, 'database' | 'clock' | 'ids' | 'proofs' | 'base' | 'networks'> & {
   releaseDelaySeconds: number
 }
 
@@ -48,7 +48,7 @@ export function bondRoutes(deps: BondRouteDeps): RouteDeclaration[] {
 }
 
 function lockRoute(deps: BondRouteDeps): RouteDeclaration {
-  const networks = [deps.base.caip2, deps.polygon.caip2] as const
+  const networks = deps.networks.map(({ caip2 }) => caip2)
   return defineRoute({
     id: 'credit.bond',
     area: 'core',

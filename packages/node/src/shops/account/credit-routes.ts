@@ -18,7 +18,9 @@ import type { Sql, Tx } from '@assay/till/store/database'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 
-export type CreditRouteDeps = Pick<ShopContext, 'base' | 'polygon' | 'database' | 'proofs' | 'ids' | 'clock'> & {
+const names = (networks: CreditRouteDeps['networks']) => networks.map(({ caip2 }) => caip2)
+
+export type CreditRouteDeps = Pick<ShopContext, 'base' | 'networks' | 'database' | 'proofs' | 'ids' | 'clock'> & {
   policy: CreditPolicy
   payoutPolicy: PayoutPolicy
 }
@@ -33,10 +35,11 @@ export function creditRoutes(deps: CreditRouteDeps): RouteDeclaration[] {
   return [topUpRoute(deps, 'GET'), topUpRoute(deps, 'POST'), balanceRoute(deps), refundRoute(deps)]
 }
 
-function topUpRoute({ base, polygon }: CreditRouteDeps, method: 'GET' | 'POST'): RouteDeclaration {
+function topUpRoute({ base, networks }: CreditRouteDeps, method: 'GET' | 'POST'): RouteDeclaration {
   const place = method === 'GET' ? 'query' : 'body'
   return defineRoute({
     id: method === 'GET' ? 'credit.topup' : 'credit.topup.post',
+    capability: 'credit.topup',
     area: 'core',
     method,
     path: '/v1/credit/topup',
@@ -66,7 +69,7 @@ function topUpRoute({ base, polygon }: CreditRouteDeps, method: 'GET' | 'POST'):
     access: {
       kind: 'paid',
       price: { kind: 'from_input', lowestMicro, highestMicro, of: (input) => amountOf(input[place]?.usd, place) },
-      networks: [base.caip2, polygon.caip2],
+      networks: names(networks),
       payee: 'custody',
       revocable: true,
       consumption: 'credit',
@@ -124,7 +127,7 @@ const payoutView = z.strictObject({
   paid_at: z.string().nullable(),
 })
 
-function balanceRoute({ database, base, polygon }: CreditRouteDeps): RouteDeclaration {
+function balanceRoute({ database, base, networks }: CreditRouteDeps): RouteDeclaration {
   const balance = z.strictObject({
     network: z.string(),
     credit_micro: z.string().describe('Can be drawn on.'),
@@ -146,6 +149,7 @@ function balanceRoute({ database, base, polygon }: CreditRouteDeps): RouteDeclar
   }
   return defineRoute({
     id: 'credit.balance',
+    main: true,
     area: 'core',
     method: 'GET',
     path: '/v1/credit/:wallet',
@@ -165,9 +169,7 @@ function balanceRoute({ database, base, polygon }: CreditRouteDeps): RouteDeclar
       kind: 'free',
       handle: async (input) => {
         const wallet = parseAddress(input.params.wallet) as Address
-        const credit = await Promise.all(
-          [base.caip2, polygon.caip2].map((network) => creditOn(database, network, wallet)),
-        )
+        const credit = await Promise.all(names(networks).map((network) => creditOn(database, network, wallet)))
         const refunds = await payoutsOf(database, wallet, creditRefundPurposes, 20)
         return jsonAnswer({ wallet: checksumAddress(wallet), credit, refunds })
       },
@@ -208,7 +210,7 @@ function refundRoute(deps: CreditRouteDeps): RouteDeclaration {
       'The request is signed by the wallet (ERC-8128). Money held by calls, locked in bonds or not final yet stays; a small cost is kept of each transfer. What arrived at the address for sales is a transfer of its own and waits until the operator has moved the money. GET /v1/credit/{wallet} shows how the transfer goes.',
     body: z.strictObject({
       usd: usdField.optional(),
-      network: z.enum([deps.base.caip2, deps.polygon.caip2]).describe('Both chains unless told.').optional(),
+      network: z.enum(names(deps.networks)).describe('Default: every chain.').optional(),
     }),
     output: z.strictObject({ wallet: z.string(), refunds: z.array(refund) }),
     example: {
@@ -244,7 +246,7 @@ async function refundAsked(deps: CreditRouteDeps, body: { usd?: string; network?
     throw new Problem('input_invalid', { detail: 'usd must be decimal USD above zero, and needs network beside it' })
   // On another chain the address of a contract wallet may have another owner.
   const own = proven.kind === 'contract' ? `eip155:${proven.chainId}` : undefined
-  const networks = [deps.base.caip2, deps.polygon.caip2].filter(
+  const networks = names(deps.networks).filter(
     (network) => (body.network ?? network) === network && (own ?? network) === network,
   )
   const refunds = await deps.database.transaction((tx) => refundOn(deps, tx, proven.address, networks, amountMicro))

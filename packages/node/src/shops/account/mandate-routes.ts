@@ -15,6 +15,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import { type ProvenAccount, verifySignedRequest, verifyStatement } from '@assay/till/proofs'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { accountProblems } from './problems.ts'
 
 export type MandateDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'baseUrl' | 'base'>
 
@@ -103,7 +104,7 @@ async function createMandate(deps: MandateDeps, body: MandateBody): Promise<Mand
     if ((await countOpen(tx, mandate.owner, nowMs)) >= openMax && !(await findMandate(tx, id, nowMs))) return 'too_many'
     return insertMandate(tx, { id, mandate, chainId, ownerKind: proven.kind, signature }, nowMs)
   })
-  if (outcome === 'nonce_used') throw new Problem('mandate_conflict')
+  if (outcome === 'nonce_used') throw new Problem(accountProblems.mandate_conflict)
   if (outcome === 'too_many')
     throw new Problem('mandate_invalid', { detail: `A wallet has at most ${openMax} open mandates; revoke one first.` })
   return (await findMandate(deps.database, id, nowMs))?.view as MandateView

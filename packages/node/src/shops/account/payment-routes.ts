@@ -26,6 +26,7 @@ export function paymentRoutes(deps: { sql: Sql }): RouteDeclaration[] {
   return [
     defineRoute({
       id: 'payments.status',
+      main: true,
       area: 'core',
       method: 'GET',
       path: '/v1/payments/:id',

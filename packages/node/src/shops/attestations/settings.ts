@@ -22,11 +22,6 @@ export type MarketSettings = {
   creators: CreatorSettings
   /** Fixed in the contract that pays creators. */
   delays: { claimDelaySeconds: number; moveDelaySeconds: number }
-  anchorMs: number
-  witnesses: readonly { url: string; key: string }[]
-  /** Between two looks of the node's own monitor at its log; 0 runs none. */
-  monitorMs: number
-  peerWitnesses: { witnessesMax: number; everyMs: number }
   funding: {
     /** How far back the money of a wallet is followed when it is first seen. */
     lookBackMs: number
@@ -74,26 +69,12 @@ const schema = (demo: boolean) =>
       .max(365 * daySeconds)
       .default(demo ? 60 : 14 * daySeconds),
     threshold_usd: usd.default(500_000n),
-    anchor_minutes: z
-      .number()
-      .min(0.01)
-      .max(10_080)
-      .default(demo ? 1 : 60),
-    witnesses: z
-      .array(z.strictObject({ url: z.url({ protocol: /^https?$/ }), key: z.string().max(400) }))
-      .max(20)
-      .default([]),
-    monitor_seconds: z
-      .number()
-      .min(0)
-      .max(3_600)
-      .default(demo ? 5 : 0),
-    peer_witnesses: z.int().min(0).max(32).default(8),
-    peer_witness_seconds: z
-      .number()
-      .min(0.1)
-      .max(86_400)
-      .default(demo ? 2 : 60),
+    // The log's own part, read where the log is opened.
+    anchor_minutes: z.unknown().optional(),
+    witnesses: z.unknown().optional(),
+    monitor_seconds: z.unknown().optional(),
+    peer_witnesses: z.unknown().optional(),
+    peer_witness_seconds: z.unknown().optional(),
     funding_days: z.number().min(0).max(365).default(7),
     public_funders: z.array(address).max(1_000).default([]),
   })
@@ -123,10 +104,6 @@ export function parseMarketSettings(given: unknown, demo: boolean): MarketSettin
       thresholdMicro: data.threshold_usd,
     },
     delays: { claimDelaySeconds: data.claim_delay_seconds, moveDelaySeconds: data.move_delay_seconds },
-    anchorMs: data.anchor_minutes * 60_000,
-    witnesses: data.witnesses,
-    monitorMs: data.monitor_seconds * 1000,
-    peerWitnesses: { witnessesMax: data.peer_witnesses, everyMs: data.peer_witness_seconds * 1000 },
     funding: { lookBackMs: data.funding_days * day, publicFunders: data.public_funders },
   }
 }

@@ -1,14 +1,16 @@
 import type { AnswerContent, SaleHook } from '@assay/till'
+import { openMandates } from '@assay/till/credit/mandates'
 import type { Address } from '@assay/till/kernel/address'
 import { didWeb } from '@assay/till/signing'
 import type { OpenShop, Shop, ShopContext } from '../../http/index.ts'
+import { meshNodes, relatedParties } from '../ports.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { agentChangedChannel, saveScores, walletsWithAgents } from './agents/store.ts'
 import { agentWriteRoutes } from './agents/write-routes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { createResolveCache } from './did/resolve-cache.ts'
 import { resolveRoutes } from './did/resolve-routes.ts'
-import { emptyPorts, type IdentityPorts } from './ports.ts'
+import type { IdentityPorts } from './ports.ts'
 import { foldRatings } from './rating/fold-ratings.ts'
 import { readStanding } from './rating/read-wallet.ts'
 import { recordReversal } from './rating/record-reversal.ts'
@@ -74,11 +76,19 @@ function depsOf(
     baseUrl,
     apiUrl,
     didMethod: options.didMethod,
-    chainIds: [context.base.chainId, context.polygon.chainId],
+    chainIds: context.networks.map(({ chainId }) => chainId),
     issuer: didWeb(new URL(baseUrl).host),
     operator: context.payees.pay_to,
-    ports: { ...emptyPorts, ...options.ports },
+    ports: { ...portsOf(context), ...options.ports },
     registries: createRegistries({ rpcs: context.rpcs, registries, clock }),
+  }
+}
+
+function portsOf({ ports }: ShopContext): IdentityPorts {
+  return {
+    mandates: openMandates,
+    meshNodes: { find: async (sql, did, nowMs) => ports.find(meshNodes)?.find(sql, did, nowMs) },
+    fundingClusters: async (sql, wallets) => (await ports.find(relatedParties)?.(sql, wallets)) ?? new Map(),
   }
 }
 

@@ -1,18 +1,6 @@
 import type { Address } from '@assay/till/kernel/address'
 import type { Sql } from '@assay/till/store/database'
-
-/** A node of the mesh as far as its DID document needs it. */
-export type MeshNodeView = {
-  did: string
-  /** Its base address. */
-  url: string
-  /** Ed25519 keys that may sign for it now: thumbprint and base64url `x`. */
-  keys: readonly { keyId: string; x: string }[]
-  seenAtMs: number
-}
-
-/** Filled by the mesh; without one only this node's own did:web is known. */
-export type MeshNodes = { find(sql: Sql, did: string, nowMs: number): Promise<MeshNodeView | undefined> }
+import type { MeshNodes } from '../ports.ts'
 
 /** What other shops know of a wallet, given at composition so that none of them is needed. */
 export type IdentityPorts = {
@@ -22,7 +10,7 @@ export type IdentityPorts = {
     openSql(wallet: string, now: string): string
     show(rows: readonly unknown[], nowMs: number): readonly unknown[]
   }
-  /** Wallets with one purse share a cluster; a wallet never seen is its own. */
+  /** Wallets funded by one party share a cluster; a wallet never seen is its own. */
   fundingClusters(sql: Sql, wallets: readonly Address[]): Promise<ReadonlyMap<Address, string>>
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { serviceVersion } from '../../faces/documents/index.ts'
-import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import { defineRoute, jsonAnswer, type RouteDeclaration, serviceVersion } from '../../http/index.ts'
 import type { IdentityDeps } from './deps.ts'
 import type { IdentitySettings } from './settings.ts'
 

@@ -1,4 +1,4 @@
-import { tokenize } from '../sources/index.ts'
+import { tokenize } from '../match/index.ts'
 import type { ClusterBook, ClusterNode } from './clusters.ts'
 
 export type Classifier = {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Cluster } from './contract.ts'
+import type { Cluster } from '../ports.ts'
 
 export const taxonomyAttribution =
   'Topic clusters after the IAB Tech Lab Content Taxonomy 3.1, CC BY 3.0 (https://creativecommons.org/licenses/by/3.0/)'

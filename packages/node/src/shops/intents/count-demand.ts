@@ -1,4 +1,4 @@
-import { tokenize } from '../sources/index.ts'
+import { tokenize } from '../match/index.ts'
 import type { Classifier } from './classify.ts'
 
 /** One search that was paid for, with who asked: wallets of one purse are one agent. */

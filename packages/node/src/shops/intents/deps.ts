@@ -11,8 +11,8 @@ import type { IntentSettings } from './settings.ts'
 
 /** What other shops know of the wallets that asked. */
 export type Standing = {
-  /** The purse behind a wallet; one never seen is its own. */
-  fundingClusters(sql: Sql, wallets: readonly Address[]): Promise<Map<Address, string>>
+  /** Wallets funded by one party share a cluster; one never seen is its own. */
+  fundingClusters(sql: Sql, wallets: readonly Address[]): Promise<ReadonlyMap<Address, string>>
   activeBonds(
     sql: Sql,
     wallets: readonly Address[] | 'all',

@@ -1,6 +1,6 @@
 import { createEventHub, type EventHub, eventText, type HubEvent } from '../../http/index.ts'
+import type { PublishedBucket } from '../ports.ts'
 import type { Carrier } from './carrier.ts'
-import type { PublishedBucket } from './contract.ts'
 import type { IntentDeps } from './deps.ts'
 import { eventsAfter, type IntentEvent, newestSeq, seqBeforeNewestBucket, toPublished } from './store.ts'
 

@@ -42,6 +42,7 @@ const privacy = z.strictObject({
 function sampleRoute(deps: IntentDeps): RouteDeclaration {
   return defineRoute({
     id: 'market.intents.sample',
+    main: true,
     area: 'C',
     method: 'GET',
     path: `${streamPath}/sample`,

@@ -1,8 +1,8 @@
 import { sha256 } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Sql, Tx } from '@assay/till/store/database'
-import { appendToLog } from '../sources/index.ts'
-import type { PublishedBucket } from './contract.ts'
+import { appendToLog } from '../../tlog/index.ts'
+import type { PublishedBucket } from '../ports.ts'
 import { type Before, eventId } from './tick-event.ts'
 
 /** A published event; `cluster` is null for the one that closes its bucket. */

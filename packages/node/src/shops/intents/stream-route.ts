@@ -11,6 +11,7 @@ import {
   type StreamSubscriptions,
   type SubscriptionStreams,
   streamRouteId,
+  subscriptionProblems,
   subscriptionSchema,
 } from '../subscriptions/index.ts'
 import { taxonomyAttribution } from './clusters.ts'
@@ -167,6 +168,6 @@ async function commitStream(deps: StreamDeps, tx: Parameters<StreamSubscriptions
   const { content_type, ...wish } = sale.reservation as unknown as Wish & { content_type: string }
   const stored =
     sale.amountMicro > 0n ? await deps.subscriptions.grant(tx, sale) : await deps.subscriptions.describe(tx, sale.payer)
-  if (!stored) throw new Problem('subscription_required')
+  if (!stored) throw new Problem(subscriptionProblems.subscription_required)
   return { status: 200, contentType: content_type, body: JSON.stringify({ ...stored, wish }) }
 }

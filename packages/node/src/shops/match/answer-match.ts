@@ -8,12 +8,19 @@ import type { Ids } from '@assay/till/kernel/ids'
 import { formatUsd } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Database, Sql, Tx } from '@assay/till/store/database'
-import { type IndexedPage, indexedPage, pageColumns, type StoredPage } from '../sources/pages/indexed-page.ts'
-import { readSourceTerms, type SourceTerms } from '../sources/pages/source-terms.ts'
+import {
+  type IndexedPage,
+  indexedPage,
+  pageColumns,
+  readSourceTerms,
+  type SourceTerms,
+  type StoredPage,
+} from '../sources/pages/index.ts'
 import { lookedFor, makeSnippet } from './make-snippet.ts'
 import type { MatchEngine } from './match-engine.ts'
 import type { Filters } from './match-index.ts'
 import type { MatchAnswer, MatchedPage, MatchRequest } from './match-schemas.ts'
+import { matchProblems } from './problems.ts'
 import { type RankedPage, rankPages } from './rank-pages.ts'
 import { readQuery } from './read-query.ts'
 
@@ -38,7 +45,7 @@ export async function answerMatch(deps: MatchDeps, request: MatchRequest, payer:
   const { candidates, corrected } = await gatherCandidates(deps, request.query, filtersOf(request, nowMs), limit)
   const query = readQuery(request.query)
   const ranked = rankPages(candidates, query, { limit, perDomainMax, nowMs })
-  if (ranked.length === 0) throw new Problem('no_match')
+  if (ranked.length === 0) throw new Problem(matchProblems.no_match)
   const terms = await readSourceTerms(deps.database, [...new Set(ranked.map(({ page }) => page.domain))])
   const words = lookedFor(query.terms.keys(), corrected)
   const answer: MatchAnswer = {

@@ -1,6 +1,6 @@
 import { fromHex, type Hex } from '@assay/till/kernel/bytes'
 import type { Sql } from '@assay/till/store/database'
-import { pageAddress } from '../sources/domain/page-address.ts'
+import { pageAddress } from '../sources/domain/index.ts'
 
 /** The text that a page had when a query offered it; undefined when that query did not, or is forgotten by now. */
 export async function findMatched(

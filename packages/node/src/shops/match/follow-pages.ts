@@ -1,7 +1,7 @@
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import type { Database } from '@assay/till/store/database'
-import { type PageChange, pageStoredChannel, readPageChanges } from '../sources/pages/page-changes.ts'
+import { type PageChange, pageStoredChannel, readPageChanges } from '../sources/pages/index.ts'
 import type { MatchEngine } from './match-engine.ts'
 import { datedMs } from './rank-pages.ts'
 import type { IndexedDoc } from './segment.ts'

@@ -1,4 +1,4 @@
-import { normalText } from '../sources/page/text-digest.ts'
+import { normalText } from '../sources/page/index.ts'
 import { fold, tokenize } from './tokenize.ts'
 
 const snippetCharsMax = 320

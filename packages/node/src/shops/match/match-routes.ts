@@ -45,6 +45,7 @@ export function matchRoutes(deps: MatchDeps, networks: readonly string[]): Route
       output: matchAnswer,
       example: { body: { query: 'short squeeze' }, output: exampleAnswer },
       next: '/v1/cite/attest',
+      nextElse: '/',
       access: {
         kind: 'paid',
         price: { kind: 'fixed', micro: matchPriceMicro },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { isStorable } from '../sources/page/storable.ts'
-import { domainInput } from '../sources/schemas.ts'
+import { domainInput } from '../sources/index.ts'
+import { isStorable } from '../sources/page/index.ts'
 import { tokenize } from './tokenize.ts'
 
 const queryCharsMax = 500

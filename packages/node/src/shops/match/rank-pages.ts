@@ -1,4 +1,4 @@
-import type { IndexedPage } from '../sources/pages/indexed-page.ts'
+import type { IndexedPage } from '../sources/pages/index.ts'
 import { hasPhrase, type Query } from './read-query.ts'
 import { tokenize } from './tokenize.ts'
 

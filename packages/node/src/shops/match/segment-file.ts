@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Segment } from './segment.ts'
 
-const magic = 'assay-segment-1\n'
+// The number changes with the layout and with how words become terms: an old segment is built again.
+const magic = 'assay-segment-2\n'
 const columns = [
   ['pageIds', Float64Array],
   ['domainOf', Uint32Array],

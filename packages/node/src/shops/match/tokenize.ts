@@ -1,4 +1,4 @@
-import { stemEnglish } from './stem-english.ts'
+import { stemmer } from 'stemmer'
 
 const termCharsMax = 48
 // Letters with their marks, digits; an apostrophe inside a word joins it, as in "don't".
@@ -20,11 +20,14 @@ export function tokenize(text: string): string[] {
     if (unspaced.test(word)) pushPairs(terms, word)
     else {
       const plain = word.replace(/['’]s?$|['’]/gu, '')
-      if (plain.length > 0 && !stopWords.has(plain)) terms.push(stemEnglish(plain.slice(0, termCharsMax)))
+      if (plain.length > 0 && !stopWords.has(plain)) terms.push(stem(plain.slice(0, termCharsMax)))
     }
   }
   return terms
 }
+
+/** Porter's algorithm knows English alone; what has other letters or digits stays as it is. */
+const stem = (word: string) => (/^[a-z]+$/.test(word) ? stemmer(word) : word)
 
 /** Case, width and accents do not tell two words apart in a search. */
 export function fold(text: string): string {

@@ -1,14 +1,17 @@
 import { checksumAddress } from '@assay/till/kernel/address'
 import { createResponseSigner, didWeb } from '@assay/till/signing'
-import type { Site } from '../../faces/documents/index.ts'
-import type { Announcements, OpenShop, RouteDeclaration, Shop, ShopContext } from '../../http/index.ts'
+import type { Announcements, OpenShop, RouteDeclaration, Shop, ShopContext, Site } from '../../http/index.ts'
 import { createDnsResolver, type LoopbackTarget, publicAddresses } from '../../outbound/index.ts'
+import { meshNodes, peerLogs, peerReader } from '../ports.ts'
 import type { MeshDeps } from './deps.ts'
 import { createElsewhere } from './elsewhere.ts'
+import { findMeshNode } from './find-node.ts'
 import { createMeshViews } from './mesh-view.ts'
 import { type NodeAddress, parseNodeAddress } from './node-address.ts'
 import { ownOffers } from './own-offers.ts'
 import { createPeerFetcher, type PeerFetcher } from './peer-fetcher.ts'
+import { createPeerLogs } from './peer-logs.ts'
+import { createPeerReader } from './peer-reader.ts'
 import { meshRoutes } from './routes.ts'
 import { createRounds } from './run-round.ts'
 import { MeshSettingsError, meshSettings } from './settings.ts'
@@ -43,6 +46,9 @@ export function openMeshShop(options: MeshShopOptions): OpenShop {
     const deps = { ...createMeshDeps(context, options, () => offers), announced: () => announced() }
     const views = createMeshViews(deps)
     const rounds = createRounds(deps, views)
+    context.ports.offer(meshNodes, { find: findMeshNode })
+    context.ports.offer(peerReader, createPeerReader(deps))
+    context.ports.offer(peerLogs, createPeerLogs(deps))
     const strangers = createStrangerLimit(context.clock, deps.settings.strangersPerMinute)
     return {
       routes: meshRoutes(deps, views, strangers),
@@ -95,7 +101,7 @@ export function createMeshDeps(
       ...self,
       baseUrl: new URL(context.baseUrl).origin,
       name: 'Assay',
-      networks: [context.base, context.polygon].map(({ caip2, usdc }) => ({
+      networks: context.networks.map(({ caip2, usdc }) => ({
         network: caip2,
         asset: checksumAddress(usdc.address),
       })),

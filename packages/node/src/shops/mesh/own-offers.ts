@@ -1,5 +1,5 @@
-import { capabilityOf, exampleUrl, originOf, type Site, templateOf } from '../../faces/documents/index.ts'
 import type { RouteDeclaration } from '../../http/index.ts'
+import { capabilityOf, exampleUrl, originOf, type Site, templateOf } from '../../http/index.ts'
 import { offersMax } from './limits.ts'
 import type { Offer } from './statement.ts'
 

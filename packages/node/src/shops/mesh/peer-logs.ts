@@ -1,25 +1,17 @@
-import type { ShopContext } from '../../http/index.ts'
-import { createMeshDeps, type MeshShopOptions } from './open-shop.ts'
-import type { PeerFetcher } from './peer-fetcher.ts'
+import type { PeerLogs, PeerWitness } from '../../tlog/peers/index.ts'
+import type { MeshDeps } from './deps.ts'
 import { openStatement, type Statement } from './statement.ts'
 import { findByAuthority, type PeerRow, shownPeers } from './store.ts'
 
-export type PeerLog = { did: string; origin: string; keys: readonly string[] }
-export type PeerWitness = { did: string; url: string; key: string; health: number }
-
-/** The logs and witnesses that peers announce, and the only way to reach them. */
-export type PeerLogs = {
-  /** The log with this origin, if a known peer announces it at its own address. */
-  findLog(origin: string): Promise<PeerLog | undefined>
-  /** Witnesses of living peers. */
-  witnesses(): Promise<PeerWitness[]>
-  fetch: PeerFetcher['fetch']
-}
+type PeerLog = NonNullable<Awaited<ReturnType<PeerLogs['findLog']>>>
 
 const witnessesReadMax = 64
 
-export function createPeerLogs(context: ShopContext, options: MeshShopOptions): PeerLogs {
-  const { database, clock, fetcher } = createMeshDeps(context, options, () => [])
+export function createPeerLogs({
+  database,
+  clock,
+  fetcher,
+}: Pick<MeshDeps, 'database' | 'clock' | 'fetcher'>): PeerLogs {
   return {
     fetch: fetcher.fetch,
     findLog: async (origin) => {

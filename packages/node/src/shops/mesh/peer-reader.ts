@@ -1,5 +1,4 @@
-import type { ShopContext } from '../../http/index.ts'
-import { createMeshDeps, type MeshShopOptions } from './open-shop.ts'
+import type { MeshDeps } from './deps.ts'
 import { fetchJson } from './peer-fetcher.ts'
 import { readPeerKeys } from './read-peer-keys.ts'
 import type { PeerKey } from './statement.ts'
@@ -12,8 +11,7 @@ const answerBytesMax = 1_048_576
 const keysFreshMs = 300_000
 
 /** Reads from nodes that this one knows as living peers, and from nobody else. */
-export function createPeerReader(context: ShopContext, options: MeshShopOptions) {
-  const deps = createMeshDeps(context, options, () => [])
+export function createPeerReader(deps: Pick<MeshDeps, 'database' | 'clock' | 'fetcher'>) {
   const kept = new Map<string, { keys: readonly PeerKey[]; readAtMs: number }>()
   const keysOf = async (address: string) => {
     const known = kept.get(address)

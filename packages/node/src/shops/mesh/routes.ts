@@ -11,6 +11,7 @@ export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: Stranger
   return [
     defineRoute({
       id: 'mesh.manifest',
+      main: true,
       area: 'C',
       method: 'GET',
       path: meshPath,

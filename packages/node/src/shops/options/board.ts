@@ -2,6 +2,7 @@ import { type Micro, smallerOf } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import type { OptionDeps } from './deps.ts'
 import { type Book, createBook } from './domain/book.ts'
+import { optionProblems } from './problems.ts'
 import { interestProblem, vaultOffer } from './reserve-contracts.ts'
 import { pushKey } from './reserve-store.ts'
 import { isTraded, openSeries, type Series } from './series-store.ts'
@@ -89,11 +90,11 @@ export function createBoard(deps: OptionDeps): Board {
     },
     ask: async (symbol, quantity) => {
       const entry = (await read()).get(symbol)
-      if (!entry) throw new Problem('series_unknown')
-      if (!isTraded(entry.series, deps.clock.nowMs())) throw new Problem('series_closed')
+      if (!entry) throw new Problem(optionProblems.series_unknown)
+      if (!isTraded(entry.series, deps.clock.nowMs())) throw new Problem(optionProblems.series_closed)
       if (isFull(entry, quantity)) throw interestProblem(entry.series)
       const ask = askOf(entry, quantity)
-      if (!ask) throw new Problem('options_sold_out', { extra: { symbol } })
+      if (!ask) throw new Problem(optionProblems.options_sold_out, { extra: { symbol } })
       return ask
     },
     cheapest: async () => {

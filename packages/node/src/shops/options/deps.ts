@@ -6,7 +6,7 @@ import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
 import type { Micro } from '@assay/till/kernel/money'
 import type { Database } from '@assay/till/store/database'
-import type { PublishedDemand } from '../intents/contract.ts'
+import type { PublishedDemand } from '../ports.ts'
 import type { OptionSettings } from './settings.ts'
 
 export type OptionDeps = {

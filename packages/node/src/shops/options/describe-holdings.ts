@@ -7,6 +7,7 @@ import type { Sql } from '@assay/till/store/database'
 import type { OptionDeps } from './deps.ts'
 import { finalValues, moneyIsFinal } from './final-money.ts'
 import { pointsText } from './follow-index.ts'
+import { optionProblems } from './problems.ts'
 import { payoutPurpose } from './set-off-debts.ts'
 
 const shownMax = 200
@@ -151,7 +152,7 @@ export async function listSettlements(sql: Sql, page: { limit: number; after?: {
 
 export async function findSettlement(sql: Sql, symbol: string) {
   const { rows } = await sql.query<SettlementRow>(`${settlementSql} where t.symbol = $1`, [symbol])
-  if (!rows[0]) throw new Problem('series_unknown', { detail: 'No settlement of such a series.' })
+  if (!rows[0]) throw new Problem(optionProblems.series_unknown, { detail: 'No settlement of such a series.' })
   return describeSettlement(rows[0])
 }
 

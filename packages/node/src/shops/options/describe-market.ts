@@ -8,6 +8,7 @@ import { createBook } from './domain/book.ts'
 import { isListable, pointsText } from './follow-index.ts'
 import { methodKey, methodTerms } from './index-method.ts'
 import { valueSeries } from './price-series.ts'
+import { optionProblems } from './problems.ts'
 import { readIndex, volatilityOf } from './read-index.ts'
 import { vaultOffer } from './reserve-contracts.ts'
 import { findSeries, isTraded, type Series } from './series-store.ts'
@@ -106,7 +107,7 @@ function methodOf({ settings }: OptionDeps, { method }: Series) {
 
 async function endedEntry(deps: MarketDeps, symbol: string): Promise<BoardEntry> {
   const series: Series | undefined = await findSeries(deps.database, symbol)
-  if (!series) throw new Problem('series_unknown')
+  if (!series) throw new Problem(optionProblems.series_unknown)
   return { series, book: createBook() }
 }
 

@@ -75,6 +75,7 @@ function clustersRoute(deps: MarketDeps): RouteDeclaration {
 function seriesRoute(deps: MarketDeps): RouteDeclaration {
   return defineRoute({
     id: 'options.series',
+    main: true,
     area: 'C',
     method: 'GET',
     path: '/v1/options/series',

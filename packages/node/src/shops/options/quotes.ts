@@ -3,6 +3,7 @@ import type { Clock } from '@assay/till/kernel/clock'
 import type { Micro } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Rng } from '@assay/till/kernel/random'
+import { optionProblems } from './problems.ts'
 
 export type QuoteTerms = {
   symbol: string
@@ -35,11 +36,13 @@ export function createQuotes(deps: { secret: Uint8Array; clock: Clock; rng: Rng;
     },
     open: (id, symbol, quantity) => {
       const terms = quoteIdPattern.test(id) ? read(id, seal) : undefined
-      if (!terms) throw new Problem('quote_stale', { detail: 'quote_id is not one of ours.' })
+      if (!terms) throw new Problem(optionProblems.quote_stale, { detail: 'quote_id is not one of ours.' })
       if (terms.symbol !== symbol || terms.quantity !== quantity)
-        throw new Problem('quote_stale', { detail: `The quote is for ${terms.quantity} of ${terms.symbol}.` })
+        throw new Problem(optionProblems.quote_stale, {
+          detail: `The quote is for ${terms.quantity} of ${terms.symbol}.`,
+        })
       if (deps.clock.nowMs() >= terms.expiresAtMs)
-        throw new Problem('quote_stale', { detail: 'The quote has run out.' })
+        throw new Problem(optionProblems.quote_stale, { detail: 'The quote has run out.' })
       return terms
     },
   }

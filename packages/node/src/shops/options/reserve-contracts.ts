@@ -6,6 +6,7 @@ import { createBatcher } from '@assay/till/store/group-commit'
 import type { OptionDeps } from './deps.ts'
 import type { Book, Fill } from './domain/book.ts'
 import { isInBand } from './domain/contract-terms.ts'
+import { optionProblems } from './problems.ts'
 import {
   loadBook,
   pushKey,
@@ -105,7 +106,7 @@ async function reserveAll(
   const outcomes = requests.map((request): Outcome => {
     const one = series.get(request.symbol)
     const open = books.get(request.symbol)
-    if (!one || !open) return new Problem('series_unknown')
+    if (!one || !open) return new Problem(optionProblems.series_unknown)
     const outcome = reserveOne(deps, { request, series: one, book: open.book, wanted, nowMs })
     if (outcome instanceof Problem) return outcome
     if (!('earlier' in outcome)) drafts.push({ ...outcome, request, capMicro: one.capMicro })
@@ -132,15 +133,17 @@ function reserveOne(deps: OptionDeps, { request, series, book, wanted, nowMs }: 
   if (earlier) return new Problem('payment_in_flight', { retryAfterSeconds: 5 })
   const agreed = wanted.agreed.get(request.paymentId)
   if (agreed === undefined) return new Problem('internal')
-  if (!isTraded(series, nowMs)) return new Problem('series_closed')
+  if (!isTraded(series, nowMs)) return new Problem(optionProblems.series_closed)
   const tooMany = limitProblem(deps, request, series, wanted)
   if (tooMany) return tooMany
   const vault = vaultOffer(deps, request, series, wanted)
   const taken = book.take({ quantity: request.quantity, total: Number(agreed), ...(vault ? { vault } : {}) })
   if (taken.status === 'too_few')
-    return new Problem('options_sold_out', { extra: { available: taken.available, symbol: series.symbol } })
+    return new Problem(optionProblems.options_sold_out, {
+      extra: { available: taken.available, symbol: series.symbol },
+    })
   if (taken.status === 'too_dear')
-    return new Problem('options_price_moved', { extra: { premium_micro: taken.total.toString() } })
+    return new Problem(optionProblems.options_price_moved, { extra: { premium_micro: taken.total.toString() } })
   for (const fill of taken.fills)
     if (fill.offerId === null) wanted.vault.usedMicro += BigInt(fill.quantity) * (series.capMicro - BigInt(fill.price))
   series.sold += request.quantity
@@ -164,13 +167,15 @@ function limitProblem(
 ): Problem | undefined {
   const mine = (wanted.held.get(`${symbol} ${holder}`) ?? 0) + quantity
   if (mine > settings.contractsPerWallet)
-    return new Problem('options_limit', { extra: { limit: 'contracts_per_wallet', most: settings.contractsPerWallet } })
+    return new Problem(optionProblems.options_limit, {
+      extra: { limit: 'contracts_per_wallet', most: settings.contractsPerWallet },
+    })
   const interestMicro = (wanted.interest.get(pushKey(series)) ?? 0n) + BigInt(quantity) * series.capMicro
   return interestMicro > series.interestLimitMicro ? interestProblem(series) : undefined
 }
 
 export const interestProblem = ({ interestLimitMicro }: Pick<Series, 'interestLimitMicro'>): Problem =>
-  new Problem('options_limit', {
+  new Problem(optionProblems.options_limit, {
     detail: 'More open interest would make it worth while to push the index.',
     extra: { limit: 'open_interest', most_micro: interestLimitMicro.toString() },
   })

@@ -14,6 +14,7 @@ import {
   exampleSymbol,
   exampleWithdrawn,
 } from './examples.ts'
+import { optionProblems } from './problems.ts'
 import {
   buyBody,
   offerView,
@@ -50,6 +51,7 @@ const bodyMissing = () =>
 function quoteRoute(deps: TradeDeps): RouteDeclaration {
   return defineRoute({
     id: 'options.quote',
+    main: true,
     area: 'C',
     method: 'POST',
     path: '/v1/options/quote',
@@ -185,7 +187,9 @@ async function collateralFor(deps: TradeDeps, { body }: RouteInput): Promise<Mic
   const known = (await deps.board.read()).get(symbol)?.series ?? (await requireTraded(deps, symbol))
   const micro = collateralOf(known, premiumMicro, quantity)
   if (micro < collateralLowestMicro)
-    throw new Problem('premium_out_of_band', { detail: 'The premium is almost all that the contract can pay.' })
+    throw new Problem(optionProblems.premium_out_of_band, {
+      detail: 'The premium is almost all that the contract can pay.',
+    })
   return micro
 }
 

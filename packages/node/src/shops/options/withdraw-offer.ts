@@ -3,6 +3,7 @@ import type { Micro } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import { accounts, post } from '@assay/till/ledger'
 import type { OptionDeps } from './deps.ts'
+import { optionProblems } from './problems.ts'
 import { lockSeries, writeEvents } from './series-store.ts'
 import { debtsOf, payoutLines } from './set-off-debts.ts'
 
@@ -27,18 +28,18 @@ export async function withdrawOffer(deps: OptionDeps, wanted: Withdrawal): Promi
       [wanted.offerId],
     )
     const symbol = found.rows[0]?.symbol
-    if (symbol === undefined || found.rows[0]?.writer !== wanted.writer) throw new Problem('offer_unknown')
+    if (symbol === undefined || found.rows[0]?.writer !== wanted.writer) throw new Problem(optionProblems.offer_unknown)
     const series = (await lockSeries(tx, [symbol])).get(symbol)
     const { rows } = await tx.query<Offer>(
       `select symbol, writer, price_micro, open_quantity, quantity, state from option_order where id = $1 for update`,
       [wanted.offerId],
     )
     const offer = rows[0]
-    if (!offer || !series) throw new Problem('offer_unknown')
-    if (offer.state === 'pending') throw new Problem('money_not_final', { retryAfterSeconds: 10 })
+    if (!offer || !series) throw new Problem(optionProblems.offer_unknown)
+    if (offer.state === 'pending') throw new Problem(optionProblems.money_not_final, { retryAfterSeconds: 10 })
     const quantity = wanted.quantity ?? offer.open_quantity
     if (quantity === 0 || quantity > offer.open_quantity)
-      throw new Problem('collateral_locked', { extra: { free_quantity: offer.open_quantity } })
+      throw new Problem(optionProblems.collateral_locked, { extra: { free_quantity: offer.open_quantity } })
     const left = offer.open_quantity - quantity
     const returnedMicro = BigInt(quantity) * (series.capMicro - offer.price_micro)
     await tx.query(

@@ -10,6 +10,7 @@ import { jsonAnswer } from '../../http/index.ts'
 import type { OptionDeps } from './deps.ts'
 import { isInBand, premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
 import { requireEligible } from './eligibility.ts'
+import { optionProblems } from './problems.ts'
 import { findSeries, isTraded, lockSeries, type Series, writeEvents } from './series-store.ts'
 
 export type WriteBody = { symbol: string; premium_usd: string; quantity?: number }
@@ -17,7 +18,7 @@ export type WriteBody = { symbol: string; premium_usd: string; quantity?: number
 export function premiumAsked(text: string): Micro {
   const micro = parseUsd(text)
   if (micro === undefined || !isInBand(micro))
-    throw new Problem('premium_out_of_band', {
+    throw new Problem(optionProblems.premium_out_of_band, {
       detail: 'premium_usd must be decimal USD from 50 to 120.',
       extra: { lowest_usd: formatUsd(premiumLowestMicro), highest_usd: formatUsd(premiumHighestMicro) },
     })
@@ -27,7 +28,9 @@ export function premiumAsked(text: string): Micro {
 /** The most that can be owed, less the premium that the buyer will add: full collateral from the first moment. */
 export function collateralOf(series: Pick<Series, 'capMicro'>, premiumMicro: Micro, quantity: number): Micro {
   if (premiumMicro >= series.capMicro)
-    throw new Problem('premium_out_of_band', { detail: 'The premium would be more than the contract can ever pay.' })
+    throw new Problem(optionProblems.premium_out_of_band, {
+      detail: 'The premium would be more than the contract can ever pay.',
+    })
   return (series.capMicro - premiumMicro) * BigInt(quantity)
 }
 
@@ -65,8 +68,8 @@ export async function prepareWrite(
 
 export async function requireTraded(deps: Pick<OptionDeps, 'database' | 'clock'>, symbol: string): Promise<Series> {
   const series = await findSeries(deps.database, symbol)
-  if (!series) throw new Problem('series_unknown')
-  if (!isTraded(series, deps.clock.nowMs())) throw new Problem('series_closed')
+  if (!series) throw new Problem(optionProblems.series_unknown)
+  if (!isTraded(series, deps.clock.nowMs())) throw new Problem(optionProblems.series_closed)
   return series
 }
 

@@ -8,6 +8,7 @@ import { nodeDomain, type TokenMaker } from '@assay/till/signing'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 import type { Reward, RewardsPolicy } from './policy.ts'
+import { rewardProblems } from './problems.ts'
 import type { Redeemed, RedeemPoints } from './redeem-points.ts'
 import {
   type RedeemMessage,
@@ -77,6 +78,7 @@ function infoRoute(deps: RedeemRouteDeps): RouteDeclaration {
   })
   return defineRoute({
     id: 'rewards.redeem_info',
+    main: true,
     area: 'B',
     method: 'GET',
     path: '/redeem/info',
@@ -188,6 +190,7 @@ const passView = z.strictObject({
 function redeemRoute(deps: RedeemRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'rewards.redeem',
+    main: true,
     area: 'B',
     method: 'POST',
     path: '/redeem',
@@ -220,6 +223,7 @@ function redeemRoute(deps: RedeemRouteDeps): RouteDeclaration {
       },
     },
     next: '/v1/subscriptions/plans',
+    nextElse: '/',
     cost: 2,
     access: { kind: 'free', handle: async (input) => jsonAnswer(await redeem(deps, redeemBody.parse(input.body))) },
   })
@@ -231,7 +235,7 @@ async function redeem(deps: RedeemRouteDeps, body: RedeemBody) {
   // Looked up first: the first result is given again even after the five minutes, and after a change of the rewards.
   const earlier = (await readRedemptions(deps.database, [body.nonce])).get(body.nonce)
   if (earlier) {
-    if (!earlier.requestHash.equals(hash)) throw new Problem('redemption_conflict')
+    if (!earlier.requestHash.equals(hash)) throw new Problem(rewardProblems.redemption_conflict)
     return show(deps, earlier.redeemed)
   }
   const reward = deps.policy.rewards.find(({ id }) => id === body.reward)
@@ -241,9 +245,9 @@ async function redeem(deps: RedeemRouteDeps, body: RedeemBody) {
     throw new Problem('input_invalid', { detail: `points must be 1 to 1000 times ${reward.points} for ${reward.id}` })
   await checkSigned(deps, body, owner, points)
   const outcome = await deps.points.redeem({ nonce: body.nonce, requestHash: hash, wallet: owner, points, reward })
-  if (outcome.status === 'conflict') throw new Problem('redemption_conflict')
+  if (outcome.status === 'conflict') throw new Problem(rewardProblems.redemption_conflict)
   if (outcome.status === 'short')
-    throw new Problem('points_insufficient', {
+    throw new Problem(rewardProblems.points_insufficient, {
       detail: `The wallet has ${outcome.balance} points, ${outcome.pending} of them pending.`,
       extra: { balance: outcome.balance.toString(), pending: outcome.pending.toString() },
     })
@@ -255,7 +259,7 @@ async function checkSigned(deps: RedeemRouteDeps, body: RedeemBody, owner: Addre
   const expiresAt = seconds(body.expires_at)
   const now = nowSeconds(deps.clock)
   const nonceExpiresAt = Number.parseInt(body.nonce.slice(0, 8), 16)
-  if (expiresAt <= now || nonceExpiresAt <= now) throw new Problem('redemption_expired')
+  if (expiresAt <= now || nonceExpiresAt <= now) throw new Problem(rewardProblems.redemption_expired)
   if (expiresAt - issuedAt > ttlSeconds || issuedAt > now + 5)
     throw new Problem('proof_invalid', { detail: `A statement is good for ${ttlSeconds} seconds from its issue.` })
   if (deps.proofs.nonces.check(body.nonce, redeemScope(deps)) === undefined)

@@ -5,7 +5,7 @@ import { type RewardsPolicy, tierNames } from './policy.ts'
 import { readAffiliate } from './read-affiliate.ts'
 import { readLoyalty } from './read-loyalty.ts'
 
-export type StatusDeps = Pick<ShopContext, 'database' | 'baseUrl' | 'base' | 'polygon'> & { policy: RewardsPolicy }
+export type StatusDeps = Pick<ShopContext, 'database' | 'baseUrl' | 'networks'> & { policy: RewardsPolicy }
 
 const params = z.strictObject({
   wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address (0x and 40 hex digits)'),
@@ -44,6 +44,7 @@ export function statusRoutes(deps: StatusDeps): RouteDeclaration[] {
 function loyaltyRoute({ database, baseUrl, policy }: StatusDeps): RouteDeclaration {
   return defineRoute({
     id: 'rewards.loyalty',
+    main: true,
     area: 'B',
     method: 'GET',
     path: '/loyalty/:wallet',
@@ -111,11 +112,12 @@ const affiliateOutput = z.strictObject({
   payouts: z.array(payoutView),
 })
 
-function affiliateRoute({ database, baseUrl, policy, base, polygon }: StatusDeps): RouteDeclaration {
+function affiliateRoute({ database, baseUrl, policy, networks: all }: StatusDeps): RouteDeclaration {
   const zero = '0'
-  const networks = [base.caip2, polygon.caip2]
+  const networks = all.map(({ caip2 }) => caip2)
   return defineRoute({
     id: 'rewards.affiliate',
+    main: true,
     area: 'B',
     method: 'GET',
     path: '/affiliate/:wallet',

@@ -1,17 +1,9 @@
+import { ensureDeployed } from '@assay/till/chain/own-contract'
 import { type Address, checksumAddress } from '@assay/till/kernel/address'
 import { type OpenShop, royaltyBps } from '../../http/index.ts'
-import {
-  createCitationAttester,
-  ensureDeployed,
-  logOrigin,
-  logPath,
-  openGuard,
-  openLog,
-  openWitnesses,
-  parseMarketSettings,
-  repairedChannel,
-  royaltyTermsFor,
-} from '../sources/index.ts'
+import { createCitationAttester, parseMarketSettings } from '../attestations/index.ts'
+import { transparencyLog } from '../ports.ts'
+import { royaltyTermsFor } from './contract.ts'
 import { royaltyRoutes } from './routes.ts'
 
 export type RoyaltiesShopOptions = { recipient: Address; market: Record<string, unknown> }
@@ -19,21 +11,18 @@ export type RoyaltiesShopOptions = { recipient: Address; market: Record<string, 
 /** Area C: the royalty declared in every answer's headers, and a way to remit it. */
 export function openRoyaltiesShop({ recipient, market }: RoyaltiesShopOptions): OpenShop {
   return async (context) => {
-    const { database, clock, ids, metrics, keyring, logKeyring, jws, apiUrl, base, payees } = context
-    const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
+    const { database, clock, ids, keyring, jws, apiUrl, base, payees } = context
+    const opened = context.ports.find(transparencyLog)
+    if (!opened) return { routes: [] }
     const settings = parseMarketSettings(market, context.mode === 'demo')
-    const tree = openLog({ database, clock, metrics, keyring: logKeyring, origin })
-    const guard = await openGuard({ database, clock, origin })
-    const stopListening = await database.listen(repairedChannel, tree.forget, tree.forget)
-    const witnesses = await openWitnesses(context, tree, settings)
     const terms = royaltyTermsFor(recipient, royaltyBps)
     const routes = royaltyRoutes({
       database,
       clock,
       ids,
-      tree,
-      requireLogOpen: guard.requireOpen,
-      witnessKeys: () => witnesses.map(({ key }) => key.vkey),
+      tree: opened.tree,
+      witnessKeys: opened.witnessKeys,
+      requireLogOpen: opened.requireOpen,
       attester: createCitationAttester({ keyring, jws, node: apiUrl, chainId: base.chainId }),
       apiUrl,
       recipient,
@@ -45,7 +34,6 @@ export function openRoyaltiesShop({ recipient, market }: RoyaltiesShopOptions): 
     })
     return {
       routes,
-      stop: stopListening,
       jobs: [
         {
           name: 'royalties.contract',

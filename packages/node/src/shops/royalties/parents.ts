@@ -1,6 +1,8 @@
 import { Problem } from '@assay/till/kernel/problem'
 import type { Sql } from '@assay/till/store/database'
-import { findAttestation, matchSuffix } from '../sources/index.ts'
+import { findAttestation } from '../attestations/index.ts'
+import { matchSuffix } from '../sources/index.ts'
+import { royaltyProblems } from './problems.ts'
 import { findRemittance, type Remittance } from './store.ts'
 
 export type Parent = {
@@ -32,11 +34,11 @@ export async function findParent(sql: Sql, id: string): Promise<Parent> {
     return { id, kind: first?.kind ?? 'payment', pages: pages ?? [], line }
   }
   if (line.length >= depthMax)
-    throw new Problem('parent_unknown', {
+    throw new Problem(royaltyProblems.parent_unknown, {
       detail: `${id.slice(0, 64)} goes back over more than ${depthMax} remittances; a line is followed so far and no further.`,
       hint: 'Name an earlier remittance of the line, or the attestation it began with.',
     })
-  throw new Problem('parent_unknown', {
+  throw new Problem(royaltyProblems.parent_unknown, {
     detail: `${id.slice(0, 64)} is no attestation, remittance or payment of this node.`,
   })
 }

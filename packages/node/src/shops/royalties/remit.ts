@@ -7,20 +7,18 @@ import { type Micro, shareOf, splitEqually, splitShare } from '@assay/till/kerne
 import { accounts, type LedgerLine, post } from '@assay/till/ledger'
 import type { Database, Sql, Tx } from '@assay/till/store/database'
 import { jsonAnswer } from '../../http/index.ts'
+import { appendToLog, leafCommitment, type TransparencyLog } from '../../tlog/index.ts'
 import {
   accrueShares,
-  appendToLog,
   type CitationAttester,
   describeLog,
   findPayee,
-  leafCommitment,
   mergeLines,
   readPayouts,
   type Share,
   signRecord,
-  type TransparencyLog,
   zeroBytes32,
-} from '../sources/index.ts'
+} from '../attestations/index.ts'
 import { findParent, type Parent } from './parents.ts'
 import { findRemittance, insertRemittance, type Remittance } from './store.ts'
 

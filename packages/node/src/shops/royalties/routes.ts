@@ -3,7 +3,8 @@ import { checksumAddress } from '@assay/till/kernel/address'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
-import { proofAfterCommit, withKeys } from '../sources/index.ts'
+import { proofAfterCommit } from '../../tlog/index.ts'
+import { withKeys } from '../attestations/index.ts'
 import {
   commitRemittance,
   describeRemittance,

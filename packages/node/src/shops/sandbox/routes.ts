@@ -58,6 +58,7 @@ export function sandboxRoutes(deps: { clock: Clock; networks: readonly string[] 
     defineRoute({
       ...common,
       id: 'sandbox.echo.get',
+      capability: 'sandbox.echo',
       method: 'GET',
       summary: 'Echo a text, to try paying',
       query: z.strictObject({ message }),
@@ -67,6 +68,7 @@ export function sandboxRoutes(deps: { clock: Clock; networks: readonly string[] 
     defineRoute({
       ...common,
       id: 'sandbox.echo.post',
+      capability: 'sandbox.echo',
       method: 'POST',
       summary: 'Echo a JSON message, to try paying for a request with a body',
       body: z.strictObject({ message }),

@@ -1,7 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
 import { loadSharedSecret } from '@assay/till/proofs'
-import type { OpenShop, Shop, ShopContext } from '../../http/index.ts'
+import { type OpenShop, type ShopContext, shopPort } from '../../http/index.ts'
 import {
   createBotAuth,
   createDnsResolver,
@@ -10,7 +8,6 @@ import {
   publicAddresses,
   type Resolver,
 } from '../../outbound/index.ts'
-import { type MarketOptions, openMarket } from '../attestations/open-shop.ts'
 import { withDemoZone } from './demo/demo-resolver.ts'
 import { openDemoSites } from './demo/open-demo-sites.ts'
 import { seedDemoSources } from './demo/seed-demo-sources.ts'
@@ -18,25 +15,23 @@ import { type ReadBonds, type SourceDeps, type SourceSettings, usualSettings } f
 import { sourceRoutes } from './routes.ts'
 import { openSourceJobs } from './source-jobs.ts'
 
-export type CitationsShopOptions = {
+export type SourcesShopOptions = {
   /** Names under `.test` that a demo node asks at loopback. */
   demoHosts: ReadonlyMap<string, LoopbackTarget>
   /** IP addresses of recursive resolvers, two at least. */
   dnsServers: readonly string[]
   contactEmail: string
   settings?: Partial<SourceSettings>
-  /** The JSON of `CITATIONS`, and the terms that every attestation names. */
-  market?: Record<string, unknown>
-  moverKey?: Hex | undefined
-  royalty: { recipient: Address; licence: string }
   bonds?: ReadBonds
-  peers?: NonNullable<MarketOptions['peers']>
 }
+
+/** What shops that cite sources work with. */
+export const sourcesPort = shopPort<SourceDeps>('sources')
 
 const userAgent = (context: ShopContext, contact: string) => `AssayBot/1.0 (+${context.apiUrl}; ${contact})`
 
-/** Area C: sources. */
-export function openCitationsShop(options: CitationsShopOptions): OpenShop {
+/** Area C: domains, what they publish, and their score. */
+export function openSourcesShop(options: SourcesShopOptions): OpenShop {
   return async (context) => {
     const demo = context.mode === 'demo'
     const sites = demo ? await openDemoSites({ base: context.base, clock: context.clock }) : undefined
@@ -48,30 +43,26 @@ export function openCitationsShop(options: CitationsShopOptions): OpenShop {
       hosts,
       sites ? (name) => sites.txtRecords(name) : () => [],
     )
+    context.ports.offer(sourcesPort, deps)
     if (sites) await seedDemoSources(deps, sites)
     const stopping = new AbortController()
-    const market = await openMarket(context, deps, options)
-    const own = await openSourceJobs(deps, stopping.signal)
+    const { jobs, stop } = await openSourceJobs(deps, stopping.signal)
     return {
-      ...market,
-      routes: [...sourceRoutes(deps), ...market.routes],
-      jobs: [...own.jobs, ...market.jobs],
-      ...(sites
-        ? { demo: () => ({ ...market.demo?.(), sources: sites.list.map(({ domain, url }) => ({ domain, url })) }) }
-        : {}),
+      routes: sourceRoutes(deps),
+      jobs,
+      ...(sites ? { demo: () => ({ sources: sites.list.map(({ domain, url }) => ({ domain, url })) }) } : {}),
       stop: async () => {
         stopping.abort(new Error('the shop closes'))
-        await own.stop()
-        await market.stop()
+        await stop()
         await sites?.stop()
       },
-    } satisfies Shop
+    }
   }
 }
 
 export function createSourceDeps(
   context: ShopContext & { claimSecret: Uint8Array },
-  options: CitationsShopOptions,
+  options: SourcesShopOptions,
   hosts: ReadonlyMap<string, LoopbackTarget>,
   txtRecords: (name: string) => readonly string[],
 ): SourceDeps {

@@ -130,6 +130,22 @@ test('S20, S21, S22: odd encodings, entity bombs and deep JSON are recorded, nev
   expect(parseFile(`${'['.repeat(20_000)}`)).toMatchObject({ status: 'malformed' })
 })
 
+test('a feed with a bracket in an attribute, references, CDATA and comments lists its pages', () => {
+  const feed = `<?xml version="1.0"?><feed><link rel="license" title="a > b" href="https://x.com/l?a=1&amp;b=2"/>
+    <entry><link href="https://x.com/a?c=1&#38;d=2"/><updated>2026-01-<!-- c -->02</updated></entry></feed>`
+  expect(parseListing(feed)).toEqual({
+    kind: 'feed',
+    licences: ['https://x.com/l?a=1&b=2'],
+    pages: [{ url: 'https://x.com/a?c=1&d=2', modifiedAt: '2026-01-02T00:00:00.000Z' }],
+  })
+  const rss =
+    '<rss><channel><license>https://x.com/l?a=1&amp;b=2</license><item><link><![CDATA[https://x.com/b?c&d]]></link></item></channel></rss>'
+  expect(parseListing(rss)).toMatchObject({
+    licences: ['https://x.com/l?a=1&b=2'],
+    pages: [{ url: 'https://x.com/b?c&d' }],
+  })
+})
+
 test('robots.txt of RFC 9309: groups, longest match, wildcards, licences', () => {
   const robots = parseRobots(
     'User-agent: other\nDisallow: /\n\nUser-agent: AssayBot\nUser-agent: friend\nDisallow: /private/\nAllow: /private/open\nDisallow: /*.pdf$\nCrawl-delay: 2\n\nSitemap: https://x.com/s.xml\nLicense: https://x.com/l.xml # rsl',

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { SourceDeps } from './deps.ts'
 import { exampleAt, exampleSource, exampleSummary, exampleWallet } from './examples.ts'
+import { sourceProblems } from './problems.ts'
 import { changeWallet } from './register/change-wallet.ts'
 import { describeSource } from './register/describe-source.ts'
 import { listSources } from './register/list-sources.ts'
@@ -32,7 +33,7 @@ export function sourceRoutes(deps: SourceDeps): RouteDeclaration[] {
 
 async function answer(deps: SourceDeps, domain: string, wallet?: Address) {
   const described = await describeSource(deps, domain, wallet)
-  if (!described) throw new Problem('source_unknown', { detail: `${domain} is not registered here.` })
+  if (!described) throw new Problem(sourceProblems.source_unknown, { detail: `${domain} is not registered here.` })
   return jsonAnswer(described)
 }
 
@@ -45,6 +46,8 @@ const addressOf = (text: string): Address => {
 function registerRoute(deps: SourceDeps): RouteDeclaration {
   return defineRoute({
     id: 'sources.register',
+    main: true,
+    capability: 'citations.source.register',
     area: 'C',
     method: 'POST',
     path: '/v1/sources/register',
@@ -82,6 +85,7 @@ function registerRoute(deps: SourceDeps): RouteDeclaration {
 function listRoute(deps: SourceDeps): RouteDeclaration {
   return defineRoute({
     id: 'sources.list',
+    capability: 'citations.source.list',
     area: 'C',
     method: 'GET',
     path: '/v1/sources',
@@ -126,6 +130,7 @@ function listRoute(deps: SourceDeps): RouteDeclaration {
 function showRoute(deps: SourceDeps): RouteDeclaration {
   return defineRoute({
     id: 'sources.show',
+    capability: 'citations.source.show',
     area: 'C',
     method: 'GET',
     path: '/v1/sources/:domain',
@@ -149,6 +154,8 @@ function showRoute(deps: SourceDeps): RouteDeclaration {
 function verifyRoute(deps: SourceDeps): RouteDeclaration {
   return defineRoute({
     id: 'sources.verify',
+    main: true,
+    capability: 'citations.source.verify',
     area: 'C',
     method: 'POST',
     path: '/v1/sources/:domain/verify',
@@ -200,6 +207,7 @@ async function signerOf(deps: SourceDeps, call: CallContext): Promise<Address | 
 function walletRoute(deps: SourceDeps): RouteDeclaration {
   return defineRoute({
     id: 'sources.wallet',
+    capability: 'citations.source.wallet',
     area: 'C',
     method: 'POST',
     path: '/v1/sources/:domain/wallet',
@@ -234,6 +242,7 @@ function disputeRoute(deps: SourceDeps): RouteDeclaration {
   const kinds = ['ownership', 'content', 'licence', 'score', 'other'] as const
   return defineRoute({
     id: 'sources.dispute',
+    capability: 'citations.source.dispute',
     area: 'C',
     method: 'POST',
     path: '/v1/sources/:domain/dispute',

@@ -8,6 +8,7 @@ import { type TokenMaker, tokenHash } from '@assay/till/signing'
 import type { ShopContext } from '../../http/index.ts'
 import { givePullBack, secondsLeft, takePull } from './fair-use.ts'
 import { type Product, productOf, type SubscriptionPolicy, tiersCovering } from './policy.ts'
+import { subscriptionProblems } from './problems.ts'
 import { findByToken, findSubscription, paidOn, type Subscription } from './store.ts'
 
 export type EntitlementDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'keyring'> & {
@@ -60,7 +61,7 @@ async function holdPull(deps: EntitlementDeps, call: PaidCall): Promise<HoldOutc
   const taken = await takePull(database, subscription.wallet, policy.fairUse, nowMs)
   if (taken === 'taken') return { status: 'held', holdId: subscription.wallet, account: subscription.wallet }
   const limit = taken === 'minute' ? policy.fairUse.perMinute : policy.fairUse.perDay
-  throw new Problem('fair_use', {
+  throw new Problem(subscriptionProblems.fair_use, {
     detail: `At most ${limit} pulls a ${taken}.`,
     retryAfterSeconds: secondsLeft(taken, nowMs),
   })

@@ -27,3 +27,4 @@ export function openSubscriptionsShop(options: { policy?: unknown } = {}): OpenS
     }
   }
 }
+export { subscriptionProblems } from './problems.ts'

@@ -53,6 +53,8 @@ function plansRoute({ policy }: ManageDeps): RouteDeclaration {
   }
   return defineRoute({
     id: 'subscriptions.plans',
+    main: true,
+    capability: 'equity.subscription.plans',
     area: 'B',
     method: 'GET',
     path: '/v1/subscriptions/plans',
@@ -68,6 +70,7 @@ function plansRoute({ policy }: ManageDeps): RouteDeclaration {
 function statusRoute(deps: ManageDeps): RouteDeclaration {
   return defineRoute({
     id: 'subscriptions.status',
+    capability: 'equity.subscription.status',
     area: 'B',
     method: 'GET',
     path: '/v1/subscriptions',
@@ -109,6 +112,7 @@ function statusRoute(deps: ManageDeps): RouteDeclaration {
 function rotateRoute(deps: ManageDeps): RouteDeclaration {
   return defineRoute({
     id: 'subscriptions.rotate',
+    capability: 'equity.subscription.rotate',
     area: 'B',
     method: 'POST',
     path: '/v1/subscriptions/rotate',
@@ -139,6 +143,7 @@ function rotateRoute(deps: ManageDeps): RouteDeclaration {
 function revokeRoute(deps: ManageDeps): RouteDeclaration {
   return defineRoute({
     id: 'subscriptions.revoke',
+    capability: 'equity.subscription.revoke',
     area: 'B',
     method: 'POST',
     path: '/v1/subscriptions/revoke',

@@ -7,7 +7,7 @@ import type { Subscription } from './store.ts'
 
 export const subscriptionSchema = z.strictObject({
   tier: z.enum(['standard', 'vip', 'stream']),
-  chain: z.enum(['base', 'polygon']).optional().describe('The chain this period was paid on.'),
+  chain: z.string().optional().describe('The chain this period was paid on.'),
   price_usd: z.string(),
   asset: z.literal('USDC'),
   wallet: z.string(),
@@ -30,9 +30,15 @@ export const exampleSubscription: SubscriptionView = {
 }
 
 /** The word for the chain that a sale was paid on: credit may be drawn on another than the route is sold on. */
-export function chainOf({ polygon }: { polygon: { caip2: string } }, network: string): 'base' | 'polygon' {
-  return network === polygon.caip2 ? 'polygon' : 'base'
+export function chainOf(
+  { networks }: { networks: readonly { caip2: string; name: string }[] },
+  network: string,
+): string {
+  return chainWord(networks.find(({ caip2 }) => caip2 === network)?.name ?? network)
 }
+
+/** A test network goes by the word of the chain that it stands for. */
+export const chainWord = (name: string): string => name.replace(/-(?:sepolia|amoy)$/, '')
 
 export function showSubscription(
   policy: SubscriptionPolicy,

@@ -29,7 +29,7 @@ export type StreamSubscriptions = {
 }
 
 export function openStreamSubscriptions(
-  context: Pick<ShopContext, 'database' | 'rng' | 'polygon'>,
+  context: Pick<ShopContext, 'database' | 'rng' | 'networks'>,
   given?: unknown,
 ): StreamSubscriptions {
   const policy = parseSubscriptionPolicy(given)

@@ -8,10 +8,10 @@ import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from
 import { grantPeriod, takeBackPeriod } from './grant-period.ts'
 import { type SubscriptionPolicy, type Tier, tiers } from './policy.ts'
 import { receiptIn } from './receipt-in.ts'
-import { chainOf, exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
+import { chainOf, chainWord, exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
 import { type StoredToken, storedToken, tokenOf } from './stored-token.ts'
 
-export type SubscribeDeps = Pick<ShopContext, 'base' | 'polygon' | 'clock' | 'database'> & {
+export type SubscribeDeps = Pick<ShopContext, 'networks' | 'clock' | 'database'> & {
   policy: SubscriptionPolicy
   tokens: TokenMaker
 }
@@ -25,14 +25,21 @@ const output = z.strictObject({
   receipt: z.string().nullable().describe('The signed receipt of the payment (JWS).'),
 })
 
-type Chain = { word: 'base' | 'polygon'; network: string; prefix: string }
+type Chain = { word: string; network: string; prefix: string }
 
-/** The same four things on sale: two tiers, on two chains. */
+/** Where subscriptions are sold: the prefix of the path names the chain. */
+const prefixes = new Map([
+  ['base', ''],
+  ['polygon', '/poly'],
+])
+
+/** Each tier on each of these chains. */
 export function subscribeRoutes(deps: SubscribeDeps): RouteDeclaration[] {
-  const chains: Chain[] = [
-    { word: 'base', network: deps.base.caip2, prefix: '' },
-    { word: 'polygon', network: deps.polygon.caip2, prefix: '/poly' },
-  ]
+  const chains = deps.networks.flatMap(({ caip2, name }): Chain[] => {
+    const word = chainWord(name)
+    const prefix = prefixes.get(word)
+    return prefix === undefined ? [] : [{ word, network: caip2, prefix }]
+  })
   return chains.flatMap((chain) => tiers.map((tier) => subscribeRoute(deps, chain, tier)))
 }
 
@@ -41,6 +48,7 @@ function subscribeRoute(deps: SubscribeDeps, chain: Chain, tier: Tier): RouteDec
   const micro = policy.priceMicro[tier]
   return defineRoute({
     id: `subscriptions.${tier}.${chain.word}`,
+    capability: `equity.subscription.${tier}.${chain.word}`,
     area: 'B',
     method: 'GET',
     path: `${chain.prefix}/matrix/subscribe/${tier}`,

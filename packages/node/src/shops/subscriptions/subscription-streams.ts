@@ -2,6 +2,7 @@ import type { Address } from '@assay/till/kernel/address'
 import { Problem } from '@assay/till/kernel/problem'
 import { createSlots, type ShopContext } from '../../http/index.ts'
 import { parseSubscriptionPolicy, productOf, tiersCovering } from './policy.ts'
+import { subscriptionProblems } from './problems.ts'
 import { findSubscriptions, type Subscription } from './store.ts'
 import { createStreamPlaces } from './stream-places.ts'
 
@@ -86,7 +87,7 @@ export function openSubscriptionStreams(deps: Deps, options: SubscriptionStreams
   return {
     requireSubscribed: async (wallet) => {
       const [found] = await findSubscriptions(database, [wallet], product)
-      if (untilMsOf(found) <= clock.nowMs()) throw new Problem('subscription_required')
+      if (untilMsOf(found) <= clock.nowMs()) throw new Problem(subscriptionProblems.subscription_required)
     },
     requireFree: async (wallet) => {
       slots.take(wallet)()

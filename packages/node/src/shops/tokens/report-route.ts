@@ -60,6 +60,7 @@ const markdownType = 'text/markdown; charset=utf-8'
 export function reportRoute(deps: ReportRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'tokens.report',
+    capability: 'token.control.report',
     area: 'A',
     method: 'GET',
     path: '/v1/report/:address',

@@ -56,6 +56,8 @@ async function answerFor(deps: TokenRouteDeps, token: Address, wallet: Address |
 function checkRoute(deps: TokenRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'tokens.check',
+    main: true,
+    capability: 'token.control.check',
     area: 'A',
     method: 'GET',
     path: '/v1/check/:address',
@@ -102,6 +104,8 @@ const batchOutput = z.strictObject({
 function batchRoute(deps: TokenRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'tokens.check_batch',
+    main: true,
+    capability: 'token.control.check_batch',
     area: 'A',
     method: 'POST',
     path: '/v1/check/batch',

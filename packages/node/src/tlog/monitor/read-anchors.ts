@@ -1,5 +1,5 @@
 import { decodeFunctionData, keccak256, numberToHex, parseAbi, toHex } from 'viem'
-import { logAnchorContract } from '../../shops/attestations/creators/contracts.ts'
+import { logAnchorContract } from '../anchor-contract.ts'
 import { isRecord, parseJson } from './read-head.ts'
 import type { MonitorHttp } from './types.ts'
 

@@ -1,5 +1,4 @@
-export { witnessPath, witnessRoutes } from '../../faces/tlog/witness-routes.ts'
 export { createPeerAsker } from './ask-peers.ts'
 export { openOwnWitness } from './own-witness.ts'
 export { type PeerHead, peerHeads } from './peer-heads.ts'
-export { noPeers, type PeerLogs } from './peer-logs.ts'
+export { noPeers, type PeerLogs, type PeerWitness } from './peer-logs.ts'

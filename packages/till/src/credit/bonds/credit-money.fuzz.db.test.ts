@@ -1,22 +1,16 @@
-import { creditLines, refundCredit } from '@assay/till'
-import {
-  base,
-  insertTestMandate,
-  mandateCounters,
-  openCreditDesk,
-  randomWallet,
-} from '@assay/till/credit/credit.fixture'
-import { heldDifferences } from '@assay/till/credit/credit-balance'
-import { takeBackLines } from '@assay/till/gate/take-back'
-import type { Address } from '@assay/till/kernel/address'
-import { systemClock } from '@assay/till/kernel/clock'
-import { createIds } from '@assay/till/kernel/ids'
-import { Problem } from '@assay/till/kernel/problem'
-import { systemRng } from '@assay/till/kernel/random'
-import { accounts, balanceDifferences, balanceOf, heldOf, owedTo, post, trialBalance } from '@assay/till/ledger'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { takeBackLines } from '../../gate/take-back.ts'
+import { creditLines, refundCredit } from '../../index.ts'
+import type { Address } from '../../kernel/address.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { createIds } from '../../kernel/ids.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { systemRng } from '../../kernel/random.ts'
+import { accounts, balanceDifferences, balanceOf, heldOf, owedTo, post, trialBalance } from '../../ledger/index.ts'
+import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { base, insertTestMandate, mandateCounters, openCreditDesk, randomWallet } from '../credit.fixture.ts'
+import { heldDifferences } from '../credit-balance.ts'
 import { lockBondOf } from './lock-bond.ts'
 import { askRelease, releaseDue } from './release-bond.ts'
 import { insertTestRuling } from './ruling.fixture.ts'

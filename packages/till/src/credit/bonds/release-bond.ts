@@ -1,9 +1,9 @@
-import { creditLines } from '@assay/till'
-import type { Address } from '@assay/till/kernel/address'
-import type { Clock } from '@assay/till/kernel/clock'
-import { Problem } from '@assay/till/kernel/problem'
-import { accounts, post } from '@assay/till/ledger'
-import type { Database, Tx } from '@assay/till/store/database'
+import type { Address } from '../../kernel/address.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { accounts, post } from '../../ledger/index.ts'
+import type { Database, Tx } from '../../store/database.ts'
+import { creditLines } from '../credit-balance.ts'
 import { type Bond, dueBonds, lockBond } from './store.ts'
 
 export type ReleaseDeps = { database: Database; clock: Clock }

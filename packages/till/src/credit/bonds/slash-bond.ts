@@ -1,7 +1,7 @@
-import { type Micro, smallerOf } from '@assay/till/kernel/money'
-import { accounts, post } from '@assay/till/ledger'
-import { writeAudit } from '@assay/till/store/audit-log'
-import type { Database } from '@assay/till/store/database'
+import { type Micro, smallerOf } from '../../kernel/money.ts'
+import { accounts, post } from '../../ledger/index.ts'
+import { writeAudit } from '../../store/audit-log.ts'
+import type { Database } from '../../store/database.ts'
 import { type Bond, isUpheldAgainst, lockBond } from './store.ts'
 
 export type SlashOrder = {

@@ -1,7 +1,7 @@
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
-import { toRfc3339 } from '@assay/till/kernel/clock'
-import type { Micro } from '@assay/till/kernel/money'
-import type { Sql, Tx } from '@assay/till/store/database'
+import { type Address, checksumAddress } from '../../kernel/address.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import type { Micro } from '../../kernel/money.ts'
+import type { Sql, Tx } from '../../store/database.ts'
 
 export type BondState = 'locked' | 'releasing' | 'released' | 'slashed'
 

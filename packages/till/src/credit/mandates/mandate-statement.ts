@@ -1,8 +1,8 @@
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
-import type { Micro } from '@assay/till/kernel/money'
-import { type Statement, statementTypedData } from '@assay/till/proofs'
 import { hashTypedData, type TypedDataDefinition } from 'viem'
+import { type Address, checksumAddress } from '../../kernel/address.ts'
+import type { Hex } from '../../kernel/bytes.ts'
+import type { Micro } from '../../kernel/money.ts'
+import { type Statement, statementTypedData } from '../../proofs/index.ts'
 
 /** What the owner of credit signs: who may draw on it at which node, for what, how much and until when. */
 export type Mandate = {

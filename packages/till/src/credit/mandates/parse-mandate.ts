@@ -1,8 +1,8 @@
-import { type Address, parseAddress } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
-import { type Micro, microMax } from '@assay/till/kernel/money'
-import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
+import { type Address, parseAddress } from '../../kernel/address.ts'
+import type { Hex } from '../../kernel/bytes.ts'
+import { type Micro, microMax } from '../../kernel/money.ts'
+import { Problem } from '../../kernel/problem.ts'
 import type { Mandate } from './mandate-statement.ts'
 
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address')

@@ -1,8 +1,8 @@
-import type { Address } from '@assay/till/kernel/address'
-import { checksumAddress } from '@assay/till/kernel/address'
-import { fromHex, type Hex } from '@assay/till/kernel/bytes'
-import { toRfc3339 } from '@assay/till/kernel/clock'
-import type { Sql, Tx } from '@assay/till/store/database'
+import type { Address } from '../../kernel/address.ts'
+import { checksumAddress } from '../../kernel/address.ts'
+import { fromHex, type Hex } from '../../kernel/bytes.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import type { Sql, Tx } from '../../store/database.ts'
 import type { Mandate } from './mandate-statement.ts'
 
 export type MandateState = 'open' | 'expired' | 'revoked'

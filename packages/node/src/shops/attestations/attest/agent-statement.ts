@@ -2,6 +2,7 @@ import type { Address } from '@assay/till/kernel/address'
 import { type Hex, toHex } from '@assay/till/kernel/bytes'
 import { Problem } from '@assay/till/kernel/problem'
 import { type ProofDeps, type Statement, verifyStatement } from '@assay/till/proofs'
+import { attestationProblems } from '../problems.ts'
 import { zeroBytes32 } from './eas.ts'
 
 export type CitedByAgent = {
@@ -44,7 +45,7 @@ export async function requireAgent(
 ): Promise<void> {
   if (citation.agent === citation.payer) return
   if (signature === undefined)
-    throw new Problem('agent_unproven', {
+    throw new Problem(attestationProblems.agent_unproven, {
       detail: `agent_wallet is ${citation.agent}, the payment came from ${citation.payer}.`,
     })
   try {
@@ -56,7 +57,9 @@ export async function requireAgent(
     })
   } catch (error) {
     if (error instanceof Problem && error.code === 'proof_invalid')
-      throw new Problem('agent_unproven', { detail: 'agent_signature was not made by agent_wallet for this citation.' })
+      throw new Problem(attestationProblems.agent_unproven, {
+        detail: 'agent_signature was not made by agent_wallet for this citation.',
+      })
     throw error
   }
 }

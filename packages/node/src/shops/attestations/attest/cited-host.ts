@@ -1,4 +1,4 @@
-import { type CanonicalDomain, canonicalDomain, type DomainRules } from '../../sources/domain/canonical-domain.ts'
+import { type CanonicalDomain, canonicalDomain, type DomainRules } from '../../sources/domain/index.ts'
 import type { Snapshot } from './snapshots.ts'
 
 export type CitedHost = Pick<CanonicalDomain, 'domain' | 'registrable'>

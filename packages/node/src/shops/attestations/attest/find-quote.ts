@@ -1,4 +1,4 @@
-import { normalText } from '../../sources/page/text-digest.ts'
+import { normalText } from '../../sources/page/index.ts'
 
 export type FoundQuote = {
   found: boolean

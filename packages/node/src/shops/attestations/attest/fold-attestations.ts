@@ -1,6 +1,5 @@
 import type { Database } from '@assay/till/store/database'
-import type { SourceDeps } from '../../sources/deps.ts'
-import { foldCitations } from '../../sources/score/fold-citations.ts'
+import { foldCitations, type SourceDeps } from '../../sources/index.ts'
 
 const atOnce = 1_000
 

@@ -2,7 +2,8 @@ import { Worker } from 'node:worker_threads'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import { Problem } from '@assay/till/kernel/problem'
-import type { PageProblem } from '../../sources/page/read-page.ts'
+import type { PageProblem } from '../../sources/page/index.ts'
+import { attestationProblems } from '../problems.ts'
 import { type FoundQuote, findQuote } from './find-quote.ts'
 import { type CitedPage, type PageTask, readCited } from './read-cited.ts'
 
@@ -72,7 +73,9 @@ export function openPageThreads(options: PageThreadOptions): PageThreads {
     } catch (error) {
       options.log.warn({ error: String(error) }, 'a page could not be parsed')
       job.reject(
-        new Problem('page_unreadable', { detail: `The page could not be parsed: ${(error as Error).message}.` }),
+        new Problem(attestationProblems.page_unreadable, {
+          detail: `The page could not be parsed: ${(error as Error).message}.`,
+        }),
       )
       drop(worker)
     }

@@ -6,7 +6,8 @@ import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import { jsonAnswer } from '../../../http/index.ts'
 import { entryBytesMax } from '../../../tlog/index.ts'
-import { normalText } from '../../sources/page/text-digest.ts'
+import { normalText } from '../../sources/page/index.ts'
+import { attestationProblems } from '../problems.ts'
 import { requireAgent } from './agent-statement.ts'
 import { citedHost } from './cited-host.ts'
 import type { AttestDeps } from './deps.ts'
@@ -55,7 +56,9 @@ export async function prepareAttestation(deps: AttestDeps, body: AttestBody, pay
   const matched = body.query_id === undefined ? undefined : await requireMatched(deps, body.query_id, page)
   const snapshot = await deps.snapshots.of(page)
   if (matched && !snapshot.textSha256.equals(matched.textSha256))
-    throw new Problem('page_changed', { detail: 'The text of the page is no longer the one that the query matched.' })
+    throw new Problem(attestationProblems.page_changed, {
+      detail: 'The text of the page is no longer the one that the query matched.',
+    })
   const cited = citedPage(deps, page, snapshot)
   const found = body.quote === undefined ? undefined : await deps.threads.find(snapshot.text, body.quote)
   const facts: CitationFacts = {
@@ -112,7 +115,7 @@ export function snapshotFacts(snapshot: Snapshot) {
 export function citedPage(deps: Pick<AttestDeps, 'domains'>, page: SourceUrl, snapshot: Snapshot): SourceUrl {
   const host = citedHost(snapshot, deps.domains)
   if (!host)
-    throw new Problem('page_unreadable', {
+    throw new Problem(attestationProblems.page_unreadable, {
       detail: `The page leads to ${new URL(snapshot.finalUrl).hostname}, which is not a public domain.`,
     })
   return { url: page.url, ...host }

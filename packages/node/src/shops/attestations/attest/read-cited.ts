@@ -1,4 +1,4 @@
-import { type PageProblem, readPage } from '../../sources/page/read-page.ts'
+import { type PageProblem, readPage } from '../../sources/page/index.ts'
 
 /** What a citation needs of a page. */
 export type CitedPage = {

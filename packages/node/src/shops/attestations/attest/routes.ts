@@ -33,6 +33,7 @@ export function attestRoutes(deps: AttestRouteDeps): RouteDeclaration[] {
 function attestRoute(deps: AttestRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'cite.attest',
+    capability: 'citations.attest',
     area: 'C',
     method: 'POST',
     path: '/v1/cite/attest',
@@ -64,6 +65,7 @@ function attestRoute(deps: AttestRouteDeps): RouteDeclaration {
 function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'claims.anchor',
+    capability: 'citations.claim.anchor',
     area: 'C',
     method: 'POST',
     path: '/v1/claims/anchor',
@@ -127,6 +129,8 @@ function openEnd(body: string): { id: string; url: string; before: string } {
 function showRoute(deps: AttestRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'attestations.show',
+    main: true,
+    capability: 'citations.attestation.show',
     area: 'C',
     method: 'GET',
     path: '/v1/attestations/:id',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isStorable } from '../../sources/page/storable.ts'
+import { isStorable } from '../../sources/page/index.ts'
 
 export const walletText = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address')
 export const signatureText = z.string().regex(/^0x(?:[0-9a-fA-F]{2}){65,4096}$/, 'must be a signature in hex')

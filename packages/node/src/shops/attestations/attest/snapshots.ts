@@ -2,7 +2,8 @@ import type { Clock } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Database } from '@assay/till/store/database'
 import type { Outbound, OutboundOk, OutboundOutcome } from '../../../outbound/index.ts'
-import type { MayRead } from '../../sources/crawl/may-read.ts'
+import type { MayRead } from '../../sources/index.ts'
+import { attestationProblems } from '../problems.ts'
 import type { HostTurns } from './host-turns.ts'
 import type { PageThreads } from './page-threads-adapter.ts'
 import type { SourceUrl } from './source-url.ts'
@@ -106,7 +107,7 @@ async function readStored(deps: SnapshotDeps, page: SourceUrl): Promise<Snapshot
   return rows[0]
 }
 
-const unreadable = (detail: string) => new Problem('page_unreadable', { detail })
+const unreadable = (detail: string) => new Problem(attestationProblems.page_unreadable, { detail })
 
 const redirectsMax = 3
 

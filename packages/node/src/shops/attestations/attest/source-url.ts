@@ -1,6 +1,5 @@
 import { Problem } from '@assay/till/kernel/problem'
-import { canonicalDomain, type DomainRules } from '../../sources/domain/canonical-domain.ts'
-import { pageAddress } from '../../sources/domain/page-address.ts'
+import { canonicalDomain, type DomainRules, pageAddress } from '../../sources/domain/index.ts'
 
 export type SourceUrl = { url: string; domain: string; registrable: string }
 

@@ -4,10 +4,14 @@ import { fromHex } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Sql } from '@assay/till/store/database'
-import type { SourceDeps } from '../../sources/deps.ts'
-import { findSource } from '../../sources/register/records.ts'
-import { requireSource } from '../../sources/register/register-source.ts'
-import { claimOfWallet, verifySource } from '../../sources/register/verify-source.ts'
+import {
+  claimOfWallet,
+  findSource,
+  requireSource,
+  type SourceDeps,
+  sourceProblems,
+  verifySource,
+} from '../../sources/index.ts'
 import { accountOf } from './payout-tree.ts'
 
 export type AskMoveDeps = {
@@ -46,13 +50,15 @@ async function requireHolder({ sources, releaseMs }: AskMoveDeps, domain: string
   const holder = await claimOfWallet(sources, domain, undefined)
   const source = await findSource(sources.database, domain)
   if (!holder || source?.state !== 'proven' || holder.report?.status !== 'proven')
-    throw new Problem('source_unproven', { detail: `The proof of ${domain} is not found, or is disputed.` })
+    throw new Problem(sourceProblems.source_unproven, {
+      detail: `The proof of ${domain} is not found, or is disputed.`,
+    })
   if (holder.wallet !== signedBy)
     throw new Problem('forbidden', { detail: 'The request is signed by a wallet that is not the one paid now.' })
   const provenMs = Math.max(holder.proven_at?.getTime() ?? 0, holder.wallet_proven_at?.getTime() ?? 0)
   const fromMs = provenMs + releaseMs
   if (holder.wallet_proven_at === null || fromMs > sources.clock.nowMs())
-    throw new Problem('source_unproven', {
+    throw new Problem(sourceProblems.source_unproven, {
       detail:
         holder.wallet_proven_at === null
           ? 'The wallet has not signed its statement yet.'

@@ -1,5 +1,6 @@
 import type { Payees } from '@assay/till'
 import type { ChainPort, Network, Rpc } from '@assay/till/chain'
+import type { OwnContract } from '@assay/till/chain/own-contract'
 import type { SettlementWallets } from '@assay/till/chain/wallet'
 import type { Address } from '@assay/till/kernel/address'
 import type { Clock } from '@assay/till/kernel/clock'
@@ -8,7 +9,7 @@ import type { Metrics } from '@assay/till/kernel/metrics'
 import type { CustodyKey, PayoutDeps } from '@assay/till/payouts'
 import type { Database } from '@assay/till/store/database'
 import type { CreatorSettings } from '../settings.ts'
-import { type DistributorTerms, distributorFor, type OwnContract } from './contracts.ts'
+import { type DistributorTerms, distributorFor } from './contracts.ts'
 import type { MoverKey } from './mover-key.ts'
 
 export type CreatorDeps = {

@@ -5,7 +5,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import { type ProofDeps, verifySignedRequest } from '@assay/till/proofs'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
-import { domainInput, walletInput } from '../../sources/schemas.ts'
+import { domainInput, walletInput } from '../../sources/index.ts'
 import { type AskMoveDeps, askMove } from './ask-move.ts'
 import { type DescribeCreatorDeps, describeCreator } from './describe-creator.ts'
 import { describeEpoch } from './describe-epoch.ts'
@@ -37,6 +37,7 @@ export function creatorRoutes(deps: CreatorRouteDeps): RouteDeclaration[] {
 function showRoute(deps: CreatorRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'creators.show',
+    capability: 'citations.creator.show',
     area: 'C',
     method: 'GET',
     path: '/v1/creators/:wallet',
@@ -58,6 +59,7 @@ const thresholdMicroMax = 1_000_000_000n
 function thresholdRoute(deps: CreatorRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'creators.threshold',
+    capability: 'citations.creator.threshold',
     area: 'C',
     method: 'POST',
     path: '/v1/creators/:wallet/threshold',

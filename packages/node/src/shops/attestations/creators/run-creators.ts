@@ -1,6 +1,6 @@
+import { ensureDeployed } from '@assay/till/chain/own-contract'
 import { moneyMayLeave } from '@assay/till/payouts'
 import { checkCreatorBooks } from './check-books.ts'
-import { ensureDeployed } from './contracts.ts'
 import { type CreatorChain, type CreatorDeps, creatorChains } from './deps.ts'
 import { followEvents } from './follow-events.ts'
 import { settleMoves } from './follow-moves.ts'

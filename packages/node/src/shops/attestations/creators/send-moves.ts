@@ -1,8 +1,9 @@
+import { ensureDeployed } from '@assay/till/chain/own-contract'
 import type { Address } from '@assay/till/kernel/address'
 import { toHex } from '@assay/till/kernel/bytes'
 import { nowSeconds } from '@assay/till/kernel/clock'
 import { encodeFunctionData } from 'viem'
-import { distributorAbi, ensureDeployed } from './contracts.ts'
+import { distributorAbi } from './contracts.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 
 type Asked = { account: Buffer; wallet: Address; to: Address }

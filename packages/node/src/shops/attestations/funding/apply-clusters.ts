@@ -1,5 +1,5 @@
 import type { Tx } from '@assay/till/store/database'
-import { refoldAll } from '../../sources/score/fold-citations.ts'
+import { refoldAll } from '../../sources/index.ts'
 import { clusterWallets } from './cluster-wallets.ts'
 import type { FundingDeps } from './deps.ts'
 import { materialFunders } from './material.ts'

@@ -1,6 +1,6 @@
 import { type Address, zeroAddress } from '@assay/till/kernel/address'
 import type { Shop, ShopContext } from '../../../http/index.ts'
-import type { SourceDeps } from '../../sources/deps.ts'
+import type { SourceDeps } from '../../sources/index.ts'
 import { type DistributorTerms, distributorFor } from '../creators/contracts.ts'
 import type { MarketSettings } from '../settings.ts'
 import { usualFunding } from './deps.ts'

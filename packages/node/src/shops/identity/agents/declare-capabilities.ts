@@ -2,6 +2,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import { formatAccount, type ProvenAccount, verifySignedRequest } from '@assay/till/proofs'
 import type { CallContext } from '../../../http/index.ts'
 import type { IdentityDeps } from '../deps.ts'
+import { identityProblems } from '../problems.ts'
 import type { Declaration } from './declaration.ts'
 import { type AgentDescription, describeAgent, type NamedAgent } from './describe-agent.ts'
 import { appendVersion, deactivate } from './store.ts'
@@ -56,7 +57,7 @@ async function checkRegistration(
   if (wallet === 'unknown')
     throw new Problem('upstream_unavailable', { detail: 'The registry could not be read.', retryAfterSeconds: 5 })
   if (wallet !== signer.address)
-    throw new Problem('registration_unproven', {
+    throw new Problem(identityProblems.registration_unproven, {
       detail:
         wallet === undefined
           ? `${erc8004.network} has no such agent in a registry this node knows.`

@@ -2,6 +2,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import type { IdentityDeps } from '../deps.ts'
 import { didInPath, pkhDid, walletDid } from '../did/parse-did.ts'
 import { readDid } from '../did/resolve-did.ts'
+import { identityProblems } from '../problems.ts'
 import { signRating } from '../rating/sign-rating.ts'
 import { noDeclaration } from './declaration.ts'
 import { type ReadDeps, readAgent } from './read-agent.ts'
@@ -14,10 +15,12 @@ export type NamedAgent = { did: string; named: AgentAddress }
 /** The agent in the path. Nodes have DIDs too, but declare nothing here. */
 export function agentInPath(deps: Pick<IdentityDeps, 'didMethod'>, path: string): NamedAgent {
   const read = readDid(didInPath(path, '/v1/agents/'), deps.didMethod)
-  if (read.status === 'error') throw new Problem('did_invalid', { detail: read.detail })
+  if (read.status === 'error') throw new Problem(identityProblems.did_invalid, { detail: read.detail })
   const { subject, url } = read
   if (subject.kind !== 'wallet' || url.path !== '' || url.query !== '' || url.fragment !== '')
-    throw new Problem('did_invalid', { detail: 'It must be the DID of a wallet, without path, query or fragment.' })
+    throw new Problem(identityProblems.did_invalid, {
+      detail: 'It must be the DID of a wallet, without path, query or fragment.',
+    })
   const { address, chainId } = subject
   return { did: read.canonical, named: { address, ...(chainId === undefined ? {} : { chainId }) } }
 }
@@ -33,7 +36,9 @@ export async function requireActive(
 
 function checkActive(agent: Agent | undefined): void {
   if (agent?.deactivatedAt)
-    throw new Problem('agent_deactivated', { extra: { deactivated_at: agent.deactivatedAt.toISOString() } })
+    throw new Problem(identityProblems.agent_deactivated, {
+      extra: { deactivated_at: agent.deactivatedAt.toISOString() },
+    })
 }
 
 /** Everything about one agent; a wallet that declared nothing is an agent all the same. */

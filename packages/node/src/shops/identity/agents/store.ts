@@ -1,6 +1,7 @@
 import type { Address } from '@assay/till/kernel/address'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Sql, Tx } from '@assay/till/store/database'
+import { identityProblems } from '../problems.ts'
 import { type Declaration, noDeclaration } from './declaration.ts'
 import { type AgentAddress, subjectsOf } from './subject.ts'
 
@@ -105,9 +106,9 @@ export async function appendVersion(tx: Tx, added: NewVersion): Promise<number> 
     [added.subject],
   )
   const before = rows[0]
-  if (before === undefined || before.deactivated_at !== null) throw new Problem('agent_deactivated')
+  if (before === undefined || before.deactivated_at !== null) throw new Problem(identityProblems.agent_deactivated)
   if (added.expectedVersion !== undefined && added.expectedVersion !== before.version)
-    throw new Problem('agent_version_conflict', { extra: { version: before.version } })
+    throw new Problem(identityProblems.agent_version_conflict, { extra: { version: before.version } })
   const version = before.version + 1
   await checkPace(tx, added.subject, version, added.nowMs)
   await tx.query(

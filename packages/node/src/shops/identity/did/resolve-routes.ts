@@ -37,6 +37,7 @@ function resolveRoute(
 ): RouteDeclaration {
   return defineRoute({
     id,
+    main: id === 'did.resolve',
     area: 'C',
     method: 'GET',
     path: `${base}/:did`,

@@ -1,7 +1,7 @@
 import { didDocument, didWeb } from '@assay/till/signing'
-import { nodeServices } from '../../../faces/documents/index.ts'
+import { nodeServices } from '../../../http/index.ts'
+import type { MeshNodeView } from '../../ports.ts'
 import type { IdentityDeps } from '../deps.ts'
-import type { MeshNodeView } from '../ports.ts'
 
 /** The documents of nodes: this one from its own keys, others from what the mesh has verified of them. */
 export async function webDocument(

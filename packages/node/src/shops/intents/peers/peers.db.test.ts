@@ -3,11 +3,12 @@ import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
 import { createFixedKeyring, createJwsSigner, privateKeyFromSeed } from '@assay/till/signing'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { PeerReader } from '../../ports.ts'
 import { closeBuckets, graceMs } from '../close-bucket.ts'
 import { insertSearches, intentDeps, standingClock } from '../intents.fixture.ts'
 import { eventsAfter, publishedBuckets } from '../store.ts'
 import { mergePeers, type PeerBucket } from './merge-peers.ts'
-import { type PeerReader, peersFor, readPeers } from './read-peers.ts'
+import { peersFor, readPeers } from './read-peers.ts'
 import { readSharedEvent, sharedEvent } from './shared-event.ts'
 
 const minute = 60_000

@@ -1,13 +1,8 @@
 import type { Sql } from '@assay/till/store/database'
+import type { PeerReader } from '../../ports.ts'
 import type { IntentDeps } from '../deps.ts'
 import { type Merged, mergePeers, type PeerBucket } from './merge-peers.ts'
-import { type PeerKeys, readSharedEvent, sharedPath } from './shared-event.ts'
-
-/** Living nodes of the mesh, as far as the stream needs them. */
-export type PeerReader = {
-  /** Reads JSON at a path of a peer, with the keys that its address publishes; undefined when it is not known or does not answer. */
-  read(did: string, path: string): Promise<{ value: unknown; address: string; keys: PeerKeys } | undefined>
-}
+import { readSharedEvent, sharedPath } from './shared-event.ts'
 
 type Deps = Pick<IntentDeps, 'database' | 'clock' | 'log' | 'metrics' | 'settings' | 'book' | 'demo'>
 

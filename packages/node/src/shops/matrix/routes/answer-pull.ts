@@ -5,6 +5,7 @@ import { easternDate } from '../calendar/eastern-time.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import type { Variant } from '../licences/gate.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
+import { matrixProblems } from '../problems.ts'
 import { isSnapshot } from '../snapshots/keeper.ts'
 import { pageOf, readSymbols, snapshotOfCursor } from '../snapshots/page.ts'
 import { type Head, renderCsv, renderJson, renderNdjson, type Tier } from '../snapshots/render.ts'
@@ -105,7 +106,7 @@ export const variantOf = (tier: Tier): Variant => (tier === 'delayed' ? 'free' :
 
 export function nothingToShow(found: NoSnapshot, feed: FeedId): Problem {
   if (found.status === 'not_licensed')
-    return new Problem('licence_required', {
+    return new Problem(matrixProblems.licence_required, {
       detail: `No source of ${feed} may be shown or sold here.`,
       extra: { left_out: found.leftOut },
     })

@@ -25,6 +25,8 @@ const entry = z.looseObject({
 export function indexRoute(deps: MatrixDeps, loading: () => unknown): RouteDeclaration {
   return defineRoute({
     id: 'matrix.index',
+    main: true,
+    capability: 'equity.squeeze.index',
     area: 'B',
     method: 'GET',
     path: '/matrix',

@@ -3,6 +3,7 @@ import type { Address } from '@assay/till/kernel/address'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { Problem } from '@assay/till/kernel/problem'
 import { type CallContext, defineRoute, type RouteDeclaration, type RouteInput } from '../../../http/index.ts'
+import { subscriptionProblems } from '../../subscriptions/index.ts'
 import { feeds } from '../feeds/catalogue.ts'
 import { type FeedId, feedIds, isFeedId } from '../feeds/feed.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
@@ -49,6 +50,7 @@ const paid = (deps: MatrixDeps, micro: bigint) => ({
 function liveRoute(deps: MatrixDeps): RouteDeclaration {
   return defineRoute({
     id: 'matrix.live',
+    capability: 'equity.squeeze.live',
     area: 'B',
     method: 'GET',
     path: '/matrix/:feed/live',
@@ -81,6 +83,7 @@ export const vipRouteId = 'matrix.vip'
 function vipRoute(deps: MatrixDeps): RouteDeclaration {
   return defineRoute({
     id: vipRouteId,
+    capability: 'equity.squeeze.vip',
     area: 'B',
     method: 'GET',
     path: '/matrix/:feed/vip',
@@ -113,7 +116,7 @@ async function prepareVip(
   if (query.stream === undefined && call.representation !== streamType)
     return { answer: await answerPull(deps, { feed, tier: 'vip', query, representation: call.representation }) }
   // A payment buys one answer, and a stream is many.
-  if (call.paymentId.startsWith('pay_')) throw new Problem('subscription_required')
+  if (call.paymentId.startsWith('pay_')) throw new Problem(subscriptionProblems.subscription_required)
   const lastEventId = call.headers.get('last-event-id')
   if (lastEventId !== undefined && !/^[0-9a-f]{64}$/.test(lastEventId))
     throw new Problem('bad_request', { detail: 'Last-Event-ID is not the id of an event of this stream.' })
@@ -133,7 +136,7 @@ async function prepareVip(
 /** Credit pays for single answers, as a payment does. */
 async function requireSubscriber(sale: Sale): Promise<undefined> {
   const isStream = (sale.reservation as { stream?: boolean } | null)?.stream === true
-  if (isStream && sale.amountMicro > 0n) throw new Problem('subscription_required')
+  if (isStream && sale.amountMicro > 0n) throw new Problem(subscriptionProblems.subscription_required)
 }
 
 async function openStream(
@@ -151,6 +154,8 @@ async function openStream(
 function delayedRoute(deps: MatrixDeps): RouteDeclaration {
   return defineRoute({
     id: 'matrix.delayed',
+    main: true,
+    capability: 'equity.squeeze.delayed',
     area: 'B',
     method: 'GET',
     path: '/matrix/:feed/delayed',

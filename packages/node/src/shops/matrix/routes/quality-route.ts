@@ -12,6 +12,7 @@ import { anyFeedParams } from './schemas.ts'
 export function qualityRoute(deps: MatrixDeps): RouteDeclaration {
   return defineRoute({
     id: 'matrix.quality',
+    capability: 'equity.squeeze.quality',
     area: 'B',
     method: 'GET',
     path: '/matrix/:feed/quality',

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { getPublicSuffix, parse } from 'tldts'
 
 export type SuffixMatch = {
   /** The part under which others register: `co.uk`, `github.io`. */
@@ -7,47 +7,14 @@ export type SuffixMatch = {
   registrable: string | undefined
 }
 
-type Rules = { exact: ReadonlySet<string>; wildcard: ReadonlySet<string>; exception: ReadonlySet<string> }
+// Private section included: user.github.io is not github.io. Names come here as checked A-labels.
+const options = { allowPrivateDomains: true, extractHostname: false, validateHostname: false, detectIp: false }
 
-let loaded: Rules | undefined
-
-/** Read once, at the first question: most processes that load this file never ask. */
-function rules(): Rules {
-  loaded ??= parseRules(readFileSync(new URL('./public-suffixes.txt', import.meta.url), 'utf8'))
-  return loaded
-}
-
-export function parseRules(text: string): Rules {
-  const exact = new Set<string>()
-  const wildcard = new Set<string>()
-  const exception = new Set<string>()
-  for (const line of text.split('\n')) {
-    if (line === '' || line.startsWith('//') || line === 'icann' || line === 'private') continue
-    if (line.startsWith('!')) exception.add(line.slice(1))
-    else if (line.startsWith('*.')) wildcard.add(line.slice(2))
-    else exact.add(line)
-  }
-  return { exact, wildcard, exception }
-}
-
-/** The algorithm of publicsuffix.org, private section included: user.github.io is not github.io. Takes A-labels. */
-export function matchSuffix(domain: string, list: Rules = rules()): SuffixMatch {
-  const labels = domain.split('.')
-  // From the longest candidate down: the longest rule prevails, an exception beats all.
-  for (let start = 0; start < labels.length; start += 1) {
-    const candidate = labels.slice(start).join('.')
-    const parent = labels.slice(start + 1).join('.')
-    if (list.exception.has(candidate)) return split(labels, start + 1)
-    // The parent of a wildcard has no rule of its own, but what lies below it belongs to others all the same.
-    if (list.exact.has(candidate) || list.wildcard.has(parent) || list.wildcard.has(candidate))
-      return split(labels, start)
-  }
-  return split(labels, labels.length - 1)
-}
-
-function split(labels: readonly string[], suffixStart: number): SuffixMatch {
-  return {
-    suffix: labels.slice(suffixStart).join('.'),
-    registrable: suffixStart === 0 ? undefined : labels.slice(suffixStart - 1).join('.'),
-  }
+/** The algorithm of publicsuffix.org. Takes A-labels. */
+export function matchSuffix(domain: string): SuffixMatch {
+  // The parent of a wildcard (`*.ck`) has no rule itself, but the names below it belong to others all the same.
+  const below = `below.${domain}`
+  if (getPublicSuffix(below, options) === below) return { suffix: domain, registrable: undefined }
+  const found = parse(domain, options)
+  return { suffix: found.publicSuffix ?? domain, registrable: found.domain ?? undefined }
 }

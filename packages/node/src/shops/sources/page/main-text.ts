@@ -72,7 +72,8 @@ export function extractMainText(tokens: Iterable<HtmlToken>): MainText {
   for (const token of tokens) {
     if (token.kind === 'text') {
       if (hidden > 0 || total > charactersMax) continue
-      const words = token.text.replace(/\s+/g, ' ')
+      // A soft hyphen is no part of the word that it may divide.
+      const words = token.text.replaceAll('\u00ad', '').replace(/\s+/g, ' ')
       total += words.length
       addText(current, words, link)
     } else if (token.kind === 'open') {

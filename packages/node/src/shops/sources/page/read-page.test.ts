@@ -22,3 +22,9 @@ test('escapes of JSON-LD that are no characters can be stored', () => {
   expect(page.facts.authors).toEqual(['AB \ufffd'])
   expect(JSON.stringify(page.facts)).not.toMatch(unstorable)
 })
+
+test('every character reference of HTML is read, and a soft hyphen does not divide a word', () => {
+  expect(read('', 'caf&eacute; &Scaron;koda &notin;&nbsp;&#x1F600;&#x80; co&shy;operate AT&T &unknown;').text).toBe(
+    'café Škoda ∉ \u{1f600}€ cooperate AT&T &unknown;',
+  )
+})

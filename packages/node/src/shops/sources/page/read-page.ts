@@ -58,7 +58,7 @@ export type PageProblem = { problem: 'not_text'; detail: string }
 export function readPage(bytes: Uint8Array, url: string, headers: ReadonlyMap<string, string>): ReadPage | PageProblem {
   const html = decodeText(bytes, headers.get('content-type'))
   if (html === undefined) return { problem: 'not_text', detail: 'the bytes are not text in the encoding they claim' }
-  const tokens = [...htmlTokens(html)]
+  const tokens = htmlTokens(html)
   const head = readHead(tokens)
   const found = extractMainText(tokens)
   const main = { ...found, text: storable(found.text) }

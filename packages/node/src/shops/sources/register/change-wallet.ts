@@ -1,6 +1,7 @@
 import type { Address } from '@assay/till/kernel/address'
 import { Problem } from '@assay/till/kernel/problem'
 import type { SourceDeps } from '../deps.ts'
+import { sourceProblems } from '../problems.ts'
 import { type ClaimRow, liveClaims, lockSource } from './records.ts'
 import { keepContact } from './register-source.ts'
 import { claimOfWallet, verifySource } from './verify-source.ts'
@@ -30,7 +31,7 @@ export async function changeWallet(deps: SourceDeps, change: WalletChange): Prom
     )
     if (holder.wallet === wallet) return
     if (holder.report?.status !== 'proven')
-      throw new Problem('source_unproven', {
+      throw new Problem(sourceProblems.source_unproven, {
         detail:
           holder.report?.status === 'could_not_check'
             ? `The proof of ${holder.wallet} could not be checked; try again in a minute.`
@@ -42,7 +43,9 @@ export async function changeWallet(deps: SourceDeps, change: WalletChange): Prom
 
 function requireConsent(holder: ClaimRow | undefined, { domain, signedBy }: WalletChange): ClaimRow {
   if (!holder)
-    throw new Problem('source_unproven', { detail: `${domain} has no proven claim whose wallet could be changed.` })
+    throw new Problem(sourceProblems.source_unproven, {
+      detail: `${domain} has no proven claim whose wallet could be changed.`,
+    })
   if (signedBy !== undefined && signedBy !== holder.wallet)
     throw new Problem('forbidden', { detail: 'The request is signed by a wallet that is not the one paid now.' })
   return holder

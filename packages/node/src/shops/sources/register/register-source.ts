@@ -3,6 +3,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import type { Sql, Tx } from '@assay/till/store/database'
 import { originOf, type SourceDeps } from '../deps.ts'
 import { type CanonicalDomain, canonicalDomain } from '../domain/canonical-domain.ts'
+import { sourceProblems } from '../problems.ts'
 import { findSource, lockSource } from './records.ts'
 
 export type Registration = {
@@ -16,7 +17,8 @@ export type Registration = {
 /** The canonical domain of user input, or the problem to answer with. */
 export function requireDomain(deps: SourceDeps, text: string): CanonicalDomain {
   const outcome = canonicalDomain(text, deps.domains)
-  if (!outcome.ok) throw new Problem('domain_refused', { detail: outcome.detail, extra: { reason: outcome.problem } })
+  if (!outcome.ok)
+    throw new Problem(sourceProblems.domain_refused, { detail: outcome.detail, extra: { reason: outcome.problem } })
   return outcome
 }
 
@@ -27,7 +29,7 @@ export async function registerSource(deps: SourceDeps, registration: Registratio
   await deps.database.transaction(async (tx) => {
     await insertSource(deps, tx, name, { ...registration, sitemap })
     const source = await lockSource(tx, name.domain)
-    if (source?.state === 'refused') throw new Problem('source_refused', { detail: source.state_reason })
+    if (source?.state === 'refused') throw new Problem(sourceProblems.source_refused, { detail: source.state_reason })
     await keepContact(tx, name.domain, registration)
   })
   deps.metrics.count('source_registrations')
@@ -98,6 +100,6 @@ export async function keepContact(
 export async function requireSource(deps: SourceDeps, text: string) {
   const { domain } = requireDomain(deps, text)
   const source = await findSource(deps.database, domain)
-  if (!source) throw new Problem('source_unknown', { detail: `${domain} is not registered here.` })
+  if (!source) throw new Problem(sourceProblems.source_unknown, { detail: `${domain} is not registered here.` })
   return source
 }

@@ -31,6 +31,7 @@ export function changesRoute(deps: FollowDeps): RouteDeclaration {
   const slots = createSlots({ perCallerMax: 3, allMax: 500 })
   return defineRoute({
     id: 'tokens.changes',
+    capability: 'token.control.changes',
     area: 'A',
     method: 'GET',
     path: '/v1/tokens/:address/changes',

@@ -4,20 +4,20 @@ import type { Config } from './config-type.ts'
 import type { Environment } from './environment.ts'
 
 /** A demo node brings its own database and chains, or joins those of another: half of each cannot work. */
-export function halfJoined(config: Config): string[] {
-  const joinsChains = config.rpcUrls.every((urls) => urls.length > 0)
+export function checkDemoJoin(config: Config): string[] {
+  const joinsChains = config.networks.every(({ rpcUrls }) => rpcUrls.length > 0)
   if (config.databaseUrlDirect !== undefined && config.databaseUrl === undefined)
     return ['DATABASE_URL_DIRECT: names the server behind the pooler that DATABASE_URL names, which is missing']
-  const anyRpc = config.rpcUrls.some((urls) => urls.length > 0)
+  const anyRpc = config.networks.some(({ rpcUrls }) => rpcUrls.length > 0)
   if (config.databaseUrl !== undefined && !joinsChains)
     return [
       'DATABASE_URL: a demo node that joins a database also needs BASE_RPC_URLS and POLYGON_RPC_URLS of the same node',
     ]
-  if (anyRpc && !joinsChains) return ['BASE_RPC_URLS and POLYGON_RPC_URLS: set both or neither']
+  if (anyRpc && !joinsChains) return ['BASE_RPC_URLS, POLYGON_RPC_URLS and rpc_urls in CHAINS: set all or none']
   return []
 }
 
-export function weakInProduction(env: Environment, config: Config): string[] {
+export function checkProduction(env: Environment, config: Config): string[] {
   const problems: string[] = []
   const need = (name: keyof Environment, why: string) => {
     if (env[name] === undefined || (Array.isArray(env[name]) && (env[name] as unknown[]).length === 0))
@@ -39,6 +39,8 @@ export function weakInProduction(env: Environment, config: Config): string[] {
     problems.push('LOG_KEY_FILE: must not be SIGNING_KEY_FILE, the log has a key of its own')
   need('FACILITATOR', 'cdp, local or the URL of a facilitator')
   need('CONTACT_EMAIL', 'buyers and indexers need someone to write to')
+  for (const { name, rpcUrls } of config.networks.slice(2))
+    if (rpcUrls.length === 0) problems.push(`CHAINS: ${name}.rpc_urls is missing, production reads the real chain`)
   for (const [name, url] of [
     ['BASE_URL', config.baseUrl],
     ['API_URL', config.apiUrl],
@@ -56,13 +58,14 @@ function demoValues(config: Config): string[] {
   const keys = new Set(demoAccounts.map((account) => account.privateKey.toLowerCase()))
   const problems: string[] = []
   if (addresses.has(config.payTo)) problems.push('PAY_TO: is a demo account, whose key everybody has')
-  if (config.custody.some((address) => addresses.has(address)))
+  const custody = config.networks.map((network) => network.custody)
+  if (custody.some((address) => addresses.has(address)))
     problems.push('CUSTODY: is a demo account, whose key everybody has')
-  if (config.custody.includes(config.payTo)) problems.push('CUSTODY: must not be PAY_TO, others’ money is kept apart')
+  if (custody.includes(config.payTo)) problems.push('CUSTODY: must not be PAY_TO, others’ money is kept apart')
   if (config.settlerKeys.some((key) => keys.has(key.toLowerCase()))) problems.push('SETTLER_KEYS: contains a demo key')
   if (config.custodyKeys.some((key) => keys.has(key.toLowerCase()))) problems.push('CUSTODY_KEYS: contains a demo key')
   if (config.moverKey?.toLowerCase() === demoMover.privateKey) problems.push('MOVER_KEY: is a demo key')
-  if ([config.payTo, ...config.custody].includes(zeroAddress))
+  if ([config.payTo, ...custody].includes(zeroAddress))
     problems.push('PAY_TO and CUSTODY: must not be the zero address')
   return problems
 }

@@ -1,0 +1,107 @@
+import { introduceLogKey } from '@assay/till/signing'
+import type { OpenShop, ShopContext } from '../../http/index.ts'
+import { peerLogs, transparencyLog } from '../../shops/ports.ts'
+import { anchorCheckpoint } from '../../tlog/anchor-checkpoint.ts'
+import { anchoredHeads } from '../../tlog/anchored-heads.ts'
+import {
+  checkOutside,
+  collectCosignatures,
+  logOrigin,
+  logPath,
+  openGuard,
+  openLog,
+  openWitnesses,
+  parseLogSettings,
+  repairedChannel,
+} from '../../tlog/index.ts'
+import { type OutsideSource, witnessSources } from '../../tlog/outside-heads.ts'
+import { noPeers, peerHeads } from '../../tlog/peers/index.ts'
+import { pruneHeads } from '../../tlog/prune-heads.ts'
+import { monitorPath, openMonitor } from './open-monitor.ts'
+import { openWitnessing } from './open-witnessing.ts'
+import { logRoutes } from './routes.ts'
+
+export type LogFaceOptions = {
+  /** The JSON of `CITATIONS`. */
+  settings?: unknown
+  /** Who else may hold tree heads of this log, such as mirrors. */
+  outside?: readonly OutsideSource[]
+}
+
+/** The transparency log of the node: opened after the mesh, whose peers witness it, and before the shops that write to it. */
+export function openLogFace(options: LogFaceOptions = {}): OpenShop {
+  return async (context) => {
+    const { database, clock, log, metrics, keyring, logKeyring, apiUrl, base } = context
+    const settings = parseLogSettings(options.settings, context.mode === 'demo')
+    const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
+    const identity = { node: context.baseUrl, chainId: base.chainId }
+    await introduceLogKey({ database, keyring, logKeyring, identity }, origin)
+    const tree = openLog({ database, clock, metrics, keyring: logKeyring, origin })
+    const witnesses = await openWitnesses(context, tree, settings)
+    const peers = context.ports.find(peerLogs) ?? noPeers
+    const outside = [
+      ...witnessSources({ database, log, metrics, tree }, witnesses),
+      ...anchorsOf(context, origin),
+      { name: 'mesh peers', seesEveryHead: false, outsideHeads: () => peerHeads(peers, tree) },
+      ...(options.outside ?? []),
+    ]
+    const compare = () => checkOutside({ database, log, metrics, tree }, outside)
+    // Before the first head is signed: what others hold of this log decides whether it may go on.
+    await compare()
+    const guard = await openGuard({ database, clock, origin })
+    const stopListening = await database.listen(repairedChannel, tree.forget, tree.forget)
+    const witnessKeys = () => witnesses.map(({ key }) => key.vkey)
+    const witnessing = await openWitnessing(context, peers, tree, witnesses, settings)
+    const monitor = openMonitor(context, settings.monitorMs, witnessKeys())
+    context.ports.offer(transparencyLog, { tree, witnessKeys, requireOpen: guard.requireOpen })
+    return {
+      stop: stopListening,
+      readiness: [
+        { name: 'transparency log', check: async () => (await guard.stop()) === undefined },
+        { name: 'log key', check: async () => logKeyring.complete() },
+      ],
+      routes: [...logRoutes({ database, tree, guard, witnesses, apiUrl }), ...witnessing.routes, ...monitor.routes],
+      announces: witnessing.announces,
+      ...(settings.monitorMs > 0 ? { demo: () => ({ log_monitor: `${apiUrl}${monitorPath}` }) } : {}),
+      jobs: [
+        ...witnessing.jobs,
+        ...monitor.jobs,
+        { name: 'log.heads', intervalMs: 3_600_000, work: () => pruneHeads(database, clock.nowMs()) },
+        {
+          name: 'log.anchor',
+          intervalMs: settings.anchorMs,
+          work: async () => {
+            if (await guard.stop()) return
+            for (const { chain, rpc, wallets } of context.payouts()?.chains ?? [])
+              if (wallets && chain.network.caip2 === base.caip2)
+                await anchorCheckpoint({ database, clock, log, tree }, { network: chain.network, chain, rpc, wallets })
+          },
+        },
+        {
+          name: 'log.integrate',
+          intervalMs: 1_000,
+          work: async () => {
+            await tree.integrate()
+            if (await guard.stop()) return
+            const answers = await collectCosignatures({ database, log, metrics, tree }, witnesses)
+            if (answers.some(({ outcome }) => outcome === 'contradicted')) await compare()
+          },
+        },
+        {
+          name: 'log.outside',
+          intervalMs: context.mode === 'demo' ? 5_000 : 30_000,
+          work: async () => {
+            await compare()
+            await guard.stop()
+          },
+        },
+      ],
+    }
+  }
+}
+
+/** Heads are anchored on Base, and read there whether or not this process may send. */
+function anchorsOf({ database, chains, rpcs, base }: ShopContext, origin: string): OutsideSource[] {
+  const [chain, rpc] = [chains.get(base.caip2), rpcs.get(base.caip2)]
+  return chain && rpc ? [anchoredHeads({ database, chain, rpc, origin })] : []
+}

@@ -1,0 +1,10 @@
+import { defineProblems, problemRow as row } from '@assay/till/kernel/problem'
+
+export const accountProblems = defineProblems({
+  mandate_conflict: row(
+    409,
+    false,
+    'This nonce belongs to another mandate',
+    'Use a nonce of its own for each mandate; a mandate that was revoked stays revoked.',
+  ),
+})

@@ -1,0 +1,22 @@
+import { defineProblems, problemRow as row } from '@assay/till/kernel/problem'
+
+export const attestationProblems = defineProblems({
+  page_unreadable: row(
+    422,
+    true,
+    'The page cannot be cited',
+    'See `detail` for what the page answered. Nothing was charged, nothing was logged.',
+  ),
+  page_changed: row(
+    409,
+    false,
+    'The page changed since it was matched',
+    'Match again, or cite without query_id. Nothing was charged.',
+  ),
+  agent_unproven: row(
+    403,
+    false,
+    'agent_wallet is not the payer',
+    'Pay from agent_wallet, or add its EIP-712 agent_signature for this citation. Nothing was charged.',
+  ),
+})

@@ -1,0 +1,10 @@
+import { defineProblems, problemRow as row } from '@assay/till/kernel/problem'
+
+export const matrixProblems = defineProblems({
+  licence_required: row(
+    403,
+    false,
+    'This feed may not be sold here',
+    'See `left_out` for the sources and why. The free tier may still show it; another node may hold a licence.',
+  ),
+})

@@ -1,0 +1,80 @@
+import type { Address } from '@assay/till/kernel/address'
+import type { Sql } from '@assay/till/store/database'
+import { shopPort } from '../http/index.ts'
+import type { LogGuard, TransparencyLog } from '../tlog/index.ts'
+import type { PeerLogs } from '../tlog/peers/index.ts'
+
+// What shops offer each other, by meaning: the shop that offers a thing and those that use it stay unknown to each other.
+
+/** Wallets funded by one party share a cluster; a wallet never seen is its own. */
+export type RelatedParties = (sql: Sql, wallets: readonly Address[]) => Promise<ReadonlyMap<Address, string>>
+export const relatedParties = shopPort<RelatedParties>('related_parties')
+
+/** A node of the mesh as far as its DID document needs it. */
+export type MeshNodeView = {
+  did: string
+  /** Its base address. */
+  url: string
+  /** Ed25519 keys that may sign for it now: thumbprint and base64url `x`. */
+  keys: readonly { keyId: string; x: string }[]
+  seenAtMs: number
+}
+export type MeshNodes = { find(sql: Sql, did: string, nowMs: number): Promise<MeshNodeView | undefined> }
+export const meshNodes = shopPort<MeshNodes>('mesh_nodes')
+
+/** Reads JSON at a path of a living peer, with the keys that its address publishes; undefined when it is not known or does not answer. */
+export type PeerReader = {
+  read(
+    did: string,
+    path: string,
+  ): Promise<{ value: unknown; address: string; keys: readonly { kid: string; x: string }[] } | undefined>
+}
+export const peerReader = shopPort<PeerReader>('peer_reader')
+
+/** A topic that demand is counted for: a node of the IAB content taxonomy, or one of the operator's own list. */
+export type Cluster = {
+  id: string
+  name: string
+  parentId: string | null
+  /** 1 is the broadest. */
+  tier: number
+  source: 'iab' | 'operator'
+}
+
+/** What the stream said of one cluster and one closed bucket of time. */
+export type PublishedBucket = {
+  cluster: string
+  startsAtMs: number
+  endsAtMs: number
+  /** Distinct agents, bounded per agent and noisy; null where too few were seen to publish the cell. */
+  demand: number | null
+  /** Distinct funding clusters whose bond outlasts every listed expiry, noisy; the only figure that moves an index. */
+  bonded: number | null
+  /** Of the signed event that published it. */
+  eventId: string
+  synthetic: boolean
+}
+
+export type PublishedDemand = {
+  clusters(): readonly Cluster[]
+  /** Oldest first; of every cluster when none is named. */
+  buckets(range: { cluster?: string; fromMs: number; toMs: number }): Promise<PublishedBucket[]>
+  /** Called after a bucket was published by any process; answers how to stop listening. */
+  onPublished(listener: (buckets: readonly PublishedBucket[]) => void): () => void
+}
+
+/** Published demand, and how long after a bucket the bonds that count in it stay locked. */
+export type DemandIndex = { demand: PublishedDemand; bondMs: number }
+export const demandIndex = shopPort<DemandIndex>('demand_index')
+
+/** The log of the node, with the keys of those who witness it. */
+export type OpenedLog = {
+  tree: TransparencyLog
+  witnessKeys(): readonly string[]
+  /** Throws while the log is stopped: nothing is sold that needs a place in it. */
+  requireOpen: LogGuard['requireOpen']
+}
+export const transparencyLog = shopPort<OpenedLog>('transparency_log')
+
+/** The logs and witnesses that peers of the mesh announce, and the only way to reach them. */
+export const peerLogs = shopPort<PeerLogs>('peer_logs')

@@ -1,0 +1,10 @@
+import { defineProblems, problemRow as row } from '@assay/till/kernel/problem'
+
+export const royaltyProblems = defineProblems({
+  parent_unknown: row(
+    404,
+    false,
+    'No such parent',
+    'Name an attestation or a payment of this node that was served. Nothing was charged.',
+  ),
+})

@@ -1,0 +1,16 @@
+import { defineProblems, problemRow as row } from '@assay/till/kernel/problem'
+
+export const subscriptionProblems = defineProblems({
+  fair_use: row(
+    429,
+    true,
+    'The fair-use limit of this subscription is reached',
+    'Wait for Retry-After seconds, or pay for the call; the limits are in GET /v1/subscriptions/plans.',
+  ),
+  subscription_required: row(
+    403,
+    false,
+    'Streams are for subscribers',
+    'Buy /matrix/subscribe/vip, or pull without stream=1. Nothing was charged.',
+  ),
+})

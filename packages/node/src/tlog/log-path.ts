@@ -1,0 +1,2 @@
+/** Where the files of the log are. */
+export const logPath = '/v1/log'

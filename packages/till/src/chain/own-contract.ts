@@ -1,0 +1,44 @@
+import { type Abi, encodeDeployData, getContractAddress, keccak256, stringToHex } from 'viem'
+import type { Address } from '../kernel/address.ts'
+import type { Hex } from '../kernel/bytes.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Rpc } from './rpc.ts'
+import type { SettlementWallets } from './wallet/index.ts'
+
+/** Present on Base, Polygon and most other chains: what it creates has an address that follows from code and salt. */
+const create2Deployer: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
+const salt = keccak256(stringToHex('assay v1'))
+
+export type OwnContract = { address: Address; initCode: Hex }
+
+export function ownContract(artifact: { abi: unknown; bytecode: string }, args: readonly unknown[]): OwnContract {
+  const initCode = encodeDeployData({ abi: artifact.abi as Abi, bytecode: artifact.bytecode as Hex, args })
+  const address = getContractAddress({ opcode: 'CREATE2', from: create2Deployer, salt, bytecode: initCode })
+  return { address: address.toLowerCase() as Address, initCode }
+}
+
+export async function isDeployed(rpc: Rpc, address: Address): Promise<boolean> {
+  const code = await rpc.first('eth_getCode', [address, 'latest'])
+  return typeof code === 'string' && code.length > 2
+}
+
+/** True once the contract is there. Anyone may deploy it, and it is the same whoever does. */
+export async function ensureDeployed(
+  deps: { clock: Clock },
+  { rpc, wallets }: { rpc: Rpc; wallets: SettlementWallets },
+  contract: OwnContract,
+): Promise<boolean> {
+  if (await isDeployed(rpc, contract.address)) return true
+  // Without the deployer the call would go nowhere and still cost gas.
+  if (!(await isDeployed(rpc, create2Deployer))) return false
+  const sent = await wallets.send({
+    purpose: 'deploy',
+    references: [contract.address],
+    to: create2Deployer,
+    data: `${salt}${contract.initCode.slice(2)}`,
+    gasLimit: 3_000_000n,
+    stillWanted: () => true,
+  })
+  if (sent.status === 'sent') await Promise.race([sent.outcome, deps.clock.sleep(15_000)])
+  return isDeployed(rpc, contract.address)
+}
