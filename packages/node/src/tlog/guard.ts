@@ -1,6 +1,7 @@
 import type { Clock } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Sql } from '@assay/till/store/database'
+import { logProblems } from './problems.ts'
 import { type LogStop, reasonNotToSign } from './reason-not-to-sign.ts'
 import { readTree } from './store.ts'
 
@@ -29,7 +30,7 @@ export async function openGuard(deps: { database: Sql; clock: Clock; origin: str
     requireOpen: () => {
       if (clock.monotonicMs() - readAtMs >= readMs) stop().catch(() => {})
       if (stopped)
-        throw new Problem('log_stopped', {
+        throw new Problem(logProblems.log_stopped, {
           detail: stopped.detail,
           extra: { reason: stopped.reason },
           retryAfterSeconds: 60,

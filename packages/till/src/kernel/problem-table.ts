@@ -55,12 +55,6 @@ export const problemTable = {
     'Try again after Retry-After seconds; nothing was charged.',
   ),
   switched_off: row(503, true, 'Switched off by the operator', 'Try again later; nothing was charged.'),
-  log_stopped: row(
-    503,
-    true,
-    'The transparency log is stopped',
-    'Try again later; nothing was charged. GET /v1/log says when it goes on.',
-  ),
   // --- payment ---
   payment_required: row(402, true, 'Payment required', 'Sign one of `accepts` and resend with PAYMENT-SIGNATURE.'),
   payment_malformed: row(

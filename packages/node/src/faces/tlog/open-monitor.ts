@@ -34,6 +34,7 @@ export function openMonitor(
     routes: [
       defineRoute({
         id: 'log.monitor',
+        capability: 'citations.log.monitor',
         area: 'C',
         method: 'GET',
         path: monitorPath,

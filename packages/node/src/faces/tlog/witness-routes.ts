@@ -21,6 +21,7 @@ export function witnessRoutes(deps: WitnessRouteDeps): RouteDeclaration[] {
 function describeRoute({ database, witness, apiUrl }: WitnessRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'log.witness',
+    capability: 'citations.log.witness',
     area: 'C',
     method: 'GET',
     path: witnessPath,
@@ -77,6 +78,7 @@ function describeRoute({ database, witness, apiUrl }: WitnessRouteDeps): RouteDe
 function addRoute({ witness, metrics }: WitnessRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'log.witness.add',
+    capability: 'citations.log.witness.add',
     area: 'C',
     method: 'POST',
     path: `${witnessPath}/add-checkpoint`,
@@ -108,6 +110,7 @@ function addRoute({ witness, metrics }: WitnessRouteDeps): RouteDeclaration {
 function headRoute({ database, witness }: WitnessRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'log.witness.head',
+    capability: 'citations.log.witness.head',
     area: 'C',
     method: 'GET',
     path: `${witnessPath}/:origin_hash/checkpoint`,

@@ -114,6 +114,7 @@ const exampleRoot = `0x${'5a'.repeat(32)}`
 function epochRoute(deps: CreatorRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'creators.epoch',
+    capability: 'citations.creator.epoch',
     area: 'C',
     method: 'GET',
     path: '/v1/creators/epochs/:network/:epoch',
@@ -162,6 +163,7 @@ function epochRoute(deps: CreatorRouteDeps): RouteDeclaration {
 function moveRoute(deps: CreatorRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'creators.move',
+    capability: 'citations.creator.move',
     area: 'C',
     method: 'POST',
     path: '/v1/sources/:domain/move',
