@@ -1,4 +1,5 @@
 import { startDevnet } from '../../packages/node/src/devnet/index.ts'
+import { rewardAccounts } from '../../packages/node/src/shops/rewards/accounts.ts'
 import { createChain, createRpc } from '../../packages/till/src/chain/index.ts'
 import {
   demoNetwork,
@@ -36,7 +37,7 @@ export async function measurePayouts(home: string) {
         reference: `owe:${index}`,
         kind: 'affiliate',
         lines: [
-          debit(accounts.affiliateExpense(network.caip2), 12_000_000n),
+          debit(rewardAccounts.affiliateExpense(network.caip2), 12_000_000n),
           credit(accounts.payable(network.caip2, testKey(`affiliate ${index}`).address, 'affiliate'), 12_000_000n),
         ],
       })),

@@ -1,6 +1,7 @@
 import * as curve from 'tiny-secp256k1'
 import { hashTypedData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { rewardAccounts } from '../../packages/node/src/shops/rewards/accounts.ts'
 import { parseRewardsPolicy, type Reward } from '../../packages/node/src/shops/rewards/policy.ts'
 import { createRedeemPoints } from '../../packages/node/src/shops/rewards/redeem-points.ts'
 import {
@@ -14,7 +15,7 @@ import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
-import { accounts, credit, debit, owedTo, post } from '../../packages/till/src/ledger/index.ts'
+import { credit, debit, owedTo, post } from '../../packages/till/src/ledger/index.ts'
 import { checkAccountSignature, statementTypedData } from '../../packages/till/src/proofs/index.ts'
 import { createTokenMaker } from '../../packages/till/src/signing/index.ts'
 import { openStore } from '../../packages/till/src/store/open-store.ts'
@@ -55,7 +56,7 @@ export async function measureRedemptions(home: string, attempts = 10_000) {
         {
           reference: `give:${wallet}:${systemClock.nowMs()}`,
           kind: 'points',
-          lines: [debit(accounts.pointsIssued(), balance), credit(accounts.points(wallet), balance)],
+          lines: [debit(rewardAccounts.pointsIssued(), balance), credit(rewardAccounts.points(wallet), balance)],
         },
       ])
       const requests = Array.from({ length: attempts }, () => draft(wallet, reward, withSignature ? secret : undefined))
@@ -77,7 +78,7 @@ export async function measureRedemptions(home: string, attempts = 10_000) {
         per_second: Math.round(attempts / seconds),
         succeeded: outcomes.filter(({ status }) => status === 'redeemed').length,
         expected: Number(payable),
-        left: (await owedTo(database, accounts.points(wallet))).toString(),
+        left: (await owedTo(database, rewardAccounts.points(wallet))).toString(),
         left_expected: rest.toString(),
       }
     }

@@ -1,5 +1,6 @@
 // The node of the paid figure, with wallets that have credit and wallets that subscribed.
 
+import { creatorAccounts } from '../../packages/node/src/shops/attestations/accounts.ts'
 import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
@@ -40,7 +41,7 @@ answerCommands(
           reference: `bench:${wallet}`,
           kind: 'topup',
           lines: [
-            debit(accounts.distributor(base), 1_000_000_000n),
+            debit(creatorAccounts.distributor(base), 1_000_000_000n),
             credit(accounts.credit(base, wallet), 1_000_000_000n),
           ],
         })),

@@ -1,4 +1,5 @@
 // A whole node with every shop and its demo data. Only settlement and the chain's word on payments are answered in process.
+import { creatorAccounts } from '../../packages/node/src/shops/attestations/accounts.ts'
 import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { accounts, credit, debit, post } from '../../packages/till/src/ledger/index.ts'
 import { openDatabase } from '../citations/open-database.ts'
@@ -44,7 +45,7 @@ answerCommands(
           reference: `load:${wallet}`,
           kind: 'topup',
           lines: [
-            debit(accounts.distributor(base), 1_000_000_000_000n),
+            debit(creatorAccounts.distributor(base), 1_000_000_000_000n),
             credit(accounts.credit(base, wallet), 1_000_000_000_000n),
           ],
         })),

@@ -1,4 +1,6 @@
-import { accounts, credit, debit, post } from '../../packages/till/src/ledger/index.ts'
+import { creatorAccounts } from '../../packages/node/src/shops/attestations/accounts.ts'
+import { optionAccounts } from '../../packages/node/src/shops/options/accounts.ts'
+import { credit, debit, post } from '../../packages/till/src/ledger/index.ts'
 import type { Database } from '../../packages/till/src/store/database.ts'
 
 const network = 'eip155:8453'
@@ -32,8 +34,8 @@ export async function offerSeries(database: Database): Promise<string[]> {
         reference: `bench:${symbol}`,
         kind: 'bench',
         lines: [
-          debit(accounts.distributor(network), lockedMicro),
-          credit(accounts.optionCollateral(network, symbol), lockedMicro),
+          debit(creatorAccounts.distributor(network), lockedMicro),
+          credit(optionAccounts.collateral(network, symbol), lockedMicro),
         ],
       },
     ])

@@ -1,3 +1,4 @@
+import { creatorAccounts } from '../../packages/node/src/shops/attestations/accounts.ts'
 import {
   accounts,
   balanceDifferences,
@@ -120,7 +121,7 @@ function command(
   const network = dice.pick(networks)
   const owner = dice.pick(own)
   const amount = BigInt(1 + dice.below(1_000))
-  const onchain = accounts.distributor(network)
+  const onchain = creatorAccounts.distributor(network)
   const owed = accounts.credit(network, owner)
   const has = -(planned?.get(owed.name) ?? 0n)
   const kind = planned === undefined || has >= amount ? dice.below(10) : 0

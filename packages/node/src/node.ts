@@ -151,7 +151,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const door = openDoor(config, ports, ground, till, origins, [...shops, ...service], listener.port, payees)
   for (const { declaration, paid } of door.registry.routes) if (paid) paidRoutes.set(declaration.id, paid.route)
   if (options.jobs !== false) {
-    payouts = openPayouts(config, ports, ground, till, payees, opened?.local?.senders, stops)
+    payouts = openPayouts(config, ports, ground, till, payees, shops, opened?.local?.senders, stops)
     await startJobs(
       ports,
       ground,

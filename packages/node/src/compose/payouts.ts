@@ -18,14 +18,11 @@ import type { Ground, Ports, Stops } from './ground.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'
 import type { Till } from './till.ts'
 
-/** What is paid out by itself once it has reached the minimum. */
-const purposes = [
-  { purpose: 'affiliate' },
-  { purpose: 'royalty' },
+/** What the till itself owes; shops bring their own purposes. */
+const ownPurposes = [
   { purpose: 'refund', minimumMicro: 1n },
   { purpose: creditRefundPurpose, minimumMicro: 1n },
   { purpose: payToRefundPurpose, minimumMicro: 1n },
-  { purpose: 'option', minimumMicro: 1n },
 ]
 
 /**
@@ -38,6 +35,7 @@ export function openPayouts(
   ground: Ground,
   till: Pick<Till, 'owner' | 'switches'>,
   payees: Payees,
+  shops: readonly Pick<Shop, 'payoutPurposes'>[],
   localWallets: readonly SettlementWallets[] | undefined,
   stops: Stops,
 ): PayoutDeps {
@@ -63,7 +61,7 @@ export function openPayouts(
     metrics: ports.metrics,
     policy: parsePayoutPolicy(config.payouts),
     chains,
-    purposes,
+    purposes: [...ownPurposes, ...shops.flatMap((shop) => shop.payoutPurposes ?? [])],
     switchedOn: async () => !(await till.switches.read()).payouts.on,
   }
 }

@@ -60,6 +60,8 @@ export type Shop = {
   beforeReconcile?(): Promise<void>
   /** Whether this shop books a transfer out of custody, now or later: a payment into a contract of its own. */
   booksOutbound?(transfer: TransferRow): Promise<boolean>
+  /** Shares it owes to others that are paid out by themselves once they reach the minimum. */
+  payoutPurposes?: PayoutDeps['purposes']
   /** Named things that must work before this shop can sell. */
   readiness?: readonly ReadinessCheck[]
   /** Members of the node's signed statement in the mesh, beside its offers. No I/O. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { takeBackLines } from '../gate/take-back.ts'
 import type { Address } from '../kernel/address.ts'
 import { systemClock } from '../kernel/clock.ts'
+import { elsewhere } from '../ledger/accounts.fixture.ts'
 import { accounts, balanceDifferences, balanceOf, owedTo, post } from '../ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { base, openCreditDesk, randomWallet } from './credit.fixture.ts'
@@ -16,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.close())
 
-const custody = accounts.distributor(base)
+const custody = elsewhere(base)
 const debtOf = (wallet: Address) => balanceOf(db.database, accounts.receivable(base, wallet, 'credit'))
 const credit = (wallet: Address) => owedTo(db.database, accounts.credit(base, wallet))
 const newPayment = () => `pay_${randomBytes(8).toString('hex')}`

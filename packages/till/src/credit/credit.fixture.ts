@@ -5,6 +5,7 @@ import type { Address } from '../kernel/address.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { systemRng } from '../kernel/random.ts'
+import { elsewhere } from '../ledger/accounts.fixture.ts'
 import { accounts, credit, debit, heldOf, owedTo, post } from '../ledger/index.ts'
 import type { TestDatabase } from '../store/testing.ts'
 import { type CreditCaller, createCreditEntitlement } from './credit-entitlement.ts'
@@ -72,7 +73,7 @@ export function openCreditDesk(db: Pick<TestDatabase, 'database'>, given: { cloc
         {
           reference: `test_topup:${randomBytes(12).toString('hex')}`,
           kind: 'topup',
-          lines: [debit(accounts.distributor(network), micro), credit(accounts.credit(network, wallet), micro)],
+          lines: [debit(elsewhere(network), micro), credit(accounts.credit(network, wallet), micro)],
         },
       ]),
     balance: (wallet: Address, network = base) => owedTo(database, accounts.credit(network, wallet)),

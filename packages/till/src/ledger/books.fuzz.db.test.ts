@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { elsewhere } from './accounts.fixture.ts'
 import {
   accounts,
   balanceDifferences,
@@ -34,7 +35,7 @@ const anyCommand: fc.Arbitrary<Command> = fc.record({
 function toTransaction(command: Command, reference: string): LedgerTransaction {
   const network = networks[command.network] as string
   const owed = accounts.credit(network, wallet(command.owner))
-  const onchain = accounts.distributor(network)
+  const onchain = elsewhere(network)
   const { amount } = command
   if (command.kind === 'earn') return { reference, kind: 'earn', lines: [debit(onchain, amount), credit(owed, amount)] }
   if (command.kind === 'spend') {

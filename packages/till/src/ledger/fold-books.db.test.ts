@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { elsewhere } from './accounts.fixture.ts'
 import {
   accounts,
   booksByGroup,
@@ -25,7 +26,7 @@ afterAll(() => db.close())
 const topUp = (reference: string, payer: number, micro: bigint): LedgerTransaction => ({
   reference,
   kind: 'topup',
-  lines: [debit(accounts.distributor(base), micro), credit(accounts.credit(base, wallet(payer)), micro)],
+  lines: [debit(elsewhere(base), micro), credit(accounts.credit(base, wallet(payer)), micro)],
 })
 const settle = (reference: string, micro: bigint, paymentId: string): LedgerTransaction => ({
   reference,
@@ -37,7 +38,7 @@ const cleared = (reference: string, micro: bigint, paymentId: string): LedgerTra
   reference,
   kind: 'cleared',
   paymentId,
-  lines: [debit(accounts.distributor(base), micro), credit(accounts.clearingPayments(base), micro)],
+  lines: [debit(elsewhere(base), micro), credit(accounts.clearingPayments(base), micro)],
 })
 
 /** The same as the slow readers say, group by group. */

@@ -1,4 +1,12 @@
-export { type Account, type AccountKind, accounts } from './accounts.ts'
+export {
+  type Account,
+  type AccountKind,
+  accountOwner,
+  accounts,
+  accountWord,
+  chainAccount,
+  unitAccount,
+} from './accounts.ts'
 export { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
 export { type BooksGroup, booksByGroup, foldBooks, openClearingSinceFold } from './fold-books.ts'
 export { joinPostings } from './join-postings.ts'

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { microMax } from '../kernel/money.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { elsewhere } from './accounts.fixture.ts'
 import {
   accounts,
   balanceDifferences,
@@ -32,7 +33,7 @@ afterAll(() => db.close())
 const topUp = (reference: string, payer: number, micro: bigint, network = base): LedgerTransaction => ({
   reference,
   kind: 'topup',
-  lines: [debit(accounts.distributor(network), micro), credit(accounts.credit(network, wallet(payer)), micro)],
+  lines: [debit(elsewhere(network), micro), credit(accounts.credit(network, wallet(payer)), micro)],
 })
 const spend = (reference: string, payer: number, micro: bigint): LedgerTransaction => ({
   reference,
@@ -84,7 +85,7 @@ test('L7: of 200 concurrent redemptions of a balance that holds two, exactly two
 
 test('L4: amounts that are no positive integers within range never reach the database', async () => {
   for (const bad of [0n, -1n, microMax + 1n, 0.1 as unknown as bigint, Number.NaN as unknown as bigint])
-    expect(() => debit(accounts.distributor(base), bad)).toThrow(LedgerRefused)
+    expect(() => debit(elsewhere(base), bad)).toThrow(LedgerRefused)
 })
 
 test('L6: a balance beyond 2^63 - 1 is an error and is rolled back', async () => {
@@ -101,7 +102,7 @@ test('L31: the same asset on two chains is kept in separate accounts and never n
   const crossing: LedgerTransaction = {
     reference: 'l31:cross',
     kind: 'mistake',
-    lines: [debit(accounts.distributor(base), 5n), credit(accounts.credit(polygon, wallet(31)), 5n)],
+    lines: [debit(elsewhere(base), 5n), credit(accounts.credit(polygon, wallet(31)), 5n)],
   }
   await expect(post(db.database, [crossing])).rejects.toThrow(/does not balance/)
 })
@@ -133,7 +134,7 @@ test('a clearing account that is not zero is shown with its payment and its age'
       reference: 'clear:in',
       kind: 'settled',
       paymentId: 'pay_open',
-      lines: [debit(accounts.distributor(base), 50n), credit(accounts.clearingPayments(base), 50n)],
+      lines: [debit(elsewhere(base), 50n), credit(accounts.clearingPayments(base), 50n)],
     },
   ])
   expect(await openClearing(db.database)).toMatchObject([{ paymentId: 'pay_open', balanceMicro: -50n }])

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { elsewhere } from './accounts.fixture.ts'
 import { accounts, credit, debit, post, sealBooks, sealHead, verifySeals } from './index.ts'
 
 const base = 'eip155:8453'
@@ -15,7 +16,7 @@ const sale = (n: number) => ({
   reference: `seal:${n}`,
   kind: 'sale',
   paymentId: `pay_${n}`,
-  lines: [debit(accounts.distributor(base), 10n), credit(accounts.revenue(base, 'sandbox.echo'), 10n)],
+  lines: [debit(elsewhere(base), 10n), credit(accounts.revenue(base, 'sandbox.echo'), 10n)],
 })
 const sales = (from: number, count: number) => Array.from({ length: count }, (_, n) => sale(from + n))
 

@@ -7,6 +7,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import { accounts, type LedgerLine, type LedgerTransaction, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { jsonAnswer } from '../../http/index.ts'
+import { optionAccounts } from './accounts.ts'
 import type { OptionDeps } from './deps.ts'
 import { requireEligible } from './eligibility.ts'
 import type { OptionQuotes } from './quotes.ts'
@@ -134,7 +135,7 @@ export async function commitBuys(
 /** The premium under the payment's own name, so that a reorg takes back exactly it; the vault's part beside it. */
 function purchasePostings(deps: OptionDeps, sale: Sale, row: Bought, back: readonly LedgerLine[]): LedgerTransaction[] {
   const { network } = deps
-  const collateral = accounts.optionCollateral(network, row.symbol)
+  const collateral = optionAccounts.collateral(network, row.symbol)
   const postings: LedgerTransaction[] = [
     {
       reference: `option_premium:${row.id}`,
@@ -171,7 +172,7 @@ export async function revokeBuy(deps: OptionDeps, tx: Tx, sale: Sale): Promise<v
       reference: `option_vault_back:${position}`,
       kind: 'option_vault',
       lines: [
-        { account: accounts.optionCollateral(deps.network, symbol), amount: ended.vault_micro },
+        { account: optionAccounts.collateral(deps.network, symbol), amount: ended.vault_micro },
         { account: accounts.operator(deps.network, 'usdc'), amount: -ended.vault_micro },
       ],
     },

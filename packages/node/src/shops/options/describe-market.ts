@@ -1,7 +1,8 @@
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { formatUsd } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
-import { accounts, owedTo } from '@assay/till/ledger'
+import { owedTo } from '@assay/till/ledger'
+import { optionAccounts } from './accounts.ts'
 import type { Board, BoardEntry } from './board.ts'
 import { indexMethodName, type OptionDeps, settlementMethodName } from './deps.ts'
 import { createBook } from './domain/book.ts'
@@ -68,7 +69,7 @@ export async function describeOneSeries(deps: MarketDeps, symbol: string) {
   const vault = isTraded(series, nowMs)
     ? vaultOffer(deps, { quantity: deps.settings.quantityMax }, series, { vault: deps.board.vault() })
     : undefined
-  const collateralMicro = await owedTo(deps.database, accounts.optionCollateral(deps.network, symbol))
+  const collateralMicro = await owedTo(deps.database, optionAccounts.collateral(deps.network, symbol))
   return {
     ...describeSeries(deps, entry),
     index: newest ? pointsText(newest.valueE4) : null,

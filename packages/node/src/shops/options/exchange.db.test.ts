@@ -2,6 +2,8 @@ import { SaleImpossible } from '@assay/till'
 import { accounts, balanceOf, lockBalances, owedTo, post, trialBalance } from '@assay/till/ledger'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { creatorAccounts } from '../attestations/accounts.ts'
+import { optionAccounts } from './accounts.ts'
 import { activateOffers } from './activate-offers.ts'
 import { listMarket } from './describe-market.ts'
 import { createExchange, type Exchange, listTestSeries, network, publishTicks, walletOf } from './exchange.fixture.ts'
@@ -35,7 +37,7 @@ const usd = (dollars: number) => BigInt(Math.round(dollars * 1e6))
 const cap = usd(1_000)
 const writer = walletOf(0xa1)
 const holder = walletOf(0xb1)
-const locked = (symbol: string) => owedTo(db.database, accounts.optionCollateral(network, symbol))
+const locked = (symbol: string) => owedTo(db.database, optionAccounts.collateral(network, symbol))
 const payable = (wallet: `0x${string}`) => owedTo(db.database, accounts.payable(network, wallet, 'option'))
 const nextWallet = () => walletOf(0xc000 + minute)
 
@@ -54,7 +56,7 @@ async function offered(symbol: string, premium: string, quantity = 1, wallet = w
 async function owes(wallet: `0x${string}`, micro: bigint) {
   const lines = [
     { account: accounts.receivable(network, wallet, 'credit'), amount: micro },
-    { account: accounts.distributor(network), amount: -micro },
+    { account: creatorAccounts.distributor(network), amount: -micro },
   ]
   await db.database.transaction((tx) => post(tx, [{ reference: `reorg:${wallet}`, kind: 'reorg', lines }]))
 }
@@ -407,7 +409,7 @@ describe('money that is not final', () => {
     await offered(symbol, '80')
     await exchange.buy(me, symbol, 1, usd(80))
     const credit = accounts.credit(network, me)
-    const custody = accounts.distributor(network)
+    const custody = creatorAccounts.distributor(network)
     await post(db.database, [
       {
         reference: `topup:${me}`,

@@ -11,6 +11,7 @@ import type { Micro } from '@assay/till/kernel/money'
 import { systemRng } from '@assay/till/kernel/random'
 import { accounts, post } from '@assay/till/ledger'
 import type { Database, Tx } from '@assay/till/store/database'
+import { creatorAccounts } from '../attestations/accounts.ts'
 import type { Cluster, PublishedBucket, PublishedDemand } from '../ports.ts'
 import { createBoard } from './board.ts'
 import { commitBuys, prepareBuy, revokeBuy } from './buy-contracts.ts'
@@ -199,7 +200,7 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
             paymentId: sale.paymentId,
             lines: [
               ...(await takeBackLines(tx, taken, sale.amountMicro)),
-              { account: accounts.distributor(network), amount: -sale.amountMicro },
+              { account: creatorAccounts.distributor(network), amount: -sale.amountMicro },
             ],
           },
         ])
@@ -250,7 +251,7 @@ export async function settleMoney(tx: Tx, sales: readonly Sale[]): Promise<void>
       kind: 'sale',
       paymentId,
       lines: [
-        { account: accounts.distributor(network), amount: amountMicro },
+        { account: creatorAccounts.distributor(network), amount: amountMicro },
         { account: accounts.clearingPayments(network), amount: -amountMicro },
       ],
     })),

@@ -17,6 +17,7 @@ import { createQuotes } from './quotes.ts'
 import { refundLost, refusePartRefunds } from './refund-lost.ts'
 import { createReserveContracts } from './reserve-contracts.ts'
 import { releaseLapsed } from './return-contracts.ts'
+import { payoutPurposes } from './set-off-debts.ts'
 import { longestLifeMs, type OptionSettings, parseOptionSettings } from './settings.ts'
 import { settleSeries } from './settle-series.ts'
 import { spareCustody } from './spare-custody.ts'
@@ -64,6 +65,7 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
       ...tradeRoutes({ ...deps, board, reserving, quotes, proofs: context.proofs }),
     ],
     reversalHooks: [refusePartRefunds],
+    payoutPurposes,
     jobs: jobsOf(deps, demo),
     stop: async () => {
       await reserving.idle()

@@ -2,8 +2,9 @@ import { type Sale, SaleImpossible } from '@assay/till'
 import type { Address } from '@assay/till/kernel/address'
 import type { Micro } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
-import { accounts, owedTo } from '@assay/till/ledger'
+import { owedTo } from '@assay/till/ledger'
 import type { Database } from '@assay/till/store/database'
+import { optionAccounts } from './accounts.ts'
 import { activateOffers } from './activate-offers.ts'
 import {
   createExchange,
@@ -229,7 +230,7 @@ async function shortOf(exchange: Exchange, { symbol, capMicro }: Round): Promise
           where p.symbol = $1 and p.state = 'held' and f.order_id is not null))::bigint as needed`,
     [symbol, capMicro],
   )
-  return (await owedTo(database, accounts.optionCollateral(network, symbol))) === rows[0]?.needed ? 0 : 1
+  return (await owedTo(database, optionAccounts.collateral(network, symbol))) === rows[0]?.needed ? 0 : 1
 }
 
 async function endRound(exchange: Exchange, dice: Dice, rounds: readonly Round[], report: LivesReport): Promise<void> {
@@ -252,5 +253,5 @@ async function endRound(exchange: Exchange, dice: Dice, rounds: readonly Round[]
     else if (state === 'held' || state === 'open') report.short += Number(count)
   }
   for (const { symbol } of rounds)
-    if ((await owedTo(database, accounts.optionCollateral(network, symbol))) !== 0n) report.short += 1
+    if ((await owedTo(database, optionAccounts.collateral(network, symbol))) !== 0n) report.short += 1
 }

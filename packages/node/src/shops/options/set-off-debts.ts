@@ -6,6 +6,7 @@ import type { OptionDeps } from './deps.ts'
 
 /** What is paid out of the exchange: `payable:option:<wallet>`. */
 export const payoutPurpose = 'option'
+export const payoutPurposes = [{ purpose: payoutPurpose, minimumMicro: 1n }]
 
 /** What each wallet owes; what is set off is taken from it. */
 export type Debts = Map<Address, Micro>

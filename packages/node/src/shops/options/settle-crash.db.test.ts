@@ -2,6 +2,7 @@ import { accounts, owedTo, trialBalance } from '@assay/till/ledger'
 import type { Database, Tx } from '@assay/till/store/database'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { optionAccounts } from './accounts.ts'
 import { activateOffers } from './activate-offers.ts'
 import { createExchange, type Exchange, listTestSeries, network, publishTicks, walletOf } from './exchange.fixture.ts'
 import { findSeries } from './series-store.ts'
@@ -88,7 +89,7 @@ test('a settlement that dies at any statement is finished by the next run, and p
     const parts = await Promise.all([owed(0xa000 + at), owed(0xb000 + at), owed(0xc000 + at), owed(0xd000 + at)])
     // Twenty points in the money at ten dollars each.
     expect(parts).toEqual([cap - usd(200), cap - usd(200) + cap - usd(120), usd(200), usd(200)])
-    expect(await owedTo(db.database, accounts.optionCollateral(network, symbol))).toBe(0n)
+    expect(await owedTo(db.database, optionAccounts.collateral(network, symbol))).toBe(0n)
   }
   const { sumByUnit } = await trialBalance(db.database)
   for (const sum of Object.values(sumByUnit)) expect(sum).toBe(0n)

@@ -2,6 +2,7 @@ import type { Address } from '@assay/till/kernel/address'
 import type { Micro } from '@assay/till/kernel/money'
 import { type Account, accounts, type LedgerLine, type LedgerTransaction, owedTo, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
+import { optionAccounts } from './accounts.ts'
 import type { OptionDeps } from './deps.ts'
 import { finalValues, moneyIsFinal } from './final-money.ts'
 import { type Fixing, fixSeries } from './fix-series.ts'
@@ -132,7 +133,7 @@ function endPosting(
     else for (const { account, amount } of payoutLines(deps, debts, writer, micro)) give(account, -amount)
   }
   const lockedMicro = BigInt(position.quantity) * series.capMicro
-  const lines: LedgerLine[] = [{ account: accounts.optionCollateral(deps.network, series.symbol), amount: lockedMicro }]
+  const lines: LedgerLine[] = [{ account: optionAccounts.collateral(deps.network, series.symbol), amount: lockedMicro }]
   for (const { account, micro } of shares.values()) if (micro > 0n) lines.push({ account, amount: -micro })
   return { reference: `option_end:${position.id}`, kind: 'option_end', memo: fixing.outcome, lines }
 }
@@ -165,7 +166,7 @@ async function returnOffers(deps: OptionDeps, tx: Tx, series: Series): Promise<n
         reference: `option_return:${id}:${seq}`,
         kind: 'option_return',
         lines: [
-          { account: accounts.optionCollateral(deps.network, series.symbol), amount: micro },
+          { account: optionAccounts.collateral(deps.network, series.symbol), amount: micro },
           ...payoutLines(deps, debts, writer, micro),
         ],
       }
@@ -199,7 +200,7 @@ async function endSeries(deps: OptionDeps, tx: Tx, { symbol }: Series): Promise<
     [symbol],
   )
   if (open > 0) return false
-  const leftMicro = await owedTo(tx, accounts.optionCollateral(deps.network, symbol))
+  const leftMicro = await owedTo(tx, optionAccounts.collateral(deps.network, symbol))
   if (leftMicro !== 0n) {
     deps.metrics.count('alarms', { alarm: 'option_collateral' })
     throw new Error(`${leftMicro} is left behind ${symbol} after everybody was paid`)

@@ -1,7 +1,8 @@
 import type { Address } from '@assay/till/kernel/address'
 import type { Micro } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
-import { accounts, post } from '@assay/till/ledger'
+import { post } from '@assay/till/ledger'
+import { optionAccounts } from './accounts.ts'
 import type { OptionDeps } from './deps.ts'
 import { optionProblems } from './problems.ts'
 import { lockSeries, writeEvents } from './series-store.ts'
@@ -53,7 +54,7 @@ export async function withdrawOffer(deps: OptionDeps, wanted: Withdrawal): Promi
         reference: `option_withdraw:${wanted.offerId}:${deps.ids.next('wd')}`,
         kind: 'option_withdraw',
         lines: [
-          { account: accounts.optionCollateral(deps.network, symbol), amount: returnedMicro },
+          { account: optionAccounts.collateral(deps.network, symbol), amount: returnedMicro },
           ...payoutLines(deps, debts, offer.writer, returnedMicro),
         ],
       },

@@ -7,6 +7,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import { accounts, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { jsonAnswer } from '../../http/index.ts'
+import { optionAccounts } from './accounts.ts'
 import type { OptionDeps } from './deps.ts'
 import { isInBand, premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
 import { requireEligible } from './eligibility.ts'
@@ -95,7 +96,7 @@ export async function commitWrite(deps: OptionDeps, tx: Tx, sale: Sale): Promise
       paymentId: sale.paymentId,
       lines: [
         { account: accounts.clearingPayments(deps.network), amount: sale.amountMicro },
-        { account: accounts.optionCollateral(deps.network, symbol), amount: -sale.amountMicro },
+        { account: optionAccounts.collateral(deps.network, symbol), amount: -sale.amountMicro },
       ],
     },
   ])

@@ -9,6 +9,8 @@ import { createTokenMaker } from '@assay/till/signing'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { creatorAccounts } from '../attestations/accounts.ts'
+import { rewardAccounts } from './accounts.ts'
 import { matureShares } from './mature-shares.ts'
 import { milliPointWorth, parseRewardsPolicy, type Reward } from './policy.ts'
 import { createRedeemPoints, type RedeemPoints } from './redeem-points.ts'
@@ -102,7 +104,7 @@ async function payAffiliates(person: Person): Promise<void> {
     const owed = await owedTo(db.database, payable)
     if (owed === 0n) continue
     number += 1
-    const lines = [debit(payable, owed), credit(accounts.distributor(network), owed)]
+    const lines = [debit(payable, owed), credit(creatorAccounts.distributor(network), owed)]
     await post(db.database, [{ reference: `paid:${number}`, kind: 'paid_out', lines }])
     person.gained += owed
   }
@@ -133,9 +135,9 @@ async function expectNoGain(person: Person): Promise<void> {
   const sql = db.database
   let debtMicro = 0n
   for (const wallet of person.wallets) {
-    const owedPoints = await balanceOf(sql, accounts.pointsReceivable(wallet))
+    const owedPoints = await balanceOf(sql, rewardAccounts.pointsReceivable(wallet))
     const owedMicro = await balanceOf(sql, accounts.receivable(network, wallet, 'affiliate'))
-    if (owedPoints > 0n) expect(await owedTo(sql, accounts.points(wallet)), 'has points and owes points').toBe(0n)
+    if (owedPoints > 0n) expect(await owedTo(sql, rewardAccounts.points(wallet)), 'has points and owes points').toBe(0n)
     if (owedMicro > 0n)
       expect(await owedTo(sql, accounts.payable(network, wallet, 'affiliate')), 'has a share and owes one').toBe(0n)
     debtMicro += owedMicro + (owedPoints * milliPointWorth(policy)) / 1_000n
@@ -168,6 +170,6 @@ test('a referrer that used points of a refunded referral pays them back with its
     buy(2),
   ] satisfies Step[])
     await act(person, step)
-  expect(await owedTo(db.database, accounts.points(person.wallets[0] as Address))).toBe(0n)
-  expect(await balanceOf(db.database, accounts.pointsReceivable(person.wallets[0] as Address))).toBe(0n)
+  expect(await owedTo(db.database, rewardAccounts.points(person.wallets[0] as Address))).toBe(0n)
+  expect(await balanceOf(db.database, rewardAccounts.pointsReceivable(person.wallets[0] as Address))).toBe(0n)
 })

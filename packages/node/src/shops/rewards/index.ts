@@ -27,6 +27,7 @@ export function openRewardsShop(options: { policy?: Record<string, unknown> } = 
       entitlements: [passes],
       saleHooks: [(tx, sales, unposted) => rewardSales({ policy, ownPayees }, tx, sales, unposted)],
       reversalHooks: [reverseSale],
+      payoutPurposes: [{ purpose: 'affiliate' }],
       onAttribution: ({ ref }) => {
         if (ref) visits.count(ref)
       },

@@ -3,6 +3,7 @@ import type { Clock } from '@assay/till/kernel/clock'
 import { type Micro, smallerOf } from '@assay/till/kernel/money'
 import { accounts, balanceOf, type LedgerTransaction, lockAccounts, post } from '@assay/till/ledger'
 import type { Database, Tx } from '@assay/till/store/database'
+import { rewardAccounts } from './accounts.ts'
 import { rewardReference } from './reward-sales.ts'
 
 type Due = {
@@ -77,7 +78,7 @@ function posting(row: Due, owing: Map<string, Micro>): LedgerTransaction[] {
       kind: 'affiliate_matured',
       paymentId: row.payment_id,
       lines: [
-        { account: accounts.affiliatePending(network, affiliate), amount: micro },
+        { account: rewardAccounts.affiliatePending(network, affiliate), amount: micro },
         ...(setOff > 0n ? [{ account: accounts.receivable(network, affiliate, 'affiliate'), amount: -setOff }] : []),
         ...(micro > setOff
           ? [{ account: accounts.payable(network, affiliate, 'affiliate'), amount: setOff - micro }]

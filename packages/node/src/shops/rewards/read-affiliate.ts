@@ -3,6 +3,7 @@ import { formatUsd } from '@assay/till/kernel/money'
 import { accounts, balanceOf, owedTo } from '@assay/till/ledger'
 import { payoutsOf } from '@assay/till/payouts'
 import type { Sql } from '@assay/till/store/database'
+import { rewardAccounts } from './accounts.ts'
 import type { RewardsPolicy } from './policy.ts'
 
 type Sum = { network: string; pending: bigint; payable: bigint; receivable: bigint }
@@ -60,7 +61,7 @@ export async function readAffiliate(deps: AffiliateDeps, wallet: Address) {
 async function readSums(sql: Sql, networks: readonly string[], wallet: Address): Promise<Sum[]> {
   const sums: Sum[] = []
   for (const network of networks) {
-    const pending = -(await balanceOf(sql, accounts.affiliatePending(network, wallet)))
+    const pending = -(await balanceOf(sql, rewardAccounts.affiliatePending(network, wallet)))
     const payable = await owedTo(sql, accounts.payable(network, wallet, 'affiliate'))
     const receivable = await balanceOf(sql, accounts.receivable(network, wallet, 'affiliate'))
     if (pending !== 0n || payable !== 0n || receivable !== 0n) sums.push({ network, pending, payable, receivable })

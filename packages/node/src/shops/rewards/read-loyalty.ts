@@ -1,7 +1,8 @@
 import { type Address, checksumAddress } from '@assay/till/kernel/address'
 import { formatUsd } from '@assay/till/kernel/money'
-import { accounts, entriesOf } from '@assay/till/ledger'
+import { entriesOf } from '@assay/till/ledger'
 import type { Sql } from '@assay/till/store/database'
+import { rewardAccounts } from './accounts.ts'
 import { tierAfter, tierAt } from './earn.ts'
 import type { RewardsPolicy } from './policy.ts'
 import { pendingPoints, pointBalances } from './redemption-store.ts'
@@ -78,7 +79,7 @@ export async function readLoyalty(deps: { sql: Sql; policy: RewardsPolicy; baseU
       points: reward.points.toString(),
       calls: Number(usable / reward.points),
     })),
-    history: (await entriesOf(sql, accounts.points(wallet), { limit: historyMax })).map((entry) => ({
+    history: (await entriesOf(sql, rewardAccounts.points(wallet), { limit: historyMax })).map((entry) => ({
       at: entry.createdAt.toISOString(),
       what: entry.kind,
       points: (-entry.amountMicro).toString(),

@@ -2,10 +2,11 @@ import type { Address } from '@assay/till/kernel/address'
 import { systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import { systemRng } from '@assay/till/kernel/random'
-import { accounts, balanceDifferences, credit, debit, owedTo, post, trialBalance } from '@assay/till/ledger'
+import { balanceDifferences, credit, debit, owedTo, post, trialBalance } from '@assay/till/ledger'
 import { createTokenMaker } from '@assay/till/signing'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rewardAccounts } from './accounts.ts'
 import { parseRewardsPolicy, type Reward } from './policy.ts'
 import { createRedeemPoints, type RedemptionRequest } from './redeem-points.ts'
 
@@ -42,7 +43,7 @@ const give = (owner: Address, points: bigint) =>
     {
       reference: `give:${nonce()}`,
       kind: 'points',
-      lines: [debit(accounts.pointsIssued(), points), credit(accounts.points(owner), points)],
+      lines: [debit(rewardAccounts.pointsIssued(), points), credit(rewardAccounts.points(owner), points)],
     },
   ])
 
@@ -52,7 +53,7 @@ test('L7: of 1,000 concurrent redemptions of a balance for two, at four desks, e
   const outcomes = await Promise.all(Array.from({ length: 1_000 }, (_, n) => desks[n % 4]?.redeem(request(wallet(7)))))
   expect(outcomes.filter((outcome) => outcome?.status === 'redeemed')).toHaveLength(2)
   expect(outcomes.filter((outcome) => outcome?.status === 'short')).toHaveLength(998)
-  expect(await owedTo(db.database, accounts.points(wallet(7)))).toBe(999n)
+  expect(await owedTo(db.database, rewardAccounts.points(wallet(7)))).toBe(999n)
 })
 
 test('L8, L9: one point too few is refused; the same request gets the first result, a changed one a conflict', async () => {
@@ -64,7 +65,7 @@ test('L8, L9: one point too few is refused; the same request gets the first resu
   expect(two).toEqual(one)
   expect(three).toEqual(one)
   expect((await desk.redeem({ ...first, requestHash: Buffer.alloc(32, 1) })).status).toBe('conflict')
-  expect(await owedTo(db.database, accounts.points(wallet(8)))).toBe(999n)
+  expect(await owedTo(db.database, rewardAccounts.points(wallet(8)))).toBe(999n)
   const { rows } = await db.database.query<{ n: bigint }>(`select count(*) as n from pass where wallet = $1`, [
     wallet(8),
   ])

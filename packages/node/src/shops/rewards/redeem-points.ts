@@ -2,10 +2,11 @@ import type { Address } from '@assay/till/kernel/address'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Micro } from '@assay/till/kernel/money'
-import { accounts, lockAccounts, post } from '@assay/till/ledger'
+import { lockAccounts, post } from '@assay/till/ledger'
 import type { DerivedToken, TokenMaker } from '@assay/till/signing'
 import type { Database, Tx } from '@assay/till/store/database'
 import { createBatcher } from '@assay/till/store/group-commit'
+import { rewardAccounts } from './accounts.ts'
 import type { Reward, RewardsPolicy } from './policy.ts'
 import { insertPasses, insertRedemptions, pendingPoints, pointBalances, readRedemptions } from './redemption-store.ts'
 
@@ -68,7 +69,7 @@ async function redeemAll(deps: RedeemDeps, requests: readonly RedemptionRequest[
 
 async function redeemIn(deps: RedeemDeps, tx: Tx, requests: readonly RedemptionRequest[]): Promise<RedeemOutcome[]> {
   const wallets = [...new Set(requests.map(({ wallet }) => wallet))]
-  await lockAccounts(tx, wallets.map(accounts.points))
+  await lockAccounts(tx, wallets.map(rewardAccounts.points))
   const known = await readRedemptions(
     tx,
     requests.map(({ nonce }) => nonce),
@@ -102,8 +103,8 @@ async function redeemIn(deps: RedeemDeps, tx: Tx, requests: readonly RedemptionR
       reference: `redeem:${nonce}`,
       kind: 'redeem',
       lines: [
-        { account: accounts.points(request.wallet), amount: request.points },
-        { account: accounts.pointsRedeemed(), amount: -request.points },
+        { account: rewardAccounts.points(request.wallet), amount: request.points },
+        { account: rewardAccounts.pointsRedeemed(), amount: -request.points },
       ],
     })),
   )

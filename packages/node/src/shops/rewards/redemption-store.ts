@@ -1,7 +1,7 @@
 import type { Address } from '@assay/till/kernel/address'
-import { accounts } from '@assay/till/ledger'
 import { type DerivedToken, tokenInForce } from '@assay/till/signing'
 import type { Sql, Tx } from '@assay/till/store/database'
+import { rewardAccounts } from './accounts.ts'
 import type { Redeemed, RedemptionRequest } from './redeem-points.ts'
 
 type Made = Redeemed & { request: RedemptionRequest; tokenHash: Buffer }
@@ -55,7 +55,7 @@ export async function pointBalances(sql: Sql, wallets: readonly Address[]): Prom
     name: 'rewards_point_balances',
     text: `select a.name, b.owed_micro from ledger_account a join ledger_balance b on b.account_id = a.id
       where a.name = any($1::text[])`,
-    values: [wallets.map((wallet) => accounts.points(wallet).name)],
+    values: [wallets.map((wallet) => rewardAccounts.points(wallet).name)],
   })
   return new Map(rows.map((row) => [row.name.slice('points:'.length) as Address, row.owed_micro]))
 }

@@ -3,6 +3,7 @@ import type { Address } from '@assay/till/kernel/address'
 import { type Micro, smallerOf } from '@assay/till/kernel/money'
 import { accounts, type LedgerLine, type LedgerTransaction, lockAccounts, owedTo, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
+import { rewardAccounts } from './accounts.ts'
 import { rewardReference } from './reward-sales.ts'
 import { voidPasses } from './void-passes.ts'
 
@@ -34,8 +35,8 @@ export async function reverseSale(tx: Tx, sale: Sale, part: ReversedPart): Promi
     [row.payer, ...(row.referrer ? [row.referrer] : [])],
   ])
   await lockAccounts(tx, [
-    accounts.points(row.payer),
-    ...(row.referrer ? [accounts.points(row.referrer)] : []),
+    rewardAccounts.points(row.payer),
+    ...(row.referrer ? [rewardAccounts.points(row.referrer)] : []),
     ...(row.affiliate ? [accounts.payable(row.network, row.affiliate, 'affiliate')] : []),
   ])
   await post(tx, [
@@ -86,7 +87,7 @@ async function pointsBack(
 ): Promise<LedgerTransaction[]> {
   const back = partOf(reversal, points)
   if (wallet === null || back === 0n) return []
-  const account = accounts.points(wallet)
+  const account = rewardAccounts.points(wallet)
   const before = reversal.taken.get(wallet) ?? 0n
   const taken = smallerOf((await owedTo(reversal.tx, account)) - before, back)
   const regained = taken < back ? await voidPasses(reversal.tx, wallet, back - taken) : 0n
@@ -96,11 +97,11 @@ async function pointsBack(
   if (missing > 0n) reversal.debtors.add(wallet)
   const lines: LedgerLine[] = [
     ...(taken > 0n ? [{ account, amount: taken }] : []),
-    ...(regained > 0n ? [{ account: accounts.pointsRedeemed(), amount: regained }] : []),
-    ...(missing > 0n ? [{ account: accounts.pointsReceivable(wallet), amount: missing }] : []),
+    ...(regained > 0n ? [{ account: rewardAccounts.pointsRedeemed(), amount: regained }] : []),
+    ...(missing > 0n ? [{ account: rewardAccounts.pointsReceivable(wallet), amount: missing }] : []),
     // A pass goes as a whole; what it held beyond the debt is the wallet's again.
     ...(missing < 0n ? [{ account, amount: missing }] : []),
-    { account: accounts.pointsIssued(), amount: -back },
+    { account: rewardAccounts.pointsIssued(), amount: -back },
   ]
   return [{ reference: reversalKind(reversal, kind), kind: `${kind}_back`, paymentId: reversal.sale.paymentId, lines }]
 }
@@ -112,7 +113,7 @@ async function shareBack(reversal: Reversal): Promise<LedgerTransaction[]> {
   if (affiliate === null || back === 0n || row.affiliate_state === 'none') return []
   const lines: LedgerLine[] = []
   if (row.affiliate_state === 'pending')
-    lines.push({ account: accounts.affiliatePending(network, affiliate), amount: back })
+    lines.push({ account: rewardAccounts.affiliatePending(network, affiliate), amount: back })
   else {
     const payable = accounts.payable(network, affiliate, 'affiliate')
     const taken = smallerOf(await owedTo(tx, payable), back)
@@ -121,7 +122,7 @@ async function shareBack(reversal: Reversal): Promise<LedgerTransaction[]> {
     if (back > taken)
       lines.push({ account: accounts.receivable(network, affiliate, 'affiliate'), amount: back - taken })
   }
-  lines.push({ account: accounts.affiliateExpense(network), amount: -back })
+  lines.push({ account: rewardAccounts.affiliateExpense(network), amount: -back })
   return [{ reference: reversalKind(reversal, 'affiliate'), kind: 'affiliate_back', paymentId: sale.paymentId, lines }]
 }
 

@@ -7,6 +7,8 @@ import { accounts, balanceDifferences, balanceOf, credit, debit, owedTo, post, t
 import { createTokenMaker } from '@assay/till/signing'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { creatorAccounts } from '../attestations/accounts.ts'
+import { rewardAccounts } from './accounts.ts'
 import { matureShares } from './mature-shares.ts'
 import { parseRewardsPolicy } from './policy.ts'
 import { createRedeemPoints } from './redeem-points.ts'
@@ -51,8 +53,8 @@ const sale = (payer: number, micro: bigint, changes: Partial<Sale> = {}): Sale =
 const reward = (...sales: Sale[]) => db.database.transaction((tx) => rewardSales(deps, tx, sales))
 const reverse = (one: Sale, micro = one.amountMicro, reason: 'reorg' | 'refund' = 'refund') =>
   db.database.transaction((tx) => reverseSale(tx, one, { reason, micro }))
-const points = (n: number) => owedTo(db.database, accounts.points(wallet(n)))
-const pending = (n: number) => owedTo(db.database, accounts.affiliatePending(base, wallet(n)))
+const points = (n: number) => owedTo(db.database, rewardAccounts.points(wallet(n)))
+const pending = (n: number) => owedTo(db.database, rewardAccounts.affiliatePending(base, wallet(n)))
 const payable = (n: number) => owedTo(db.database, accounts.payable(base, wallet(n), 'affiliate'))
 const referral = async (n: number) =>
   (
@@ -101,7 +103,7 @@ test('L13: what was used or paid out before its sale was reversed is owed, and s
     {
       reference: 'spend:30',
       kind: 'redeem',
-      lines: [debit(accounts.points(wallet(30)), earned), credit(accounts.pointsRedeemed(), earned)],
+      lines: [debit(rewardAccounts.points(wallet(30)), earned), credit(rewardAccounts.pointsRedeemed(), earned)],
     },
     {
       reference: 'pay:31',
@@ -113,11 +115,11 @@ test('L13: what was used or paid out before its sale was reversed is owed, and s
     },
   ])
   await reverse(one)
-  expect(await balanceOf(db.database, accounts.pointsReceivable(wallet(30)))).toBe(earned)
+  expect(await balanceOf(db.database, rewardAccounts.pointsReceivable(wallet(30)))).toBe(earned)
   expect(await balanceOf(db.database, accounts.receivable(base, wallet(31), 'affiliate'))).toBe(share)
   await reward(sale(30, 20_000_000n, { attribution: { aff: wallet(31) } }))
   await matureShares({ database: db.database, clock: systemClock })
-  expect(await balanceOf(db.database, accounts.pointsReceivable(wallet(30)))).toBe(0n)
+  expect(await balanceOf(db.database, rewardAccounts.pointsReceivable(wallet(30)))).toBe(0n)
   expect(await balanceOf(db.database, accounts.receivable(base, wallet(31), 'affiliate'))).toBe(0n)
   expect(await payable(31)).toBe((19_999_000n * 15n) / 100n - share)
   await post(db.database, [
@@ -137,13 +139,13 @@ test('L10: a redemption during the reversal never goes below zero; one of the tw
     {
       reference: 'spend:40',
       kind: 'redeem',
-      lines: [debit(accounts.points(wallet(40)), earned), credit(accounts.pointsRedeemed(), earned)],
+      lines: [debit(rewardAccounts.points(wallet(40)), earned), credit(rewardAccounts.pointsRedeemed(), earned)],
     },
   ])
   await Promise.allSettled([spend, reverse(one), reverse(one)])
   await reverse(one)
   expect(await points(40)).toBeGreaterThanOrEqual(0n)
-  const net = (await points(40)) - (await balanceOf(db.database, accounts.pointsReceivable(wallet(40))))
+  const net = (await points(40)) - (await balanceOf(db.database, rewardAccounts.pointsReceivable(wallet(40))))
   expect([0n, -earned]).toContain(net)
 })
 
@@ -160,7 +162,7 @@ test('a pass that was not used goes with the points it was bought with; what it 
   const nonce = '45'.repeat(16)
   await desk.redeem({ nonce, requestHash: Buffer.alloc(32), wallet: wallet(45), points: burned, reward: pull })
   await reverse(one)
-  expect(await balanceOf(db.database, accounts.pointsReceivable(wallet(45)))).toBe(0n)
+  expect(await balanceOf(db.database, rewardAccounts.pointsReceivable(wallet(45)))).toBe(0n)
   expect(await points(45)).toBe(2_500n)
   const { rows } = await db.database.query<{ live: bigint }>(
     `select count(*) as live from pass where wallet = $1 and expires_at > now()`,
@@ -201,7 +203,7 @@ test('a sale whose price is others’ money counts with what the node keeps: not
       kind: 'sale',
       paymentId: cite.paymentId,
       lines: [
-        debit(accounts.distributor(base), 5_000n),
+        debit(creatorAccounts.distributor(base), 5_000n),
         credit(accounts.revenue(base, 'cite'), 500n),
         credit(accounts.payable(base, wallet(72), 'creator'), 4_500n),
       ],

@@ -1,15 +1,9 @@
 import type { Sale } from '@assay/till'
 import type { Address } from '@assay/till/kernel/address'
 import { type Micro, smallerOf } from '@assay/till/kernel/money'
-import {
-  accounts,
-  balanceOf,
-  joinPostings,
-  type LedgerLine,
-  type LedgerTransaction,
-  lockAccounts,
-} from '@assay/till/ledger'
+import { balanceOf, joinPostings, type LedgerLine, type LedgerTransaction, lockAccounts } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
+import { rewardAccounts } from './accounts.ts'
 import { ignoredReason } from './attribute.ts'
 import { decideReferrals, type Referral } from './decide-referrals.ts'
 import { affiliateShare, pointsFor, referralPoints } from './earn.ts'
@@ -129,8 +123,8 @@ function referralLines(row: RewardRow, setOff: SetOffs): LedgerLine[] {
 function shareLines({ sale, affiliate, affiliateMicro }: RewardRow): LedgerLine[] {
   if (affiliate === undefined) return []
   return [
-    { account: accounts.affiliateExpense(sale.network), amount: affiliateMicro },
-    { account: accounts.affiliatePending(sale.network, affiliate), amount: -affiliateMicro },
+    { account: rewardAccounts.affiliateExpense(sale.network), amount: affiliateMicro },
+    { account: rewardAccounts.affiliatePending(sale.network, affiliate), amount: -affiliateMicro },
   ]
 }
 
@@ -151,8 +145,8 @@ async function openSetOffs(
   )
   const setOff: SetOffs = new Map()
   if (owing.size === 0) return setOff
-  await lockAccounts(tx, [...owing].map(accounts.pointsReceivable))
-  for (const wallet of owing) setOff.set(wallet, await balanceOf(tx, accounts.pointsReceivable(wallet)))
+  await lockAccounts(tx, [...owing].map(rewardAccounts.pointsReceivable))
+  for (const wallet of owing) setOff.set(wallet, await balanceOf(tx, rewardAccounts.pointsReceivable(wallet)))
   return setOff
 }
 
@@ -162,8 +156,8 @@ function pointLines(wallet: Address, points: bigint, setOff: SetOffs): LedgerLin
   const paidOff = smallerOf(owed, points)
   if (owed > 0n) setOff.set(wallet, owed - paidOff)
   return [
-    { account: accounts.pointsIssued(), amount: points },
-    ...(paidOff > 0n ? [{ account: accounts.pointsReceivable(wallet), amount: -paidOff }] : []),
-    ...(points > paidOff ? [{ account: accounts.points(wallet), amount: paidOff - points }] : []),
+    { account: rewardAccounts.pointsIssued(), amount: points },
+    ...(paidOff > 0n ? [{ account: rewardAccounts.pointsReceivable(wallet), amount: -paidOff }] : []),
+    ...(points > paidOff ? [{ account: rewardAccounts.points(wallet), amount: paidOff - points }] : []),
   ]
 }

@@ -6,6 +6,8 @@ import { transparencyLog } from '../ports.ts'
 import { royaltyTermsFor } from './contract.ts'
 import { royaltyRoutes } from './routes.ts'
 
+const payoutPurposes = [{ purpose: 'royalty' }]
+
 export type RoyaltiesShopOptions = { recipient: Address; market: Record<string, unknown> }
 
 /** Area C: the royalty declared in every answer's headers, and a way to remit it. */
@@ -13,7 +15,7 @@ export function openRoyaltiesShop({ recipient, market }: RoyaltiesShopOptions): 
   return async (context) => {
     const { database, clock, ids, keyring, jws, apiUrl, base, payees } = context
     const opened = context.ports.find(transparencyLog)
-    if (!opened) return { routes: [] }
+    if (!opened) return { routes: [], payoutPurposes }
     const settings = parseMarketSettings(market, context.mode === 'demo')
     const terms = royaltyTermsFor(recipient, royaltyBps)
     const routes = royaltyRoutes({
@@ -34,6 +36,7 @@ export function openRoyaltiesShop({ recipient, market }: RoyaltiesShopOptions): 
     })
     return {
       routes,
+      payoutPurposes,
       jobs: [
         {
           name: 'royalties.contract',

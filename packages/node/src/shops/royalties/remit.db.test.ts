@@ -4,6 +4,7 @@ import { systemClock } from '@assay/till/kernel/clock'
 import { accounts, post } from '@assay/till/ledger'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { creatorAccounts } from '../attestations/accounts.ts'
 import { findParent } from './parents.ts'
 import { commitRemittance, prepareRemittance, type RoyaltyDeps } from './remit.ts'
 import { withLeaf } from './routes.ts'
@@ -61,7 +62,7 @@ test('a parent that is gone by the time the remittance is paid does not undo it'
         reference: 'sale:pay_remittance',
         kind: 'sale',
         lines: [
-          { account: accounts.distributor(network), amount: 25_000n },
+          { account: creatorAccounts.distributor(network), amount: 25_000n },
           { account: accounts.clearingPayments(network), amount: -25_000n },
         ],
       },

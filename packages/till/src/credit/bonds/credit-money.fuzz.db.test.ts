@@ -7,6 +7,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { createIds } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { systemRng } from '../../kernel/random.ts'
+import { elsewhere } from '../../ledger/accounts.fixture.ts'
 import { accounts, balanceDifferences, balanceOf, heldOf, owedTo, post, trialBalance } from '../../ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { base, insertTestMandate, mandateCounters, openCreditDesk, randomWallet } from '../credit.fixture.ts'
@@ -22,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.close())
 
-const custody = accounts.distributor(base)
+const custody = elsewhere(base)
 let promised = 0
 const ids = createIds(systemClock, systemRng)
 const later = { ...systemClock, nowMs: () => systemClock.nowMs() + 3 * 86_400_000 }

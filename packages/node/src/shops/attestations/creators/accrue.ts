@@ -4,6 +4,7 @@ import { sha256 } from '@assay/till/kernel/bytes'
 import type { Micro } from '@assay/till/kernel/money'
 import { type Account, accounts, type LedgerLine } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
+import { creatorAccounts } from '../accounts.ts'
 import type { Payee } from './payee.ts'
 
 /** So that the sales of one creator do not queue up at one balance. */
@@ -65,7 +66,7 @@ export async function accrueAll(tx: Tx, accruals: readonly Accrual[]): Promise<L
       (paid[index] as Share[]).map(({ payee, micro }) => ({
         account:
           payee.wallet === undefined
-            ? accounts.creatorWaiting(sale.network, payee.registrable, shard)
+            ? creatorAccounts.waiting(sale.network, payee.registrable, shard)
             : accruedAccount(sale.network, payee.wallet, shard),
         amount: -micro,
       })),

@@ -7,6 +7,7 @@ import { takePaidTransfer } from '@assay/till/payouts'
 import type { Sql, Tx } from '@assay/till/store/database'
 import { noteRestore } from '@assay/till/store/restore'
 import { decodeEventLog, toEventSelector } from 'viem'
+import { creatorAccounts } from '../accounts.ts'
 import { mergeLines } from './accrue.ts'
 import { distributorAbi } from './contracts.ts'
 import { type CreatorChain, type CreatorDeps, creatorChains } from './deps.ts'
@@ -159,7 +160,7 @@ export async function adoptRoot(
         transfer: turn,
         lines: mergeLines([
           { account: accounts.onchain(network, 'custody'), amount: -advance.potMicro },
-          { account: accounts.distributor(network), amount: advance.potMicro },
+          { account: creatorAccounts.distributor(network), amount: advance.potMicro },
           ...(await setOffLeaves(tx, root, advance.leaves)),
         ]),
       },

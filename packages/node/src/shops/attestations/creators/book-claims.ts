@@ -1,8 +1,9 @@
 import type { Address } from '@assay/till/kernel/address'
 import { fromHex, type Hex } from '@assay/till/kernel/bytes'
 import type { Micro } from '@assay/till/kernel/money'
-import { accounts, post } from '@assay/till/ledger'
+import { post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
+import { creatorAccounts } from '../accounts.ts'
 import { committedAccount } from './accrue.ts'
 import type { CreatorDeps } from './deps.ts'
 
@@ -74,7 +75,7 @@ export async function takeClaims(
         kind: 'creator_claim',
         lines: [
           { account: committedAccount(network, wallet), amount: amountMicro },
-          { account: accounts.distributor(network), amount: -amountMicro },
+          { account: creatorAccounts.distributor(network), amount: -amountMicro },
         ],
       },
     ])

@@ -6,10 +6,11 @@ import { keccak256 } from '@assay/till/kernel/keccak'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import type { Micro } from '@assay/till/kernel/money'
-import { accounts, post } from '@assay/till/ledger'
+import { post } from '@assay/till/ledger'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { decodeFunctionData } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { creatorAccounts } from '../accounts.ts'
 import { accrueShares, mergeLines } from './accrue.ts'
 import { distributorAbi, distributorFor } from './contracts.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
@@ -99,7 +100,7 @@ async function sell(wallet: Address, micro: Micro): Promise<string> {
   }
   await db.database.transaction(async (tx) => {
     const lines = await accrueShares(tx, sale, subject, [{ payee, micro, held: undefined }])
-    const taken = { account: accounts.distributor(network.caip2), amount: micro }
+    const taken = { account: creatorAccounts.distributor(network.caip2), amount: micro }
     await post(tx, [
       { reference: `split:${paymentId}`, kind: 'opening', paymentId, lines: mergeLines([taken, ...lines]) },
     ])

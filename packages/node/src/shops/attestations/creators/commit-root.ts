@@ -4,6 +4,7 @@ import { type Micro, smallerOf } from '@assay/till/kernel/money'
 import { accounts, type LedgerLine, post } from '@assay/till/ledger'
 import { takePaidTransfer } from '@assay/till/payouts'
 import type { Tx } from '@assay/till/store/database'
+import { creatorAccounts } from '../accounts.ts'
 import { accruedAccount, committedAccount, creatorReceivable, mergeLines } from './accrue.ts'
 import type { Advance } from './adopt-root.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
@@ -58,7 +59,7 @@ async function rootLines(tx: Tx, signed: SignedRoot): Promise<LedgerLine[]> {
   const owed = await balancesOf(tx, network, rows)
   return mergeLines([
     { account: accounts.onchain(network, 'custody'), amount: -potMicro },
-    { account: accounts.distributor(network), amount: potMicro },
+    { account: creatorAccounts.distributor(network), amount: potMicro },
     ...rows.flatMap((row) => gainedLines(network, row, owed)),
   ])
 }

@@ -4,6 +4,7 @@ import { systemClock } from '@assay/till/kernel/clock'
 import { accounts, balanceOf, owedTo, post } from '@assay/till/ledger'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { creatorAccounts } from '../accounts.ts'
 import { type Accrual, accrueAll, mergeLines, shardOf } from './accrue.ts'
 import { readCreatorBooks } from './check-books.ts'
 import type { CreatorDeps } from './deps.ts'
@@ -131,7 +132,7 @@ test('a payment refunded after its share was released or had expired is taken fr
   expect(released.map(({ account }) => account.name.includes(wallet))).toEqual([true])
   const waiting = await linesOf('pay_other.late.test')
   expect(waiting.map(({ account }) => account.name)).toEqual([
-    accounts.creatorWaiting(network, 'late.test', shardOf('pay_other.late.test')).name,
+    creatorAccounts.waiting(network, 'late.test', shardOf('pay_other.late.test')).name,
   ])
   await expireWaiting(deps())
   const expired = await linesOf('pay_other.late.test')

@@ -3,6 +3,7 @@ import type { Address } from '@assay/till/kernel/address'
 import type { Micro } from '@assay/till/kernel/money'
 import { accounts, type LedgerLine, type LedgerTransaction, lockBalances, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
+import { creatorAccounts } from '../accounts.ts'
 import { accruedAccount, mergeLines } from './accrue.ts'
 import type { CreatorDeps } from './deps.ts'
 import { type CitedHost, findPayee, findPayees, type Payee } from './payee.ts'
@@ -211,7 +212,7 @@ function movePosting(kind: string, own: readonly Waiting[], lines: readonly Ledg
     paymentId: payment_id,
     lines: mergeLines([
       ...own.map(({ registrable, shard, micro }) => ({
-        account: accounts.creatorWaiting(network, registrable, shard),
+        account: creatorAccounts.waiting(network, registrable, shard),
         amount: micro,
       })),
       ...lines,

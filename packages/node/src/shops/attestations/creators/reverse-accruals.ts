@@ -1,8 +1,8 @@
 import type { ReversalHook } from '@assay/till'
 import type { Address } from '@assay/till/kernel/address'
 import { type Micro, smallerOf } from '@assay/till/kernel/money'
-import { accounts } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
+import { creatorAccounts } from '../accounts.ts'
 import { accruedAccount, creatorReceivable } from './accrue.ts'
 
 type Row = {
@@ -43,7 +43,7 @@ export const reverseAccruals: ReversalHook = async (tx, sale) => {
 
 /** Where the share was booked, and where it is owed if it was gone. */
 function accountsOf({ network, registrable, wallet, shard }: Row): string[] {
-  if (wallet === null) return [accounts.creatorWaiting(network, registrable, shard).name]
+  if (wallet === null) return [creatorAccounts.waiting(network, registrable, shard).name]
   return [accruedAccount(network, wallet, shard).name, creatorReceivable(network, wallet).name]
 }
 
