@@ -256,7 +256,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   {
     name: 'log witness not asked again after a restore',
     file: `${node}/citations/log/collect-cosignatures.ts`,
-    fn: 'ask',
+    fn: 'askWitness',
     find: 'from === newest.size && !anew',
     replace: 'from === newest.size',
     proof: { file: `${node}/citations/log/restored-log.db.test.ts`, test: 'a restored log signs nothing' },
