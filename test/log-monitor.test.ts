@@ -101,7 +101,9 @@ test('a node that shows an anchored size another root is caught by the chain alo
   const { code, log } = await monitor(node.node.url, '--state', join(home, 'second'), '--rpc', mesh.base.url ?? '')
   expect(code).toBe(0)
   const [anchor] = log.anchors.seen
-  const { rows } = await node.db.database.query<{ private_d: string }>('select private_d from keyring_demo_secret')
+  const { rows } = await node.db.database.query<{ private_d: string }>(
+    `select private_d from keyring_demo_secret join keyring using (key_id) where purpose = 'log'`,
+  )
   const other = memoryLog({ origin: log.origin ?? '', d: rows[0]?.private_d ?? '' })
   other.add(Array.from({ length: (anchor?.size ?? 0) + 3 }, (_, n) => `another entry ${n}`))
   const forged = await serveLog(other)

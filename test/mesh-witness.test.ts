@@ -84,7 +84,9 @@ const add = async (member: MeshMember, body: string) => {
 test('a stranger, a forged head, a stale size and a second history are refused as C2SP says', async () => {
   const [first, second] = members
   const { origin } = await logOf(first)
-  const { rows } = await first.db.database.query<{ private_d: string }>('select private_d from keyring_demo_secret')
+  const { rows } = await first.db.database.query<{ private_d: string }>(
+    `select private_d from keyring_demo_secret join keyring using (key_id) where purpose = 'log'`,
+  )
   const secret = privateKeyFromSeed(rows[0]?.private_d ?? '')
   const key = noteKey(origin, signatureTypes.ed25519, Buffer.from(secret.x, 'base64url'))
   const head = (size: number, fill: number, name = origin) =>

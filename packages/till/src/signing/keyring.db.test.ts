@@ -219,6 +219,7 @@ test('the log has a keyring of its own: used at once beside the old key, and nei
   const log = await createKeyring({ ...options, purpose: 'log' })
   await introduceLogKey({ database: deps.database, keyring, logKeyring: log, identity }, 'node.test/v1/log')
   const first = log.active().keyId
+  advance(1_000)
   const { keyId } = await rotateKey({ ...deps, keyring: log }, { overlapMs: 60_000 })
   expect(log.signers().map((key) => key.keyId)).toEqual([keyId, first])
   expect(keyring.keys()).toHaveLength(1)

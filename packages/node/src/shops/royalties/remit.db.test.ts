@@ -78,7 +78,7 @@ test('a parent that is gone by the time the remittance is paid does not undo it'
 
 test('the released answer carries the leaf of the remittance, and stands without it', async () => {
   const answer = { status: 200, contentType: 'application/json', body: JSON.stringify({ id: 'roy_1', url: 'u' }) }
-  const leaf = { index: 7 }
+  const leaf = { index: 7, witness_keys: ['w'] }
   const clock = { sleep: async () => {} }
   const placed = withLeaf({
     clock,
@@ -87,7 +87,7 @@ test('the released answer carries the leaf of the remittance, and stands without
   expect(JSON.parse(String((await placed(answer, '')).body))).toEqual({
     id: 'roy_1',
     url: 'u',
-    log: { state: 'logged', ...leaf, keys: ['k'], witness_keys: [], key_statements: [] },
+    log: { state: 'logged', ...leaf, keys: ['k'], key_statements: [] },
   })
   const broken = withLeaf({ clock, tree: { integrate: async () => Promise.reject(new Error('away')) } } as never)
   expect(JSON.parse(String((await broken(answer, '')).body))).toEqual({

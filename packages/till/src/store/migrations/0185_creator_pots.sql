@@ -1,4 +1,5 @@
 -- The contract has a pot per epoch: what is on chain is kept by leaf, and each leaf is claimed once.
+-- contract: nothing was released with the tables before, and the contract they describe is replaced with them
 drop table creator_leaf;
 drop table creator_root;
 drop table creator_balance;
