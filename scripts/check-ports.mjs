@@ -33,7 +33,7 @@ const tillExceptions = {
 const nodeExceptions = {
   'main.ts': { environment: 'the process entry hands the environment to the configuration' },
   'http/server.ts': { network: 'the listener', timer: 'closes connections while draining' },
-  'http/more-hands.ts': { network: 'further descriptors of the listener' },
+  'http/acceptors.ts': { network: 'further descriptors of the listener' },
   'http/write-response.ts': { timer: 'cuts sockets that do not read' },
   'devnet/http-server.ts': { network: 'the JSON-RPC listener of the embedded chain' },
   'outbound/exchange-adapter.ts': { network: 'the socket of the safe fetcher' },

@@ -18,7 +18,7 @@ import {
 } from '../packages/till/src/ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
 import type { KillPlan } from './support/kill-points.ts'
-import { custodyKey, openPayoutDesk, type Place, payees, purpose, senderKey } from './support/payout-desk.ts'
+import { custodyKey, openPayoutDesk, type Place, payees, purpose, senderKey } from './support/payout-harness.ts'
 
 /**
  * A process that pays is killed with SIGKILL at each of its port calls in the life of two payouts of one batch: intent,
@@ -114,7 +114,7 @@ const paidCount = async ({ db }: Scene) => {
   return Number(rows[0]?.n)
 }
 
-/** Rounds of the doomed process until it is dead, or until all is paid where it has no plan to die. */
+/** Rounds of the crashing process until it is dead, or until all is paid where it has no plan to die. */
 async function payUntilDeath(scene: Scene, plan?: KillPlan): Promise<{ killed: boolean; calls: readonly string[] }> {
   const payer = await startPayer(scene.place, plan)
   let calls: readonly string[] = []
@@ -133,20 +133,20 @@ async function payUntilDeath(scene: Scene, plan?: KillPlan): Promise<{ killed: b
 }
 
 async function finishElsewhere(scene: Scene): Promise<void> {
-  const desk = await openPayoutDesk(scene.place)
+  const harness = await openPayoutDesk(scene.place)
   try {
     const deadlineMs = systemClock.monotonicMs() + 20_000
     while ((await paidCount(scene)) < payees.length) {
       if (systemClock.monotonicMs() > deadlineMs)
         throw new Error('the next process did not bring the payouts to their end')
-      await desk.run()
+      await harness.run()
       await scene.devnet.control.mine(finalityLag + 1)
       await systemClock.sleep(50)
     }
     // Whatever is still done after the end changes nothing.
-    await desk.run()
+    await harness.run()
   } finally {
-    await desk.close()
+    await harness.close()
   }
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sampleFiles } from '../packages/node/src/shops/matrix/demo/sample-files.fixture.ts'
-import { createSymbolBook, ingestFile } from '../packages/node/src/shops/matrix/index.ts'
+import { createSymbolTable, ingestFile } from '../packages/node/src/shops/matrix/index.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
 import type { EntitlementPort } from '../packages/till/src/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
@@ -275,7 +275,7 @@ test('a stream is for subscribers: signed CloudEvents, and no payment opens it',
 test('without a licence the paid feeds rest on SEC data, say so, and what cannot be sold is 403 before any 402', async () => {
   const other = await openTill()
   try {
-    const deps = { database: other.db.database, clock: systemClock, symbols: createSymbolBook() }
+    const deps = { database: other.db.database, clock: systemClock, symbols: createSymbolTable() }
     for (const { file, source } of sampleFiles)
       expect(await ingestFile(deps, { ...file, source, availableAtMs: Date.now() - 7_200_000 })).toMatchObject({
         status: 'stored',

@@ -1,28 +1,28 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { judgeRounds, type Round } from './promises/cheap.ts'
-import { canary, type House, openHouse, proofPath } from './promises/house.ts'
+import { canary, openProofNode, type ProofNode, proofPath } from './promises/proof-node.ts'
 import { tryPairs } from './promises/quoted.ts'
 import { rows } from './promises/rows.ts'
 import { proveSplits } from './promises/splits.ts'
-import { fuzzHouse } from './promises/unpaid.ts'
+import { fuzzNode } from './promises/unpaid.ts'
 import { encodePayload, quote, send, signPayment } from './support/till-fixture.ts'
 
 /** The proofs of docs/promises.md at a size for every day; `npm run promises` has them as large as asked. */
-let house: House
+let proofNode: ProofNode
 beforeAll(async () => {
-  house = await openHouse({ ownShops: 'till' })
+  proofNode = await openProofNode({ ownShops: 'till' })
 })
-afterAll(() => house?.till.close())
+afterAll(() => proofNode?.till.close())
 
 const options = (count: number) => ({ count, say: () => {} })
 
 test('unpaid requests of any shape get nothing that is paid for', async () => {
-  expect((await fuzzHouse(house, options(1_000))).faults).toEqual([])
+  expect((await fuzzNode(proofNode, options(1_000))).faults).toEqual([])
 })
 
 test('a payment buys nothing but what it was made for, and buys that afterwards', async () => {
-  expect((await tryPairs(house, options(200))).faults).toEqual([])
+  expect((await tryPairs(proofNode, options(200))).faults).toEqual([])
 })
 
 test('a proof can fail: what is served unpaid is found', async () => {
@@ -35,18 +35,18 @@ test('a proof can fail: what is served unpaid is found', async () => {
       return ran
     },
   }
-  const found = fuzzHouse({ ...house, deeds: leaking }, options(100))
+  const found = fuzzNode({ ...proofNode, deeds: leaking }, options(100))
   expect((await found).faults.join()).toContain('paid handlers were run')
 })
 
 test('two hundred copies of one payment at once: one answer, one settlement, one run of the handler', async () => {
-  const before = { ...house.deeds }
-  const url = `${house.till.node.url}${proofPath}?of=copies`
-  const payload = encodePayload(await signPayment(await house.till.newBuyer(), await quote(url)))
+  const before = { ...proofNode.deeds }
+  const url = `${proofNode.till.node.url}${proofPath}?of=copies`
+  const payload = encodePayload(await signPayment(await proofNode.till.newBuyer(), await quote(url)))
   const answers = await Promise.all(Array.from({ length: 200 }, () => send(url, payload)))
   const bodies = await Promise.all(answers.map((answer) => answer.text()))
   expect(bodies.filter((body) => body.includes(canary))).toHaveLength(1)
-  expect(house.deeds).toEqual({ prepared: before.prepared + 1, settled: before.settled + 1 })
+  expect(proofNode.deeds).toEqual({ prepared: before.prepared + 1, settled: before.settled + 1 })
 })
 
 test('amounts are split without making or losing money', async () => {

@@ -3,52 +3,52 @@ import { environmentSchema } from '../packages/node/src/config/load-config.ts'
 import { sendBadInput } from './secrets/bad-input.ts'
 import { canary, harmless } from './secrets/canaries.ts'
 import { failToStart, throughStorm, withoutDatabase, withoutFacilitator, withoutProviders } from './secrets/failures.ts'
-import { type GuardedHouse, openGuardedHouse } from './secrets/guarded-house.ts'
+import { type GuardedNode, openGuardedNode } from './secrets/guarded-node.ts'
 import { proveIdentity, useTokens, visitEverything } from './secrets/honest-use.ts'
 import { carelessness } from './secrets/odd-shop.ts'
 import { createVisitor, type Visitor } from './secrets/visitor.ts'
 
-let house: GuardedHouse
+let guarded: GuardedNode
 let visitor: Visitor
 
 beforeAll(async () => {
-  house = await openGuardedHouse()
-  visitor = createVisitor(house.watch)
+  guarded = await openGuardedNode()
+  visitor = createVisitor(guarded.watch)
 })
-afterAll(() => house?.close())
+afterAll(() => guarded?.close())
 
 test('every variable that can hold a secret holds a canary', () => {
   const secret = Object.keys(environmentSchema.shape).filter((name) => !harmless.has(name))
   // A broker is not installed everywhere; that a wrong address of one stays in is seen without it.
-  expect(secret.filter((name) => !house.configured.has(name) && name !== 'NATS_URL')).toEqual([])
-  expect(new URL(house.db.databaseUrl).password.length).toBeGreaterThan(15)
+  expect(secret.filter((name) => !guarded.configured.has(name) && name !== 'NATS_URL')).toEqual([])
+  expect(new URL(guarded.db.databaseUrl).password.length).toBeGreaterThan(15)
 })
 
 test('every shop is visited and bought at, and tokens, sessions and passes are given and used', async () => {
-  const bought = await visitEverything(house, visitor)
-  expect(house.routes().length).toBeGreaterThan(100)
+  const bought = await visitEverything(guarded, visitor)
+  expect(guarded.routes().length).toBeGreaterThan(100)
   expect(bought).toBeGreaterThan(10)
-  await useTokens(house, visitor)
-  await proveIdentity(house, visitor)
-  expect(house.providers.every((provider) => provider.refused() === 0)).toBe(true)
+  await useTokens(guarded, visitor)
+  await proveIdentity(guarded, visitor)
+  expect(guarded.providers.every((provider) => provider.refused() === 0)).toBe(true)
 })
 
-test('every route refuses what is wrong', () => sendBadInput(house, visitor))
+test('every route refuses what is wrong', () => sendBadInput(guarded, visitor))
 
 test('database, chain, providers and facilitator fail', async () => {
-  await throughStorm(house, visitor)
-  await withoutProviders(house, visitor)
-  await withoutFacilitator(house, visitor)
-  await failToStart(house)
+  await throughStorm(guarded, visitor)
+  await withoutProviders(guarded, visitor)
+  await withoutFacilitator(guarded, visitor)
+  await failToStart(guarded)
   await keepStoredSecrets()
-  await withoutDatabase(house, visitor)
+  await withoutDatabase(guarded, visitor)
   // What a provider quoted of its own address has reached a log, without the keys in it.
-  expect(house.watch.logged().join('')).toContain('[key]')
+  expect(guarded.watch.logged().join('')).toContain('[key]')
 })
 
 test('E5: no secret reached a log, an answer, a header or a page of operations, on any path', () => {
-  const { secrets, texts, bytes } = house.watch.size()
-  expect(house.watch.leaks()).toEqual([])
+  const { secrets, texts, bytes } = guarded.watch.size()
+  expect(guarded.watch.leaks()).toEqual([])
   expect(secrets).toBeGreaterThan(100)
   expect(texts).toBeGreaterThan(1_000)
   console.log(`seen: 0 of ${secrets} secrets in ${texts} answers, headers and lines (${Math.round(bytes / 1e6)} MB)`)
@@ -56,11 +56,11 @@ test('E5: no secret reached a log, an answer, a header or a page of operations, 
 
 test('a secret that is let out by a careless line, header, body, error or metric is found, and so is nothing else', async () => {
   const secret = canary('planted')
-  house.watch.keep('planted', secret)
-  house.odd.plant(secret)
-  for (const how of carelessness) await visitor.ask(`${house.node.url}${house.odd.pathOf(how)}`)
-  await visitor.ask(`${house.node.url}/metrics`)
-  expect(house.watch.leaks().sort()).toEqual([
+  guarded.watch.keep('planted', secret)
+  guarded.odd.plant(secret)
+  for (const how of carelessness) await visitor.ask(`${guarded.node.url}${guarded.odd.pathOf(how)}`)
+  await visitor.ask(`${guarded.node.url}/metrics`)
+  expect(guarded.watch.leaks().sort()).toEqual([
     'planted in body of GET /metrics 200',
     'planted in body of GET /odd/body 200',
     'planted in header of GET /odd/header 200',
@@ -70,18 +70,18 @@ test('a secret that is let out by a careless line, header, body, error or metric
 
 test('a token is allowed in the one answer that hands it out, and found in any other', async () => {
   const token = `asub_${'4'.repeat(20)}${canary('t').slice(-16)}`
-  house.watch.handOut('given', token, house.watch.saw('its own answer', token))
-  expect(house.watch.leaks().filter((leak) => leak.startsWith('given'))).toEqual([])
-  house.watch.saw('another answer', JSON.stringify({ token }))
-  expect(house.watch.leaks().filter((leak) => leak.startsWith('given'))).toEqual(['given in another answer'])
+  guarded.watch.handOut('given', token, guarded.watch.saw('its own answer', token))
+  expect(guarded.watch.leaks().filter((leak) => leak.startsWith('given'))).toEqual([])
+  guarded.watch.saw('another answer', JSON.stringify({ token }))
+  expect(guarded.watch.leaks().filter((leak) => leak.startsWith('given'))).toEqual(['given in another answer'])
 })
 
 test('E4: text from outside is escaped and cut in logs, so it cannot forge lines', async () => {
-  const lines = house.watch.logged()
-  await visitor.ask(`${house.node.url}/x`, {
+  const lines = guarded.watch.logged()
+  await visitor.ask(`${guarded.node.url}/x`, {
     headers: { 'x-request-id': 'a"}forged', 'user-agent': 'u'.repeat(5_000) },
   })
-  const written = house.watch.logged().slice(lines.length)
+  const written = guarded.watch.logged().slice(lines.length)
   expect(written.length).toBeGreaterThan(0)
   for (const line of written.flatMap((text) => text.split('\n')).filter(Boolean)) {
     expect(() => JSON.parse(line)).not.toThrow()
@@ -92,7 +92,7 @@ test('E4: text from outside is escaped and cut in logs, so it cannot forge lines
 
 /** What the node made for itself and keeps in its database: every column that says it is secret. */
 async function keepStoredSecrets(): Promise<void> {
-  const { owner } = house.db
+  const { owner } = guarded.db
   const { rows: columns } = await owner.query<{ table: string; column: string }>(
     `select table_name as table, column_name as column from information_schema.columns
      where table_schema = 'public' and column_name ~ 'secret|private' and data_type in ('text', 'bytea')`,
@@ -103,8 +103,8 @@ async function keepStoredSecrets(): Promise<void> {
       `select "${column}" as value from "${table}" where "${column}" is not null`,
     )
     for (const { value } of rows) {
-      house.watch.keep(`${table}.${column}`, value)
-      if (typeof value === 'string') house.watch.keep(`${table}.${column}`, Buffer.from(value, 'base64url'))
+      guarded.watch.keep(`${table}.${column}`, value)
+      if (typeof value === 'string') guarded.watch.keep(`${table}.${column}`, Buffer.from(value, 'base64url'))
       kept += 1
     }
   }

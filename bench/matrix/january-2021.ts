@@ -1,13 +1,13 @@
 // npx tsx bench/matrix/january-2021.ts [folder]: the published files of the winter of 2020/21 through the real path, and how the score did.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { loadWorld } from '../../packages/node/src/shops/matrix/as-of/load-view.ts'
 import { feeds } from '../../packages/node/src/shops/matrix/feeds/catalogue.ts'
 import { ingestFile } from '../../packages/node/src/shops/matrix/ingest/ingest-file.ts'
 import { createLicenceGate } from '../../packages/node/src/shops/matrix/licences/gate.ts'
 import { qualityOf } from '../../packages/node/src/shops/matrix/quality/quality-document.ts'
 import { buildSnapshot } from '../../packages/node/src/shops/matrix/snapshots/build-snapshot.ts'
 import { isSnapshot } from '../../packages/node/src/shops/matrix/snapshots/keeper.ts'
-import { loadWorld } from '../../packages/node/src/shops/matrix/world/load-world.ts'
 import { archiveFiles } from './january-2021-files.ts'
 import { openBenchShop } from './shop.ts'
 

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
+import { createFileCache } from '../../packages/node/src/shops/matrix/as-of/file-cache.ts'
 import { createLicenceGate } from '../../packages/node/src/shops/matrix/licences/gate.ts'
 import type { MatrixDeps } from '../../packages/node/src/shops/matrix/matrix-deps.ts'
 import { createAnswerMemo } from '../../packages/node/src/shops/matrix/snapshots/answer-memo.ts'
 import { createSnapshotKeeper } from '../../packages/node/src/shops/matrix/snapshots/keeper.ts'
-import { createSymbolBook } from '../../packages/node/src/shops/matrix/store/symbol-book.ts'
-import { createFileShelf } from '../../packages/node/src/shops/matrix/world/file-shelf.ts'
+import { createSymbolTable } from '../../packages/node/src/shops/matrix/store/symbol-table.ts'
 import { openSubscriptionStreams } from '../../packages/node/src/shops/subscriptions/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
@@ -18,8 +18,8 @@ export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Prom
   const home = await temporaryHome('assay-bench-matrix-')
   const store = await openStore({ home, clock: systemClock, log: silentLog, rng: systemRng })
   const { database } = store
-  const shelf = createFileShelf()
-  const symbols = createSymbolBook()
+  const shelf = createFileCache()
+  const symbols = createSymbolTable()
   const gate = createLicenceGate({ demo: true, assertions: [] })
   const common = { database, clock: systemClock, log: silentLog, shelf, symbols, gate, delayMs: 65 * 60_000 }
   const streams = openSubscriptionStreams({ ...common, rng: systemRng }, { routeId: 'matrix.vip', connections: 5 })

@@ -2,7 +2,7 @@
 import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import { createLog } from '../../packages/node/src/http/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
-import { countHandlers, countSettles, type Deeds } from '../../test/support/count-deeds.ts'
+import { countHandlers, countSettles, type Deeds } from '../../test/support/call-counters.ts'
 import { answerCommands } from '../process/commands.ts'
 
 const deeds: Deeds = { prepared: 0, settled: 0 }
@@ -10,7 +10,7 @@ const deeds: Deeds = { prepared: 0, settled: 0 }
 const config = parseConfig(process.env)
 const node = await startNode(config, {
   // As main.ts starts it.
-  hands: 8,
+  acceptors: 8,
   log: createLog({ level: config.logLevel, destination: process.stderr }),
   intercept: {
     shop: (shop) => countHandlers(shop, deeds),

@@ -52,7 +52,7 @@ export function startStubbedNode(
     {
       ...options,
       log: silentLog,
-      hands: 8,
+      acceptors: 8,
       intercept: { ...options.intercept, chain: stubChain, facilitator: stubSettlement },
     },
   )

@@ -3,8 +3,8 @@ import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import { startNode } from '../../packages/node/src/node.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { createKillPoints } from '../support/kill-points.ts'
-import { type House, openHouse } from './houses.ts'
 import { createJobsByHand } from './jobs-by-hand.ts'
+import { type NodeVariant, openVariant } from './node-variants.ts'
 
 const { KILL_AT, KILL_WHEN, HOUSE, JOBS, ...env } = process.env
 const points = createKillPoints(
@@ -12,7 +12,7 @@ const points = createKillPoints(
 )
 const jobs = createJobsByHand()
 const node = await startNode(parseConfig(env), {
-  ...openHouse(HOUSE as House),
+  ...openVariant(HOUSE as NodeVariant),
   log: silentLog,
   intercept: { ...points.intercept, job: jobs.intercept },
   jobs: JOBS !== undefined,

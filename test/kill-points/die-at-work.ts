@@ -1,18 +1,18 @@
 import type { KillPlan } from '../support/kill-points.ts'
 import { Broken } from './broken.ts'
-import { type Desk, until } from './desk.ts'
-import type { House } from './houses.ts'
+import { type JobHarness, until } from './job-harness.ts'
+import type { NodeVariant } from './node-variants.ts'
 import type { Life } from './run-deaths.ts'
-import { startDoomed } from './start-doomed.ts'
+import { startDoomed } from './start-crash-child.ts'
 
 /** What a node does with money by itself, or when a signed request asks for it. */
 export type WorkPath = {
   name: string
-  house: House
+  variant: NodeVariant
   /** One round of them, in this order. */
   jobs: readonly string[]
   /** Brings about that something is due, and says how to tell that it was done. */
-  owe(desk: Desk): Promise<Due>
+  owe(harness: JobHarness): Promise<Due>
 }
 
 export type Due = {
@@ -27,61 +27,61 @@ const roundsMax = 60
 const betweenRoundsMs = 150
 
 /** Work of one kind falls due; a process takes it up and may die at it, and the next one goes on from there. */
-export async function dieAtWork(desk: Desk, path: WorkPath, plan?: KillPlan): Promise<Life> {
-  const { till, env, program } = desk
+export async function dieAtWork(harness: JobHarness, path: WorkPath, plan?: KillPlan): Promise<Life> {
+  const { till, env, program } = harness
   // Up before anything is due: whoever starts takes up first what a crash left behind.
-  const doomed = await startDoomed(till, { program, house: path.house, env, plan, jobs: path.jobs })
-  const due = await path.owe(desk).catch(async (error: unknown) => {
-    await doomed.stop()
+  const crashing = await startDoomed(till, { program, variant: path.variant, env, plan, jobs: path.jobs })
+  const due = await path.owe(harness).catch(async (error: unknown) => {
+    await crashing.stop()
     throw error
   })
-  await doomed.arm()
+  await crashing.arm()
   const rounds: number[] = []
   let died = false
   if (due.ask)
-    died = await due.ask(doomed.url).then(
+    died = await due.ask(crashing.url).then(
       () => false,
       async (error: unknown) => {
-        if ((await Promise.race([doomed.ended, pause(2_000)])) === 'SIGKILL') return true
+        if ((await Promise.race([crashing.ended, pause(2_000)])) === 'SIGKILL') return true
         throw error
       },
     )
   const count = async () => {
-    if (plan === undefined) rounds.push((await doomed.seen()).length)
+    if (plan === undefined) rounds.push((await crashing.seen()).length)
   }
   if (due.ask) await count()
   for (let round = 0; !died && round < roundsMax && !(await due.done()); round += 1) {
-    died = (await doomed.round()) === 'killed'
-    await desk.mine()
+    died = (await crashing.round()) === 'killed'
+    await harness.mine()
     if (!died) await count()
     // What a process knows of the chain it keeps for a moment.
     if (!died && round > 0) await pause(betweenRoundsMs)
   }
-  const calls = plan === undefined ? await doomed.seen() : []
-  await doomed.stop()
+  const calls = plan === undefined ? await crashing.seen() : []
+  await crashing.stop()
   const diedAtMs = Date.now()
-  if (died) await goOn(desk, path, due)
+  if (died) await goOn(harness, path, due)
   else if (!(await due.done())) throw new Broken('lost', 'it was not done, and nobody died')
   const recoveryMs = Date.now() - diedAtMs
   // Whatever is still done after the end changes nothing.
-  await takeLeases(desk)
-  await desk.run(...recovery, ...path.jobs)
-  await desk.mine()
+  await takeLeases(harness)
+  await harness.run(...recovery, ...path.jobs)
+  await harness.mine()
   await due.judge()
   return { calls, rounds, died, recoveryMs: died ? recoveryMs : 0 }
 }
 
 const recovery = ['payments.recover', 'wallets.recover']
 
-async function goOn(desk: Desk, path: WorkPath, due: Due): Promise<void> {
+async function goOn(harness: JobHarness, path: WorkPath, due: Due): Promise<void> {
   if (due.ask) {
     const { ask } = due
     await until('an answer', () =>
-      ask(desk.till.node.address).then(
+      ask(harness.till.node.address).then(
         () => true,
         async () => {
-          await desk.mine()
-          await desk.run(...recovery)
+          await harness.mine()
+          await harness.run(...recovery)
           return false
         },
       ),
@@ -89,9 +89,9 @@ async function goOn(desk: Desk, path: WorkPath, due: Due): Promise<void> {
   }
   await until('all done', async () => {
     if (await due.done()) return true
-    await takeLeases(desk)
-    await desk.run(...recovery, ...path.jobs)
-    await desk.mine()
+    await takeLeases(harness)
+    await harness.run(...recovery, ...path.jobs)
+    await harness.mine()
     return false
   }).catch((error: unknown) => {
     throw new Broken('lost', String(error))
@@ -99,6 +99,6 @@ async function goOn(desk: Desk, path: WorkPath, due: Due): Promise<void> {
 }
 
 /** Half a minute passes: a job of the dead process is anybody's again. */
-const takeLeases = ({ till }: Desk) => till.db.owner.query(`update job_lease set expires_at = '-infinity'`)
+const takeLeases = ({ till }: JobHarness) => till.db.owner.query(`update job_lease set expires_at = '-infinity'`)
 
 const pause = (ms: number) => new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), ms))

@@ -5,7 +5,7 @@ import { Broken, requireExactly } from './broken.ts'
 import { buyThroughDeath } from './buy-through-death.ts'
 import { drawThroughDeath, type RequestPath } from './request-paths.ts'
 import type { Life } from './run-deaths.ts'
-import { startDoomed } from './start-doomed.ts'
+import { startDoomed } from './start-crash-child.ts'
 
 export type Place = { till: TillFixture; program: string; env: Record<string, string> }
 
@@ -13,17 +13,17 @@ export type Place = { till: TillFixture; program: string; env: Record<string, st
 export async function dieInRequest(place: Place, path: RequestPath, plan?: KillPlan): Promise<Life> {
   const { till, program, env } = place
   const buyer = await till.newBuyer(path.fundedMicro)
-  const [wanted, doomed] = await Promise.all([
+  const [wanted, crashing] = await Promise.all([
     path.wanted(till, buyer),
-    startDoomed(till, { program, house: path.house, env, plan }),
+    startDoomed(till, { program, variant: path.variant, env, plan }),
   ])
   const before = await spentOnChain(till, 'base', buyer.address, path.fundedMicro)
   let diedAtMs: number | undefined
   const origins = {
-    first: doomed.url,
-    quoted: doomed.arm,
+    first: crashing.url,
+    quoted: crashing.arm,
     after: async () => {
-      const signal = await doomed.ended
+      const signal = await crashing.ended
       if (signal !== 'SIGKILL') throw new Error(`it ended by ${signal}`)
       diedAtMs ??= Date.now()
       if (path.draws) await endHolds(till)
@@ -32,17 +32,17 @@ export async function dieInRequest(place: Place, path: RequestPath, plan?: KillP
   }
   let pricesMicro: readonly bigint[] = [0n]
   if (path.draws) {
-    await doomed.arm()
+    await crashing.arm()
     await drawThroughDeath(buyer, wanted, origins)
   } else ({ pricesMicro } = await buyThroughDeath(till, buyer, wanted, origins))
   const recoveryMs = diedAtMs === undefined ? 0 : Date.now() - diedAtMs
-  const calls = plan === undefined ? await doomed.seen() : []
-  await doomed.stop()
+  const calls = plan === undefined ? await crashing.seen() : []
+  await crashing.stop()
   const spent = (await spentOnChain(till, 'base', buyer.address, path.fundedMicro)) - before
   // One of those that were signed for: a price may move between two of them.
   requireExactly('charged', spent, pricesMicro.find((price) => price === spent) ?? pricesMicro[0] ?? 0n)
   requireExactly('effects', await path.effects(till, buyer), 1)
-  return { calls, died: (await doomed.ended) === 'SIGKILL', recoveryMs }
+  return { calls, died: (await crashing.ended) === 'SIGKILL', recoveryMs }
 }
 
 /** Forty seconds pass: what a dead process held for a call is given back by the next round. */

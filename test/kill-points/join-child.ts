@@ -30,7 +30,7 @@ const ownAddresses: Plugin = {
 }
 
 /**
- * The doomed process as a few plain files. Hundreds of them are started, and loading a thousand modules one by one
+ * The crashing process as a few plain files. Hundreds of them are started, and loading a thousand modules one by one
  * takes ten times as long as all they do before they are killed.
  */
 export async function joinChild(): Promise<string> {

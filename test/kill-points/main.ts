@@ -3,11 +3,11 @@ import { parseArgs } from 'node:util'
 import { openTill } from '../support/till-fixture.ts'
 import { createMoneyCheck } from './check-outside.ts'
 import { killDatabase } from './database-death.ts'
-import { type Desk, openDesk } from './desk.ts'
 import { dieAtWork, type WorkPath } from './die-at-work.ts'
 import { dieInRequest, settleAll } from './die-in-request.ts'
-import { type House, openHouse } from './houses.ts'
+import { type JobHarness, openJobHarness } from './job-harness.ts'
 import { joinChild } from './join-child.ts'
+import { type NodeVariant, openVariant } from './node-variants.ts'
 import { asJson, table, total } from './report.ts'
 import { type RequestPath, requestPaths, siteHost } from './request-paths.ts'
 import { type Row, runDeaths } from './run-deaths.ts'
@@ -34,18 +34,18 @@ const eachCall = values['each-call']
 const say = (text: string) => void (values.json ? process.stderr : process.stdout).write(`${text}\n`)
 const databasePath = 'database'
 const dueWork = 'due work'
-const houses: readonly House[] = ['shops', 'exchange']
+const variants: readonly NodeVariant[] = ['shops', 'exchange']
 const wanted = values.path?.split(',').map((name) => name.trim())
 const isWanted = (name: string) => wanted === undefined || wanted.includes(name)
 const works = workPaths.filter(({ name }) => isWanted(name) || wanted?.includes(dueWork))
 const requests = requestPaths.filter(({ name }) => isWanted(name))
 const names = [...requestPaths, ...workPaths].map(({ name }) => name).concat(dueWork, databasePath)
 
-async function dieInRequests(house: House, paths: readonly RequestPath[], program: string): Promise<Row[]> {
+async function dieInRequests(variant: NodeVariant, paths: readonly RequestPath[], program: string): Promise<Row[]> {
   if (paths.length === 0) return []
   const sites = await openSites(1, siteHost)
   const env = { DEMO_HOSTS: sites.demoHosts }
-  const till = await openTill({ ...openHouse(house), env })
+  const till = await openTill({ ...openVariant(variant), env })
   till.base.control.setFinalityLag(2)
   const rows: Row[] = []
   try {
@@ -69,7 +69,7 @@ async function dieInRequests(house: House, paths: readonly RequestPath[], progra
 const namesOfSites = 1_500
 
 /** Jobs see all that is due in a database, so each worker has one of its own. */
-async function dieAtWorks(house: House, paths: readonly WorkPath[], program: string): Promise<Row[]> {
+async function dieAtWorks(variant: NodeVariant, paths: readonly WorkPath[], program: string): Promise<Row[]> {
   if (paths.length === 0) return []
   const sites = await openSites(namesOfSites)
   const env = {
@@ -78,20 +78,20 @@ async function dieAtWorks(house: House, paths: readonly WorkPath[], program: str
     // What waits for a person, or for tomorrow, is not what is tried here.
     PAYOUTS: '{"approval_usd":"1000000","daily_limit_usd":"100000000"}',
   }
-  const desks: Desk[] = []
+  const desks: JobHarness[] = []
   const rows: Row[] = []
   try {
-    for (let worker = 0; worker < workers; worker += 1) desks.push(await openDesk(house, env, program))
+    for (let worker = 0; worker < workers; worker += 1) desks.push(await openJobHarness(variant, env, program))
     for (const path of paths) {
       const live = (worker: number, plan?: Parameters<typeof dieAtWork>[2]) =>
-        dieAtWork(desks[worker] as Desk, path, plan)
+        dieAtWork(desks[worker] as JobHarness, path, plan)
       const check = async () => {
-        for (const desk of desks) await desk.check()
+        for (const harness of desks) await harness.check()
       }
       rows.push(await runDeaths({ path: path.name, every, eachCall, workers, live, check, say }))
     }
   } finally {
-    for (const desk of desks) await desk.close()
+    for (const harness of desks) await harness.close()
     await sites.close()
   }
   return rows
@@ -100,13 +100,13 @@ async function dieAtWorks(house: House, paths: readonly WorkPath[], program: str
 async function run(): Promise<Row[]> {
   const program = await joinChild()
   const rows: Row[] = []
-  for (const house of houses) {
-    const own = requests.filter((path) => path.house === house)
-    rows.push(...(await dieInRequests(house, own, program)))
+  for (const variant of variants) {
+    const own = requests.filter((path) => path.variant === variant)
+    rows.push(...(await dieInRequests(variant, own, program)))
   }
-  for (const house of houses) {
-    const own = works.filter((path) => path.house === house)
-    rows.push(...(await dieAtWorks(house, own, program)))
+  for (const variant of variants) {
+    const own = works.filter((path) => path.variant === variant)
+    rows.push(...(await dieAtWorks(variant, own, program)))
   }
   if (isWanted(databasePath)) rows.push(await killDatabase(every, say))
   return rows

@@ -5,12 +5,12 @@ import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { accounts, owedTo } from '../../packages/till/src/ledger/index.ts'
 import { buy, type TillFixture } from '../support/till-fixture.ts'
 import type { Wanted } from './buy-through-death.ts'
-import type { House } from './houses.ts'
+import type { NodeVariant } from './node-variants.ts'
 
 /** One way in which money comes in by a request, and what it must leave behind, once. */
 export type RequestPath = {
   name: string
-  house: House
+  variant: NodeVariant
   fundedMicro: bigint
   wanted(till: TillFixture, buyer: PrivateKeyAccount): Promise<Wanted>
   /** What is there for the buyer now; the right answer is 1. */
@@ -44,42 +44,42 @@ export const siteHost = 'cited.test'
 export const requestPaths: readonly RequestPath[] = [
   {
     name: 'exact sale',
-    house: 'shops',
+    variant: 'shops',
     fundedMicro: 10_000_000n,
     wanted: async () => ({ path: '/test/small', init: {} }),
     effects: served('test.small'),
   },
   {
     name: 'sale held until final',
-    house: 'shops',
+    variant: 'shops',
     fundedMicro: 10_000_000n,
     wanted: async () => ({ path: '/test/large', init: {} }),
     effects: served('test.large'),
   },
   {
     name: 'subscription',
-    house: 'shops',
+    variant: 'shops',
     fundedMicro: 600_000_000n,
     wanted: async () => ({ path: '/matrix/subscribe/standard', init: {} }),
     effects: countRows(`select count(*) as n from subscription_purchase where wallet = $1`),
   },
   {
     name: 'stream purchase',
-    house: 'shops',
+    variant: 'shops',
     fundedMicro: 11_000_000_000n,
     wanted: async () => ({ path: '/v1/market/intent-stream', init: { headers: { accept: 'application/json' } } }),
     effects: served(streamRouteId),
   },
   {
     name: 'credit top-up',
-    house: 'shops',
+    variant: 'shops',
     fundedMicro: 20_000_000n,
     wanted: async () => ({ path: '/v1/credit/topup', init: json({ usd: '5' }) }),
     effects: async (till, buyer) => Number((await creditMicro(till, buyer)) / toppedUp),
   },
   {
     name: 'credit draw',
-    house: 'shops',
+    variant: 'shops',
     fundedMicro: 20_000_000n,
     draws: true,
     wanted: async (till, buyer) => {
@@ -91,7 +91,7 @@ export const requestPaths: readonly RequestPath[] = [
   },
   {
     name: 'attest',
-    house: 'shops',
+    variant: 'shops',
     fundedMicro: 10_000_000n,
     wanted: async (_till, buyer) => ({
       path: '/v1/cite/attest',
@@ -103,7 +103,7 @@ export const requestPaths: readonly RequestPath[] = [
   },
   {
     name: 'royalty',
-    house: 'shops',
+    variant: 'shops',
     fundedMicro: 10_000_000n,
     wanted: async (till, buyer) => {
       const { id } = await firstPayment(till, buyer)
@@ -115,7 +115,7 @@ export const requestPaths: readonly RequestPath[] = [
   },
   {
     name: 'option write',
-    house: 'exchange',
+    variant: 'exchange',
     fundedMicro: 9_000_000_000n,
     wanted: async (till) => {
       const series = await openSeries(till)
@@ -125,7 +125,7 @@ export const requestPaths: readonly RequestPath[] = [
   },
   {
     name: 'option buy',
-    house: 'exchange',
+    variant: 'exchange',
     fundedMicro: 500_000_000n,
     wanted: async (till) => {
       const series = await openSeries(till)

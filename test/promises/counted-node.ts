@@ -1,9 +1,9 @@
 // A node in a process of its own, whose calls to the outside are counted; asked by the proofs that measure it.
 import { answerCommands, cpuMicros } from '../../bench/process/commands.ts'
-import { openHouse } from './house.ts'
+import { openProofNode } from './proof-node.ts'
 
 const outside = { rpc: 0, facilitator: 0, database: 0 }
-const house = await openHouse({
+const proofNode = await openProofNode({
   ownShops: 'till',
   jobs: false,
   intercept: {
@@ -33,10 +33,10 @@ const house = await openHouse({
 
 answerCommands(
   {
-    port: () => Number(new URL(house.till.node.address).port),
-    outside: () => ({ ...outside, prepared: house.deeds.prepared }),
+    port: () => Number(new URL(proofNode.till.node.address).port),
+    outside: () => ({ ...outside, prepared: proofNode.deeds.prepared }),
     cpu: cpuMicros,
     usage: () => ({ rss: process.memoryUsage.rss() }),
   },
-  () => house.till.close(),
+  () => proofNode.till.close(),
 )

@@ -11,7 +11,6 @@ import {
   signPayment,
   type TillFixture,
 } from '../support/till-fixture.ts'
-import { type House, openHouse, proofPath, proofPriceMicro } from './house.ts'
 import {
   createDice,
   createFaults,
@@ -23,6 +22,7 @@ import {
   share,
   together,
 } from './proof.ts'
+import { openProofNode, type ProofNode, proofPath, proofPriceMicro } from './proof-node.ts'
 
 const atOnce = 96
 const fundedMicro = 10_000_000_000n
@@ -40,18 +40,18 @@ const servedWithinMs = 60_000
 export const proveNobodyPaysTwice: Proof = async ({ count, say }) => {
   const points = createFaultPoints()
   const dice = createDice(Date.now() % 1_000_000)
-  const house = await openHouse({ ownShops: 'till' })
+  const proofNode = await openProofNode({ ownShops: 'till' })
   try {
-    const faulty = await house.till.startAnother({
+    const faulty = await proofNode.till.startAnother({
       intercept: bendSettlement(points, dice),
-      shops: house.shops,
+      shops: proofNode.shops,
       jobs: false,
-      env: { BASE_URL: house.till.node.url },
+      env: { BASE_URL: proofNode.till.node.url },
     })
-    return await buyInStorm(house, { url: `${faulty.address}${proofPath}`, points, dice, count, say })
+    return await buyInStorm(proofNode, { url: `${faulty.address}${proofPath}`, points, dice, count, say })
   } finally {
     points.storm(undefined)
-    await house.till.close()
+    await proofNode.till.close()
   }
 }
 
@@ -81,7 +81,7 @@ function bendSettlement(points: FaultPoints, dice: Dice): Interceptors {
 type Storm = { url: string; points: FaultPoints; dice: Dice; count: number; say(text: string): void }
 type Tally = { answered: number; fresh: number; statuses: Map<string, number>; waitedMs: number[]; paidMs: number[] }
 
-async function buyInStorm({ till }: House, { url, points, dice, count, say }: Storm) {
+async function buyInStorm({ till }: ProofNode, { url, points, dice, count, say }: Storm) {
   const faults = createFaults()
   const buyers = await Promise.all(Array.from({ length: Math.min(atOnce, count) }, () => till.newBuyer(fundedMicro)))
   const tally: Tally = { answered: 0, fresh: 0, statuses: new Map(), waitedMs: [], paidMs: [] }

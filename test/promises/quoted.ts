@@ -4,24 +4,24 @@ import { toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { bindingNonce, bindingTag } from '../../packages/sdk/src/index.ts'
 import { encodePayload, type PaymentRequired, quote, send, signPayment } from '../support/till-fixture.ts'
-import { type House, openHouse, paymentStates, proofPath } from './house.ts'
 import { createFaults, createProgress, type Faults, type Proof, type ProofOptions, plain } from './proof.ts'
+import { openProofNode, type ProofNode, paymentStates, proofPath } from './proof-node.ts'
 
 /** One thing that can be bought: everything that tells it from the others. */
 type Good = { name: string; url: string; init: RequestInit; ours: boolean }
 
 /** Only what was quoted: a payment for one thing is sent for every other; `count` is ordered pairs. */
 export const proveOnlyQuoted: Proof = async (options) => {
-  const house = await openHouse({ env: { MATRIX: '{"demo":"small"}' } })
+  const proofNode = await openProofNode({ env: { MATRIX: '{"demo":"small"}' } })
   try {
-    return await tryPairs(house, options)
+    return await tryPairs(proofNode, options)
   } finally {
-    await house.till.close()
+    await proofNode.till.close()
   }
 }
 
-export async function tryPairs(house: House, { count, say }: ProofOptions) {
-  const goods = await onSale(goodsOf(house, Math.ceil(Math.sqrt(count / 2)) + 1), say)
+export async function tryPairs(proofNode: ProofNode, { count, say }: ProofOptions) {
+  const goods = await onSale(goodsOf(proofNode, Math.ceil(Math.sqrt(count / 2)) + 1), say)
   const faults = createFaults()
   const tally = { pairs: 0, statuses: new Map<number, number>(), bought: 0 }
   const whole = 2 * goods.length * (goods.length - 1)
@@ -29,7 +29,7 @@ export async function tryPairs(house: House, { count, say }: ProofOptions) {
     `${goods.length} goods of ${new Set(goods.map(({ name }) => name.split(' ')[0])).size} methods, ${plain(whole)} ordered pairs ...`,
   )
   const progress = createProgress(say, whole, 'pairs')
-  const buyer = await house.till.newBuyer(100_000_000_000n)
+  const buyer = await proofNode.till.newBuyer(100_000_000_000n)
   for (const [index, good] of goods.entries()) {
     const offer = await quote(good.url, good.init)
     // One in three is of a client that knows nothing of request binding: it names an address and no more, so where one
@@ -39,15 +39,15 @@ export async function tryPairs(house: House, { count, say }: ProofOptions) {
     const others = goods.filter((other) => other !== good)
     // Unused, it is refused everywhere else; then it buys its own thing, and is refused everywhere once more.
     const elsewhere = bound ? others : others.filter(({ url }) => url !== good.url)
-    await tryElsewhere(house, elsewhere, good, header, tally, faults)
-    const used = await useAtHome(house, good, header, faults)
+    await tryElsewhere(proofNode, elsewhere, good, header, tally, faults)
+    const used = await useAtHome(proofNode, good, header, faults)
     if (used) tally.bought += 1
     // One in two does not say what it is for: then the first use decides for good.
-    const open = used && index % 2 === 0 ? await unnamed(house, buyer, good, faults) : header
-    await tryElsewhere(house, others, good, open, tally, faults)
+    const open = used && index % 2 === 0 ? await unnamed(proofNode, buyer, good, faults) : header
+    await tryElsewhere(proofNode, others, good, open, tally, faults)
     progress(tally.pairs)
   }
-  const states = await paymentStates(house.till)
+  const states = await paymentStates(proofNode.till)
   if (tally.bought < 12) faults.note(`only ${tally.bought} goods could be bought: this run shows little`)
   const told = [...tally.statuses].sort(([a], [b]) => a - b).map(([status, n]) => `${plain(n)} x ${status}`)
   return {
@@ -69,7 +69,7 @@ async function payFor(buyer: PrivateKeyAccount, { init }: Good, offer: PaymentRe
 type Tally = { pairs: number; statuses: Map<number, number>; bought: number }
 
 async function tryElsewhere(
-  { deeds }: House,
+  { deeds }: ProofNode,
   others: readonly Good[],
   own: Good,
   header: string,
@@ -95,7 +95,7 @@ async function tryElsewhere(
 }
 
 /** True when it was bought; the goods of our own shop must be, for their nonces were not burned elsewhere. */
-async function useAtHome(_house: House, good: Good, header: string, faults: Faults): Promise<boolean> {
+async function useAtHome(_house: ProofNode, good: Good, header: string, faults: Faults): Promise<boolean> {
   if (!good.ours) return false
   const response = await send(good.url, header, good.init)
   await response.text()
@@ -103,10 +103,10 @@ async function useAtHome(_house: House, good: Good, header: string, faults: Faul
   return response.status === 200
 }
 
-async function unnamed(house: House, buyer: PrivateKeyAccount, good: Good, faults: Faults): Promise<string> {
+async function unnamed(proofNode: ProofNode, buyer: PrivateKeyAccount, good: Good, faults: Faults): Promise<string> {
   const offer = await quote(good.url, good.init)
   const header = encodePayload(await signPayment(buyer, offer, { resource: undefined }))
-  await useAtHome(house, good, header, faults)
+  await useAtHome(proofNode, good, header, faults)
   return header
 }
 
@@ -131,7 +131,7 @@ async function onSale(goods: readonly Good[], say: (text: string) => void): Prom
 const json = { 'content-type': 'application/json' }
 
 /** Every paid route of the node as its example has it, and many of one price that differ in method, query or body only. */
-function goodsOf({ till, paidRoutes }: House, atLeast: number): Good[] {
+function goodsOf({ till, paidRoutes }: ProofNode, atLeast: number): Good[] {
   const origin = till.node.url
   const goods = paidRoutes
     .filter(({ id }) => !id.startsWith('proof.') && !id.startsWith('sandbox.'))

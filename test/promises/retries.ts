@@ -5,8 +5,8 @@ import { usdcOf } from '../../bench/scale/books.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { buy, encodePayload, quote, send, signPayment } from '../support/till-fixture.ts'
-import { type House, openHouse, proofPath, proofPriceMicro } from './house.ts'
 import { createDice, createFaults, type Dice, type Faults, type Proof, together } from './proof.ts'
+import { openProofNode, type ProofNode, proofPath, proofPriceMicro } from './proof-node.ts'
 
 const perKey = 100
 const dayMs = 86_400_000
@@ -15,7 +15,7 @@ const dayMs = 86_400_000
 export const proveRetries: Proof = async ({ count, say }) => {
   let aheadMs = 0
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs }
-  const house = await openHouse({ ownShops: 'till', clock })
+  const proofNode = await openProofNode({ ownShops: 'till', clock })
   try {
     const faults = createFaults()
     const dice = createDice(count)
@@ -23,7 +23,7 @@ export const proveRetries: Proof = async ({ count, say }) => {
     const keys = Math.max(2, Math.ceil(count / perKey))
     const kept: (() => Promise<void>)[] = []
     for (let index = 0; index < keys; index += 1) {
-      kept.push(await (index % 2 === 0 ? retryPayment : retryDraw)(house, index, { dice, tally, faults }))
+      kept.push(await (index % 2 === 0 ? retryPayment : retryDraw)(proofNode, index, { dice, tally, faults }))
       tally.keys += 1
       say(`  ${tally.keys} of ${keys} keys, ${tally.sent} requests`)
     }
@@ -37,7 +37,7 @@ export const proveRetries: Proof = async ({ count, say }) => {
     }
   } finally {
     aheadMs = 0
-    await house.till.close()
+    await proofNode.till.close()
   }
 }
 
@@ -48,7 +48,7 @@ type Trying = {
 }
 
 /** By payment-identifier; every try is a payment of its own, of which one at most is taken. */
-async function retryPayment({ till }: House, index: number, trying: Trying): Promise<() => Promise<void>> {
+async function retryPayment({ till }: ProofNode, index: number, trying: Trying): Promise<() => Promise<void>> {
   const { faults, tally } = trying
   const buyer = await till.newBuyer()
   const before = await usdcOf(till.base, buyer.address)
@@ -78,7 +78,7 @@ async function retryPayment({ till }: House, index: number, trying: Trying): Pro
 }
 
 /** By Idempotency-Key; the calls are drawn from credit. */
-async function retryDraw({ till }: House, index: number, trying: Trying): Promise<() => Promise<void>> {
+async function retryDraw({ till }: ProofNode, index: number, trying: Trying): Promise<() => Promise<void>> {
   const { faults, tally } = trying
   const buyer = await till.newBuyer()
   const topUp = await buy(buyer, `${till.node.url}/v1/credit/topup?usd=1`)
@@ -110,7 +110,7 @@ async function signed(account: PrivateKeyAccount, url: string, key: string, ahea
   return Object.fromEntries(request.headers)
 }
 
-async function creditOf(owner: House['till']['db']['owner'], wallet: string): Promise<bigint> {
+async function creditOf(owner: ProofNode['till']['db']['owner'], wallet: string): Promise<bigint> {
   const { rows } = await owner.query<{ micro: bigint }>(
     `select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_entry e
      join ledger_account a on a.id = e.account_id where a.name like $1`,

@@ -7,30 +7,30 @@ import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { createKeyring, rotateKey } from '../../packages/till/src/signing/index.ts'
-import { type House, openHouse, proofPath } from './house.ts'
 import { createFaults, createProgress, type Faults, type Proof, type ProofOptions, plain } from './proof.ts'
+import { openProofNode, type ProofNode, proofPath } from './proof-node.ts'
 
 const clientCount = 8
 const rotations = 6
 
 /** Keys change under load, in two processes, and no client that checks every answer notices; `count` is answers. */
 export const proveRotation: Proof = async (options) => {
-  const house = await openHouse({ ownShops: 'till' })
+  const proofNode = await openProofNode({ ownShops: 'till' })
   try {
-    const second = await house.till.startAnother({
-      shops: house.shops,
+    const second = await proofNode.till.startAnother({
+      shops: proofNode.shops,
       jobs: false,
-      env: { BASE_URL: house.till.node.url },
+      env: { BASE_URL: proofNode.till.node.url },
     })
-    return await rotateUnderLoad(house, second.address, options)
+    return await rotateUnderLoad(proofNode, second.address, options)
   } finally {
-    await house.till.close()
+    await proofNode.till.close()
   }
 }
 
 type Tally = { verified: number; bought: number; keys: Set<string> }
 
-export async function rotateUnderLoad({ till }: House, secondAddress: string, { count, say }: ProofOptions) {
+export async function rotateUnderLoad({ till }: ProofNode, secondAddress: string, { count, say }: ProofOptions) {
   const faults = createFaults()
   const tally: Tally = { verified: 0, bought: 0, keys: new Set() }
   const networks = await readDemoNetworks(till.node.url)

@@ -213,7 +213,7 @@ export const rows: readonly Row[] = [
       proof('switch', 3),
       tests([
         'packages/node/src/config/load-config.test.ts',
-        'packages/till/src/store/house-rules.db.test.ts',
+        'packages/till/src/store/table-rules.db.test.ts',
         'test/cli.test.ts',
       ]),
     ],

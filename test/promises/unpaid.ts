@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { encodePayload, quote, send, signPayment } from '../support/till-fixture.ts'
-import { canary, type House, openHouse, paymentStates, proofPath } from './house.ts'
 import { createDice, createFaults, createProgress, type Dice, type Proof, type ProofOptions, plain } from './proof.ts'
+import { canary, openProofNode, type ProofNode, paymentStates, proofPath } from './proof-node.ts'
 import { type FuzzedRequest, fuzzRequest, type Targets } from './unpaid-requests.ts'
 
 const perConnection = 100
@@ -10,17 +10,17 @@ const canaryBytes = Buffer.from(canary)
 
 /** Nothing served unpaid: any request over a real socket to a node with every shop; `count` is answers seen. */
 export const proveNothingUnpaid: Proof = async (options) => {
-  const house = await openHouse()
+  const proofNode = await openProofNode()
   try {
-    return await fuzzHouse(house, options)
+    return await fuzzNode(proofNode, options)
   } finally {
-    await house.till.close()
+    await proofNode.till.close()
   }
 }
 
-export async function fuzzHouse(house: House, { count, say }: ProofOptions) {
-  const targets = await prepareTargets(house)
-  const [states, deeds] = [await paymentStates(house.till), { ...house.deeds }]
+export async function fuzzNode(proofNode: ProofNode, { count, say }: ProofOptions) {
+  const targets = await prepareTargets(proofNode)
+  const [states, deeds] = [await paymentStates(proofNode.till), { ...proofNode.deeds }]
   say(`${plain(count)} unpaid requests at ${targets.paths.length} paid addresses ...`)
   const seen = { answers: 0, statuses: new Map<string, number>(), paidAnswers: 0 }
   const faults = createFaults()
@@ -30,7 +30,7 @@ export async function fuzzHouse(house: House, { count, say }: ProofOptions) {
     const dice = createDice(seed + worker)
     while (seen.answers < count) {
       const requests = batch(targets, dice)
-      const answered = await exchange(house.till.node.address, requests)
+      const answered = await exchange(proofNode.till.node.address, requests)
       const judged = judge(answered, seen)
       if (judged > 0)
         faults.note(
@@ -40,11 +40,11 @@ export async function fuzzHouse(house: House, { count, say }: ProofOptions) {
     }
   }
   await Promise.all(Array.from({ length: connectionsAtOnce }, (_, worker) => work(worker)))
-  if (house.deeds.prepared !== deeds.prepared)
-    faults.note(`${house.deeds.prepared - deeds.prepared} paid handlers were run`)
-  if (house.deeds.settled !== deeds.settled)
-    faults.note(`${house.deeds.settled - deeds.settled} settlements were tried`)
-  const after = await paymentStates(house.till)
+  if (proofNode.deeds.prepared !== deeds.prepared)
+    faults.note(`${proofNode.deeds.prepared - deeds.prepared} paid handlers were run`)
+  if (proofNode.deeds.settled !== deeds.settled)
+    faults.note(`${proofNode.deeds.settled - deeds.settled} settlements were tried`)
+  const after = await paymentStates(proofNode.till)
   if (JSON.stringify(after) !== JSON.stringify(states)) faults.note(`payments went to ${JSON.stringify(after)}`)
   if ((seen.statuses.get('402') ?? 0) < seen.answers / 20)
     faults.note('hardly a request reached a paid route: this run shows nothing')
@@ -56,7 +56,7 @@ export async function fuzzHouse(house: House, { count, say }: ProofOptions) {
 }
 
 /** Real purchases first, so that there is something to leak: stored answers and payments that were used. */
-async function prepareTargets({ till, paidRoutes }: House): Promise<Targets> {
+async function prepareTargets({ till, paidRoutes }: ProofNode): Promise<Targets> {
   const paths = paidRoutes.map(({ path, example }) =>
     path.replaceAll(/:(\w+)/g, (_all, name: string) => example.params?.[name] ?? 'x'),
   )

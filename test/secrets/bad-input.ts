@@ -1,17 +1,17 @@
 import { together } from '../promises/proof.ts'
 import { encodePayload } from '../support/till-fixture.ts'
 import { canary } from './canaries.ts'
-import type { GuardedHouse } from './guarded-house.ts'
+import type { GuardedNode } from './guarded-node.ts'
 import { exampleOf, type Visitor } from './visitor.ts'
 
 /** Secrets where callers put theirs, in requests that are all refused. */
-export async function sendBadInput(house: GuardedHouse, visitor: Visitor): Promise<void> {
+export async function sendBadInput(guarded: GuardedNode, visitor: Visitor): Promise<void> {
   const make = (name: string) => {
     const text = canary(name)
-    house.watch.keep(`${name} of a caller`, text)
+    guarded.watch.keep(`${name} of a caller`, text)
     return text
   }
-  const routes = house.routes()
+  const routes = guarded.routes()
   const token = make('query-token')
   const bodies = [
     `{"private_key":"${make('body-key')}"}`,
@@ -31,15 +31,16 @@ export async function sendBadInput(house: GuardedHouse, visitor: Visitor): Promi
   ]
   await together(routes.length * 2, 4, async (index) => {
     const route = routes[index % routes.length] as (typeof routes)[number]
-    const { url, init } = exampleOf(house.node.url, route)
+    const { url, init } = exampleOf(guarded.node.url, route)
     const headers = { ...(init.headers as Record<string, string>), ...proofs[index % proofs.length] }
     await visitor.ask(url, { ...init, headers })
     const named = `${url}${url.includes('?') ? '&' : '?'}access_token=${token}`
     const answer = await visitor.ask(named, { ...init, headers })
     // A price names the very address that it was asked at, to whoever asked.
     if (answer.status === 402)
-      for (const seen of [answer.seen, answer.seenHeaders]) house.watch.handOut('query-token of a caller', token, seen)
+      for (const seen of [answer.seen, answer.seenHeaders])
+        guarded.watch.handOut('query-token of a caller', token, seen)
     if (init.body !== undefined) await visitor.ask(url, { ...init, headers, body: bodies[index % bodies.length] ?? '' })
   })
-  await visitor.ask(`${house.node.url}/nowhere/${make('path')}?api_key=${token}`)
+  await visitor.ask(`${guarded.node.url}/nowhere/${make('path')}?api_key=${token}`)
 }

@@ -10,14 +10,14 @@ import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
 import { createDice, together } from '../promises/proof.ts'
 import { echoPath } from '../support/till-fixture.ts'
 import { canary } from './canaries.ts'
-import type { GuardedHouse } from './guarded-house.ts'
+import type { GuardedNode } from './guarded-node.ts'
 import { type FacilitatorFault, providerFaults } from './keyed-upstreams.ts'
 import { exampleOf, type Visitor } from './visitor.ts'
 
 const jobsMs = 2_000
 
 /** Their turn may not come while something fails, so all of them are run; the scheduler logs what they throw. */
-async function runJobs({ rounds, odd }: GuardedHouse): Promise<void> {
+async function runJobs({ rounds, odd }: GuardedNode): Promise<void> {
   await Promise.all(
     [...rounds].map(([job, round]) =>
       round().catch((error: unknown) => odd.context().log.error({ job, error: String(error) }, 'a job failed')),
@@ -26,9 +26,9 @@ async function runJobs({ rounds, odd }: GuardedHouse): Promise<void> {
 }
 
 /** Some of everything while something fails: pages of operations, free answers, prices and purchases. */
-async function visitWhileFailing(house: GuardedHouse, visitor: Visitor, some: number, origin = house.node.url) {
-  const buyer = await house.newBuyer()
-  const routes = house.routes().filter(({ method }) => method === 'GET')
+async function visitWhileFailing(guarded: GuardedNode, visitor: Visitor, some: number, origin = guarded.node.url) {
+  const buyer = await guarded.newBuyer()
+  const routes = guarded.routes().filter(({ method }) => method === 'GET')
   const step = Math.max(1, Math.floor(routes.length / some))
   // Whoever hangs up or waits too long is part of a bad day.
   const quietly = (work: Promise<unknown>) => work.catch(() => undefined)
@@ -37,41 +37,41 @@ async function visitWhileFailing(house: GuardedHouse, visitor: Visitor, some: nu
     await quietly(visitor.ask(url, init))
     await quietly(visitor.buy(buyer, `${origin}${echoPath}?message=${index}`))
   })
-  await Promise.race([runJobs(house), sleep(jobsMs)])
+  await Promise.race([runJobs(guarded), sleep(jobsMs)])
   for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json', '/'])
     await quietly(visitor.ask(`${origin}${path}`))
 }
 
 /** Database, chain and facilitator fail at random calls, before their work or after it. */
-export async function throughStorm(house: GuardedHouse, visitor: Visitor): Promise<void> {
+export async function throughStorm(guarded: GuardedNode, visitor: Visitor): Promise<void> {
   const dice = createDice(Date.now() % 1_000_000)
   const kinds = [undefined, undefined, undefined, undefined, 'before', 'after'] as const
-  house.points.storm(() => dice.pick(kinds))
+  guarded.points.storm(() => dice.pick(kinds))
   try {
-    await visitWhileFailing(house, visitor, 24)
+    await visitWhileFailing(guarded, visitor, 24)
   } finally {
-    house.points.storm(undefined)
+    guarded.points.storm(undefined)
   }
 }
 
 /** Every provider of chain data fails at once, one way after the other. */
-export async function withoutProviders(house: GuardedHouse, visitor: Visitor): Promise<void> {
+export async function withoutProviders(guarded: GuardedNode, visitor: Visitor): Promise<void> {
   try {
     for (const fault of providerFaults) {
-      for (const provider of house.providers) provider.fail(fault)
-      await visitWhileFailing(house, visitor, 12)
+      for (const provider of guarded.providers) provider.fail(fault)
+      await visitWhileFailing(guarded, visitor, 12)
     }
   } finally {
-    for (const provider of house.providers) provider.fail(undefined)
+    for (const provider of guarded.providers) provider.fail(undefined)
   }
 }
 
 /** The hosted facilitator refuses our key, breaks, hangs up; what it was called with is secret, too. */
-export async function withoutFacilitator(house: GuardedHouse, visitor: Visitor): Promise<void> {
-  const { facilitator, hosted, watch } = house
+export async function withoutFacilitator(guarded: GuardedNode, visitor: Visitor): Promise<void> {
+  const { facilitator, hosted, watch } = guarded
   for (const fault of ['unauthorized', 'broken', 'gone'] as const satisfies readonly FacilitatorFault[]) {
     facilitator.fail(fault)
-    const buyer = await house.newBuyer()
+    const buyer = await guarded.newBuyer()
     await visitor.buy(buyer, `${hosted.address}${echoPath}`)
     await visitor.ask(`${hosted.address}/readyz`)
     await visitor.ask(`${hosted.address}/.well-known/x402.json`)
@@ -81,8 +81,8 @@ export async function withoutFacilitator(house: GuardedHouse, visitor: Visitor):
 }
 
 /** The database ends every connection and takes no new one for a while. */
-export async function withoutDatabase(house: GuardedHouse, visitor: Visitor): Promise<void> {
-  const url = new URL(house.db.databaseUrl)
+export async function withoutDatabase(guarded: GuardedNode, visitor: Visitor): Promise<void> {
+  const url = new URL(guarded.db.databaseUrl)
   const name = url.pathname.slice(1)
   url.pathname = '/postgres'
   const client = await connectClient({ url: url.href })
@@ -90,7 +90,7 @@ export async function withoutDatabase(house: GuardedHouse, visitor: Visitor): Pr
   try {
     await takes(false)
     await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = $1`, [name])
-    await visitWhileFailing(house, visitor, 6)
+    await visitWhileFailing(guarded, visitor, 6)
     await sleep(500)
   } finally {
     await takes(true)
@@ -99,19 +99,19 @@ export async function withoutDatabase(house: GuardedHouse, visitor: Visitor): Pr
 }
 
 /** What an operator reads when a node does not start: the message, as main.ts prints it. */
-export async function failToStart(house: GuardedHouse): Promise<void> {
+export async function failToStart(guarded: GuardedNode): Promise<void> {
   const make = (what: string) => {
     const text = canary(what)
-    house.watch.keep(`${what} of a node that did not start`, text)
+    guarded.watch.keep(`${what} of a node that did not start`, text)
     return text
   }
   const dead = `127.0.0.1:${await freePort()}`
-  const wrong = new URL(house.db.databaseUrl)
+  const wrong = new URL(guarded.db.databaseUrl)
   wrong.password = make('password')
-  const bare = join(house.node.config.home, 'bare-key')
+  const bare = join(guarded.node.config.home, 'bare-key')
   // So short that a parser which quotes what it read would quote all of it.
   const short = canary('k').slice(-16)
-  house.watch.keep('a key file that is neither PEM nor JSON', short)
+  guarded.watch.keep('a key file that is neither PEM nor JSON', short)
   await writeFile(bare, short, { mode: 0o600 })
   const rpc = `http://${make('rpc-user')}:${make('rpc-password')}@${dead}/v2/${make('rpc-path')}`
   const attempts: Record<string, string>[] = [
@@ -134,9 +134,9 @@ export async function failToStart(house: GuardedHouse): Promise<void> {
   ]
   for (const more of attempts) {
     const ownShops = more['OPTIONS'] === undefined ? 'till' : 'all'
-    await expectFailure(house, Object.keys(more).join(), async () => {
-      const node = await startNode(parseConfig({ ...house.env, ...more }), {
-        log: house.odd.context().log,
+    await expectFailure(guarded, Object.keys(more).join(), async () => {
+      const node = await startNode(parseConfig({ ...guarded.env, ...more }), {
+        log: guarded.odd.context().log,
         ownShops,
         jobs: false,
       })
@@ -144,10 +144,12 @@ export async function failToStart(house: GuardedHouse): Promise<void> {
     })
   }
   const nats = { url: `nats://${make('nats-user')}:${make('nats-password')}@${dead}`, instance: 'test' }
-  await expectFailure(house, 'NATS', () => openNatsCarrier({ ...nats, database: house.db.database, log: silentLog }))
+  await expectFailure(guarded, 'NATS', () =>
+    openNatsCarrier({ ...nats, database: guarded.db.database, log: silentLog }),
+  )
 }
 
-async function expectFailure({ watch }: GuardedHouse, what: string, work: () => Promise<unknown>): Promise<void> {
+async function expectFailure({ watch }: GuardedNode, what: string, work: () => Promise<unknown>): Promise<void> {
   const outcome = await work().then(
     () => undefined,
     (error: unknown) => error,

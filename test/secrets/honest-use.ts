@@ -6,7 +6,7 @@ import { createAskEligibility, openHookOutbound } from '../../packages/node/src/
 import { requestChallenge, signIn } from '../../packages/sdk/src/index.ts'
 import { together } from '../promises/proof.ts'
 import { decodeHeader, echoPath, type PaymentRequired, signPayment } from '../support/till-fixture.ts'
-import type { GuardedHouse } from './guarded-house.ts'
+import type { GuardedNode } from './guarded-node.ts'
 import { type Answer, exampleOf, givesToken, type Visitor } from './visitor.ts'
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
@@ -22,14 +22,14 @@ function requireStatus(answer: Answer, status: number): Answer {
 }
 
 /** Every route with its example, what is sold being bought; gives how many answers were paid for. */
-export async function visitEverything(house: GuardedHouse, visitor: Visitor): Promise<number> {
+export async function visitEverything(guarded: GuardedNode, visitor: Visitor): Promise<number> {
   const workers = 4
-  const buyers = await Promise.all(Array.from({ length: workers }, () => house.newBuyer()))
-  const routes = house.routes()
+  const buyers = await Promise.all(Array.from({ length: workers }, () => guarded.newBuyer()))
+  const routes = guarded.routes()
   let bought = 0
   await together(routes.length, workers, async (index, worker) => {
     const route = routes[index] as (typeof routes)[number]
-    const { url, init } = exampleOf(house.node.url, route)
+    const { url, init } = exampleOf(guarded.node.url, route)
     const answer = await visitor.buy(buyers[worker] as PrivateKeyAccount, url, init)
     if (answer.payment === undefined || answer.status !== 200) return
     bought += 1
@@ -39,9 +39,9 @@ export async function visitEverything(house: GuardedHouse, visitor: Visitor): Pr
 }
 
 /** Tokens, sessions and passes: each given once to its owner and then used. */
-export async function useTokens(house: GuardedHouse, visitor: Visitor): Promise<void> {
-  const at = (path: string) => `${house.node.url}${path}`
-  const owner = await house.newBuyer()
+export async function useTokens(guarded: GuardedNode, visitor: Visitor): Promise<void> {
+  const at = (path: string) => `${guarded.node.url}${path}`
+  const owner = await guarded.newBuyer()
   const subscribe = await visitor.buy(owner, at('/matrix/subscribe/standard'))
   const token = visitor.handedOut('subscription token', requireStatus(subscribe, 200), (body) => body.token)
   // A lost answer is given again to whoever paid.
@@ -56,14 +56,14 @@ export async function useTokens(house: GuardedHouse, visitor: Visitor): Promise<
   const second = visitor.handedOut('subscription token', rotated, (body) => body.token)
   requireStatus(await visitor.ask(at('/test/feed/live'), bearer(token)), 401)
   requireStatus(await visitor.ask(at('/test/feed/live'), bearer(second)), 200)
-  await redeem(house, visitor, owner)
-  await stream(house, visitor, owner)
+  await redeem(guarded, visitor, owner)
+  await stream(guarded, visitor, owner)
   requireStatus(await visitor.askAs(owner, at('/v1/subscriptions/revoke'), { method: 'POST' }), 200)
 }
 
-async function redeem(house: GuardedHouse, visitor: Visitor, owner: PrivateKeyAccount): Promise<void> {
+async function redeem(guarded: GuardedNode, visitor: Visitor, owner: PrivateKeyAccount): Promise<void> {
   const query = `wallet=${owner.address}&reward=pull&points=1000`
-  const read = () => visitor.ask(`${house.node.url}/redeem/info?${query}`)
+  const read = () => visitor.ask(`${guarded.node.url}/redeem/info?${query}`)
   let info = requireStatus(await read(), 200)
   // Points can be used once their payment is final, which a job finds out.
   for (let round = 0; round < 100 && JSON.parse(info.body).pending !== '0'; round += 1) {
@@ -72,16 +72,16 @@ async function redeem(house: GuardedHouse, visitor: Visitor, owner: PrivateKeyAc
   }
   const { nonce, issued_at, expires_at, typed_data } = JSON.parse(info.body).sign
   const signature = await owner.signTypedData(typed_data)
-  house.watch.keep('redemption signature', hexToBytes(signature))
+  guarded.watch.keep('redemption signature', hexToBytes(signature))
   const body = { wallet: owner.address, points: '1000', reward: 'pull', nonce, issued_at, expires_at, signature }
-  const redeemed = requireStatus(await visitor.ask(`${house.node.url}/redeem`, json(body)), 200)
+  const redeemed = requireStatus(await visitor.ask(`${guarded.node.url}/redeem`, json(body)), 200)
   const pass = visitor.handedOut('pass', redeemed, (answer) => answer.pass.token)
-  requireStatus(await visitor.ask(`${house.node.url}/test/feed/live`, bearer(pass)), 200)
-  await visitor.ask(`${house.node.url}/test/feed/live`, bearer(pass))
+  requireStatus(await visitor.ask(`${guarded.node.url}/test/feed/live`, bearer(pass)), 200)
+  await visitor.ask(`${guarded.node.url}/test/feed/live`, bearer(pass))
 }
 
-async function stream(house: GuardedHouse, visitor: Visitor, owner: PrivateKeyAccount): Promise<void> {
-  const url = `${house.node.url}/v1/market/intent-stream`
+async function stream(guarded: GuardedNode, visitor: Visitor, owner: PrivateKeyAccount): Promise<void> {
+  const url = `${guarded.node.url}/v1/market/intent-stream`
   const bought = requireStatus(await visitor.buy(owner, url), 200)
   const token = visitor.handedOut('stream token', bought, (body) => body.token)
   const headers = { ...bearer(token).headers, accept: 'text/event-stream' }
@@ -89,12 +89,12 @@ async function stream(house: GuardedHouse, visitor: Visitor, owner: PrivateKeyAc
 }
 
 /** Who one is: a session, signed requests, the operator's own pages, and the token of the facilitator. */
-export async function proveIdentity(house: GuardedHouse, visitor: Visitor): Promise<void> {
-  const at = (path: string) => `${house.node.url}${path}`
-  const account = await house.newBuyer()
-  const header = await signIn(await requestChallenge(house.node.url), { account, origin: house.node.url })
+export async function proveIdentity(guarded: GuardedNode, visitor: Visitor): Promise<void> {
+  const at = (path: string) => `${guarded.node.url}${path}`
+  const account = await guarded.newBuyer()
+  const header = await signIn(await requestChallenge(guarded.node.url), { account, origin: guarded.node.url })
   const { signature } = decodeHeader<{ signature: `0x${string}` }>(header)
-  house.watch.keep('sign-in signature', hexToBytes(signature))
+  guarded.watch.keep('sign-in signature', hexToBytes(signature))
   const signedIn = await visitor.ask(at('/v1/auth/session'), { method: 'POST', headers: { 'sign-in-with-x': header } })
   const session = visitor.handedOut('session', requireStatus(signedIn, 200), (body) => body.token)
   requireStatus(await visitor.ask(at('/v1/auth/session'), bearer(session)), 200)
@@ -110,22 +110,22 @@ export async function proveIdentity(house: GuardedHouse, visitor: Visitor): Prom
   const offered = await visitor.ask(at(echoPath))
   const offer = decodeHeader<PaymentRequired>(offered.headers.get('payment-required'))
   const payment = await signPayment(account, offer)
-  house.watch.keep('payment signature', hexToBytes(payment.payload.signature))
+  guarded.watch.keep('payment signature', hexToBytes(payment.payload.signature))
   const request = { x402Version: 2, paymentPayload: payment, paymentRequirements: offer.accepts[0] }
-  for (const token of [house.canaries.facilitatorToken, 'wrong'.repeat(8)])
+  for (const token of [guarded.canaries.facilitatorToken, 'wrong'.repeat(8)])
     await visitor.ask(at('/facilitator/verify'), json(request, bearer(token).headers))
-  await useTools(house, visitor, account)
-  await askHook(house)
+  await useTools(guarded, visitor, account)
+  await askHook(guarded)
 }
 
 /** The same purchases by way of the Model Context Protocol. */
-async function useTools(house: GuardedHouse, visitor: Visitor, account: PrivateKeyAccount): Promise<void> {
+async function useTools(guarded: GuardedNode, visitor: Visitor, account: PrivateKeyAccount): Promise<void> {
   const call = (method: string, params: unknown) =>
-    visitor.ask(`${house.node.url}/mcp`, json({ jsonrpc: '2.0', id: 1, method, params }))
-  const offered = await visitor.ask(`${house.node.url}${echoPath}?message=tool`)
+    visitor.ask(`${guarded.node.url}/mcp`, json({ jsonrpc: '2.0', id: 1, method, params }))
+  const offered = await visitor.ask(`${guarded.node.url}${echoPath}?message=tool`)
   const offer = decodeHeader<PaymentRequired>(offered.headers.get('payment-required'))
   const payment = await signPayment(account, offer)
-  house.watch.keep('payment signature', hexToBytes(payment.payload.signature))
+  guarded.watch.keep('payment signature', hexToBytes(payment.payload.signature))
   const listed = requireStatus(await call('tools/list', {}), 200)
   const name = /"name":"([^"]*echo[^"]*get[^"]*)"/.exec(listed.body)?.[1]
   if (name === undefined) throw new Error('no tool for the echo')
@@ -135,15 +135,15 @@ async function useTools(house: GuardedHouse, visitor: Visitor, account: PrivateK
 }
 
 /** As the options exchange asks it: once it answers, once it does not. */
-async function askHook(house: GuardedHouse): Promise<void> {
-  const { odd, node, canaries, hook } = house
+async function askHook(guarded: GuardedNode): Promise<void> {
+  const { odd, node, canaries, hook } = guarded
   const outbound = openHookOutbound(odd.context(), node.config)
   const url = `http://hook.test/eligible?key=${canaries.hookKey}`
   const isEligible = createAskEligibility(outbound, odd.context().log, url)
   if (!(await isEligible('0x1111111111111111111111111111111111111111', 'buy'))) throw new Error('the hook said no')
   hook.fail(true)
   await isEligible('0x1111111111111111111111111111111111111111', 'buy').catch((error: unknown) =>
-    house.watch.saw('hook', String(error)),
+    guarded.watch.saw('hook', String(error)),
   )
   if (!hook.asked.every((asked) => asked.includes(canaries.hookKey)))
     throw new Error('the hook was asked without its key')

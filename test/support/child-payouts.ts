@@ -1,6 +1,6 @@
 // Pays what is due in a process of its own, that can be told at which of its port calls to die.
 import { createKillPoints } from './kill-points.ts'
-import { openPayoutDesk, type Place } from './payout-desk.ts'
+import { openPayoutDesk, type Place } from './payout-harness.ts'
 
 const plan = process.env['KILL_AT']
   ? {
@@ -9,11 +9,11 @@ const plan = process.env['KILL_AT']
     }
   : undefined
 const points = createKillPoints(plan)
-const desk = await openPayoutDesk(JSON.parse(process.env['PLACE'] ?? '') as Place, points.intercept)
+const harness = await openPayoutDesk(JSON.parse(process.env['PLACE'] ?? '') as Place, points.intercept)
 points.arm()
 process.on('message', async (message) => {
   if (message === 'round') {
-    await desk.run()
+    await harness.run()
     process.send?.({ seen: points.seen() })
   }
   if (message === 'stop') process.exit(0)

@@ -48,7 +48,7 @@ export { demoAccount } from './devnet/accounts.ts'
 export { runNode } from './main.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
 export {
-  createSymbolBook,
+  createSymbolTable,
   fetchDue,
   fetchFile,
   type IngestOutcome,

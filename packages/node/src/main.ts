@@ -31,7 +31,7 @@ export async function runNode(env: NodeJS.ProcessEnv = process.env): Promise<voi
     node = await startNode(config, {
       log,
       warm: true,
-      hands: 8,
+      acceptors: 8,
       onProgress: (text) => complain(`  ${text}`),
       onLost: (reason) => stop(reason, 1),
     })

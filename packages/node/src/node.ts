@@ -82,8 +82,8 @@ export type NodeOptions = {
   intercept?: Interceptors
   /** Prepares what the first visitor would otherwise wait for. */
   warm?: boolean
-  /** Connections taken per turn of the loop; see http/more-hands.ts. */
-  hands?: number
+  /** Connections taken per turn of the loop; see http/acceptors.ts. */
+  acceptors?: number
   /** The node can no longer be sure that it alone works on what it claimed: it should be stopped. */
   onLost?(reason: string): void
 }
@@ -115,7 +115,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     port: config.port,
     host: config.host,
     log: ports.log,
-    ...(options.hands === undefined ? {} : { hands: options.hands }),
+    ...(options.acceptors === undefined ? {} : { acceptors: options.acceptors }),
     // Behind a proxy all connections come from one address.
     ...(config.mode === 'production' && config.trustProxy === 0 ? { connectionsPerAddressMax: 512 } : {}),
   })

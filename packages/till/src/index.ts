@@ -50,12 +50,12 @@ export {
 export type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from './facilitators/port.ts'
 export { createClaims } from './gate/claims.ts'
 export { creditPayment, failBooked } from './gate/credit-payment.ts'
+export { createDeferredTransitions } from './gate/deferred-transitions.ts'
 export { createDeliveries } from './gate/deliveries.ts'
 export { createExposure, type Exposure } from './gate/exposure.ts'
 export { createFinishSales, type FinishSales, SaleImpossible } from './gate/finish-sale.ts'
 export { createGate } from './gate/gate.ts'
 export { defaultGateLimits, type GateDeps, type GateLimits } from './gate/gate-deps.ts'
-export { createLooseEnds } from './gate/loose-ends.ts'
 export { createLosses, defaultLossLimits } from './gate/losses.ts'
 export { type Owner, registerOwner } from './gate/owner.ts'
 export { type PaymentStatus, readPaymentStatus } from './gate/payment-status.ts'
@@ -69,7 +69,7 @@ export {
   type ReconcileReport,
   reconcileBooks,
 } from './recovery/reconcile.ts'
-export { findDeadOwners, type RecoverDeps, recoverPayments, repairFlights } from './recovery/recover.ts'
+export { findDeadOwners, type RecoverDeps, recoverPayments, repairInFlightCounts } from './recovery/recover.ts'
 export {
   carryOutRefunds,
   type RefundDeps,

@@ -1,7 +1,7 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { requireExactly } from '../broken.ts'
-import type { Desk } from '../desk.ts'
 import type { WorkPath } from '../die-at-work.ts'
+import type { JobHarness } from '../job-harness.ts'
 import { countOf, creditOf, json, rowOf, sendSigned } from './support.ts'
 
 const toppedUp = 5_000_000n
@@ -22,10 +22,10 @@ async function signRedemption(origin: string, owner: PrivateKeyAccount) {
   return { wallet: owner.address, points: '1000', reward: 'pull', nonce, issued_at, expires_at, signature }
 }
 
-async function ownerOfPoints(desk: Desk): Promise<PrivateKeyAccount> {
-  const owner = await desk.till.newBuyer(10_000_000n)
-  for (const n of [1, 2]) await desk.paid(owner, `/test/feed/vip?n=${n}`)
-  await desk.untilFinal(owner.address)
+async function ownerOfPoints(harness: JobHarness): Promise<PrivateKeyAccount> {
+  const owner = await harness.till.newBuyer(10_000_000n)
+  for (const n of [1, 2]) await harness.paid(owner, `/test/feed/vip?n=${n}`)
+  await harness.untilFinal(owner.address)
   return owner
 }
 
@@ -39,11 +39,11 @@ async function redeem(origin: string, body: unknown): Promise<string> {
 /** Points for a pass: asked for again with the same words, it is the same pass. */
 const redemption: WorkPath = {
   name: 'redemption of points',
-  house: 'shops',
+  variant: 'shops',
   jobs: ['rewards.holds'],
-  owe: async (desk) => {
-    const owner = await ownerOfPoints(desk)
-    const origin = desk.till.node.address
+  owe: async (harness) => {
+    const owner = await ownerOfPoints(harness)
+    const origin = harness.till.node.address
     const before = await pointsOf(origin, owner.address)
     const body = await signRedemption(origin, owner)
     let answered = false
@@ -54,7 +54,7 @@ const redemption: WorkPath = {
       },
       done: async () => answered,
       judge: async () => {
-        requireExactly('passes', await countOf(desk, 'pass where wallet = $1', [owner.address.toLowerCase()]), 1)
+        requireExactly('passes', await countOf(harness, 'pass where wallet = $1', [owner.address.toLowerCase()]), 1)
         requireExactly('points taken', before - (await pointsOf(origin, owner.address)), 1_000n)
         if ((await redeem(origin, body)) === '') throw new Error('the pass has no token')
       },
@@ -65,17 +65,17 @@ const redemption: WorkPath = {
 /** A call paid with a pass, under a name of its own. */
 const passDraw: WorkPath = {
   name: 'call from a pass',
-  house: 'shops',
+  variant: 'shops',
   jobs: ['rewards.holds'],
-  owe: async (desk) => {
-    const owner = await ownerOfPoints(desk)
-    const token = await redeem(desk.till.node.address, await signRedemption(desk.till.node.address, owner))
+  owe: async (harness) => {
+    const owner = await ownerOfPoints(harness)
+    const token = await redeem(harness.till.node.address, await signRedemption(harness.till.node.address, owner))
     const headers = { authorization: `Bearer ${token}`, 'idempotency-key': `kill-${owner.address}` }
     let answered = false
     return {
       ask: async (origin) => {
-        await endHolds(desk)
-        await desk.run('rewards.holds')
+        await endHolds(harness)
+        await harness.run('rewards.holds')
         const response = await fetch(`${origin}/test/feed/live?n=9`, { headers })
         await response.arrayBuffer()
         if (response.status !== 200) throw new Error(`answered with ${response.status}`)
@@ -83,7 +83,7 @@ const passDraw: WorkPath = {
       },
       done: async () => answered,
       judge: async () => {
-        const pass = await rowOf<{ used: number }>(desk, 'select used from pass where wallet = $1', [
+        const pass = await rowOf<{ used: number }>(harness, 'select used from pass where wallet = $1', [
           owner.address.toLowerCase(),
         ])
         requireExactly('calls used', pass?.used ?? 0, 1)
@@ -93,19 +93,19 @@ const passDraw: WorkPath = {
 }
 
 /** Forty seconds pass: what a dead process held for a call is given back by the next round. */
-const endHolds = ({ till }: Desk) =>
+const endHolds = ({ till }: JobHarness) =>
   till.db.owner.query(`update entitled_call set expires_at = now() where state = 'held'`)
 
 /** Credit locked as a bond, asked back, and given back when its time has come. */
 const bond: WorkPath = {
   name: 'bond locked and released',
-  house: 'shops',
+  variant: 'shops',
   jobs: ['bonds.release'],
-  owe: async (desk) => {
-    const owner = await desk.till.newBuyer(20_000_000n)
+  owe: async (harness) => {
+    const owner = await harness.till.newBuyer(20_000_000n)
     const wallet = owner.address.toLowerCase()
-    await desk.paid(owner, '/v1/credit/topup', json({ usd: '5' }))
-    await desk.untilFinal(owner.address)
+    await harness.paid(owner, '/v1/credit/topup', json({ usd: '5' }))
+    await harness.untilFinal(owner.address)
     const bondsAt = async (origin: string) =>
       (
         (await (await fetch(`${origin}/v1/credit/${owner.address}/bonds`)).json()) as {
@@ -120,15 +120,19 @@ const bond: WorkPath = {
         const [made] = await bondsAt(origin)
         if (made?.state === 'released') return
         await requireOk(sendSigned(owner, `${origin}/v1/credit/bond/release`, { bond_id: made?.id }))
-        await desk.till.db.owner.query(
+        await harness.till.db.owner.query(
           `update agent_bond set release_at = now() - interval '1 second' where wallet = $1 and state = 'releasing'`,
           [wallet],
         )
       },
-      done: async () => (await countOf(desk, `agent_bond where wallet = $1 and state = 'released'`, [wallet])) > 0,
+      done: async () => (await countOf(harness, `agent_bond where wallet = $1 and state = 'released'`, [wallet])) > 0,
       judge: async () => {
-        requireExactly('bonds', await countOf(desk, 'agent_bond where wallet = $1 and micro = $2', [wallet, bonded]), 1)
-        requireExactly('credit', await creditOf(desk, wallet), toppedUp)
+        requireExactly(
+          'bonds',
+          await countOf(harness, 'agent_bond where wallet = $1 and micro = $2', [wallet, bonded]),
+          1,
+        )
+        requireExactly('credit', await creditOf(harness, wallet), toppedUp)
       },
     }
   },

@@ -1,7 +1,7 @@
 import { requestRefund } from '../../../packages/till/src/index.ts'
 import { Broken, requireExactly } from '../broken.ts'
-import type { Desk } from '../desk.ts'
 import type { Due, WorkPath } from '../die-at-work.ts'
+import type { JobHarness } from '../job-harness.ts'
 import { balanceOn, countOf, creditOf, json, rowOf, sendSigned } from './support.ts'
 
 const toppedUp = 5_000_000n
@@ -9,75 +9,76 @@ const subscriptionMicro = 250_000_000n
 
 /** Paid to exactly this wallet, by one payout. */
 function paidOut(
-  desk: Desk,
+  harness: JobHarness,
   payee: string,
   purpose: string,
   balance: { before: bigint; gain(): Promise<bigint> },
 ): Due {
   const which = [payee.toLowerCase(), purpose]
   return {
-    done: async () => (await countOf(desk, `payout where payee = $1 and purpose = $2 and state = 'paid'`, which)) > 0,
+    done: async () =>
+      (await countOf(harness, `payout where payee = $1 and purpose = $2 and state = 'paid'`, which)) > 0,
     judge: async () => {
-      requireExactly('payouts', await countOf(desk, 'payout where payee = $1 and purpose = $2', which), 1)
-      requireExactly('paid out', (await balanceOn(desk, payee)) - balance.before, await balance.gain())
+      requireExactly('payouts', await countOf(harness, 'payout where payee = $1 and purpose = $2', which), 1)
+      requireExactly('paid out', (await balanceOn(harness, payee)) - balance.before, await balance.gain())
     },
   }
 }
 
 const refund: WorkPath = {
   name: 'refund of a sale',
-  house: 'shops',
+  variant: 'shops',
   jobs: ['payments.refunds', 'payouts.run'],
-  owe: async (desk) => {
-    const buyer = await desk.till.newBuyer(600_000_000n)
-    await desk.paid(buyer, '/matrix/subscribe/standard')
-    await desk.untilFinal(buyer.address)
+  owe: async (harness) => {
+    const buyer = await harness.till.newBuyer(600_000_000n)
+    await harness.paid(buyer, '/matrix/subscribe/standard')
+    await harness.untilFinal(buyer.address)
     const payer = buyer.address.toLowerCase()
-    const sale = await rowOf<{ id: string }>(desk, 'select id from payment where payer = $1', [payer])
+    const sale = await rowOf<{ id: string }>(harness, 'select id from payment where payer = $1', [payer])
     const paymentId = sale?.id ?? ''
-    await requestRefund(desk.till.db.database, { paymentId, reason: 'kill points', by: 'kill points' })
-    const before = await balanceOn(desk, buyer.address)
-    return paidOut(desk, buyer.address, 'refund', { before, gain: async () => subscriptionMicro })
+    await requestRefund(harness.till.db.database, { paymentId, reason: 'kill points', by: 'kill points' })
+    const before = await balanceOn(harness, buyer.address)
+    return paidOut(harness, buyer.address, 'refund', { before, gain: async () => subscriptionMicro })
   },
 }
 
 const affiliate: WorkPath = {
   name: "affiliate's share",
-  house: 'shops',
+  variant: 'shops',
   jobs: ['rewards.mature', 'payouts.run'],
-  owe: async (desk) => {
-    const buyer = await desk.till.newBuyer(600_000_000n)
-    const { address } = await desk.till.newBuyer(0n)
-    await desk.paid(buyer, `/matrix/subscribe/standard?aff=${address}`)
-    await desk.untilFinal(buyer.address)
+  owe: async (harness) => {
+    const buyer = await harness.till.newBuyer(600_000_000n)
+    const { address } = await harness.till.newBuyer(0n)
+    await harness.paid(buyer, `/matrix/subscribe/standard?aff=${address}`)
+    await harness.untilFinal(buyer.address)
     // Of what is left of the price after the cost of settling it.
     const share = await rowOf<{ micro: bigint }>(
-      desk,
+      harness,
       'select affiliate_micro as micro from reward_sale where affiliate = $1',
       [address.toLowerCase()],
     )
-    return paidOut(desk, address, 'affiliate', { before: 0n, gain: async () => share?.micro ?? 0n })
+    return paidOut(harness, address, 'affiliate', { before: 0n, gain: async () => share?.micro ?? 0n })
   },
 }
 
 const creditRefund: WorkPath = {
   name: 'refund of credit',
-  house: 'shops',
+  variant: 'shops',
   jobs: ['payouts.run'],
-  owe: async (desk) => {
-    const buyer = await desk.till.newBuyer(20_000_000n)
-    await desk.paid(buyer, '/v1/credit/topup', json({ usd: '5' }))
-    await desk.untilFinal(buyer.address)
-    const before = await balanceOn(desk, buyer.address)
+  owe: async (harness) => {
+    const buyer = await harness.till.newBuyer(20_000_000n)
+    await harness.paid(buyer, '/v1/credit/topup', json({ usd: '5' }))
+    await harness.untilFinal(buyer.address)
+    const before = await balanceOn(harness, buyer.address)
     const cost = async () =>
       (
         await rowOf<{ micro: bigint }>(
-          desk,
+          harness,
           `select $2::bigint - amount_micro as micro from payout where payee = $1 and purpose = 'credit_refund'`,
           [buyer.address.toLowerCase(), toppedUp],
         )
       )?.micro ?? 0n
-    const due = paidOut(desk, buyer.address, 'credit_refund', {
+    const due = paidOut(harness, buyer.address, 'credit_refund', {
       before,
       gain: async () => toppedUp - (await cost()),
     })
@@ -92,7 +93,7 @@ const creditRefund: WorkPath = {
       },
       judge: async () => {
         await due.judge()
-        requireExactly('credit left', await creditOf(desk, buyer.address), 0n)
+        requireExactly('credit left', await creditOf(harness, buyer.address), 0n)
         const costMicro = await cost()
         if (costMicro < 0n || costMicro > 100_000n) throw new Broken('lost', `a refund cost ${costMicro}`)
       },

@@ -2,9 +2,9 @@ import type { Hex } from 'viem'
 import { carryAuthorization } from '../../adversary/wallets.ts'
 import { quote, send, signPayment } from '../../support/till-fixture.ts'
 import { Broken, requireExactly } from '../broken.ts'
-import { type Desk, finalityLag } from '../desk.ts'
 import type { WorkPath } from '../die-at-work.ts'
-import { startDoomed } from '../start-doomed.ts'
+import { finalityLag, type JobHarness } from '../job-harness.ts'
+import { startDoomed } from '../start-crash-child.ts'
 import { balanceOn, countOf, creditOf, rowOf } from './support.ts'
 
 const fundedMicro = 600_000_000n
@@ -13,21 +13,21 @@ const subscriptionMicro = 250_000_000n
 /** An authorization on chain that we never claimed: its payer is given credit for it, once. */
 const unclaimed: WorkPath = {
   name: 'transfer nobody claimed',
-  house: 'shops',
+  variant: 'shops',
   jobs: ['payments.reconcile'],
-  owe: async (desk) => {
-    const { till } = desk
+  owe: async (harness) => {
+    const { till } = harness
     const buyer = await till.newBuyer(10_000_000n)
     // An address is looked at from its first comparison on.
-    await desk.run('payments.reconcile')
+    await harness.run('payments.reconcile')
     await carryAuthorization(till.base, await signPayment(buyer, await quote(`${till.node.address}/test/small`)))
-    await desk.mine()
+    await harness.mine()
     const payer = buyer.address.toLowerCase()
     return {
-      done: async () => (await creditOf(desk, payer)) > 0n,
+      done: async () => (await creditOf(harness, payer)) > 0n,
       judge: async () => {
-        requireExactly('credit', await creditOf(desk, payer), 1_500n)
-        requireExactly('claims', await countOf(desk, 'payment where payer = $1', [payer]), 1)
+        requireExactly('credit', await creditOf(harness, payer), 1_500n)
+        requireExactly('claims', await countOf(harness, 'payment where payer = $1', [payer]), 1)
       },
     }
   },
@@ -36,10 +36,10 @@ const unclaimed: WorkPath = {
 /** A reorg takes a subscription's payment away, and it lands again: undone once, and sold again once. */
 const reorg: WorkPath = {
   name: 'sale undone by a reorg',
-  house: 'shops',
+  variant: 'shops',
   jobs: ['payments.finality', 'payments.recover'],
-  owe: async (desk) => {
-    const { till } = desk
+  owe: async (harness) => {
+    const { till } = harness
     const { control } = till.base
     const buyer = await till.newBuyer(fundedMicro)
     const payer = buyer.address.toLowerCase()
@@ -50,7 +50,7 @@ const reorg: WorkPath = {
     const answer = await bought.text()
     if (bought.status !== 200) throw new Error(`the sale was answered with ${bought.status}: ${answer}`)
     const sale = await rowOf<{ id: string; transaction: Hex }>(
-      desk,
+      harness,
       'select id, transaction from payment where payer = $1',
       [payer],
     )
@@ -73,16 +73,16 @@ const reorg: WorkPath = {
           control.setFinalityLag(finalityLag)
           await control.releaseMining()
           await carryAuthorization(till.base, payload).catch(() => {})
-          await desk.mine()
+          await harness.mine()
         }
-        return landedAgain && (await countOf(desk, 'payment where id = $1 and final', [sale?.id])) > 0
+        return landedAgain && (await countOf(harness, 'payment where id = $1 and final', [sale?.id])) > 0
       },
       judge: async () => {
         const seen = await postings()
         if (seen !== 'sale reorg sale') throw new Broken('doubled', `posted: ${seen}`)
-        requireExactly('paid', fundedMicro - (await balanceOn(desk, payer)), subscriptionMicro)
+        requireExactly('paid', fundedMicro - (await balanceOn(harness, payer)), subscriptionMicro)
         const periods = 'subscription_purchase where wallet = $1 and revoked_at is null'
-        requireExactly('periods', await countOf(desk, periods, [payer]), 1)
+        requireExactly('periods', await countOf(harness, periods, [payer]), 1)
       },
     }
   },
@@ -91,9 +91,14 @@ const reorg: WorkPath = {
 /** Where in a sale its money has just been taken, by the calls of one that nobody disturbs. */
 let callOfSettlement: Promise<number> | undefined
 
-async function findSettlement(desk: Desk): Promise<number> {
-  const calm = await startDoomed(desk.till, { program: desk.program, house: 'shops', env: desk.env, plan: undefined })
-  const buyer = await desk.till.newBuyer(10_000_000n)
+async function findSettlement(harness: JobHarness): Promise<number> {
+  const calm = await startDoomed(harness.till, {
+    program: harness.program,
+    variant: 'shops',
+    env: harness.env,
+    plan: undefined,
+  })
+  const buyer = await harness.till.newBuyer(10_000_000n)
   const payload = await signPayment(buyer, await quote(`${calm.url}/test/small`))
   await calm.arm()
   await (await send(`${calm.url}/test/small`, payload)).arrayBuffer()
@@ -106,29 +111,29 @@ async function findSettlement(desk: Desk): Promise<number> {
 /** The seller died with the money and without the answer; whoever finishes that dies, too. */
 const recovery: WorkPath = {
   name: 'recovery of a sale',
-  house: 'shops',
+  variant: 'shops',
   jobs: ['payments.recover'],
-  owe: async (desk) => {
-    const { till, program, env } = desk
-    callOfSettlement ??= findSettlement(desk)
+  owe: async (harness) => {
+    const { till, program, env } = harness
+    callOfSettlement ??= findSettlement(harness)
     const plan = { at: await callOfSettlement, when: 'after' } as const
-    const seller = await startDoomed(till, { program, house: 'shops', env, plan })
+    const seller = await startDoomed(till, { program, variant: 'shops', env, plan })
     const buyer = await till.newBuyer(10_000_000n)
     const payer = buyer.address.toLowerCase()
     const offer = await quote(`${seller.url}/test/small`)
     await seller.arm()
     const first = await send(`${seller.url}/test/small`, await signPayment(buyer, offer)).catch(() => undefined)
     if (first) throw new Error(`the dead seller answered with ${first.status}`)
-    await desk.mine()
+    await harness.mine()
     const open = `payment where payer = $1 and state in ('claimed', 'settling', 'unknown', 'settled')`
     return {
-      done: async () => (await countOf(desk, open, [payer])) === 0,
+      done: async () => (await countOf(harness, open, [payer])) === 0,
       judge: async () => {
         // Whoever paid and got nothing asks again with a new payment: it gets the answer, and the new one is not used.
         const again = await send(`${till.node.address}/test/small`, await signPayment(buyer, offer))
         await again.arrayBuffer()
         if (again.status !== 200) throw new Broken('lost', `asked again, it was answered with ${again.status}`)
-        requireExactly('paid', 10_000_000n - (await balanceOn(desk, payer)), 1_500n)
+        requireExactly('paid', 10_000_000n - (await balanceOn(harness, payer)), 1_500n)
       },
     }
   },

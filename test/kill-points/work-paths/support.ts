@@ -5,7 +5,7 @@ import { signRequest } from '../../../packages/sdk/src/index.ts'
 import type { Address } from '../../../packages/till/src/kernel/address.ts'
 import { accounts, owedTo } from '../../../packages/till/src/ledger/index.ts'
 import { spentOnChain } from '../../support/invariants.ts'
-import type { Desk } from '../desk.ts'
+import type { JobHarness } from '../job-harness.ts'
 
 export const network = 'eip155:8453'
 
@@ -16,18 +16,18 @@ export const json = (body: unknown): RequestInit => ({
 })
 
 /** What a wallet has on chain. */
-export const balanceOn = async ({ till }: Desk, wallet: string): Promise<bigint> =>
+export const balanceOn = async ({ till }: JobHarness, wallet: string): Promise<bigint> =>
   -(await spentOnChain(till, 'base', wallet, 0n))
 
-export const creditOf = ({ till }: Desk, wallet: string): Promise<bigint> =>
+export const creditOf = ({ till }: JobHarness, wallet: string): Promise<bigint> =>
   owedTo(till.db.owner, accounts.credit(network, wallet.toLowerCase() as Address))
 
-export async function rowOf<T>({ till }: Desk, sql: string, values: unknown[]): Promise<T | undefined> {
+export async function rowOf<T>({ till }: JobHarness, sql: string, values: unknown[]): Promise<T | undefined> {
   return (await till.db.owner.query(sql, values)).rows[0] as T | undefined
 }
 
-export async function countOf(desk: Desk, sql: string, values: unknown[]): Promise<number> {
-  return Number((await rowOf<{ n: bigint }>(desk, `select count(*) as n from ${sql}`, values))?.n)
+export async function countOf(harness: JobHarness, sql: string, values: unknown[]): Promise<number> {
+  return Number((await rowOf<{ n: bigint }>(harness, `select count(*) as n from ${sql}`, values))?.n)
 }
 
 /** A request signed by its wallet, as somebody with nothing but HTTP would send it. */

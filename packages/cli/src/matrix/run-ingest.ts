@@ -45,7 +45,7 @@ function depsOf({ node, database, config }: Operator) {
   const { systemClock: clock, systemRng: rng, silentLog: log, silentMetrics: metrics } = node
   const outbound = () =>
     node.officialOutbound({ clock, rng, log, metrics, mode: config.mode, contact: config.contactEmail })
-  return { database, clock, symbols: node.createSymbolBook(), outbound }
+  return { database, clock, symbols: node.createSymbolTable(), outbound }
 }
 
 async function ingestOne(

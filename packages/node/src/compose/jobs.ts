@@ -8,7 +8,7 @@ import {
   type RecoverDeps,
   reconcileBooks,
   recoverPayments,
-  repairFlights,
+  repairInFlightCounts,
   watchFinality,
 } from '@assay/till'
 import { createScheduler, withLease } from '@assay/till/jobs'
@@ -72,7 +72,7 @@ export async function startJobs(
   await recoverPayments(recovery)
   every('payments.recover', 2_000, () => recoverPayments(recovery))
   every('payments.finality', 5_000, () => watchFinality({ ...recovery, reversalHooks }))
-  every('payments.flights', 60_000, () => repairFlights(recovery))
+  every('payments.flights', 60_000, () => repairInFlightCounts(recovery))
   every('payouts.run', 5_000, () => runPayouts(options.payouts))
   every('payments.refunds', 2_000, () =>
     carryOutRefunds({ database, clock, ids, log, routeOf: options.routeOf, reversalHooks }),

@@ -1,11 +1,11 @@
 import {
   createChallenges,
   createClaims,
+  createDeferredTransitions,
   createDeliveries,
   createExposure,
   createFinishSales,
   createGate,
-  createLooseEnds,
   createLosses,
   createOffers,
   creditPayment,
@@ -76,8 +76,8 @@ export async function openTill(
   const offers = createOffers(jws, clock)
   const deliveries = createDeliveries(database, clock, log)
   stops.push(() => deliveries.idle())
-  const looseEnds = createLooseEnds({ database, owner, clock, log })
-  stops.push(() => looseEnds.stop())
+  const deferred = createDeferredTransitions({ database, owner, clock, log })
+  stops.push(() => deferred.stop())
   const switches = await createSwitchReader(database, clock)
   stops.push(() => switches.stop())
   const finishSales = createFinishSales({
@@ -115,7 +115,7 @@ export async function openTill(
     finishSales,
     exposure,
     isOurs: own.isOurs,
-    looseEnds,
+    deferred,
     losses: createLosses(database, clock, defaultLossLimits),
     owner,
     entitlements: shops.flatMap((shop) => shop.entitlements ?? []),

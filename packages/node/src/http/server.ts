@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import type { Log } from '@assay/till/kernel/log'
 import { Problem, problemBody } from '@assay/till/kernel/problem'
-import { type Hands, openMoreHands } from './more-hands.ts'
+import { type Acceptors, openAcceptors } from './acceptors.ts'
 import type { PlainRequest, PlainResponse } from './plain.ts'
 import { readWholeBody } from './read-body.ts'
 import { headerBytesMax } from './request-headers.ts'
@@ -16,8 +16,8 @@ export type ListenOptions = {
   connectionsMax?: number
   /** Open connections one address may hold; unlimited unless told, as behind a proxy all come from one. */
   connectionsPerAddressMax?: number
-  /** How many connections are taken per turn of the loop; see more-hands.ts. */
-  hands?: number
+  /** How many connections are taken per turn of the loop; see acceptors.ts. */
+  acceptors?: number
   /** Time to send all headers; a slow drip is cut then. */
   headersTimeoutMs?: number
 }
@@ -38,7 +38,7 @@ export type Listener = {
 }
 
 const drainMsMax = 25_000
-/** Who comes while all hands are full waits here; past it the system breaks connections. It may allow less. */
+/** Who comes while all acceptors are full waits here; past it the system breaks connections. It may allow less. */
 const backlog = 4_096
 
 /** The only file that knows node:http. */
@@ -76,7 +76,7 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
       resolve()
     })
   })
-  const hands = openMoreHands(server, (options.hands ?? 1) - 1, backlog)
+  const acceptors = openAcceptors(server, (options.acceptors ?? 1) - 1, backlog)
   const { port } = server.address() as AddressInfo
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   return {
@@ -85,7 +85,7 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
     serve: (given) => {
       door = given
     },
-    drain: () => drain(server, hands, draining),
+    drain: () => drain(server, acceptors, draining),
   }
 }
 
@@ -214,11 +214,11 @@ function capConnections(server: Server, { connectionsMax = 12_000, connectionsPe
   })
 }
 
-async function drain(server: Server, hands: Hands, draining: AbortController): Promise<void> {
+async function drain(server: Server, acceptors: Acceptors, draining: AbortController): Promise<void> {
   const force = setTimeout(() => server.closeAllConnections(), drainMsMax)
   // A connection whose last answer was under way becomes idle only now, and would stay open for seconds.
   const idle = setInterval(() => server.closeIdleConnections(), 50)
-  const ended = Promise.all([new Promise((resolve) => server.close(resolve)), hands.close()])
+  const ended = Promise.all([new Promise((resolve) => server.close(resolve)), acceptors.close()])
   draining.abort()
   server.closeIdleConnections()
   await ended

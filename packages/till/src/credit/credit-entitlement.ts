@@ -29,6 +29,7 @@ import { formatUsd } from '../kernel/money.ts'
 import { Problem } from '../kernel/problem.ts'
 import { post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
+import { createBalanceHints } from './balance-hints.ts'
 import {
   captureDraws,
   createDraws,
@@ -48,7 +49,6 @@ import {
   requireCovered,
   requireDelegate,
 } from './credit-mandate.ts'
-import { createPurses } from './credit-purses.ts'
 
 /** Who signed a request, and the number that makes the signature count once; not claimed yet. */
 export type CreditCaller = {
@@ -83,7 +83,7 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
     ...deps,
     draws: createDraws(database, clock),
     mandateOf: createMandateReader(database),
-    purses: createPurses(clock),
+    purses: createBalanceHints(clock),
   }
   const port: EntitlementPort = {
     name,
@@ -97,7 +97,7 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
       return { network: call.subject, amountMicro: call.amount }
     },
     captureAll: (tx, held) => captureDraws(tx, clock.nowMs(), held),
-    takeAll: (tx, promised) => takePromised(parts, tx, promised),
+    takeAll: (tx, promised) => chargeAfterPrepare(parts, tx, promised),
     taken: (callId) => takenDraw(database, callId),
     keep: keepAnswer,
     release: (holdId) => releaseDraw(database, clock, holdId),
@@ -124,7 +124,7 @@ function asRefusal(error: unknown): HoldOutcome {
 type Parts = CreditDeps & {
   draws: ReturnType<typeof createDraws>
   mandateOf: ReturnType<typeof createMandateReader>
-  purses: ReturnType<typeof createPurses>
+  purses: ReturnType<typeof createBalanceHints>
 }
 
 async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
@@ -158,7 +158,7 @@ async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
     nonce: caller.nonce,
     notHeld: (drawn) => notHeld(parts, call, drawn, { mandate, account, key }).catch(asRefusal),
   }
-  if (parts.promises !== false && !call.route.commit && parts.purses.hasPlenty(request))
+  if (parts.promises !== false && !call.route.commit && parts.purses.hasEnough(request))
     return { status: 'promised', account, callId: id, named: key !== undefined, request }
   const drawn = await parts.draws.hold(request)
   parts.purses.saw(request, drawn)
@@ -174,7 +174,11 @@ async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
   return request.notHeld(drawn)
 }
 
-async function takePromised(parts: Parts, tx: Tx, promised: readonly Promised[]): Promise<(TakenDraw | NotTaken)[]> {
+async function chargeAfterPrepare(
+  parts: Parts,
+  tx: Tx,
+  promised: readonly Promised[],
+): Promise<(TakenDraw | NotTaken)[]> {
   const requests = promised.map(({ request }) => request)
   const drawn = await takeDraws(tx, parts.clock.nowMs(), requests)
   return requests.map((request, index) => {

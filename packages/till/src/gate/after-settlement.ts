@@ -34,7 +34,7 @@ export async function afterSettlement(
     case 'failed':
       return fail(deps, call, attempted, result)
     case 'not_sent':
-      await deps.looseEnds.letGo(claim.id, result.reason, attempt)
+      await deps.deferred.release(claim.id, result.reason, attempt)
       return refuse('settlement_unavailable', { detail: 'The payment could not be sent.', retryAfterSeconds: 5 })
     case 'spent_before':
       await creditPayment(deps, claim, result.evidence)
@@ -42,7 +42,7 @@ export async function afterSettlement(
     case 'used_otherwise':
       return usedOtherwise(deps, chain, call, attempted, result.use)
     case 'refused':
-      await deps.looseEnds.park(claim.id, `${refusedPrefix}${result.reason}`, attempt)
+      await deps.deferred.markUnknown(claim.id, `${refusedPrefix}${result.reason}`, attempt)
       await recordLoss(deps, claim, result.gasGwei)
       return refuseForLater(
         'settlement_unknown',
@@ -51,16 +51,16 @@ export async function afterSettlement(
         `The payment was refused (${result.reason}) and can still be carried until it expires.`,
       )
     case 'payer_refused':
-      await deps.looseEnds.park(claim.id, `${refusedPrefix}${result.reason}`, attempt)
+      await deps.deferred.markUnknown(claim.id, `${refusedPrefix}${result.reason}`, attempt)
       return refuse('payer_refused', { extra: { reason: result.reason, status_url: statusUrl } })
     case 'contradicted':
       deps.log.error({ paymentId: claim.id, detail: result.detail }, 'a reported settlement contradicts the chain')
       deps.metrics.count('alarms', { alarm: 'settlement_contradicted' })
       deps.facilitator.contradicted?.()
-      await deps.looseEnds.park(claim.id, result.detail, attempt)
+      await deps.deferred.markUnknown(claim.id, result.detail, attempt)
       return refuseForLater('settlement_unknown', statusUrl, 30)
     case 'unknown':
-      await deps.looseEnds.park(claim.id, result.reason, attempt, result.transaction)
+      await deps.deferred.markUnknown(claim.id, result.reason, attempt, result.transaction)
       return refuseForLater('settlement_unknown', statusUrl, 5)
   }
 }
@@ -101,7 +101,7 @@ async function usedOtherwise(
   const certain = await isFinal(chain, use).catch(() => false)
   await recordLoss(deps, claim, 0n)
   if (!certain) {
-    await deps.looseEnds.park(claim.id, reason, attempt)
+    await deps.deferred.markUnknown(claim.id, reason, attempt)
     return refuseForLater('settlement_unknown', statusUrl, 10, 'The nonce was used for something else.')
   }
   const ended = await endPayment(

@@ -13,10 +13,10 @@ import type { Micro } from '../kernel/money.ts'
 import type { Challenges } from '../schemes/exact/challenge.ts'
 import type { Database } from '../store/database.ts'
 import type { Claims } from './claims.ts'
+import type { DeferredTransitions } from './deferred-transitions.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { Exposure } from './exposure.ts'
 import type { FinishSales } from './finish-sale.ts'
-import type { LooseEnds } from './loose-ends.ts'
 import type { Losses } from './losses.ts'
 import type { Owner } from './owner.ts'
 
@@ -38,7 +38,7 @@ export type GateDeps = {
   finishSales: FinishSales
   exposure: Exposure
   losses: Losses
-  looseEnds: LooseEnds
+  deferred: DeferredTransitions
   owner: Owner
   entitlements: readonly EntitlementPort[]
   /** A draw of credit is a sale like a payment. */

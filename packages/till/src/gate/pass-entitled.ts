@@ -11,12 +11,12 @@ import { asProblem, Problem } from '../kernel/problem.ts'
 import type { Tx } from '../store/database.ts'
 import { CommitUnknown } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
+import { createPromisedSales, servePromised } from './charge-after-prepare.ts'
 import { answerEarlier, releasedAnswer } from './earlier-payment.ts'
 import { drawResponse, entitledSale, prepareForCaller } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
+import { inDoubtCommit } from './in-doubt-commit.ts'
 import { expectClearingEmpty } from './sale-postings.ts'
-import { createPromisedSales, servePromised } from './take-promised.ts'
-import { unseenCommit } from './unseen-commit.ts'
 
 type Held = Extract<HoldOutcome, { status: 'held' }>
 
@@ -158,7 +158,7 @@ async function finishSurely(deps: GateDeps, sales: EntitledSales, item: Finished
       if (captured && item.made) return item.made
       throw captured ? error : new Problem('settlement_unavailable', { retryAfterSeconds: 1 })
     }
-    throw unseenCommit(deps, {
+    throw inDoubtCommit(deps, {
       port,
       call: item.call,
       callId: held.holdId,

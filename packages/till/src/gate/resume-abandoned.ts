@@ -32,7 +32,7 @@ export async function resumeAbandoned(
   const worker = { owner: deps.owner.id, nowMs: deps.clock.nowMs(), attempt, leaseMs }
   const taken = await takeUpAgain(deps.database, earlier.id, worker).catch((error: unknown) => {
     // As it was, for the next try.
-    void deps.looseEnds.park(earlier.id, 'owner_gone', attempt)
+    void deps.deferred.markUnknown(earlier.id, 'owner_gone', attempt)
     throw error
   })
   if (!taken) return undefined

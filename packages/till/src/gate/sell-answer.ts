@@ -155,7 +155,7 @@ async function claimAndWork(
   claim: Claim,
   onClaimed: () => void,
 ): Promise<GateOutcome> {
-  const outcome = await deps.claims.claim(claim).catch((error: unknown) => letGo(deps, claim.id, error))
+  const outcome = await deps.claims.claim(claim).catch((error: unknown) => releaseAndThrow(deps, claim.id, error))
   deps.metrics.count('payments_claims', { outcome: outcome.status })
   switch (outcome.status) {
     case 'claimed':
@@ -213,7 +213,9 @@ async function afterConflict(
   onClaimed: () => void,
 ): Promise<GateOutcome> {
   // A batch of claims that breaks off is run again in halves: what stands in the way may be our own row.
-  const earlier = await findConflict(deps.database, claim).catch((error: unknown) => letGo(deps, claim.id, error))
+  const earlier = await findConflict(deps.database, claim).catch((error: unknown) =>
+    releaseAndThrow(deps, claim.id, error),
+  )
   if (earlier?.id === claim.id) {
     onClaimed()
     return workOnClaim(deps, chain, call, verified, claim)
@@ -224,7 +226,7 @@ async function afterConflict(
   if (resumed) return resumed
   const answer = await answerDuplicate(deps, call, verified, earlier)
   if (answer.kind !== 'reclaimable') return answer
-  const again = await deps.claims.reclaim(claim).catch((error: unknown) => letGo(deps, earlier.id, error))
+  const again = await deps.claims.reclaim(claim).catch((error: unknown) => releaseAndThrow(deps, earlier.id, error))
   if (again.status === 'claimed') return workOnClaim(deps, chain, call, verified, { ...claim, id: again.paymentId })
   if (again.status === 'over_limit') return overLimit(deps, call, verified, claim)
   if (!earlier.authorizationDigest?.equals(claim.authorizationDigest))
@@ -233,8 +235,8 @@ async function afterConflict(
 }
 
 /** The claim may have been written though its answer was lost, or may yet be; nobody works on it. */
-function letGo(deps: GateDeps, paymentId: string, error: unknown): never {
-  deps.looseEnds.letGoUnseen(paymentId)
+function releaseAndThrow(deps: GateDeps, paymentId: string, error: unknown): never {
+  deps.deferred.letGoUnseen(paymentId)
   throw error
 }
 

@@ -7,8 +7,8 @@ import { StoreUnavailable } from '../store/errors.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { sampleClaim } from './claim.fixture.ts'
 import { createClaims } from './claims.ts'
+import { createDeferredTransitions } from './deferred-transitions.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
-import { createLooseEnds } from './loose-ends.ts'
 import { findPayment } from './store-advance.ts'
 import { workOnClaim } from './work-on-claim.ts'
 
@@ -41,7 +41,7 @@ test.each(['before', 'after'] as const)(
     const deps = {
       database,
       claims,
-      looseEnds: createLooseEnds({ database, owner, clock: systemClock, log: silentLog }),
+      deferred: createDeferredTransitions({ database, owner, clock: systemClock, log: silentLog }),
       owner,
       clock: systemClock,
       log: silentLog,

@@ -20,15 +20,15 @@ export async function workOnClaim(
 ): Promise<GateOutcome> {
   const prepared = await prepareAnswer(deps, call, verified, claim)
   if (prepared instanceof Problem) {
-    await deps.looseEnds.letGo(claim.id, prepared.code)
+    await deps.deferred.release(claim.id, prepared.code)
     return { kind: 'refused', problem: prepared }
   }
   const stop = await reasonNotToSettle(deps, chain, call, verified, claim).catch((error: unknown) => {
-    void deps.looseEnds.letGo(claim.id, 'interrupted')
+    void deps.deferred.release(claim.id, 'interrupted')
     throw error
   })
   if (stop) {
-    await deps.looseEnds.letGo(claim.id, stop.reason)
+    await deps.deferred.release(claim.id, stop.reason)
     return stop.outcome
   }
   const intent = {
@@ -42,7 +42,7 @@ export async function workOnClaim(
   }
   const intended = await deps.claims.intend(intent).catch((error: unknown) => {
     // Nothing was sent. Left as it is, whoever named this purchase would wait for the lease of the claim to run out.
-    void deps.looseEnds.letGo(claim.id, 'interrupted', intent.attempt)
+    void deps.deferred.release(claim.id, 'interrupted', intent.attempt)
     throw error
   })
   if (!intended) return refuseForLater('payment_in_flight', deps.statusUrl(claim.id), 1)
@@ -75,7 +75,7 @@ export async function settleAndFinish(
   } catch (error) {
     deps.log.error({ paymentId: claim.id, error: String(error) }, 'a payment was interrupted; recovery ends it')
     // Recovery takes up what is `unknown` at once; without this write it waits for the lease to run out.
-    void deps.looseEnds.park(claim.id, 'interrupted', attempt.attempt)
+    void deps.deferred.markUnknown(claim.id, 'interrupted', attempt.attempt)
     outcome = refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)
   }
   // A served answer is watched by the front door until its last byte. Any other leaves nobody waiting: a fresh

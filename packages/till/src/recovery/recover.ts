@@ -250,7 +250,7 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
 }
 
 /** The flight counters against the rows of truth; a difference can only come from a crash between two statements. */
-export async function repairFlights(deps: Pick<RecoverDeps, 'database' | 'log'>): Promise<void> {
+export async function repairInFlightCounts(deps: Pick<RecoverDeps, 'database' | 'log'>): Promise<void> {
   const { rows } = await deps.database.query<{ network: string; payer: `0x${string}` }>(
     `select f.network, f.payer from payer_flight f
      left join (select network, payer, count(*) as n, sum(amount_micro) as micro from payment

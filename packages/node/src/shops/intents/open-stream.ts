@@ -5,7 +5,7 @@ import { eventText, signedEvent } from '../../http/index.ts'
 import type { StoredStreamSubscription } from '../subscriptions/index.ts'
 import { toHubEvent } from './feed.ts'
 import { eventsAfter, newestSeq, seqBefore } from './store.ts'
-import type { StreamDeps, Wish } from './stream-route.ts'
+import type { StreamDeps, StreamRequest } from './stream-route.ts'
 import { eventId, streamPath } from './tick-event.ts'
 
 /** Small, for a reader that stops in the middle of it keeps one page in memory. */
@@ -43,7 +43,7 @@ const endText = (deps: StreamDeps, reason: string) =>
 /** The stream that follows a purchase or an opening: first who it is for, then what was missed, then what comes. */
 export async function openStream(
   deps: StreamDeps,
-  stored: StoredStreamSubscription & { wish: Wish },
+  stored: StoredStreamSubscription & { wish: StreamRequest },
   shown: Record<string, unknown>,
 ): Promise<AsyncIterable<Uint8Array>> {
   const { wish, subscription } = stored

@@ -28,7 +28,7 @@ export type StreamDeps = IntentDeps & {
 }
 
 /** What the caller wants to read, kept with the sale. */
-export type Wish = { clusters: string[] | null; after: number | null; token_sha256: string | null }
+export type StreamRequest = { clusters: string[] | null; after: number | null; token_sha256: string | null }
 
 const streamType = 'text/event-stream'
 const clustersMax = 20
@@ -135,7 +135,7 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
   })
 }
 
-type Stored = StoredStreamSubscription & { wish: Wish }
+type Stored = StoredStreamSubscription & { wish: StreamRequest }
 
 async function prepareStream(
   deps: StreamDeps,
@@ -152,7 +152,7 @@ async function prepareStream(
   // A buyer is let in whatever else is open; the stream itself then says that there are too many.
   if (wantsStream && subscribed && !call.headers.has('payment-signature')) await deps.streams.requireFree(call.payer)
   const token = /^Bearer (asub_\S+)$/i.exec(call.headers.get('authorization') ?? '')?.[1]
-  const wish: Wish = {
+  const wish: StreamRequest = {
     clusters: cluster ?? null,
     after: seq,
     token_sha256: token === undefined ? null : sha256(token).toString('hex'),
@@ -165,7 +165,7 @@ async function prepareStream(
 
 /** Bought, by payment or credit: a period is granted. Opened with what was bought before: nothing changes. */
 async function commitStream(deps: StreamDeps, tx: Parameters<StreamSubscriptions['grant']>[0], sale: Sale) {
-  const { content_type, ...wish } = sale.reservation as unknown as Wish & { content_type: string }
+  const { content_type, ...wish } = sale.reservation as unknown as StreamRequest & { content_type: string }
   const stored =
     sale.amountMicro > 0n ? await deps.subscriptions.grant(tx, sale) : await deps.subscriptions.describe(tx, sale.payer)
   if (!stored) throw new Problem(subscriptionProblems.subscription_required)

@@ -4,10 +4,10 @@ import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
 import type { Database } from '@assay/till/store/database'
 import type { SubscriptionStreams } from '../subscriptions/index.ts'
+import type { FileCache } from './as-of/file-cache.ts'
 import type { LicenceGate } from './licences/gate.ts'
 import type { SnapshotKeeper } from './snapshots/keeper.ts'
-import type { SymbolBook } from './store/symbol-book.ts'
-import type { FileShelf } from './world/file-shelf.ts'
+import type { SymbolTable } from './store/symbol-table.ts'
 
 /** Made answers of the newest snapshots. */
 export type AnswerMemo = {
@@ -23,8 +23,8 @@ export type MatrixDeps = {
   log: Log
   jws: JwsPort
   baseUrl: string
-  shelf: FileShelf
-  symbols: SymbolBook
+  shelf: FileCache
+  symbols: SymbolTable
   keeper: SnapshotKeeper
   gate: LicenceGate
   memo: AnswerMemo

@@ -2,6 +2,7 @@ import { withLease } from '@assay/till/jobs'
 import type { OpenShop, Shop, ShopContext, ShopJob } from '../../http/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
 import { openSubscriptionStreams, type SubscriptionStreams } from '../subscriptions/index.ts'
+import { createFileCache } from './as-of/file-cache.ts'
 import { type DemoSize, fullDemo, smallDemo } from './demo/plan.ts'
 import { type DemoProgress, seedDemo } from './demo/seed-demo.ts'
 import { feedIds } from './feeds/feed.ts'
@@ -18,8 +19,7 @@ import { type MatrixSettings, parseMatrixSettings } from './settings.ts'
 import { createAnswerMemo } from './snapshots/answer-memo.ts'
 import { createSnapshotKeeper, isSnapshot } from './snapshots/keeper.ts'
 import { createRefreshRhythm } from './snapshots/refresh-rhythm.ts'
-import { createSymbolBook } from './store/symbol-book.ts'
-import { createFileShelf } from './world/file-shelf.ts'
+import { createSymbolTable } from './store/symbol-table.ts'
 
 /** Area B: real short-selling data, point in time. `settings` is the JSON of MATRIX, `licences` the text of LICENCES. */
 export function openMatrixShop(
@@ -64,10 +64,10 @@ async function openShop(
   const seed = (size: DemoSize, restful: boolean) =>
     seedDemo(deps, size, { onProgress, restful, stop: stopping.signal, made })
   // What an earlier start left is served as it is; anything newer is made once the node is up.
-  await deps.keeper.refresh({ standIns: true })
+  await deps.keeper.refresh({ staleSnapshots: true })
   if (seeds && feedIds.some((id) => !isSnapshot(deps.keeper.current(id, 'delayed')))) {
     await underLease(context, 'matrix.seed', () => seed(smallDemo, false))
-    await deps.keeper.refresh({ standIns: true })
+    await deps.keeper.refresh({ staleSnapshots: true })
   }
   const watching = watchFiles(context, deps, stopping.signal)
   return {
@@ -96,8 +96,8 @@ function createDeps(
   stopping: AbortSignal,
 ): MatrixDeps {
   const { database, clock, ids, log, jws, baseUrl } = context
-  const shelf = createFileShelf()
-  const symbols = createSymbolBook()
+  const shelf = createFileCache()
+  const symbols = createSymbolTable()
   const gate = createLicenceGate({ demo: context.mode === 'demo', assertions: settings.assertions })
   const { delayMs } = settings
   return {

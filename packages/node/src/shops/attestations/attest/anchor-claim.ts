@@ -8,7 +8,7 @@ import { pageAddress } from '../../sources/domain/index.ts'
 import { normalText } from '../../sources/page/index.ts'
 import type { Share } from '../creators/accrue.ts'
 import { requireAgent } from './agent-statement.ts'
-import { commitRecords, type Stamping } from './commit-records.ts'
+import { type AttestationDraft, commitRecords } from './commit-records.ts'
 import type { AttestDeps } from './deps.ts'
 import { zeroBytes32 } from './eas.ts'
 import { citedPage, reserve, snapshotFacts } from './prepare-attestation.ts'
@@ -66,7 +66,7 @@ export function commitClaims(deps: AttestDeps, tx: Tx, sales: readonly Sale[]): 
   )
 }
 
-function claim(deps: AttestDeps, sale: Sale): Stamping {
+function claim(deps: AttestDeps, sale: Sale): AttestationDraft {
   const facts = sale.reservation as unknown as ReservedClaim
   const [first] = facts.sources
   return {
@@ -74,7 +74,7 @@ function claim(deps: AttestDeps, sale: Sale): Stamping {
     id: facts.id,
     kind: 'claim',
     agent: facts.agent,
-    pages: facts.sources.map(({ page }) => page) as unknown as Stamping['pages'],
+    pages: facts.sources.map(({ page }) => page) as unknown as AttestationDraft['pages'],
     quoteFound: null,
     snapshots: facts.snapshots ?? [],
     write: (shares) => ({

@@ -1,7 +1,7 @@
 import type { AnswerContent, Sale } from '@assay/till'
 import { checksumAddress } from '@assay/till/kernel/address'
 import type { Tx } from '@assay/till/store/database'
-import { commitRecords, type Stamping } from './commit-records.ts'
+import { type AttestationDraft, commitRecords } from './commit-records.ts'
 import type { AttestDeps } from './deps.ts'
 import { zeroBytes32 } from './eas.ts'
 import type { CitationFacts } from './prepare-attestation.ts'
@@ -17,7 +17,7 @@ export function commitAttestations(deps: AttestDeps, tx: Tx, sales: readonly Sal
   )
 }
 
-function citation(deps: AttestDeps, sale: Sale): Stamping {
+function citation(deps: AttestDeps, sale: Sale): AttestationDraft {
   const facts = sale.reservation as unknown as CitationFacts & { snapshots?: ReservedSnapshot[] }
   const { page } = facts
   return {

@@ -23,7 +23,7 @@ import { findWashSigns, type WashSign } from './wash.ts'
 export const tollBps = 1_000n
 
 /** One sale of a stamp: who cites which pages, and how its record is written once it is known whom it pays. */
-export type Stamping = {
+export type AttestationDraft = {
   sale: Sale
   id: string
   kind: AttestationRow['kind']
@@ -36,7 +36,7 @@ export type Stamping = {
   write(shares: readonly Share[]): { record: { [key: string]: Json }; data: Omit<CitationData, 'recordSha256'> }
 }
 
-type Judged = { stamping: Stamping; tollMicro: Micro; shares: Share[]; wash: WashSign[] }
+type Judged = { stamping: AttestationDraft; tollMicro: Micro; shares: Share[]; wash: WashSign[] }
 
 /**
  * Everything that stamps do, in the one transaction of their payments: attestations, leaves of the log, accruals of the
@@ -45,7 +45,7 @@ type Judged = { stamping: Stamping; tollMicro: Micro; shares: Share[]; wash: Was
 export async function commitRecords(
   deps: AttestDeps,
   tx: Tx,
-  stampings: readonly Stamping[],
+  stampings: readonly AttestationDraft[],
 ): Promise<AnswerContent[]> {
   const judged = await judge(deps, tx, stampings)
   const rows = await stamp(deps, tx, judged)
@@ -73,7 +73,7 @@ export async function commitRecords(
 }
 
 /** Whom each of them pays, how much, and whether somebody cites himself. */
-async function judge(deps: AttestDeps, tx: Tx, stampings: readonly Stamping[]): Promise<Judged[]> {
+async function judge(deps: AttestDeps, tx: Tx, stampings: readonly AttestationDraft[]): Promise<Judged[]> {
   const pages = stampings.flatMap((stamping) => stamping.pages.map((page) => ({ stamping, page })))
   const payees = await findPayees(
     tx,

@@ -52,7 +52,7 @@ const ownMoney = /^credit\./
 /** Ends of a payment that are nobody's fault: its time ran out before it was carried to the chain. */
 const blameless: ReadonlySet<string> = new Set(['authorization_expired', 'reorged', 'owner_gone'])
 
-/** All wallets that rows name; their houses decide what the rows are worth. */
+/** All wallets that rows name; their relatedGroups decide what the rows are worth. */
 export function walletsIn(rows: readonly SeenRow[]): Set<Address> {
   const named = new Set<Address>()
   for (const row of rows) for (const wallet of [row.wallet, ...related(row)]) named.add(wallet)

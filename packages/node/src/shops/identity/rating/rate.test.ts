@@ -120,8 +120,8 @@ test('payments to a wallet that is later found to be of the same house lose thei
 test('wallets of one house are one counterparty', () => {
   const shops = Array.from({ length: 20 }, (_, index) => `0x${(index + 16).toString(16).padStart(40, '0')}` as Address)
   const events = shops.map((party, index) => paid(start + index * day, [party]))
-  const houses = new Map(shops.map((party) => [party, 'one purse']))
-  expect(ratingOf(events, { clusters: houses })?.evidence.independent_counterparties).toBe(1)
+  const relatedGroups = new Map(shops.map((party) => [party, 'one funder']))
+  expect(ratingOf(events, { clusters: relatedGroups })?.evidence.independent_counterparties).toBe(1)
 })
 
 test('age without activity is worth little', () => {

@@ -56,7 +56,7 @@ export function rate(input: RatingInput): Rating | null {
   const ageDays = seen.settled === 0 ? 0 : Math.max(0, (input.nowMs - seen.countsSinceMs) / dayMs)
   // Age alone is cheap: a wallet that slept for a year is no better known for it.
   const tenure = 1 - Math.exp(-Math.min(ageDays, wakeDays * seen.activeDays) / tenureDays)
-  const breadth = seen.houses / (seen.houses + 2)
+  const breadth = seen.relatedGroups / (seen.relatedGroups + 2)
   const standing = 0.5 + 0.25 * tenure + 0.25 * breadth
   const points = (share: number) => Math.round(100 * share * standing)
   return {
@@ -74,7 +74,7 @@ export function rate(input: RatingInput): Rating | null {
         },
       },
       { id: 'tenure', value: rounded(tenure), evidence: { days: Math.floor(ageDays), active_days: seen.activeDays } },
-      { id: 'breadth', value: rounded(breadth), evidence: { independent_counterparties: seen.houses } },
+      { id: 'breadth', value: rounded(breadth), evidence: { independent_counterparties: seen.relatedGroups } },
     ],
     evidence: countsOf(input, seen),
   }
@@ -85,7 +85,7 @@ type Seen = ReturnType<typeof independentEvidence>
 /** Houses are looked up now, so that payments between wallets later found to be one house lose their weight. */
 function independentEvidence({ wallet, evidence, clusters }: RatingInput) {
   const own = clusters.get(wallet) ?? wallet
-  const houses = new Set<string>()
+  const relatedGroups = new Set<string>()
   let [settled, micro, weight, failed, activeDays] = [0, 0n, 0, 0, 0]
   let countsSinceMs = Number.POSITIVE_INFINITY
   for (const { tally, parties } of evidence) {
@@ -95,7 +95,7 @@ function independentEvidence({ wallet, evidence, clusters }: RatingInput) {
     for (const [name, party] of parties) {
       const house = clusters.get(name) ?? name
       if (house === own || party.settled === 0) continue
-      houses.add(house)
+      relatedGroups.add(house)
       settled += party.settled
       micro += party.micro
       weight += partyWeight(party)
@@ -107,7 +107,7 @@ function independentEvidence({ wallet, evidence, clusters }: RatingInput) {
     micro,
     failed,
     activeDays,
-    houses: houses.size,
+    relatedGroups: relatedGroups.size,
     countsSinceMs,
     weight: Math.min(weight, evidencePerDayMax * activeDays),
   }
@@ -128,7 +128,7 @@ function countsOf({ evidence, upheldDisputes }: RatingInput, seen: Seen): Record
     upheld_disputes: upheldDisputes,
     self_dealt_payments: sum((tally) => tally.selfDealt),
     unattributed_payments: sum((tally) => tally.unattributed),
-    independent_counterparties: seen.houses,
+    independent_counterparties: seen.relatedGroups,
     active_days: seen.activeDays,
     ...(evidence.length === 0
       ? {}

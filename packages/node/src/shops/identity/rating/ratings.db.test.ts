@@ -18,7 +18,7 @@ import { ratingOf } from './sign-rating.ts'
 
 const day = 86_400_000
 let db: TestDatabase
-const houses = new Map<Address, string>()
+const relatedGroups = new Map<Address, string>()
 
 beforeAll(async () => {
   db = await openTestDatabase({ poolSize: 4 })
@@ -33,7 +33,8 @@ beforeEach(async () => {
   )
 })
 
-const open = (): TestIdentity => createTestIdentity(db.database, { ports: { fundingClusters: async () => houses } })
+const open = (): TestIdentity =>
+  createTestIdentity(db.database, { ports: { fundingClusters: async () => relatedGroups } })
 
 const standingOf = (deps: TestIdentity, wallet: Address) => readStanding(deps, db.database, wallet)
 const rated = async (deps: TestIdentity, wallet: Address, network?: string) =>
@@ -85,7 +86,7 @@ test('paying oneself weighs nothing: own source, own house, own kickback, own cr
   const deps = open()
   const wallet = addressOf('self dealer')
   const sister = addressOf('sister')
-  houses.set(wallet, 'purse').set(sister, 'purse')
+  relatedGroups.set(wallet, 'funder').set(sister, 'funder')
   const pay = (id: string, more: Partial<Parameters<typeof insertPayment>[1]> = {}) =>
     insertPayment(db.database, { id, payer: wallet, atMs: startMs, ...more })
   await pay('own')
@@ -169,7 +170,7 @@ test('draws of credit count like payments', async () => {
 test('a draw that pays an affiliate share back to the own purse is dealt with oneself', async () => {
   const deps = open()
   const [wallet, pocket] = [addressOf('left pocket'), addressOf('right pocket')]
-  for (const one of [wallet, pocket]) houses.set(one, 'one purse')
+  for (const one of [wallet, pocket]) relatedGroups.set(one, 'one funder')
   const draw = async (id: string, affiliate: Address) => {
     await db.database.query(
       `insert into entitled_call (id, port, account, subject, amount, route_id, fingerprint, to_clearing, state, held_at, expires_at, ended_at)
@@ -190,7 +191,7 @@ test('a draw that pays an affiliate share back to the own purse is dealt with on
 test('an affiliate of the own purse that was remembered from an earlier call is a kickback too', async () => {
   const deps = open()
   const [wallet, pocket] = [addressOf('long memory'), addressOf('its affiliate')]
-  for (const one of [wallet, pocket]) houses.set(one, 'remembering purse')
+  for (const one of [wallet, pocket]) relatedGroups.set(one, 'remembered funder')
   await insertPayment(db.database, { id: 'remembered', payer: wallet, atMs: startMs })
   await db.database.query(
     `insert into reward_sale (payment_id, payer, network, route_id, take_micro, points, affiliate, sold_at)

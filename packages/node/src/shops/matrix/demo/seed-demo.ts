@@ -1,12 +1,12 @@
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
+import type { FileCache } from '../as-of/file-cache.ts'
 import { type IngestDeps, ingestFile } from '../ingest/ingest-file.ts'
-import type { FileShelf } from '../world/file-shelf.ts'
 import { type DemoSize, planDemo } from './plan.ts'
 
 export type DemoProgress = { state: 'idle' | 'loading' | 'done'; files: number; of: number; symbols: number }
 
-export type SeedDeps = IngestDeps & { clock: Clock; log: Log; shelf: FileShelf }
+export type SeedDeps = IngestDeps & { clock: Clock; log: Log; shelf: FileCache }
 
 /** Makes the demo files and puts them through the ordinary ingester. What is there already is not made again. */
 export async function seedDemo(

@@ -1,6 +1,6 @@
+import type { Column, ColumnName, Origin, World } from '../as-of/as-of-view.ts'
 import type { LicenceGate, Variant } from '../licences/gate.ts'
 import type { SourceId } from '../sources/source.ts'
-import type { Column, ColumnName, Origin, World } from '../world/world.ts'
 
 export type LeftOut = { source: SourceId; reason: string }
 

@@ -1,8 +1,8 @@
+import type { Column, World } from '../as-of/as-of-view.ts'
 import type { Catalysts } from '../score/catalysts.ts'
 import { factorColumns } from '../score/factors.ts'
 import { type FactorName, factorRules } from '../score/method.ts'
 import type { Factor, ScoredUniverse } from '../score/score-universe.ts'
-import type { Column, World } from '../world/world.ts'
 import { numberText } from './provenance.ts'
 import type { BuildInput, RowPlan } from './row-plan.ts'
 

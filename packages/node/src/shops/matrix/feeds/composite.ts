@@ -1,9 +1,9 @@
+import type { ColumnName, World } from '../as-of/as-of-view.ts'
 import { findCatalysts } from '../score/catalysts.ts'
 import { computeFactors, factorColumns } from '../score/factors.ts'
 import { factorRules, scoreMeaning, scoreMethod } from '../score/method.ts'
 import { type Factor, scoreUniverse } from '../score/score-universe.ts'
 import { chooseUniverse, type UniverseId } from '../score/universe.ts'
-import type { ColumnName, World } from '../world/world.ts'
 import { compositeRows } from './composite-rows.ts'
 import type { BuildInput, RowPlan } from './row-plan.ts'
 

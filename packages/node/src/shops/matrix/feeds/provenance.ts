@@ -1,8 +1,8 @@
 import { toRfc3339 } from '@assay/till/kernel/clock'
+import type { Column, Origin, World } from '../as-of/as-of-view.ts'
 import { fromDayNumber, toDayNumber } from '../calendar/dates.ts'
 import { easternToUtcMs } from '../calendar/eastern-time.ts'
 import type { LicenceGate } from '../licences/gate.ts'
-import type { Column, Origin, World } from '../world/world.ts'
 
 /** The tail of a value's JSON: `,"source":…,"as_of":…,"available_at":…,"licence":…}`. The same for thousands of rows, so kept. */
 export type Provenance = {

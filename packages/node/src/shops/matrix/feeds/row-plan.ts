@@ -1,5 +1,5 @@
+import type { World } from '../as-of/as-of-view.ts'
 import type { LicenceGate, Variant } from '../licences/gate.ts'
-import type { World } from '../world/world.ts'
 import type { LeftOut } from './allowed-columns.ts'
 import type { Feed } from './feed.ts'
 import type { Provenance } from './provenance.ts'

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '@assay/till/kernel/clock'
+import type { Column, ColumnName, HaltEvent } from '../as-of/as-of-view.ts'
 import { ratio } from '../score/factors.ts'
-import type { Column, ColumnName, HaltEvent } from '../world/world.ts'
 import { trendText } from './composite-rows.ts'
 import type { FeedId } from './feed.ts'
 import { numberText } from './provenance.ts'

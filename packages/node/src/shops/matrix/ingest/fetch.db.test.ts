@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Outbound, OutboundOutcome } from '../../../outbound/index.ts'
 import { sampleFiles, sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { ibkrBorrow } from '../sources/ibkr-borrow.ts'
-import { createSymbolBook } from '../store/symbol-book.ts'
+import { createSymbolTable } from '../store/symbol-table.ts'
 import { fetchDue } from './fetch-due.ts'
 import { backOffMs, fetchFile } from './fetch-file.ts'
 import { officialOutbound } from './official-outbound.ts'
@@ -45,7 +45,7 @@ function open(answer: (url: string, headers: Readonly<Record<string, string>>) =
       time.nowMs += ms
     },
   }
-  return { asked, time, deps: { database: db.database, clock, symbols: createSymbolBook(), outbound } }
+  return { asked, time, deps: { database: db.database, clock, symbols: createSymbolTable(), outbound } }
 }
 
 const faults: [string, Partial<OutboundOutcome>, string][] = [

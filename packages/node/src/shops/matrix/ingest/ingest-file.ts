@@ -9,11 +9,11 @@ import type { ParsedFile, Source, SourceId } from '../sources/source.ts'
 import { type AvailableBasis, insertFile, lockRevisions } from '../store/files.ts'
 import { insertRows } from '../store/insert-rows.ts'
 import { keepRaw } from '../store/raw-bytes.ts'
-import type { SymbolBook } from '../store/symbol-book.ts'
+import type { SymbolTable } from '../store/symbol-table.ts'
 import { keepChanges } from './keep-changes.ts'
 import { keepRefusal } from './keep-refusal.ts'
 
-export type IngestDeps = { database: Database; clock: Clock; symbols: SymbolBook }
+export type IngestDeps = { database: Database; clock: Clock; symbols: SymbolTable }
 
 export type FileToIngest = {
   name: string

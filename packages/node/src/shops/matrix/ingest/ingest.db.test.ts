@@ -1,6 +1,8 @@
 import { silentLog } from '@assay/till/kernel/log'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createFileCache } from '../as-of/file-cache.ts'
+import { loadWorld } from '../as-of/load-view.ts'
 import { createDemoWorld } from '../demo/demo-world.ts'
 import { planDemo } from '../demo/plan.ts'
 import { sampleFiles, sampleNowMs } from '../demo/sample-files.fixture.ts'
@@ -11,9 +13,7 @@ import { LookAhead, refuseLookAhead } from '../quality/outcomes.ts'
 import { createSnapshotKeeper, isSnapshot } from '../snapshots/keeper.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { readRaw } from '../store/raw-bytes.ts'
-import { createSymbolBook } from '../store/symbol-book.ts'
-import { createFileShelf } from '../world/file-shelf.ts'
-import { loadWorld } from '../world/load-world.ts'
+import { createSymbolTable } from '../store/symbol-table.ts'
 import { ingestFile } from './ingest-file.ts'
 
 let db: TestDatabase
@@ -26,8 +26,8 @@ const clockAt = (nowMs: number) => ({ nowMs: () => nowMs, monotonicMs: () => 0, 
 
 function openDeps(database = db.database, nowMs = sampleNowMs) {
   const clock = clockAt(nowMs)
-  const symbols = createSymbolBook()
-  const shelf = createFileShelf()
+  const symbols = createSymbolTable()
+  const shelf = createFileCache()
   const gate = createLicenceGate({ demo: true, assertions: [] })
   const keeper = createSnapshotKeeper({ database, clock, log: silentLog, shelf, symbols, gate, delayMs: 65 * 60_000 })
   return { database, clock, symbols, shelf, gate, keeper, sql: database }

@@ -3,7 +3,7 @@ import { type RowSet, writeRows } from '../sources/row-set.ts'
 import type { ParsedFile } from '../sources/source.ts'
 import { datasets } from '../store/datasets.ts'
 import { loadRows } from '../store/load-rows.ts'
-import type { SymbolBook } from '../store/symbol-book.ts'
+import type { SymbolTable } from '../store/symbol-table.ts'
 
 const { numbers } = datasets.borrow
 
@@ -11,7 +11,7 @@ const { numbers } = datasets.borrow
  * The borrow file comes 26 times a day with 19,000 rows that hardly move. The first of a day is stored whole, the others
  * as differences; a row without values means the symbol is no longer in the file.
  */
-export async function keepChanges(tx: Tx, symbols: SymbolBook, parsed: ParsedFile): Promise<RowSet> {
+export async function keepChanges(tx: Tx, symbols: SymbolTable, parsed: ParsedFile): Promise<RowSet> {
   const { rows: files } = await tx.query<{ id: number }>(
     `select id from matrix_file where source = 'ibkr-borrow' and as_of = $1 and period < $2 order by period, revision`,
     [parsed.asOf, parsed.period],

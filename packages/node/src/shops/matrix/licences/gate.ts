@@ -1,6 +1,6 @@
+import type { Origin } from '../as-of/as-of-view.ts'
 import { sourceOf } from '../sources/catalogue.ts'
 import type { SourceId } from '../sources/source.ts'
-import type { Origin } from '../world/world.ts'
 import { type LicenceRecord, licences } from './licence.ts'
 
 export type Variant = 'free' | 'paid'

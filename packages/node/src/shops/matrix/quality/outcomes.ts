@@ -1,5 +1,5 @@
-import type { WorldDeps } from '../world/load-world.ts'
-import type { World } from '../world/world.ts'
+import type { World } from '../as-of/as-of-view.ts'
+import type { WorldDeps } from '../as-of/load-view.ts'
 import { testDefinition } from './test-definition.ts'
 
 /** Closes by day, for judging afterwards only: predictions never see this. */

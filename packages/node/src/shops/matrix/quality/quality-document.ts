@@ -1,7 +1,7 @@
+import type { WorldDeps } from '../as-of/load-view.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import { scoreMeaning } from '../score/method.ts'
 import type { UniverseId } from '../score/universe.ts'
-import type { WorldDeps } from '../world/load-world.ts'
 import { type Evaluation, evaluate, type PredictorName } from './evaluate.ts'
 import { brier, calibration, liftInterval, measure, type Observation, round } from './metrics.ts'
 import { testDefinition } from './test-definition.ts'

@@ -1,11 +1,11 @@
 import { openTestDatabase } from '@assay/till/store/testing'
 import { expect, test } from 'vitest'
+import { createFileCache } from '../as-of/file-cache.ts'
 import { planDemo } from '../demo/plan.ts'
 import { sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { feedIds } from '../feeds/feed.ts'
 import { ingestFile } from '../ingest/ingest-file.ts'
-import { createSymbolBook } from '../store/symbol-book.ts'
-import { createFileShelf } from '../world/file-shelf.ts'
+import { createSymbolTable } from '../store/symbol-table.ts'
 import { qualityOf } from './quality-document.ts'
 
 test('the demo is judged: rankings have figures beside the baselines, halts predict nothing, and what is measured says that it is synthetic', async () => {
@@ -16,8 +16,8 @@ test('the demo is judged: rankings have figures beside the baselines, halts pred
       database: db.database,
       sql: db.database,
       clock,
-      symbols: createSymbolBook(),
-      shelf: createFileShelf(),
+      symbols: createSymbolTable(),
+      shelf: createFileCache(),
     }
     for (const planned of planDemo(sampleNowMs, { symbols: 250, tradingDays: 62 }))
       await ingestFile(deps, { ...planned.make(), source: planned.source, synthetic: true })

@@ -1,9 +1,9 @@
 import { toRfc3339 } from '@assay/till/kernel/clock'
+import type { FileCache } from '../as-of/file-cache.ts'
 import { feeds } from '../feeds/catalogue.ts'
 import type { Tier } from '../snapshots/render.ts'
 import type { Snapshot, SnapshotInput } from '../snapshots/snapshot.ts'
 import { freshnessOf } from '../snapshots/staleness.ts'
-import type { FileShelf } from '../world/file-shelf.ts'
 
 export const disclaimer =
   'Data about short selling, with the dates at which they were known. Not advice, not an offer, no forecast; a score is no probability.'
@@ -11,7 +11,7 @@ export const disclaimer =
 /** What is true of the whole answer, and its JSON without the closing brace: members of the page at hand follow it. */
 export type Envelope = { facts: Readonly<Record<string, unknown>>; text: string }
 
-type EnvelopeInput = { tier: Tier; nowMs: number; shelf: FileShelf; pointInTime: boolean; delayMinutes?: number }
+type EnvelopeInput = { tier: Tier; nowMs: number; shelf: FileCache; pointInTime: boolean; delayMinutes?: number }
 
 const remembered = new WeakMap<Snapshot, Map<string, Envelope>>()
 

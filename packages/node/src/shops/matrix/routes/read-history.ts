@@ -1,11 +1,11 @@
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Sql } from '@assay/till/store/database'
+import type { FileCache } from '../as-of/file-cache.ts'
 import type { LicenceGate, Variant } from '../licences/gate.ts'
 import type { DatasetId, SourceId } from '../sources/source.ts'
 import { datasets } from '../store/datasets.ts'
 import type { FileRecord } from '../store/files.ts'
 import { joinedSpelling } from '../symbols/normalise-symbol.ts'
-import type { FileShelf } from '../world/file-shelf.ts'
 
 type Series = { source: SourceId; dataset: DatasetId; columns: readonly string[]; part?: string }
 
@@ -29,7 +29,7 @@ const series: Record<string, Series> = {
 export const historyDaysMax = 60
 
 export type HistoryQuery = { symbol: string; days: number; knownAtMs: number; sinceDate: string }
-export type HistoryDeps = { sql: Sql; shelf: FileShelf; gate: LicenceGate }
+export type HistoryDeps = { sql: Sql; shelf: FileCache; gate: LicenceGate }
 
 /** Past values of one symbol, each in the revision that was known at the moment asked for. */
 export async function readHistory(

@@ -1,4 +1,4 @@
-import type { World } from '../world/world.ts'
+import type { World } from '../as-of/as-of-view.ts'
 import { catalystPoints, catalystPointsMax, pauseDaysMax } from './method.ts'
 
 const pauseReasons = new Set(['LUDP', 'LUDS', 'M'])

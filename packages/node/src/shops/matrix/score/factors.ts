@@ -1,4 +1,4 @@
-import type { Column, ColumnName, World } from '../world/world.ts'
+import type { Column, ColumnName, World } from '../as-of/as-of-view.ts'
 import { type FactorName, factorRules } from './method.ts'
 import type { Factor } from './score-universe.ts'
 

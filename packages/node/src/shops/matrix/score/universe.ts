@@ -1,4 +1,4 @@
-import type { World } from '../world/world.ts'
+import type { World } from '../as-of/as-of-view.ts'
 import { shortInterestRatioMax } from './method.ts'
 
 export type UniverseId = 'shares' | 'listed_shares' | 'funds'

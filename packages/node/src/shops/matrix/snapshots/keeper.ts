@@ -22,10 +22,10 @@ export type SnapshotKeeper = {
   /** A snapshot of the last time, by hash: for the next page of a pull. */
   recent(sha256: string): Snapshot | undefined
   /**
-   * Looks for new files and makes what they change. With `standIns`, what was kept before is taken where it will do, and
+   * Looks for new files and makes what they change. With `staleSnapshots`, what was kept before is taken where it will do, and
    * what is newer is left to the next call: a start does not wait for it.
    */
-  refresh(options?: { standIns?: boolean }): Promise<void>
+  refresh(options?: { staleSnapshots?: boolean }): Promise<void>
   onNew(listener: (feed: FeedId, snapshot: Snapshot) => void): () => void
 }
 
@@ -61,7 +61,7 @@ export function createSnapshotKeeper(deps: KeeperDeps): SnapshotKeeper {
   }
 
   /** Shows what was made before, and says what has to be made. */
-  const lookUp = async (tier: Tier, feed: FeedId, standIns: boolean): Promise<Missing | undefined> => {
+  const lookUp = async (tier: Tier, feed: FeedId, staleSnapshots: boolean): Promise<Missing | undefined> => {
     const atMs = tier.atMs()
     const inputs = snapshotInputs(deps.shelf, deps.gate, feeds[feed], tier.variant, atMs)
     if ('status' in inputs) {
@@ -75,18 +75,18 @@ export function createSnapshotKeeper(deps: KeeperDeps): SnapshotKeeper {
       await show(tier, feed, { key, shown: found }, knownAtMs)
       return undefined
     }
-    const standIn = standIns ? await findStandIn(deps.database, feed, rules, atMs) : undefined
+    const standIn = staleSnapshots ? await findStandIn(deps.database, feed, rules, atMs) : undefined
     if (!standIn) return { feed, inputs }
     recent.put(standIn)
     tier.places.set(feed, { key: undefined, shown: standIn })
     return undefined
   }
 
-  const refresh = async (standIns: boolean) => {
+  const refresh = async (staleSnapshots: boolean) => {
     await deps.shelf.refresh(deps.database)
     const worlds: Worlds = new Map()
     for (const tier of [paid, delayed]) {
-      const looked = await Promise.all(feedIds.map((feed) => lookUp(tier, feed, standIns)))
+      const looked = await Promise.all(feedIds.map((feed) => lookUp(tier, feed, staleSnapshots)))
       for (const missing of looked) {
         if (!missing) continue
         const { feed, inputs } = missing
@@ -100,8 +100,8 @@ export function createSnapshotKeeper(deps: KeeperDeps): SnapshotKeeper {
     current: (feed, tier) => (tier === 'delayed' ? delayed : paid).places.get(feed)?.shown ?? noData,
     recent: (sha256) => recent.bySha256(sha256),
     at: past.at,
-    refresh: ({ standIns = false } = {}) => {
-      running ??= refresh(standIns).finally(() => {
+    refresh: ({ staleSnapshots = false } = {}) => {
+      running ??= refresh(staleSnapshots).finally(() => {
         running = undefined
       })
       return running

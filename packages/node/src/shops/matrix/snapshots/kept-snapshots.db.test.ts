@@ -1,6 +1,7 @@
 import { silentLog } from '@assay/till/kernel/log'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createFileCache, type FileCache } from '../as-of/file-cache.ts'
 import { createDemoWorld } from '../demo/demo-world.ts'
 import { planDemo } from '../demo/plan.ts'
 import { sampleNowMs } from '../demo/sample-files.fixture.ts'
@@ -9,8 +10,7 @@ import { feedIds } from '../feeds/feed.ts'
 import { ingestFile } from '../ingest/ingest-file.ts'
 import { createLicenceGate } from '../licences/gate.ts'
 import type { LoadedRows } from '../store/load-rows.ts'
-import { createSymbolBook } from '../store/symbol-book.ts'
-import { createFileShelf, type FileShelf } from '../world/file-shelf.ts'
+import { createSymbolTable } from '../store/symbol-table.ts'
 import { createSnapshotKeeper, isSnapshot } from './keeper.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -30,15 +30,15 @@ const hour = 3_600_000
 function openKeeper(options: { demo?: boolean; nowMs?: number } = {}) {
   const clock = { nowMs: () => options.nowMs ?? sampleNowMs, monotonicMs: () => 0, sleep: async () => {} }
   const read: number[] = []
-  const shelf = createFileShelf()
-  const counting: FileShelf = {
+  const shelf = createFileCache()
+  const counting: FileCache = {
     ...shelf,
     rows: async (sql, dataset, file): Promise<LoadedRows> => {
       read.push(file.id)
       return shelf.rows(sql, dataset, file)
     },
   }
-  const symbols = createSymbolBook()
+  const symbols = createSymbolTable()
   const gate = createLicenceGate({ demo: options.demo ?? true, assertions: [] })
   const keeper = createSnapshotKeeper({
     database: db.database,
@@ -59,7 +59,7 @@ test('a second start serves what the first one made, to the byte, without readin
   const first = openKeeper()
   await first.keeper.refresh()
   const second = openKeeper()
-  await second.keeper.refresh({ standIns: true })
+  await second.keeper.refresh({ staleSnapshots: true })
   expect(second.read).toEqual([])
   for (const tier of ['live', 'delayed'] as const)
     for (const [index, snapshot] of shown(second.keeper, tier).entries()) {
@@ -80,7 +80,7 @@ test('with files that came in since, a start shows what it has, and the next loo
   const writer = { ...openKeeper(), database: db.database }
   await ingestFile(writer, { ...shortVolumeFile(createDemoWorld(99), day), synthetic: true })
   const third = openKeeper()
-  await third.keeper.refresh({ standIns: true })
+  await third.keeper.refresh({ staleSnapshots: true })
   expect(third.read).toEqual([])
   const before = third.keeper.current('short-volume', 'live') as Snapshot
   const fails = third.keeper.current('ftd', 'live')
@@ -96,14 +96,14 @@ test('a stand-in of the free tier is never younger than the delay', async () => 
   const newest = now.keeper.current('halts', 'live') as Snapshot
   const earlyMs = Date.parse(newest.manifest.available_at) - hour
   const early = openKeeper({ nowMs: earlyMs })
-  await early.keeper.refresh({ standIns: true })
+  await early.keeper.refresh({ staleSnapshots: true })
   for (const snapshot of shown(early.keeper, 'delayed').filter(isSnapshot))
     expect(Date.parse(snapshot.manifest.available_at)).toBeLessThanOrEqual(earlyMs - 65 * 60_000)
 })
 
 test('what was made under other rights is not taken', async () => {
   const production = openKeeper({ demo: false })
-  await production.keeper.refresh({ standIns: true })
+  await production.keeper.refresh({ staleSnapshots: true })
   for (const feed of feedIds)
     for (const tier of ['live', 'delayed'] as const)
       expect(isSnapshot(production.keeper.current(feed, tier))).toBe(false)

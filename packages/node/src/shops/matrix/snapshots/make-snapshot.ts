@@ -1,14 +1,14 @@
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import type { Database } from '@assay/till/store/database'
+import type { World } from '../as-of/as-of-view.ts'
+import type { FileCache } from '../as-of/file-cache.ts'
+import { loadWorld } from '../as-of/load-view.ts'
 import { feeds } from '../feeds/catalogue.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import { feedSources } from '../feeds/feed-sources.ts'
 import type { LicenceGate, Variant } from '../licences/gate.ts'
-import type { SymbolBook } from '../store/symbol-book.ts'
-import type { FileShelf } from '../world/file-shelf.ts'
-import { loadWorld } from '../world/load-world.ts'
-import type { World } from '../world/world.ts'
+import type { SymbolTable } from '../store/symbol-table.ts'
 import { buildSnapshot } from './build-snapshot.ts'
 import { findKept, keepSnapshot } from './kept-snapshots.ts'
 import type { RecentSnapshots } from './recent-snapshots.ts'
@@ -19,8 +19,8 @@ export type MakerDeps = {
   database: Database
   clock: Clock
   log: Log
-  shelf: FileShelf
-  symbols: SymbolBook
+  shelf: FileCache
+  symbols: SymbolTable
   gate: LicenceGate
 }
 

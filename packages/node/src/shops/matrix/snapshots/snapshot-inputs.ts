@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
+import type { FileCache } from '../as-of/file-cache.ts'
+import { usedFiles } from '../as-of/used-files.ts'
 import type { Feed } from '../feeds/feed.ts'
 import { feedSources } from '../feeds/feed-sources.ts'
 import type { LicenceGate, Variant } from '../licences/gate.ts'
 import type { FileRecord } from '../store/files.ts'
-import type { FileShelf } from '../world/file-shelf.ts'
-import { usedFiles } from '../world/used-files.ts'
 import type { NoSnapshot } from './snapshot.ts'
 
 /** Raised when the bytes of a snapshot change for the same files and method: snapshots kept before it are not used again. */
@@ -21,7 +21,7 @@ export type SnapshotInputs = {
 
 /** What a snapshot of this moment would be made of; or why there can be none. No world is loaded for it. */
 export function snapshotInputs(
-  shelf: FileShelf,
+  shelf: FileCache,
   gate: LicenceGate,
   feed: Feed,
   variant: Variant,

@@ -1,8 +1,8 @@
+import type { FileCache } from '../as-of/file-cache.ts'
 import type { Feed } from '../feeds/feed.ts'
 import { sourceOf } from '../sources/catalogue.ts'
 import type { Source, SourceId } from '../sources/source.ts'
 import type { FileRecord } from '../store/files.ts'
-import type { FileShelf } from '../world/file-shelf.ts'
 
 /** Sources whose files are named for the period they cover, so that a missing one can be named. */
 const byPeriod: ReadonlySet<SourceId> = new Set([
@@ -17,7 +17,7 @@ const byPeriod: ReadonlySet<SourceId> = new Set([
 export type SourceState = { source: SourceId; newest: FileRecord | undefined; stale: boolean; why: string | undefined }
 
 /** Whether a source missed its schedule, seen from this moment. */
-export function sourceState(shelf: FileShelf, id: SourceId, nowMs: number): SourceState {
+export function sourceState(shelf: FileCache, id: SourceId, nowMs: number): SourceState {
   const source = sourceOf(id)
   const files = shelf.known(id, nowMs)
   const [newest] = files
@@ -63,10 +63,10 @@ function nextDue(source: Source, nowMs: number): number | undefined {
 
 export type Freshness = { late: readonly SourceState[]; nextMs: number | undefined }
 
-const remembered = new WeakMap<FileShelf, Map<string, { key: string; freshness: Freshness }>>()
+const remembered = new WeakMap<FileCache, Map<string, { key: string; freshness: Freshness }>>()
 
 /** Which sources of a feed are late and when the next file is due. Told by the minute: schedules are walked through once for all answers. */
-export function freshnessOf(shelf: FileShelf, feed: Feed, nowMs: number): Freshness {
+export function freshnessOf(shelf: FileCache, feed: Feed, nowMs: number): Freshness {
   const known = remembered.get(shelf) ?? new Map<string, { key: string; freshness: Freshness }>()
   remembered.set(shelf, known)
   const key = `${Math.floor(nowMs / 60_000)} ${shelf.all().length}`

@@ -1,6 +1,6 @@
 import type { SourceId } from '../sources/source.ts'
 import type { FileRecord } from '../store/files.ts'
-import type { FileShelf } from './file-shelf.ts'
+import type { FileCache } from './file-cache.ts'
 
 export const ratioDaysUsed = 60
 export const volatilityDays = 60
@@ -36,7 +36,7 @@ const byPart: ReadonlySet<SourceId> = new Set([
  * The files a world of this moment is made of, newest first. Nothing else may be read for it: from these files alone the
  * same bytes come again, and while they stay the same nothing has to be made anew.
  */
-export function usedFiles(shelf: FileShelf, source: SourceId, knownAtMs: number): readonly FileRecord[] {
+export function usedFiles(shelf: FileCache, source: SourceId, knownAtMs: number): readonly FileRecord[] {
   const known = shelf.known(source, knownAtMs)
   if (source === 'finra-short-volume') return known.filter((file) => file.part === 'CNMS').slice(0, filesUsed[source])
   // The first file of a day is whole, the others are changes to it.

@@ -1,5 +1,5 @@
 import { emptyValues, setColumn, spread } from './columns.ts'
-import type { WorldDraft } from './load-world.ts'
+import type { WorldDraft } from './load-view.ts'
 
 export async function loadShortInterest(draft: WorldDraft): Promise<void> {
   const [newest] = draft.known('finra-short-interest')

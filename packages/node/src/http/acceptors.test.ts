@@ -3,17 +3,21 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, Server as NetServer, type Socket } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
-import { openMoreHands } from './more-hands.ts'
+import { openAcceptors } from './acceptors.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
 const backlog = 4_096
 
-async function openServer(hands: number) {
+async function openServer(acceptors: number) {
   const server = createServer((_request, response) => response.end('answer'))
   server.listen(0, '127.0.0.1', backlog)
   await once(server, 'listening')
-  return { server, hands: openMoreHands(server, hands - 1, backlog), port: (server.address() as AddressInfo).port }
+  return {
+    server,
+    acceptors: openAcceptors(server, acceptors - 1, backlog),
+    port: (server.address() as AddressInfo).port,
+  }
 }
 
 /** Twenty callers come at once; how many are taken in each turn of the loop. */
@@ -47,49 +51,49 @@ const ask = (socket: Socket) =>
     socket.end('GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n')
   })
 
-test('a server with more hands takes more than one connection per turn of its loop', async () => {
+test('a server with more acceptors takes more than one connection per turn of its loop', async () => {
   const one = await openServer(1)
   expect(Math.max(...(await takenPerTurn(one.server, one.port)))).toBe(1)
   const many = await openServer(4)
   await expect.poll(async () => Math.max(...(await takenPerTurn(many.server, many.port))), { timeout: 20_000 }).toBe(4)
-  for (const { server, hands } of [one, many]) {
+  for (const { server, acceptors } of [one, many]) {
     server.close()
-    await hands.close()
+    await acceptors.close()
   }
 })
 
-test('what any hand took is answered, and none takes anything once closed', async () => {
-  const { server, hands, port } = await openServer(4)
+test('what any acceptor took is answered, and none takes anything once closed', async () => {
+  const { server, acceptors, port } = await openServer(4)
   await expect.poll(async () => Math.max(...(await takenPerTurn(server, port))), { timeout: 20_000 }).toBe(4)
   const answers = await Promise.all(Array.from({ length: 24 }, () => ask(connect(port, '127.0.0.1'))))
   expect(answers.filter((text) => text.endsWith('answer'))).toHaveLength(24)
   server.close()
-  await hands.close()
+  await acceptors.close()
   await expect(ask(connect(port, '127.0.0.1'))).rejects.toThrow('ECONNREFUSED')
 })
 
-test('closing before any hand came leaves nothing behind', async () => {
-  const { server, hands, port } = await openServer(4)
-  await hands.close()
+test('closing before any acceptor came leaves nothing behind', async () => {
+  const { server, acceptors, port } = await openServer(4)
+  await acceptors.close()
   server.close()
   await once(server, 'close')
   await expect(ask(connect(port, '127.0.0.1'))).rejects.toThrow('ECONNREFUSED')
 })
 
-test('hands leave the queue of their socket as long as it was', async () => {
+test('acceptors leave the queue of their socket as long as it was', async () => {
   const listens = vi.spyOn(NetServer.prototype, 'listen')
-  const { server, hands } = await openServer(4)
+  const { server, acceptors } = await openServer(4)
   await expect.poll(() => listens.mock.calls.length, { timeout: 20_000 }).toBe(4)
   expect(listens.mock.calls.map((given) => (given as unknown[]).at(-1))).toEqual([backlog, backlog, backlog, backlog])
   server.close()
-  await hands.close()
+  await acceptors.close()
 })
 
 test('a handle that comes back while all is being closed is closed too', async () => {
   const spawns = vi.spyOn(ChildProcess.prototype as ChildProcess & { spawn(): void }, 'spawn')
-  const { server, hands } = await openServer(4)
+  const { server, acceptors } = await openServer(4)
   server.close()
-  const closed = hands.close()
+  const closed = acceptors.close()
   const late = { close: vi.fn() }
   const [child] = spawns.mock.contexts as ChildProcess[]
   child?.emit('message', '', late)
@@ -97,12 +101,12 @@ test('a handle that comes back while all is being closed is closed too', async (
   await closed
 })
 
-test('where no process can be started, the server answers with its own hands', async () => {
+test('where no process can be started, the server answers with its own acceptors', async () => {
   vi.spyOn(ChildProcess.prototype as ChildProcess & { spawn(): void }, 'spawn').mockImplementation(() => {
     throw new Error('spawn EPERM')
   })
-  const { server, hands, port } = await openServer(4)
+  const { server, acceptors, port } = await openServer(4)
   expect(await ask(connect(port, '127.0.0.1'))).toMatch(/answer$/)
   server.close()
-  await hands.close()
+  await acceptors.close()
 })

@@ -1,5 +1,5 @@
 import { emptyValues, setColumn } from './columns.ts'
-import type { WorldDraft } from './load-world.ts'
+import type { WorldDraft } from './load-view.ts'
 
 const columns = [
   ['borrow_fee_pct', 'fee_pct'],

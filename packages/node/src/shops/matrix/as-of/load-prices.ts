@@ -1,7 +1,7 @@
 import { toDayNumber } from '../calendar/dates.ts'
 import type { FileRecord } from '../store/files.ts'
 import { emptyValues, setColumn } from './columns.ts'
-import type { WorldDraft } from './load-world.ts'
+import type { WorldDraft } from './load-view.ts'
 import { volatilityDays } from './used-files.ts'
 
 const vwapDays = 20

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { environmentOf } from '../support/child-process.ts'
 import type { KillPlan } from '../support/kill-points.ts'
 import type { TillFixture } from '../support/till-fixture.ts'
-import type { House } from './houses.ts'
+import type { NodeVariant } from './node-variants.ts'
 
 export type Doomed = {
   url: string
@@ -18,7 +18,7 @@ export type Doomed = {
 export type DoomedOptions = {
   /** Of the joined program. */
   program: string
-  house: House
+  variant: NodeVariant
   plan: KillPlan | undefined
   /** Names of the jobs of a round; without any it does none. */
   jobs?: readonly string[]
@@ -33,7 +33,7 @@ export async function startDoomed(till: TillFixture, options: DoomedOptions): Pr
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: {
       ...environmentOf(till),
-      HOUSE: options.house,
+      HOUSE: options.variant,
       ...options.env,
       ...(jobs === undefined ? {} : { JOBS: jobs.join(',') }),
       ...(plan === undefined ? {} : { KILL_AT: String(plan.at), KILL_WHEN: plan.when }),
@@ -41,7 +41,7 @@ export async function startDoomed(till: TillFixture, options: DoomedOptions): Pr
   })
   const ended = once(child, 'exit').then(([, signal]) => signal as NodeJS.Signals | null)
   const url = await Promise.race([answer(child, 'ready'), ended.then(() => undefined)])
-  if (url === undefined) throw new Error('the doomed process ended before its time')
+  if (url === undefined) throw new Error('the crashing process ended before its time')
   return {
     url: url as string,
     ended,

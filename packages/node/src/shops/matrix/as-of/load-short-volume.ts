@@ -1,6 +1,6 @@
 import { toDayNumber } from '../calendar/dates.ts'
 import { emptyValues, setColumn, spread } from './columns.ts'
-import type { WorldDraft } from './load-world.ts'
+import type { WorldDraft } from './load-view.ts'
 
 const ratioDaysMin = 10
 

@@ -1,7 +1,7 @@
 import { toDayNumber } from '../calendar/dates.ts'
 import { easternDate } from '../calendar/eastern-time.ts'
 import { emptyValues, setColumn } from './columns.ts'
-import type { WorldDraft } from './load-world.ts'
+import type { WorldDraft } from './load-view.ts'
 
 type Found = { shares: number; day: number; filedDay: number; origin: number }
 

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
 import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
-import { countHandlers, countSettles, type Deeds } from '../support/count-deeds.ts'
+import { countHandlers, countSettles, type Deeds } from '../support/call-counters.ts'
 import { type FixtureOptions, openTill, type TillFixture } from '../support/till-fixture.ts'
 
 /** Words that stand in paid answers of the test shop and nowhere else. */
 export const canary = 'these-bytes-were-paid-for'
 
-export type House = {
+export type ProofNode = {
   till: TillFixture
   deeds: Deeds
   paidRoutes: readonly RouteDeclaration[]
@@ -16,7 +16,7 @@ export type House = {
 }
 
 /** A whole node with every shop, whose paid handlers and settlements are counted. */
-export async function openHouse(options: FixtureOptions = {}): Promise<House> {
+export async function openProofNode(options: FixtureOptions = {}): Promise<ProofNode> {
   const deeds: Deeds = { prepared: 0, settled: 0 }
   const paidRoutes: RouteDeclaration[] = []
   const intercept: Interceptors = {

@@ -1,6 +1,6 @@
 import type { LoadedRows } from '../store/load-rows.ts'
-import type { WorldDraft } from './load-world.ts'
-import type { Column, ColumnName } from './world.ts'
+import type { Column, ColumnName } from './as-of-view.ts'
+import type { WorldDraft } from './load-view.ts'
 
 export const emptyValues = (draft: WorldDraft) => new Float64Array(draft.size).fill(Number.NaN)
 

@@ -29,14 +29,14 @@ import {
   startHook,
   startKeyedProvider,
 } from './keyed-upstreams.ts'
-import { ladenFaults } from './laden-faults.ts'
 import { createOddShop, type OddShop } from './odd-shop.ts'
+import { secretBearingFaults } from './secret-bearing-faults.ts'
 import { createWatch, type Watch } from './watch.ts'
 
 const furtherChain = 42_161
 
 /** A node with every shop and a canary in every secret, and one beside it whose facilitator is a hosted one. */
-export type GuardedHouse = {
+export type GuardedNode = {
   watch: Watch
   canaries: Canaries
   node: RunningNode
@@ -58,7 +58,7 @@ export type GuardedHouse = {
   close(): Promise<void>
 }
 
-export async function openGuardedHouse(): Promise<GuardedHouse> {
+export async function openGuardedNode(): Promise<GuardedNode> {
   const watch = createWatch()
   const log = createLog({ level: 'debug', destination: watch.logs })
   const closing: (() => Promise<unknown>)[] = []
@@ -98,7 +98,7 @@ export async function openGuardedHouse(): Promise<GuardedHouse> {
   const rounds = new Map<string, () => Promise<void>>()
   const node = await start(ownEnv, {
     intercept: {
-      ...ladenFaults(points, { databaseUrl: db.databaseUrl, rpcUrl: rpcEnv.BASE_RPC_URLS }),
+      ...secretBearingFaults(points, { databaseUrl: db.databaseUrl, rpcUrl: rpcEnv.BASE_RPC_URLS }),
       job: (name, round) => {
         rounds.set(name, round)
         return round

@@ -2,7 +2,7 @@ import type { Sql } from '@assay/till/store/database'
 import { textArray } from './pg-arrays.ts'
 
 /** Numbers of symbols, kept in memory: there are tens of thousands, and every row names one. */
-export type SymbolBook = {
+export type SymbolTable = {
   idsOf(sql: Sql, symbols: readonly string[]): Promise<Int32Array>
   /** All symbols with an id up to what was last seen, by id. */
   refresh(sql: Sql): Promise<void>
@@ -12,7 +12,7 @@ export type SymbolBook = {
   last(): number
 }
 
-export function createSymbolBook(): SymbolBook {
+export function createSymbolTable(): SymbolTable {
   const ids = new Map<string, number>()
   const symbols: (string | undefined)[] = []
   /** Refreshed up to this id. What files name may be known beyond it, without all that is between. */

@@ -1,11 +1,11 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { buy, openTill, type TillFixture } from '../support/till-fixture.ts'
 import { createMoneyCheck } from './check-outside.ts'
-import { type House, openHouse } from './houses.ts'
 import { createJobsByHand } from './jobs-by-hand.ts'
+import { type NodeVariant, openVariant } from './node-variants.ts'
 
-/** A fixture whose jobs run only when they are told to: what is due stays due until the doomed process takes it up. */
-export type Desk = {
+/** A fixture whose jobs run only when they are told to: what is due stays due until the crashing process takes it up. */
+export type JobHarness = {
   till: TillFixture
   env: Record<string, string>
   /** Of the processes that are to die. */
@@ -23,9 +23,13 @@ export type Desk = {
 
 export const finalityLag = 2
 
-export async function openDesk(house: House, env: Record<string, string>, program: string): Promise<Desk> {
+export async function openJobHarness(
+  variant: NodeVariant,
+  env: Record<string, string>,
+  program: string,
+): Promise<JobHarness> {
   const jobs = createJobsByHand()
-  const till = await openTill({ ...openHouse(house), env, intercept: { job: jobs.intercept } })
+  const till = await openTill({ ...openVariant(variant), env, intercept: { job: jobs.intercept } })
   const chains = [till.base, till.polygon]
   for (const { control } of chains) control.setFinalityLag(finalityLag)
   const mine = async () => {

@@ -1,5 +1,5 @@
-import type { WorldDraft } from './load-world.ts'
-import type { HaltEvent } from './world.ts'
+import type { HaltEvent } from './as-of-view.ts'
+import type { WorldDraft } from './load-view.ts'
 
 const daysShown = 10
 

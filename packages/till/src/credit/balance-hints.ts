@@ -14,11 +14,11 @@ type Who = Pick<DrawRequest, 'account' | 'mandateId' | 'amountMicro'>
  * What callers had left a moment ago. It decides nothing about money: only whether an answer is prepared before its price
  * is taken, or the price set aside first.
  */
-export function createPurses(clock: Clock) {
+export function createBalanceHints(clock: Clock) {
   const seen = new Map<string, Seen>()
   const keyOf = ({ account, mandateId }: Who) => `${account} ${mandateId ?? ''}`
   return {
-    hasPlenty: (who: Who): boolean => {
+    hasEnough: (who: Who): boolean => {
       const purse = seen.get(keyOf(who))
       if (!purse || clock.monotonicMs() - purse.atMs > freshMs) return false
       return purse.leftMicro >= who.amountMicro * plenty

@@ -8,7 +8,7 @@ import { claimLeaseMs } from './claims.ts'
 import type { Owner } from './owner.ts'
 import { type Ending, endPayment } from './store-advance.ts'
 
-export type LooseEndsDeps = { database: Database; owner: Owner; clock: Clock; log: Log }
+export type DeferredDeps = { database: Database; owner: Owner; clock: Clock; log: Log }
 
 const firstPauseMs = 250
 const pauseMsMax = 4_000
@@ -31,7 +31,7 @@ const mayComeRight = (error: unknown) => !wasRefusedByServer(error) || passing.h
  * purchase would wait until the lease of the claim runs out. Tried once while the caller waits, and then behind it until the
  * database is back. Nothing here ever throws.
  */
-export function createLooseEnds({ database, owner, clock, log }: LooseEndsDeps) {
+export function createDeferredTransitions({ database, owner, clock, log }: DeferredDeps) {
   const stopping = new AbortController()
   // As many may wait for it as are pending.
   setMaxListeners(0, stopping.signal)
@@ -46,7 +46,7 @@ export function createLooseEnds({ database, owner, clock, log }: LooseEndsDeps) 
       if (!mayComeRight(error) || pending[ending.to] >= pendingMax[ending.to]) leftToLease(ending.id, error)
       else {
         pending[ending.to] += 1
-        void tieLater(ending.id, write).finally(() => {
+        void retryLater(ending.id, write).finally(() => {
           pending[ending.to] -= 1
         })
       }
@@ -57,7 +57,7 @@ export function createLooseEnds({ database, owner, clock, log }: LooseEndsDeps) 
   const leftToLease = (paymentId: string, error: unknown) =>
     log.error({ paymentId, error: String(error) }, 'the end of a payment was not written; it is left to its lease')
 
-  async function tieLater(paymentId: string, write: () => Promise<unknown>): Promise<void> {
+  async function retryLater(paymentId: string, write: () => Promise<unknown>): Promise<void> {
     const startedMs = clock.monotonicMs()
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax))
       try {
@@ -91,7 +91,7 @@ export function createLooseEnds({ database, owner, clock, log }: LooseEndsDeps) 
      * Nothing was sent for this claim. A release that is written late may meet a claim that the same authorization has taken
      * up anew: before its intent that only costs another try, after it the attempt tells the two apart.
      */
-    async letGo(paymentId: string, reason: string, attempt?: number): Promise<void> {
+    async release(paymentId: string, reason: string, attempt?: number): Promise<void> {
       await release(paymentId, reason, attempt)
     },
     /** The claim may stand, or may yet, and nobody will work on it. */
@@ -99,7 +99,7 @@ export function createLooseEnds({ database, owner, clock, log }: LooseEndsDeps) 
       lookFor(paymentId).catch(() => undefined)
     },
     /** Money may have moved in this attempt: recovery asks the chain. */
-    async park(paymentId: string, reason: string, attempt: number, transaction?: Hex): Promise<void> {
+    async markUnknown(paymentId: string, reason: string, attempt: number, transaction?: Hex): Promise<void> {
       const from = ['settling'] as const
       await end({
         id: paymentId,
@@ -114,4 +114,4 @@ export function createLooseEnds({ database, owner, clock, log }: LooseEndsDeps) 
   }
 }
 
-export type LooseEnds = ReturnType<typeof createLooseEnds>
+export type DeferredTransitions = ReturnType<typeof createDeferredTransitions>

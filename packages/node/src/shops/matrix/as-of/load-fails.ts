@@ -1,6 +1,6 @@
 import { fromDayNumber, toDayNumber } from '../calendar/dates.ts'
 import { emptyValues, setColumn } from './columns.ts'
-import type { WorldDraft } from './load-world.ts'
+import type { WorldDraft } from './load-view.ts'
 
 /** Balances at the newest settlement date that is public. No row means a balance of zero, not an unknown one. */
 export async function loadFails(draft: WorldDraft): Promise<void> {

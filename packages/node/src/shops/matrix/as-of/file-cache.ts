@@ -4,7 +4,7 @@ import { type FileRecord, readFiles } from '../store/files.ts'
 import { type LoadedRows, loadRows } from '../store/load-rows.ts'
 
 /** Which files exist, and the rows of those used lately. Files never change, so neither does what is kept here. */
-export type FileShelf = {
+export type FileCache = {
   refresh(sql: Sql): Promise<void>
   /** What was known at a moment: of each part and period the newest revision public by then, newest period first. */
   known(source: SourceId, knownAtMs: number, synthetic?: boolean): readonly FileRecord[]
@@ -20,7 +20,7 @@ const keptRowsMax = 3_000_000
 const lookBack = 256
 const loadsAtOnce = 4
 
-export function createFileShelf(): FileShelf {
+export function createFileCache(): FileCache {
   const bySource = new Map<SourceId, FileRecord[]>()
   const everything: FileRecord[] = []
   const kept = new Map<number, LoadedRows>()

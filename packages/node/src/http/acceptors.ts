@@ -3,7 +3,7 @@ import type { Server as HttpServer } from 'node:http'
 import { createServer, type Server } from 'node:net'
 import { fileURLToPath } from 'node:url'
 
-export type Hands = {
+export type Acceptors = {
   /** Stops taking connections; resolves when those that were taken have ended. */
   close(): Promise<void>
 }
@@ -16,10 +16,10 @@ const returner = fileURLToPath(new URL('./return-handles.mjs', import.meta.url))
  * full and connections break. Every further descriptor of the same socket takes one more per turn. Only another process
  * can make one: it is lent the socket and gives it back.
  *
- * A node works without them as well, so nothing waits for these hands and their failure is nobody's trouble.
+ * A node works without them as well, so nothing waits for these acceptors and their failure is nobody's trouble.
  */
-export function openMoreHands(server: HttpServer, count: number, backlog: number): Hands {
-  const hands: Server[] = []
+export function openAcceptors(server: HttpServer, count: number, backlog: number): Acceptors {
+  const acceptors: Server[] = []
   let answers = 0
   let closing = false
   const child = count > 0 ? lendHandle(server, count) : undefined
@@ -31,18 +31,18 @@ export function openMoreHands(server: HttpServer, count: number, backlog: number
     // Left alone it would go on letting callers in whom nobody answers.
     if (closing) return (handle as Server).close()
     // As the HTTP server itself does it with what it takes.
-    const hand = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket))
-    hand.on('error', () => {})
+    const acceptor = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket))
+    acceptor.on('error', () => {})
     // It is one socket: who listens on it without saying how many may wait cuts the queue of all down to the usual length.
-    hand.listen({ _handle: handle }, backlog)
-    hands.push(hand)
+    acceptor.listen({ _handle: handle }, backlog)
+    acceptors.push(acceptor)
   })
   return {
     close: async () => {
       closing = true
       child?.kill('SIGKILL')
       // What it still holds would let callers in whom nobody answers.
-      await Promise.all([returned, ...hands.map((hand) => new Promise((resolve) => hand.close(resolve)))])
+      await Promise.all([returned, ...acceptors.map((acceptor) => new Promise((resolve) => acceptor.close(resolve)))])
     },
   }
 }

@@ -15,7 +15,7 @@ import { createBatcher } from '../store/group-commit.ts'
 import { releasedAnswer } from './earlier-payment.ts'
 import { drawResponse, entitledSale, prepareForCaller } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
-import { unseenCommit } from './unseen-commit.ts'
+import { inDoubtCommit } from './in-doubt-commit.ts'
 
 type Ready = { call: PaidCall; port: EntitlementPort; promised: Promised; prepared: PreparedAnswer }
 type Unpromised = Exclude<HoldOutcome, { status: 'promised' }>
@@ -111,6 +111,6 @@ async function takeSurely(deps: GateDeps, sales: PromisedSales, item: Ready): Pr
       if (draw) return { status: 'taken', draw }
     }
     const { port, call, promised, prepared } = item
-    throw unseenCommit(deps, { port, call, callId: promised.callId, named: promised.named, answer: prepared.answer })
+    throw inDoubtCommit(deps, { port, call, callId: promised.callId, named: promised.named, answer: prepared.answer })
   }
 }

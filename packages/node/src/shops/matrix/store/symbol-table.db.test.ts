@@ -1,6 +1,6 @@
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createSymbolBook } from './symbol-book.ts'
+import { createSymbolTable } from './symbol-table.ts'
 
 let db: TestDatabase
 
@@ -10,9 +10,9 @@ beforeAll(async () => {
 afterAll(() => db?.close())
 
 test('after a restart, a file with a late symbol before the first refresh hid all earlier symbols', async () => {
-  const before = createSymbolBook()
+  const before = createSymbolTable()
   const [early, late] = await before.idsOf(db.database, ['AAA', 'ZZZ'])
-  const after = createSymbolBook()
+  const after = createSymbolTable()
   await after.idsOf(db.database, ['ZZZ'])
   await after.refresh(db.database)
   expect(after.symbolOf(early as number)).toBe('AAA')

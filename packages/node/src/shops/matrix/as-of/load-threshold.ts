@@ -1,6 +1,6 @@
 import type { SourceId } from '../sources/source.ts'
 import { emptyValues, setColumn } from './columns.ts'
-import type { WorldDraft } from './load-world.ts'
+import type { WorldDraft } from './load-view.ts'
 
 const listSources: readonly SourceId[] = ['nasdaq-threshold', 'nyse-threshold', 'cboe-threshold']
 

@@ -19,7 +19,7 @@ const pauseMsMax = 60_000
  * Neither served nor forgotten. A call without a name gets its own id for one: asked for by that name, in a request that
  * is signed anew, it is answered if it was paid for, and drawn for once if it was not.
  */
-export function unseenCommit(deps: GateDeps, unseen: Unseen): Problem {
+export function inDoubtCommit(deps: GateDeps, unseen: Unseen): Problem {
   const { port, callId, named, answer } = unseen
   if (!named && answer && port.nameTaken)
     nameWhenSeen(deps, unseen, answer).catch((error: unknown) =>

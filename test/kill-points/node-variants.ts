@@ -3,11 +3,11 @@ import { openFeedShop } from '../support/feed-shop.ts'
 import { openSteadyExchange } from '../support/steady-exchange.ts'
 import { createTestShop } from '../support/test-shop.ts'
 
-export type House = 'shops' | 'exchange'
+export type NodeVariant = 'shops' | 'exchange'
 
 /** What a process sells, by the name it is told: all of the node's own shops, or the exchange on made-up demand. */
-export function openHouse(house: House): Required<Pick<NodeOptions, 'ownShops' | 'shops'>> {
-  return house === 'shops'
+export function openVariant(variant: NodeVariant): Required<Pick<NodeOptions, 'ownShops' | 'shops'>> {
+  return variant === 'shops'
     ? { ownShops: 'all', shops: [createTestShop().open, openFeedShop] }
     : { ownShops: 'till', shops: [openSteadyExchange(3_600)] }
 }

@@ -2,10 +2,11 @@ import type { Sql } from '@assay/till/store/database'
 import type { SourceId } from '../sources/source.ts'
 import type { FileRecord } from '../store/files.ts'
 import type { LoadedRows } from '../store/load-rows.ts'
-import type { SymbolBook } from '../store/symbol-book.ts'
+import type { SymbolTable } from '../store/symbol-table.ts'
 import { bySuffix, type SecurityKind, securityKinds } from '../symbols/classify-security.ts'
 import { joinedSpelling } from '../symbols/normalise-symbol.ts'
-import type { FileShelf } from './file-shelf.ts'
+import type { Column, ColumnName, HaltEvent, Origin, World } from './as-of-view.ts'
+import type { FileCache } from './file-cache.ts'
 import { loadBorrow } from './load-borrow.ts'
 import { loadFails } from './load-fails.ts'
 import { loadHalts } from './load-halts.ts'
@@ -16,9 +17,8 @@ import { loadShortInterest } from './load-short-interest.ts'
 import { loadShortVolume } from './load-short-volume.ts'
 import { loadThreshold } from './load-threshold.ts'
 import { usedFiles } from './used-files.ts'
-import type { Column, ColumnName, HaltEvent, Origin, World } from './world.ts'
 
-export type WorldDeps = { sql: Sql; shelf: FileShelf; symbols: SymbolBook }
+export type WorldDeps = { sql: Sql; shelf: FileCache; symbols: SymbolTable }
 
 /** A world being put together. */
 export type WorldDraft = WorldDeps & {
@@ -129,7 +129,7 @@ async function openDraft(
 }
 
 /** All symbols in one sorted order; spellings without separator (`BRKB`) join the listed one they must mean. */
-function symbolSpace(book: SymbolBook, listings: readonly LoadedRows[]) {
+function symbolSpace(book: SymbolTable, listings: readonly LoadedRows[]) {
   const listed = new Set<string>()
   for (const rows of listings) for (const id of rows.ids) listed.add(book.symbolOf(id) as string)
   const meaning = new Map<string, string>()

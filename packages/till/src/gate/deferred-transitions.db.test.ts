@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../store/errors.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { sampleClaim } from './claim.fixture.ts'
 import { createClaims } from './claims.ts'
-import { createLooseEnds } from './loose-ends.ts'
+import { createDeferredTransitions } from './deferred-transitions.ts'
 import type { Owner } from './owner.ts'
 import { findPayment } from './store-advance.ts'
 
@@ -30,7 +30,7 @@ const shaky = (): Database => ({
   },
 })
 
-const looseEnds = () => createLooseEnds({ database: shaky(), owner, clock, log: silentLog })
+const deferred = () => createDeferredTransitions({ database: shaky(), owner, clock, log: silentLog })
 const stateOf = async (id: string) => (await findPayment(db.owner, id))?.state
 
 async function inFlight(id: string): Promise<number> {
@@ -54,7 +54,7 @@ async function claimed(n: number, attempt?: number): Promise<string> {
 test('a claim is let go as soon as the database is back, not when its lease runs out', async () => {
   const id = await claimed(1)
   failures = 4
-  await looseEnds().letGo(id, 'interrupted')
+  await deferred().release(id, 'interrupted')
   expect(await stateOf(id)).toBe('claimed')
   await vi.waitFor(async () => expect(await stateOf(id)).toBe('released'), 30_000)
   expect(await inFlight(id)).toBe(0)
@@ -66,7 +66,7 @@ test('a claim that is written after it was looked for is found by the next look'
     written = resolve
   })
   const patient = { ...clock, sleep: () => isWritten }
-  createLooseEnds({ database: shaky(), owner, clock: patient, log: silentLog }).letGoUnseen(sampleClaim(5).id)
+  createDeferredTransitions({ database: shaky(), owner, clock: patient, log: silentLog }).letGoUnseen(sampleClaim(5).id)
   const id = await claimed(5)
   written()
   await vi.waitFor(async () => expect(await stateOf(id)).toBe('released'), 30_000)
@@ -84,7 +84,7 @@ test('what the database refuses for good is not tried again, and is told as an e
     },
   }
   const log = { ...silentLog, error: (...said: unknown[]) => errors.push(said) } as typeof silentLog
-  await createLooseEnds({ database, owner, clock, log }).letGo('pay_x', 'interrupted')
+  await createDeferredTransitions({ database, owner, clock, log }).release('pay_x', 'interrupted')
   await systemClock.sleep(100)
   expect([tries, errors.length]).toEqual([1, 1])
 })
@@ -92,11 +92,11 @@ test('what the database refuses for good is not tried again, and is told as an e
 test('a payment that may have moved money is parked as soon as the database is back', async () => {
   const attempt = 7
   const id = await claimed(2, attempt)
-  await looseEnds().park(id, 'interrupted', attempt - 1)
+  await deferred().markUnknown(id, 'interrupted', attempt - 1)
   expect(await stateOf(id)).toBe('settling')
   failures = 4
   const transaction = `0x${'ab'.repeat(32)}` as const
-  await looseEnds().park(id, 'interrupted', attempt, transaction)
+  await deferred().markUnknown(id, 'interrupted', attempt, transaction)
   await vi.waitFor(async () => expect(await stateOf(id)).toBe('unknown'), 30_000)
   expect(await findPayment(db.owner, id)).toMatchObject({ transaction, reason: 'interrupted' })
   expect(await inFlight(id)).toBe(1)
@@ -105,20 +105,20 @@ test('a payment that may have moved money is parked as soon as the database is b
 test('a late release does not touch the intent of another attempt, nor what another process holds', async () => {
   const attempt = 7
   const id = await claimed(3, attempt)
-  await looseEnds().letGo(id, 'interrupted')
-  await looseEnds().letGo(id, 'interrupted', attempt - 1)
-  const other = createLooseEnds({ database: shaky(), owner: { id: 8n } as Owner, clock, log: silentLog })
-  await other.letGo(id, 'interrupted', attempt)
+  await deferred().release(id, 'interrupted')
+  await deferred().release(id, 'interrupted', attempt - 1)
+  const other = createDeferredTransitions({ database: shaky(), owner: { id: 8n } as Owner, clock, log: silentLog })
+  await other.release(id, 'interrupted', attempt)
   expect(await stateOf(id)).toBe('settling')
-  await looseEnds().letGo(id, 'interrupted', attempt)
+  await deferred().release(id, 'interrupted', attempt)
   expect(await stateOf(id)).toBe('released')
 })
 
 test('nothing is tried any more once the node stops', async () => {
   const id = await claimed(4)
   failures = 1
-  const ends = looseEnds()
-  await ends.letGo(id, 'interrupted')
+  const ends = deferred()
+  await ends.release(id, 'interrupted')
   await ends.stop()
   await systemClock.sleep(200)
   expect(await stateOf(id)).toBe('claimed')

@@ -1,6 +1,6 @@
 import type { FileRecord } from '../store/files.ts'
 import { emptyValues, setColumn } from './columns.ts'
-import type { WorldDraft } from './load-world.ts'
+import type { WorldDraft } from './load-view.ts'
 
 const columns = [
   ['holders', 'holders'],
