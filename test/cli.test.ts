@@ -267,21 +267,22 @@ test('the books can be read and verified while the node runs', async () => {
   expect((await operator('ledger', 'entries', 'no-such-account')).code).toBe(1)
 })
 
-test('switches stop selling, keep the reason, and let it go on', async () => {
-  const on = await operator('switch', 'on', 'paid', '--reason', 'moving house', '--json')
-  expect(JSON.parse(on.out).data[0]).toMatchObject({
-    name: 'paid',
-    on: true,
+test('a pause stops selling, keeps the reason, and is ended', async () => {
+  const on = await operator('pause', 'sales', '--reason', 'moving house', '--json')
+  expect(JSON.parse(on.out).data.find((row: { name: string }) => row.name === 'sales')).toMatchObject({
+    paused: true,
     reason: 'moving house',
     changed_by: 'cli tester',
   })
   const closed = await assay(['buy', echo('closed'), '--demo', '--wait', '0.1'])
   expect(closed.code).toBe(1)
   expect(closed.err).toMatch(/switched off|Switched off|not take the payment/)
-  expect((await operator('switch', 'off', 'paid', '--reason', 'done')).code).toBe(0)
-  expect((await operator('switch', 'off', 'nothing', '--reason', 'done')).code).toBe(2)
-  const { rows } = await till.db.owner.query(`select action from audit_log where action like 'kill_switch.%'`)
-  expect(rows).toEqual([{ action: 'kill_switch.on' }, { action: 'kill_switch.off' }])
+  expect((await operator('resume', 'sales', '--reason', 'done')).code).toBe(0)
+  expect((await operator('resume', 'nothing', '--reason', 'done')).code).toBe(2)
+  const { rows } = await till.db.owner.query(
+    `select action from audit_log where action in ('pause', 'resume') order by id`,
+  )
+  expect(rows).toEqual([{ action: 'pause' }, { action: 'resume' }])
 })
 
 test('beside an embedded database the note in the data folder is enough; without a server it says so', async () => {

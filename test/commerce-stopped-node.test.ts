@@ -25,7 +25,7 @@ async function assay(...args: string[]) {
   return { code, out: terminal.stdout(), err: terminal.stderr() }
 }
 
-test('a stopped node’s books, payouts, subscriptions and switches are read and changed, and its database is stopped again', async () => {
+test('a stopped node’s books, payouts, subscriptions and pauses are read and changed, and its database is stopped again', async () => {
   const trial = await assay('ledger', 'trial-balance', '--json')
   expect([trial.code, JSON.parse(trial.out)]).toEqual([0, expect.objectContaining({ balanced: true })])
   expect(trial.err).toContain('is stopped; its database is started for this command')
@@ -38,11 +38,11 @@ test('a stopped node’s books, payouts, subscriptions and switches are read and
   expect((await assay('payouts', 'approve', 'po_none')).err).toContain('there is no payout po_none')
   const store = await open()
   try {
-    const beside = await assay('switch', 'list', '--json')
+    const beside = await assay('pauses', '--json')
     expect(beside.err).toBe('')
     expect(JSON.parse(beside.out)).toMatchObject({
       data: expect.arrayContaining([
-        expect.objectContaining({ name: 'payouts', on: true, reason: 'while it is down' }),
+        expect.objectContaining({ name: 'payouts', paused: true, reason: 'while it is down' }),
       ]),
     })
     const refund = await assay('refund', 'pay_none', '--reason', 'test', '--yes')

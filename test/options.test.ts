@@ -29,7 +29,7 @@ import type { PublishedBucket } from '../packages/node/src/shops/ports.ts'
 import type { Address } from '../packages/till/src/kernel/address.ts'
 import { type Clock, systemClock } from '../packages/till/src/kernel/clock.ts'
 import { accounts, credit, debit, post, trialBalance } from '../packages/till/src/ledger/index.ts'
-import { setSwitch } from '../packages/till/src/store/kill-switches.ts'
+import { setPause } from '../packages/till/src/store/pauses.ts'
 import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
 
 /** Runs with the machine's clock and can be moved ahead: nobody waits for an expiry. */
@@ -260,7 +260,7 @@ test('credit of another chain reserved contracts before it was refused', async (
 })
 
 test('the kill switch stops trading, not looking', async () => {
-  await setSwitch(till.db.database, { name: 'options', on: true, reason: 'drill', by: 'test' })
+  await setPause(till.db.database, { name: 'options', paused: true, reason: 'drill', by: 'test' })
   try {
     await expect
       .poll(async () => (await fetch(at('/v1/options/quote'), json({ symbol: held }))).status, { timeout: 10_000 })
@@ -269,7 +269,7 @@ test('the kill switch stops trading, not looking', async () => {
     expect(await refused.json()).toMatchObject({ code: 'switched_off' })
     expect((await fetch(at('/v1/options/series'))).status).toBe(200)
   } finally {
-    await setSwitch(till.db.database, { name: 'options', on: false, reason: 'over', by: 'test' })
+    await setPause(till.db.database, { name: 'options', paused: false, reason: 'over', by: 'test' })
   }
 })
 

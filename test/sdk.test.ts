@@ -16,7 +16,7 @@ import {
 } from '../packages/sdk/src/index.ts'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
-import { setSwitch } from '../packages/till/src/store/kill-switches.ts'
+import { setPause } from '../packages/till/src/store/pauses.ts'
 import { type CuttingProxy, openCuttingProxy } from './support/cutting-proxy.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
 import { echoPath, openTill, type TillFixture } from './support/till-fixture.ts'
@@ -222,12 +222,12 @@ test('signing in at a node gives a session of the account', async () => {
 test('while payments are switched off nothing is taken, and the same purchase goes through afterwards', async () => {
   const buyer = await till.newBuyer()
   const url = `${echoPath}?message=off`
-  const change = { name: 'paid', by: 'test', reason: 'test' } as const
-  await setSwitch(till.db.owner, { ...change, on: true })
+  const change = { name: 'sales', by: 'test', reason: 'test' } as const
+  await setPause(till.db.owner, { ...change, paused: true })
   const error = await clientOf(buyer, { deadlineMs: 600 })
     .fetch(url)
     .catch((thrown: unknown) => thrown)
-    .finally(() => setSwitch(till.db.owner, { ...change, on: false }))
+    .finally(() => setPause(till.db.owner, { ...change, paused: false }))
   expect(error).toBeInstanceOf(AssayError)
   const { code, details } = error as AssayError
   expect(code).toBe('payment_not_taken')

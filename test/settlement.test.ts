@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { demoAccount } from '../packages/node/src/devnet/index.ts'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { Problem } from '../packages/till/src/kernel/problem.ts'
-import { setSwitch } from '../packages/till/src/store/kill-switches.ts'
+import { setPause } from '../packages/till/src/store/pauses.ts'
 import { authorizationOf, cancelAuthorization, carryAuthorization, setPaused } from './adversary/wallets.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
 import { createTestShop, impossible } from './support/test-shop.ts'
@@ -314,10 +314,10 @@ test('a price we signed is honoured after it rose, until the offer runs out; wit
 test('the switch `paid` stops payments before anything is taken', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
-  await setSwitch(till.db.owner, { name: 'paid', on: true, reason: 'test', by: 'test' })
+  await setPause(till.db.owner, { name: 'sales', paused: true, reason: 'test', by: 'test' })
   await waitFor(async () => (await fetch(at('/test/small'))).status === 503)
   expect((await send(at('/test/small'), payload)).status).toBe(503)
-  await setSwitch(till.db.owner, { name: 'paid', on: false, reason: 'test', by: 'test' })
+  await setPause(till.db.owner, { name: 'sales', paused: false, reason: 'test', by: 'test' })
   await waitFor(async () => (await send(at('/test/small'), payload)).status === 200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
 })

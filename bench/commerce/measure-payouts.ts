@@ -54,7 +54,7 @@ export async function measurePayouts(home: string) {
       policy: parsePayoutPolicy(),
       chains: [{ chain, rpc, key: custody, wallets }],
       purposes: [{ purpose: 'affiliate' }],
-      switchedOn: async () => true,
+      isPaused: async () => false,
     })
     const seconds = (performance.now() - startedMs) / 1000
     const { rows } = await store.database.query<{ paid: bigint; transactions: bigint }>(

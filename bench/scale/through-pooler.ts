@@ -4,7 +4,7 @@ import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import type { Database } from '../../packages/till/src/store/database.ts'
-import { setSwitch } from '../../packages/till/src/store/kill-switches.ts'
+import { setPause } from '../../packages/till/src/store/pauses.ts'
 import { createDatabase } from '../../packages/till/src/store/pool.ts'
 import { benchPayer, signPayment } from '../load/sign-payments.ts'
 import { faultsInBooks, isCharged } from './books.ts'
@@ -101,8 +101,8 @@ async function buyAtBoth(
 /** Until both processes refuse to sell. */
 async function switchOff(cluster: Cluster, caller: Caller, nodes: readonly NodeProcess[]): Promise<number> {
   const startedMs = performance.now()
-  const change = { name: 'paid', reason: 'scale', by: 'scale' } as const
-  await setSwitch(cluster.owner, { ...change, on: true })
+  const change = { name: 'sales', reason: 'scale', by: 'scale' } as const
+  await setPause(cluster.owner, { ...change, paused: true })
   const refuses = async ({ port }: NodeProcess) => (await caller.get(port, paidPath)).status === 503
   for (;;) {
     const all = await Promise.all(nodes.map(refuses))
@@ -110,7 +110,7 @@ async function switchOff(cluster: Cluster, caller: Caller, nodes: readonly NodeP
     await sleep(10)
   }
   const tookMs = Math.round(performance.now() - startedMs)
-  await setSwitch(cluster.owner, { ...change, on: false })
+  await setPause(cluster.owner, { ...change, paused: false })
   return tookMs
 }
 

@@ -156,7 +156,7 @@ async function startProcess(
     policy: parsePayoutPolicy({ daily_limit_usd: '1000000' }),
     chains: [{ chain, rpc, key: createCustodyKey(custodyKey), wallets }],
     purposes: [{ purpose, minimumMicro: 1n }],
-    switchedOn: async () => true,
+    isPaused: async () => false,
   }
   return {
     life,

@@ -207,10 +207,10 @@ export const rows: readonly Row[] = [
   },
   {
     name: 'strict',
-    promise: 'a production node starts with nothing weak, and a switch stops selling at once',
-    asked: 'every test passes; a switch counts in every process within 1 s',
+    promise: 'a production node starts with nothing weak, and a pause stops selling at once',
+    asked: 'every test passes; a pause counts in every process within 1 s',
     commands: [
-      proof('switch', 3),
+      proof('pause', 3),
       tests([
         'packages/node/src/config/load-config.test.ts',
         'packages/till/src/store/table-rules.db.test.ts',

@@ -45,7 +45,7 @@ export function createFaultPoints(): FaultPoints {
       : (statement.name ?? statement.text.trim().slice(0, 40))
   /** Jobs, leases and listeners go on by themselves and are not part of a payment. */
   const isBackground = (name: string) =>
-    /job_lease|payment_owner|kill_switch|keyring|settlement_lane|nonce_claim|ledger_seal/.test(name)
+    /job_lease|payment_owner|pause|keyring|settlement_lane|nonce_claim|ledger_seal/.test(name)
 
   const database = (real: Database): Database => ({
     ...real,

@@ -62,7 +62,7 @@ export async function openPayoutDesk({ databaseUrl, rpcUrl, usdc }: Place, inter
     policy: parsePayoutPolicy(),
     chains: [{ chain, rpc, key: createCustodyKey(custodyKey.privateKey), wallets }],
     purposes: [{ purpose }],
-    switchedOn: async () => true,
+    isPaused: async () => false,
   }
   return {
     run: () => runPayouts(deps),

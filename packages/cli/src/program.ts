@@ -23,8 +23,8 @@ import { addKeys } from './operator/keys.ts'
 import { addLedger } from './operator/ledger.ts'
 import { addLog } from './operator/log.ts'
 import { addLogKey } from './operator/log-key.ts'
+import { addPause } from './operator/pause.ts'
 import { addPayees } from './operator/payees.ts'
-import { addSwitch } from './operator/switch.ts'
 import { addOptions } from './options/commands.ts'
 import { addScore } from './score/command.ts'
 import { addSource } from './source/command.ts'
@@ -62,7 +62,7 @@ export function createProgram(context: CommandContext): Command {
     addLedger,
     addLog,
     addBackup,
-    addSwitch,
+    addPause,
     addPayees,
     addCommerce,
     addCommerceOperator,

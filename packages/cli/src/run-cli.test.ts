@@ -11,7 +11,7 @@ async function run(...args: string[]) {
 test('help names every command and every exit code', async () => {
   const { code, out } = await run('--help')
   expect(code).toBe(0)
-  for (const command of ['up', 'buy', 'verify', 'doctor', 'keys', 'ledger', 'switch']) expect(out).toContain(command)
+  for (const command of ['up', 'buy', 'verify', 'doctor', 'keys', 'ledger', 'pause']) expect(out).toContain(command)
   for (const text of Object.values(exitCodeTexts)) expect(out).toContain(text)
 })
 
@@ -24,10 +24,10 @@ test('every command explains itself and, but for up, speaks JSON', async () => {
     'keys rotate',
     'keys revoke',
     'keys revoke-tokens',
-    'switch list',
-    'switch on',
+    'pauses',
+    'pause',
   ]
-  commands.push('switch off', ...['balances', 'trial', 'entries', 'verify', 'payments'].map((name) => `ledger ${name}`))
+  commands.push('resume', ...['balances', 'trial', 'entries', 'verify', 'payments'].map((name) => `ledger ${name}`))
   for (const command of commands) {
     const { code, out } = await run(...command.split(' '), '--help')
     expect(code, command).toBe(0)
@@ -55,7 +55,7 @@ test('wrong use ends with 2 and says how it is meant', async () => {
     ['verify'],
     ['verify', '/no/such/file'],
     ['doctor', 'ftp://x'],
-    ['switch', 'on', 'paid'],
+    ['pause', 'sales'],
   ]) {
     const { code, err } = await run(...args)
     expect(code, args.join(' ')).toBe(2)

@@ -292,7 +292,7 @@ function openDoor(
     metrics,
     readiness: {
       // Asked on every request, so it may not wait: the state of a moment ago answers, and the gate itself reads anew.
-      refusal: () => (till.switches.latest()?.paid.on ? 'switched_off' : null),
+      refusal: () => (till.pauses.latest()?.get('sales').paused ? 'switched_off' : null),
     },
     probe: () => ground.store.database.query('select'),
     discoveryBlock: (route) => bazaarExtension(route) as Json,

@@ -81,7 +81,7 @@ export async function pause(
   options: { reason: string; json?: boolean },
 ): Promise<void> {
   if (options.reason.trim() === '') throw usageError('--reason must say something')
-  await node.setSwitch(database, { name: 'payouts', on, reason: options.reason, by: actor })
+  await node.setPause(database, { name: 'payouts', paused: on, reason: options.reason, by: actor })
   printResult(terminal, options.json, { payouts: on ? 'paused' : 'running' }, () =>
     on ? 'payouts are paused' : 'payouts go on',
   )

@@ -31,7 +31,7 @@ export function facilitatorService(
         sql: database,
         clock: ports.clock,
         ids: ports.ids,
-        switchedOn: async () => !(await till.switches.read()).facilitator.on,
+        isPaused: async () => (await till.pauses.read()).get('settlement').paused,
         onGas: async ({ id, network, gasGwei }) => {
           await database.transaction((tx) => post(tx, [gasPosting(network, `gas:${id}`, id, gasGwei)]))
         },

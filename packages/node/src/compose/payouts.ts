@@ -33,7 +33,7 @@ export function openPayouts(
   config: Config,
   ports: Ports,
   ground: Ground,
-  till: Pick<Till, 'owner' | 'switches'>,
+  till: Pick<Till, 'owner' | 'pauses'>,
   payees: Payees,
   shops: readonly Pick<Shop, 'payoutPurposes'>[],
   localWallets: readonly SettlementWallets[] | undefined,
@@ -62,7 +62,7 @@ export function openPayouts(
     policy: parsePayoutPolicy(config.payouts),
     chains,
     purposes: [...ownPurposes, ...shops.flatMap((shop) => shop.payoutPurposes ?? [])],
-    switchedOn: async () => !(await till.switches.read()).payouts.on,
+    isPaused: async () => (await till.pauses.read()).get('payouts').paused,
   }
 }
 

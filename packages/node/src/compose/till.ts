@@ -28,7 +28,7 @@ import {
   termsFor,
 } from '@assay/till'
 import { usdcDomainSeparator } from '@assay/till/kernel/eip3009'
-import { createSwitchReader, type SwitchReader } from '@assay/till/store/kill-switches'
+import { createPauseReader, type PauseReader } from '@assay/till/store/pauses'
 import type { Config } from '../config/load-config.ts'
 import type { Shop } from '../http/index.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
@@ -42,7 +42,7 @@ export type Till = {
   finishSales: FinishSales
   exposure: Exposure
   ownAddresses: OwnAddresses
-  switches: SwitchReader
+  pauses: PauseReader
 }
 
 export type TillParts = {
@@ -78,8 +78,8 @@ export async function openTill(
   stops.push(() => deliveries.idle())
   const deferred = createDeferredTransitions({ database, owner, clock, log })
   stops.push(() => deferred.stop())
-  const switches = await createSwitchReader(database, clock)
-  stops.push(() => switches.stop())
+  const pauses = await createPauseReader(database, clock)
+  stops.push(() => pauses.stop())
   const finishSales = createFinishSales({
     database,
     clock,
@@ -121,9 +121,9 @@ export async function openTill(
     entitlements: shops.flatMap((shop) => shop.entitlements ?? []),
     saleHooks: shops.flatMap((shop) => shop.saleHooks ?? []),
     limits: defaultGateLimits,
-    paidSwitchedOn: async () => !(await switches.read()).paid.on,
+    salesPaused: async () => (await pauses.read()).get('sales').paused,
     termsOf,
     statusUrl: (paymentId) => `${origins.baseUrl}/v1/payments/${paymentId}`,
   })
-  return { gate, owner, facilitator, finishSales, exposure, ownAddresses: own, switches }
+  return { gate, owner, facilitator, finishSales, exposure, ownAddresses: own, pauses }
 }

@@ -60,7 +60,7 @@ function service(
     sql: store.database,
     clock: systemClock,
     ids: createIds(systemClock, systemRng),
-    switchedOn: () => true,
+    isPaused: () => false,
     ...overrides,
   }
 }
@@ -107,7 +107,7 @@ describe('settling for others', () => {
 
   it('stops when the operator has switched it off', async () => {
     await expect(
-      settleForOthers(service(submitted, { switchedOn: () => false }), caller(), requestOf(fresh())),
+      settleForOthers(service(submitted, { isPaused: () => true }), caller(), requestOf(fresh())),
     ).rejects.toMatchObject({ code: 'switched_off' })
   })
 

@@ -28,7 +28,7 @@ export type FacilitatorServiceDeps = {
   sql: Sql
   clock: Clock
   ids: Ids
-  switchedOn(): boolean | Promise<boolean>
+  isPaused(): boolean | Promise<boolean>
   /** What a settlement for others cost in gas, for the books. */
   onGas?(cost: { id: string; network: string; gasGwei: bigint }): Promise<void>
   settleMs?: number
@@ -45,7 +45,7 @@ export async function admitFacilitatorCaller(deps: FacilitatorServiceDeps, calle
       hint: 'Send Authorization: Bearer with the token you got from the operator.',
       headers: { 'www-authenticate': 'Bearer' },
     })
-  if (!(await deps.switchedOn())) throw new Problem('switched_off', { retryAfterSeconds: 60 })
+  if (await deps.isPaused()) throw new Problem('switched_off', { retryAfterSeconds: 60 })
 }
 
 export async function verifyForOthers(

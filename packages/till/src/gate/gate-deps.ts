@@ -45,7 +45,7 @@ export type GateDeps = {
   saleHooks: readonly SaleHook[]
   limits: GateLimits
   /** False while the operator has switched paid serving off. */
-  paidSwitchedOn(): boolean | Promise<boolean>
+  salesPaused(): boolean | Promise<boolean>
   termsOf(call: PaidCall): Terms[]
   /** Whether money sent to this address is ours to book. */
   isOurs(network: string, address: Address): boolean

@@ -30,7 +30,7 @@ export function createGate(deps: GateDeps): Gate {
       if (payment?.includes(','))
         return refuse('payment_malformed', { detail: 'PAYMENT-SIGNATURE was sent more than once.' })
       try {
-        if (!(await deps.paidSwitchedOn())) return refuse('switched_off', { retryAfterSeconds: 60 })
+        if (await deps.salesPaused()) return refuse('switched_off', { retryAfterSeconds: 60 })
         return await (payment === undefined
           ? passEntitled(deps, sales, call, entitlements)
           : passPayment(deps, call, payment, (ports) => passEntitled(deps, sales, call, ports)))

@@ -68,7 +68,7 @@ test('a blocked payee is parked without harm to others, and is paid once it can 
 test('the kill switch, the daily limit, approval and an empty custody wallet each keep money in', async () => {
   const [payee, second] = books.payees as [Address, Address]
   await owe(payee, 2_000_000_000n)
-  await runPayouts(payouts({ switchedOn: async () => false }))
+  await runPayouts(payouts({ isPaused: async () => true }))
   expect(await states()).toEqual([])
   await runPayouts(payouts())
   expect(await states()).toMatchObject([{ state: 'waiting' }])

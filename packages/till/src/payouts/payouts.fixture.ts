@@ -77,7 +77,7 @@ export function payouts(changes: Partial<PayoutDeps> = {}, sender: SettlementWal
     policy: parsePayoutPolicy(),
     chains: [{ chain, rpc, key: custody, wallets: sender }],
     purposes: [{ purpose }],
-    switchedOn: async () => true,
+    isPaused: async () => false,
     ...changes,
   }
 }

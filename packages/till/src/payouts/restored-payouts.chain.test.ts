@@ -73,7 +73,7 @@ async function live<T>(db: TestDatabase, work: (life: Life) => Promise<T>): Prom
     policy: parsePayoutPolicy(),
     chains: [{ chain, rpc, key: custody, wallets }],
     purposes: [{ purpose: 'affiliate' }, { purpose: 'credit_refund', minimumMicro: 1n }],
-    switchedOn: async () => true,
+    isPaused: async () => false,
   }
   try {
     return await work({ deps, alarms, run: () => runPayouts(deps) })

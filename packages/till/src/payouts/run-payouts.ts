@@ -33,7 +33,7 @@ export type PayoutDeps = {
   chains: readonly PayoutChain[]
   purposes: readonly PayoutPurpose[]
   /** False while the operator has stopped paying. */
-  switchedOn(): Promise<boolean>
+  isPaused(): Promise<boolean>
 }
 
 /** One round: what is on its way is read, what is due is stored, signed and sent. Safe to repeat and to kill. */
@@ -41,7 +41,7 @@ export async function runPayouts(deps: PayoutDeps): Promise<void> {
   for (const place of deps.chains) {
     const { chain, rpc, key, wallets } = place
     await guarded(deps, 'read', () => watchPayouts(deps, chain))
-    const mayPay = (await deps.switchedOn()) && (await moneyMayLeave(deps, chain.network.caip2))
+    const mayPay = !(await deps.isPaused()) && (await moneyMayLeave(deps, chain.network.caip2))
     if (mayPay)
       await guarded(deps, 'collected', async () => {
         for (const purpose of deps.purposes) await collectDue(deps, chain.network.caip2, purpose)

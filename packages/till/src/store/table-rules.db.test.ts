@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { readAudit, verifyAudit, writeAudit } from './audit-log.ts'
 import { ensureInstance, InstanceMismatch, readInstanceKey, recordInstanceKey } from './instance.ts'
-import { createSwitchReader, readSwitches, setSwitch } from './kill-switches.ts'
 import { claimNonce, purgeNonces } from './nonce-claims.ts'
+import { createPauseReader, readPauses, setPause } from './pauses.ts'
 import { openTestDatabase, type TestDatabase } from './testing.ts'
 
 let db: TestDatabase
@@ -37,16 +37,16 @@ test('the instance row is written once and later starts name each difference', a
   await expect(db.owner.query('delete from instance')).rejects.toThrow(/fixed/)
 })
 
-test('a kill switch takes effect on readers at once and leaves an audit row', async () => {
-  const reader = await createSwitchReader(db.database, systemClock)
-  expect((await reader.read()).paid.on).toBe(false)
-  await setSwitch(db.database, { name: 'paid', on: true, reason: 'drill', by: 'operator' })
+test('a pause takes effect on readers at once and leaves an audit row', async () => {
+  const reader = await createPauseReader(db.database, systemClock)
+  expect((await reader.read()).get('sales').paused).toBe(false)
+  await setPause(db.database, { name: 'sales', paused: true, reason: 'drill', by: 'operator' })
   await expect
-    .poll(async () => (await reader.read()).paid)
-    .toMatchObject({ on: true, reason: 'drill', changedBy: 'operator' })
-  expect((await readSwitches(db.database)).payouts.on).toBe(false)
+    .poll(async () => (await reader.read()).get('sales'))
+    .toMatchObject({ paused: true, reason: 'drill', changedBy: 'operator' })
+  expect((await readPauses(db.database)).get('payouts').paused).toBe(false)
   const [last] = await readAudit(db.database, { limit: 1 })
-  expect(last).toMatchObject({ action: 'kill_switch.on', subject: 'paid', details: { reason: 'drill' } })
+  expect(last).toMatchObject({ action: 'pause', subject: 'sales', details: { reason: 'drill' } })
   await reader.stop()
 })
 

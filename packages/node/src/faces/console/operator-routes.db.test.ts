@@ -66,10 +66,10 @@ async function ask(id: string, by: PrivateKeyAccount | undefined, { body, path, 
   return { call, answer, json: async () => JSON.parse(String((await answer()).body)) }
 }
 
-test('the operator sees balanced books, alarms and switches', async () => {
+test('the operator sees balanced books, alarms and pauses', async () => {
   const overview = await (await ask('operator.overview', operator)).json()
   expect(overview).toMatchObject({ books: { balanced: true, differences: 0 }, alarms: [{ alarm: 'reorg', rung: 1 }] })
-  expect(overview.switches.map(({ name }: { name: string }) => name)).toContain('payouts')
+  expect(overview.pauses.map(({ name }: { name: string }) => name)).toContain('payouts')
   const declared = routes.find(({ id }) => id === 'operator.overview')
   expect(declared?.output.safeParse(overview).success).toBe(true)
 })
@@ -80,7 +80,7 @@ test('everybody else is refused, whatever they sign', async () => {
       () => 'answered',
       (problem: { code: string }) => problem.code,
     )
-  for (const id of ['operator.overview', 'operator.switch']) {
+  for (const id of ['operator.overview', 'operator.pause']) {
     expect(await refused(ask(id, undefined))).toBe('proof_required')
     expect(await refused(ask(id, stranger))).toBe('forbidden')
     expect(await refused(ask(id, operator, { path: '/v1/auth/check' }))).toBe('proof_invalid')
@@ -94,12 +94,12 @@ test('a proof counts once', async () => {
   await expect(answer()).rejects.toMatchObject({ code: 'proof_invalid' })
 })
 
-test('a switch is turned, with its reason in the audit log', async () => {
-  const body = { name: 'options', on: true, reason: 'drill' }
-  expect(await (await ask('operator.switch', operator, { body })).json()).toEqual(body)
+test('a pause is set, with its reason in the audit log', async () => {
+  const body = { name: 'options', paused: true, reason: 'drill' }
+  expect(await (await ask('operator.pause', operator, { body })).json()).toEqual(body)
   const overview = await (await ask('operator.overview', operator)).json()
-  expect(overview.switches).toContainEqual(expect.objectContaining({ name: 'options', on: true, reason: 'drill' }))
-  expect(overview.audit[0]).toMatchObject({ action: 'kill_switch.on', subject: 'options' })
+  expect(overview.pauses).toContainEqual(expect.objectContaining({ name: 'options', paused: true, reason: 'drill' }))
+  expect(overview.audit[0]).toMatchObject({ action: 'pause', subject: 'options' })
   expect(overview.audit[0].actor).toContain(operator.address.toLowerCase())
 })
 

@@ -1,4 +1,5 @@
-import { setSwitch, switchNames } from '@assay/till/store/kill-switches'
+import { Problem } from '@assay/till/kernel/problem'
+import { setPause } from '@assay/till/store/pauses'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 import { type CallerDeps, requireOperator } from './caller.ts'
@@ -8,7 +9,7 @@ import { readOverview } from './read-overview.ts'
 export type OperatorDeps = CallerDeps & Pick<ShopContext, 'database' | 'clock'> & { alarms(): Promise<Alarm[]> }
 
 export function operatorRoutes(deps: OperatorDeps): RouteDeclaration[] {
-  return [overviewRoute(deps), switchRoute(deps)]
+  return [overviewRoute(deps), pauseRoute(deps)]
 }
 
 const count = z.int().nonnegative()
@@ -53,10 +54,10 @@ const overview = z.strictObject({
     }),
   ),
   alarms: z.array(z.strictObject({ alarm: z.string(), rung: count })).describe('Of this process, since it started.'),
-  switches: z.array(
+  pauses: z.array(
     z.strictObject({
       name: z.string(),
-      on: z.boolean().describe('On stops what it names.'),
+      paused: z.boolean().describe('On stops what it names.'),
       reason: z.string(),
       changed_by: z.string(),
       changed_at: z.string(),
@@ -73,7 +74,7 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
     area: 'core',
     method: 'GET',
     path: '/v1/operator/overview',
-    summary: 'Books, payments, payouts, alarms and switches, for the operator',
+    summary: 'Books, payments, payouts, alarms and pauses, for the operator',
     description: 'The request is signed (ERC-8128) by a wallet named in OPERATORS; any other is refused.',
     output: overview,
     example: {
@@ -89,7 +90,7 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
         review_open: 0,
         payouts: [],
         alarms: [],
-        switches: [{ name: 'paid', on: false, reason: '', changed_by: 'migration', changed_at: exampleTime }],
+        pauses: [{ name: 'sales', paused: false, reason: '', changed_by: 'migration', changed_at: exampleTime }],
         audit: [],
       },
     },
@@ -108,25 +109,25 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
 }
 
 const change = z.strictObject({
-  name: z.enum(switchNames),
-  on: z.boolean().describe('True stops what the switch names.'),
+  name: z.string().max(31).describe('sales, payouts, settlement or options.'),
+  paused: z.boolean(),
   reason: z.string().trim().min(3).max(200),
 })
 
-function switchRoute(deps: OperatorDeps): RouteDeclaration {
+function pauseRoute(deps: OperatorDeps): RouteDeclaration {
   return defineRoute({
-    id: 'operator.switch',
+    id: 'operator.pause',
     area: 'core',
     method: 'POST',
-    path: '/v1/operator/switches',
-    summary: 'Turn a kill switch on or off, for the operator',
+    path: '/v1/operator/pauses',
+    summary: 'Pause or resume sales, payouts, settlement or options, for the operator',
     description:
-      'Signed (ERC-8128) by a wallet named in OPERATORS. Counts within a second, and is kept in the audit log.',
+      'Signed (ERC-8128) by a wallet named in OPERATORS. Takes effect within a second, and is kept in the audit log.',
     body: change,
-    output: z.strictObject({ name: z.string(), on: z.boolean(), reason: z.string() }),
+    output: z.strictObject({ name: z.string(), paused: z.boolean(), reason: z.string() }),
     example: {
-      body: { name: 'payouts', on: true, reason: 'custody key rotation' },
-      output: { name: 'payouts', on: true, reason: 'custody key rotation' },
+      body: { name: 'payouts', paused: true, reason: 'custody key rotation' },
+      output: { name: 'payouts', paused: true, reason: 'custody key rotation' },
     },
     next: '/v1/operator/overview',
     access: {
@@ -134,9 +135,12 @@ function switchRoute(deps: OperatorDeps): RouteDeclaration {
       security: 'erc8128',
       handle: async (input, call) => {
         const by = await requireOperator(deps, call)
-        const { name, on, reason } = input.body as z.infer<typeof change>
-        await setSwitch(deps.database, { name, on, reason, by: `operator ${by}` })
-        return jsonAnswer({ name, on, reason })
+        const { name, paused, reason } = input.body as z.infer<typeof change>
+        if (!(await setPause(deps.database, { name, paused, reason, by: `operator ${by}` })))
+          throw new Problem('input_invalid', {
+            extra: { problems: [{ field: 'body.name', problem: 'cannot be paused' }] },
+          })
+        return jsonAnswer({ name, paused, reason })
       },
     },
   })

@@ -4,7 +4,7 @@ import { type BooksGroup, booksByGroup, openClearingSinceFold } from '@assay/til
 import { listPayouts } from '@assay/till/payouts'
 import { readAudit } from '@assay/till/store/audit-log'
 import type { Sql } from '@assay/till/store/database'
-import { readSwitches } from '@assay/till/store/kill-switches'
+import { readPauses } from '@assay/till/store/pauses'
 import { readPaymentStates } from './payment-states.ts'
 import type { Alarm } from './read-alarms.ts'
 
@@ -12,13 +12,13 @@ export type OverviewDeps = { sql: Sql; clock: Clock; alarms(): Promise<Alarm[]> 
 
 /** Everything the operator looks at first, in one answer: one look costs one signature. */
 export async function readOverview({ sql, clock, alarms }: OverviewDeps) {
-  const [books, clearing, payments, payouts, review, switches, audit, rung] = await Promise.all([
+  const [books, clearing, payments, payouts, review, pauses, audit, rung] = await Promise.all([
     booksByGroup(sql),
     openClearingSinceFold(sql, 20),
     readPaymentStates(sql),
     listPayouts(sql, { limit: 20 }),
     countReview(sql),
-    readSwitches(sql),
+    readPauses(sql),
     readAudit(sql, { limit: 20 }),
     alarms(),
   ])
@@ -49,9 +49,9 @@ export async function readOverview({ sql, clock, alarms }: OverviewDeps) {
       created_at: payout.createdAt.toISOString(),
     })),
     alarms: rung,
-    switches: Object.entries(switches).map(([name, { on, reason, changedBy, changedAt }]) => ({
+    pauses: [...pauses.all].map(([name, { paused, reason, changedBy, changedAt }]) => ({
       name,
-      on,
+      paused,
       reason,
       changed_by: changedBy,
       changed_at: changedAt.toISOString(),

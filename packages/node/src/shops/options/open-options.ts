@@ -1,7 +1,7 @@
 import type { Address } from '@assay/till/kernel/address'
 import { Problem } from '@assay/till/kernel/problem'
 import { loadSharedSecret } from '@assay/till/proofs'
-import { createSwitchReader } from '@assay/till/store/kill-switches'
+import { createPauseReader } from '@assay/till/store/pauses'
 import type { Shop, ShopContext } from '../../http/index.ts'
 import type { PublishedDemand } from '../ports.ts'
 import { activateOffers } from './activate-offers.ts'
@@ -39,14 +39,14 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
   if (!settings) return undefined
   requireBondsPastExpiry(settings, opening.bondMs)
   const { database, clock, rng } = context
-  const switches = await createSwitchReader(database, clock)
+  const pauses = await createPauseReader(database, clock)
   const deps: OptionDeps = {
     ...portsOf(context),
     settings,
     demand: opening.demand,
     requireTrading: async () => {
-      const { options } = await switches.read()
-      if (options.on) throw new Problem('switched_off', { detail: options.reason, retryAfterSeconds: 60 })
+      const { paused, reason } = (await pauses.read()).get('options')
+      if (paused) throw new Problem('switched_off', { detail: reason, retryAfterSeconds: 60 })
     },
     ...eligibilityOf(context, settings, opening.outbound),
   }
@@ -69,7 +69,7 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
     jobs: jobsOf(deps, demo),
     stop: async () => {
       await reserving.idle()
-      await switches.stop()
+      await pauses.stop()
     },
   }
 }

@@ -9,7 +9,7 @@ const calm: Overview = {
   review_open: 0,
   payouts: [],
   alarms: [],
-  switches: [{ name: 'paid', on: false, reason: '', changed_by: '', changed_at: '' }],
+  pauses: [{ name: 'sales', paused: false, reason: '', changed_by: '', changed_at: '' }],
   audit: [],
 }
 
@@ -22,7 +22,7 @@ test('books that do not balance come before everything else', () => {
     ...calm,
     review_open: 2,
     books: { ...calm.books, balanced: false },
-    switches: [{ name: 'paid', on: true, reason: 'drill', changed_by: '', changed_at: '' }],
+    pauses: [{ name: 'sales', paused: true, reason: 'drill', changed_by: '', changed_at: '' }],
   })
   expect(wants.map(({ tone }) => tone)).toEqual(['bad', 'warn', 'warn'])
   expect(wants[2]?.text).toContain('drill')

@@ -4,7 +4,7 @@ import type { Overview } from './types.ts'
 export type Want = { tone: 'bad' | 'warn'; text: string }
 
 /** What a person should look at, most serious first. */
-export function attentionOf({ books, alarms, payments, payouts, review_open, switches }: Overview): Want[] {
+export function attentionOf({ books, alarms, payments, payouts, review_open, pauses }: Overview): Want[] {
   const wants: Want[] = []
   const say = (tone: Want['tone'], text: string) => wants.push({ tone, text })
   if (!books.balanced) say('bad', 'The books do not balance. Stop sales and payouts, then run assay ledger verify.')
@@ -17,6 +17,6 @@ export function attentionOf({ books, alarms, payments, payouts, review_open, swi
   if (review_open > 0) say('warn', `${review_open} transfers came in that no payment explains: assay ledger review.`)
   const held = payouts.filter(({ state }) => state === 'parked' || state === 'waiting')
   if (held.length > 0) say('warn', `${held.length} payouts wait: assay payouts list.`)
-  for (const { name, on, reason } of switches) if (on) say('warn', `The switch “${name}” is on: ${reason}`)
+  for (const { name, paused, reason } of pauses) if (paused) say('warn', `${name} is paused: ${reason}`)
   return wants
 }

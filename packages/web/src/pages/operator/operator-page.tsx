@@ -9,7 +9,7 @@ import { Await, Badge, Notice, PageHead } from '../../ui/parts.tsx'
 import { ConnectWallet } from '../../wallet/connect-wallet.tsx'
 import { walletName, wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { Attention, Audit, Books, Payments, Payouts } from './overview-parts.tsx'
-import { Switches } from './switches.tsx'
+import { Pauses } from './pauses.tsx'
 import type { Overview } from './types.ts'
 
 /** Books, payouts, health and alarms, for a wallet that proves to be the operator's. */
@@ -62,7 +62,7 @@ export function OperatorPage() {
             <Attention overview={shown} />
             <div class="columns even">
               <Payments payments={shown.payments} />
-              <Switches switches={shown.switches} onChanged={again} />
+              <Pauses pauses={shown.pauses} onChanged={again} />
             </div>
             <Books books={shown.books} />
             <Payouts payouts={shown.payouts} />

@@ -20,8 +20,8 @@ export type Overview = {
     created_at: string
   }[]
   alarms: { alarm: string; rung: number }[]
-  switches: Switch[]
+  pauses: Pause[]
   audit: { at: string; actor: string; action: string; subject: string }[]
 }
 
-export type Switch = { name: string; on: boolean; reason: string; changed_by: string; changed_at: string }
+export type Pause = { name: string; paused: boolean; reason: string; changed_by: string; changed_at: string }

@@ -105,7 +105,7 @@ async function live<T>(db: TestDatabase, work: (life: { run(): Promise<void>; al
     policy: parsePayoutPolicy(),
     chains: [{ chain, rpc, key: custody, wallets }],
     purposes: [],
-    switchedOn: async () => true,
+    isPaused: async () => false,
   }
   const deps = {
     ...ports,

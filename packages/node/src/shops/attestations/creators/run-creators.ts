@@ -19,7 +19,7 @@ export async function runCreators(deps: CreatorDeps): Promise<void> {
   for (const place of creatorChains(deps)) {
     const signed = await guarded(deps, place, () => followChain(deps, place))
     const payouts = deps.payouts()
-    if (signed === undefined || !payouts || !(await payouts.switchedOn())) continue
+    if (signed === undefined || !payouts || (await payouts.isPaused())) continue
     if (!(await moneyMayLeave(payouts, place.network.caip2))) continue
     await guarded(deps, place, () => payOut(deps, place))
   }

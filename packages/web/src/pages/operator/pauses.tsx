@@ -5,33 +5,33 @@ import { useNode } from '../../node/context.ts'
 import { asProblem, type ProblemError } from '../../node/problem.ts'
 import { Age, Badge, Problem } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
-import type { Switch } from './types.ts'
+import type { Pause } from './types.ts'
 
 const meanings: Record<string, string> = {
-  paid: 'stops every sale; free answers go on',
-  payouts: 'stops money leaving custody',
-  facilitator: 'stops settling for other sellers',
-  options: 'stops new positions',
+  sales: 'no paid answer is sold; free answers go on',
+  payouts: 'no money leaves custody',
+  settlement: 'nothing is settled for other sellers',
+  options: 'no new positions',
 }
 
-/** A switch that is on stops what it names. Each change is signed by itself and kept in the audit log. */
-export function Switches({ switches, onChanged }: { switches: Switch[]; onChanged: () => void }) {
+/** What can be paused. Each change is signed by itself and kept in the audit log. */
+export function Pauses({ pauses, onChanged }: { pauses: Pause[]; onChanged: () => void }) {
   const index = useNode()
   const wallet = useStore(walletStore)
   const [reason, setReason] = useState('')
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<ProblemError>()
-  const turn = async ({ name, on }: Switch) => {
+  const turn = async ({ name, paused }: Pause) => {
     if (wallet === undefined) return
     setBusy(true)
     setProblem(undefined)
     try {
       const { askSigned } = await import('../../wallet/purse.ts')
-      await askSigned(index, wallet, `${index.base_url}/v1/operator/switches`, {
+      await askSigned(index, wallet, `${index.base_url}/v1/operator/pauses`, {
         method: 'POST',
-        body: { name, on: !on, reason: reason.trim() },
+        body: { name, paused: !paused, reason: reason.trim() },
       })
-      announce(`${name} is ${on ? 'off' : 'on'}`)
+      announce(`${name} ${paused ? 'resumed' : 'paused'}`)
       onChanged()
     } catch (error) {
       setProblem(asProblem(error))
@@ -39,8 +39,8 @@ export function Switches({ switches, onChanged }: { switches: Switch[]; onChange
     setBusy(false)
   }
   return (
-    <section class="sheet" aria-labelledby="switches">
-      <h2 id="switches">Kill switches</h2>
+    <section class="sheet" aria-labelledby="pauses">
+      <h2 id="pauses">Pauses</h2>
       <label class="field">
         <span>Reason, kept in the audit log</span>
         <input
@@ -49,14 +49,15 @@ export function Switches({ switches, onChanged }: { switches: Switch[]; onChange
           placeholder="custody key rotation"
         />
       </label>
-      <ul class="switches">
-        {switches.map((entry) => (
+      <ul class="pauses">
+        {pauses.map((entry) => (
           <li key={entry.name}>
             <div>
-              <b>{entry.name}</b> <Badge tone={entry.on ? 'bad' : 'good'}>{entry.on ? 'stopped' : 'running'}</Badge>
+              <b>{entry.name}</b>{' '}
+              <Badge tone={entry.paused ? 'bad' : 'good'}>{entry.paused ? 'paused' : 'running'}</Badge>
               <span class="source">
                 {meanings[entry.name]}
-                {entry.on ? ` (${entry.reason})` : null}, changed <Age at={entry.changed_at} />
+                {entry.paused ? ` (${entry.reason})` : null}, changed <Age at={entry.changed_at} />
               </span>
             </div>
             <button
@@ -65,7 +66,7 @@ export function Switches({ switches, onChanged }: { switches: Switch[]; onChange
               disabled={busy || reason.trim().length < 3}
               onClick={() => turn(entry)}
             >
-              {entry.on ? `Let ${entry.name} run` : `Stop ${entry.name}`}
+              {entry.paused ? `Resume ${entry.name}` : `Pause ${entry.name}`}
             </button>
           </li>
         ))}

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { setSwitch } from '../../packages/till/src/store/kill-switches.ts'
+import { setPause } from '../../packages/till/src/store/pauses.ts'
 import { startChild } from '../support/child-process.ts'
 import {
   echoPath,
@@ -19,8 +19,8 @@ const pauseMs = 5
 const buyersEach = 3
 const fundedMicro = 1_000_000_000n
 
-/** A switch stops selling in every process within a second, and lets it go on again; `count` is times on and off. */
-export const proveSwitch: Proof = async (options) => {
+/** A pause stops selling in every process within a second, and lets it go on again; `count` is times on and off. */
+export const provePause: Proof = async (options) => {
   const till = await openTill({ ownShops: 'till' })
   const children = await Promise.all(Array.from({ length: processes }, () => startChild(till)))
   try {
@@ -57,8 +57,8 @@ async function turnUnderLoad(till: TillFixture, urls: readonly string[], { count
   const turn = async (on: boolean) => {
     const atMs = performance.now()
     turns.push({ on, atMs })
-    // As `assay switch` does it.
-    await setSwitch(till.db.database, { name: 'paid', on, reason: 'to see how soon it counts', by: 'proof' })
+    // As `assay pause` does it.
+    await setPause(till.db.database, { name: 'sales', paused: on, reason: 'to see how soon it counts', by: 'proof' })
     await sleep(withinMs + 100 + dice.below(400))
     // On a busy machine a purchase may take longer than that: each must have come round once.
     for (const { probes } of rows) while ((probes.at(-1)?.startedMs ?? 0) < atMs + withinMs) await sleep(pauseMs)
@@ -130,7 +130,7 @@ function delays(turns: readonly Turn[], rows: readonly Row[], on: boolean, fault
       const during = probes.filter(({ startedMs }) => startedMs >= turn.atMs && startedMs < untilMs)
       const first = during.find(({ sold }) => sold !== on)
       if (!first) {
-        faults.note(`a process did not notice that the switch was turned ${word}`)
+        faults.note(`a process did not notice that sales were ${word}`)
         continue
       }
       const lastSold = during.findLast(({ sold }) => sold)?.startedMs ?? turn.atMs
