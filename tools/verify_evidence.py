@@ -580,7 +580,7 @@ def follow_keys(statements, anchors, wallets, named):
 
     def add(key_id, x, purpose, **more):
         key = dict(keys.get(key_id) or new_key(key_id, x, purpose), x=x, purpose=purpose, **more)
-        key['revoked'] = earlier(more.get('revoked'), revoked.get(key_id))
+        key['revoked'] = earlier(earlier((keys.get(key_id) or key)['revoked'], more.get('revoked')), revoked.get(key_id))
         keys[key_id] = key
 
     for key in anchors:
@@ -907,10 +907,10 @@ def receipt_in(header):
 
 def check_receipt(file, keys):
     receipt, payment = file['receipt'], file['payment']
-    if receipt is None:
-        return [] if payment is None else [open_('receipt', 'the seller gave none')]
     if receipt_in(file['response']['headers'].get('payment-response')) != receipt:
         return [failed('receipt', 'it is not the one in PAYMENT-RESPONSE')]
+    if receipt is None:
+        return [] if payment is None else [open_('receipt', 'the seller gave none')]
     problem = receipt_problem(receipt, keys, url_parts(file['request']['url'])[1], payment)
     if problem:
         return [failed('receipt', problem)]
@@ -1204,7 +1204,7 @@ def check_key(file, logged, resolved, policy):
     key = resolved['keys'].get(said.get('key_id'))
     if key is None or key['x'] != said.get('public_key') or key['purpose'] != 'response':
         return failed('keys', 'the key does not follow from %s' % resolved['source'])
-    times = logged['times'] if logged else []
+    times = logged['trusted_times'] if logged else []
     text = said['sig']['message'].get('time')
     signed_at = int(text) if is_text(text, r'[0-9]{1,20}') else float('nan')
     if not was_valid(key, signed_at, min(times) if times else math.inf):
@@ -1237,7 +1237,8 @@ def read_head(log, options):
         verified.append({'name': key['name'], 'id': key['id'], 'seconds': seconds})
     counted = verified if given is None else [one for one in verified if any(same_key(one, key) for key in given)]
     return {'head': head, 'named': named, 'given': given, 'verified': verified,
-            'times': [one['seconds'] for one in counted]}
+            'times': [one['seconds'] for one in counted],
+            'trusted_times': [one['seconds'] for one in counted] if given is not None else []}
 
 
 def same_key(one, key):
@@ -1261,7 +1262,7 @@ def check_log(file, logged, resolved, options):
             found.append(known)
     return [guarded('inclusion', lambda: check_inclusion(file, log, head)),
             check_head(head, found, readable),
-            check_head_key(head, found, logged['times'], resolved, policy),
+            check_head_key(head, found, logged, resolved, policy),
             guarded('witnesses', lambda: check_witnesses(log, logged, policy)),
             guarded('anchor', lambda: check_anchor(log, head, options))]
 
@@ -1297,12 +1298,14 @@ def check_head(head, found, readable):
     return passed('checkpoint', 'the tree head is signed by %s' % head['origin'])
 
 
-def check_head_key(head, found, times, resolved, policy):
+def check_head_key(head, found, logged, resolved, policy):
     if not found:
         return failed('head_key', 'no key of the log follows from %s' % resolved['source'])
+    times, trusted = logged['times'], logged['trusted_times']
     at = min(times) if times else None
     fits = [key for key in found if head['size'] > (key['size'] or 0)
-            and (key['revoked'] is None if at is None else was_valid(key, at))]
+            and (key['revoked'] is None if at is None
+                 else was_valid(key, at, min(trusted) if trusted else math.inf))]
     if not fits:
         return failed('head_key', 'the key was not valid when the head was signed')
     unsure = failed if policy and policy['key_valid'] else open_
@@ -1411,9 +1414,15 @@ def check_attested(file, resolved, options):
 # ---------------------------------------------------------------- the whole file
 
 
+def is_shallow(value, depth):
+    if not isinstance(value, (dict, list)):
+        return True
+    return depth > 0 and all(is_shallow(one, depth - 1) for one in (value.values() if isinstance(value, dict) else value))
+
+
 def verify(value, options):
     """The checks of a parsed file, or None when it is no evidence."""
-    file = parse_evidence(value)
+    file = parse_evidence(value) if is_shallow(value, 200) else None
     if file is None:
         return None
     attestation = file['attestation']
@@ -1502,7 +1511,7 @@ def read_options(argv):
 def verify_text(text, options):
     try:
         return verify(load_json(text), options)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, Invalid):
         return None
 
 

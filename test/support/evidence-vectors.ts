@@ -170,6 +170,10 @@ function brokenAnswers(plain: Evidence, paid: Evidence, whole: Evidence): Eviden
       ...paid,
       receipt: paid.receipt?.replace(/.{4}$/, 'AAAA'),
     }),
+    invalid('receipt-taken-out', 'PAYMENT-RESPONSE holds a receipt that the file leaves out', ['receipt'], {
+      ...paid,
+      receipt: null,
+    }),
     invalid(
       'receipt-of-another-payer',
       'the receipt names another payer',
@@ -369,7 +373,30 @@ async function rotated(): Promise<EvidenceVector[]> {
       byWallet,
     ),
     valid('five-rotations-answer', 'an answer signed with the newest key', later, ['--trust-key', responseKey(0).x]),
-    valid('revoked-later', 'a witness had seen it before the key was lost', at(3, [3], lostAt - 100), byWallet),
+    valid('revoked-later', 'a trusted witness had seen it before the key was lost', at(3, [3], lostAt - 100), [
+      ...byWallet,
+      '--witness',
+      vkeys[0] as string,
+    ]),
+    invalid(
+      'revoked-own-witness',
+      'the key was lost, and only a witness that the file itself names had seen it before',
+      ['keys'],
+      at(3, [3], lostAt - 100),
+      byWallet,
+    ),
+    invalid(
+      'revoked-log-key-own-witness',
+      'the key of the log was lost, and only a witness that the file itself names had seen the head before',
+      ['head_key'],
+      await lostLogKey(),
+      byWallet,
+    ),
+    valid('revoked-log-key-trusted-witness', 'a trusted witness had seen the head before', await lostLogKey(), [
+      ...byWallet,
+      '--witness',
+      vkeys[0] as string,
+    ]),
     invalid(
       'revoked-before-seen',
       'signed in time, it says, and seen by witnesses after the key was lost',
@@ -431,6 +458,21 @@ async function rotated(): Promise<EvidenceVector[]> {
     ),
   ]
 }
+
+/** The wallet names both keys, and takes that of the log back as of a day later. */
+const lostLogKey = async () =>
+  attest({
+    id,
+    responseKey: 0,
+    logKeys: [0],
+    attestedAt: start + 60,
+    witnessedAt: start + 62,
+    statements: [
+      await state({ action: 'add', purpose: 'response' }, responseKey(0), { wallet: true }),
+      await state({ action: 'add', purpose: 'log' }, logKey(0), { wallet: true }),
+      await state({ action: 'revoke', purpose: 'log', notAfter: start + day }, logKey(0), { wallet: true }),
+    ],
+  })
 
 const tooEarly = async () =>
   attest({

@@ -54,9 +54,7 @@ async function runVerify({ terminal, endWith }: CommandContext, file: string, op
   const text = file === '-' ? (await terminal.readInput()).toString('utf8') : await readText(file)
   const demands = await readDemands(options)
   const parsed = parseJson(text)
-  const fork = await verifyFork(parsed)
-  if (fork) return printChecks({ terminal, endWith }, file, fork.url, fork.report, options)
-  const checked = await verifyFile(parsed, options, demands)
+  const checked = (await verifyFork(parsed, options)) ?? (await verifyFile(parsed, options, demands))
   if (checked === undefined)
     throw new CliError(exitCodes.notVerified, 'not_evidence', `${file} is not an evidence file`, {
       hint: 'Evidence is what `assay buy --save <file>` writes; a report is what `assay report --out <file>` writes.',
@@ -70,10 +68,17 @@ async function runVerify({ terminal, endWith }: CommandContext, file: string, op
 }
 
 /** What `assay log monitor` keeps of a log that showed two histories. */
-async function verifyFork(parsed: unknown): Promise<Checked | undefined> {
-  if ((parsed as { format?: unknown } | undefined)?.format !== 'assay-log-fork') return undefined
+async function verifyFork(parsed: unknown, options: VerifyOptions): Promise<Checked | undefined> {
+  if ((parsed as { format?: unknown } | null | undefined)?.format !== 'assay-log-fork') return undefined
+  const { trustKeys } = trustOf(options)
+  // Anybody can make a key under the name of a log, and two histories with it.
+  if (options.online || options.keys !== undefined || options.trustWallet?.length || trustKeys?.some(isBareKey))
+    throw usageError(
+      'a fork is checked with the key of the log alone',
+      'Give it as --trust-key "name+id+base64", as in `keys` of GET /v1/log.',
+    )
   const { verifyForkEvidence } = await import('@assay/node/log-monitor')
-  const verdict = verifyForkEvidence(parsed)
+  const verdict = verifyForkEvidence(parsed, trustKeys)
   const check: EvidenceCheck = verdict?.proven
     ? {
         name: 'fork',
@@ -81,17 +86,17 @@ async function verifyFork(parsed: unknown): Promise<Checked | undefined> {
         detail: `${verdict.origin} signed two histories, at ${verdict.sizes.join(' and ')}`,
       }
     : { name: 'fork', status: 'failed', detail: verdict?.reason ?? 'it cannot be read' }
-  const keys: EvidenceCheck = {
-    name: 'keys',
-    status: 'not_checked',
-    detail: 'the keys of the log come from the file itself',
-  }
+  const keys: EvidenceCheck = trustKeys
+    ? { name: 'keys', status: 'passed', detail: 'only keys that you trust were taken' }
+    : { name: 'keys', status: 'not_checked', detail: 'the keys of the log come from the file itself' }
   return {
     url: String((parsed as { origin?: unknown }).origin),
     report: { ok: check.status === 'passed', checks: [check, keys] },
     logged: false,
   }
 }
+
+const isBareKey = (text: string) => !text.includes('+')
 
 type Checked = { url: string; report: EvidenceReport; logged: boolean }
 

@@ -67,10 +67,10 @@ function whyNot(verified: Exclude<Verification, { status: 'verified' }>): string
 
 async function checkReceipt(evidence: EvidenceExchange, keys: KeySet): Promise<Finding[]> {
   const { receipt, payment, response, request } = evidence
-  if (receipt === null) return payment === null ? [] : [{ check: notChecked('receipt', 'the seller gave none') }]
   const settlement = decodeHeader(new Headers(response.headers).get('payment-response') ?? '', 16_384)
   const wrong = (detail: string) => [{ check: failed('receipt', detail) }]
-  if (receiptIn(settlement) !== receipt) return wrong('it is not the one in PAYMENT-RESPONSE')
+  if ((receiptIn(settlement) ?? null) !== receipt) return wrong('it is not the one in PAYMENT-RESPONSE')
+  if (receipt === null) return payment === null ? [] : [{ check: notChecked('receipt', 'the seller gave none') }]
   const outcome = await verifyReceipt(receipt, {
     keys,
     authority: new URL(request.url).host,

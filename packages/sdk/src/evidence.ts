@@ -109,6 +109,7 @@ function paymentOf({ purchase, payment }: AssayResult): EvidencePayment | null {
  * attestation is one whether the file says so or not: its proof cannot be left out.
  */
 export function parseEvidence(value: unknown): Evidence | undefined {
+  if (!isShallow(value, depthMax)) return undefined
   const bare = parseAttestation(value)
   if (bare) return { ...emptyFile, keys: { origin: bare.record.node, directory: null }, attestation: bare }
   if (!isRecord(value) || value.format !== 'assay-evidence' || !hasNames(value)) return undefined
@@ -124,6 +125,14 @@ export function parseEvidence(value: unknown): Evidence | undefined {
   const found = given ?? attestationIn(body) ?? null
   if (alone && (!found || payment !== null || receipt !== null)) return undefined
   return { ...(value as Evidence), version: 2, payment, receipt, attestation: found }
+}
+
+const depthMax = 200
+
+/** What is nested deeper than any file of ours would stop a verifier in the middle. */
+function isShallow(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depth > 0 && Object.values(value).every((item) => isShallow(item, depth - 1))
 }
 
 const names = ['format', 'keys', 'payment', 'receipt', 'request', 'response', 'saved_at', 'version']
@@ -151,6 +160,8 @@ function isRequest(value: unknown): value is NonNullable<Evidence['request']> {
   if (content_type !== null && typeof content_type !== 'string') return false
   // In one form only: what is signed are its parts.
   if (typeof url !== 'string' || !/^https?:/.test(url) || !URL.canParse(url) || new URL(url).href !== url) return false
+  // A name before the host would read like one: nothing signs it.
+  if (new URL(url).username !== '' || new URL(url).password !== '') return false
   return typeof method === 'string' && !url.includes('#') && isPlainBase64(body_base64)
 }
 

@@ -50,7 +50,8 @@ export async function followKeys(
   for (const item of statements) signed.set(item, await isSignedByWallet(item))
   const add = (key: KeyAnchor) => {
     const known = keys.get(key.keyId)
-    const revokedAt = earlier(key.revokedAt, revoked.get(key.keyId))
+    // Once taken back, by whomever: a statement that names the key again does not give it back.
+    const revokedAt = earlier(earlier(known?.revokedAt, key.revokedAt), revoked.get(key.keyId))
     keys.set(key.keyId, { notBefore: 0, notAfter: undefined, ...known, ...key, revokedAt })
   }
   for (const key of trust.keys) add(key)

@@ -47,8 +47,8 @@ export function parseAttestation(value: unknown): CitationAttestation | undefine
   if (!isRecord(value) || !isRecord(value.record) || !isRecord(value.attestation) || !isRecord(value.log))
     return undefined
   const { record, attestation } = value
-  if (!/^assay\.(?:citation|claim|royalty)\/v1$/.test(String(record.type)) || typeof record.node !== 'string')
-    return undefined
+  if (typeof record.type !== 'string' || typeof record.node !== 'string') return undefined
+  if (!/^assay\.(?:citation|claim|royalty)\/v1$/.test(record.type)) return undefined
   const { sig } = attestation
   if (!isRecord(sig) || !isRecord(sig.message) || !isRecord(sig.signature) || !isRecord(sig.domain)) return undefined
   return value as unknown as CitationAttestation

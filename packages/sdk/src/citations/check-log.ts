@@ -36,7 +36,7 @@ export async function checkLog(
   return [
     await guarded('inclusion', () => checkInclusion(file, log, head)),
     await guarded('checkpoint', () => checkHead(log, head, keys, cosignatures.verified.length)),
-    checkHeadKey(head, keys, cosignatures.times, resolved, options),
+    checkHeadKey(head, keys, cosignatures, resolved, options),
     await guarded('witnesses', () => checkWitnesses(file, cosignatures, options)),
     await guarded('anchor', () => checkAnchor(file, head, options)),
   ]
@@ -77,12 +77,14 @@ function checkInclusion(file: CitationAttestation, log: ShownLog, head: Checkpoi
   }
 }
 
+const listedKeys = ({ keys }: ShownLog): readonly unknown[] => (Array.isArray(keys) ? keys : [])
+
 type HeadKeys = readonly { place: number; known: KnownKey }[]
 
 /** Keys of this log that signed the head: reached from what is trusted, or by what the file says of itself. */
 async function findHeadKeys(file: CitationAttestation, head: Checkpoint, { keys }: ResolvedKeys): Promise<HeadKeys> {
   const found: { place: number; known: KnownKey }[] = []
-  for (const [place, vkey] of (file.log.keys ?? []).entries()) {
+  for (const [place, vkey] of listedKeys(file.log).entries()) {
     const key = parseNoteKey(String(vkey))
     const known = [...keys.values()].find(({ x, purpose }) => purpose === 'log' && x === key?.x)
     if (key?.name !== head.origin || known?.origin !== head.origin) continue
@@ -93,7 +95,7 @@ async function findHeadKeys(file: CitationAttestation, head: Checkpoint, { keys 
 
 function checkHead(log: ShownLog, head: Checkpoint, found: HeadKeys, cosignatures: number): Finding {
   if (found.length === 0) return { check: failed('checkpoint', 'the tree head is not signed by a key of this log') }
-  if ((log.keys ?? []).some((vkey) => parseNoteKey(String(vkey)) === undefined))
+  if (listedKeys(log).some((vkey) => parseNoteKey(String(vkey)) === undefined))
     return { check: failed('checkpoint', 'a key of the log cannot be read') }
   // A signature whose key is not known is neither good nor bad, but then the text is not covered as a whole.
   const whole = head.signatures.length === found.length + cosignatures
@@ -107,7 +109,7 @@ function checkHead(log: ShownLog, head: Checkpoint, found: HeadKeys, cosignature
 function checkHeadKey(
   head: Checkpoint,
   found: HeadKeys,
-  times: readonly number[],
+  { times, trustedTimes }: Cosignatures,
   { trusted, source }: ResolvedKeys,
   { policy }: VerifyAttestationOptions,
 ): Finding {
@@ -116,7 +118,7 @@ function checkHeadKey(
   const headAt = times.length === 0 ? undefined : Math.min(...times)
   const fits = ({ known }: HeadKeys[number]) =>
     head.size > (known.treeSize ?? 0) &&
-    (headAt === undefined ? known.revokedAt === undefined : wasValid(known, headAt))
+    (headAt === undefined ? known.revokedAt === undefined : wasValid(known, headAt, Math.min(...trustedTimes)))
   if (!found.some(fits)) return { check: failed('head_key', 'the key was not valid when the head was signed') }
   if (!trusted) return open('the key of the log comes from the file itself')
   if (headAt === undefined) return open('when the tree head was signed is not known without a witness')

@@ -13,6 +13,8 @@ export type Cosignatures = {
   verified: readonly Cosignature[]
   /** By a trusted key, or by any where none is trusted, in unix seconds. */
   times: readonly number[]
+  /** By a trusted key only: whoever stole a key can make a witness that says anything. */
+  trustedTimes: readonly number[]
 }
 
 const latestSeconds = 253_402_300_799
@@ -31,7 +33,8 @@ export async function findCosignatures(
     verified.push({ name: key.name, keyId: key.keyId, seconds })
   }
   const counted = given ? verified.filter((one) => given.some((key) => isBy(one, key))) : verified
-  return { named: fromFile, trusted: given, verified, times: counted.map(({ seconds }) => seconds) }
+  const times = counted.map(({ seconds }) => seconds)
+  return { named: fromFile, trusted: given, verified, times, trustedTimes: given ? times : [] }
 }
 
 function readWitnessKey(vkey: unknown): NoteKey | undefined {

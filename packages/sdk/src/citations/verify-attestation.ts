@@ -81,7 +81,7 @@ async function checkAttester({ attestation, record }: CitationAttestation): Prom
 
 /**
  * The key is the node's, and was valid at the time that the attestation names. A thief can name any time, so of a key that
- * was taken back only that counts which a witness had seen before.
+ * was taken back only that counts which a witness had seen before, one that the verifier trusts.
  */
 function checkKey(
   { attestation, record }: CitationAttestation,
@@ -92,8 +92,7 @@ function checkKey(
   const known = keys.get(attestation.key_id)
   if (known?.x !== attestation.public_key || known.purpose !== 'response')
     return { check: failed('keys', `the key does not follow from ${source}`) }
-  const times = logged?.cosignatures.times ?? []
-  const provenBy = times.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...times)
+  const provenBy = Math.min(...(logged?.cosignatures.trustedTimes ?? []))
   if (!wasValid(known, Number(attestation.sig.message.time), provenBy))
     return { check: failed('keys', 'the key was not valid when it signed') }
   if (trusted) return { check: passed('keys', `the key follows from ${source}, and was valid when it signed`) }
