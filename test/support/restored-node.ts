@@ -62,11 +62,7 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'assay-restored-'))
   let logKeys: string[] = []
   const witnesses = witnessNames.map((name) => createOutsideWitness(name, () => logKeys))
-  const served = await Promise.all(
-    witnesses.map((witness) =>
-      serveWitness({ ...witness, readHead: async () => undefined }, { host: '127.0.0.1', port: 0 }),
-    ),
-  )
+  const served = await Promise.all(witnesses.map((witness) => serveWitness(witness, { host: '127.0.0.1', port: 0 })))
   const envOf = (db: TestDatabase, { alone, away }: StartOptions = {}) => ({
     PORT: '0',
     ASSAY_HOME: join(folder, 'home'),

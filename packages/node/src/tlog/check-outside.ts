@@ -12,6 +12,8 @@ export type CheckDeps = {
   log: Log
   metrics: Metrics
   tree: Pick<TransparencyLog, 'origin' | 'keys' | 'forget'>
+  /** Since when a witness must have been asked itself: what the database says of it may be restored. */
+  confirmAfter?: Date | undefined
 }
 
 /** What is kept of a source: the highest head it showed, or what a witness said. */
@@ -24,6 +26,8 @@ export type KnownHead = {
   reason: string | null
 }
 
+type Verdict = { now: Date; unchecked: boolean; unconfirmed: boolean; forked: boolean }
+
 export type OutsideCheck = { reached: string[]; unreached: string[]; forkReason: string | null }
 
 /**
@@ -32,16 +36,18 @@ export type OutsideCheck = { reached: string[]; unreached: string[]; forkReason:
  */
 export async function checkOutside(deps: CheckDeps, sources: readonly OutsideSource[]): Promise<OutsideCheck> {
   const { database } = deps
-  const { rows } = await database.query<{ now: Date; unchecked: boolean; forked: boolean }>(
+  const { rows } = await database.query<Verdict>(
     `select clock_timestamp() as now, fork_reason is not null as forked,
+       coalesce(checked_at < $1, $1::timestamptz is not null) as unconfirmed,
        exists (select from restore_gap where noticed_at > coalesce(checked_at, '-infinity')) as unchecked from log_tree`,
+    [deps.confirmAfter ?? null],
   )
-  const { now, unchecked, forked } = rows[0] as { now: Date; unchecked: boolean; forked: boolean }
+  const { now, unchecked, unconfirmed, forked } = rows[0] as Verdict
   // What was computed from the database of before says nothing about this one.
   if (unchecked) deps.tree.forget()
   const answers = await Promise.all(
     sources.map((source) =>
-      source.outsideHeads(unchecked || forked || !asked.has(database)).then(
+      source.outsideHeads(unchecked || unconfirmed || forked || !asked.has(database)).then(
         (reports) => ({ source, reports }),
         (error: unknown) => ({ source, reports: undefined, error: String(error).slice(0, 200) }),
       ),

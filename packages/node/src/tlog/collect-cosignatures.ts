@@ -15,6 +15,8 @@ export type WitnessPeer = {
   /** A node of the mesh that nobody configured: its cosignature is kept, and counts for nothing here. */
   peer?: boolean
   addCheckpoint(body: string): Promise<WitnessAnswer>
+  /** The head of a log that it cosigned last, where it can be asked for it. */
+  readHead?(origin: string): Promise<string | undefined>
 }
 
 export type CollectDeps = { database: Database; log: Log; metrics: Metrics; tree: TransparencyLog }

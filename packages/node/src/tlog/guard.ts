@@ -15,9 +15,14 @@ export type LogGuard = {
 const readMs = 1_000
 
 /** The state of the log as routes see it: at most a second old and renewed behind their back. */
-export async function openGuard(deps: { database: Sql; clock: Clock; origin: string }): Promise<LogGuard> {
+export async function openGuard(deps: {
+  database: Sql
+  clock: Clock
+  origin: string
+  confirmAfter?: Date | undefined
+}): Promise<LogGuard> {
   const { clock, origin } = deps
-  const read = async () => reasonNotToSign(await readTree(deps.database), origin)
+  const read = async () => reasonNotToSign(await readTree(deps.database), origin, deps.confirmAfter)
   let stopped = await read()
   let readAtMs = clock.monotonicMs()
   const stop = async () => {

@@ -24,6 +24,8 @@ export type IntegrateDeps = {
   /** Of the log. */
   keyring: Keyring
   origin: string
+  /** Nothing is signed until a witness has answered since then. */
+  confirmAfter?: Date | undefined
 }
 
 const batchMax = 8_192
@@ -44,7 +46,7 @@ export type PlacedBatch = {
 export async function integrateBatch(deps: IntegrateDeps): Promise<PlacedBatch | undefined> {
   return deps.database.transaction(async (tx) => {
     const tree = await lockTree(tx)
-    if (reasonNotToSign(tree, deps.origin)) return undefined
+    if (reasonNotToSign(tree, deps.origin, deps.confirmAfter)) return undefined
     const { size } = tree
     const waiting = await readWaiting(tx, batchMax)
     if (waiting.length === 0) return undefined

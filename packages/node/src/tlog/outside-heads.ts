@@ -36,8 +36,12 @@ export function witnessSources(deps: CollectDeps, witnesses: readonly WitnessPee
       const source = witnessSource(witness.key.name)
       if (answer?.outcome === 'signed')
         return [{ source, size: answer.size, agrees: true, larger: false, reason: null }]
-      if (answer?.outcome === 'contradicted')
-        return [{ ...answer, source, agrees: false, reason: `${source} ${answer.reason}` }]
+      if (answer?.outcome === 'contradicted') {
+        // What it signed bears our own signature: that stays known when the witness is no longer configured.
+        const note = await witness.readHead?.(deps.tree.origin).catch(() => undefined)
+        const verdict = { ...answer, source, agrees: false, reason: `${source} ${answer.reason}` }
+        return note === undefined ? [verdict] : [verdict, { source: `${source}, its head`, note }]
+      }
       throw new Error(answer?.reason ?? 'the witness was not asked')
     },
   }))

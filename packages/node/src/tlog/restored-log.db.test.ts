@@ -10,7 +10,7 @@ import { rewriteLog } from './repair/rewrite-log.ts'
 import { readLogKeys } from './repair/trusted-head.ts'
 import { copyOf, type LogHouse, openLogHouse, origin } from './restored-log.fixture.ts'
 import { parseNoteKey } from './signed-note.ts'
-import { readEntries, readTree, rootAt } from './store.ts'
+import { databaseTime, readEntries, readTree, rootAt } from './store.ts'
 import { verifyConsistency } from './verify-proof.ts'
 
 const opened: TestDatabase[] = []
@@ -131,7 +131,7 @@ test('a copy with a changed leaf, or one that ends too early, changes nothing', 
   const noKeys = { log: await readLogKeys(database, origin), witnesses: [] }
   await expect(planRepair(database, { copies: [copy], evidence: [], keys: noKeys })).rejects.toThrow('no source shows')
   const early = await copyOf(restored)
-  await expect(planRepair(database, { copies: [early], evidence: [], keys })).rejects.toThrow('reach size 3')
+  await expect(planRepair(database, { copies: [early], evidence: [], keys })).rejects.toThrow('no source has leaf 3 of 7')
   // A second copy that is right is enough.
   expect(await planRepair(database, { copies: [lying, copy], evidence: [], keys })).toMatchObject({ from: 3 })
 })
@@ -267,4 +267,46 @@ test('a head that a stranger signed under our name stops nothing; one that we si
   expect((await own.compare()).forkReason).toContain('peer holds a signed head of size 3')
   notes.length = 0
   expect((await own.compare()).forkReason, 'it proves itself, whether it is shown again or not').not.toBeNull()
+})
+
+test('a process that has just started signs nothing until a witness has answered, restored or not', async () => {
+  await house.append('one')
+  await house.compare()
+  const { keyring, witnesses } = house
+  const away = witnesses.map((witness) => ({ ...witness, addCheckpoint: () => Promise.reject(new Error('away')) }))
+  const copy = opened.at(-1) as TestDatabase
+  const started = await openLogHouse(copy, {
+    keyring,
+    witnesses: away,
+    confirmAfter: await databaseTime(copy.database),
+  })
+  await started.compare()
+  await started.append('two')
+  expect(await started.size(), 'nobody was there to ask').toBe(1)
+  await house.compare()
+  await started.tree.integrate()
+  expect(await started.size(), 'another process was told that the tree is right').toBe(2)
+})
+
+test('the operator may answer for a start without witnesses, but not for a fork', async () => {
+  await house.append('one')
+  const started = await openLogHouse(house.db, {
+    keyring: house.keyring,
+    witnesses: house.witnesses,
+    confirmAfter: await databaseTime(house.db.database),
+  })
+  await started.append('two')
+  expect(await started.size()).toBe(1)
+  expect(await resumeLog(house.db.database, by)).toEqual({ resumed: true })
+  await started.tree.integrate()
+  expect(await started.size()).toBe(2)
+})
+
+test('a fork that a witness showed stays known when the witness is no longer configured', async () => {
+  const restored = await restoredFrom(3, 7)
+  await restored.compare()
+  const without = await openLogHouse(restored.db, { keyring: restored.keyring, witnesses: [] })
+  expect((await without.compare()).forkReason).toContain('holds a signed head of size 7')
+  await without.append('sold after the witness was removed')
+  expect(await without.size()).toBe(3)
 })

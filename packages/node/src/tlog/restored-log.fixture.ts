@@ -19,7 +19,10 @@ import { createWitness, type SeenTree, type Witness } from './witness.ts'
 export const origin = 'test.example/log'
 
 /** A witness of another house: what it has seen outlives every database. */
-export function createOutsideWitness(name: string, logKeys: () => readonly string[]): Witness & { seen(): number } {
+export function createOutsideWitness(
+  name: string,
+  logKeys: () => readonly string[],
+): Witness & { seen(): number; readHead(): Promise<string | undefined> } {
   let seen: SeenTree | undefined
   const witness = createWitness({
     name,
@@ -34,7 +37,7 @@ export function createOutsideWitness(name: string, logKeys: () => readonly strin
       },
     },
   })
-  return { ...witness, seen: () => seen?.size ?? 0 }
+  return { ...witness, seen: () => seen?.size ?? 0, readHead: async () => seen?.note }
 }
 
 export type LogHouse = Awaited<ReturnType<typeof openLogHouse>>
@@ -46,6 +49,8 @@ export async function openLogHouse(
     keyring?: ReturnType<typeof createFixedKeyring>
     witnesses?: readonly Witness[]
     more?: OutsideSource[]
+    /** As a process that has just started, with witnesses to ask. */
+    confirmAfter?: Date
   } = {},
 ) {
   const { database } = db
@@ -58,9 +63,16 @@ export async function openLogHouse(
     gauge: () => {},
     observeMs: () => {},
   }
-  const tree: TransparencyLog = openLog({ database, clock: systemClock, metrics, keyring, origin })
+  const tree: TransparencyLog = openLog({
+    database,
+    clock: systemClock,
+    metrics,
+    keyring,
+    origin,
+    confirmAfter: options.confirmAfter,
+  })
   await database.query('update log_tree set origin = $1', [origin])
-  const deps = { database, log: silentLog, metrics, tree }
+  const deps = { database, log: silentLog, metrics, tree, confirmAfter: options.confirmAfter }
   const witnesses = options.witnesses ?? [createOutsideWitness('witness.example/w', tree.keys)]
   const sources = [...witnessSources(deps, witnesses), ...(options.more ?? [])]
   const size = async () => (await newestCheckpoint(database))?.size ?? 0

@@ -51,9 +51,11 @@ export type TreeState = {
   forkReason: string | null
   /** A restore was noticed, and the tree was not compared with the outside since. */
   unchecked: boolean
+  /** When one who sees every head was last asked and agreed, or the operator answered for it. */
+  checkedAt: Date | null
 }
 
-const treeColumns = `size, origin, fork_reason as "forkReason", exists (
+const treeColumns = `size, origin, fork_reason as "forkReason", checked_at as "checkedAt", exists (
   select from restore_gap where noticed_at > coalesce(checked_at, '-infinity')) as unchecked`
 
 const toTree = (rows: (Omit<TreeState, 'size'> & { size: bigint })[]): TreeState => {
@@ -221,4 +223,10 @@ export async function readEntries(sql: Sql, from: number, count: number): Promis
     [from, from + count],
   )
   return rows.map(({ entry }) => entry)
+}
+
+/** By the clock of the database, which also says when others were asked. */
+export async function databaseTime(sql: Sql): Promise<Date> {
+  const { rows } = await sql.query<{ now: Date }>('select clock_timestamp() as now')
+  return (rows[0] as { now: Date }).now
 }

@@ -1,14 +1,23 @@
 import type { WitnessPeer } from './collect-cosignatures.ts'
 import { type NoteKey, parseNoteKey } from './signed-note.ts'
+import { originHash } from './witness-store.ts'
 
 const answerBytesMax = 10_000
 
 /** A witness at an address that the operator configured. */
 export function httpWitness(url: string, key: NoteKey): WitnessPeer {
+  const at = (path: string) => new URL(path, url.endsWith('/') ? url : `${url}/`)
   return {
     key,
+    readHead: async (origin) => {
+      const response = await fetch(at(`${originHash(origin)}/checkpoint`), {
+        redirect: 'error',
+        signal: AbortSignal.timeout(5_000),
+      })
+      return response.status === 200 ? (await response.text()).slice(0, answerBytesMax) : undefined
+    },
     addCheckpoint: async (body) => {
-      const response = await fetch(new URL('add-checkpoint', url.endsWith('/') ? url : `${url}/`), {
+      const response = await fetch(at('add-checkpoint'), {
         method: 'POST',
         headers: { 'content-type': 'text/plain; charset=utf-8' },
         body,

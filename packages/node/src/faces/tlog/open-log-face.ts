@@ -17,6 +17,7 @@ import {
 import { type OutsideSource, witnessSources } from '../../tlog/outside-heads.ts'
 import { noPeers, peerHeads } from '../../tlog/peers/index.ts'
 import { pruneHeads } from '../../tlog/prune-heads.ts'
+import { databaseTime } from '../../tlog/store.ts'
 import { monitorPath, openMonitor } from './open-monitor.ts'
 import { openWitnessing } from './open-witnessing.ts'
 import { logRoutes } from './routes.ts'
@@ -36,7 +37,9 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
     const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
     const identity = { node: context.baseUrl, chainId: base.chainId }
     await introduceLogKey({ database, keyring, logKeyring, identity }, origin)
-    const tree = openLog({ database, clock, metrics, keyring: logKeyring, origin })
+    // Those that the settings name are outside; the demo's own go back with the database.
+    const confirmAfter = settings.witnesses.length > 0 ? await databaseTime(database) : undefined
+    const tree = openLog({ database, clock, metrics, keyring: logKeyring, origin, confirmAfter })
     const witnesses = await openWitnesses(context, tree, settings)
     const peers = context.ports.find(peerLogs) ?? noPeers
     const outside = [
@@ -45,10 +48,10 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
       { name: 'mesh peers', seesEveryHead: false, outsideHeads: () => peerHeads(peers, tree) },
       ...(options.outside ?? []),
     ]
-    const compare = () => checkOutside({ database, log, metrics, tree }, outside)
+    const compare = () => checkOutside({ database, log, metrics, tree, confirmAfter }, outside)
     // Before the first head is signed: what others hold of this log decides whether it may go on.
     await compare()
-    const guard = await openGuard({ database, clock, origin })
+    const guard = await openGuard({ database, clock, origin, confirmAfter })
     const stopListening = await database.listen(repairedChannel, tree.forget, tree.forget)
     const witnessKeys = () => witnesses.map(({ key }) => key.vkey)
     const witnessing = await openWitnessing(context, peers, tree, witnesses, settings)
