@@ -25,7 +25,8 @@ export type CollectOutcome =
   | { outcome: 'signed'; size: number }
   /** It has signed a tree of `size` that ours does not extend. */
   | { outcome: 'contradicted'; size: number; larger: boolean; reason: string }
-  | { outcome: 'refused'; reason: string }
+  /** `isNew`: it answered that it has never heard of this log. */
+  | { outcome: 'refused'; reason: string; isNew?: boolean }
 
 /**
  * Shows the newest tree head to every witness. One that is away is asked again the next time. `anew` asks those too that
@@ -50,6 +51,11 @@ export async function collectCosignatures(
   )
 }
 
+const notSigned = ({ status, body }: WitnessAnswer): CollectOutcome => ({
+  outcome: 'refused',
+  reason: `answered ${status}: ${body.slice(0, 100)}`,
+  ...(status === 404 ? { isNew: true } : {}),
+})
 const refused = (reason: string): CollectOutcome => ({ outcome: 'refused', reason })
 
 export async function askWitness(
@@ -75,7 +81,7 @@ export async function askWitness(
   // The sizes fit and the trees do not.
   if (answer.status === 422 || (answer.status === 409 && !isSize(answer)))
     return { outcome: 'contradicted', size: from, larger: false, reason: `has signed another tree of size ${from}` }
-  return refused(`answered ${answer.status}: ${answer.body.slice(0, 100)}`)
+  return notSigned(answer)
 }
 
 /** A log that has signed nothing may have had another database: the witness knows. */
@@ -83,7 +89,7 @@ async function askEmpty(deps: CollectDeps, witness: WitnessPeer): Promise<Collec
   const answer = await witness.addCheckpoint(addCheckpointBody(0, [], deps.tree.emptyHead()))
   if (answer.status === 200) return { outcome: 'signed', size: 0 }
   if (answer.status === 409 && /^[1-9][0-9]{0,15}\n$/.test(answer.body)) return larger(deps, Number(answer.body))
-  return refused(`answered ${answer.status}: ${answer.body.slice(0, 100)}`)
+  return notSigned(answer)
 }
 
 const isSize = ({ contentType }: WitnessAnswer) => contentType.startsWith('text/x.tlog.size')

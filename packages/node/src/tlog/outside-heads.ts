@@ -36,6 +36,9 @@ export function witnessSources(deps: CollectDeps, witnesses: readonly WitnessPee
       const source = witnessSource(witness.key.name)
       if (answer?.outcome === 'signed')
         return [{ source, size: answer.size, agrees: true, larger: false, reason: null }]
+      // It answers, and has seen no head of this log.
+      if (answer?.outcome === 'refused' && answer.isNew)
+        return [{ source, size: 0, agrees: true, larger: false, reason: null }]
       if (answer?.outcome === 'contradicted') {
         // What it signed bears our own signature: that stays known when the witness is no longer configured.
         const note = await witness.readHead?.(deps.tree.origin).catch(() => undefined)

@@ -131,7 +131,9 @@ test('a copy with a changed leaf, or one that ends too early, changes nothing', 
   const noKeys = { log: await readLogKeys(database, origin), witnesses: [] }
   await expect(planRepair(database, { copies: [copy], evidence: [], keys: noKeys })).rejects.toThrow('no source shows')
   const early = await copyOf(restored)
-  await expect(planRepair(database, { copies: [early], evidence: [], keys })).rejects.toThrow('no source has leaf 3 of 7')
+  await expect(planRepair(database, { copies: [early], evidence: [], keys })).rejects.toThrow(
+    'no source has leaf 3 of 7',
+  )
   // A second copy that is right is enough.
   expect(await planRepair(database, { copies: [lying, copy], evidence: [], keys })).toMatchObject({ from: 3 })
 })

@@ -27,7 +27,12 @@ export function createOutsideWitness(
   const witness = createWitness({
     name,
     privateKey: privateKeyFromSeed(generateSigningKey(systemRng).d),
-    logs: { get: () => logKeys().flatMap((vkey) => parseNoteKey(vkey) ?? []) } as unknown as ReadonlyMap<string, []>,
+    logs: {
+      get: () => {
+        const keys = logKeys().flatMap((vkey) => parseNoteKey(vkey) ?? [])
+        return keys.length > 0 ? keys : undefined
+      },
+    },
     clock: systemClock,
     store: {
       change: async (_origin, decide) => {
