@@ -307,15 +307,15 @@ export type Operations = {
     input: { query?: { view?: 'full' | 'brief'; capability?: string } }
     answer: { protocol: string; generated_at: string; node: { did: string; address: string; base_url: string; name: string; sequence: number; statement: string; resources?: Record<string, { method: string; url: string; example: string; price_micro: string; price_usd: string; price_micro_max?: string; networks: string[] }[]> }; peers: ({ did: string; address: string; sequence: number; state?: 'alive' | 'suspect'; health?: number; latency_ms?: number | null; last_seen_at?: string | null; recommended?: boolean; price_mismatch?: boolean; resources?: Record<string, { method: string; url: string; example: string; price_micro: string; price_usd: string; price_micro_max?: string; networks: string[] }[]>; statement?: string })[]; links: { manifest: string; mesh: string; announce: string }; signature: { alg: 'EdDSA'; kid: string; value: string } }
   }
-  /** Books, payments, payouts, alarms and switches, for the operator. */
+  /** Books, payments, payouts, alarms and pauses, for the operator. */
   'operator.overview': {
     input: Record<string, never>
-    answer: { at: string; books: { balanced: boolean; accounts: { group: string; kind: string; unit: string; balance: string; accounts: number }[]; differences: number; open_clearing: ({ account: string; balance: string; payment_id: string | null; since_at: string })[] }; payments: { state: string; payments: number; amount_micro: string; oldest_at: string }[]; review_open: number; payouts: ({ id: string; network: string; payee: string; amount_micro: string; purpose: string; state: string; reason: string | null; transaction: string | null; created_at: string })[]; alarms: { alarm: string; rung: number }[]; switches: { name: string; on: boolean; reason: string; changed_by: string; changed_at: string }[]; audit: { at: string; actor: string; action: string; subject: string }[] }
+    answer: { at: string; books: { balanced: boolean; accounts: { group: string; kind: string; unit: string; balance: string; accounts: number }[]; differences: number; open_clearing: ({ account: string; balance: string; payment_id: string | null; since_at: string })[] }; payments: { state: string; payments: number; amount_micro: string; oldest_at: string }[]; review_open: number; payouts: ({ id: string; network: string; payee: string; amount_micro: string; purpose: string; state: string; reason: string | null; transaction: string | null; created_at: string })[]; alarms: { alarm: string; rung: number }[]; pauses: { name: string; paused: boolean; reason: string; changed_by: string; changed_at: string }[]; audit: { at: string; actor: string; action: string; subject: string }[] }
   }
-  /** Turn a kill switch on or off, for the operator. */
-  'operator.switch': {
-    input: { body: { name: 'paid' | 'payouts' | 'facilitator' | 'options'; on: boolean; reason: string } }
-    answer: { name: string; on: boolean; reason: string }
+  /** Pause or resume sales, payouts, settlement or options, for the operator. */
+  'operator.pause': {
+    input: { body: { name: string; paused: boolean; reason: string } }
+    answer: { name: string; paused: boolean; reason: string }
   }
   /** The process is up. */
   'ops.livez': {
@@ -593,7 +593,7 @@ export const operations = {
   'mesh.announce': { method: 'POST', path: '/x402/mesh/announce', paid: false },
   'mesh.manifest': { method: 'GET', path: '/x402/mesh', paid: false },
   'operator.overview': { method: 'GET', path: '/v1/operator/overview', paid: false },
-  'operator.switch': { method: 'POST', path: '/v1/operator/switches', paid: false },
+  'operator.pause': { method: 'POST', path: '/v1/operator/pauses', paid: false },
   'ops.livez': { method: 'GET', path: '/livez', paid: false },
   'ops.readyz': { method: 'GET', path: '/readyz', paid: false },
   'options.buy': { method: 'POST', path: '/v1/options/buy', paid: true },
