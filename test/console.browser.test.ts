@@ -135,9 +135,6 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
         await page.screenshot({ path: screenshotPath(`${name}-light`), fullPage: true })
         const seen = { name, complaints, nameless: await namelessControls(page), faint: await faintTexts(page) }
         await page.emulateMedia({ colorScheme: 'dark' })
-        // The style sheet follows with the next frames.
-        await page.waitForFunction(`matchMedia('(prefers-color-scheme: dark)').matches`)
-        await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))')
         const byNight = await faintTexts(page)
         await page.screenshot({ path: screenshotPath(`${name}-dark`) })
         await page.setViewportSize({ width: 360, height: 780 })

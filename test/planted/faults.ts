@@ -226,7 +226,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     name: 'log signed whatever others hold',
     file: 'packages/node/src/tlog/integrate.ts',
     fn: 'integrateBatch',
-    find: 'reasonNotToSign(tree, deps.origin)',
+    find: 'reasonNotToSign(tree, deps.origin, deps.confirmAfter)',
     replace: 'false',
     proof: { file: 'packages/node/src/tlog/restored-log.db.test.ts', test: 'a restored log signs nothing' },
   },
