@@ -104,4 +104,4 @@ function exitCodeLines(): string {
 
 const firstSteps = `  assay up                                                              start a demo node here
   assay buy "http://127.0.0.1:4020/v1/sandbox/echo?message=hi" --demo   buy from it with a demo wallet
-  assay doctor                                                          see whether all is well`
+  assay doctor                                                          check the installation`

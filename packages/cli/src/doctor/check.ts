@@ -1,4 +1,4 @@
-/** One finding of the doctor. `fix` says how to mend what is not well. */
+/** One finding of the doctor. `fix` says how to repair what failed. */
 export type Check = { name: string; status: 'ok' | 'warn' | 'fail' | 'skipped'; detail: string; fix?: string }
 
 export const ok = (name: string, detail: string): Check => ({ name, status: 'ok', detail })
@@ -21,6 +21,5 @@ export function checksText(checks: readonly Check[]): string {
 export function summaryText(checks: readonly Check[]): string {
   const count = (status: Check['status']) => checks.filter((check) => check.status === status).length
   const [failures, warnings] = [count('fail'), count('warn')]
-  if (failures === 0 && warnings === 0) return `all ${count('ok')} checks are well`
-  return `${count('ok')} well, ${warnings} to look at, ${failures} to mend`
+  return `${count('ok')} passed, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}, ${failures} failed`
 }

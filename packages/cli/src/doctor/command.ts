@@ -8,7 +8,7 @@ type DoctorOptions = { json?: boolean; method?: string }
 export const addDoctor: AddCommand = (program, context) => {
   program
     .command('doctor')
-    .summary('say what is wrong with an installation or an x402 endpoint, and how to mend it')
+    .summary('Check an installation or an x402 endpoint, and say how to repair it')
     .description(
       'Without a URL: looks at this installation, from the Node version to the configuration, and changes nothing.\n' +
         'With a URL: asks any x402 endpoint, ours or not, as a buyer, an indexer and a nosy stranger would, and pays nothing.\n' +
