@@ -35,18 +35,18 @@ test('a proof can fail: what is served unpaid is found', async () => {
       return ran
     },
   }
-  const found = fuzzNode({ ...proofNode, deeds: leaking }, options(100))
+  const found = fuzzNode({ ...proofNode, callCounts: leaking }, options(100))
   expect((await found).faults.join()).toContain('paid handlers were run')
 })
 
 test('two hundred copies of one payment at once: one answer, one settlement, one run of the handler', async () => {
-  const before = { ...proofNode.deeds }
+  const before = { ...proofNode.callCounts }
   const url = `${proofNode.till.node.url}${proofPath}?of=copies`
   const payload = encodePayload(await signPayment(await proofNode.till.newBuyer(), await quote(url)))
   const answers = await Promise.all(Array.from({ length: 200 }, () => send(url, payload)))
   const bodies = await Promise.all(answers.map((answer) => answer.text()))
   expect(bodies.filter((body) => body.includes(canary))).toHaveLength(1)
-  expect(proofNode.deeds).toEqual({ prepared: before.prepared + 1, settled: before.settled + 1 })
+  expect(proofNode.callCounts).toEqual({ prepared: before.prepared + 1, settled: before.settled + 1 })
 })
 
 test('amounts are split without making or losing money', async () => {

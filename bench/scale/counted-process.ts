@@ -2,10 +2,10 @@
 import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import { createLog } from '../../packages/node/src/http/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
-import { countHandlers, countSettles, type Deeds } from '../../test/support/call-counters.ts'
+import { type CallCounts, countHandlers, countSettles } from '../../test/support/call-counters.ts'
 import { answerCommands } from '../process/commands.ts'
 
-const deeds: Deeds = { prepared: 0, settled: 0 }
+const callCounts: CallCounts = { prepared: 0, settled: 0 }
 
 const config = parseConfig(process.env)
 const node = await startNode(config, {
@@ -13,9 +13,9 @@ const node = await startNode(config, {
   acceptors: 8,
   log: createLog({ level: config.logLevel, destination: process.stderr }),
   intercept: {
-    shop: (shop) => countHandlers(shop, deeds),
-    facilitator: (real) => countSettles(real, deeds),
+    shop: (shop) => countHandlers(shop, callCounts),
+    facilitator: (real) => countSettles(real, callCounts),
   },
 })
 
-answerCommands({ port: () => Number(new URL(node.address).port), deeds: () => deeds }, () => node.stop())
+answerCommands({ port: () => Number(new URL(node.address).port), callCounts: () => callCounts }, () => node.stop())

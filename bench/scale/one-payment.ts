@@ -1,7 +1,7 @@
 import { addressTopic, topics } from '../../packages/till/src/chain/usdc-abi.ts'
 import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
-import type { Deeds } from '../../test/support/call-counters.ts'
+import type { CallCounts } from '../../test/support/call-counters.ts'
 import { benchPayer, signPayment } from '../load/sign-payments.ts'
 import { type Child, startChild } from '../process/child.ts'
 import { faultsInBooks, usdcOf } from './books.ts'
@@ -47,11 +47,11 @@ async function judge(cluster: Cluster, nodes: readonly Child[], caller: Caller, 
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }),
   )
-  const deeds = await Promise.all(nodes.map((node) => node.ask<Deeds>('deeds')))
+  const callCounts = await Promise.all(nodes.map((node) => node.ask<CallCounts>('callCounts')))
   const once = {
     served: statuses.get(200) ?? 0,
-    'handler run': deeds.reduce((sum, { prepared }) => sum + prepared, 0),
-    settle: deeds.reduce((sum, { settled }) => sum + settled, 0),
+    'handler run': callCounts.reduce((sum, { prepared }) => sum + prepared, 0),
+    settle: callCounts.reduce((sum, { settled }) => sum + settled, 0),
     'charge on chain': await chargesOf(cluster, payer.address),
   }
   const spent = before - (await usdcOf(cluster.base, payer.address))

@@ -261,7 +261,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     name: 'log witness not asked again after a restore',
     file: 'packages/node/src/tlog/collect-cosignatures.ts',
     fn: 'askWitness',
-    find: 'from === newest.size && !anew',
+    find: 'from === newest.size && !again',
     replace: 'from === newest.size',
     proof: { file: 'packages/node/src/tlog/restored-log.db.test.ts', test: 'a restored log signs nothing' },
   },

@@ -34,7 +34,7 @@ const proofNode = await openProofNode({
 answerCommands(
   {
     port: () => Number(new URL(proofNode.till.node.address).port),
-    outside: () => ({ ...outside, prepared: proofNode.deeds.prepared }),
+    outside: () => ({ ...outside, prepared: proofNode.callCounts.prepared }),
     cpu: cpuMicros,
     usage: () => ({ rss: process.memoryUsage.rss() }),
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
 import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
-import { countHandlers, countSettles, type Deeds } from '../support/call-counters.ts'
+import { type CallCounts, countHandlers, countSettles } from '../support/call-counters.ts'
 import { type FixtureOptions, openTill, type TillFixture } from '../support/till-fixture.ts'
 
 /** Words that stand in paid answers of the test shop and nowhere else. */
@@ -9,7 +9,7 @@ export const canary = 'these-bytes-were-paid-for'
 
 export type ProofNode = {
   till: TillFixture
-  deeds: Deeds
+  callCounts: CallCounts
   paidRoutes: readonly RouteDeclaration[]
   /** Shops beside the node's own, for a second process. */
   shops: readonly OpenShop[]
@@ -17,16 +17,16 @@ export type ProofNode = {
 
 /** A whole node with every shop, whose paid handlers and settlements are counted. */
 export async function openProofNode(options: FixtureOptions = {}): Promise<ProofNode> {
-  const deeds: Deeds = { prepared: 0, settled: 0 }
+  const callCounts: CallCounts = { prepared: 0, settled: 0 }
   const paidRoutes: RouteDeclaration[] = []
   const intercept: Interceptors = {
     ...options.intercept,
-    shop: (shop) => countHandlers(shop, deeds, paidRoutes),
-    facilitator: (real) => countSettles(options.intercept?.facilitator?.(real) ?? real, deeds),
+    shop: (shop) => countHandlers(shop, callCounts, paidRoutes),
+    facilitator: (real) => countSettles(options.intercept?.facilitator?.(real) ?? real, callCounts),
   }
   const shops = [proofShop, ...(options.shops ?? [])]
   const till = await openTill({ ...options, shops, intercept })
-  return { till, deeds, paidRoutes, shops }
+  return { till, callCounts, paidRoutes, shops }
 }
 
 export const proofPath = '/proof/answer'

@@ -69,14 +69,14 @@ async function payFor(buyer: PrivateKeyAccount, { init }: Good, offer: PaymentRe
 type Tally = { pairs: number; statuses: Map<number, number>; bought: number }
 
 async function tryElsewhere(
-  { deeds }: ProofNode,
+  { callCounts }: ProofNode,
   others: readonly Good[],
   own: Good,
   header: string,
   tally: Tally,
   faults: Faults,
 ): Promise<void> {
-  const before = { ...deeds }
+  const before = { ...callCounts }
   for (let start = 0; start < others.length; start += 8)
     await Promise.all(
       others.slice(start, start + 8).map(async (other) => {
@@ -88,9 +88,9 @@ async function tryElsewhere(
           faults.note(`${own.name} paid, ${other.name} answered ${response.status}: ${body.slice(0, 120)}`)
       }),
     )
-  if (deeds.prepared !== before.prepared || deeds.settled !== before.settled)
+  if (callCounts.prepared !== before.prepared || callCounts.settled !== before.settled)
     faults.note(
-      `${own.name} paid: ${deeds.prepared - before.prepared} handlers, ${deeds.settled - before.settled} settlements elsewhere`,
+      `${own.name} paid: ${callCounts.prepared - before.prepared} handlers, ${callCounts.settled - before.settled} settlements elsewhere`,
     )
 }
 

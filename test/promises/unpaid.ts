@@ -20,7 +20,7 @@ export const proveNothingUnpaid: Proof = async (options) => {
 
 export async function fuzzNode(proofNode: ProofNode, { count, say }: ProofOptions) {
   const targets = await prepareTargets(proofNode)
-  const [states, deeds] = [await paymentStates(proofNode.till), { ...proofNode.deeds }]
+  const [states, callCounts] = [await paymentStates(proofNode.till), { ...proofNode.callCounts }]
   say(`${plain(count)} unpaid requests at ${targets.paths.length} paid addresses ...`)
   const seen = { answers: 0, statuses: new Map<string, number>(), paidAnswers: 0 }
   const faults = createFaults()
@@ -40,10 +40,10 @@ export async function fuzzNode(proofNode: ProofNode, { count, say }: ProofOption
     }
   }
   await Promise.all(Array.from({ length: connectionsAtOnce }, (_, worker) => work(worker)))
-  if (proofNode.deeds.prepared !== deeds.prepared)
-    faults.note(`${proofNode.deeds.prepared - deeds.prepared} paid handlers were run`)
-  if (proofNode.deeds.settled !== deeds.settled)
-    faults.note(`${proofNode.deeds.settled - deeds.settled} settlements were tried`)
+  if (proofNode.callCounts.prepared !== callCounts.prepared)
+    faults.note(`${proofNode.callCounts.prepared - callCounts.prepared} paid handlers were run`)
+  if (proofNode.callCounts.settled !== callCounts.settled)
+    faults.note(`${proofNode.callCounts.settled - callCounts.settled} settlements were tried`)
   const after = await paymentStates(proofNode.till)
   if (JSON.stringify(after) !== JSON.stringify(states)) faults.note(`payments went to ${JSON.stringify(after)}`)
   if ((seen.statuses.get('402') ?? 0) < seen.answers / 20)

@@ -2,10 +2,10 @@ import type { RouteDeclaration, Shop } from '../../packages/node/src/http/index.
 import type { Facilitator } from '../../packages/till/src/index.ts'
 
 /** What a node did behind its door: paid handlers run, settlements asked for. */
-export type Deeds = { prepared: number; settled: number }
+export type CallCounts = { prepared: number; settled: number }
 
 /** Also tells which of its routes are paid. */
-export function countHandlers(shop: Shop, deeds: Deeds, seen: RouteDeclaration[] = []): Shop {
+export function countHandlers(shop: Shop, callCounts: CallCounts, seen: RouteDeclaration[] = []): Shop {
   const routes = shop.routes.map((route): RouteDeclaration => {
     const { access } = route
     if (access.kind === 'free') return route
@@ -14,7 +14,7 @@ export function countHandlers(shop: Shop, deeds: Deeds, seen: RouteDeclaration[]
       access: {
         ...access,
         prepare: (input, call) => {
-          deeds.prepared += 1
+          callCounts.prepared += 1
           return access.prepare(input, call)
         },
       },
@@ -25,10 +25,10 @@ export function countHandlers(shop: Shop, deeds: Deeds, seen: RouteDeclaration[]
   return { ...shop, routes }
 }
 
-export const countSettles = (real: Facilitator, deeds: Deeds): Facilitator => ({
+export const countSettles = (real: Facilitator, callCounts: CallCounts): Facilitator => ({
   ...real,
   settle: (payment, signal) => {
-    deeds.settled += 1
+    callCounts.settled += 1
     return real.settle(payment, signal)
   },
 })

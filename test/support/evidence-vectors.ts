@@ -75,7 +75,7 @@ const invalid = (
 })
 
 /** A copy with one thing changed. */
-function bent<T>(file: T, change: (copy: T) => void): T {
+function withChange<T>(file: T, change: (copy: T) => void): T {
   const copy = structuredClone(file)
   change(copy)
   return copy
@@ -154,7 +154,7 @@ function brokenAnswers(plain: Evidence, paid: Evidence, whole: Evidence): Eviden
       'answer-unsigned',
       'the signature was taken out',
       ['signature'],
-      bent(plain, ({ response }) => {
+      withChange(plain, ({ response }) => {
         delete response?.headers['signature']
       }),
     ),
@@ -178,7 +178,7 @@ function brokenAnswers(plain: Evidence, paid: Evidence, whole: Evidence): Eviden
       'receipt-of-another-payer',
       'the receipt names another payer',
       ['receipt', 'payment'],
-      bent(paid, ({ payment }) => {
+      withChange(paid, ({ payment }) => {
         if (payment) payment.authorization.from = lower(operator.address)
       }),
     ),
@@ -186,7 +186,7 @@ function brokenAnswers(plain: Evidence, paid: Evidence, whole: Evidence): Eviden
       'payment-changed',
       'another amount than the payer signed',
       ['payment'],
-      bent(paid, ({ payment }) => {
+      withChange(paid, ({ payment }) => {
         if (payment) payment.authorization.value = '1'
       }),
     ),
@@ -194,7 +194,7 @@ function brokenAnswers(plain: Evidence, paid: Evidence, whole: Evidence): Eviden
       'payment-for-another-request',
       'the salt does not open the nonce',
       ['binding'],
-      bent(paid, ({ payment }) => {
+      withChange(paid, ({ payment }) => {
         if (payment) payment.binding_salt = `0x${'00'.repeat(32)}`
       }),
     ),
@@ -202,7 +202,7 @@ function brokenAnswers(plain: Evidence, paid: Evidence, whole: Evidence): Eviden
       'request-body-changed',
       'another body than was paid for',
       ['binding'],
-      bent(whole, ({ request }) => {
+      withChange(whole, ({ request }) => {
         if (request) request.body_base64 = Buffer.from('{}').toString('base64')
       }),
     ),
@@ -233,7 +233,7 @@ const shown = (file: CitationAttestation) => file as unknown as Shown
 function brokenAttestations(first: CitationAttestation, whole: Evidence): EvidenceVector[] {
   const note = String(first.log.checkpoint)
   const changed = (name: string, about: string, failed: string[], change: (file: CitationAttestation) => void) =>
-    invalid(name, about, failed, bent(first, change))
+    invalid(name, about, failed, withChange(first, change))
   return [
     changed('record-changed', 'another title than was attested', ['record', 'inclusion'], ({ record }) => {
       record['title'] = 'another'
@@ -294,7 +294,8 @@ function brokenAttestations(first: CitationAttestation, whole: Evidence): Eviden
 export function strippedVectors(first: CitationAttestation, whole: Evidence): EvidenceVector[] {
   const { url } = first as unknown as { url: string }
   const note = String(first.log.checkpoint)
-  const without = (change: (log: Record<string, unknown>) => void) => bent(first, (file) => change(shown(file).log))
+  const without = (change: (log: Record<string, unknown>) => void) =>
+    withChange(first, (file) => change(shown(file).log))
   const noWitness = without((log) => {
     log['checkpoint'] = note.replaceAll(/— witness.*\n/g, '')
     log['witnesses'] = []
@@ -434,7 +435,7 @@ async function rotated(): Promise<EvidenceVector[]> {
       'forged-rotation',
       'the rotation was not signed by the key before',
       ['keys', 'checkpoint', 'head_key'],
-      bent(newest, ({ log }) => {
+      withChange(newest, ({ log }) => {
         for (const one of log.key_statements as Published[]) {
           if (one.predecessor_signature !== null)
             one.predecessor_signature = one.predecessor_signature.replace(/^..../, 'AAAA')

@@ -29,19 +29,19 @@ export type CollectOutcome =
   | { outcome: 'refused'; reason: string; isNew?: boolean }
 
 /**
- * Shows the newest tree head to every witness. One that is away is asked again the next time. `anew` asks those too that
+ * Shows the newest tree head to every witness. One that is away is asked again the next time. `again` asks those too that
  * are known to have signed it: after a restore what is known of them may be old.
  */
 export async function collectCosignatures(
   deps: CollectDeps,
   witnesses: readonly WitnessPeer[],
-  { anew = false } = {},
+  { again = false } = {},
 ): Promise<CollectOutcome[]> {
   const newest = await newestCheckpoint(deps.database)
-  if (!newest && !anew) return []
+  if (!newest && !again) return []
   return Promise.all(
     witnesses.map(async (witness) => {
-      const answer = await (newest ? askWitness(deps, witness, newest, anew) : askEmpty(deps, witness)).catch(
+      const answer = await (newest ? askWitness(deps, witness, newest, again) : askEmpty(deps, witness)).catch(
         (error: unknown) => refused(String(error).slice(0, 200)),
       )
       deps.metrics.count('log_cosignatures', { outcome: answer.outcome })
@@ -62,16 +62,16 @@ export async function askWitness(
   deps: CollectDeps,
   witness: WitnessPeer,
   newest: StoredCheckpoint,
-  anew = false,
+  again = false,
 ): Promise<CollectOutcome> {
   const { rows } = await deps.database.query<{ size: bigint | null }>(
     'select max(size) as size from log_cosignature where witness = $1',
     [witness.key.name],
   )
   let from = Number(rows[0]?.size ?? 0)
-  if (from === newest.size && !anew) return { outcome: 'signed', size: newest.size }
+  if (from === newest.size && !again) return { outcome: 'signed', size: newest.size }
   let answer = await submit(deps, witness, from, newest)
-  // It may have signed for us before without our having kept it, or start anew: it says from where to prove.
+  // It may have signed for us before without our having kept it, or start again: it says from where to prove.
   if (answer.status === 409 && /^(?:0|[1-9][0-9]{0,15})\n$/.test(answer.body)) {
     from = Number(answer.body)
     if (from > newest.size) return larger(deps, from)

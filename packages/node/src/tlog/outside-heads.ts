@@ -20,8 +20,8 @@ export type OutsideSource = {
   name: string
   /** It sees every head soon after it was signed, so one answer of it is enough after a restore. */
   seesEveryHead: boolean
-  /** Rejects when the source could not be reached. `anew`: what was learned before a restore does not count. */
-  outsideHeads(anew: boolean): Promise<OutsideReport[]>
+  /** Rejects when the source could not be reached. `again`: what was learned before a restore does not count. */
+  outsideHeads(again: boolean): Promise<OutsideReport[]>
 }
 
 export const witnessSource = (name: string): string => `witness ${name}`
@@ -31,8 +31,8 @@ export function witnessSources(deps: CollectDeps, witnesses: readonly WitnessPee
   return witnesses.map((witness) => ({
     name: witnessSource(witness.key.name),
     seesEveryHead: witness.inside !== true,
-    outsideHeads: async (anew) => {
-      const [answer] = await collectCosignatures(deps, [witness], { anew })
+    outsideHeads: async (again) => {
+      const [answer] = await collectCosignatures(deps, [witness], { again })
       const source = witnessSource(witness.key.name)
       if (answer?.outcome === 'signed')
         return [{ source, size: answer.size, agrees: true, larger: false, reason: null }]

@@ -83,7 +83,7 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
     ...deps,
     draws: createDraws(database, clock),
     mandateOf: createMandateReader(database),
-    purses: createBalanceHints(clock),
+    hints: createBalanceHints(clock),
   }
   const port: EntitlementPort = {
     name,
@@ -124,7 +124,7 @@ function asRefusal(error: unknown): HoldOutcome {
 type Parts = CreditDeps & {
   draws: ReturnType<typeof createDraws>
   mandateOf: ReturnType<typeof createMandateReader>
-  purses: ReturnType<typeof createBalanceHints>
+  hints: ReturnType<typeof createBalanceHints>
 }
 
 async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
@@ -158,10 +158,10 @@ async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
     nonce: caller.nonce,
     notHeld: (drawn) => notHeld(parts, call, drawn, { mandate, account, key }).catch(asRefusal),
   }
-  if (parts.promises !== false && !call.route.commit && parts.purses.hasEnough(request))
+  if (parts.promises !== false && !call.route.commit && parts.hints.hasEnough(request))
     return { status: 'promised', account, callId: id, named: key !== undefined, request }
   const drawn = await parts.draws.hold(request)
-  parts.purses.saw(request, drawn)
+  parts.hints.saw(request, drawn)
   if (drawn.outcome === 'held' && drawn.network !== null)
     return {
       status: 'held',
@@ -183,7 +183,7 @@ async function chargeAfterPrepare(
   const drawn = await takeDraws(tx, parts.clock.nowMs(), requests)
   return requests.map((request, index) => {
     const one = drawn[index] as DrawOutcome
-    parts.purses.saw(request, one)
+    parts.hints.saw(request, one)
     if (one.outcome !== 'held' || one.network === null) return { status: 'not_taken', why: () => request.notHeld(one) }
     const draw = { network: one.network, amountMicro: request.amountMicro, leftMicro: one.leftMicro ?? 0n }
     return { status: 'taken', draw, posting: postingOfDraw(request, one.network) }
