@@ -53,6 +53,36 @@ describe('all commands speak alike', () => {
   })
 })
 
+/** The first sentence of what a command says about itself. */
+const purposeOf = (command: Command) => (command.summary() || command.description()).split(/\.(?:\s|$)/)[0] ?? ''
+
+function rowsOf(command: Command, path: string[] = ['assay']): string[] {
+  return command.commands.flatMap((child) => {
+    const words = [...path, child.name()]
+    if (child.commands.length > 0) return rowsOf(child as Command, words)
+    const taken = child.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`))
+    return [`| \`${[...words, ...taken].join(' ')}\` | ${purposeOf(child as Command)} |`]
+  })
+}
+
+describe('help texts', () => {
+  test('begin with a verb in the imperative and a capital letter', () => {
+    const texts = leaves.map(({ path }) => {
+      let at: Command = program
+      for (const word of path.split(' ')) at = at.commands.find((child) => child.name() === word) as Command
+      return { path, text: purposeOf(at) }
+    })
+    const wrong = texts.filter(({ text }) => !/^[A-Z][a-z]*[^s\s] /.test(text))
+    expect(wrong).toEqual([])
+  })
+
+  test('are the table of docs/command-line.md', () => {
+    const document = readFileSync(new URL('../../../docs/command-line.md', import.meta.url), 'utf8')
+    const table = document.split('\n').filter((line) => line.startsWith('| `assay '))
+    expect(table).toEqual(rowsOf(program))
+  })
+})
+
 describe('commands that documents show', () => {
   const root = new URL('../../../', import.meta.url)
   const files = [

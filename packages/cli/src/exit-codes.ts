@@ -15,7 +15,7 @@ export const exitCodeTexts: Record<ExitCode, string> = {
   1: 'failed; nothing was paid, or the text says what was',
   2: 'wrong use or configuration',
   3: 'refused by policy: too dear, terms moved, not confirmed',
-  4: 'it is not known whether the payment settled: do not pay anew, resume',
+  4: 'it is not known whether the payment settled: do not pay again, resume',
   5: 'a signature, receipt or book does not verify',
 }
 

@@ -4,9 +4,9 @@ import { exitCodes } from './exit-codes.ts'
 export const addUp: AddCommand = (program, { endWith }) => {
   program
     .command('up')
-    .summary('start a node, as `npm start` does')
+    .summary('Start a node')
     .description(
-      'Starts a node in this process: a demo node with its own database and chains, or a production node when ' +
+      'Start a node in this process: a demo node with its own database and chains, or a production node when ' +
         'ASSAY_MODE=production. It is configured by the environment (docs/configuration.md), the same as `npm start`.\n' +
         'The last line on standard output is `ready <url>`; Ctrl-C drains and stops everything.',
     )

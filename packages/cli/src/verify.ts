@@ -20,10 +20,10 @@ const collect = (value: string, earlier: string[]) => [...earlier, value]
 export const addVerify: AddCommand = (program, context) => {
   program
     .command('verify')
-    .summary('check an answer that was saved, offline')
+    .summary('Verify a saved answer offline')
     .description(
-      'Checks a file that `assay buy --save` or `assay cite --out` wrote, a report on a token (`assay report --out`), or an attestation (`assay attestation --out`): the signature over answer and request, the body digest, the key at that ' +
-        'time and whether it was revoked, the receipt, and that the payment was made for this very request.\n' +
+      'Verify a file that `assay buy --save` or `assay cite --out` wrote, a report on a token (`assay report --out`), or an attestation (`assay attestation --out`): the signature over answer and request, the body digest, the key at that ' +
+        'time and whether it was revoked, the receipt, and that the payment was made for this request.\n' +
         'It needs no network and says what it did not check.',
     )
     .argument('<file>', 'the evidence file, or - for standard input')
@@ -40,7 +40,7 @@ export const addVerify: AddCommand = (program, context) => {
       'what an attestation needs: logged, witnesses=2of3, anchor, key-valid, max-age=30d; separated by commas',
     )
     .option('--keys <file>', 'a key directory you trust, such as one kept from an earlier visit')
-    .option('--trust-key <key>', 'a key of the node that you know; later keys follow by statements', collect, [])
+    .option('--trust-key <key>', 'a known key of the node; later keys follow by statements', collect, [])
     .option('--trust-wallet <address>', 'the wallet of the operator, which names keys by statements', collect, [])
     .option(...jsonOption)
     .addHelpText(

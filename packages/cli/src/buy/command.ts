@@ -8,27 +8,27 @@ const collect = (value: string, earlier: string[]) => [...earlier, value]
 export const addBuy: AddCommand = (program, context) => {
   program
     .command('buy')
-    .summary('pay for one request and get its answer')
+    .summary('Pay for one request and print the answer')
     .description(
-      'Asks for the price, shows it, pays, checks the signature and the receipt, and prints the answer.\n' +
+      'Ask for the price, show it, pay, verify the signature and the receipt, and print the answer.\n' +
         'The payment is bound to the request, and every retry sends the same payment, so a lost answer never costs twice.\n' +
         'The answer goes to standard output, everything else to standard error.',
     )
-    .argument('[url]', 'what to buy; quote it, for & and ? mean something to the shell')
+    .argument('[url]', 'URL to buy; quote it, because the shell interprets & and ?')
     .option('-X, --method <method>', 'HTTP method (GET, or POST with --data)')
     .option('-d, --data <text>', 'request body: the text itself, @file, or @- for standard input')
     .option('-H, --header <line>', 'request header such as "Accept: text/csv"; may be repeated', collect, [])
     .option('--network <name>', `where to pay: ${Object.keys(networkNames).join(', ')}`)
-    .option('--demo', 'pay with the buyer wallet that a demo node on this machine lends')
+    .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key', undefined)
-    .option('--max-amount <usd>', 'the most this purchase may cost; required unless somebody can be asked, or --demo')
+    .option('--max-amount <usd>', 'maximum price; required without a terminal, except with --demo')
     .option('--dry-run', 'show the price and sign nothing')
-    .option('-y, --yes', 'do not ask; needs --max-amount')
-    .option('--out <file>', 'write the answer there')
-    .option('--save <file>', 'write evidence there, which `assay verify` checks offline')
-    .option('--resume <file>', 'go on with a purchase whose end was not known')
-    .option('--wait <seconds>', 'how long to wait for a settlement', '90')
+    .option('-y, --yes', 'do not ask for confirmation; needs --max-amount')
+    .option('--out <file>', 'write the answer to this file')
+    .option('--save <file>', 'write an evidence file for `assay verify`')
+    .option('--resume <file>', 'resume a purchase whose outcome was not known')
+    .option('--wait <seconds>', 'maximum time to wait for settlement', '90')
     .option('--allow-unsigned', 'also buy from sellers that do not sign their answers')
     .option(...jsonOption)
     .addHelpText('after', examples)

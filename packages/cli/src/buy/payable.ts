@@ -6,10 +6,10 @@ import { nodeOption } from '../commerce/node-url.ts'
 export const payable = (command: Command): Command =>
   command
     .option(...nodeOption)
-    .option('--demo', 'pay with the buyer wallet that a demo node on this machine lends')
+    .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key', undefined)
-    .option('--max-amount <usd>', 'the most it may cost; required unless somebody can be asked, or --demo')
+    .option('--max-amount <usd>', 'maximum price; required without a terminal, except with --demo')
     .option('--dry-run', 'show the price and sign nothing')
-    .option('-y, --yes', 'do not ask; needs --max-amount')
+    .option('-y, --yes', 'do not ask for confirmation; needs --max-amount')
     .option(...jsonOption)

@@ -19,18 +19,18 @@ export const addCitations: AddCommand = (program, context) => {
 
 const payableToFile = (command: Command): Command =>
   payable(command)
-    .option('--out <file>', 'write evidence there, for `assay verify`')
-    .option('--witness-wait <seconds>', 'how long to wait for the signatures of witnesses, with --out', '15')
+    .option('--out <file>', 'write an evidence file for `assay verify`')
+    .option('--witness-wait <seconds>', 'maximum time to wait for witnesses, with --out', '15')
 
 const addCite: AddCommand = (program, context) => {
   payableToFile(
     program
       .command('cite')
-      .summary('stamp a citation and pay its creator')
-      .description('Pays 0.005 USD: nine tenths for the creator. Prints the attestation with its proof from the log.')
-      .argument('<url>', 'the page that is cited')
-      .option('--quote <text>', 'words that must stand on the page')
-      .option('--claim <text>', 'what the citation supports; only its digest is kept')
+      .summary('Attest a citation and pay its creator')
+      .description('Pay 0.005 USD, nine tenths of it to the creator, and print the attestation with its log proof.')
+      .argument('<url>', 'URL of the cited page')
+      .option('--quote <text>', 'words that must be on the page')
+      .option('--claim <text>', 'statement that the citation supports; only its digest is stored')
       .option('--query-id <id>', 'the match that led to the page'),
   )
     .addHelpText('after', '\nExample:\n  assay cite http://glossary.test/short-squeeze --demo --out citation.json')
@@ -44,10 +44,10 @@ const addClaim: AddCommand = (program, context) => {
   payableToFile(
     program
       .command('claim')
-      .summary('anchor a statement with the pages it rests on')
-      .description('Pays 0.005 USD, shared by the sources. Only the digest of the statement is kept.')
-      .argument('<statement>', 'what is claimed')
-      .option('--source <url>', 'a page it rests on; may be repeated, the most important first', collect, []),
+      .summary('Attest a statement with the pages it is based on')
+      .description('Pay 0.005 USD, shared by the sources. Only the digest of the statement is stored.')
+      .argument('<statement>', 'statement')
+      .option('--source <url>', 'URL of a page it is based on; repeatable, most important first', collect, []),
   ).action(async (statement: string, options) => {
     if (options.source.length === 0) throw usageError('a claim rests on at least one --source')
     const { runClaim } = await import('./run-citations.ts')
@@ -58,9 +58,9 @@ const addClaim: AddCommand = (program, context) => {
 const addAttestation: AddCommand = (program, context) => {
   program
     .command('attestation')
-    .summary('an attestation as it is now, with witnesses and payout')
+    .summary('Show an attestation with its witnesses and payout')
     .argument('<id>', 'such as att_…')
-    .option('--out <file>', 'write it there, for `assay verify`')
+    .option('--out <file>', 'write it to this file, for `assay verify`')
     .option(...nodeOption)
     .option(...jsonOption)
     .action(async (id: string, options: { node: string; out?: string; json?: boolean }) => {
@@ -72,7 +72,7 @@ const addAttestation: AddCommand = (program, context) => {
 const addCreator: AddCommand = (program, context) => {
   program
     .command('creator')
-    .summary('what a creator earned, and how to claim it')
+    .summary('Show what a creator earned and how to claim it')
     .argument('<wallet>', 'its address')
     .option(...nodeOption)
     .option(...jsonOption)
@@ -85,11 +85,11 @@ const addCreator: AddCommand = (program, context) => {
 const addCreators: AddCommand = (program, context) => {
   program
     .command('creators')
-    .summary('check what creators are paid against the log')
+    .summary('Check payouts to creators against the log')
     .command('audit')
     .description(
-      'Computes the root of an epoch again from the entries of the log that it pays for, each checked with its proof. ' +
-        'Exits with 5 when they are not equal. With --rpc the contract is asked too.',
+      'Recompute the root of an epoch from the log entries it pays for, each verified with its proof. Exit code 5 when ' +
+        'they differ. With --rpc also compare with the contract.',
     )
     .argument('<epoch>', 'number of the epoch')
     .option('--network <caip2>', 'chain of the distributor', 'eip155:8453')
@@ -105,10 +105,10 @@ const addCreators: AddCommand = (program, context) => {
 }
 
 const addRoyalty: AddCommand = (program, context) => {
-  const royalty = program.command('royalty').summary('what is due on a sale, and remitting it')
+  const royalty = program.command('royalty').summary('Compute and remit royalties')
   royalty
     .command('info')
-    .description('The royalty on a price, in the unit of the price.')
+    .description('Print the royalty on a price, in the unit of the price.')
     .argument('<price>', 'a whole number')
     .option(...nodeOption)
     .option(...jsonOption)
@@ -120,9 +120,9 @@ const addRoyalty: AddCommand = (program, context) => {
   payableToFile(
     royalty
       .command('remit')
-      .description('Pays 2.5 % of a sale, linked to the attestation, remittance or payment it was made from.')
+      .description('Pay 2.5 % of a sale, linked to the attestation, remittance or payment that it is based on.')
       .argument('<parent>', 'att_…, clm_…, roy_… or pay_…')
-      .requiredOption('--sale <usd>', 'what it was sold for'),
+      .requiredOption('--sale <usd>', 'sale price'),
   ).action(async (parent: string, options) => {
     const { runRemit } = await import('./run-citations.ts')
     await runRemit(context, nodeUrl(options.node), parent, options)
@@ -132,16 +132,16 @@ const addRoyalty: AddCommand = (program, context) => {
 const addWitness: AddCommand = (program, context) => {
   program
     .command('witness')
-    .summary('watch logs and sign that they only grow')
+    .summary('Run a witness that cosigns append-only logs')
     .description(
-      'Serves POST /add-checkpoint (C2SP tlog-witness) on loopback, or on --host. It signs a tree head once it has been ' +
-        'shown a proof that the log only grew since the last one it signed. It follows rotations of the key of a log by the ' +
-        'statements in GET /v1/log. Run it on a machine that is not the log’s.',
+      'Serve POST /add-checkpoint (C2SP tlog-witness) on loopback, or on --host. A tree head is cosigned after ' +
+        'a consistency proof from the last one. Key rotations of a log are followed by the statements in GET /v1/log. Run it ' +
+        'on another machine than the log.',
     )
     .option('--name <name>', 'name of the witness, such as witness.example.org', 'witness.local')
     .option('--log <vkey>', 'key of a log to watch, as in `keys` of GET /v1/log; may be repeated', collect, [])
     .option('--trust-wallet <address>', 'operator who may name keys of these logs; may be repeated', collect, [])
-    .option('--home <folder>', 'where key and state are kept', '.assay-witness')
+    .option('--home <folder>', 'folder for key and state', '.assay-witness')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on', '4040')
     .action(

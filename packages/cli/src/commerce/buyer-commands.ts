@@ -17,12 +17,12 @@ const addSubscribe: AddCommand = (program, context) => {
   payable(
     program
       .command('subscribe')
-      .summary('buy 30 days of the feeds')
-      .description('Pays once and prints the subscription with its token. Paying again extends it.')
+      .summary('Buy a 30-day subscription to the feeds')
+      .description('Pay once and print the subscription with its token. Paying again extends it.')
       .argument('<tier>', 'standard or vip')
-      .option('--on <chain>', 'where to pay: base or polygon', 'base')
-      .option('--aff <wallet>', 'the affiliate that brought you')
-      .option('--ref <wallet>', 'who referred you; counts with your first purchase'),
+      .option('--on <chain>', 'network to pay on: base or polygon', 'base')
+      .option('--aff <wallet>', 'affiliate wallet')
+      .option('--ref <wallet>', 'referrer wallet; counts with your first purchase'),
   )
     .addHelpText(
       'after',
@@ -47,7 +47,7 @@ const addSubscribe: AddCommand = (program, context) => {
 const addLoyalty: AddCommand = (program, context) => {
   program
     .command('loyalty')
-    .summary('points, tier and referral link of a wallet')
+    .summary('Show points, tier and referral link of a wallet')
     .argument('<wallet>', 'its address')
     .option(...nodeOption)
     .option(...jsonOption)
@@ -64,7 +64,7 @@ const addLoyalty: AddCommand = (program, context) => {
 const addAffiliate: AddCommand = (program, context) => {
   program
     .command('affiliate')
-    .summary('what an affiliate earned and was paid')
+    .summary('Show what an affiliate earned and was paid')
     .argument('<wallet>', 'its address')
     .option(...nodeOption)
     .option(...jsonOption)
@@ -81,14 +81,14 @@ const addAffiliate: AddCommand = (program, context) => {
 const addRedeem: AddCommand = (program, context) => {
   program
     .command('redeem')
-    .summary('burn points for a pass')
+    .summary('Redeem points for a pass')
     .description(
       'Signs the redemption with the wallet and prints the pass, which paid routes accept in place of payment.',
     )
-    .argument('[reward]', 'which one; `assay loyalty` shows them', 'pull')
-    .option('--points <n>', 'how many, a multiple of the price of the reward')
+    .argument('[reward]', 'reward id from `assay loyalty`', 'pull')
+    .option('--points <n>', 'points to redeem, a multiple of the price of the reward')
     .option(...nodeOption)
-    .option('--demo', 'redeem with the buyer wallet that a demo node on this machine lends')
+    .option('--demo', 'redeem with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet')
     .option('--key-env <name>', 'environment variable with that key', undefined)
     .option(...jsonOption)

@@ -17,14 +17,14 @@ const limitOf = (text: string): number => {
 const addPayouts: AddCommand = (program, context) => {
   const group = program
     .command('payouts')
-    .summary('money on its way to affiliates, creators and refunded buyers')
+    .summary('List, approve and pause payouts')
     .description('Payouts of the node that the environment configures; a running node sends them.')
   group
     .command('list')
-    .description('newest first')
+    .description('List payouts, newest first')
     .option('--state <state>', 'waiting, queued, signed, parked, paid or returned')
     .option('--payee <wallet>', 'only to this wallet')
-    .option('--limit <n>', 'how many', '20')
+    .option('--limit <n>', 'maximum number', '20')
     .option(...jsonOption)
     .action((options: { state?: string; payee?: string; limit: string; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
@@ -33,7 +33,7 @@ const addPayouts: AddCommand = (program, context) => {
     )
   group
     .command('approve')
-    .description('let a payout go on that waits for approval, or whose payee was blocked')
+    .description('Approve a payout that waits for approval or whose payee was blocked')
     .argument('<payout>', 'from `assay payouts list`')
     .option(...jsonOption)
     .action((id: string, options: { json?: boolean }) =>
@@ -47,8 +47,10 @@ const addPayouts: AddCommand = (program, context) => {
   ] as const)
     group
       .command(name)
-      .description(on ? 'send nothing until resumed; what is on its way ends as the chain decides' : 'send again')
-      .requiredOption('--reason <text>', 'why; it is kept in the audit log')
+      .description(
+        on ? 'Stop sending payouts; transactions already sent are not affected' : 'Start sending payouts again',
+      )
+      .requiredOption('--reason <text>', 'reason, kept in the audit log')
       .option(...jsonOption)
       .action((options: { reason: string; json?: boolean }) =>
         withOperator(context.terminal, async (operator) =>
@@ -61,9 +63,9 @@ const addPayouts: AddCommand = (program, context) => {
 const addAcceptLoss: AddCommand = (group, context) => {
   group
     .command('accept-loss')
-    .description('book money that is missing at the custody wallet as lost, and let payouts go on')
+    .description('Book money that is missing from the custody wallet as a loss and resume payouts')
     .argument('<network>', 'such as eip155:8453')
-    .requiredOption('--reason <text>', 'why; it is kept in the audit log')
+    .requiredOption('--reason <text>', 'reason, kept in the audit log')
     .option(...jsonOption)
     .action((network: string, options: { reason: string; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
@@ -75,16 +77,16 @@ const addAcceptLoss: AddCommand = (group, context) => {
 const addRefund: AddCommand = (program, context) => {
   program
     .command('refund')
-    .summary('give a buyer its money back')
+    .summary('Refund a payment')
     .description(
-      'Once per payment, at most what was paid, to the payer on the chain where it paid. Every share of the sale is taken ' +
-        'back in proportion; a full refund also takes back what was bought, where it can be. A running node carries it out.',
+      'Once per payment, at most what was paid, to the payer on the chain where it paid. Every share of the sale is ' +
+        'reversed in proportion; a full refund also revokes what was bought, where possible. A running node executes it.',
     )
     .argument('<payment>', 'its id, from `assay ledger payments`')
-    .requiredOption('--reason <text>', 'why; it is kept in the audit log')
-    .option('--amount <usd>', 'a part of the price; all of it unless told')
-    .option('--wait <seconds>', 'how long to wait for the transfer', '30')
-    .option('-y, --yes', 'do not ask')
+    .requiredOption('--reason <text>', 'reason, kept in the audit log')
+    .option('--amount <usd>', 'amount to refund; default: all')
+    .option('--wait <seconds>', 'maximum time to wait for the transfer', '30')
+    .option('-y, --yes', 'do not ask for confirmation')
     .option(...jsonOption)
     .action((id: string, options: { reason: string; amount?: string; wait: string; yes?: boolean; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
@@ -96,11 +98,11 @@ const addRefund: AddCommand = (program, context) => {
 const addSubscriptions: AddCommand = (program, context) => {
   program
     .command('subscriptions')
-    .summary('who may use the feeds, and until when')
+    .summary('List subscriptions')
     .command('list')
-    .description('the one that ends last first')
-    .option('--all', 'also those that have ended')
-    .option('--limit <n>', 'how many', '20')
+    .description('List subscriptions, latest end first')
+    .option('--all', 'include ended ones')
+    .option('--limit <n>', 'maximum number', '20')
     .option(...jsonOption)
     .action((options: { all?: boolean; limit: string; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>

@@ -6,7 +6,7 @@ import { type CommandWords, shells, writeCompletion } from './write-completion.t
 export const addCompletion: AddCommand = (program, { terminal }) => {
   program
     .command('completion')
-    .summary('print what teaches a shell the words of this command')
+    .summary('Print a shell completion script')
     .argument('<shell>', Object.keys(shells).join(', '))
     .addHelpText('after', `\nExamples:\n${Object.values(shells).join('\n')}`)
     .action((shell: string) => {

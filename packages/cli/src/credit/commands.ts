@@ -16,7 +16,7 @@ const collect = (value: string, earlier: string[]) => [...earlier, value]
 const withWallet = (command: Command): Command =>
   command
     .option(...nodeOption)
-    .option('--demo', 'use the buyer wallet that a demo node on this machine lends')
+    .option('--demo', 'use the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet')
     .option('--key-env <name>', 'environment variable with that key', undefined)
     .option(...jsonOption)
@@ -29,12 +29,12 @@ const daysOf = (text: string): number => {
 const addCreditGroup: AddCommand = (program, context) => {
   const group = program
     .command('credit')
-    .summary('pay in once, draw on it call by call')
-    .description('Credit is paid in with one transaction; signed requests are then paid from it without any.')
+    .summary('Top up a balance and pay from it per call')
+    .description('Top up once with a transaction; signed requests are then paid from the balance without one.')
   addTopUp(group, context)
   group
     .command('balance')
-    .description('what a wallet can draw on, what is held, locked or not final, and its refunds')
+    .description('Show the credit balance: available, held, locked, not final, and refunds')
     .argument('<wallet>', 'its address')
     .option(...nodeOption)
     .option(...jsonOption)
@@ -46,33 +46,33 @@ const addCreditGroup: AddCommand = (program, context) => {
         options.json,
       ),
     )
-  withWallet(group.command('call').description('buy one answer from credit, your own or that of a mandate'))
+  withWallet(group.command('call').description('Buy one answer from your credit, or from a mandate'))
     .argument('<url>', 'address of the answer; a path is taken from --url')
-    .option('--mandate <id>', 'draw on the credit of whoever gave this mandate')
-    .requiredOption('--max-amount <usd>', 'the most the call may cost')
-    .option('--dry-run', 'show the price and draw nothing')
-    .option('-y, --yes', 'do not ask')
+    .option('--mandate <id>', 'charge the credit of this mandate’s owner')
+    .requiredOption('--max-amount <usd>', 'maximum price of the call')
+    .option('--dry-run', 'show the price and charge nothing')
+    .option('-y, --yes', 'do not ask for confirmation')
     .action(async (url: string, options) => (await import('./run-credit.ts')).runCall(context, url, options))
-  withWallet(group.command('refund').description('send credit back to the wallet, on the chain where it paid in'))
-    .option('--usd <usd>', 'a part of it; all that can leave unless told')
+  withWallet(group.command('refund').description('Send credit back to the wallet, on the chain it was paid in on'))
+    .option('--usd <usd>', 'amount; default: all that can be refunded')
     .option('--on <chain>', 'base or polygon; needed with --usd')
     .action(async (options) => (await import('./run-credit.ts')).runRefund(context, nodeUrl(options.node), options))
-  withWallet(group.command('bond').description('lock a part of the credit, so that the wallet’s word counts for more'))
-    .argument('<usd>', 'how much')
-    .requiredOption('--days <n>', 'for how long at least')
-    .option('--on <chain>', 'where the credit lies: base or polygon', 'base')
+  withWallet(group.command('bond').description('Lock credit as a bond, which raises the weight of the wallet'))
+    .argument('<usd>', 'amount')
+    .requiredOption('--days <n>', 'minimum duration')
+    .option('--on <chain>', 'chain of the credit: base or polygon', 'base')
     .action(async (usd: string, options) => {
       const days = daysOf(options.days)
       await (await import('./run-credit.ts')).runBond(context, nodeUrl(options.node), usd, { ...options, days })
     })
-  withWallet(group.command('release').description('ask for a bond back; it follows after a delay'))
+  withWallet(group.command('release').description('Release a bond after its delay'))
     .argument('<bond>', 'its id, from `assay credit bonds`')
     .action(async (bond: string, options) =>
       (await import('./run-credit.ts')).runRelease(context, nodeUrl(options.node), bond, options),
     )
   group
     .command('bonds')
-    .description('what a wallet has at stake')
+    .description('List the bonds of a wallet')
     .argument('<wallet>', 'its address')
     .option(...nodeOption)
     .option(...jsonOption)
@@ -82,34 +82,34 @@ const addCreditGroup: AddCommand = (program, context) => {
 }
 
 const addTopUp: AddCommand = (group, context) => {
-  withWallet(group.command('topup').description('pay USDC in, from 1 to 1000 USD'))
-    .argument('<usd>', 'how much')
-    .option('--on <chain>', 'where to pay: base or polygon', 'base')
-    .option('--max-amount <usd>', 'the most it may cost; the amount itself unless told')
+  withWallet(group.command('topup').description('Top up with USDC, 1 to 1000 USD'))
+    .argument('<usd>', 'amount')
+    .option('--on <chain>', 'network to pay on: base or polygon', 'base')
+    .option('--max-amount <usd>', 'maximum price; default: the amount')
     .option('--dry-run', 'show the price and sign nothing')
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask for confirmation')
     .action(async (usd: string, options) => (await import('./run-credit.ts')).runTopUp(context, usd, options))
 }
 
 const addMandateGroup: AddCommand = (program, context) => {
   const group = program
     .command('mandate')
-    .summary('let another wallet draw on your credit, within limits')
+    .summary('Let another wallet spend your credit, within limits')
     .description(
       'A mandate is signed by the owner of the credit and names who may draw, for what, how much, until when.',
     )
-  withWallet(group.command('create').description('sign a mandate and present it to the node'))
-    .requiredOption('--delegate <wallet>', 'who may draw')
+  withWallet(group.command('create').description('Sign a mandate and send it to the node'))
+    .requiredOption('--delegate <wallet>', 'wallet that may spend')
     .option(
       '--route <pattern>',
       'a route id or path, such as sandbox.echo.* or /v1/report/*; may be repeated',
       collect,
       [],
     )
-    .requiredOption('--per-call <usd>', 'the most one call may cost')
-    .requiredOption('--per-day <usd>', 'the most in one UTC day')
-    .requiredOption('--total <usd>', 'the most in all')
-    .option('--days <n>', 'how long it counts', '30')
+    .requiredOption('--per-call <usd>', 'maximum price of one call')
+    .requiredOption('--per-day <usd>', 'maximum per UTC day')
+    .requiredOption('--total <usd>', 'maximum in total')
+    .option('--days <n>', 'validity in days', '30')
     .addHelpText(
       'after',
       '\nExample:\n  assay mandate create --demo --delegate 0x… --route "sandbox.echo.*" --per-call 0.01 --per-day 0.5 --total 1',
@@ -120,10 +120,10 @@ const addMandateGroup: AddCommand = (program, context) => {
       const delegate = walletArgument(options.delegate)
       await (await import('./run-mandate.ts')).runCreate(context, nodeUrl(options.node), { ...options, days, delegate })
     })
-  withWallet(group.command('list').description('those the wallet gave or was given'))
-    .option('--all', 'also those that ended')
+  withWallet(group.command('list').description('List mandates given by or to the wallet'))
+    .option('--all', 'include ended ones')
     .action(async (options) => (await import('./run-mandate.ts')).runList(context, nodeUrl(options.node), options))
-  withWallet(group.command('revoke').description('the next draw under it is refused'))
+  withWallet(group.command('revoke').description('Revoke a mandate; the next charge is refused'))
     .argument('<mandate>', 'its id')
     .action(async (id: string, options) =>
       (await import('./run-mandate.ts')).runRevoke(context, nodeUrl(options.node), id, options),
@@ -133,16 +133,16 @@ const addMandateGroup: AddCommand = (program, context) => {
 const addBondOperator: AddCommand = (program, context) => {
   program
     .command('bond')
-    .summary('what an operator does about bonds')
+    .summary('Slash bonds (operator)')
     .command('slash')
     .description(
-      'Takes a bond, or a part of it, for an upheld ruling: once per ruling, posted and kept in the audit log.',
+      'Slash a bond, or part of it, for an upheld ruling: once per ruling, posted to the ledger and kept in the audit log.',
     )
     .argument('<bond>', 'its id')
-    .requiredOption('--ruling <reference>', 'the upheld ruling')
-    .requiredOption('--reason <text>', 'why; it is kept in the audit log')
-    .option('--usd <usd>', 'a part of it; all that is left unless told')
-    .option('-y, --yes', 'do not ask')
+    .requiredOption('--ruling <reference>', 'reference of the upheld ruling')
+    .requiredOption('--reason <text>', 'reason, kept in the audit log')
+    .option('--usd <usd>', 'amount; default: all that is left')
+    .option('-y, --yes', 'do not ask for confirmation')
     .option(...jsonOption)
     .action((id: string, options: { ruling: string; reason: string; usd?: string; yes?: boolean; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>

@@ -11,8 +11,8 @@ export const addDoctor: AddCommand = (program, context) => {
     .summary('Check an installation or an x402 endpoint, and say how to repair it')
     .description(
       'Without a URL: looks at this installation, from the Node version to the configuration, and changes nothing.\n' +
-        'With a URL: asks any x402 endpoint, ours or not, as a buyer, an indexer and a nosy stranger would, and pays nothing.\n' +
-        'Exit code 1 when something must be mended.',
+        'With a URL: asks any x402 endpoint, ours or not, as a buyer, an indexer and a scanner would, and pays nothing.\n' +
+        'Exit code 1 when a check fails.',
     )
     .argument('[url]', 'a paid route, such as https://api.example.org/v1/report/0x…, or the address of a seller')
     .option('-X, --method <method>', 'method of the paid route (GET, or POST where GET is not allowed)')

@@ -4,10 +4,10 @@ import type { CapabilitiesOptions, ResolveOptions, SearchOptions } from './run-i
 
 /** Who agents are: DIDs, ratings, and what they say they can do. */
 export const addIdentity: AddCommand = (program, context) => {
-  const did = program.command('did').summary('who stands behind a DID, and how it has paid so far')
+  const did = program.command('did').summary('Resolve DIDs of agents')
   did
     .command('resolve')
-    .description('keys, services, credit rating, capabilities and payment authorizations; signatures are checked')
+    .description('Print keys, services, credit rating, capabilities and payment authorizations; verify signatures')
     .argument('<did>', 'such as did:x402:0x…, did:pkh:eip155:8453:0x… or did:web:api.example.org')
     .option('--version-id <number>', 'the document of an earlier version')
     .option(...nodeOption)
@@ -16,15 +16,15 @@ export const addIdentity: AddCommand = (program, context) => {
       const { runResolve } = await import('./run-identity.ts')
       await runResolve(context, nodeUrl(options.node), text, options)
     })
-  const agent = program.command('agent').summary('what agents can do: declare it, find who does')
+  const agent = program.command('agent').summary('Search agents and declare capabilities')
   agent
     .command('search')
-    .description('agents by capability, best rated first')
+    .description('List agents by capability, best rated first')
     .argument('[capability]', 'such as citation.search; citation finds all that begin with it')
     .option('--service <type>', 'x402, agent_card, mcp, a2a or web')
-    .option('--score-min <number>', 'lowest credit score, 0 to 100')
+    .option('--score-min <number>', 'minimum credit score, 0 to 100')
     .option('--limit <number>', 'at most 100', '20')
-    .option('--cursor <text>', 'where the last page ended')
+    .option('--cursor <text>', 'cursor of the next page')
     .option(...nodeOption)
     .option(...jsonOption)
     .action(async (capability: string | undefined, options: SearchOptions & { node: string }) => {
@@ -33,15 +33,17 @@ export const addIdentity: AddCommand = (program, context) => {
     })
   agent
     .command('capabilities')
-    .description('what the agent of a wallet can do: show it, or declare it with --file or names, signed by the wallet')
-    .argument('[capability...]', 'names to declare; without any the present ones are shown')
-    .option('--did <did>', 'whose; the wallet’s own unless told')
-    .option('--name <text>', 'what the agent is called')
+    .description(
+      'Show the capabilities of a wallet’s agent, or declare them with --file or names, signed by the wallet',
+    )
+    .argument('[capability...]', 'names to declare; without names the present ones are shown')
+    .option('--did <did>', 'DID; default: that of the wallet')
+    .option('--name <text>', 'name of the agent')
     .option('--file <path>', 'JSON with name, description, capabilities, services and erc8004')
     .option('--revoke', 'revoke everything that was declared')
     .option('--demo', 'use the demo wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet')
-    .option('--key-env <name>', 'environment variable with that key; ASSAY_KEY unless told')
+    .option('--key-env <name>', 'environment variable with that key; default: ASSAY_KEY')
     .option(...nodeOption)
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay agent capabilities citation.search --name "My agent" --demo')

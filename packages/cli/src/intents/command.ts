@@ -4,24 +4,24 @@ import type { StreamOptions } from './run-stream.ts'
 export const addStream: AddCommand = (program, context) => {
   program
     .command('stream')
-    .summary('watch what agents search for')
+    .summary('Follow what agents search for')
     .description(
-      'Follows the intent stream of a node: demand by topic, as it is published. Opened with the token of a subscription,\n' +
+      'Follow the intent stream of a node: demand by topic, as it is published. Opened with the token of a subscription,\n' +
         'or bought for 30 days when --max-amount allows its price. --sample shows a free hour of yesterday.',
     )
     .option('--url <origin>', 'the node', 'http://127.0.0.1:4020')
     .option('--cluster <list>', 'only these topics, ids separated by commas')
-    .option('--clusters', 'list the topics and their ids, and end')
+    .option('--clusters', 'list the topics and their ids, and exit')
     .option('--sample', 'one hour, a day old, free')
-    .option('--token <token>', 'of the subscription; ASSAY_STREAM_TOKEN says the same')
-    .option('--after <id>', 'go on after this event')
-    .option('--buckets <count>', 'end after so many buckets of time')
-    .option('--demo', 'pay with the buyer wallet that a demo node on this machine lends')
+    .option('--token <token>', 'subscription token; default: ASSAY_STREAM_TOKEN')
+    .option('--after <id>', 'resume after this event')
+    .option('--buckets <count>', 'exit after this number of time buckets')
+    .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key')
-    .option('--max-amount <usd>', 'the most that 30 days may cost; without it nothing is bought')
+    .option('--max-amount <usd>', 'maximum price of 30 days; without it nothing is bought')
     .option('--dry-run', 'show the price and sign nothing')
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask for confirmation')
     .option('--json', 'print every signed event as one line of JSON')
     .addHelpText('after', examples)
     .action(async (options: StreamOptions) => {

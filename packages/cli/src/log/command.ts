@@ -6,20 +6,20 @@ const collect = (value: string, earlier: string[]) => [...earlier, value]
 /** Commands about transparency logs share one group. */
 export const logGroup = (program: Command): Command =>
   program.commands.find((command) => command.name() === 'log') ??
-  program.command('log').summary('Watch, check and repair transparency logs')
+  program.command('log').summary('Operate, check and repair transparency logs')
 
 export const addLogMonitor: AddCommand = (program, context) => {
   logGroup(program)
     .command('monitor')
-    .summary('check that a log only grows and shows everybody the same tree')
+    .summary('Check that a log is append-only and shows everybody the same tree')
     .description(
-      'Follows Assay logs and any other C2SP tlog-tiles log: verifies the signature of each tree head, that it continues ' +
-        'the last one, and that the tiles hash to it; compares with what witnesses, mirrors and the chain hold; looks ' +
-        'for the leaves that receipts promise. A log that shows two histories leaves a file that proves it.',
+      'Follow Assay logs and any other C2SP tlog-tiles log: verify the signature of each tree head, its consistency with ' +
+        'the last one, and that the tiles hash to it; compare with witnesses, mirrors and the chain; look for ' +
+        'the leaves that receipts promise. A log that shows two histories leaves a file that proves it.',
     )
     .argument(
       '<url...>',
-      'prefix of a log, such as https://api.example.org/v1/log; the bare address of a node stands for its log',
+      'prefix of a log, such as https://api.example.org/v1/log; the address of a node means its log',
     )
     .option(
       '--key <vkey>',
@@ -38,13 +38,13 @@ export const addLogMonitor: AddCommand = (program, context) => {
     .option('--compare <url>', 'mirror or monitor of the same log to compare with; may be repeated', collect, [])
     .option('--rpc <url>', 'JSON-RPC endpoint of Base: compare with the heads that were anchored on chain')
     .option('--receipts <folder>', 'receipts, evidence files and attestations whose leaves must be in the log')
-    .option('--grace <seconds>', 'how old a receipt may be before its leaf must be there', '60')
-    .option('--still <seconds>', 'warn when the log has not grown for so long', '86400')
-    .option('--state <folder>', 'where to keep what was seen', '.assay-monitor')
-    .option('--mirror <folder>', 'keep tiles and entries there, and serve them with --serve')
+    .option('--grace <seconds>', 'maximum age of a receipt whose leaf is not in the log yet', '60')
+    .option('--still <seconds>', 'warn when the log has not grown for this time', '86400')
+    .option('--state <folder>', 'folder for the state', '.assay-monitor')
+    .option('--mirror <folder>', 'keep tiles and entries in this folder, and serve them with --serve')
     .option('--serve <host:port>', 'serve a status page at /, JSON at /status.json, and the mirror at C2SP paths')
     .option('--interval <seconds>', 'pause between two checks', '10')
-    .option('--once', 'check once and end: 0 no problem, 1 a warning, 5 an alarm')
+    .option('--once', 'check once and exit: 0 no problem, 1 a warning, 5 an alarm')
     .option(...jsonOption)
     .addHelpText(
       'after',

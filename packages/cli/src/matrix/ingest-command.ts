@@ -11,15 +11,19 @@ const readTime = (text: string): string => {
 export const addIngest: AddCommand = (program, context) => {
   program
     .command('ingest')
-    .summary('bring official market data files into the node')
+    .summary('Import official market data files')
     .description(
-      'Checks each file strictly and stores its rows, point in time. A file that fails a check is kept aside with the\n' +
+      'Validate each file strictly and store its rows, point in time. A file that fails validation is set aside with the\n' +
         'reason and changes nothing. The format is recognised by name and content; .gz is unpacked.',
     )
     .argument('[files...]', 'files, or URLs of the publishers')
-    .option('--watch', 'fetch by the schedules of the publishers until interrupted')
+    .option('--watch', 'fetch on the publishers’ schedules until interrupted')
     .option('--source <id...>', 'with --watch: only these sources; with files: their format')
-    .option('--available-at <time>', 'when these files became public, if not by their stamp or schedule', readTime)
+    .option(
+      '--available-at <time>',
+      'publication time of these files, if it differs from their timestamp or schedule',
+      readTime,
+    )
     .option('--list', 'show all sources, their addresses, schedules and licences')
     .option(...jsonOption)
     .addHelpText('after', examples)

@@ -4,9 +4,9 @@ import type { MatrixOptions } from './run-matrix.ts'
 export const addMatrix: AddCommand = (program, context) => {
   program
     .command('matrix')
-    .summary('show a market data feed as a table')
+    .summary('Show a market data feed as a table')
     .description(
-      'Shows a feed of a node: ranked, dated, with its sources. The delayed tier is free and needs no wallet;\n' +
+      'Show a feed of a node: ranked, dated, with its sources. The delayed tier is free and needs no wallet;\n' +
         '--live and --vip pay for one pull. Without a feed, lists all of them.',
     )
     .argument(
@@ -14,20 +14,20 @@ export const addMatrix: AddCommand = (program, context) => {
       'squeeze, equities, etf, short-volume, short-interest, ftd, threshold, borrow, halts, institutional',
     )
     .option('--url <origin>', 'the node', 'http://127.0.0.1:4020')
-    .option('-n, --limit <rows>', 'how many rows', '20')
+    .option('-n, --limit <rows>', 'number of rows', '20')
     .option('--symbol <list>', 'only these symbols, separated by commas')
     .option('--min-score <number>', 'only rows whose ranking value is at least this')
     .option('--live', 'pay for the newest snapshot')
     .option('--vip', 'pay for the newest snapshot with its factors')
     .option('--as-of <time>', 'with --vip: what was known then')
     .option('--history <days>', 'with --vip and one --symbol: its last trading days, 60 at most')
-    .option('--quality', 'how well the feed told what followed')
-    .option('--demo', 'pay with the buyer wallet that a demo node on this machine lends')
+    .option('--quality', 'show how well the feed predicted what followed')
+    .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key')
-    .option('--max-amount <usd>', 'the most one pull may cost', '0.30')
+    .option('--max-amount <usd>', 'maximum price of one pull', '0.30')
     .option('--dry-run', 'show the price and sign nothing')
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask for confirmation')
     .option(...jsonOption)
     .addHelpText('after', examples)
     .action(async (feed: string | undefined, options: MatrixOptions) => {

@@ -4,17 +4,17 @@ import type { McpOptions } from './run-mcp.ts'
 export const addMcp: AddCommand = (program, context) => {
   program
     .command('mcp')
-    .summary('lend the tools of a node to a model, over standard input and output')
+    .summary('Serve MCP over standard input and output')
     .description(
       'A Model Context Protocol server for programs that start their servers themselves. Free tools work at once; with a\n' +
         'wallet paid ones are bought too, each checked against its signature, never for more than the two maximums.',
     )
     .option('--url <origin>', 'the node', 'http://127.0.0.1:4020')
-    .option('--demo', 'pay with the buyer wallet that a demo node on this machine lends')
+    .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key')
-    .option('--max-amount <usd>', 'the most one call may cost', '0.05')
-    .option('--max-total <usd>', 'the most all calls together may cost', '1')
+    .option('--max-amount <usd>', 'maximum price of one call', '0.05')
+    .option('--max-total <usd>', 'maximum total of all calls', '1')
     .addHelpText('after', example)
     .action(async (options: McpOptions) => {
       const { runMcp } = await import('./run-mcp.ts')

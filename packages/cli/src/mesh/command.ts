@@ -5,15 +5,15 @@ import type { FindOptions, PeersOptions } from './run-mesh.ts'
 export const addMesh: AddCommand = (program, context) => {
   const group = program
     .command('mesh')
-    .summary('nodes that find each other')
+    .summary('Join a mesh, list peers, find offers')
     .description(
       'Join the node that the environment configures to a mesh, see whom it knows, and find who offers what.',
     )
   group
     .command('join')
-    .description('let this node join the mesh through another node; it is kept, beside MESH_PEERS')
+    .description('Join the mesh through another node; stored in addition to MESH_PEERS')
     .argument('<url>', 'API address of a node, such as https://api.example.org')
-    .option('--wait <seconds>', 'how long to wait until the other node is seen', '20')
+    .option('--wait <seconds>', 'maximum time to wait for the other node', '20')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay mesh join http://127.0.0.1:4021')
     .action(async (url: string, options: { wait: string; json?: boolean }) => {
@@ -22,7 +22,7 @@ export const addMesh: AddCommand = (program, context) => {
     })
   group
     .command('peers')
-    .description('the peers of a node, with state, health, latency and what they offer; the signature is checked')
+    .description('List the peers of a node with state, health, latency and offers; verify the signature')
     .option('--url <origin>', 'API address of the node', 'http://127.0.0.1:4020')
     .option(...jsonOption)
     .action(async (options: PeersOptions) => {
@@ -31,10 +31,10 @@ export const addMesh: AddCommand = (program, context) => {
     })
   group
     .command('find')
-    .description('who offers a capability, cheapest first; signatures and prices are checked, nothing is paid')
+    .description('Find nodes that offer a capability, cheapest first; verify signatures and prices, pay nothing')
     .argument('<capability>', 'such as token.control.report')
     .option('--url <origin>', 'API address of a node to start from', 'http://127.0.0.1:4020')
-    .option('--max-price <usd>', 'leave out what costs more')
+    .option('--max-price <usd>', 'maximum price')
     .option(...jsonOption)
     .action(async (capability: string, options: FindOptions) => {
       const { findNodes } = await import('./run-mesh.ts')

@@ -7,13 +7,13 @@ import { withOperator } from './connect.ts'
 export const addBackup: AddCommand = (program, { terminal }) => {
   program
     .command('backup')
-    .summary('copy the database of a running node')
+    .summary('Back up the database of a running node')
     .description(
       'A physical copy of the whole database server with the log that makes it consistent, while the node goes on ' +
         'selling. Unpack base.tar into an empty data folder of a PostgreSQL of the same major version and start it. A dump ' +
-        'would not do: it numbers transactions anew, and the seals of the books name them.',
+        'is not enough: it assigns new transaction ids, and the seals of the ledger name the old ones.',
     )
-    .argument('<folder>', 'where to put it; made if it is missing')
+    .argument('<folder>', 'destination; created if missing')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay backup /backups/2026-01-31')
     .action((folder: string, { json }: { json?: boolean }) =>

@@ -5,14 +5,14 @@ import { withOperator } from './connect.ts'
 export const addKeys: AddCommand = (program, context) => {
   const group = program
     .command('keys')
-    .summary('the keys a node signs its answers with')
+    .summary('List, rotate and revoke signing keys')
     .description(
       'Keys of the node that the environment configures; it may be running. Changes are vouched for by the operator ' +
         'wallet (OPERATOR_KEY; in demo mode the demo operator).',
     )
   group
     .command('list')
-    .description('every key ever published, newest first')
+    .description('List every key ever published, newest first')
     .option(...jsonOption)
     .action(({ json }: { json?: boolean }) =>
       withOperator(context.terminal, async (operator) => {
@@ -29,14 +29,14 @@ const addRotate: AddCommand = (group, context) => {
   group
     .command('rotate')
     .description(
-      'publish a new key now and use it after the overlap; the old key and the operator wallet vouch for it, so that ' +
-        'clients that pinned the old key follow',
+      'Publish a new key now and use it after the overlap. The old key and the operator wallet vouch for it, so that ' +
+        'clients that pinned the old key follow.',
     )
-    .option('--overlap <minutes>', 'how long the new key is published before it is used', '10')
+    .option('--overlap <minutes>', 'time between publishing the new key and using it', '10')
     .option('--node <url>', 'base address of the node (BASE_URL, or the address on this machine)')
-    .option('--allow-new-wallet', 'let another wallet vouch than before')
-    .option('--dry-run', 'say what would be done')
-    .option('-y, --yes', 'do not ask')
+    .option('--allow-new-wallet', 'allow a different wallet to vouch')
+    .option('--dry-run', 'show what would be done')
+    .option('-y, --yes', 'do not ask for confirmation')
     .option(...jsonOption)
     .action((options: ChangeOptions & { overlap: string }) =>
       withOperator(context.terminal, async (operator) => {
@@ -50,15 +50,15 @@ const addRevoke: AddCommand = (group, context) => {
   group
     .command('revoke')
     .description(
-      'take a lost or stolen key back as of a time; if no other key can sign, a new one is in use at once, vouched for ' +
-        'by the wallet alone',
+      'Revoke a lost or stolen key as of a time. If no other key can sign, a new one is used immediately, vouched for ' +
+        'by the wallet alone.',
     )
     .argument('<key-id>', 'from `assay keys list`')
     .option('--at <time>', 'when the key was lost, RFC 3339; signatures made later do not count (now, if absent)')
     .option('--node <url>', 'base address of the node (BASE_URL, or the address on this machine)')
-    .option('--allow-new-wallet', 'let another wallet vouch than before')
-    .option('--dry-run', 'say what would be done')
-    .option('-y, --yes', 'do not ask')
+    .option('--allow-new-wallet', 'allow a different wallet to vouch')
+    .option('--dry-run', 'show what would be done')
+    .option('-y, --yes', 'do not ask for confirmation')
     .option(...jsonOption)
     .action((keyId: string, options: ChangeOptions & { at?: string }) =>
       withOperator(context.terminal, async (operator) => {
@@ -81,9 +81,9 @@ export function withKeyIdLast(args: readonly string[]): readonly string[] {
 const addRevokeTokens: AddCommand = (group, context) => {
   group
     .command('revoke-tokens')
-    .description('revoke all bearer tokens of subscriptions and passes, at once and in all processes')
-    .option('--dry-run', 'say what would be done')
-    .option('-y, --yes', 'do not ask')
+    .description('Revoke all bearer tokens of subscriptions and passes, immediately and in all processes')
+    .option('--dry-run', 'show what would be done')
+    .option('-y, --yes', 'do not ask for confirmation')
     .option(...jsonOption)
     .action((options: ChangeOptions) =>
       withOperator(context.terminal, async (operator) => {

@@ -6,9 +6,9 @@ import { paymentStates } from './payment-states.ts'
 export const addLedger: AddCommand = (program, context) => {
   const group = program
     .command('ledger')
-    .summary('the books of a node')
+    .summary('Read and verify the ledger of a node')
     .description(
-      'Reads the books of the node that the environment configures; it may be running. Amounts of USDC are shown in ' +
+      'Read the ledger of the node that the environment configures; it may be running. Amounts of USDC are shown in ' +
         'dollars, gas in gwei; in JSON they are whole micro-USDC or gwei. A debit is positive, a credit negative: what ' +
         'is owned and spent is positive, what is owed and earned is negative.',
     )
@@ -23,7 +23,7 @@ export const addLedger: AddCommand = (program, context) => {
 const addBalances: AddCommand = (group, context) => {
   group
     .command('balances')
-    .description('balance of every account, or of those whose name begins with a text')
+    .description('Print the balance of every account, or of those with a name prefix')
     .argument('[prefix]', 'such as revenue: or credit:0x…')
     .option(...jsonOption)
     .action((prefix: string | undefined, options: { json?: boolean }) =>
@@ -37,7 +37,7 @@ const addTrial: AddCommand = (group, context) => {
   group
     .command('trial')
     .alias('trial-balance')
-    .description('trial balance: all accounts, and that each unit sums to zero')
+    .description('Print the trial balance and check that each unit sums to zero')
     .option('--at <time>', 'as of a past time, RFC 3339')
     .option(...jsonOption)
     .action((options: { at?: string; json?: boolean }) =>
@@ -50,9 +50,9 @@ const addTrial: AddCommand = (group, context) => {
 const addEntries: AddCommand = (group, context) => {
   group
     .command('entries')
-    .description('entries of one account, newest first')
+    .description('Print the entries of an account, newest first')
     .argument('<account>', 'a name from `assay ledger balances`')
-    .option('--limit <n>', 'how many', '20')
+    .option('--limit <n>', 'maximum number', '20')
     .option('--before <cursor>', 'the page after the one that ended with this cursor')
     .option(...jsonOption)
     .action((account: string, options: { limit: string; before?: string; json?: boolean }) =>
@@ -70,8 +70,8 @@ const addVerifyBooks: AddCommand = (group, context) => {
   group
     .command('verify')
     .description(
-      'recompute the seals over the books and the audit log, compare kept balances with the entries, and show what ' +
-        'clearing accounts still hold; exit code 5 when something does not fit',
+      'Recompute the seals of ledger and audit log and compare stored balances with the entries. Shows what clearing ' +
+        'accounts still hold; exit code 5 on a mismatch.',
     )
     .option(...jsonOption)
     .action((options: { json?: boolean }) =>
@@ -84,10 +84,10 @@ const addVerifyBooks: AddCommand = (group, context) => {
 const addPayments: AddCommand = (group, context) => {
   group
     .command('payments')
-    .description('how many payments are in which state, and the newest ones')
+    .description('Count payments by state and list the newest')
     .option('--state <state>', `only one of ${paymentStates.join(', ')}`)
     .option('--payer <address>', 'only of this wallet')
-    .option('--limit <n>', 'how many', '20')
+    .option('--limit <n>', 'maximum number', '20')
     .option(...jsonOption)
     .action((options: { state?: string; payer?: string; limit: string; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
@@ -102,8 +102,8 @@ const addPayments: AddCommand = (group, context) => {
 const addReview: AddCommand = (group, context) => {
   group
     .command('review')
-    .description('transfers to our addresses that no payment explains, waiting for a person')
-    .option('--limit <n>', 'how many', '20')
+    .description('List transfers to our addresses that no payment explains')
+    .option('--limit <n>', 'maximum number', '20')
     .option(...jsonOption)
     .action((options: { limit: string; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>

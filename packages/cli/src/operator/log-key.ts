@@ -8,18 +8,18 @@ const weekMinutes = '10080'
 export const addLogKey: AddCommand = (program, context) => {
   const group =
     program.commands.find((command) => command.name() === 'log') ??
-    program.command('log').summary('the transparency log of a node')
+    program.command('log').summary('Operate, check and repair transparency logs')
   group
     .command('rotate-key')
     .description(
-      'give the log a new key, in use at once; the old one signs beside it during the overlap, and vouches for it with ' +
-        'the operator wallet (OPERATOR_KEY; in demo mode the demo operator). A stolen one is taken back with `assay keys revoke`.',
+      'Rotate the log key, effective immediately. The old one signs beside it during the overlap, and vouches for it with ' +
+        'the operator wallet (OPERATOR_KEY; in demo mode the demo operator). Revoke a stolen one with `assay keys revoke`.',
     )
-    .option('--overlap <minutes>', 'how long the old key signs beside the new one', weekMinutes)
+    .option('--overlap <minutes>', 'time for which the old key signs beside the new one', weekMinutes)
     .option('--node <url>', 'base address of the node (BASE_URL, or the address on this machine)')
-    .option('--allow-new-wallet', 'let another wallet vouch than before')
-    .option('--dry-run', 'say what would be done')
-    .option('-y, --yes', 'do not ask')
+    .option('--allow-new-wallet', 'allow a different wallet to vouch')
+    .option('--dry-run', 'show what would be done')
+    .option('-y, --yes', 'do not ask for confirmation')
     .option(...jsonOption)
     .action((options: ChangeOptions & { overlap: string }) =>
       withOperator(context.terminal, async (operator) => {

@@ -4,7 +4,7 @@ import { logGroup } from '../log/command.ts'
 import { withOperator } from './connect.ts'
 
 const collect = (value: string, earlier: string[]) => [...earlier, value]
-const reasonOption = ['--reason <text>', 'why; it is kept in the audit log'] as const
+const reasonOption = ['--reason <text>', 'reason, kept in the audit log'] as const
 
 export type RepairOptions = {
   from: string[]
@@ -18,7 +18,7 @@ export const addLog: AddCommand = (program, context) => {
   const group = logGroup(program)
   group
     .command('status')
-    .description('show whether the log signs, and which heads of it others hold')
+    .description('Show whether the log signs, and the heads that others hold')
     .option(...jsonOption)
     .action(({ json }: { json?: boolean }) =>
       withOperator(context.terminal, async (operator) => {
@@ -29,9 +29,9 @@ export const addLog: AddCommand = (program, context) => {
   group
     .command('repair')
     .description(
-      'Bring back leaves that a restored database lacks, from copies of the log. Every leaf is checked against a head that ' +
+      'Restore leaves that a restored database lacks, from copies of the log. Every leaf is checked against a head that ' +
         'this log or one of its witnesses signed before anything is written. Entries written since the restore get new ' +
-        'places behind them. The node may run; it goes on by itself once its witnesses agree.',
+        'places behind them. The node may run; it continues by itself once its witnesses agree.',
     )
     .option(
       '--from <url or folder>',
@@ -40,7 +40,7 @@ export const addLog: AddCommand = (program, context) => {
       [],
     )
     .option('--evidence <file or folder>', 'attestations that buyers kept; may be repeated', collect, [])
-    .option('--new-origin <name>', 'give the log up and begin another under this name; its first entry says so')
+    .option('--new-origin <name>', 'abandon this log and start another under this name; its first entry says so')
     .requiredOption(...reasonOption)
     .option(...jsonOption)
     .addHelpText(
@@ -61,9 +61,7 @@ export const addLog: AddCommand = (program, context) => {
     })
   group
     .command('resume')
-    .description(
-      'after a restore, sign again although nobody who has seen the log can be asked; a known fork stays stopped',
-    )
+    .description('Sign again after a restore although no witness or peer can be asked; a known fork stays stopped')
     .requiredOption(...reasonOption)
     .option(...jsonOption)
     .action((options: { reason: string; json?: boolean }) =>

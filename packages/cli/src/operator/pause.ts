@@ -28,7 +28,7 @@ export const addPause: AddCommand = (program, context) => {
           'in the audit log with its reason.',
       )
       .argument('<name>', `One of ${Object.keys(meanings).join(', ')}`)
-      .requiredOption('--reason <text>', 'why; it is kept in the audit log')
+      .requiredOption('--reason <text>', 'reason, kept in the audit log')
       .option(...jsonOption)
       .addHelpText('after', `\nExample:\n  assay ${action} sales --reason "moving the database"`)
       .action((name: string, options: { reason: string; json?: boolean }) =>

@@ -3,18 +3,18 @@ import { printResult } from '../output.ts'
 import { type Operator, withOperator } from './connect.ts'
 
 export const addPayees: AddCommand = (program, context) => {
-  const group = program.command('payees').summary('show and change the addresses that the node is paid at')
+  const group = program.command('payees').summary('Show and change the receiving addresses')
   group
     .command('list')
-    .description('list every address of the node, earlier ones included')
+    .description('List every receiving address, including earlier ones')
     .option(...jsonOption)
     .action(({ json }: { json?: boolean }) =>
       withOperator(context.terminal, (operator) => list(context, operator, json)),
     )
   group
     .command('change')
-    .description('accept PAY_TO and CUSTODY of this environment as the new addresses')
-    .requiredOption('--reason <text>', 'why; it is kept in the audit log')
+    .description('Accept PAY_TO and CUSTODY of this environment as the new addresses')
+    .requiredOption('--reason <text>', 'reason, kept in the audit log')
     .option(...jsonOption)
     .addHelpText(
       'after',

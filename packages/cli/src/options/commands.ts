@@ -7,23 +7,23 @@ type Reading = { node: string; json?: boolean }
 
 /** Options on topic clusters: look, buy, write, and settle them anew. */
 export const addOptions: AddCommand = (program, context) => {
-  const options = program.command('options').summary('options on topic clusters')
+  const options = program.command('options').summary('Trade options on topic clusters')
   addReads(options, context)
   addTrades(options, context)
 }
 
 const addReads: AddCommand = (options, context) => {
   const reading = (command: Command) => command.option(...nodeOption).option(...jsonOption)
-  reading(options.command('clusters').description('Topic clusters with their demand index.')).action(
+  reading(options.command('clusters').description('List topic clusters with their demand index.')).action(
     async (given: Reading) => (await import('./run-options.ts')).showClusters(context, nodeUrl(given.node), given.json),
   )
   reading(
     options
       .command('series')
-      .description('Series that are listed; with a symbol, one of them with greeks, book and history.')
+      .description('List series, or show one with greeks, order book and history.')
       .argument('[symbol]', 'such as TC-52-20261204-100-C')
       .option('--cluster <id>', 'only on this cluster')
-      .option('--all', 'also those that nobody offers at the moment'),
+      .option('--all', 'include series without an offer'),
   ).action(async (symbol: string | undefined, given: Reading & { cluster?: string; all?: boolean }) => {
     const { showOneSeries, showSeries } = await import('./run-options.ts')
     if (symbol !== undefined) await showOneSeries(context, nodeUrl(given.node), symbol, given.json)
@@ -32,28 +32,28 @@ const addReads: AddCommand = (options, context) => {
   reading(
     options
       .command('quote')
-      .description('A signed quote, valid for 60 seconds.')
+      .description('Request a signed quote, valid for 60 seconds.')
       .argument('<symbol>', 'which series')
-      .option('-q, --quantity <n>', 'how many contracts', '1'),
+      .option('-q, --quantity <n>', 'number of contracts', '1'),
   ).action(async (symbol: string, given: Reading & { quantity: string }) =>
     (await import('./run-options.ts')).showQuote(context, nodeUrl(given.node), symbol, given),
   )
   reading(
     options
       .command('positions')
-      .description('What a wallet holds, offers and is owed.')
+      .description('Show what a wallet holds, offers and is owed.')
       .argument('<wallet>', 'its address'),
   ).action(async (wallet: string, given: Reading) =>
     (await import('./run-options.ts')).showPositions(context, nodeUrl(given.node), walletArgument(wallet), given.json),
   )
-  reading(options.command('settlements').description('Series that were settled or voided, newest first.')).action(
+  reading(options.command('settlements').description('List settled and voided series, newest first.')).action(
     async (given: Reading) =>
       (await import('./run-options.ts')).showSettlements(context, nodeUrl(given.node), given.json),
   )
   reading(
     options
       .command('replay')
-      .description('Settles a series anew from public data and compares; exit code 5 when it differs.')
+      .description('Recompute a settlement from public data and compare; exit code 5 when it differs.')
       .argument('<symbol>', 'a settled series'),
   ).action(async (symbol: string, given: Reading) =>
     (await import('./run-options.ts')).runReplay(context, nodeUrl(given.node), symbol, given.json),
@@ -64,10 +64,10 @@ const addTrades: AddCommand = (options, context) => {
   payable(
     options
       .command('buy')
-      .description('Pays the premium, 50 to 120 USD a contract, up front; it is not refundable.')
+      .description('Pay the premium up front, 50 to 120 USD a contract; not refundable.')
       .argument('<symbol>', 'which series')
-      .option('-q, --quantity <n>', 'how many contracts', '1')
-      .option('--quote-id <id>', 'a quote that still stands'),
+      .option('-q, --quantity <n>', 'number of contracts', '1')
+      .option('--quote-id <id>', 'id of a valid quote'),
   )
     .addHelpText('after', '\nExample:\n  assay options series\n  assay options buy TC-52-20261204-100-C --demo')
     .action(async (symbol: string, given) =>
@@ -76,20 +76,20 @@ const addTrades: AddCommand = (options, context) => {
   payable(
     options
       .command('write')
-      .description('Posts the full collateral, less the premium asked, and offers the contracts.')
+      .description('Post the full collateral, less the premium asked, and offer the contracts.')
       .argument('<symbol>', 'which series')
       .argument('<premium>', 'USD asked for a contract, 50 to 120')
-      .option('-q, --quantity <n>', 'how many contracts', '1'),
+      .option('-q, --quantity <n>', 'number of contracts', '1'),
   ).action(async (symbol: string, premium: string, given) =>
     (await import('./run-options.ts')).runWriteOption(context, nodeUrl(given.node), symbol, premium, given),
   )
   options
     .command('withdraw')
-    .description('Takes back the collateral of contracts that nobody bought.')
+    .description('Withdraw the collateral of contracts that were not bought.')
     .argument('<offer>', 'such as ofr_…')
-    .option('-q, --quantity <n>', 'how many contracts; all that are free unless told')
+    .option('-q, --quantity <n>', 'number of contracts; default: all that are not sold')
     .option(...nodeOption)
-    .option('--demo', 'sign with the buyer wallet that a demo node on this machine lends')
+    .option('--demo', 'sign with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that wrote them')
     .option('--key-env <name>', 'environment variable with that key', undefined)
     .option(...jsonOption)

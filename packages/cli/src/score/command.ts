@@ -11,12 +11,12 @@ const fileOf = (path: string) =>
 
 /** The operator's side of CiteScore: what it is compared with, and what it may rest on. */
 export const addScore: AddCommand = (program, { terminal }) => {
-  const score = program.command('score').summary('evaluate CiteScore, load rank lists and trusted agents')
+  const score = program.command('score').summary('Evaluate CiteScore, load rank lists and trusted agents')
   score
     .command('evaluate')
-    .description('Spearman and AUC of the scores of this node against ratings they never read.')
+    .description('Compare the scores of this node with independent ratings (Spearman, AUC).')
     .requiredOption('--labels <file>', 'CSV with domain,rating; a higher rating is better')
-    .option('--good-from <rating>', 'ratings from here on count as good; the median unless told')
+    .option('--good-from <rating>', 'ratings from this value count as good; default: the median')
     .option(...jsonOption)
     .action(async (options: { labels: string; goodFrom?: string; json?: boolean }) => {
       const text = await fileOf(options.labels)
@@ -37,12 +37,12 @@ export const addScore: AddCommand = (program, { terminal }) => {
   score
     .command('ranks')
     .description(
-      'Loads an outside rank list (CSV rank,domain or a Common Crawl domain-ranks file) as one input of authority.',
+      'Load an external rank list (CSV rank,domain or a Common Crawl domain-ranks file) as one input of authority.',
     )
     .argument('<file>')
-    .requiredOption('--name <text>', 'what list it is')
-    .requiredOption('--as-of <date>', 'the day it is about')
-    .requiredOption('--licence <text>', 'under which it may be used')
+    .requiredOption('--name <text>', 'name of the list')
+    .requiredOption('--as-of <date>', 'date of the list')
+    .requiredOption('--licence <text>', 'licence of the list')
     .option(...jsonOption)
     .action(async (path: string, options: { name: string; asOf: string; licence: string; json?: boolean }) => {
       const text = await fileOf(path)
@@ -58,7 +58,7 @@ export const addScore: AddCommand = (program, { terminal }) => {
     })
   score
     .command('seeds')
-    .description('Replaces the list of agents that are trusted without a bond, one wallet a line.')
+    .description('Replace the list of agents trusted without a bond, one wallet per line.')
     .argument('<file>')
     .option(...jsonOption)
     .action(async (path: string, options: { json?: boolean }) => {

@@ -15,14 +15,14 @@ type Options = {
 
 /** What a creator does: register a domain, prove it, follow its score. */
 export const addSource: AddCommand = (program, context) => {
-  const source = program.command('source').summary('register a domain, prove it, follow its CiteScore')
+  const source = program.command('source').summary('Register and prove a domain, show its CiteScore')
   source
     .command('register')
-    .description('Free. Prints the three ways to prove the domain with the exact values to publish.')
+    .description('Register a domain, free, and print the three ways to prove it with the exact values to publish.')
     .argument('<domain>', 'such as example.com')
     .requiredOption('--wallet <address>', 'payout wallet on Base')
-    .option('--contact <text>', 'how to reach you; never published')
-    .option('--sitemap <url>', 'where the pages are listed')
+    .option('--contact <text>', 'contact address; never published')
+    .option('--sitemap <url>', 'URL of the sitemap')
     .option(...nodeOption)
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay source register my.test --wallet 0x…')
@@ -33,9 +33,9 @@ export const addSource: AddCommand = (program, context) => {
     })
   source
     .command('verify')
-    .description('Looks at the domain now. With --sign the payout wallet signs for its payouts too.')
+    .description('Check the proof now. With --sign the payout wallet signs too.')
     .argument('<domain>')
-    .option('--wallet <address>', 'whose claim is meant')
+    .option('--wallet <address>', 'wallet of the claim')
     .option('--sign', 'sign with the payout wallet, whose key is in ASSAY_KEY, --key-file or --key-env')
     .option('--key-file <path>', 'file with the private key of the payout wallet')
     .option('--key-env <name>', 'environment variable with that key', undefined)
@@ -48,7 +48,7 @@ export const addSource: AddCommand = (program, context) => {
   source
     .command('move')
     .description(
-      'Asks for what the domain earned for an earlier wallet that was lost. Signed with the wallet that the domain names now; ' +
+      'Request what the domain earned for an earlier wallet that was lost. Signed with the wallet that the domain names now; ' +
         'the earlier wallet can refuse it on chain.',
     )
     .argument('<domain>')
@@ -63,7 +63,7 @@ export const addSource: AddCommand = (program, context) => {
     })
   source
     .command('status')
-    .description('State, score with its parts, and what to do next.')
+    .description('Show state, score with its parts, and the next step.')
     .argument('<domain>')
     .option('--wallet <address>', 'also show what this claimant has to publish')
     .option(...nodeOption)

@@ -13,13 +13,13 @@ const reasonOf = (text: string): string => {
 export const addSourceOperator: AddCommand = (program, context) => {
   const dispute = program
     .command('dispute')
-    .summary('contests of sources that wait for the operator')
+    .summary('Decide disputes about sources (operator)')
     .description(
       'Contests of the node that the environment configures. Who owns a domain is decided by proof, not here.',
     )
   dispute
     .command('list')
-    .description('oldest first; those that wait unless told')
+    .description('List disputes, oldest first; default: open ones')
     .option('--state <state>', 'received, pending, upheld or rejected')
     .option('--domain <domain>', 'only of this domain')
     .option(...jsonOption)
@@ -31,11 +31,11 @@ export const addSourceOperator: AddCommand = (program, context) => {
   dispute
     .command('decide')
     .description(
-      'take a contest up (pending), uphold it or reject it; the score follows, and the audit log keeps the reason',
+      'Accept a dispute for review (pending), uphold or reject it; the score follows and the audit log keeps the reason',
     )
     .argument('<dispute>', 'from `assay dispute list`')
     .argument('<decision>', 'pending, upheld or rejected')
-    .requiredOption('--reason <text>', 'why; shown with the outcome')
+    .requiredOption('--reason <text>', 'reason, shown with the outcome')
     .option(...jsonOption)
     .action((id: string, decision: string, options: Json & { reason: string }) =>
       withOperator(context.terminal, async (operator) =>
@@ -50,11 +50,11 @@ export const addSourceOperator: AddCommand = (program, context) => {
       .command(verb)
       .description(
         verb === 'refuse'
-          ? 'take a harmful domain out: score 0, payouts held, pages no longer offered'
-          : 'take a refused domain back',
+          ? 'Ban a harmful domain: score 0, payouts held, pages no longer offered'
+          : 'Lift the ban of a domain',
       )
       .argument('<domain>')
-      .requiredOption('--reason <text>', 'why; shown as the reason of the state')
+      .requiredOption('--reason <text>', 'reason, shown with the state')
       .option(...jsonOption)
       .action((domain: string, options: Json & { reason: string }) =>
         withOperator(context.terminal, async (operator) =>

@@ -9,14 +9,14 @@ type CheckOptions = { node: string; wallet?: string; json?: boolean }
 export const addCheck: AddCommand = (program, context) => {
   program
     .command('check')
-    .summary('who controls a B20 token, free')
+    .summary('Check who controls a B20 token, free')
     .description(
-      'Asks a node who can mint, seize, freeze, pause or change a B20 token, and checks the signature of the answer.\n' +
-        'What is not known is said to be unknown; it is never a pass.',
+      'Show who can mint, seize, freeze, pause or change a B20 token, and verify the signature of the answer.\n' +
+        'What could not be read is UNKNOWN and never counts as a pass.',
     )
     .argument('<address>', 'the token')
     .option(...nodeOption)
-    .option('--wallet <address>', 'also: what this wallet can do, and what can be done to it')
+    .option('--wallet <address>', 'also show what this wallet can do and what can be done to it')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay check 0xb200… --wallet 0x1234…')
     .action((address: string, options: CheckOptions) => runCheck(context, address, options))

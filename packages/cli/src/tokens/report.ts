@@ -12,16 +12,16 @@ export const addReport: AddCommand = (program, context) => {
   payable(
     program
       .command('report')
-      .summary('buy the full report on a B20 token')
+      .summary('Buy the full report on a B20 token')
       .description(
-        'Buys everything about who controls a token: holders with evidence, policies, seize paths, genesis, history.\n' +
+        'Buy everything about who controls a token: holders with evidence, policies, seize paths, genesis, history.\n' +
           'Nothing is charged for an address that is no B20 token or cannot be read completely. The JSON verifies offline.',
       )
       .argument('<address>', 'the token')
       .option('--format <name>', 'json, markdown or html', 'json')
-      .option('--proof', 'with Merkle proofs of the storage behind the verdict')
-      .option('--out <file>', 'write the report there')
-      .option('--save <file>', 'write evidence of the purchase there'),
+      .option('--proof', 'include Merkle proofs of the storage behind the verdict')
+      .option('--out <file>', 'write the report to this file')
+      .option('--save <file>', 'write an evidence file of the purchase'),
   )
     .addHelpText('after', '\nExample:\n  assay report 0xb200… --demo --out report.json && assay verify report.json')
     .action(async (address: string, options: ReportOptions) => {
