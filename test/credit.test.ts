@@ -178,7 +178,7 @@ test('a delegate draws under a mandate within its limits, and is refused by name
   const dearer = await clientOf(agent, { credit: { mandate: dear.id } }).fetch('/test/feed/live')
   expect(await dearer.response.json()).toMatchObject({ code: 'mandate_over_cap', cap: 'per_call' })
   const thief = await clientOf(stranger(), { credit: { mandate: mandate.id } }).fetch(echo('mine'))
-  expect(await code(thief.response)).toBe('mandate_delegate')
+  expect(await code(thief.response)).toBe('delegate_mismatch')
   expect(await creditOf(owner.address)).toBe(990_000n)
 
   const given = await listMandates(free, { node: till.node.url, account: agent })

@@ -4,7 +4,7 @@ export const logProblems = defineProblems({
   log_stopped: row(
     503,
     true,
-    'The transparency log is stopped',
+    'Transparency log is stopped',
     'Try again later; nothing was charged. GET /v1/log says when it goes on.',
   ),
 })

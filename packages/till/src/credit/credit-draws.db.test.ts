@@ -128,10 +128,10 @@ test('unknown, expired and revoked mandates, other signers and other routes are 
   const ask = { by: delegate, micro: 10n, mandate }
   expect(await refusal({ ...ask, mandate: `mdt_${'0'.repeat(40)}` })).toBe('mandate_unknown')
   expect(await refusal({ ...ask, mandate: 'mdt_of_mine' })).toBe('bad_request')
-  expect(await refusal({ ...ask, by: stranger })).toBe('mandate_delegate')
-  expect(await refusal({ ...ask, by: owner })).toBe('mandate_delegate')
+  expect(await refusal({ ...ask, by: stranger })).toBe('delegate_mismatch')
+  expect(await refusal({ ...ask, by: owner })).toBe('delegate_mismatch')
   // On another chain the contract at the delegate's address may be somebody else's.
-  expect(await refusal({ ...ask, kind: 'contract', chainId: 137 })).toBe('mandate_delegate')
+  expect(await refusal({ ...ask, kind: 'contract', chainId: 137 })).toBe('delegate_mismatch')
   expect(await refusal({ ...ask, path: '/v1/else/answer' })).toBe('mandate_route')
   expect(await refusal(ask)).toBe('held')
   await db.database.query('update mandate set revoked_at = now() where id = $1', [mandate])

@@ -85,7 +85,7 @@ export function requireDelegate(
   const isDelegate =
     caller.address === terms.delegate && (caller.kind === 'key' || BigInt(caller.chainId) === BigInt(terms.chainId))
   if (!isDelegate)
-    throw new Problem('mandate_delegate', { detail: 'The request is not signed by the delegate of this mandate.' })
+    throw new Problem('delegate_mismatch', { detail: 'The request is not signed by the delegate of this mandate.' })
 }
 
 /** Everything that can be judged from the signed terms alone. Throws: whatever is not clearly allowed is refused. */

@@ -23,7 +23,7 @@ export async function answerDuplicate(
   const sameRequest = earlier.fingerprint.equals(presented.fingerprint)
   if (!sameRequest) {
     const detail = 'It was claimed for another method, URL, body or representation.'
-    return refuse(sameAuthorization ? 'payment_elsewhere' : 'payment_identifier_conflict', { detail })
+    return refuse(sameAuthorization ? 'payment_resource_mismatch' : 'payment_identifier_conflict', { detail })
   }
   const statusUrl = deps.statusUrl(earlier.id)
   switch (earlier.state) {

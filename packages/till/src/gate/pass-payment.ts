@@ -57,7 +57,7 @@ async function verifyPayment(
   ) => refuse402(deps, call, { code, reason, detail, payer: authorization.from, network: payment.network })
 
   if (payment.resourceUrl !== undefined && payment.resourceUrl !== call.resourceUrl)
-    return refuse('payment_elsewhere', { detail: `The payment names ${payment.resourceUrl.slice(0, 200)}.` })
+    return refuse('payment_resource_mismatch', { detail: `The payment names ${payment.resourceUrl.slice(0, 200)}.` })
   if (!bindingFits(call, payment))
     return unlessClaimed(
       deps,

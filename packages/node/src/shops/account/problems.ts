@@ -4,7 +4,7 @@ export const accountProblems = defineProblems({
   mandate_conflict: row(
     409,
     false,
-    'This nonce belongs to another mandate',
-    'Use a nonce of its own for each mandate; a mandate that was revoked stays revoked.',
+    'Nonce belongs to another mandate',
+    'Use a separate nonce for each mandate; a mandate that was revoked stays revoked.',
   ),
 })

@@ -4,13 +4,13 @@ export const attestationProblems = defineProblems({
   page_unreadable: row(
     422,
     true,
-    'The page cannot be cited',
+    'Page cannot be cited',
     'See `detail` for what the page answered. Nothing was charged, nothing was logged.',
   ),
   page_changed: row(
     409,
     false,
-    'The page changed since it was matched',
+    'Page changed since it was matched',
     'Match again, or cite without query_id. Nothing was charged.',
   ),
   agent_unproven: row(

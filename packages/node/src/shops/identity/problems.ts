@@ -4,25 +4,25 @@ export const identityProblems = defineProblems({
   did_invalid: row(
     400,
     false,
-    'Not a DID of an agent',
+    'DID is not valid',
     'Write did:x402:0x… with the method this node is configured for, or did:pkh:eip155:<chain>:0x….',
   ),
   agent_deactivated: row(
     410,
     false,
-    'This DID was deactivated by its wallet',
+    'DID was deactivated by its wallet',
     'It cannot be used again here; ask its owner for another DID.',
   ),
   agent_version_conflict: row(
     409,
     true,
-    'The declaration has changed meanwhile',
+    'Declaration was changed meanwhile',
     'GET /v1/agents/{did}, apply the change to `version` and send that as expected_version.',
   ),
   registration_unproven: row(
     422,
     false,
-    'The registry does not name this wallet',
+    'Registry does not name this wallet',
     'Set the agent wallet on the ERC-8004 registry first, or leave `erc8004` out.',
   ),
 })

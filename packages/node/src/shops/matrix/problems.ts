@@ -4,7 +4,7 @@ export const matrixProblems = defineProblems({
   licence_required: row(
     403,
     false,
-    'This feed may not be sold here',
+    'Feed may not be sold by this node',
     'See `left_out` for the sources and why. The free tier may still show it; another node may hold a licence.',
   ),
 })

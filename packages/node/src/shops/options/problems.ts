@@ -1,65 +1,60 @@
 import { defineProblems, problemRow as row } from '@assay/till/kernel/problem'
 
 export const optionProblems = defineProblems({
-  series_unknown: row(404, false, 'No such option series', 'GET /v1/options/series lists those that can be bought.'),
+  series_unknown: row(404, false, 'Option series not found', 'GET /v1/options/series lists those that can be bought.'),
   series_closed: row(
     409,
     false,
-    'This series is no longer traded',
+    'Option series is closed',
     'Choose one with a later expiry from GET /v1/options/series. Nothing was charged.',
   ),
   options_sold_out: row(
     409,
     true,
-    'Not that many contracts are offered',
+    'Not enough contracts are offered',
     'See `available`, or choose another series. Nothing was charged.',
   ),
   options_price_moved: row(
     409,
     true,
-    'The premium has risen meanwhile',
-    'Ask for the price again and decide anew; `premium_micro` is the present one. Nothing was charged.',
+    'Premium has risen',
+    'Request a new price; `premium_micro` is the present one. Nothing was charged.',
   ),
   options_limit: row(
     409,
     false,
-    'A limit of the exchange is reached',
+    'Exchange limit is reached',
     'See `limit` for which one; buy fewer contracts or another series. Nothing was charged.',
   ),
   options_not_eligible: row(
     403,
     false,
-    'This wallet may not trade options here',
+    'Wallet may not trade options',
     'The operator decides who may; write to the contact in the index. Nothing was charged.',
   ),
   quote_stale: row(
     409,
     true,
-    'The quote cannot be used',
+    'Quote is not valid',
     'Quotes last 60 seconds and fit one series and quantity: get a fresh one from POST /v1/options/quote. Nothing was charged.',
   ),
   premium_out_of_band: row(
     400,
     false,
-    'The premium is outside its band',
+    'Premium is out of range',
     'A contract is written for 50 to 120 USD; see `lowest_usd` and `highest_usd`. Nothing was charged.',
   ),
-  offer_unknown: row(
-    404,
-    false,
-    'No such offer of this wallet',
-    'GET /v1/options/positions/{wallet} lists the offers of a wallet.',
-  ),
+  offer_unknown: row(404, false, 'Offer not found', 'GET /v1/options/positions/{wallet} lists the offers of a wallet.'),
   collateral_locked: row(
     409,
     false,
-    'This collateral is locked',
+    'Collateral is locked',
     'Contracts that are sold or reserved stay covered until they end; see `free_quantity`.',
   ),
   money_not_final: row(
     409,
     true,
-    'The money behind this is not final yet',
+    'Money is not final yet',
     'Try again after Retry-After seconds; nothing leaves before the chain can no longer take it back.',
   ),
 })

@@ -4,13 +4,13 @@ export const rewardProblems = defineProblems({
   redemption_conflict: row(
     409,
     false,
-    'This nonce was used for another redemption',
+    'Nonce was used for another redemption',
     'Get a fresh nonce from GET /redeem/info and sign again.',
   ),
   redemption_expired: row(
     410,
     false,
-    'The time to redeem has passed',
+    'Redemption has expired',
     'Get a fresh nonce from GET /redeem/info and sign again; no points were used.',
   ),
   points_insufficient: row(

@@ -4,7 +4,7 @@ export const royaltyProblems = defineProblems({
   parent_unknown: row(
     404,
     false,
-    'No such parent',
+    'Parent not found',
     'Name an attestation or a payment of this node that was served. Nothing was charged.',
   ),
 })

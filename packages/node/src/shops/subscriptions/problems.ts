@@ -4,7 +4,7 @@ export const subscriptionProblems = defineProblems({
   fair_use: row(
     429,
     true,
-    'The fair-use limit of this subscription is reached',
+    'Fair-use limit of the subscription is reached',
     'Wait for Retry-After seconds, or pay for the call; the limits are in GET /v1/subscriptions/plans.',
   ),
   subscription_required: row(
