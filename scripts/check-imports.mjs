@@ -8,11 +8,12 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /** What each package may import, besides its own files. */
 const packages = {
-  cli: ['sdk', 'node', 'till'],
-  web: ['sdk'],
-  node: ['till'],
-  sdk: [],
-  till: [],
+  cli: ['sdk', 'node', 'till', 'protocol'],
+  web: ['sdk', 'protocol'],
+  node: ['till', 'protocol'],
+  sdk: ['protocol'],
+  till: ['protocol'],
+  protocol: [],
 }
 
 /** Top to bottom. Folders that share a line see each other only through index.ts. */
@@ -55,6 +56,10 @@ const folders = {
   ],
 }
 
+/** Shared by buyer and seller: runs in browsers and edge runtimes, so it uses nothing of Node, and viem alone beside itself. */
+const portable = 'protocol'
+const notPortable = /\bBuffer\b|\bprocess\.|from '(?!\.|viem['/])/
+
 const slashes = (path) => path.split(sep).join('/')
 const isTest = (path) => /\.(test|fixture)\.tsx?$/.test(path) || /(^|\/)testing\.ts$/.test(path)
 const problems = []
@@ -90,9 +95,10 @@ for (const [name, allowed] of Object.entries(packages)) {
   for (const path of filesBelow(source)) {
     const file = slashes(relative(source, path))
     if (isTest(file)) continue
-    for (const [, specifier] of readFileSync(path, 'utf8').matchAll(
-      /(?:from|import)\s*\(?\s*'(\.[^']+|@assay\/[^']+)'/g,
-    )) {
+    const text = readFileSync(path, 'utf8')
+    if (name === portable && notPortable.test(text))
+      problems.push(`packages/${name}/src/${file}: ${notPortable.exec(text)?.[0]} does not run everywhere`)
+    for (const [, specifier] of text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+|@assay\/[^']+)'/g)) {
       const other = /^@assay\/([^/]+)/.exec(specifier)?.[1]
       if (other !== undefined) {
         if (!allowed.includes(other)) problems.push(`packages/${name}/src/${file}: imports @assay/${other}`)

@@ -108,6 +108,7 @@ export const checkedSources = {
   'packages/till/src': tillExceptions,
   'packages/node/src': nodeExceptions,
   'packages/sdk/src': sdkExceptions,
+  'packages/protocol/src': {},
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

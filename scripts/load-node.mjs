@@ -8,7 +8,10 @@ import { root } from './install-if-missing.mjs'
 
 const source = join(root, 'packages', 'node', 'src')
 /** Our own packages are joined too; those of others stay where they are. */
-const ownPackages = { '@assay/till': join(root, 'packages', 'till', 'src') }
+const ownPackages = {
+  '@assay/till': join(root, 'packages', 'till', 'src'),
+  '@assay/protocol': join(root, 'packages', 'protocol', 'src'),
+}
 const cache = join(root, 'node_modules', '.cache', 'assay')
 
 /** Gives the module `main.ts`, joined where that can be done and as it stands otherwise. */

@@ -9,6 +9,8 @@ import { distributorAt } from '../packages/node/src/shops/attestations/creators/
 import { royaltyAbi } from '../packages/node/src/shops/royalties/contract.ts'
 import { leafHash } from '../packages/node/src/tlog/merkle.ts'
 import { hashRanges } from '../packages/node/src/tlog/tiles.ts'
+import type { Address } from '../packages/protocol/src/address.ts'
+import type { Hex } from '../packages/protocol/src/bytes.ts'
 import {
   auditEpoch,
   checkTreeHead,
@@ -17,8 +19,6 @@ import {
   readTreeHead,
   setPayoutThreshold,
 } from '../packages/sdk/src/index.ts'
-import type { Address } from '../packages/till/src/kernel/address.ts'
-import type { Hex } from '../packages/till/src/kernel/bytes.ts'
 import { statementTypedData } from '../packages/till/src/proofs/index.ts'
 import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
 

@@ -8,9 +8,9 @@ import {
   mover,
   validBefore,
 } from '../packages/node/src/shops/attestations/creators/distributor.fixture.ts'
+import type { Address } from '../packages/protocol/src/address.ts'
+import type { Hex } from '../packages/protocol/src/bytes.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
-import type { Address } from '../packages/till/src/kernel/address.ts'
-import type { Hex } from '../packages/till/src/kernel/bytes.ts'
 import { balanceDifferences } from '../packages/till/src/ledger/index.ts'
 import { type LocalSite, openLocalSite } from './support/local-site.ts'
 import { oweCreator } from './support/owe-creator.ts'

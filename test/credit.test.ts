@@ -9,6 +9,7 @@ import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { type Devnet, demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
 import { openRewardsShop } from '../packages/node/src/shops/rewards/index.ts'
 import { openSubscriptionsShop } from '../packages/node/src/shops/subscriptions/index.ts'
+import type { Address } from '../packages/protocol/src/address.ts'
 import {
   type AssayClientOptions,
   createAssayClient,
@@ -30,7 +31,6 @@ import {
 import { activeBonds } from '../packages/till/src/credit/bonds/index.ts'
 import { insertTestRuling } from '../packages/till/src/credit/bonds/ruling.fixture.ts'
 import { openMandates } from '../packages/till/src/credit/mandates/index.ts'
-import type { Address } from '../packages/till/src/kernel/address.ts'
 import { accounts, balanceDifferences, balanceOf, post } from '../packages/till/src/ledger/index.ts'
 import { openFeedShop } from './support/feed-shop.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'

@@ -43,5 +43,10 @@ test.each(Object.entries(checkedSources))('%s keeps to it, and every exception i
 })
 
 test('node and client are both looked at', () => {
-  expect(Object.keys(checkedSources)).toEqual(['packages/till/src', 'packages/node/src', 'packages/sdk/src'])
+  expect(Object.keys(checkedSources)).toEqual([
+    'packages/till/src',
+    'packages/node/src',
+    'packages/sdk/src',
+    'packages/protocol/src',
+  ])
 })

@@ -6,8 +6,8 @@ import wallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json'
 import factory from '../contracts/artifacts/SmartWalletFactory.json' with { type: 'json' }
 import yes from '../contracts/artifacts/YesWallet.json' with { type: 'json' }
 import { devnetTransport } from '../packages/node/src/devnet/index.ts'
+import { type Address, zeroAddress } from '../packages/protocol/src/address.ts'
 import type { Facilitator } from '../packages/till/src/index.ts'
-import { type Address, zeroAddress } from '../packages/till/src/kernel/address.ts'
 import { deployContract, deploySwitchWallet, setSignatureValid } from './adversary/wallets.ts'
 import { expectSoundBooks } from './support/invariants.ts'
 import { echoPath, openTill, type Payload, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'

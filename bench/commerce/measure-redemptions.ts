@@ -9,8 +9,9 @@ import {
   redeemDigest,
   redeemStatement,
 } from '../../packages/node/src/shops/rewards/redeem-statement.ts'
-import type { Address } from '../../packages/till/src/kernel/address.ts'
-import { fromHex, type Hex, sha256, toHex } from '../../packages/till/src/kernel/bytes.ts'
+import type { Address } from '../../packages/protocol/src/address.ts'
+import { type Hex, toHex } from '../../packages/protocol/src/bytes.ts'
+import { fromHex, sha256 } from '../../packages/till/src/kernel/bytes.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'

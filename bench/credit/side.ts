@@ -1,7 +1,7 @@
 // The node of the paid figure, with wallets that have credit and wallets that subscribed.
 
 import { creatorAccounts } from '../../packages/node/src/shops/attestations/accounts.ts'
-import type { Address } from '../../packages/till/src/kernel/address.ts'
+import type { Address } from '../../packages/protocol/src/address.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'

@@ -1,9 +1,10 @@
 // npm run drill: a backup of a running node, everything lost, restored into a new server, compared with the chain.
 // Exit code 1 when the restored books are broken, differ from the chain, a payment of the lost time is not found again,
 // something is paid out twice, or payouts and creator roots do not continue by themselves.
+
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Address } from '../../packages/till/src/kernel/address.ts'
+import type { Address } from '../../packages/protocol/src/address.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'

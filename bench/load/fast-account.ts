@@ -1,5 +1,6 @@
 import * as curve from 'tiny-secp256k1'
-import { fromHex, type Hex, toHex } from '../../packages/till/src/kernel/bytes.ts'
+import { type Hex, toHex } from '../../packages/protocol/src/bytes.ts'
+import { fromHex } from '../../packages/till/src/kernel/bytes.ts'
 import { personalMessageDigest } from '../../packages/till/src/proofs/index.ts'
 import { benchPayer } from './sign-payments.ts'
 

@@ -1,6 +1,7 @@
 // A whole node with every shop and its demo data. Only settlement and the chain's word on payments are answered in process.
+
 import { creatorAccounts } from '../../packages/node/src/shops/attestations/accounts.ts'
-import type { Address } from '../../packages/till/src/kernel/address.ts'
+import type { Address } from '../../packages/protocol/src/address.ts'
 import { accounts, credit, debit, post } from '../../packages/till/src/ledger/index.ts'
 import { openDatabase } from '../citations/open-database.ts'
 import { offerSeries } from '../options/offer-series.ts'

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import * as curve from 'tiny-secp256k1'
+import type { Address } from '../../packages/protocol/src/address.ts'
+import { type Hex, toHex } from '../../packages/protocol/src/bytes.ts'
 import { createWalletKey } from '../../packages/till/src/chain/wallet/index.ts'
-import type { Address } from '../../packages/till/src/kernel/address.ts'
-import { fromHex, type Hex, sha256, toHex } from '../../packages/till/src/kernel/bytes.ts'
+import { fromHex, sha256 } from '../../packages/till/src/kernel/bytes.ts'
 import {
   hashTransferAuthorization,
   type TransferAuthorization,

@@ -1,5 +1,5 @@
+import type { Address } from '../../packages/protocol/src/address.ts'
 import { addressTopic, topics } from '../../packages/till/src/chain/usdc-abi.ts'
-import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
 import type { CallCounts } from '../../test/support/call-counters.ts'
 import { benchPayer, signPayment } from '../load/sign-payments.ts'

@@ -1,13 +1,20 @@
 const node = 'packages/node/src'
 const till = 'packages/till/src'
+const protocol = 'packages/protocol/src'
 
 /** What is mutated, and the tests that may notice it. All of them are pure: no database, no chain. */
 export const targets = [
   {
     name: 'kernel',
     // The table of problems is text and numbers that a test compares with docs/errors.md.
-    mutate: [`${till}/kernel/*.ts`, `!${till}/kernel/*.test.ts`, `!${till}/kernel/problem-table.ts`],
-    tests: [`${till}/kernel`],
+    mutate: [
+      `${till}/kernel/*.ts`,
+      `!${till}/kernel/*.test.ts`,
+      `!${till}/kernel/problem-table.ts`,
+      `${protocol}/*.ts`,
+      `!${protocol}/*.test.ts`,
+    ],
+    tests: [`${till}/kernel`, protocol],
   },
   {
     name: 'judge',

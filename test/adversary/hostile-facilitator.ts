@@ -1,5 +1,5 @@
+import { type Hex, toHex } from '../../packages/protocol/src/bytes.ts'
 import type { Facilitator } from '../../packages/till/src/index.ts'
-import { type Hex, toHex } from '../../packages/till/src/kernel/bytes.ts'
 import type { Rng } from '../../packages/till/src/kernel/random.ts'
 
 /** What a facilitator may do to one settlement, by error or on purpose. */

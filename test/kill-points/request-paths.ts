@@ -1,7 +1,7 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { streamRouteId } from '../../packages/node/src/shops/subscriptions/index.ts'
+import type { Address } from '../../packages/protocol/src/address.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
-import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { accounts, owedTo } from '../../packages/till/src/ledger/index.ts'
 import { buy, type TillFixture } from '../support/till-fixture.ts'
 import type { Wanted } from './buy-through-death.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
+import type { Address } from '../../packages/protocol/src/address.ts'
 import type { PaidRoute } from '../../packages/till/src/index.ts'
-import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { accounts, post } from '../../packages/till/src/ledger/index.ts'
 
 export const kinds = ['small', 'share', 'pass'] as const

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { privateKeyToAccount } from 'viem/accounts'
 import { demoAccount } from '../../packages/node/src/devnet/index.ts'
+import type { Address } from '../../packages/protocol/src/address.ts'
 import {
   type CitationAttestation,
   parseAttestation,
@@ -8,7 +9,6 @@ import {
   verifyAttestation,
   witnessesOf,
 } from '../../packages/sdk/src/index.ts'
-import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'

@@ -1,4 +1,4 @@
-import { bpsWhole, microMax, shareOf, splitEqually, splitShare } from '../../packages/till/src/kernel/money.ts'
+import { bpsWhole, microMax, shareOf, splitEqually, splitShare } from '../../packages/protocol/src/money.ts'
 import { createDice, createFaults, createProgress, type Proof, plain } from './proof.ts'
 
 const tollBps = 1_000n

@@ -1,4 +1,4 @@
-import { toHex } from '../../packages/till/src/kernel/bytes.ts'
+import { toHex } from '../../packages/protocol/src/bytes.ts'
 import type { Rng } from '../../packages/till/src/kernel/random.ts'
 import { blockNumber, readTransfers } from '../adversary/chain-transfers.ts'
 import { Violation } from '../adversary/violation.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '../../packages/till/src/kernel/address.ts'
+import type { Address } from '../../packages/protocol/src/address.ts'
 import { accounts, balanceOf, openClearing, owedTo } from '../../packages/till/src/ledger/index.ts'
 import { checkTransfersAtRest } from '../adversary/invariants.ts'
 import { Violation } from '../adversary/violation.ts'

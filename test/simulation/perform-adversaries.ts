@@ -1,4 +1,4 @@
-import { toHex } from '../../packages/till/src/kernel/bytes.ts'
+import { toHex } from '../../packages/protocol/src/bytes.ts'
 import {
   authorizationOf,
   cancelAuthorization,

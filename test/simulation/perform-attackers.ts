@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import type { Address } from '../../packages/till/src/kernel/address.ts'
+import type { Address } from '../../packages/protocol/src/address.ts'
 import { Violation } from '../adversary/violation.ts'
 import { cancelAuthorization, carryAuthorization, transferPlainly } from '../adversary/wallets.ts'
 import type { Payload } from '../support/till-fixture.ts'

@@ -1,4 +1,4 @@
-import { toHex } from '../../packages/till/src/kernel/bytes.ts'
+import { toHex } from '../../packages/protocol/src/bytes.ts'
 import { askPrice, pay, type Scene, sign } from './buyers.ts'
 import type { Order, Sent } from './history.ts'
 import { countedRoutes } from './shops.ts'

@@ -1,5 +1,5 @@
+import { formatUsd } from '../../packages/protocol/src/money.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
-import { formatUsd } from '../../packages/till/src/kernel/money.ts'
 import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
 import type { Draw } from './history.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Address } from '../../packages/till/src/kernel/address.ts'
+import type { Address } from '../../packages/protocol/src/address.ts'
 import { verifySeals } from '../../packages/till/src/ledger/index.ts'
 import type { TillFixture } from './till-fixture.ts'
 

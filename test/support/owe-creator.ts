@@ -1,5 +1,5 @@
 import { accrueShares, mergeLines } from '../../packages/node/src/shops/attestations/creators/accrue.ts'
-import type { Address } from '../../packages/till/src/kernel/address.ts'
+import type { Address } from '../../packages/protocol/src/address.ts'
 import { accounts, post } from '../../packages/till/src/ledger/index.ts'
 import type { Database } from '../../packages/till/src/store/database.ts'
 

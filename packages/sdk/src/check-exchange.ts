@@ -1,5 +1,6 @@
+import { fromBase64 } from '@assay/protocol/base64'
+import { decodeHeader, isRecord } from '@assay/protocol/json-object'
 import { getAddress, recoverTypedDataAddress } from 'viem'
-import { decodeHeader, fromBase64, isRecord } from './bytes.ts'
 import { type Finding, failed, notChecked, passed } from './citations/attestation-file.ts'
 import { checkPromisedLeaf } from './citations/promised-leaf.ts'
 import type { EvidenceExchange, EvidencePayment } from './evidence.ts'

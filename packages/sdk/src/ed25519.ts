@@ -1,4 +1,4 @@
-import { fromBase64url } from './bytes.ts'
+import { fromBase64url } from '@assay/protocol/base64'
 import { AssayError } from './errors.ts'
 
 /** Verifies with WebCrypto. False for a wrong signature; throws only where the platform has no Ed25519. */

@@ -1,4 +1,4 @@
-import { isRecord } from './bytes.ts'
+import { isRecord } from '@assay/protocol/json-object'
 import { parseNoteKey } from './citations/tlog.ts'
 import { followKeys, type KeyAnchor, type KnownKey } from './follow-keys.ts'
 import { type KeyStatement, readStatements, thumbprint } from './key-statements.ts'

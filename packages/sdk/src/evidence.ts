@@ -1,5 +1,6 @@
+import { fromBase64, toBase64 } from '@assay/protocol/base64'
+import { decodeHeader, isRecord } from '@assay/protocol/json-object'
 import { type Hex, isAddress } from 'viem'
-import { decodeHeader, fromBase64, isRecord, toBase64 } from './bytes.ts'
 import { type CitationAttestation, parseAttestation } from './citations/attestation-file.ts'
 import type { AssayResult } from './context.ts'
 import { receiptIn } from './receipt-in.ts'

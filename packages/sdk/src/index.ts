@@ -1,3 +1,4 @@
+export { formatUsd, parseUsd } from '@assay/protocol/money'
 export { callOperation, type OperationId, type OperationOptions, type OperationResult } from './call-operation.ts'
 export * from './citations/index.ts'
 export {
@@ -30,7 +31,6 @@ export {
   type MatrixVipQuery,
 } from './matrix.ts'
 export * from './mesh/index.ts'
-export { formatUsd, parseUsd } from './money.ts'
 export {
   baseNetwork,
   baseSepoliaNetwork,

@@ -1,5 +1,7 @@
+import { fromBase64url, toBase64 } from '@assay/protocol/base64'
+import { utf8 } from '@assay/protocol/bytes'
+import { isRecord } from '@assay/protocol/json-object'
 import { hashTypedData, keccak256, recoverAddress, sha256, stringToHex } from 'viem'
-import { fromBase64url, isRecord, toBase64, utf8 } from './bytes.ts'
 import { verifyEd25519 } from './ed25519.ts'
 
 export type KeyPurpose = 'response' | 'log'

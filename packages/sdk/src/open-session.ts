@@ -1,4 +1,4 @@
-import { isRecord } from './bytes.ts'
+import { isRecord } from '@assay/protocol/json-object'
 import { AssayError } from './errors.ts'
 import { defaultPlatform, type Platform } from './platform.ts'
 import { requestChallenge, type SignInOptions, signIn, signInHeader } from './sign-in.ts'

@@ -1,9 +1,10 @@
+import { fromBase64, fromBase64url, toBase64 } from '@assay/protocol/base64'
+import { decodeHeader, encodeHeader } from '@assay/protocol/json-object'
+import { formatUsd, parseMicro, parseUsd } from '@assay/protocol/money'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeHeader, encodeHeader, fromBase64, fromBase64url, toBase64 } from './bytes.ts'
 import { AssayError } from './errors.ts'
 import { parseEvidence } from './evidence.ts'
-import { formatUsd, parseAtomic, parseUsd } from './money.ts'
 import { parsePaymentRequired } from './payment-required.ts'
 import { readChallenge } from './sign-in.ts'
 import { parseResponseSignatureInput } from './signature-input.ts'
@@ -24,7 +25,7 @@ test('bytes, headers and money survive the round trip', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 17n }), (micro) => {
       expect(parseUsd(formatUsd(micro))).toBe(micro)
-      expect(parseAtomic(micro.toString())).toBe(micro)
+      expect(parseMicro(micro.toString())).toBe(micro)
     }),
   )
 })
@@ -32,7 +33,7 @@ test('bytes, headers and money survive the round trip', () => {
 test('any text gives a value, undefined or our own error, and never another exception', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.base64String()), (text) => {
-      for (const parse of [fromBase64, fromBase64url, parseUsd, parseAtomic, parseResponseSignatureInput])
+      for (const parse of [fromBase64, fromBase64url, parseUsd, parseMicro, parseResponseSignatureInput])
         expect(() => parse(text)).not.toThrow()
       try {
         parsePaymentRequired(text)
@@ -68,5 +69,5 @@ test('any text gives a value, undefined or our own error, and never another exce
 
 test('amounts with a point, exponent, sign or other digits are no atomic amounts', () => {
   for (const bad of ['0.001', '1e3', '-1', '+1', '01', '', ' 1', '٣', '1_000', '1234567890123456789'])
-    expect(parseAtomic(bad), bad).toBeUndefined()
+    expect(parseMicro(bad), bad).toBeUndefined()
 })

@@ -1,4 +1,4 @@
-import { decodeHeader } from './bytes.ts'
+import { decodeHeader } from '@assay/protocol/json-object'
 import type { Exchange } from './exchange.ts'
 import { receiptIn } from './receipt-in.ts'
 import type { Purchase } from './sign-payment.ts'

@@ -1,4 +1,4 @@
-import { decodeHeader, isRecord } from './bytes.ts'
+import { decodeHeader, isRecord } from '@assay/protocol/json-object'
 import { AssayError } from './errors.ts'
 
 export type Offer = {

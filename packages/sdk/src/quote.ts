@@ -1,7 +1,7 @@
+import { formatUsd } from '@assay/protocol/money'
 import type { ClientContext } from './context.ts'
 import { AssayError } from './errors.ts'
 import type { Exchange, PreparedRequest } from './exchange.ts'
-import { formatUsd } from './money.ts'
 import { type PaymentRequired, parsePaymentRequired } from './payment-required.ts'
 import { offersBinding } from './sign-payment.ts'
 import { type ChosenOffer, chooseOffer, requireSameResource } from './spending-policy.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from './bytes.ts'
+import { isRecord } from '@assay/protocol/json-object'
 
 /** The JWS of the offer-receipt extension in a decoded PAYMENT-RESPONSE. */
 export function receiptIn(settlement: Record<string, unknown> | undefined): string | undefined {

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { encodeHeader } from './bytes.ts'
+import { encodeHeader } from '@assay/protocol/json-object'
 import type { Platform } from './platform.ts'
 import { bindingTag } from './request-binding.ts'
 

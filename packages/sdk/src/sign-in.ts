@@ -1,5 +1,5 @@
+import { encodeHeader, isRecord } from '@assay/protocol/json-object'
 import { getAddress, type LocalAccount } from 'viem'
-import { encodeHeader, isRecord } from './bytes.ts'
 import { AssayError } from './errors.ts'
 import { defaultPlatform, type Platform } from './platform.ts'
 

@@ -1,6 +1,6 @@
+import { encodeHeader, isRecord } from '@assay/protocol/json-object'
 import type { Hex, LocalAccount } from 'viem'
 import { bytesToHex, getAddress } from 'viem'
-import { encodeHeader, isRecord } from './bytes.ts'
 import { chainIdOf } from './networks.ts'
 import type { PaymentRequired } from './payment-required.ts'
 import type { Platform } from './platform.ts'

@@ -1,5 +1,5 @@
+import { toBase64 } from '@assay/protocol/base64'
 import { bytesToHex, hexToBytes, type LocalAccount } from 'viem'
-import { toBase64 } from './bytes.ts'
 import { AssayError } from './errors.ts'
 import { bodyBytesMax, prepareRequest } from './exchange.ts'
 import { defaultPlatform, type Platform } from './platform.ts'

@@ -1,5 +1,5 @@
+import { formatUsd, parseMicro } from '@assay/protocol/money'
 import { AssayError } from './errors.ts'
-import { formatUsd, parseAtomic } from './money.ts'
 import type { PayableNetwork } from './networks.ts'
 import type { Offer, PaymentRequired } from './payment-required.ts'
 
@@ -49,7 +49,7 @@ function judgeOffer(offer: Offer, policy: SpendingPolicy, payer: string): Chosen
   if (assetTransferMethod !== undefined && assetTransferMethod !== 'eip3009') return `${where}: method not supported`
   if ((name !== undefined && name !== network.name) || (version !== undefined && version !== network.version))
     return `${where}: the asset is described with another name or version`
-  const amountMicro = parseAtomic(offer.amount)
+  const amountMicro = parseMicro(offer.amount)
   if (amountMicro === undefined) return `${where}: amount is not a whole number of atomic units`
   if (!addressPattern.test(offer.payTo) || /^0x0{40}$/.test(offer.payTo)) return `${where}: payTo is not an address`
   if (offer.payTo.toLowerCase() === payer.toLowerCase()) return `${where}: payTo is the payer`

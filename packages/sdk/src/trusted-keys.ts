@@ -1,4 +1,4 @@
-import { isRecord } from './bytes.ts'
+import { isRecord } from '@assay/protocol/json-object'
 import { earlier, followKeys, type KnownKey } from './follow-keys.ts'
 import { type KeyStatement, readStatements } from './key-statements.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { utf8 } from '@assay/protocol/bytes'
 import { expect, test } from 'vitest'
-import { utf8 } from './bytes.ts'
 import { bindingNonce, bindingTag } from './request-binding.ts'
 import { followDirectory, readDirectory } from './trusted-keys.ts'
 import { verifyReceipt } from './verify-receipt.ts'

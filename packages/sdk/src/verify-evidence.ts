@@ -1,5 +1,5 @@
-import { decodeJson } from './bytes.ts'
-import { canonicalJson } from './canonical-json.ts'
+import { tryCanonicalJson } from '@assay/protocol/canonical-json'
+import { decodeJson } from '@assay/protocol/json-object'
 import { checkExchange } from './check-exchange.ts'
 import { type CitationAttestation, type Finding, failed, notChecked, passed } from './citations/attestation-file.ts'
 import { uncoveredFields } from './citations/coverage.ts'
@@ -79,8 +79,8 @@ const answerKeys = ({ keys }: ResolvedKeys): KeySet =>
 function checkAnswer({ response }: Evidence, { record, attestation }: CitationAttestation): Finding {
   const answer = decodeJson(response?.body_base64 ?? '') ?? {}
   const same =
-    canonicalJson(answer.record) === canonicalJson(record) &&
-    canonicalJson(answer.attestation) === canonicalJson(attestation)
+    tryCanonicalJson(answer.record) === tryCanonicalJson(record) &&
+    tryCanonicalJson(answer.attestation) === tryCanonicalJson(attestation)
   return {
     check: same
       ? passed('answer', 'the attestation is the one that was answered')

@@ -1,4 +1,6 @@
-import { fromBase64url, isRecord, utf8 } from './bytes.ts'
+import { fromBase64url } from '@assay/protocol/base64'
+import { utf8 } from '@assay/protocol/bytes'
+import { isRecord } from '@assay/protocol/json-object'
 import { verifyEd25519 } from './ed25519.ts'
 import type { KeySet } from './trusted-keys.ts'
 import { coversTime } from './verify-response.ts'

@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from './bytes.ts'
+import { fromBase64, toBase64 } from '@assay/protocol/base64'
 import { verifyEd25519 } from './ed25519.ts'
 import { parseResponseSignatureInput, type ResponseSignatureInput } from './signature-input.ts'
 import { type KeySet, readDirectory, type TrustedKey } from './trusted-keys.ts'

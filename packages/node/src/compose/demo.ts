@@ -1,4 +1,4 @@
-import { checksumAddress } from '@assay/till/kernel/address'
+import { checksumAddress } from '@assay/protocol/address'
 import type { Config } from '../config/load-config.ts'
 import { demoAccounts, demoUsdcAddress } from '../devnet/accounts.ts'
 import type { Devnet } from '../devnet/index.ts'

@@ -1,3 +1,4 @@
+import type { Address } from '@assay/protocol/address'
 import type { Facilitator, Owner } from '@assay/till'
 import type { SettlementWallets } from '@assay/till/chain/wallet'
 import {
@@ -7,7 +8,6 @@ import {
   type LocalFacilitator,
   withBreaker,
 } from '@assay/till/facilitators'
-import type { Address } from '@assay/till/kernel/address'
 import type { Config } from '../config/load-config.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'

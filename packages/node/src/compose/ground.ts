@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import type { Facilitator } from '@assay/till'
 import {
   type ChainPort,
@@ -11,8 +13,6 @@ import {
   RpcRefusal,
 } from '@assay/till/chain'
 import { createForgottenTransactions, createWalletKey } from '@assay/till/chain/wallet'
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'

@@ -1,5 +1,5 @@
+import type { Json } from '@assay/protocol/canonical-json'
 import type { JwsPort, Payees } from '@assay/till'
-import type { Json } from '@assay/till/kernel/canonical-json'
 import type { Clock } from '@assay/till/kernel/clock'
 import { createNonceIssuer, loadSharedSecret, type ProofDeps } from '@assay/till/proofs'
 import { createJwsSigner, didKeyUrl, type Keyring, verifyJws } from '@assay/till/signing'

@@ -1,7 +1,7 @@
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
+import type { Micro } from '@assay/protocol/money'
 import type { Network } from '@assay/till/chain'
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
-import type { Micro } from '@assay/till/kernel/money'
 import type { LoopbackTarget } from '../outbound/index.ts'
 
 export type ConfiguredNetwork = Network & {

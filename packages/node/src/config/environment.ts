@@ -1,5 +1,5 @@
-import { hasChecksum } from '@assay/till/kernel/address'
-import { parseUsd } from '@assay/till/kernel/money'
+import { hasChecksum } from '@assay/protocol/address'
+import { parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
 
 const port = z

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { checksumAddress } from '@assay/till/kernel/address'
+import { checksumAddress } from '@assay/protocol/address'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { demoAccount } from '../devnet/accounts.ts'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { parseAddress, zeroAddress } from '@assay/till/kernel/address'
+import { parseAddress, zeroAddress } from '@assay/protocol/address'
 import { demoAccounts } from '../devnet/accounts.ts'
 import type { Config } from './config-type.ts'
 import { type Environment, environmentSchema } from './environment.ts'

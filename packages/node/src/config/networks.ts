@@ -1,5 +1,5 @@
+import { type Address, hasChecksum, parseAddress, zeroAddress } from '@assay/protocol/address'
 import { defineNetwork, knownNetworks, type Network } from '@assay/till/chain'
-import { type Address, hasChecksum, parseAddress, zeroAddress } from '@assay/till/kernel/address'
 import { z } from 'zod'
 import type { ConfiguredNetwork } from './config-type.ts'
 import type { Environment } from './environment.ts'

@@ -1,4 +1,4 @@
-import { zeroAddress } from '@assay/till/kernel/address'
+import { zeroAddress } from '@assay/protocol/address'
 import { demoAccounts, demoMover } from '../devnet/accounts.ts'
 import type { Config } from './config-type.ts'
 import type { Environment } from './environment.ts'

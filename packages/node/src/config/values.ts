@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { type Address, parseAddress } from '@assay/till/kernel/address'
-import { type Hex, isHex } from '@assay/till/kernel/bytes'
+import { type Address, parseAddress } from '@assay/protocol/address'
+import { type Hex, isHex } from '@assay/protocol/bytes'
 import { demoAccounts, demoMover } from '../devnet/accounts.ts'
 import { type LoopbackTarget, parseIp, parseLoopbackHosts } from '../outbound/index.ts'
 import type { FacilitatorChoice } from './config-type.ts'

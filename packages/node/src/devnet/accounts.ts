@@ -1,5 +1,5 @@
-import { type Address, parseAddress } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import { type Address, parseAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { getContractAddress, keccak256, stringToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 

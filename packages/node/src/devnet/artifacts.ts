@@ -1,4 +1,4 @@
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Hex } from '@assay/protocol/bytes'
 import type { Abi } from 'viem'
 import b20ActivationRegistry from '../../../../contracts/artifacts/B20ActivationRegistry.json' with { type: 'json' }
 import b20Asset from '../../../../contracts/artifacts/B20Asset.json' with { type: 'json' }

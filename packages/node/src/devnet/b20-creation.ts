@@ -1,5 +1,4 @@
-import type { Hex } from '@assay/till/kernel/bytes'
-import { isHex } from '@assay/till/kernel/bytes'
+import { type Hex, isHex } from '@assay/protocol/bytes'
 import { parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem'
 import { b20FactoryAddress, hasB20, missingStub, stubChange } from './b20.ts'
 import type { ChainState } from './chain-state.ts'

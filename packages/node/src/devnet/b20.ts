@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import { type Hex, isHex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import { type Hex, isHex } from '@assay/protocol/bytes'
 import { encodeAbiParameters, keccak256, stringToHex } from 'viem'
 import { demoIssuer } from './accounts.ts'
 import { contractArtifacts } from './artifacts.ts'

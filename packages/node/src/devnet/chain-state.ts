@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Address, parseAddress } from '@assay/till/kernel/address'
+import { type Address, parseAddress } from '@assay/protocol/address'
 import { type Clock, nowSeconds } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import { installB20 } from './b20.ts'

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Hex } from '@assay/protocol/bytes'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { expect, onTestFinished, test } from 'vitest'
 import {

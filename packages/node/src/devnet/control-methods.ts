@@ -1,4 +1,4 @@
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Hex } from '@assay/protocol/bytes'
 import type { DevnetControl } from './control.ts'
 import { wholeNumber } from './whole-number.ts'
 

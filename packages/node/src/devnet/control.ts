@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { encodeFunctionData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { demoIssuer, demoUsdcAddress } from './accounts.ts'

@@ -1,4 +1,5 @@
-import { fromHex, type Hex } from '@assay/till/kernel/bytes'
+import type { Hex } from '@assay/protocol/bytes'
+import { fromHex } from '@assay/till/kernel/bytes'
 import {
   ContractDecoder,
   EdrContext,

@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { type Engine, type EngineCall, quantity } from './edr.ts'
 
 /** Everything the first block depends on. Kept in the journal, so that a later release replays the chain it was made with. */

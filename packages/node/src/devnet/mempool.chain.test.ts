@@ -1,4 +1,4 @@
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Hex } from '@assay/protocol/bytes'
 import { expect, test } from 'vitest'
 import { clients, operator, receiptOf, send, settler, signSettlerTransaction, startTestChain } from './test-chain.ts'
 

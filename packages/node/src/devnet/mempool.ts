@@ -1,5 +1,6 @@
-import type { Address } from '@assay/till/kernel/address'
-import { fromHex, type Hex, toHex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
+import { fromHex } from '@assay/till/kernel/bytes'
 import { keccak256 } from '@assay/till/kernel/keccak'
 import type { ChainState } from './chain-state.ts'
 import { quantity } from './edr.ts'

@@ -1,4 +1,4 @@
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Hex } from '@assay/protocol/bytes'
 import type { ChainState } from './chain-state.ts'
 import { isStillInLine } from './mempool.ts'
 import { produceBlock } from './produce-block.ts'

@@ -1,4 +1,4 @@
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Hex } from '@assay/protocol/bytes'
 import { nowSeconds } from '@assay/till/kernel/clock'
 import type { ChainState } from './chain-state.ts'
 import { type BlockEntry, blockCalls, type HistoryEntry, headOf, type JournalEntry } from './history.ts'

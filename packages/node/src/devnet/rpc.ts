@@ -1,5 +1,5 @@
-import { parseAddress } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import { parseAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { hasB20, isTokenAddress, tokenCode } from './b20.ts'
 import { prepareCreation, withStubs } from './b20-creation.ts'
 import { resolveTags } from './block-tags.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { encodeFunctionData, serializeErc6492Signature, toHex, verifyTypedData as verifyWithKey } from 'viem'
 import { expect, test } from 'vitest'
 import gasBurning from '../../../../contracts/artifacts/GasBurningWallet.json' with { type: 'json' }

@@ -1,4 +1,4 @@
-import { type Hex, isHex } from '@assay/till/kernel/bytes'
+import { type Hex, isHex } from '@assay/protocol/bytes'
 import type { ChainState } from './chain-state.ts'
 import { enterMempool, isNextInLine } from './mempool.ts'
 import type { BlockProducer } from './mine-transactions.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 
 /** A transaction that no block has taken yet. `sender` and `nonce` are its place in line, which a better paying one may take over. */
 export type WaitingTransaction = { hash: Hex; raw: Hex; sender: Address; nonce: number; sinceMs: number }

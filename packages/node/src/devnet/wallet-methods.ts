@@ -1,5 +1,5 @@
-import { checksumAddress, parseAddress } from '@assay/till/kernel/address'
-import { type Hex, isHex } from '@assay/till/kernel/bytes'
+import { checksumAddress, parseAddress } from '@assay/protocol/address'
+import { type Hex, isHex } from '@assay/protocol/bytes'
 import type { TransactionSerializable, TypedDataDefinition } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { demoAccounts } from './accounts.ts'

@@ -1,5 +1,5 @@
+import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Attribution } from '@assay/till'
-import { type Address, parseAddress } from '@assay/till/kernel/address'
 import { isCoveredOrUnsigned } from '@assay/till/proofs'
 import type { FieldProblem, ReadQuery } from './query.ts'
 

@@ -1,4 +1,4 @@
-import { formatUsd } from '@assay/till/kernel/money'
+import { formatUsd } from '@assay/protocol/money'
 import type { RouteDeclaration } from './route.ts'
 
 /** The names every document uses, set once. */

@@ -1,5 +1,6 @@
+import { toHex } from '@assay/protocol/bytes'
 import type { Gate, GateOutcome, PaidCall } from '@assay/till'
-import { sha256, toHex } from '@assay/till/kernel/bytes'
+import { sha256 } from '@assay/till/kernel/bytes'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import { silentLog } from '@assay/till/kernel/log'

@@ -1,5 +1,5 @@
+import type { Json } from '@assay/protocol/canonical-json'
 import type { Attribution, Gate } from '@assay/till'
-import type { Json } from '@assay/till/kernel/canonical-json'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'

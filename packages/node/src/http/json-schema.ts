@@ -1,4 +1,4 @@
-import type { Json } from '@assay/till/kernel/canonical-json'
+import type { Json } from '@assay/protocol/canonical-json'
 import { z } from 'zod'
 
 export type JsonSchema = { [key: string]: Json | undefined }

@@ -1,5 +1,5 @@
+import type { Micro } from '@assay/protocol/money'
 import type { PaidCall } from '@assay/till'
-import type { Micro } from '@assay/till/kernel/money'
 import { asProblem, type Problem } from '@assay/till/kernel/problem'
 import { digestBody } from './digest.ts'
 import type { ReadInput } from './read-input.ts'

@@ -1,4 +1,4 @@
-import { findTextFault } from '@assay/till/kernel/plain-text'
+import { findTextFault } from '@assay/protocol/plain-text'
 
 export type FieldProblem = { field: string; problem: string }
 

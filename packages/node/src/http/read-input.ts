@@ -1,6 +1,6 @@
+import { parseStrictJson } from '@assay/protocol/strict-json'
 import type { Attribution } from '@assay/till'
 import { Problem } from '@assay/till/kernel/problem'
-import { parseStrictJson } from '@assay/till/kernel/strict-json'
 import type { z } from 'zod'
 import { readAttribution } from './attribution.ts'
 import { negotiate } from './negotiate.ts'

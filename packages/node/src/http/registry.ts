@@ -1,5 +1,5 @@
+import type { Json } from '@assay/protocol/canonical-json'
 import type { PaidRoute } from '@assay/till'
-import type { Json } from '@assay/till/kernel/canonical-json'
 import { findRouteFaults } from './check-routes.ts'
 import { type MadeHop, madeHopOf, type NextHop, nextHopOf } from './next-hop.ts'
 import { createPathTree, type PathMatch } from './path-tree.ts'

@@ -1,3 +1,5 @@
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import type {
   AnswerContent,
   Attribution,
@@ -7,8 +9,6 @@ import type {
   ReleaseAnswer,
   Sale,
 } from '@assay/till'
-import type { Address } from '@assay/till/kernel/address'
-import type { Micro } from '@assay/till/kernel/money'
 import type { Tx } from '@assay/till/store/database'
 import type { z } from 'zod'
 

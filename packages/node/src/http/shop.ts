@@ -1,6 +1,6 @@
+import type { Json } from '@assay/protocol/canonical-json'
 import type { Attribution, EntitlementPort, JwsPort, Payees, ReversalHook, SaleHook } from '@assay/till'
 import type { ChainPort, Network, Rpc, RpcEndpoint } from '@assay/till/chain'
-import type { Json } from '@assay/till/kernel/canonical-json'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'

@@ -1,5 +1,6 @@
+import type { Hex } from '@assay/protocol/bytes'
 import { type ChainPort, type Rpc, type RpcLog, searchLogs } from '@assay/till/chain'
-import { fromHex, type Hex } from '@assay/till/kernel/bytes'
+import { fromHex } from '@assay/till/kernel/bytes'
 import type { Database } from '@assay/till/store/database'
 import { decodeFunctionData, keccak256, stringToHex } from 'viem'
 import { logAnchorAbi, logAnchorContract } from './anchor-contract.ts'

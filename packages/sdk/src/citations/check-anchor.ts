@@ -1,5 +1,6 @@
+import { fromBase64 } from '@assay/protocol/base64'
+import { isRecord } from '@assay/protocol/json-object'
 import { hexToBytes, toHex } from 'viem'
-import { fromBase64, isRecord } from '../bytes.ts'
 import { type CitationAttestation, type Finding, failed, notChecked, passed } from './attestation-file.ts'
 import { type Checkpoint, verifyConsistency } from './tlog.ts'
 import type { VerifyAttestationOptions } from './verify-attestation.ts'

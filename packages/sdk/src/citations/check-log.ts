@@ -1,4 +1,5 @@
-import { fromBase64, toBase64, utf8 } from '../bytes.ts'
+import { fromBase64, toBase64 } from '@assay/protocol/base64'
+import { utf8 } from '@assay/protocol/bytes'
 import type { ResolvedKeys } from '../evidence-keys.ts'
 import { type KnownKey, wasValid } from '../follow-keys.ts'
 import { type CitationAttestation, type Finding, failed, guarded, notChecked, passed } from './attestation-file.ts'

@@ -1,3 +1,6 @@
+import { utf8 } from '@assay/protocol/bytes'
+import { tryCanonicalJson } from '@assay/protocol/canonical-json'
+import { isRecord } from '@assay/protocol/json-object'
 import {
   decodeAbiParameters,
   encodePacked,
@@ -8,11 +11,9 @@ import {
   sha256,
   stringToHex,
 } from 'viem'
-import { isRecord, utf8 } from '../bytes.ts'
-import { canonicalJson } from '../canonical-json.ts'
 import { type CitationAttestation, type Finding, failed, passed } from './attestation-file.ts'
 
-export const recordText = (file: CitationAttestation) => canonicalJson(file.record) ?? ''
+export const recordText = (file: CitationAttestation) => tryCanonicalJson(file.record) ?? ''
 
 const zeroAddress: Hex = `0x${'00'.repeat(20)}`
 const zeroBytes32: Hex = `0x${'00'.repeat(32)}`

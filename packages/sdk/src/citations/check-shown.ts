@@ -1,5 +1,5 @@
-import { isRecord } from '../bytes.ts'
-import { canonicalJson } from '../canonical-json.ts'
+import { tryCanonicalJson } from '@assay/protocol/canonical-json'
+import { isRecord } from '@assay/protocol/json-object'
 import { type CitationAttestation, type Finding, failed, passed } from './attestation-file.ts'
 import { addressOf, attestTypes } from './check-record.ts'
 
@@ -12,7 +12,7 @@ export function checkShown(file: CitationAttestation): Finding {
   const fields = [...plainFields(file), ...payouts]
   const none = payouts.length === 0 ? ['payouts'] : []
   const differing = fields.filter(
-    ({ shown, signed }) => signed === undefined || canonicalJson(shown) !== canonicalJson(signed),
+    ({ shown, signed }) => signed === undefined || tryCanonicalJson(shown) !== tryCanonicalJson(signed),
   )
   if (differing.length > 0)
     return { check: failed('shown', `not what was signed: ${differing.map(({ path }) => path).join(', ')}`) }

@@ -1,4 +1,4 @@
-import { isRecord } from '../bytes.ts'
+import { isRecord } from '@assay/protocol/json-object'
 import { type CitationAttestation, type Finding, failed, notChecked, passed } from './attestation-file.ts'
 import { type Checkpoint, cosignedAt, type NoteKey, parseNoteKey } from './tlog.ts'
 import type { VerifyAttestationOptions } from './verify-attestation.ts'

@@ -1,4 +1,5 @@
-import { toBase64, utf8 } from '../bytes.ts'
+import { toBase64 } from '@assay/protocol/base64'
+import { utf8 } from '@assay/protocol/bytes'
 import type { EvidenceCheck } from '../verify-evidence.ts'
 import type { Receipt } from '../verify-receipt.ts'
 import { type CitationAttestation, failed, notChecked, passed } from './attestation-file.ts'

@@ -1,5 +1,6 @@
+import { fromBase64, toBase64 } from '@assay/protocol/base64'
+import { utf8 } from '@assay/protocol/bytes'
 import { concatBytes, sha256 } from 'viem'
-import { fromBase64, toBase64, utf8 } from '../bytes.ts'
 import { verifyEd25519 } from '../ed25519.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>

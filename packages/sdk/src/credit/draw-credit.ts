@@ -1,9 +1,9 @@
+import { decodeHeader, encodeHeader, isRecord } from '@assay/protocol/json-object'
+import { formatUsd, parseMicro } from '@assay/protocol/money'
 import { bytesToHex } from 'viem'
-import { decodeHeader, encodeHeader, isRecord } from '../bytes.ts'
 import { type AssayResult, type ClientContext, verifyExchange } from '../context.ts'
 import { AssayError } from '../errors.ts'
 import { type Exchange, exchange, type PreparedRequest, problemOf } from '../exchange.ts'
-import { formatUsd, parseAtomic } from '../money.ts'
 import type { PaymentOutcome } from '../payment-outcome.ts'
 import { type Offer, parsePaymentRequired } from '../payment-required.ts'
 import type { AgreedTerms, Quote } from '../quote.ts'
@@ -55,7 +55,7 @@ async function draw(
   agreed: AgreedTerms | undefined,
 ): Promise<AssayResult | undefined> {
   requireAllowedHost(prepared.url, context.policy)
-  const amountMicro = parseAtomic(offer.amount)
+  const amountMicro = parseMicro(offer.amount)
   if (amountMicro === undefined) return undefined
   if (credit.mandate === undefined && (await ownBalance(context, credit, prepared.url)) < amountMicro) return undefined
   const giveBack = await requireAllowed(
@@ -209,7 +209,7 @@ function learn(credit: CreditState, prepared: PreparedRequest, offer: Offer, pay
     return
   }
   rememberOffer(credit, key, offer)
-  const left = parseAtomic(payment.leftMicro ?? '')
+  const left = parseMicro(payment.leftMicro ?? '')
   if (left === undefined) credit.balances.delete(origin)
   else credit.balances.set(origin, left)
 }
@@ -237,7 +237,7 @@ function largestCredit(body: Uint8Array | undefined): bigint {
     const value: unknown = JSON.parse(new TextDecoder().decode(body))
     const rows = isRecord(value) && Array.isArray(value.credit) ? value.credit : []
     return rows.reduce((largest: bigint, row: unknown) => {
-      const micro = isRecord(row) && typeof row.credit_micro === 'string' ? parseAtomic(row.credit_micro) : undefined
+      const micro = isRecord(row) && typeof row.credit_micro === 'string' ? parseMicro(row.credit_micro) : undefined
       return micro !== undefined && micro > largest ? micro : largest
     }, 0n)
   } catch {

@@ -1,7 +1,7 @@
+import { parseUsd } from '@assay/protocol/money'
 import { bytesToHex, getAddress, type Hex, keccak256, type LocalAccount, stringToBytes } from 'viem'
 import type { AssayClient } from '../client.ts'
 import { AssayError } from '../errors.ts'
-import { parseUsd } from '../money.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
 import { readJson } from '../read-json.ts'
 import type { Signer } from './credit.ts'

@@ -1,5 +1,7 @@
-import { fromBase64url, isRecord, utf8 } from '../bytes.ts'
-import { canonicalJson } from '../canonical-json.ts'
+import { fromBase64url } from '@assay/protocol/base64'
+import { utf8 } from '@assay/protocol/bytes'
+import { tryCanonicalJson } from '@assay/protocol/canonical-json'
+import { isRecord } from '@assay/protocol/json-object'
 import { verifyEd25519 } from '../ed25519.ts'
 import type { KeySet } from '../trusted-keys.ts'
 import { coversTime } from '../verify-response.ts'
@@ -43,7 +45,7 @@ export async function verifyRating(
   if (key === undefined || Number.isNaN(computedAtMs) || !coversTime(key, Math.floor(computedAtMs / 1000), 60))
     return invalid('the key was not valid at that time')
   if (!(await verifyEd25519(key.x, utf8(`${head}.${body}`), bytes))) return invalid('the signature does not fit')
-  if (canonicalJson(claims) !== canonicalJson(shown)) return invalid('what is shown is not what was signed')
+  if (tryCanonicalJson(claims) !== tryCanonicalJson(shown)) return invalid('what is shown is not what was signed')
   if (options.subject !== undefined && claims.subject !== options.subject) return invalid('it is about another DID')
   if (!(Date.parse(String(claims.valid_until)) > options.nowMs)) return invalid('it is too old')
   return { status: 'verified', keyId }

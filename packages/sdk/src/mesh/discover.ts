@@ -1,7 +1,7 @@
+import { formatUsd, parseUsd } from '@assay/protocol/money'
 import { isLoopbackUrl } from '../demo.ts'
 import { AssayError } from '../errors.ts'
 import { fetchDirectory } from '../key-pins.ts'
-import { formatUsd, parseUsd } from '../money.ts'
 import { parsePaymentRequired } from '../payment-required.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
 import { type MeshDocument, readMesh } from './read-mesh.ts'

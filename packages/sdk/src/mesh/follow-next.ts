@@ -1,4 +1,4 @@
-import { isRecord } from '../bytes.ts'
+import { isRecord } from '@assay/protocol/json-object'
 import type { AssayClient } from '../client.ts'
 import type { BuyInput } from './buy-from.ts'
 

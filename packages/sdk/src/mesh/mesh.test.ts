@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
+import { tryCanonicalJson } from '@assay/protocol/canonical-json'
+import { encodeHeader } from '@assay/protocol/json-object'
 import { expect, test } from 'vitest'
-import { encodeHeader } from '../bytes.ts'
-import { canonicalJson } from '../canonical-json.ts'
 import type { AssayResult } from '../context.ts'
 import { discover } from './discover.ts'
 import { followNext, linkNext } from './follow-next.ts'
@@ -16,7 +16,7 @@ function createNode(address: string, options: { statedMicro?: string; asksMicro?
   const key = generateKeyPairSync('ed25519')
   const did = didOfAddress(address)
   const kid = `${did}#k1`
-  const encode = (value: unknown) => Buffer.from(canonicalJson(value) ?? '').toString('base64url')
+  const encode = (value: unknown) => Buffer.from(tryCanonicalJson(value) ?? '').toString('base64url')
   const content = {
     protocol: '1.0.4',
     did,
@@ -78,7 +78,7 @@ function createNode(address: string, options: { statedMicro?: string; asksMicro?
         node: { did, address, statement: node.statement },
         peers: node.peers,
       }
-      const value = sign(null, Buffer.from(canonicalJson(document) ?? ''), key.privateKey).toString('base64url')
+      const value = sign(null, Buffer.from(tryCanonicalJson(document) ?? ''), key.privateKey).toString('base64url')
       return Response.json({ ...document, signature: { alg: 'EdDSA', kid, value } })
     },
   }

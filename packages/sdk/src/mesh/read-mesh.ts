@@ -1,5 +1,7 @@
-import { fromBase64url, isRecord, utf8 } from '../bytes.ts'
-import { canonicalJson } from '../canonical-json.ts'
+import { fromBase64url } from '@assay/protocol/base64'
+import { utf8 } from '@assay/protocol/bytes'
+import { tryCanonicalJson } from '@assay/protocol/canonical-json'
+import { isRecord } from '@assay/protocol/json-object'
 import { verifyEd25519 } from '../ed25519.ts'
 import { AssayError } from '../errors.ts'
 import { fetchDirectory } from '../key-pins.ts'
@@ -52,7 +54,7 @@ export async function readMesh(
 
 async function requireSigned(address: string, value: Record<string, unknown>, platform: Platform): Promise<void> {
   const { signature, ...signed } = value
-  const text = canonicalJson(signed)
+  const text = tryCanonicalJson(signed)
   const { kid, value: base64 } = isRecord(signature) ? signature : {}
   const { keys } = readDirectory(await fetchDirectory(address, platform))
   const now = platform.nowMs() / 1000

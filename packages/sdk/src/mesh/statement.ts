@@ -1,5 +1,7 @@
-import { fromBase64url, isRecord, utf8 } from '../bytes.ts'
-import { canonicalJson } from '../canonical-json.ts'
+import { fromBase64url } from '@assay/protocol/base64'
+import { utf8 } from '@assay/protocol/bytes'
+import { tryCanonicalJson } from '@assay/protocol/canonical-json'
+import { isRecord } from '@assay/protocol/json-object'
 import { verifyEd25519 } from '../ed25519.ts'
 import { readDirectory } from '../trusted-keys.ts'
 import { coversTime } from '../verify-response.ts'
@@ -61,7 +63,7 @@ export async function verifyMeshStatement(jws: string, check: StatementCheck): P
   if (key === undefined) return invalid('the address does not publish the key that signed it')
   if (!(await verifyEd25519(key.x, utf8(`${head}.${body}`), signature))) return invalid('the signature does not fit')
   const payload = readJson(body)
-  if (payload === undefined || canonicalJson(payload.value) !== payload.text) return invalid('not canonical JSON')
+  if (payload === undefined || tryCanonicalJson(payload.value) !== payload.text) return invalid('not canonical JSON')
   const statement = readStatement(payload.value)
   if (statement === undefined) return invalid('malformed')
   if (statement.did !== did || statement.address !== check.address) return invalid('it is about another node')

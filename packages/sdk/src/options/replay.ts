@@ -1,5 +1,5 @@
-import { utf8 } from '../bytes.ts'
-import { canonicalJson } from '../canonical-json.ts'
+import { utf8 } from '@assay/protocol/bytes'
+import { tryCanonicalJson } from '@assay/protocol/canonical-json'
 import type { AssayClient } from '../client.ts'
 import { readJson } from '../read-json.ts'
 import { allPages } from './options.ts'
@@ -130,7 +130,7 @@ export async function replaySettlement(
 
 async function digestOf(inputs: readonly OptionInput[]): Promise<string> {
   const rows = inputs.map(({ starts_at, ends_at, cluster, bonded }) => [starts_at, ends_at, cluster, bonded])
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', utf8(canonicalJson(rows) ?? '')))
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', utf8(tryCanonicalJson(rows) ?? '')))
   return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 

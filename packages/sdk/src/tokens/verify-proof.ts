@@ -1,5 +1,5 @@
+import { isRecord } from '@assay/protocol/json-object'
 import { fromRlp } from 'viem'
-import { isRecord } from '../bytes.ts'
 import type { EvidenceCheck } from '../verify-evidence.ts'
 import { proveTrieValue } from './merkle-proof.ts'
 

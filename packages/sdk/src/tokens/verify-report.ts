@@ -1,6 +1,8 @@
+import { fromBase64url } from '@assay/protocol/base64'
+import { utf8 } from '@assay/protocol/bytes'
+import { tryCanonicalJson } from '@assay/protocol/canonical-json'
+import { isRecord } from '@assay/protocol/json-object'
 import { hashTypedData, keccak256, recoverAddress, stringToHex } from 'viem'
-import { fromBase64url, isRecord, utf8 } from '../bytes.ts'
-import { canonicalJson } from '../canonical-json.ts'
 import { verifyEd25519 } from '../ed25519.ts'
 import { readDirectory } from '../trusted-keys.ts'
 import type { EvidenceCheck, EvidenceReport } from '../verify-evidence.ts'
@@ -96,7 +98,7 @@ export async function verifyTokenReport(
 /** keccak256 of the canonical JSON without signatures and without how it was read. */
 export function tokenReportHash(report: Record<string, unknown>): Hex | undefined {
   const { attestation: _signed, reading: _how, ...content } = report
-  const text = canonicalJson(content)
+  const text = tryCanonicalJson(content)
   return text === undefined ? undefined : keccak256(stringToHex(text))
 }
 

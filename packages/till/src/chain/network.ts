@@ -1,4 +1,4 @@
-import type { Address } from '../kernel/address.ts'
+import type { Address } from '@assay/protocol/address'
 
 /** Everything the till knows about a chain it takes money on. */
 export type Network = {

@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { type Abi, encodeDeployData, getContractAddress, keccak256, stringToHex } from 'viem'
-import type { Address } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Rpc } from './rpc.ts'
 import type { SettlementWallets } from './wallet/index.ts'

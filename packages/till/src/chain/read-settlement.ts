@@ -1,5 +1,5 @@
-import type { Hex } from '../kernel/bytes.ts'
-import type { Json } from '../kernel/canonical-json.ts'
+import type { Hex } from '@assay/protocol/bytes'
+import type { Json } from '@assay/protocol/canonical-json'
 import {
   type ChainTransfer,
   ChainUnreadable,

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { ChainUnreadable } from './chain-port.ts'
 
 export type RpcCall = { method: string; params: readonly unknown[] }

@@ -1,6 +1,6 @@
-import type { Address } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
-import type { Json } from '../kernel/canonical-json.ts'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
+import type { Json } from '@assay/protocol/canonical-json'
 import { ChainUnreadable } from './chain-port.ts'
 import { type Rpc, RpcRefusal } from './rpc.ts'
 

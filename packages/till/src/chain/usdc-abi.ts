@@ -1,5 +1,5 @@
-import { type Address, parseAddress } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
+import { type Address, parseAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 
 /** The few words of USDC we speak, written as fixed layouts: these reads are on the path of every payment. */
 export const topics = {

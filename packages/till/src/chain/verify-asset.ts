@@ -1,4 +1,4 @@
-import { toHex } from '../kernel/bytes.ts'
+import { toHex } from '@assay/protocol/bytes'
 import { usdcDomainSeparator } from '../kernel/eip3009.ts'
 import type { Network } from './network.ts'
 import type { Rpc } from './rpc.ts'

@@ -1,8 +1,8 @@
-import { type Address, checksumAddress, parseAddress } from '../kernel/address.ts'
+import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
+import type { Json } from '@assay/protocol/canonical-json'
+import { type Micro, parseMicro } from '@assay/protocol/money'
 import { equalBytes, sha256 } from '../kernel/bytes.ts'
-import type { Json } from '../kernel/canonical-json.ts'
 import { type Clock, nowSeconds } from '../kernel/clock.ts'
-import { type Micro, parseMicro } from '../kernel/money.ts'
 import type { PaidCall } from './paid-call.ts'
 import type { Terms } from './terms.ts'
 

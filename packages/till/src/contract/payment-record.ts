@@ -1,8 +1,8 @@
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
+import type { Json } from '@assay/protocol/canonical-json'
+import type { Micro } from '@assay/protocol/money'
 import type { ExpectedTransfer } from '../chain/index.ts'
-import type { Address } from '../kernel/address.ts'
-import { type Hex, toHex } from '../kernel/bytes.ts'
-import type { Json } from '../kernel/canonical-json.ts'
-import type { Micro } from '../kernel/money.ts'
 import type { MovedMoney } from '../ledger/index.ts'
 
 export type PaymentState =

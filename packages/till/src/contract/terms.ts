@@ -1,6 +1,6 @@
+import { type Address, checksumAddress } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import type { Network } from '../chain/index.ts'
-import { type Address, checksumAddress } from '../kernel/address.ts'
-import type { Micro } from '../kernel/money.ts'
 import type { PaidRoute } from './paid-call.ts'
 
 /** Receiving addresses: PAY_TO is the operator's own money, CUSTODY is partly or wholly others'. */

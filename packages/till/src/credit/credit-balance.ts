@@ -1,5 +1,5 @@
-import type { Address } from '../kernel/address.ts'
-import { type Micro, smallerOf } from '../kernel/money.ts'
+import type { Address } from '@assay/protocol/address'
+import { type Micro, smallerOf } from '@assay/protocol/money'
 import { accounts, balanceOf, heldOf, type LedgerLine, lockBalances, owedTo, payToPartOf } from '../ledger/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
 

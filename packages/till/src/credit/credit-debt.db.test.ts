@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { Address } from '@assay/protocol/address'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { takeBackLines } from '../gate/take-back.ts'
-import type { Address } from '../kernel/address.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { elsewhere } from '../ledger/accounts.fixture.ts'
 import { accounts, balanceDifferences, balanceOf, owedTo, post } from '../ledger/index.ts'

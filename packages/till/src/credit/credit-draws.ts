@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
 import type { Draw, DrawOutcome, DrawRequest, HeldDraw } from '../contract/paid-call.ts'
 import { type EntitledCall, holdMs, paysIntoClearing } from '../entitlements/entitled-calls.ts'
-import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { accounts, type LedgerTransaction, postValuesWithoutTransfers } from '../ledger/index.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'

@@ -1,3 +1,5 @@
+import type { Address } from '@assay/protocol/address'
+import { formatUsd } from '@assay/protocol/money'
 import { takesCredit } from '../contract/credit-terms.ts'
 import { callFingerprint } from '../contract/fingerprint.ts'
 import type {
@@ -22,10 +24,8 @@ import {
   paysIntoClearing,
   wasCaptured,
 } from '../entitlements/entitled-calls.ts'
-import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
-import { formatUsd } from '../kernel/money.ts'
 import { Problem } from '../kernel/problem.ts'
 import { post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'

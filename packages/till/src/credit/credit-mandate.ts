@@ -1,8 +1,8 @@
+import type { Address } from '@assay/protocol/address'
+import { formatUsd, type Micro } from '@assay/protocol/money'
 import { mandateHeader } from '../contract/credit-terms.ts'
 import type { PaidCall } from '../contract/paid-call.ts'
-import type { Address } from '../kernel/address.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
-import { formatUsd, type Micro } from '../kernel/money.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { Sql } from '../store/database.ts'
 

@@ -1,5 +1,5 @@
+import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
-import { type Micro, parseUsd } from '../kernel/money.ts'
 
 export type CreditPolicy = {
   /** Kept of each refund: the transfer is ours to pay. */

@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Address } from '../kernel/address.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { silentLog } from '../kernel/log.ts'

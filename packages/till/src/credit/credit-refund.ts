@@ -1,5 +1,5 @@
-import type { Address } from '../kernel/address.ts'
-import { type Micro, smallerOf } from '../kernel/money.ts'
+import type { Address } from '@assay/protocol/address'
+import { type Micro, smallerOf } from '@assay/protocol/money'
 import { Problem } from '../kernel/problem.ts'
 import { accounts, takePayToPart } from '../ledger/index.ts'
 import { createPayout, creditRefundPurpose, creditRefundPurposes, payToRefundPurpose } from '../payouts/index.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { Address } from '@assay/protocol/address'
 import { mandateHeader } from '../contract/credit-terms.ts'
 import type { HoldOutcome, PaidCall, PaidRoute } from '../contract/paid-call.ts'
-import type { Address } from '../kernel/address.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { systemRng } from '../kernel/random.ts'

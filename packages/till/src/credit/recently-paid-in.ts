@@ -1,5 +1,5 @@
-import type { Address } from '../kernel/address.ts'
-import type { Micro } from '../kernel/money.ts'
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import { creditRefundPurposes } from '../payouts/index.ts'
 import type { Sql } from '../store/database.ts'
 import { topUpRoutes } from './credit-balance.ts'

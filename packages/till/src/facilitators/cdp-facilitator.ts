@@ -1,7 +1,7 @@
+import type { Micro } from '@assay/protocol/money'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import type { Micro } from '../kernel/money.ts'
 import type { Rng } from '../kernel/random.ts'
 import type { Sql } from '../store/database.ts'
 import { createCdpJwt, readCdpKey } from './cdp-jwt.ts'

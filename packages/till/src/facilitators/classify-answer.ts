@@ -1,5 +1,4 @@
-import type { Hex } from '../kernel/bytes.ts'
-import { isHex } from '../kernel/bytes.ts'
+import { type Hex, isHex } from '@assay/protocol/bytes'
 import { isDefiniteRefusal } from './error-codes.ts'
 import type { HttpExchangeResult } from './http-exchange.ts'
 import type { VerifyOutcome } from './port.ts'

@@ -1,7 +1,7 @@
+import { checksumAddress } from '@assay/protocol/address'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { knownNetworks, type Network } from '../chain/index.ts'
 import { testPayer } from '../chain/wallet/wallet.fixture.ts'
-import { checksumAddress } from '../kernel/address.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { systemRng } from '../kernel/random.ts'

@@ -1,5 +1,5 @@
+import type { Micro } from '@assay/protocol/money'
 import type { Clock } from '../kernel/clock.ts'
-import type { Micro } from '../kernel/money.ts'
 import type { Sql } from '../store/database.ts'
 
 /** Counts one more settlement of this month (UTC) and gives the number it has in it, over all processes. */

@@ -1,6 +1,6 @@
+import type { Micro } from '@assay/protocol/money'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import type { Micro } from '../kernel/money.ts'
 import { classifySettle, classifyVerify, parseObject } from './classify-answer.ts'
 import { type HttpExchange, type HttpExchangeResult, nodeHttpExchange } from './http-exchange.ts'
 import { facilitatorBody } from './payment-wire.ts'

@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
 import { ChainUnreadable, type Network, type Rpc, RpcRefusal } from '../chain/index.ts'
 import type { SettlementWallets } from '../chain/wallet/index.ts'
-import type { Address } from '../kernel/address.ts'
 import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'

@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import type { Network } from '../chain/index.ts'
-import type { Address } from '../kernel/address.ts'
 import type { TransferAuthorization } from '../kernel/eip3009.ts'
 import type { FacilitatorPayment } from './port.ts'
 

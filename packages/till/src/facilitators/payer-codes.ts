@@ -1,4 +1,4 @@
-import type { Address } from '../kernel/address.ts'
+import type { Address } from '@assay/protocol/address'
 import type { Clock } from '../kernel/clock.ts'
 
 const rememberedMax = 20_000

@@ -1,4 +1,4 @@
-import { checksumAddress } from '../kernel/address.ts'
+import { checksumAddress } from '@assay/protocol/address'
 import type { FacilitatorPayment } from './port.ts'
 
 /** The body of `verify` and `settle`, made from our own terms alone: nothing else of the client's reaches a facilitator. */

@@ -1,6 +1,6 @@
-import type { Address } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
-import type { Micro } from '../kernel/money.ts'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
+import type { Micro } from '@assay/protocol/money'
 
 /** A payment as a facilitator sees it: client extensions are gone, terms are our own. */
 export type FacilitatorPayment = {

@@ -1,7 +1,7 @@
+import { toHex } from '@assay/protocol/bytes'
 import fc from 'fast-check'
 import { encodeErrorResult, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { toHex } from '../kernel/bytes.ts'
 import { explainRevert, revertText } from './revert-reason.ts'
 
 const abi = parseAbi(['error Error(string)'])

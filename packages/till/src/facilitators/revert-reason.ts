@@ -1,4 +1,4 @@
-import type { Hex } from '../kernel/bytes.ts'
+import type { Hex } from '@assay/protocol/bytes'
 
 export type SettleRefusal = { reason: string; message: string }
 

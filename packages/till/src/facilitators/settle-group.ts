@@ -1,3 +1,4 @@
+import type { Address } from '@assay/protocol/address'
 import { ChainUnreadable, type Network, type Rpc } from '../chain/index.ts'
 import {
   authorizationKey,
@@ -5,7 +6,6 @@ import {
   type TransactionOutcome,
   usedAuthorizations,
 } from '../chain/wallet/index.ts'
-import type { Address } from '../kernel/address.ts'
 import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'

@@ -1,3 +1,4 @@
+import type { Address } from '@assay/protocol/address'
 import { createWalletClient } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { base } from 'viem/chains'
@@ -21,7 +22,6 @@ import {
   testPayer,
   testWallets,
 } from '../chain/wallet/wallet.fixture.ts'
-import type { Address } from '../kernel/address.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import type { Hex } from '../kernel/bytes.ts'
+import type { Hex } from '@assay/protocol/bytes'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Database } from '../store/database.ts'

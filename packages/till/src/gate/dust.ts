@@ -1,4 +1,4 @@
-import type { Address } from '../kernel/address.ts'
+import type { Address } from '@assay/protocol/address'
 import type { Sql } from '../store/database.ts'
 
 /** Smaller transfers are booked in sum unless they carry an authorization of a sender with a claim: each is worth less than its receipt. */

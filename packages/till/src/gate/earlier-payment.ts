@@ -1,6 +1,7 @@
+import type { Hex } from '@assay/protocol/bytes'
 import type { AnswerContent, EntitlementPort, GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import type { PaymentRecord } from '../contract/payment-record.ts'
-import { equalBytes, type Hex } from '../kernel/bytes.ts'
+import { equalBytes } from '../kernel/bytes.ts'
 import { transfersOfNonce } from '../ledger/index.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'

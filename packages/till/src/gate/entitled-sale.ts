@@ -1,6 +1,5 @@
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Draw, PaidCall, PreparedAnswer, Sale } from '../contract/paid-call.ts'
-import type { Address } from '../kernel/address.ts'
-import { checksumAddress } from '../kernel/address.ts'
 import { Problem } from '../kernel/problem.ts'
 import { encodeDraw } from '../schemes/exact/encode-response.ts'
 import type { GateDeps } from './gate-deps.ts'

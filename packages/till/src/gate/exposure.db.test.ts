@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Consumption, PaidRoute } from '../contract/paid-call.ts'
-import type { Address } from '../kernel/address.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { createExposure } from './exposure.ts'

@@ -1,8 +1,8 @@
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import type { PaidRoute } from '../contract/paid-call.ts'
 import { topUpRoutes } from '../credit/credit-balance.ts'
-import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
-import type { Micro } from '../kernel/money.ts'
 import type { Sql } from '../store/database.ts'
 
 const refreshMs = 1_000

@@ -1,5 +1,5 @@
+import type { Hex } from '@assay/protocol/bytes'
 import type { ChainPort } from '../chain/index.ts'
-import type { Hex } from '../kernel/bytes.ts'
 
 /** The block is final and still the one that was seen. */
 export async function isFinal(

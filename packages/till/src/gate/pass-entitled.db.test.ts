@@ -1,3 +1,4 @@
+import type { Address } from '@assay/protocol/address'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EntitlementPort, PaidCall, PaidRoute } from '../contract/paid-call.ts'
 import {
@@ -8,7 +9,6 @@ import {
   randomWallet,
 } from '../credit/credit.fixture.ts'
 import { heldDifferences } from '../credit/credit-balance.ts'
-import type { Address } from '../kernel/address.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { Problem } from '../kernel/problem.ts'

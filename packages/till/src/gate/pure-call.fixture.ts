@@ -1,9 +1,9 @@
+import type { Json } from '@assay/protocol/canonical-json'
 import { knownNetworks, type Network } from '../chain/index.ts'
 import type { JwsPort } from '../contract/offers.ts'
 import type { PaidCall, PaidRoute } from '../contract/paid-call.ts'
 import type { Terms } from '../contract/terms.ts'
 import { sha256 } from '../kernel/bytes.ts'
-import type { Json } from '../kernel/canonical-json.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 
 export const [base, polygon] = ['eip155:8453', 'eip155:137'].map((caip2) =>

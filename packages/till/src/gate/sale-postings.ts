@@ -1,7 +1,7 @@
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
+import type { Micro } from '@assay/protocol/money'
 import type { PaidRoute, Sale } from '../contract/paid-call.ts'
-import type { Address } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
-import type { Micro } from '../kernel/money.ts'
 import { accounts, type LedgerTransaction, type TransferTurn } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 

@@ -1,6 +1,6 @@
+import { toHex } from '@assay/protocol/bytes'
 import { type ChainPort, ChainUnreadable, type PayerStatus } from '../chain/index.ts'
 import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
-import { toHex } from '../kernel/bytes.ts'
 import { creditSpentAuthorization } from './credit-payment.ts'
 import { answerDuplicate, answerLost } from './earlier-payment.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'

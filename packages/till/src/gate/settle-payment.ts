@@ -1,3 +1,5 @@
+import type { Hex } from '@assay/protocol/bytes'
+import type { Micro } from '@assay/protocol/money'
 import {
   type ChainPort,
   type ChainTransfer,
@@ -7,9 +9,7 @@ import {
 } from '../chain/index.ts'
 import type { Facilitator, FacilitatorPayment } from '../facilitators/port.ts'
 import { isScreening, simulationConfirms } from '../facilitators/refusal-causes.ts'
-import type { Hex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
-import type { Micro } from '../kernel/money.ts'
 
 export type Confirmed = Extract<SettlementEvidence, { status: 'confirmed' }>
 

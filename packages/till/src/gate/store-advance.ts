@@ -1,3 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
+import type { Json } from '@assay/protocol/canonical-json'
 import {
   type PaymentRecord,
   type PaymentState,
@@ -5,9 +8,7 @@ import {
   type StoredAnswer,
   toPaymentRecord,
 } from '../contract/payment-record.ts'
-import type { Address } from '../kernel/address.ts'
-import { fromHex, type Hex } from '../kernel/bytes.ts'
-import type { Json } from '../kernel/canonical-json.ts'
+import { fromHex } from '../kernel/bytes.ts'
 import type { Sql } from '../store/database.ts'
 
 /** What is written before money may move: the answer, its reservation, and that we are about to settle. */

@@ -1,6 +1,7 @@
-import type { Address } from '../kernel/address.ts'
-import { fromHex, type Hex } from '../kernel/bytes.ts'
-import type { Micro } from '../kernel/money.ts'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
+import type { Micro } from '@assay/protocol/money'
+import { fromHex } from '../kernel/bytes.ts'
 import type { Database, Sql } from '../store/database.ts'
 import { sqlStateOf } from '../store/errors.ts'
 

@@ -1,6 +1,6 @@
+import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { ChainPort } from '../chain/index.ts'
 import type { GateOutcome, PaidCall, PreparedAnswer } from '../contract/paid-call.ts'
-import { type Hex, toHex } from '../kernel/bytes.ts'
 import { nowSeconds } from '../kernel/clock.ts'
 import { asProblem, Problem } from '../kernel/problem.ts'
 import { settleMarginSeconds } from '../schemes/exact/verify-authorization.ts'

@@ -1,9 +1,10 @@
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
 import fc from 'fast-check'
 import { domainSeparator, hashTypedData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
-import type { Address } from './address.ts'
-import { fromHex, type Hex, toHex } from './bytes.ts'
+import { fromHex } from './bytes.ts'
 import { hashTransferAuthorization, usdcDomainSeparator } from './eip3009.ts'
 import { recoverAddress } from './secp256k1.ts'
 

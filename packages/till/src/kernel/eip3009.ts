@@ -1,5 +1,5 @@
-import type { Address } from './address.ts'
-import type { Hex } from './bytes.ts'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { keccak256 } from './keccak.ts'
 
 /** The message of `transferWithAuthorization`; times are unix seconds. */

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { type Hex, toHex } from '@assay/protocol/bytes'
 import fc from 'fast-check'
 import { concatHex, encodeAbiParameters, keccak256, sliceHex } from 'viem'
 import { expect, test } from 'vitest'
-import { fromHex, type Hex, sha256, toHex } from './bytes.ts'
+import { fromHex, sha256 } from './bytes.ts'
 import { bindingContentType, bindingNonce, bindingTag, isTaggedNonce } from './request-binding.ts'
 
 const file = new URL('../../../../test/vectors/request-binding.json', import.meta.url)

@@ -1,4 +1,5 @@
-import { fromHex, type Hex, toHex } from './bytes.ts'
+import { type Hex, toHex } from '@assay/protocol/bytes'
+import { fromHex } from './bytes.ts'
 import { keccak256 } from './keccak.ts'
 
 /** What the nonce of a bound payment commits to. The definition is docs/request-binding.md. */

@@ -1,8 +1,8 @@
+import type { Address } from '@assay/protocol/address'
+import { toHex } from '@assay/protocol/bytes'
 import fc from 'fast-check'
 import { privateKeyToAddress } from 'viem/accounts'
 import { expect, test } from 'vitest'
-import type { Address } from './address.ts'
-import { toHex } from './bytes.ts'
 import { isSignedBy, recoverAddress, signDigest } from './secp256k1.ts'
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 })

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
+import type { Address } from '@assay/protocol/address'
 import * as wasm from 'tiny-secp256k1'
-import type { Address } from './address.ts'
 import { keccak256 } from './keccak.ts'
 
 /** Gives the 65-byte public key, undefined or an exception for what is no signature. Never checks s or v. */

@@ -1,4 +1,4 @@
-import type { Address } from '../kernel/address.ts'
+import type { Address } from '@assay/protocol/address'
 
 /**
  * The accounts of the till. A shop names its own with `chainAccount` and `unitAccount`.

@@ -1,4 +1,4 @@
-import type { Micro } from '../kernel/money.ts'
+import type { Micro } from '@assay/protocol/money'
 import type { Sql, Tx } from '../store/database.ts'
 import type { Account } from './accounts.ts'
 import type { LedgerLine } from './transaction.ts'

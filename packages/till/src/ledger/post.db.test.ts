@@ -1,5 +1,5 @@
+import { microMax } from '@assay/protocol/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { microMax } from '../kernel/money.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { elsewhere } from './accounts.fixture.ts'
 import {

@@ -1,5 +1,5 @@
+import { canonicalJson } from '@assay/protocol/canonical-json'
 import { sha256 } from '../kernel/bytes.ts'
-import { canonicalJson } from '../kernel/canonical-json.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
 import { LedgerRefused } from './errors.ts'
 

@@ -1,5 +1,5 @@
+import { microMax } from '@assay/protocol/money'
 import { describe, expect, test } from 'vitest'
-import { microMax } from '../kernel/money.ts'
 import { accounts } from './accounts.ts'
 import { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
 import { assertPostable, credit, debit, type LedgerLine } from './transaction.ts'

@@ -1,4 +1,4 @@
-import { type Micro, microMax } from '../kernel/money.ts'
+import { type Micro, microMax } from '@assay/protocol/money'
 import type { Account } from './accounts.ts'
 import { LedgerRefused } from './errors.ts'
 

@@ -1,5 +1,5 @@
-import type { Address } from '../kernel/address.ts'
-import { type Micro, smallerOf } from '../kernel/money.ts'
+import type { Address } from '@assay/protocol/address'
+import { type Micro, smallerOf } from '@assay/protocol/money'
 import { type Account, accounts, balanceOf, type LedgerLine, lockAccounts, post } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import { debtAccount } from './debt-account.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '../kernel/address.ts'
+import type { Address } from '@assay/protocol/address'
 import { type Account, accounts } from '../ledger/index.ts'
 import { creditRefundPurposes } from './credit-refund-purposes.ts'
 

@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import type { ChainPort } from '../chain/index.ts'
-import type { Address } from '../kernel/address.ts'
-import type { Micro } from '../kernel/money.ts'
 import type { Sql } from '../store/database.ts'
 import { payToRefundPurpose } from './credit-refund-purposes.ts'
 import type { Payout } from './payout-record.ts'

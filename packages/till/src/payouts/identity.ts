@@ -1,5 +1,6 @@
-import type { Address } from '../kernel/address.ts'
-import { type Hex, sha256, toHex } from '../kernel/bytes.ts'
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
+import { sha256 } from '../kernel/bytes.ts'
 import type { Sql, Tx } from '../store/database.ts'
 
 /** What a payout is. Payee, amount and validity are not part of it: they may differ between two authorizations. */

@@ -1,5 +1,5 @@
+import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
-import { type Micro, parseUsd } from '../kernel/money.ts'
 import { creditRefundPurpose, payToRefundPurpose } from './credit-refund-purposes.ts'
 
 export type PayoutPolicy = {

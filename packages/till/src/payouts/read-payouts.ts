@@ -1,4 +1,4 @@
-import type { Address } from '../kernel/address.ts'
+import type { Address } from '@assay/protocol/address'
 import type { Sql } from '../store/database.ts'
 import { type Payout, type PayoutState, payoutColumns, toPayout } from './payout-record.ts'
 

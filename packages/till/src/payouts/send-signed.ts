@@ -1,3 +1,5 @@
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import type { ChainPort, Rpc } from '../chain/index.ts'
 import {
   aggregate3Call,
@@ -6,8 +8,6 @@ import {
   type SettlementWallets,
   transferCall,
 } from '../chain/wallet/index.ts'
-import type { Address } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
 import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'

@@ -1,4 +1,4 @@
-import type { Micro } from '../kernel/money.ts'
+import type { Micro } from '@assay/protocol/money'
 import { accounts, type LedgerLine, post } from '../ledger/index.ts'
 import { writeAudit } from '../store/audit-log.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'

@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import type { BlockRef, ChainPort, ChainTransfer, NonceUse } from '../chain/index.ts'
-import type { Address } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'

@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from '../kernel/address.ts'
+import { type Address, parseAddress } from '@assay/protocol/address'
 
 /** An account always keeps its chain: a contract wallet can have other owners on another one. */
 export type Account = { chainId: number; address: Address }

@@ -1,4 +1,4 @@
-import type { Address } from '../kernel/address.ts'
+import type { Address } from '@assay/protocol/address'
 import { parseKeyId } from './account.ts'
 import { parseSiwx } from './parse-siwx.ts'
 import { parseSignatureInput } from './signature-input.ts'

@@ -1,4 +1,5 @@
-import { fromHex, type Hex, isHex, toHex } from '../kernel/bytes.ts'
+import { type Hex, isHex, toHex } from '@assay/protocol/bytes'
+import { fromHex } from '../kernel/bytes.ts'
 import { Problem } from '../kernel/problem.ts'
 import { isSignedBy, recoverAddress } from '../kernel/secp256k1.ts'
 import type { Account, ProvenAccount } from './account.ts'

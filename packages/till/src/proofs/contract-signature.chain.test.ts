@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { type Address, parseAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import {
   type Abi,
   concatHex,
@@ -20,8 +22,6 @@ import {
   multicall3Address,
   startDevnet,
 } from '../../../node/src/devnet/index.ts'
-import { type Address, parseAddress } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { createContractSignatureChecker } from './contract-signature.ts'

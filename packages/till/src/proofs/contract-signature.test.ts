@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
 import { concatHex, encodeAbiParameters, encodeFunctionResult, type Hex, pad, parseAbi, parseAbiParameters } from 'viem'
 import { expect, test } from 'vitest'
-import type { Address } from '../kernel/address.ts'
 import { createContractSignatureChecker, type SignatureRpc } from './contract-signature.ts'
 
 const abi = parseAbi([

@@ -1,6 +1,6 @@
+import { type Address, parseAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { decodeAbiParameters, decodeFunctionResult, encodeFunctionData, parseAbi, parseAbiParameters } from 'viem'
-import { type Address, parseAddress } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
 
 export type ContractSignature = { chainId: number; address: Address; digest: Hex; signature: Hex }
 

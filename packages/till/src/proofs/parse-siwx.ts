@@ -1,8 +1,7 @@
+import { fromBase64 } from '@assay/protocol/base64'
+import { type Hex, isHex } from '@assay/protocol/bytes'
+import { parseStrictJson } from '@assay/protocol/strict-json'
 import { z } from 'zod'
-import { decodeBase64 } from '../kernel/base64.ts'
-import type { Hex } from '../kernel/bytes.ts'
-import { isHex } from '../kernel/bytes.ts'
-import { parseStrictJson } from '../kernel/strict-json.ts'
 import { type Account, parseAccount } from './account.ts'
 import { signatureBytesMax } from './contract-signature.ts'
 import type { SiwxInfo } from './siwe-message.ts'
@@ -41,7 +40,7 @@ const headerSchema = z.object({
 /** SIGN-IN-WITH-X: canonical base64 of strict JSON. Undefined for anything that is not exactly that. */
 export function parseSiwx(header: string): SiwxProof | undefined {
   if (header.length > siwxHeaderCharsMax) return undefined
-  const bytes = decodeBase64(header)
+  const bytes = fromBase64(header)
   const json = bytes && parseStrictJson(bytes)
   if (json?.status !== 'ok') return undefined
   const parsed = headerSchema.safeParse(json.value)

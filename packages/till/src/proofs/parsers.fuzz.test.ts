@@ -1,7 +1,7 @@
+import { toHex } from '@assay/protocol/bytes'
 import fc from 'fast-check'
 import { type InnerList, parseDictionary, serializeInnerList } from 'structured-headers'
 import { expect, test } from 'vitest'
-import { toHex } from '../kernel/bytes.ts'
 import { didOfAccount, formatAccount, formatKeyId, parseAccount, parseKeyId, parsePkhDid } from './account.ts'
 import { createNonceIssuer } from './nonces.ts'
 import { parseSiwx } from './parse-siwx.ts'

@@ -1,4 +1,4 @@
-import { checksumAddress } from '../kernel/address.ts'
+import { checksumAddress } from '@assay/protocol/address'
 import type { Account } from './account.ts'
 
 /** The fields of CAIP-122 as x402's sign-in-with-x names them. */

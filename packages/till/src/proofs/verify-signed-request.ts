@@ -1,4 +1,5 @@
-import { equalBytes, sha256, toHex } from '../kernel/bytes.ts'
+import { toHex } from '@assay/protocol/bytes'
+import { equalBytes, sha256 } from '../kernel/bytes.ts'
 import { Problem } from '../kernel/problem.ts'
 import { type CoveredComponent, signatureBase } from '../signing/index.ts'
 import { type ProvenAccount, parseKeyId } from './account.ts'

@@ -1,5 +1,6 @@
+import type { Hex } from '@assay/protocol/bytes'
 import { hashTypedData, type TypedData, type TypedDataDefinition } from 'viem'
-import { fromHex, type Hex } from '../kernel/bytes.ts'
+import { fromHex } from '../kernel/bytes.ts'
 import { Problem } from '../kernel/problem.ts'
 import { type NodeDomain, nodeDomain } from '../signing/index.ts'
 import type { Account, ProvenAccount } from './account.ts'

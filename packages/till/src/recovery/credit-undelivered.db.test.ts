@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { PaidRoute, Sale } from '../contract/paid-call.ts'
-import type { Address } from '../kernel/address.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'

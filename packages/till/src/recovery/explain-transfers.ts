@@ -1,10 +1,10 @@
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import type { PaymentRecord } from '../contract/payment-record.ts'
 import { creditLines } from '../credit/credit-balance.ts'
 import { creditPayment, insertCredited } from '../gate/credit-payment.ts'
 import { findConflict } from '../gate/store-advance.ts'
-import type { Address } from '../kernel/address.ts'
-import type { Micro } from '../kernel/money.ts'
 import {
   accounts,
   addPayToPart,

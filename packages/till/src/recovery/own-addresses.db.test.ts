@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Address } from '../kernel/address.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { ownAddresses, recordOwnAddresses } from './own-addresses.ts'
 

@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import type { Payees } from '../contract/terms.ts'
-import type { Address } from '../kernel/address.ts'
 import type { Database, Sql } from '../store/database.ts'
 
 export type OwnAddress = {

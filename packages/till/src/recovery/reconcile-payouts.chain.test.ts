@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
 import { expect, test } from 'vitest'
 import { world } from '../chain/wallet/use-wallets.fixture.ts'
-import type { Address } from '../kernel/address.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'

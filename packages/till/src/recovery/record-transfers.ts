@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
 import { type ChainPort, type ChainTransfer, ChainUnreadable, type Network, type TransferLog } from '../chain/index.ts'
 import { dustMicro, sendersWithClaims } from '../gate/dust.ts'
-import type { Address } from '../kernel/address.ts'
 import type { ReconcileDeps, ReconciledAddress } from './reconcile.ts'
 import { advanceCursor, type Cursor, recordedTransactions } from './store-reconcile.ts'
 

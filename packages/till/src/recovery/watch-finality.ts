@@ -1,3 +1,4 @@
+import { type Micro, smallerOf } from '@assay/protocol/money'
 import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import type { ReversalHook } from '../contract/paid-call.ts'
 import { expectedTransfer, type PaymentRecord } from '../contract/payment-record.ts'
@@ -6,7 +7,6 @@ import { type FinishedClaim, postingReference } from '../gate/sale-postings.ts'
 import type { Confirmed } from '../gate/settle-payment.ts'
 import { readAnswer } from '../gate/store-advance.ts'
 import { takeBackLines } from '../gate/take-back.ts'
-import { type Micro, smallerOf } from '../kernel/money.ts'
 import {
   type Account,
   accounts,

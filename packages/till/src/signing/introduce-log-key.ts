@@ -1,4 +1,4 @@
-import { zeroAddress } from '../kernel/address.ts'
+import { zeroAddress } from '@assay/protocol/address'
 import type { Database } from '../store/database.ts'
 import { type KeyStatementMessage, predecessorBytes } from './key-statement.ts'
 import type { Keyring, KeyringIdentity } from './keyring.ts'

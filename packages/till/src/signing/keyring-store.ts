@@ -1,4 +1,4 @@
-import { canonicalJson } from '../kernel/canonical-json.ts'
+import { canonicalJson } from '@assay/protocol/canonical-json'
 import type { Clock } from '../kernel/clock.ts'
 import type { Rng } from '../kernel/random.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'

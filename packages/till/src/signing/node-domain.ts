@@ -1,5 +1,4 @@
-import type { Hex } from '../kernel/bytes.ts'
-import { toHex } from '../kernel/bytes.ts'
+import { type Hex, toHex } from '@assay/protocol/bytes'
 import { keccak256 } from '../kernel/keccak.ts'
 
 /** EIP-712 domain of everything signed for this node; the salt names it, so a signature is worthless at any other. */

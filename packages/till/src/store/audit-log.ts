@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import type { Sql, Tx } from './database.ts'
 
 export type AuditEntry = { actor: string; action: string; subject: string; details: Json }

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../kernel/canonical-json.ts'
+import { canonicalJson } from '@assay/protocol/canonical-json'
 import { writeAudit } from './audit-log.ts'
 import type { Database } from './database.ts'
 import { StoreError } from './errors.ts'

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { writeAudit } from './audit-log.ts'
 import type { Database, Sql } from './database.ts'
 import { StoreError } from './errors.ts'

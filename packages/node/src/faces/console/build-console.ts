@@ -80,7 +80,7 @@ function importsOf(outputs: ReadonlyMap<string, Output>, name: string): string[]
 /** Changes with every source that is added, removed or written, and with the compiler and libraries. */
 export function stateOfSources(): string {
   const hash = createHash('sha256').update(process.version)
-  for (const folder of [source, join(packages, 'sdk', 'src')]) {
+  for (const folder of [source, join(packages, 'sdk', 'src'), join(packages, 'protocol', 'src')]) {
     const entries = readdirSync(folder, { withFileTypes: true, recursive: true })
     const paths = entries
       .filter((entry) => entry.isFile())

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import { Problem } from '@assay/till/kernel/problem'
 import { type ProvenAccount, verifySignedRequest } from '@assay/till/proofs'
 import type { CallContext, ShopContext } from '../../http/index.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { Metrics } from '@assay/till/kernel/metrics'
 import { foldBooks } from '@assay/till/ledger'
 import type { OpenShop, PrometheusMetrics } from '../../http/index.ts'

@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import type { Network } from '@assay/till/chain'
-import type { Address } from '@assay/till/kernel/address'
 import { systemRng } from '@assay/till/kernel/random'
 import { createTestDeps } from '@assay/till/proofs/proof-deps.fixture'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'

@@ -1,4 +1,4 @@
-import { checksumAddress } from '@assay/till/kernel/address'
+import { checksumAddress } from '@assay/protocol/address'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import { type BooksGroup, booksByGroup, openClearingSinceFold } from '@assay/till/ledger'
 import { listPayouts } from '@assay/till/payouts'

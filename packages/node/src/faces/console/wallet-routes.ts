@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import type { Network } from '@assay/till/chain'
-import type { Address } from '@assay/till/kernel/address'
 import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'

@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
-import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { systemClock } from '@assay/till/kernel/clock'
 import { createFixedKeyring, createJwsSigner, privateKeyFromSeed } from '@assay/till/signing'
 import { expect, test } from 'vitest'

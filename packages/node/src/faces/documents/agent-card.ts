@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { areaNames, priceText, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
 import type { RouteDeclaration } from '../../http/index.ts'
 

@@ -1,5 +1,5 @@
+import { checksumAddress } from '@assay/protocol/address'
 import type { Network } from '@assay/till/chain/network'
-import { checksumAddress } from '@assay/till/kernel/address'
 import { originOf, priceOf, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
 import type { RouteDeclaration } from '../../http/index.ts'
 

@@ -1,6 +1,6 @@
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import { maxTimeoutSeconds, type Payees, payeeAddress, toRequirements } from '@assay/till'
 import type { Network } from '@assay/till/chain/network'
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
 import { didWeb, type Keyring, keysForIndex } from '@assay/till/signing'
 import { exampleUrl, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
 import { type RouteDeclaration, royaltyBps } from '../../http/index.ts'

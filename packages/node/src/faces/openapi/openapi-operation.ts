@@ -1,4 +1,4 @@
-import type { Json } from '@assay/till/kernel/canonical-json'
+import type { Json } from '@assay/protocol/canonical-json'
 import { areaNames, originOf, priceOf, type Site } from '../../http/describe-route.ts'
 import type { RouteDeclaration } from '../../http/index.ts'
 import { fieldsOf, type JsonSchema, jsonSchemaOf } from '../../http/json-schema.ts'

@@ -1,4 +1,4 @@
-import { parseAddress } from '@assay/till/kernel/address'
+import { parseAddress } from '@assay/protocol/address'
 import { Problem } from '@assay/till/kernel/problem'
 import {
   authChallengeAnswer,

@@ -1,3 +1,5 @@
+import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
+import { formatUsd, type Micro, parseUsd } from '@assay/protocol/money'
 import {
   arrivedInGap,
   type CreditPolicy,
@@ -8,8 +10,6 @@ import {
   requireNoneUnderWay,
   type Sale,
 } from '@assay/till'
-import { type Address, checksumAddress, parseAddress } from '@assay/till/kernel/address'
-import { formatUsd, type Micro, parseUsd } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import { accounts, owedTo, post } from '@assay/till/ledger'
 import { creditRefundPurposes, type PayoutPolicy, payoutsOf } from '@assay/till/payouts'

@@ -1,3 +1,4 @@
+import type { Hex } from '@assay/protocol/bytes'
 import { mandateIdPattern } from '@assay/till'
 import { mandateId, mandateStatement } from '@assay/till/credit/mandates/mandate-statement'
 import { type MandateBody, mandateBody, parseMandate } from '@assay/till/credit/mandates/parse-mandate'
@@ -10,7 +11,6 @@ import {
   type MandateView,
   revokeMandate,
 } from '@assay/till/credit/mandates/store'
-import type { Hex } from '@assay/till/kernel/bytes'
 import { Problem } from '@assay/till/kernel/problem'
 import { type ProvenAccount, verifySignedRequest, verifyStatement } from '@assay/till/proofs'
 import { z } from 'zod'

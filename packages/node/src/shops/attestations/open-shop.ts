@@ -1,5 +1,5 @@
-import { type Address, zeroAddress } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import { type Address, zeroAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { type OpenShop, royaltyBps, type Shop, type ShopContext } from '../../http/index.ts'
 import { findMatched } from '../match/index.ts'
 import { type OpenedLog, relatedParties, transparencyLog } from '../ports.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { ShopContext } from '../../http/index.ts'
 import type { IdentityPorts } from './ports.ts'
 import type { Registries } from './registry.ts'

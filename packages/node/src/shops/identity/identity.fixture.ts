@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { Clock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { createTestDeps } from '@assay/till/proofs/proof-deps.fixture'

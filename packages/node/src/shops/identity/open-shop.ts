@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
 import type { AnswerContent, SaleHook } from '@assay/till'
 import { openMandates } from '@assay/till/credit/mandates'
-import type { Address } from '@assay/till/kernel/address'
 import { didWeb } from '@assay/till/signing'
 import type { OpenShop, Shop, ShopContext } from '../../http/index.ts'
 import { meshNodes, relatedParties } from '../ports.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
 import type { MeshNodes } from '../ports.ts'
 

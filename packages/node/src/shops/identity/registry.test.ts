@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import { type Rpc, RpcRefusal } from '@assay/till/chain'
-import type { Address } from '@assay/till/kernel/address'
 import { encodeAbiParameters } from 'viem'
 import { expect, test } from 'vitest'
 import { createRegistries } from './registry.ts'

@@ -1,6 +1,6 @@
+import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
+import { type Hex, isHex } from '@assay/protocol/bytes'
 import type { Rpc } from '@assay/till/chain'
-import { type Address, checksumAddress, parseAddress } from '@assay/till/kernel/address'
-import { type Hex, isHex } from '@assay/till/kernel/bytes'
 import type { Clock } from '@assay/till/kernel/clock'
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
 

@@ -1,4 +1,4 @@
-import { type Address, hasChecksum } from '@assay/till/kernel/address'
+import { type Address, hasChecksum } from '@assay/protocol/address'
 import { z } from 'zod'
 
 export type IdentitySettings = {

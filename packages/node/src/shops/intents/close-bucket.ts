@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { Sql, Tx } from '@assay/till/store/database'
 import { countDemand, type PaidSearch } from './count-demand.ts'
 import type { IntentDeps } from './deps.ts'

@@ -1,5 +1,5 @@
-import { type Address, parseAddress } from '@assay/till/kernel/address'
-import type { Json } from '@assay/till/kernel/canonical-json'
+import { type Address, parseAddress } from '@assay/protocol/address'
+import type { Json } from '@assay/protocol/canonical-json'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { eventText, signedEvent } from '../../http/index.ts'
 import type { StoredStreamSubscription } from '../subscriptions/index.ts'

@@ -1,4 +1,4 @@
-import type { Json } from '@assay/till/kernel/canonical-json'
+import type { Json } from '@assay/protocol/canonical-json'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { signedEvent } from '../../http/index.ts'
 import type { IntentDeps } from './deps.ts'

@@ -1,4 +1,5 @@
-import { fromHex, type Hex } from '@assay/till/kernel/bytes'
+import type { Hex } from '@assay/protocol/bytes'
+import { fromHex } from '@assay/till/kernel/bytes'
 import type { Sql } from '@assay/till/store/database'
 import { pageAddress } from '../sources/domain/index.ts'
 

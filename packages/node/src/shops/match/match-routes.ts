@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import { type CallContext, defineRoute, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
 import { answerMatch, type MatchDeps, recordMatch } from './answer-match.ts'
 import { type MatchAnswer, type MatchRequest, matchAnswer, matchRequest } from './match-schemas.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Micro, parseUsd } from '@assay/till/kernel/money'
+import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
 import type { LicenceAssertion } from './licences/gate.ts'
 import { readAssertions } from './licences/read-assertions.ts'

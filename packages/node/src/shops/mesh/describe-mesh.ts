@@ -1,6 +1,6 @@
-import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
+import { formatUsd } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { formatUsd } from '@assay/till/kernel/money'
 import { didKeyUrl } from '@assay/till/signing'
 import type { MeshDeps } from './deps.ts'
 import { announcePath, meshPath, meshProtocol } from './limits.ts'

@@ -1,4 +1,4 @@
-import { checksumAddress } from '@assay/till/kernel/address'
+import { checksumAddress } from '@assay/protocol/address'
 import { createResponseSigner, didWeb } from '@assay/till/signing'
 import type { Announcements, OpenShop, RouteDeclaration, Shop, ShopContext, Site } from '../../http/index.ts'
 import { createDnsResolver, type LoopbackTarget, publicAddresses } from '../../outbound/index.ts'

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { createJwsSigner } from '@assay/till/signing'
 import type { Sql } from '@assay/till/store/database'

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fixedKeyring, movableClock, testDeps } from './mesh.fixture.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { createJwsSigner, keyDirectory } from '@assay/till/signing'
 import { expect, test } from 'vitest'
 import { statementCharsMax, statementType } from './limits.ts'

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json, jsonDepth } from '@assay/till/kernel/canonical-json'
+import { canonicalJson, type Json, jsonDepth } from '@assay/protocol/canonical-json'
 import { verifyJws } from '@assay/till/signing'
 import { z } from 'zod'
 import { clockSkewMs, offersMax, statementCharsMax, statementSecondsMax, statementType } from './limits.ts'

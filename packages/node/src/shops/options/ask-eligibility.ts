@@ -1,4 +1,4 @@
-import { checksumAddress } from '@assay/till/kernel/address'
+import { checksumAddress } from '@assay/protocol/address'
 import type { Log } from '@assay/till/kernel/log'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-import { type Micro, smallerOf } from '@assay/till/kernel/money'
+import { type Micro, smallerOf } from '@assay/protocol/money'
 import { Problem } from '@assay/till/kernel/problem'
 import type { OptionDeps } from './deps.ts'
 import { type Book, createBook } from './domain/book.ts'

@@ -1,6 +1,6 @@
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import { type Address, checksumAddress } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import type { Micro } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import { accounts, owedTo } from '@assay/till/ledger'
 import type { Sql } from '@assay/till/store/database'

@@ -1,5 +1,5 @@
+import { formatUsd } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { formatUsd } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import { owedTo } from '@assay/till/ledger'
 import { optionAccounts } from './accounts.ts'

@@ -1,5 +1,5 @@
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { sha256 } from '@assay/till/kernel/bytes'
-import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Sql, Tx } from '@assay/till/store/database'
 import { appendToLog, entryBytesMax } from '../../tlog/index.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import { Problem } from '@assay/till/kernel/problem'
 import { loadSharedSecret } from '@assay/till/proofs'
 import { createPauseReader } from '@assay/till/store/pauses'

@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import { type Sale, SaleImpossible } from '@assay/till'
-import type { Address } from '@assay/till/kernel/address'
-import type { Micro } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import { owedTo } from '@assay/till/ledger'
 import type { Database } from '@assay/till/store/database'

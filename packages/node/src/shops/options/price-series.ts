@@ -1,4 +1,4 @@
-import type { Micro } from '@assay/till/kernel/money'
+import type { Micro } from '@assay/protocol/money'
 import type { OptionDeps } from './deps.ts'
 import { cappedValue } from './domain/black76.ts'
 import { isInBand, premiumOf } from './domain/contract-terms.ts'

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Micro } from '@assay/protocol/money'
 import type { Clock } from '@assay/till/kernel/clock'
-import type { Micro } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Rng } from '@assay/till/kernel/random'
 import { optionProblems } from './problems.ts'

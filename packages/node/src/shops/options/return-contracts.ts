@@ -1,4 +1,4 @@
-import type { Micro } from '@assay/till/kernel/money'
+import type { Micro } from '@assay/protocol/money'
 import type { Tx } from '@assay/till/store/database'
 import type { OptionDeps } from './deps.ts'
 import { lockSeries, writeEvents } from './series-store.ts'

@@ -1,4 +1,4 @@
-import type { Micro } from '@assay/till/kernel/money'
+import type { Micro } from '@assay/protocol/money'
 import type { Sql } from '@assay/till/store/database'
 import type { OptionKind } from './domain/black76.ts'
 import type { ContractTerms } from './domain/contract-terms.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import { type Micro, smallerOf } from '@assay/till/kernel/money'
+import type { Address } from '@assay/protocol/address'
+import { type Micro, smallerOf } from '@assay/protocol/money'
 import { accounts, balanceOf, type LedgerLine, lockBalances } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import type { OptionDeps } from './deps.ts'

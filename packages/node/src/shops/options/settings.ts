@@ -1,5 +1,5 @@
-import { type Address, parseAddress } from '@assay/till/kernel/address'
-import { type Micro, parseUsd } from '@assay/till/kernel/money'
+import { type Address, parseAddress } from '@assay/protocol/address'
+import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
 import { premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
 import type { ExpiryRule } from './domain/expiries.ts'

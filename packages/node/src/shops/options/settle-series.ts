@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Micro } from '@assay/till/kernel/money'
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import { type Account, accounts, type LedgerLine, type LedgerTransaction, owedTo, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { optionAccounts } from './accounts.ts'

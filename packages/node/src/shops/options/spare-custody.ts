@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import type { ChainPort } from '@assay/till/chain'
-import type { Address } from '@assay/till/kernel/address'
-import type { Micro } from '@assay/till/kernel/money'
 import type { Sql } from '@assay/till/store/database'
 
 /** What the custody wallet holds at a final block beyond all that is owed or on its way to somebody. */

@@ -1,5 +1,5 @@
+import { formatUsd, type Micro } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { formatUsd, type Micro } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import { type ProofDeps, verifySignedRequest } from '@assay/till/proofs'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type RouteInput } from '../../http/index.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Micro } from '@assay/till/kernel/money'
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import { Problem } from '@assay/till/kernel/problem'
 import { post } from '@assay/till/ledger'
 import { optionAccounts } from './accounts.ts'

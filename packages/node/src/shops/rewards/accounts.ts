@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import { accountOwner, chainAccount, unitAccount } from '@assay/till/ledger'
 
 export const rewardAccounts = {

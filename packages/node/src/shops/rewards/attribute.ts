@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 
 /** Why an attribution does not count; shown to whoever asks. */
 export type IgnoredReason = 'self' | 'own_payee' | 'cycle'

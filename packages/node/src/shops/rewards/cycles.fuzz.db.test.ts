@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import type { Sale } from '@assay/till'
-import type { Address } from '@assay/till/kernel/address'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { Tx } from '@assay/till/store/database'
 import { type IgnoredReason, ignoredReason } from './attribute.ts'
 import type { CountedSale, LoyaltyRow } from './store.ts'

@@ -1,4 +1,4 @@
-import { type Micro, shareOf, smallerOf } from '@assay/till/kernel/money'
+import { type Micro, shareOf, smallerOf } from '@assay/protocol/money'
 import { type LoyaltyTier, milliPointWorth, type RewardsPolicy } from './policy.ts'
 
 const usdMicro = 1_000_000n

@@ -1,6 +1,6 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
+import { type Micro, smallerOf } from '@assay/protocol/money'
 import type { Clock } from '@assay/till/kernel/clock'
-import { type Micro, smallerOf } from '@assay/till/kernel/money'
 import { accounts, balanceOf, type LedgerTransaction, lockAccounts, post } from '@assay/till/ledger'
 import type { Database, Tx } from '@assay/till/store/database'
 import { rewardAccounts } from './accounts.ts'

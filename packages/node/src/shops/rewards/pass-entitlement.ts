@@ -1,3 +1,5 @@
+import type { Address } from '@assay/protocol/address'
+import { formatUsd } from '@assay/protocol/money'
 import {
   type EntitlementPort,
   earlierCall,
@@ -11,9 +13,7 @@ import {
   type PaidCall,
   wasCaptured,
 } from '@assay/till'
-import type { Address } from '@assay/till/kernel/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { formatUsd } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import { type TokenMaker, tokenHash, tokenInForce } from '@assay/till/signing'
 import type { Sql } from '@assay/till/store/database'

@@ -1,5 +1,5 @@
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
-import { formatUsd } from '@assay/till/kernel/money'
+import { type Address, checksumAddress } from '@assay/protocol/address'
+import { formatUsd } from '@assay/protocol/money'
 import { entriesOf } from '@assay/till/ledger'
 import type { Sql } from '@assay/till/store/database'
 import { rewardAccounts } from './accounts.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import { toHex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import { toHex } from '@assay/protocol/bytes'
 import { statementTypedData } from '@assay/till/proofs'
 import fc from 'fast-check'
 import { hashTypedData } from 'viem'

@@ -1,6 +1,6 @@
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import { type Address, checksumAddress } from '@assay/protocol/address'
+import { canonicalJson } from '@assay/protocol/canonical-json'
 import { sha256 } from '@assay/till/kernel/bytes'
-import { canonicalJson } from '@assay/till/kernel/canonical-json'
 import { keccak256 } from '@assay/till/kernel/keccak'
 import type { Statement } from '@assay/till/proofs'
 import { nodeDomain } from '@assay/till/signing'

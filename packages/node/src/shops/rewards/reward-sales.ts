@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import { type Micro, smallerOf } from '@assay/protocol/money'
 import type { Sale } from '@assay/till'
-import type { Address } from '@assay/till/kernel/address'
-import { type Micro, smallerOf } from '@assay/till/kernel/money'
 import { balanceOf, joinPostings, type LedgerLine, type LedgerTransaction, lockAccounts } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { rewardAccounts } from './accounts.ts'

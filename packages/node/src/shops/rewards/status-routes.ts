@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from '@assay/till/kernel/address'
+import { type Address, parseAddress } from '@assay/protocol/address'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 import { type RewardsPolicy, tierNames } from './policy.ts'

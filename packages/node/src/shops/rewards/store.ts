@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import type { Sale } from '@assay/till'
-import type { Address } from '@assay/till/kernel/address'
-import type { Micro } from '@assay/till/kernel/money'
 import { LedgerConflict, type LedgerTransaction, postValues } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import type { IgnoredReason } from './attribute.ts'

@@ -1,5 +1,5 @@
+import type { Micro } from '@assay/protocol/money'
 import type { Sale } from '@assay/till'
-import type { Micro } from '@assay/till/kernel/money'
 import type { Tx } from '@assay/till/store/database'
 
 /**

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { Tx } from '@assay/till/store/database'
 
 type Row = { id: string; points: bigint }

@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import { type OwnContract, ownContract } from '@assay/till/chain/own-contract'
-import type { Address } from '@assay/till/kernel/address'
 import type { Abi } from 'viem'
 import royaltyArtifact from '../../../../../contracts/artifacts/RoyaltyTerms.json' with { type: 'json' }
 

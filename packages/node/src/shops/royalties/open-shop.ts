@@ -1,5 +1,5 @@
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import { ensureDeployed } from '@assay/till/chain/own-contract'
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
 import { type OpenShop, royaltyBps } from '../../http/index.ts'
 import { createCitationAttester, parseMarketSettings } from '../attestations/index.ts'
 import { transparencyLog } from '../ports.ts'

@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import type { Sale } from '@assay/till'
-import type { Address } from '@assay/till/kernel/address'
 import { systemClock } from '@assay/till/kernel/clock'
 import { accounts, post } from '@assay/till/ledger'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'

@@ -1,5 +1,5 @@
+import { checksumAddress } from '@assay/protocol/address'
 import type { ReleaseAnswer } from '@assay/till'
-import { checksumAddress } from '@assay/till/kernel/address'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'

@@ -1,6 +1,6 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Json } from '@assay/till/kernel/canonical-json'
-import type { Micro } from '@assay/till/kernel/money'
+import type { Address } from '@assay/protocol/address'
+import type { Json } from '@assay/protocol/canonical-json'
+import type { Micro } from '@assay/protocol/money'
 import type { Sql, Tx } from '@assay/till/store/database'
 
 export type Remittance = {

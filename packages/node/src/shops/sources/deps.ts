@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
 import type { JwsPort } from '@assay/till'
 import type { Network } from '@assay/till/chain'
-import type { Address } from '@assay/till/kernel/address'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'

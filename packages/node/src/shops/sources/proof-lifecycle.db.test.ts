@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from '@assay/till/kernel/address'
+import { type Address, parseAddress } from '@assay/protocol/address'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCrawler } from './crawl/run-crawler.ts'

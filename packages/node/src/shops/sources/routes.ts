@@ -1,5 +1,5 @@
-import { type Address, parseAddress } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import { type Address, parseAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { Problem } from '@assay/till/kernel/problem'
 import { verifySignedRequest } from '@assay/till/proofs'
 import { z } from 'zod'

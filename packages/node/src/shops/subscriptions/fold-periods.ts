@@ -1,4 +1,4 @@
-import type { Micro } from '@assay/till/kernel/money'
+import type { Micro } from '@assay/protocol/money'
 import { type AnyTier, periodMs } from './policy.ts'
 
 /** One period that was bought, with both prices of that moment. */

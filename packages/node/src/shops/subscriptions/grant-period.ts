@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { TokenMaker } from '@assay/till/signing'
 import type { Tx } from '@assay/till/store/database'
 import { foldPeriods } from './fold-periods.ts'

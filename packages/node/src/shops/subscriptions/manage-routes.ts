@@ -1,4 +1,4 @@
-import { formatUsd } from '@assay/till/kernel/money'
+import { formatUsd } from '@assay/protocol/money'
 import { Problem } from '@assay/till/kernel/problem'
 import { type ProvenAccount, verifySignedRequest, verifySiwx } from '@assay/till/proofs'
 import { type TokenMaker, tokenHash } from '@assay/till/signing'

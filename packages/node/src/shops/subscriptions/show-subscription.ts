@@ -1,6 +1,6 @@
-import { checksumAddress } from '@assay/till/kernel/address'
+import { checksumAddress } from '@assay/protocol/address'
+import { formatUsd } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { formatUsd } from '@assay/till/kernel/money'
 import { z } from 'zod'
 import type { SubscriptionPolicy } from './policy.ts'
 import type { Subscription } from './store.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Micro } from '@assay/till/kernel/money'
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import { tokenInForce } from '@assay/till/signing'
 import type { Sql, Tx } from '@assay/till/store/database'
 import type { Purchase, Term } from './fold-periods.ts'

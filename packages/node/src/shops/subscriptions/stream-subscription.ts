@@ -1,6 +1,6 @@
+import { type Address, parseAddress } from '@assay/protocol/address'
+import { formatUsd } from '@assay/protocol/money'
 import type { Sale } from '@assay/till'
-import { type Address, parseAddress } from '@assay/till/kernel/address'
-import { formatUsd } from '@assay/till/kernel/money'
 import { createTokenMaker } from '@assay/till/signing'
 import type { Sql, Tx } from '@assay/till/store/database'
 import type { ShopContext } from '../../http/index.ts'

@@ -1,6 +1,6 @@
+import { type Address, parseAddress } from '@assay/protocol/address'
+import { formatUsd } from '@assay/protocol/money'
 import type { ReleaseAnswer, Sale } from '@assay/till'
-import { type Address, parseAddress } from '@assay/till/kernel/address'
-import { formatUsd } from '@assay/till/kernel/money'
 import type { TokenMaker } from '@assay/till/signing'
 import type { Tx } from '@assay/till/store/database'
 import { z } from 'zod'

@@ -1,5 +1,5 @@
+import type { Hex } from '@assay/protocol/bytes'
 import type { RpcCall, RpcEndpoint } from '@assay/till/chain'
-import type { Hex } from '@assay/till/kernel/bytes'
 import { multicall3Address } from '../../devnet/index.ts'
 import { encodeResults } from './model-chain.fixture.ts'
 import { decodeMulticall, decodeMulticallRequest, type ViewCall, type ViewResult } from './read/multicall.ts'

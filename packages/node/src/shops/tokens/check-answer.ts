@@ -1,4 +1,4 @@
-import { checksumAddress } from '@assay/till/kernel/address'
+import { checksumAddress } from '@assay/protocol/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { noSupplyCap } from './abi/b20.ts'
 import type { Checked } from './checker.ts'

@@ -1,4 +1,4 @@
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Hex } from '@assay/protocol/bytes'
 import { adminRole, noSupplyCap, roles, scopeNames, wad } from './abi/b20.ts'
 import { checkAnswer } from './check-answer.ts'
 import type { Checked } from './checker.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import type { Fork, ScopeName } from './abi/b20.ts'
 import type { ControlEvent } from './read/decode-events.ts'
 import type { PolicyEvent } from './read/decode-policy-events.ts'

@@ -1,5 +1,5 @@
+import { type Address, zeroAddress } from '@assay/protocol/address'
 import { type RpcEndpoint, RpcRefusal } from '@assay/till/chain'
-import { type Address, zeroAddress } from '@assay/till/kernel/address'
 import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { encodeFunctionData } from 'viem'

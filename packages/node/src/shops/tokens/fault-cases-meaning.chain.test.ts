@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { RpcRefusal } from '@assay/till/chain'
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
 import { toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { errorSelectors, roles, scopes, selectors, tokenSlots } from './abi/b20.ts'

@@ -1,5 +1,5 @@
+import { type Address, zeroAddress } from '@assay/protocol/address'
 import type { RpcEndpoint } from '@assay/till/chain'
-import { type Address, zeroAddress } from '@assay/till/kernel/address'
 import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { type Devnet, startDevnet } from '../../devnet/index.ts'

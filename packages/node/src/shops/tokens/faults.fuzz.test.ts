@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { type RpcCall, type RpcEndpoint, RpcRefusal } from '@assay/till/chain'
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
 import { systemClock } from '@assay/till/kernel/clock'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,5 +1,6 @@
-import type { Address } from '@assay/till/kernel/address'
-import { type Hex, sha256, toHex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
+import { sha256 } from '@assay/till/kernel/bytes'
 import { encodeFunctionData } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { Devnet } from '../../devnet/index.ts'

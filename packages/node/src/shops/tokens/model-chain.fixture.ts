@@ -1,7 +1,8 @@
+import { type Address, zeroAddress } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { RpcCall, RpcEndpoint } from '@assay/till/chain'
 import { RpcRefusal } from '@assay/till/chain'
-import { type Address, zeroAddress } from '@assay/till/kernel/address'
-import { type Hex, sha256, toHex } from '@assay/till/kernel/bytes'
+import { sha256 } from '@assay/till/kernel/bytes'
 import { encodeAbiParameters, encodeEventTopics, type Hex as ViemHex } from 'viem'
 import { multicall3Address } from '../../devnet/index.ts'
 import {

@@ -1,6 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
-import { toHex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
 import { keccak256 } from '@assay/till/kernel/keccak'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-import { type Address, checksumAddress, parseAddress } from '@assay/till/kernel/address'
-import { formatUsd, type Micro } from '@assay/till/kernel/money'
+import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
+import { formatUsd, type Micro } from '@assay/protocol/money'
 import { asProblem as anyAsProblem, Problem, problemBody } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type RouteInput } from '../../http/index.ts'

@@ -1,4 +1,4 @@
-import { type Micro, parseUsd } from '@assay/till/kernel/money'
+import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
 
 export type TokensSettings = {

@@ -1,4 +1,4 @@
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Checked } from './checker.ts'
 import type { AccountLabel, Known, PinnedBlock, TokenFacts } from './facts.ts'

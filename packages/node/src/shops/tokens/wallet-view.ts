@@ -1,5 +1,5 @@
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import { type Address, checksumAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { errorSelectors, type ScopeName } from './abi/b20.ts'
 import type { Checked } from './checker.ts'
 import type { Known, TokenFacts } from './facts.ts'

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { leafHash } from '../merkle.ts'
 import { isRecord, parseJson } from './read-head.ts'
 

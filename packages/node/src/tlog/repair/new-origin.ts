@@ -1,4 +1,4 @@
-import { canonicalJson } from '@assay/till/kernel/canonical-json'
+import { canonicalJson } from '@assay/protocol/canonical-json'
 import { writeAudit } from '@assay/till/store/audit-log'
 import type { Database } from '@assay/till/store/database'
 import { readOutsideHeads } from '../check-outside.ts'

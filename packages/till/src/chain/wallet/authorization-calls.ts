@@ -1,5 +1,5 @@
-import type { Address } from '../../kernel/address.ts'
-import type { Hex } from '../../kernel/bytes.ts'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import type { TransferAuthorization } from '../../kernel/eip3009.ts'
 import { addressWord } from '../usdc-abi.ts'
 

@@ -1,4 +1,4 @@
-import type { Hex } from '../../kernel/bytes.ts'
+import type { Hex } from '@assay/protocol/bytes'
 import { type RpcEndpoint, RpcRefusal } from '../rpc.ts'
 
 export type BroadcastResult =

@@ -1,4 +1,4 @@
-import type { Address } from '../../kernel/address.ts'
+import type { Address } from '@assay/protocol/address'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Metrics } from '../../kernel/metrics.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '../../kernel/address.ts'
+import type { Address } from '@assay/protocol/address'
 import { createLease, type LaneHolder, type LaneLease, releaseLane, takeLane } from './lane-lease.ts'
 import { createLaneState, type LaneDeps, type OutgoingCall, type SendResult } from './lane-state.ts'
 import { recoverLane } from './recover-lane.ts'

@@ -1,4 +1,4 @@
-import type { Hex } from '../../kernel/bytes.ts'
+import type { Hex } from '@assay/protocol/bytes'
 import type { TransferAuthorization } from '../../kernel/eip3009.ts'
 import type { Network } from '../network.ts'
 import type { RpcLog } from '../search-logs.ts'

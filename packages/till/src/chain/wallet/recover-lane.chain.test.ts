@@ -1,5 +1,5 @@
+import type { Hex } from '@assay/protocol/bytes'
 import { describe, expect, it } from 'vitest'
-import type { Hex } from '../../kernel/bytes.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import type { TestDatabase } from '../../store/testing.ts'
 import type { SendResult } from './lane-state.ts'

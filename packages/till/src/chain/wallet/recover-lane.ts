@@ -1,6 +1,6 @@
+import { parseAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { parseTransaction } from 'viem'
-import { parseAddress } from '../../kernel/address.ts'
-import type { Hex } from '../../kernel/bytes.ts'
 import { nowSeconds } from '../../kernel/clock.ts'
 import { broadcast } from './broadcast.ts'
 import { fillNonce } from './fill-nonce.ts'

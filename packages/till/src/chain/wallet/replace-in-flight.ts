@@ -1,4 +1,4 @@
-import type { Hex } from '../../kernel/bytes.ts'
+import type { Hex } from '@assay/protocol/bytes'
 import { broadcast } from './broadcast.ts'
 import { bumpFees, costMicroOf, type Fees } from './fees.ts'
 import type { InFlight, LaneState, OutgoingCall } from './lane-state.ts'

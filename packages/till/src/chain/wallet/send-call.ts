@@ -1,4 +1,4 @@
-import type { Hex } from '../../kernel/bytes.ts'
+import type { Hex } from '@assay/protocol/bytes'
 import { broadcast } from './broadcast.ts'
 import { costMicroOf, type Fees, feesAreTooHigh } from './fees.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Address } from '../../kernel/address.ts'
+import type { Address } from '@assay/protocol/address'
 import { createFeeSource } from './fees.ts'
 import { type Lane, openLane } from './lane.ts'
 import { type LaneHolder, wantLane } from './lane-lease.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '../../kernel/address.ts'
+import type { Address } from '@assay/protocol/address'
 import type { LaneDeps } from './lane-state.ts'
 import { lastMinedNonces } from './transaction-store.ts'
 

@@ -1,5 +1,6 @@
-import type { Address } from '../../kernel/address.ts'
-import { fromHex, type Hex, toHex } from '../../kernel/bytes.ts'
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
+import { fromHex } from '../../kernel/bytes.ts'
 import type { Sql } from '../../store/database.ts'
 import type { Fees } from './fees.ts'
 import type { LaneLease } from './lane-lease.ts'

@@ -1,6 +1,7 @@
+import type { Address } from '@assay/protocol/address'
+import { type Hex, isHex, toHex } from '@assay/protocol/bytes'
 import * as curve from 'tiny-secp256k1'
-import type { Address } from '../../kernel/address.ts'
-import { fromHex, type Hex, isHex, toHex } from '../../kernel/bytes.ts'
+import { fromHex } from '../../kernel/bytes.ts'
 import { keccak256 } from '../../kernel/keccak.ts'
 import type { Fees } from './fees.ts'
 

@@ -1,3 +1,5 @@
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
 import fc from 'fast-check'
 import {
   decodeFunctionData,
@@ -9,8 +11,6 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import type { Address } from '../../kernel/address.ts'
-import { type Hex, toHex } from '../../kernel/bytes.ts'
 import { aggregate3Call, readAggregate3, transferCall } from './authorization-calls.ts'
 import { bumpFees, feesFor } from './fees.ts'
 import { createWalletKey } from './wallet-key.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '../../kernel/address.ts'
+import type { Address } from '@assay/protocol/address'
 import type { Sql } from '../../store/database.ts'
 
 type TestRuling = { wallet: Address; wash?: readonly string[]; judged?: boolean }

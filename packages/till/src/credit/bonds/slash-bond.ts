@@ -1,4 +1,4 @@
-import { type Micro, smallerOf } from '../../kernel/money.ts'
+import { type Micro, smallerOf } from '@assay/protocol/money'
 import { accounts, post } from '../../ledger/index.ts'
 import { writeAudit } from '../../store/audit-log.ts'
 import type { Database } from '../../store/database.ts'

@@ -1,6 +1,6 @@
-import { type Address, checksumAddress } from '../../kernel/address.ts'
+import { type Address, checksumAddress } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import { toRfc3339 } from '../../kernel/clock.ts'
-import type { Micro } from '../../kernel/money.ts'
 import type { Sql, Tx } from '../../store/database.ts'
 
 export type BondState = 'locked' | 'releasing' | 'released' | 'slashed'

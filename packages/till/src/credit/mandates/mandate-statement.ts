@@ -1,7 +1,7 @@
+import { type Address, checksumAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
+import type { Micro } from '@assay/protocol/money'
 import { hashTypedData, type TypedDataDefinition } from 'viem'
-import { type Address, checksumAddress } from '../../kernel/address.ts'
-import type { Hex } from '../../kernel/bytes.ts'
-import type { Micro } from '../../kernel/money.ts'
 import { type Statement, statementTypedData } from '../../proofs/index.ts'
 
 /** What the owner of credit signs: who may draw on it at which node, for what, how much and until when. */

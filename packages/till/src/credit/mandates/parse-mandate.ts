@@ -1,7 +1,7 @@
+import { type Address, parseAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
+import { type Micro, microMax } from '@assay/protocol/money'
 import { z } from 'zod'
-import { type Address, parseAddress } from '../../kernel/address.ts'
-import type { Hex } from '../../kernel/bytes.ts'
-import { type Micro, microMax } from '../../kernel/money.ts'
 import { Problem } from '../../kernel/problem.ts'
 import type { Mandate } from './mandate-statement.ts'
 

@@ -1,9 +1,9 @@
+import { formatUsd, type Micro } from '@assay/protocol/money'
 import { creditRequirements, takesCredit } from '../../contract/credit-terms.ts'
 import { type Offers, offeredRequest } from '../../contract/offers.ts'
 import type { PaidCall } from '../../contract/paid-call.ts'
 import { type Terms, toRequirements } from '../../contract/terms.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { formatUsd, type Micro } from '../../kernel/money.ts'
 import { Problem, problemBody } from '../../kernel/problem.ts'
 import { bindingTag, bindingVersion } from '../../kernel/request-binding.ts'
 

@@ -1,7 +1,7 @@
-import { type Address, parseAddress } from '../../kernel/address.ts'
-import { decodeBase64 } from '../../kernel/base64.ts'
-import { type Hex, isHex } from '../../kernel/bytes.ts'
-import { parseStrictJson } from '../../kernel/strict-json.ts'
+import { type Address, parseAddress } from '@assay/protocol/address'
+import { fromBase64 } from '@assay/protocol/base64'
+import { type Hex, isHex } from '@assay/protocol/bytes'
+import { parseStrictJson } from '@assay/protocol/strict-json'
 
 /** What a client wrote, checked for shape only. Our own terms decide what it is worth. */
 export type DecodedPayment = {
@@ -65,8 +65,8 @@ function uint(value: unknown): bigint | undefined {
 /** Canonical base64 of strict JSON: whoever else reads this payment must not find another one in it. */
 export function decodePayment(header: string): DecodeOutcome {
   if (header.length > paymentHeaderBytesMax) return malformed(`longer than ${paymentHeaderBytesMax} bytes`)
-  const bytes = decodeBase64(header)
-  if (!bytes) return malformed('not canonical base64')
+  const bytes = fromBase64(header)
+  if (!bytes?.length) return malformed('not canonical base64')
   const json = parseStrictJson(bytes, depthMax)
   if (json.status === 'malformed') return malformed(json.problem)
   const root = fields(json.value)

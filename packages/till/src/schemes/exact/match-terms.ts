@@ -1,7 +1,7 @@
+import { parseMicro } from '@assay/protocol/money'
 import { type Offers, offeredRequest } from '../../contract/offers.ts'
 import type { PaidCall } from '../../contract/paid-call.ts'
 import type { Terms } from '../../contract/terms.ts'
-import { parseMicro } from '../../kernel/money.ts'
 import type { DecodedPayment } from './decode-payment.ts'
 
 export type MatchOutcome = { status: 'ok'; terms: Terms } | { status: 'refused'; reason: string; detail: string }

@@ -1,3 +1,5 @@
+import { checksumAddress } from '@assay/protocol/address'
+import type { Json } from '@assay/protocol/canonical-json'
 import { describe, expect, test } from 'vitest'
 import { createOffers, offeredRequest } from '../../contract/offers.ts'
 import { payeeAddress, termsFor, toRequirements } from '../../contract/terms.ts'
@@ -11,9 +13,7 @@ import {
   routeWith,
   termsOn,
 } from '../../gate/pure-call.fixture.ts'
-import { checksumAddress } from '../../kernel/address.ts'
 import { sha256 } from '../../kernel/bytes.ts'
-import type { Json } from '../../kernel/canonical-json.ts'
 import type { DecodedPayment } from './decode-payment.ts'
 import { matchTerms } from './match-terms.ts'
 

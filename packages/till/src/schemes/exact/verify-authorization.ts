@@ -1,6 +1,7 @@
+import { toHex } from '@assay/protocol/bytes'
 import type { ChainPort } from '../../chain/index.ts'
 import type { Terms } from '../../contract/terms.ts'
-import { fromHex, toHex } from '../../kernel/bytes.ts'
+import { fromHex } from '../../kernel/bytes.ts'
 import { hashTransferAuthorization } from '../../kernel/eip3009.ts'
 import { recoverAddress } from '../../kernel/secp256k1.ts'
 import type { DecodedPayment } from './decode-payment.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import { type Hex, toHex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
 import { Problem } from '@assay/till/kernel/problem'
 import { type ProofDeps, type Statement, verifyStatement } from '@assay/till/proofs'
 import { attestationProblems } from '../problems.ts'

@@ -1,5 +1,5 @@
+import { checksumAddress } from '@assay/protocol/address'
 import type { AnswerContent, Sale } from '@assay/till'
-import { checksumAddress } from '@assay/till/kernel/address'
 import type { Tx } from '@assay/till/store/database'
 import { type AttestationDraft, commitRecords } from './commit-records.ts'
 import type { AttestDeps } from './deps.ts'

@@ -1,4 +1,4 @@
-import type { Json } from '@assay/till/kernel/canonical-json'
+import type { Json } from '@assay/protocol/canonical-json'
 import type { PublishedStatement } from '@assay/till/signing'
 import type { Sql } from '@assay/till/store/database'
 import type { LogProof } from '../../../tlog/index.ts'

@@ -1,4 +1,4 @@
-import { toHex } from '@assay/till/kernel/bytes'
+import { toHex } from '@assay/protocol/bytes'
 import fc from 'fast-check'
 import { encodeAbiParameters, encodePacked, hashTypedData, keccak256, stringToHex } from 'viem'
 import { expect, test } from 'vitest'

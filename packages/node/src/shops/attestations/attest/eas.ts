@@ -1,5 +1,6 @@
-import type { Address } from '@assay/till/kernel/address'
-import { fromHex, type Hex, toHex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
+import { fromHex } from '@assay/till/kernel/bytes'
 import { usdcDomainSeparator } from '@assay/till/kernel/eip3009'
 import { keccak256 as keccak } from '@assay/till/kernel/keccak'
 import { encodePacked, keccak256 } from 'viem'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import { expect, test } from 'vitest'
 import { entryBytesMax } from '../../../tlog/index.ts'
 import { prepareClaim } from './anchor-claim.ts'

@@ -1,6 +1,7 @@
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
-import { type Hex, sha256, toHex } from '@assay/till/kernel/bytes'
-import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
+import { type Address, checksumAddress } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
+import { sha256 } from '@assay/till/kernel/bytes'
 import type { CitationAttester, SignedAttestation } from './attester.ts'
 import { type CitationData, citationMessage } from './eas.ts'
 

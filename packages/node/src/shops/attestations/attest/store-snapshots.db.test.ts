@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { sha256, toHex } from '@assay/till/kernel/bytes'
+import { toHex } from '@assay/protocol/bytes'
+import { sha256 } from '@assay/till/kernel/bytes'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Snapshot } from './snapshots.ts'

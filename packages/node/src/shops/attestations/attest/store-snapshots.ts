@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { fromHex, type Hex, toHex } from '@assay/till/kernel/bytes'
+import { type Hex, toHex } from '@assay/protocol/bytes'
+import { fromHex } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Sql, Tx } from '@assay/till/store/database'
 import type { Snapshot } from './snapshots.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
 
 /** Signs that a citation is somebody citing himself. It is paid as it was paid, held for a while, and counts for nothing. */

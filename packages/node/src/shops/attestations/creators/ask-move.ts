@@ -1,5 +1,5 @@
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Network } from '@assay/till/chain'
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
 import { fromHex } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'

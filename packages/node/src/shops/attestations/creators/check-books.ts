@@ -1,4 +1,4 @@
-import type { Micro } from '@assay/till/kernel/money'
+import type { Micro } from '@assay/protocol/money'
 import type { Sql } from '@assay/till/store/database'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 import type { DistributorState } from './read-distributor.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import { type Micro, smallerOf } from '@assay/till/kernel/money'
+import type { Address } from '@assay/protocol/address'
+import { type Micro, smallerOf } from '@assay/protocol/money'
 import { accountOf, type PayoutLeaf } from './payout-tree.ts'
 
 export type OpenShare = { id: bigint; wallet: Address; domain: string; micro: Micro }

@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import { type Micro, smallerOf } from '@assay/protocol/money'
 import type { ChainTransfer } from '@assay/till/chain'
-import type { Address } from '@assay/till/kernel/address'
-import { type Micro, smallerOf } from '@assay/till/kernel/money'
 import { accounts, type LedgerLine, post } from '@assay/till/ledger'
 import { takePaidTransfer } from '@assay/till/payouts'
 import type { Tx } from '@assay/till/store/database'

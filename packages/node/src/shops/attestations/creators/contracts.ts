@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
 import type { Network } from '@assay/till/chain'
 import { type OwnContract, ownContract } from '@assay/till/chain/own-contract'
-import type { Address } from '@assay/till/kernel/address'
 import type { Abi } from 'viem'
 import distributorArtifact from '../../../../../../contracts/artifacts/CreatorDistributor.json' with { type: 'json' }
 

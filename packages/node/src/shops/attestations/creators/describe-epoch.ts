@@ -1,7 +1,7 @@
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
-import { toHex } from '@assay/till/kernel/bytes'
+import { type Address, checksumAddress } from '@assay/protocol/address'
+import { toHex } from '@assay/protocol/bytes'
+import type { Micro } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import type { Micro } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Sql } from '@assay/till/store/database'
 

@@ -1,5 +1,5 @@
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
-import { toHex } from '@assay/till/kernel/bytes'
+import { type Address, checksumAddress } from '@assay/protocol/address'
+import { toHex } from '@assay/protocol/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Sql } from '@assay/till/store/database'
 import type { Share } from './accrue.ts'

@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
 import { testKey } from '@assay/till/chain/wallet/wallet.fixture'
-import type { Address } from '@assay/till/kernel/address'
-import { type Hex, toHex } from '@assay/till/kernel/bytes'
 import { createCustodyKey } from '@assay/till/payouts'
 import { expect, test } from 'vitest'
 import { demoAccount } from '../../../devnet/index.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import { type Hex, toHex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
 import { createCustodyKey } from '@assay/till/payouts'
 import { encodeDeployData, encodeFunctionData, getContractAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'

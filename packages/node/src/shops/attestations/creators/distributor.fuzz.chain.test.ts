@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import { testKey } from '@assay/till/chain/wallet/wallet.fixture'
-import type { Address } from '@assay/till/kernel/address'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { startTestChain } from '../../../devnet/test-chain.ts'

@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { type BlockRef, ChainUnreadable } from '@assay/till/chain'
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
 import { decodeEventLog, numberToHex, toEventSelector } from 'viem'
 import { type Claim, type ClaimedEvent, takeClaims, toClaims } from './book-claims.ts'
 import { distributorAbi } from './contracts.ts'

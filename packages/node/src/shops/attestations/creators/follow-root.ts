@@ -1,6 +1,6 @@
+import { type Hex, toHex } from '@assay/protocol/bytes'
+import type { Micro } from '@assay/protocol/money'
 import type { BlockRef } from '@assay/till/chain'
-import { type Hex, toHex } from '@assay/till/kernel/bytes'
-import type { Micro } from '@assay/till/kernel/money'
 import { encodeFunctionData } from 'viem'
 import { adoptRoot, findPull, newestRoot, readAdvances } from './adopt-root.ts'
 import { abandonRoot, commitRoot } from './commit-root.ts'

@@ -1,6 +1,7 @@
-import type { Address } from '@assay/till/kernel/address'
-import { fromHex, type Hex, toHex } from '@assay/till/kernel/bytes'
-import type { Micro } from '@assay/till/kernel/money'
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
+import type { Micro } from '@assay/protocol/money'
+import { fromHex } from '@assay/till/kernel/bytes'
 import type { Sql, Tx } from '@assay/till/store/database'
 import { type PayoutLeaf, type PayoutTree, packProof } from './payout-tree.ts'
 

@@ -1,5 +1,6 @@
-import type { Address } from '@assay/till/kernel/address'
-import { fromHex, type Hex, isHex, toHex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import { type Hex, isHex, toHex } from '@assay/protocol/bytes'
+import { fromHex } from '@assay/till/kernel/bytes'
 import { keccak256 } from '@assay/till/kernel/keccak'
 import * as curve from 'tiny-secp256k1'
 import { hashTypedData } from 'viem'

@@ -1,7 +1,8 @@
-import type { Address } from '@assay/till/kernel/address'
-import { fromHex, type Hex, toHex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
+import type { Micro } from '@assay/protocol/money'
+import { fromHex } from '@assay/till/kernel/bytes'
 import { keccak256 } from '@assay/till/kernel/keccak'
-import type { Micro } from '@assay/till/kernel/money'
 
 /** What an epoch allots to one domain and wallet. */
 export type PayoutLeaf = { account: Hex; wallet: Address; micro: Micro }

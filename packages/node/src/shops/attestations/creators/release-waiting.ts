@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import { creditLines } from '@assay/till'
-import type { Address } from '@assay/till/kernel/address'
-import type { Micro } from '@assay/till/kernel/money'
 import { accounts, type LedgerLine, type LedgerTransaction, lockBalances, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { creatorAccounts } from '../accounts.ts'

@@ -1,6 +1,6 @@
+import { type Address, zeroAddress } from '@assay/protocol/address'
 import { type ChainPort, createChain, createRpc, type Rpc } from '@assay/till/chain'
 import { demoNetwork, devnetEndpoint, testHolder, testKey, testWallets } from '@assay/till/chain/wallet/wallet.fixture'
-import { type Address, zeroAddress } from '@assay/till/kernel/address'
 import { systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import { silentLog } from '@assay/till/kernel/log'

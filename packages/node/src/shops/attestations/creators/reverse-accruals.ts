@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import { type Micro, smallerOf } from '@assay/protocol/money'
 import type { ReversalHook } from '@assay/till'
-import type { Address } from '@assay/till/kernel/address'
-import { type Micro, smallerOf } from '@assay/till/kernel/money'
 import type { Tx } from '@assay/till/store/database'
 import { creatorAccounts } from '../accounts.ts'
 import { accruedAccount, creatorReceivable } from './accrue.ts'

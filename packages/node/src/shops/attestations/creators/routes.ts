@@ -1,6 +1,6 @@
-import { type Address, checksumAddress, parseAddress } from '@assay/till/kernel/address'
+import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
+import { parseUsd } from '@assay/protocol/money'
 import type { Clock } from '@assay/till/kernel/clock'
-import { parseUsd } from '@assay/till/kernel/money'
 import { Problem } from '@assay/till/kernel/problem'
 import { type ProofDeps, verifySignedRequest } from '@assay/till/proofs'
 import { z } from 'zod'

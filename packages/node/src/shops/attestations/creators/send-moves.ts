@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import { toHex } from '@assay/protocol/bytes'
 import { ensureDeployed } from '@assay/till/chain/own-contract'
-import type { Address } from '@assay/till/kernel/address'
-import { toHex } from '@assay/till/kernel/bytes'
 import { nowSeconds } from '@assay/till/kernel/clock'
 import { encodeFunctionData } from 'viem'
 import { distributorAbi } from './contracts.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
 
 /** The purse behind each wallet, by the name of the wallet that stands for it. One never seen is its own. */

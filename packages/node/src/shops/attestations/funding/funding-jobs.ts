@@ -1,4 +1,4 @@
-import { type Address, zeroAddress } from '@assay/till/kernel/address'
+import { type Address, zeroAddress } from '@assay/protocol/address'
 import type { Shop, ShopContext } from '../../../http/index.ts'
 import type { SourceDeps } from '../../sources/index.ts'
 import { type DistributorTerms, distributorFor } from '../creators/contracts.ts'

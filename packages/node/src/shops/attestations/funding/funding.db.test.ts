@@ -1,5 +1,5 @@
+import { type Address, zeroAddress } from '@assay/protocol/address'
 import { type Rpc, RpcRefusal } from '@assay/till/chain'
-import { type Address, zeroAddress } from '@assay/till/kernel/address'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { registerSource } from '../../sources/register/register-source.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { FundingDeps } from './deps.ts'
 import { entropyOf, type Flow, findCycles, pairKey } from './find-cycles.ts'
 import { fundingClusters } from './funding-clusters.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { FundingDeps } from './deps.ts'
 
 export type FundingEdge = { wallet: Address; funder: Address; hop: number }

@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import { addressTopic, searchLogs, topicAddress, topics } from '@assay/till/chain'
-import type { Address } from '@assay/till/kernel/address'
 import type { FundingDeps } from './deps.ts'
 
 /** About an hour of blocks: an exchange or a bridge sends to many in it. */

@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import { addressTopic, type RpcLog, searchLogs, topicAddress, topics } from '@assay/till/chain'
-import type { Address } from '@assay/till/kernel/address'
 import type { FundingDeps } from './deps.ts'
 import { materialFunders } from './material.ts'
 import { probeHubs } from './probe-hubs.ts'

@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from '@assay/till/kernel/address'
+import { type Address, parseAddress } from '@assay/protocol/address'
 
 /** Who a DID names, as far as this node can say something about it. */
 export type DidSubject =

@@ -1,4 +1,4 @@
-import { checksumAddress } from '@assay/till/kernel/address'
+import { checksumAddress } from '@assay/protocol/address'
 import type { Declaration, ServiceType } from '../agents/declaration.ts'
 import type { AgentAddress } from '../agents/subject.ts'
 import { pkhDid, walletDid } from './parse-did.ts'

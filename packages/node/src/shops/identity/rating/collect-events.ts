@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { RatingEvent } from './evidence.ts'
 
 /** A row of a payment, a draw of credit or a reversal, in the one shape that events are made from. */

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 
 /** One thing that the node and its chain saw a wallet do. */
 export type RatingEvent =

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { betaCumulative, betaMean, betaQuantile } from './beta.ts'

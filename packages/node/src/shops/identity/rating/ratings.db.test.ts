@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import type { Sale } from '@assay/till'
-import type { Address } from '@assay/till/kernel/address'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import {

@@ -1,5 +1,5 @@
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { sha256 } from '@assay/till/kernel/bytes'
-import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
 import { createFixedKeyring, createJwsSigner, privateKeyFromSeed } from '@assay/till/signing'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'

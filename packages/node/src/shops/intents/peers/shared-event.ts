@@ -1,5 +1,5 @@
+import type { Json } from '@assay/protocol/canonical-json'
 import { sha256 } from '@assay/till/kernel/bytes'
-import type { Json } from '@assay/till/kernel/canonical-json'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { verifyJws } from '@assay/till/signing'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-import { jsonDepth } from '@assay/till/kernel/canonical-json'
+import { jsonDepth } from '@assay/protocol/canonical-json'
 import { decodeText } from './decode-text.ts'
 import { refuse } from './refused.ts'
 

@@ -1,5 +1,5 @@
+import { formatUsd } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { formatUsd } from '@assay/till/kernel/money'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
 import { feeds } from '../feeds/catalogue.ts'

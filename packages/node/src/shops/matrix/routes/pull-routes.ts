@@ -1,5 +1,5 @@
+import type { Address } from '@assay/protocol/address'
 import type { AnswerContent, PreparedAnswer, Sale } from '@assay/till'
-import type { Address } from '@assay/till/kernel/address'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { Problem } from '@assay/till/kernel/problem'
 import { type CallContext, defineRoute, type RouteDeclaration, type RouteInput } from '../../../http/index.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { holding, signedEvent, eventText as textOf } from '../../../http/index.ts'
 import type { FeedId } from '../feeds/feed.ts'

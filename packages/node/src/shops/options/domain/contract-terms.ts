@@ -1,4 +1,4 @@
-import type { Micro } from '@assay/till/kernel/money'
+import type { Micro } from '@assay/protocol/money'
 import type { OptionKind } from './black76.ts'
 
 /** Index values are counted in ten-thousandths of a point, so that everyone computes the same payoff. */

@@ -1,4 +1,4 @@
-import type { Micro } from '@assay/till/kernel/money'
+import type { Micro } from '@assay/protocol/money'
 
 export type PushCost = {
   /** Agents behind a bucket of the cluster. */

@@ -1,4 +1,4 @@
-import type { Micro } from '@assay/till/kernel/money'
+import type { Micro } from '@assay/protocol/money'
 import { cappedValue, type OptionKind } from './black76.ts'
 import { type ContractTerms, capOf, contractSize, expiryText, widthOf } from './contract-terms.ts'
 

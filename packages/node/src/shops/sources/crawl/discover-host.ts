@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib'
-import { sha256, toHex } from '@assay/till/kernel/bytes'
+import { toHex } from '@assay/protocol/bytes'
+import { sha256 } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { OutboundOutcome } from '../../../outbound/index.ts'
 import type { SourceDeps } from '../deps.ts'

@@ -1,4 +1,5 @@
-import { sha256, toHex } from '@assay/till/kernel/bytes'
+import { toHex } from '@assay/protocol/bytes'
+import { sha256 } from '@assay/till/kernel/bytes'
 import { decodeText } from '../page/decode-text.ts'
 import type { SourceRow } from '../register/records.ts'
 import type { HostFindings } from './findings.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
 import { matchSuffix } from '../domain/public-suffix.ts'
 import type { ProofMethod } from '../proof/judge-claim.ts'

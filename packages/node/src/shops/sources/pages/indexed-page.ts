@@ -1,4 +1,4 @@
-import { type Hex, toHex } from '@assay/till/kernel/bytes'
+import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Sql } from '@assay/till/store/database'
 import type { LicenceFinding } from '../page/licence.ts'
 import type { PageFacts } from '../page/read-page.ts'

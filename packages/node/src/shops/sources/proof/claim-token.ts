@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import { base32 } from '@assay/till/kernel/ids'
 import type { ProofEvidence } from './gather-proof.ts'
 import type { ProofTerms } from './instructions.ts'

@@ -1,4 +1,5 @@
-import { sha256, toHex } from '@assay/till/kernel/bytes'
+import { toHex } from '@assay/protocol/bytes'
+import { sha256 } from '@assay/till/kernel/bytes'
 import { type OutboundOutcome, withTimeLimit } from '../../../outbound/index.ts'
 import { originOf, type SourceDeps } from '../deps.ts'
 import { decodeText } from '../page/decode-text.ts'

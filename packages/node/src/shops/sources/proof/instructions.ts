@@ -1,6 +1,5 @@
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Network } from '@assay/till/chain'
-import type { Address } from '@assay/till/kernel/address'
-import { checksumAddress } from '@assay/till/kernel/address'
 
 /** What a claim asks to be published. Bound to claim, domain and wallet: worthless for any other. */
 export type ProofTerms = { claimId: string; domain: string; wallet: Address; token: string }

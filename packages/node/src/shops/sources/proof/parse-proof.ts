@@ -1,4 +1,4 @@
-import { jsonDepth } from '@assay/till/kernel/canonical-json'
+import { jsonDepth } from '@assay/protocol/canonical-json'
 
 /** A claim as somebody published it, whichever way. */
 export type PublishedClaim = {

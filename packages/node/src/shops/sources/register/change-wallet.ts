@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import { Problem } from '@assay/till/kernel/problem'
 import type { SourceDeps } from '../deps.ts'
 import { sourceProblems } from '../problems.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scoreSources } from '../score/score-sources.ts'
 import { openSourceWorld, type SourceWorld } from '../sources.fixture.ts'

@@ -1,4 +1,4 @@
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import { statementTypedData } from '@assay/till/proofs'
 import type { HostFindings } from '../crawl/findings.ts'
 import type { SourceDeps } from '../deps.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { Tx } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
 import { freshTerms, termsExpireAt, walletsPublished } from '../proof/claim-token.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
 import type { Homograph } from '../domain/homograph.ts'
 import type { ProofEvidence } from '../proof/gather-proof.ts'

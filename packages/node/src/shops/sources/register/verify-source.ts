@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { verifyStatement } from '@assay/till/proofs'
 import type { Tx } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'

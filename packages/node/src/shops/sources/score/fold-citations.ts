@@ -1,4 +1,4 @@
-import type { Json } from '@assay/till/kernel/canonical-json'
+import type { Json } from '@assay/protocol/canonical-json'
 import type { Tx } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
 import { authorityPrior } from './components.ts'

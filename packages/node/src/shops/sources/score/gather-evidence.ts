@@ -1,4 +1,4 @@
-import { toHex } from '@assay/till/kernel/bytes'
+import { toHex } from '@assay/protocol/bytes'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Sql } from '@assay/till/store/database'
 import type { HostFindings } from '../crawl/findings.ts'

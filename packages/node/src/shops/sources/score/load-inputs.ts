@@ -1,4 +1,4 @@
-import { parseAddress } from '@assay/till/kernel/address'
+import { parseAddress } from '@assay/protocol/address'
 import { writeAudit } from '@assay/till/store/audit-log'
 import type { Database, Tx } from '@assay/till/store/database'
 import { refoldTrust } from './fold-citations.ts'

@@ -1,6 +1,7 @@
+import { toHex } from '@assay/protocol/bytes'
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import type { JwsPort } from '@assay/till'
-import { sha256, toHex } from '@assay/till/kernel/bytes'
-import { canonicalJson, type Json } from '@assay/till/kernel/canonical-json'
+import { sha256 } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Tx } from '@assay/till/store/database'
 

@@ -1,4 +1,4 @@
-import type { Json } from '@assay/till/kernel/canonical-json'
+import type { Json } from '@assay/protocol/canonical-json'
 import type { SourceDeps } from '../deps.ts'
 import { externalValue } from './components.ts'
 import { computeScore, type Score } from './compute-score.ts'

@@ -1,6 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import { zeroAddress } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import { type Address, zeroAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { expect, test } from 'vitest'
 import { roles, wad } from '../abi/b20.ts'
 import type { Checked } from '../checker.ts'

@@ -1,5 +1,5 @@
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
-import type { Json } from '@assay/till/kernel/canonical-json'
+import { type Address, checksumAddress } from '@assay/protocol/address'
+import type { Json } from '@assay/protocol/canonical-json'
 import type { Checked } from '../checker.ts'
 import type { PolicyFacts, TokenFacts } from '../facts.ts'
 import type { LogPlace } from '../read/decode-events.ts'

@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from '@assay/till/kernel/address'
+import { type Address, parseAddress } from '@assay/protocol/address'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import {

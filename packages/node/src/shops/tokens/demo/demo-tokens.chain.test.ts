@@ -1,4 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
+import type { Address } from '@assay/protocol/address'
 import { nowSeconds, systemClock } from '@assay/till/kernel/clock'
 import { expect, test } from 'vitest'
 import { startTestChain } from '../../../devnet/test-chain.ts'

@@ -1,5 +1,5 @@
-import { type Address, zeroAddress } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import { type Address, zeroAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { encodeAbiParameters, encodeFunctionData, keccak256, parseAbiParameters, stringToHex } from 'viem'
 import { demoAccount, demoIssuer } from '../../../devnet/index.ts'
 import { createParams, roles, scopes, tokenAbi, wad } from '../abi/b20.ts'

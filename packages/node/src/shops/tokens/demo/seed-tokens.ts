@@ -1,6 +1,6 @@
+import { type Address, checksumAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import type { Rpc } from '@assay/till/chain'
-import { type Address, checksumAddress } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
 import { encodeFunctionData } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { demoAccount } from '../../../devnet/index.ts'

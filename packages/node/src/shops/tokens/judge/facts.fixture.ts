@@ -1,5 +1,5 @@
-import { type Address, zeroAddress } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import { type Address, zeroAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { adminRole, type RoleName, roles, type ScopeName } from '../abi/b20.ts'
 import { exampleFacts } from '../example.ts'
 import { type AccountLabel, type Known, known, type PolicyFacts, type RoleFacts, type TokenFacts } from '../facts.ts'

@@ -1,4 +1,4 @@
-import { zeroAddress } from '@assay/till/kernel/address'
+import { zeroAddress } from '@assay/protocol/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { adminRole, draftRoles, noSupplyCap, roleLabel, roles, scopeNames, wad } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'

@@ -1,4 +1,4 @@
-import { type Address, zeroAddress } from '@assay/till/kernel/address'
+import { type Address, zeroAddress } from '@assay/protocol/address'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { alwaysBlockId, roleNames, roles, scopeNames } from '../abi/b20.ts'

@@ -1,4 +1,4 @@
-import { zeroAddress } from '@assay/till/kernel/address'
+import { zeroAddress } from '@assay/protocol/address'
 import { adminRole, roles, scopeNames } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { adminSetProven, missingOf } from './completeness.ts'

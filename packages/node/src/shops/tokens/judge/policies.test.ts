@@ -1,5 +1,4 @@
-import type { Address } from '@assay/till/kernel/address'
-import { zeroAddress } from '@assay/till/kernel/address'
+import { type Address, zeroAddress } from '@assay/protocol/address'
 import { describe, expect, test } from 'vitest'
 import { invertBit, type ScopeName } from '../abi/b20.ts'
 import { exampleFacts } from '../example.ts'

@@ -1,4 +1,4 @@
-import { type Address, zeroAddress } from '@assay/till/kernel/address'
+import { type Address, zeroAddress } from '@assay/protocol/address'
 import type { ScopeName } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { decodePolicyId, type PolicyId } from '../policy-id.ts'

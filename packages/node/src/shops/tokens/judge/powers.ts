@@ -1,4 +1,4 @@
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Hex } from '@assay/protocol/bytes'
 import { adminRole, factoryAddress, noSupplyCap, roles, type ScopeName } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { decodePolicyId } from '../policy-id.ts'

@@ -1,5 +1,5 @@
-import { type Address, zeroAddress } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import { type Address, zeroAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { adminRole, roleLabel, roles } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { adminSetProven, logsComplete } from './completeness.ts'

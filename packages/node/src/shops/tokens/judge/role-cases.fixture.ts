@@ -1,4 +1,4 @@
-import { zeroAddress } from '@assay/till/kernel/address'
+import { zeroAddress } from '@assay/protocol/address'
 import { alwaysBlockId, invertBit, noSupplyCap } from '../abi/b20.ts'
 import { known, unknown } from '../facts.ts'
 import { alice, bob, type Changes, carol, dead, policyWith } from './facts.fixture.ts'

@@ -1,4 +1,4 @@
-import { zeroAddress } from '@assay/till/kernel/address'
+import { zeroAddress } from '@assay/protocol/address'
 import { adminRole, factoryAddress, roles, scopes, wad } from '../abi/b20.ts'
 import { known, unknown } from '../facts.ts'
 import { alice, bob, type Changes, dead } from './facts.fixture.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { factoryAddress, policyRegistryAddress, selectors } from '../abi/b20.ts'
 import type { ViewCall } from './multicall.ts'
 import { encodeWord } from './words.ts'

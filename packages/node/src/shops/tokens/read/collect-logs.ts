@@ -1,4 +1,4 @@
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Hex } from '@assay/protocol/bytes'
 import type { LogCoverage, PinnedBlock } from '../facts.ts'
 import type { RawLog } from './decode-events.ts'
 import type { LogIndex, StoredLogs } from './log-index.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { topicHashes } from '../abi/b20.ts'
 import type { LogPlace, RawLog } from './decode-events.ts'
 import { readAddress, readUint, readUintArray } from './words.ts'

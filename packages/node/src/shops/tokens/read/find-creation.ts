@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { codeMarker, factoryAddress, topicHashes } from '../abi/b20.ts'
 import type { PinnedBlock } from '../facts.ts'
 import { type LogSource, usableLogs } from './collect-logs.ts'

@@ -1,5 +1,5 @@
+import type { Hex } from '@assay/protocol/bytes'
 import type { RpcEndpoint } from '@assay/till/chain'
-import type { Hex } from '@assay/till/kernel/bytes'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { roles } from '../abi/b20.ts'

@@ -1,5 +1,5 @@
-import { type Address, zeroAddress } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import { type Address, zeroAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { roles } from '../abi/b20.ts'
 import { type FaultChain, openFaultChain } from '../fault-chain.fixture.ts'

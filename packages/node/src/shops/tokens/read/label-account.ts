@@ -1,4 +1,4 @@
-import { type Address, zeroAddress } from '@assay/till/kernel/address'
+import { type Address, zeroAddress } from '@assay/protocol/address'
 import { codeMarker, factoryAddress } from '../abi/b20.ts'
 import { type AccountLabel, type Known, known } from '../facts.ts'
 import { hasTokenPrefix } from '../token-address.ts'

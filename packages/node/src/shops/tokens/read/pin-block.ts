@@ -1,5 +1,5 @@
+import { type Hex, isHex } from '@assay/protocol/bytes'
 import type { RpcCall } from '@assay/till/chain'
-import { type Hex, isHex } from '@assay/till/kernel/bytes'
 import type { PinnedBlock } from '../facts.ts'
 import { agree, askAll, type Meter, type Panel, type Reply } from './panel.ts'
 

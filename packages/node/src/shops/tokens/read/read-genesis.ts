@@ -1,5 +1,5 @@
-import { type Address, parseAddress } from '@assay/till/kernel/address'
-import { type Hex, isHex } from '@assay/till/kernel/bytes'
+import { type Address, parseAddress } from '@assay/protocol/address'
+import { type Hex, isHex } from '@assay/protocol/bytes'
 import {
   type AbiFunction,
   decodeFunctionData,

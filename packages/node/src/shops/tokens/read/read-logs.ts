@@ -1,6 +1,6 @@
+import { type Address, parseAddress } from '@assay/protocol/address'
+import { type Hex, isHex } from '@assay/protocol/bytes'
 import type { RpcCall } from '@assay/till/chain'
-import { type Address, parseAddress } from '@assay/till/kernel/address'
-import { type Hex, isHex } from '@assay/till/kernel/bytes'
 import { topicHashes } from '../abi/b20.ts'
 import { byPlace, type RawLog } from './decode-events.ts'
 import { agree, askAll, type Meter, type Panel, type Reply } from './panel.ts'

@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { policyRegistryAddress } from '../abi/b20.ts'
 import type { PinnedBlock, PolicyFacts } from '../facts.ts'
 import { known, unknown } from '../facts.ts'

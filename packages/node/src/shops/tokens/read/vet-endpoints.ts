@@ -1,5 +1,6 @@
+import { toHex } from '@assay/protocol/bytes'
 import type { RpcEndpoint } from '@assay/till/chain'
-import { sha256, toHex } from '@assay/till/kernel/bytes'
+import { sha256 } from '@assay/till/kernel/bytes'
 import type { Clock } from '@assay/till/kernel/clock'
 import { askOne, type Panel, quorumFor } from './panel.ts'
 

@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import type { RpcCall } from '@assay/till/chain'
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
 import { type Known, known, type PinnedBlock, unknown } from '../facts.ts'
 import { decodeMulticall, encodeMulticall, type ViewCall, type ViewResult } from './multicall.ts'
 import { agree, askAll, type Meter, type Panel, type Reply } from './panel.ts'

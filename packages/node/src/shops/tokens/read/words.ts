@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 
 /**
  * Strict readers of ABI answers. What has not exactly the expected form is undefined: an empty or padded answer must

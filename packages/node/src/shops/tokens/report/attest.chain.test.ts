@@ -1,5 +1,5 @@
-import type { Address } from '@assay/till/kernel/address'
-import type { Hex } from '@assay/till/kernel/bytes'
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { systemRng } from '@assay/till/kernel/random'
 import { createFixedKeyring, generateSigningKey } from '@assay/till/signing'
 import { type Abi, encodeFunctionData } from 'viem'

@@ -1,4 +1,4 @@
-import { type Address, checksumAddress, zeroAddress } from '@assay/till/kernel/address'
+import { type Address, checksumAddress, zeroAddress } from '@assay/protocol/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { noSupplyCap, pausableFeatures, roleLabel, scopeNames, scopes } from '../abi/b20.ts'
 import { verdictSentences } from '../check-answer.ts'

@@ -1,4 +1,4 @@
-import { type Address, checksumAddress, zeroAddress } from '@assay/till/kernel/address'
+import { type Address, checksumAddress, zeroAddress } from '@assay/protocol/address'
 import { pausableFeatures, roleLabel, scopes } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { byPlace, type ControlEvent } from '../read/decode-events.ts'

@@ -14,6 +14,15 @@ export function canonicalJson(value: Json): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`).join(',')}}`
 }
 
+/** The same for values from outside. Undefined for what JSON cannot say, such as 1e999. */
+export function tryCanonicalJson(value: unknown): string | undefined {
+  try {
+    return canonicalJson(value as Json)
+  } catch {
+    return undefined
+  }
+}
+
 /** Greatest nesting of arrays and objects in JSON text, found without parsing it (a deep bomb must not be parsed). */
 export function jsonDepth(text: string): number {
   let depth = 0

@@ -1,0 +1,61 @@
+export type Hex = `0x${string}`
+
+const hexPattern = /^0x(?:[0-9a-fA-F]{2})*$/
+
+export function isHex(text: unknown, byteLength?: number): text is Hex {
+  return (
+    typeof text === 'string' &&
+    hexPattern.test(text) &&
+    (byteLength === undefined || text.length === 2 + byteLength * 2)
+  )
+}
+
+const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** Without `0x`. */
+export function toHexDigits(bytes: Uint8Array): string {
+  let text = ''
+  for (let i = 0; i < bytes.length; i += 1) text += hexOfByte[bytes[i] as number]
+  return text
+}
+
+export function toHex(bytes: Uint8Array): Hex {
+  return `0x${toHexDigits(bytes)}`
+}
+
+/** `hex` is known to be hex: see `isHex`. */
+export function fromHex(hex: Hex): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array((hex.length - 2) >> 1)
+  for (let i = 0; i < bytes.length; i += 1) bytes[i] = Number.parseInt(hex.slice(2 + 2 * i, 4 + 2 * i), 16)
+  return bytes
+}
+
+const encoder = new TextEncoder()
+
+export function utf8(text: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(text) as Uint8Array<ArrayBuffer>
+}
+
+/** Header text as it travels: one byte per character. */
+export function latin1(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length)
+  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i)
+  return bytes
+}
+
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+/** For public values: it takes no care of time. */
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false
+  return true
+}
