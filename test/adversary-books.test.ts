@@ -288,9 +288,9 @@ test('a thousand fresh wallets cannot stop a sale of 0.05 USD to a payer who pai
   given.shop.priceMicro = 50_000n
   const insert = async (state: string, micro: number) => {
     await db.owner.query(
-      `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+      `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
          fingerprint, revocable, owner, lease_until, claimed_at, head_block)
-       select 'pay_fresh_' || $1 || n, $1, 'eip155:8453', $2, '0x' || lpad(to_hex(n), 40, '0'), sha256(($1 || n)::bytea), $3, 'pay_to', $4,
+       select 'exact', $4, 'pay_fresh_' || $1 || n, $1, 'eip155:8453', $2, '0x' || lpad(to_hex(n), 40, '0'), sha256(($1 || n)::bytea), $3, 'pay_to', $4,
          extract(epoch from now())::bigint + 36000, 'test.small', '', sha256('x'), false, 0, now() + interval '1 hour', now(), 0
        from generate_series(1, 1000) n`,
       [state, base.usdc, payTo(), micro],

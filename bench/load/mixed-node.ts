@@ -54,7 +54,7 @@ answerCommands(
     /** State of each payment, by its nonce; one that was never claimed has none. */
     payments: async (nonces: readonly string[]) => {
       const { rows } = await database.query<{ nonce: string; state: string }>(
-        `select '0x' || encode(nonce, 'hex') as nonce, state from payment where nonce = any($1::bytea[])`,
+        `select '0x' || encode(payment_key, 'hex') as nonce, state from payment where payment_key = any($1::bytea[])`,
         [nonces.map((nonce) => Buffer.from(nonce.slice(2), 'hex'))],
       )
       return rows

@@ -112,7 +112,7 @@ function checkPosted(row: TransferRow, own: readonly Own[]): void {
 async function checkPaid(sql: Sql): Promise<void> {
   const { rows } = await sql.query<{ id: string; state: string; paid: bigint }>(
     `select p.id, p.state, count(t.id) as paid from payment p left join transfer t on t.booked_for = p.id and t.booked_as = 'payment'
-       and t.network = p.network and t.sender = p.payer and t.recipient = p.pay_to and t.amount_micro = p.amount_micro and t.nonce = p.nonce
+       and t.network = p.network and t.sender = p.payer and t.recipient = p.pay_to and t.amount_micro = p.amount_micro and t.payment_key = p.payment_key
      group by p.id, p.state
      having count(t.id) <> case when p.state in ('settled','served','credited','refunded') then 1 else 0 end limit 1`,
   )
@@ -265,7 +265,7 @@ export async function checkWallets(sql: Sql, chain: TestChain): Promise<void> {
 async function readRows(sql: Sql): Promise<TransferRow[]> {
   const { rows } = await sql.query<TransferRow>(
     `select t.id, t.network, t.transaction, t.position, t.sender, t.recipient, t.amount_micro as micro,
-       '0x' || encode(t.nonce, 'hex') as nonce, t.booked_as as "bookedAs", t.booked_for as "bookedFor", t.final, t.missing,
+       '0x' || encode(t.payment_key, 'hex') as nonce, t.booked_as as "bookedAs", t.booked_for as "bookedFor", t.final, t.missing,
        coalesce((select sum(e.amount_micro) from ledger_transaction l join ledger_entry e on e.transaction_id = l.id
          join ledger_account a on a.id = e.account_id where l.transfer_id = t.id and a.is_wallet), 0)::bigint as "postedMicro"
      from transfer t`,

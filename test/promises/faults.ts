@@ -166,7 +166,7 @@ const clockText = (ms: number) => new Date(ms).toISOString().slice(14, 23)
 /** What the node knows of the payments of a purchase that went wrong, for whoever looks into it. */
 async function booksOf(till: TillFixture, payer: string, since: Date): Promise<string> {
   const { rows } = await till.db.owner.query<Record<string, unknown>>(
-    `select left(encode(nonce, 'hex'), 6) as nonce, state, reason, right(resource, 8) as resource, client_gone, claimed_at, intent_at,
+    `select left(encode(payment_key, 'hex'), 6) as nonce, state, reason, right(resource, 8) as resource, client_gone, claimed_at, intent_at,
        settled_at, ended_at, delivered_at from payment where payer = $1 and claimed_at >= $2 order by claimed_at`,
     [payer.toLowerCase(), since],
   )

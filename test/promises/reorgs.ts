@@ -208,7 +208,7 @@ async function judge(till: TillFixture, orders: readonly Order[], passes: Passes
 }
 
 async function stateOf(till: TillFixture, nonce: string): Promise<string> {
-  const { rows } = await till.db.owner.query<{ state: string }>('select state from payment where nonce = $1', [
+  const { rows } = await till.db.owner.query<{ state: string }>('select state from payment where payment_key = $1', [
     Buffer.from(nonce.slice(2), 'hex'),
   ])
   return rows[0]?.state ?? 'unclaimed'

@@ -21,7 +21,7 @@ export type PaymentRow = {
 
 export async function readPayments({ world }: Scene): Promise<PaymentRow[]> {
   const { rows } = await world.db.owner.query<PaymentRow>(
-    `select id, state, reason, network, payer, pay_to, amount_micro, resource, transaction, reorgs, encode(nonce, 'hex') as nonce from payment order by claimed_at, id`,
+    `select id, state, reason, network, payer, pay_to, amount_micro, resource, transaction, reorgs, encode(payment_key, 'hex') as nonce from payment order by claimed_at, id`,
   )
   return rows
 }

@@ -29,7 +29,7 @@ const questions: readonly [rule: string, what: string, sql: string][] = [
   [
     'I5',
     'one authorization has two claims',
-    `select payer || ' ' || encode(nonce, 'hex') as found from payment group by network, asset, payer, nonce having count(*) > 1`,
+    `select payer || ' ' || encode(payment_key, 'hex') as found from payment group by network, payer, payment_key having count(*) > 1`,
   ],
   [
     'I6',

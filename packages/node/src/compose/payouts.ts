@@ -78,7 +78,7 @@ export function payoutHooks(
   }
   return {
     booksOutbound: [ofPayouts, ...shops.flatMap(({ booksOutbound }) => booksOutbound ?? [])],
-    onMissing: async ({ network, nonce, blockNumber }) => {
+    onMissing: async ({ network, paymentKey: nonce, blockNumber }) => {
       if (nonce === undefined) return
       const reason = `the custody nonce ${nonce} was used and is not known`
       await noteRestore(database, payouts, { network, untilBlock: blockNumber, reason })

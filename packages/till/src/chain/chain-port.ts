@@ -80,7 +80,7 @@ export type ChainTransfer = {
   recipient: Address
   amountMicro: Micro
   /** The EIP-3009 nonce that carried it; undefined for a plain transfer. */
-  nonce: Hex | undefined
+  paymentKey: Hex | undefined
 }
 
 export type PayerStatus = {

@@ -67,7 +67,7 @@ export function judgeReceipt(network: Network, receipt: Receipt, expected: Expec
 }
 
 function transferOfNonce(network: Network, receipt: Receipt, payer: string, nonce: Hex): ChainTransfer | undefined {
-  return transfersOf(network, receipt).find((transfer) => transfer.sender === payer && transfer.nonce === nonce)
+  return transfersOf(network, receipt).find((transfer) => transfer.sender === payer && transfer.paymentKey === nonce)
 }
 
 /** USDC marks the authorization and transfers in one call, so the log before a transfer names the nonce it was made with. */
@@ -94,7 +94,7 @@ export function transfersOf(network: Network, receipt: Receipt): ChainTransfer[]
         sender,
         recipient,
         amountMicro: BigInt(log.data),
-        nonce: carried ? before.topics[2] : undefined,
+        paymentKey: carried ? before.topics[2] : undefined,
       },
     ]
   })

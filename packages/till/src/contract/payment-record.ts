@@ -23,11 +23,15 @@ export type PaymentRecord = {
   network: string
   asset: Address
   payer: Address
-  nonce: Hex
-  /** Of the whole authorization; null for a transfer that nobody claimed. */
-  authorizationDigest: Buffer | null
+  scheme: string
+  /** See Claim. */
+  paymentKey: Hex
+  /** Of all that the payer signed; null for a transfer that nobody claimed. */
+  signedDigest: Buffer | null
   payTo: Address
   payee: 'pay_to' | 'custody'
+  quotedMicro: Micro
+  /** What is charged: final once the answer is prepared. */
   amountMicro: Micro
   validBefore: bigint
   routeId: string
@@ -63,7 +67,7 @@ export type StoredAnswer = {
   paymentResponse: string | null
 }
 
-export const paymentColumns = `id, state, network, asset, payer, nonce, authorization_digest, pay_to, payee, amount_micro, valid_before, route_id, resource,
+export const paymentColumns = `id, state, network, asset, payer, scheme, payment_key, signed_digest, pay_to, payee, quoted_micro, amount_micro, valid_before, route_id, resource,
   fingerprint, identifier_hash, ref, aff, revocable, owner, client_gone, claimed_at, head_block, transaction, block_number, block_hash,
   log_position, reason, provisional, final, reorgs, settled_at, delivered_at`
 
@@ -75,10 +79,12 @@ export function toPaymentRecord(row: any): PaymentRecord {
     network: row.network,
     asset: row.asset,
     payer: row.payer,
-    nonce: toHex(row.nonce),
-    authorizationDigest: row.authorization_digest,
+    scheme: row.scheme,
+    paymentKey: toHex(row.payment_key),
+    signedDigest: row.signed_digest,
     payTo: row.pay_to,
     payee: row.payee,
+    quotedMicro: row.quoted_micro,
     amountMicro: row.amount_micro,
     validBefore: row.valid_before,
     routeId: row.route_id,
@@ -106,18 +112,18 @@ export function toPaymentRecord(row: any): PaymentRecord {
 }
 
 export function expectedTransfer(payment: PaymentRecord): ExpectedTransfer {
-  return { payer: payment.payer, payTo: payment.payTo, amountMicro: payment.amountMicro, nonce: payment.nonce }
+  return { payer: payment.payer, payTo: payment.payTo, amountMicro: payment.amountMicro, nonce: payment.paymentKey }
 }
 
 /** The transfer that paid a payment, as the books record it. */
 export function movedMoneyOf(
-  claim: { network: string; asset: Address; payer: Address; payTo: Address; amountMicro: Micro; nonce: Hex },
+  claim: { network: string; asset: Address; payer: Address; payTo: Address; amountMicro: Micro; paymentKey: Hex },
   evidence: { transaction: Hex; position: number; blockNumber: bigint; blockHash: Hex },
 ): MovedMoney {
   const { transaction, position, blockNumber, blockHash } = evidence
-  const { network, asset, payer, payTo, amountMicro, nonce } = claim
+  const { network, asset, payer, payTo, amountMicro, paymentKey } = claim
   return {
-    ...{ network, asset, transaction, position, blockNumber, blockHash, amountMicro, nonce },
+    ...{ network, asset, transaction, position, blockNumber, blockHash, amountMicro, paymentKey },
     sender: payer,
     recipient: payTo,
   }

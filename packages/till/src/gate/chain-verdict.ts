@@ -15,14 +15,14 @@ export async function chainVerdict(chain: ChainPort, payment: PaymentRecord): Pr
     const evidence = await chain.settlementByTransaction(payment.transaction, expected)
     if (evidence.status === 'confirmed') return { status: 'settled', evidence, feeMicro: 0n, gasGwei: 0n }
   }
-  if (await chain.authorizationUsed(payment.payer, payment.nonce, 'latest')) {
+  if (await chain.authorizationUsed(payment.payer, payment.paymentKey, 'latest')) {
     const found = await chain.settlementByNonce(expected, sinceClaim(payment.headBlock))
     return fromNonceEvidence(found, payment.headBlock)
   }
   if (payment.reason?.startsWith(refusedPrefix)) {
     const head = await chain.head()
     const expired = BigInt(head.timestamp) > payment.validBefore + refusedMarginSeconds
-    if (expired && !(await chain.authorizationUsed(payment.payer, payment.nonce, head.number)))
+    if (expired && !(await chain.authorizationUsed(payment.payer, payment.paymentKey, head.number)))
       return { status: 'failed', reason: payment.reason.slice(refusedPrefix.length), gasGwei: 0n }
   }
   const final = await chain.finalizedBlock()
@@ -30,7 +30,7 @@ export async function chainVerdict(chain: ChainPort, payment: PaymentRecord): Pr
     return { status: 'unknown', reason: 'its time has not passed at a final block' }
   // Read again at that very block, which is past its time: unused there means it never can be used. Another endpoint may
   // call an earlier block final, so the block is named.
-  if (await chain.authorizationUsed(payment.payer, payment.nonce, final.number))
+  if (await chain.authorizationUsed(payment.payer, payment.paymentKey, final.number))
     return { status: 'unknown', reason: 'the nonce was used meanwhile' }
   return { status: 'failed', reason: 'authorization_expired', gasGwei: 0n }
 }

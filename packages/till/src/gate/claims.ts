@@ -35,7 +35,7 @@ export function createClaims(database: Database, owner: Owner, clock: Clock) {
   return {
     /** A lease for a settlement: no two attempts of a process are alike. */
     lease: (settleMs: number) => ({ attempt: ++lastAttempt, leaseMs: settleMs + claimLeaseMs }),
-    /** False when this process already works on this authorization or has claimed it: a flood of copies stops here. */
+    /** False when this process already works on this payment or has claimed it: a flood of copies stops here. */
     begin(claim: ClaimKey): boolean {
       const key = keyOf(claim)
       if (known.has(key)) return false
@@ -52,13 +52,13 @@ export function createClaims(database: Database, owner: Owner, clock: Clock) {
 
 export type Claims = ReturnType<typeof createClaims>
 
-type ClaimKey = Pick<Claim, 'network' | 'payer' | 'nonce'>
+type ClaimKey = Pick<Claim, 'network' | 'payer' | 'paymentKey'>
 
-const keyOf = (claim: ClaimKey) => `${claim.network} ${claim.payer} ${claim.nonce}`
+const keyOf = (claim: ClaimKey) => `${claim.network} ${claim.payer} ${claim.paymentKey}`
 
 const knownMax = 16_384
 
-/** Authorizations this process has seen claimed, the oldest forgotten first. Only a shortcut: the database decides. */
+/** Payments this process has seen claimed, the oldest forgotten first. Only a shortcut: the database decides. */
 function createKnown() {
   const keys = new Set<string>()
   return {

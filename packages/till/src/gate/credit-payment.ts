@@ -4,7 +4,7 @@ import { movedMoneyOf, type PaymentRecord } from '../contract/payment-record.ts'
 import { creditLines } from '../credit/credit-balance.ts'
 import { fromHex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { accounts, addPayToPart, post, takeTransfer, transfersOfNonce } from '../ledger/index.ts'
+import { accounts, addPayToPart, post, takeTransfer, transfersOfKey } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { TransferBooked } from './finish-sale.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
@@ -26,7 +26,8 @@ export type UnclaimedTransfer = Pick<
   | 'network'
   | 'asset'
   | 'payer'
-  | 'nonce'
+  | 'scheme'
+  | 'paymentKey'
   | 'payTo'
   | 'payee'
   | 'amountMicro'
@@ -106,9 +107,9 @@ export async function creditSpentAuthorization(
   earlier?: Pick<PaymentRecord, 'id'>,
 ): Promise<GateOutcome> {
   const followed = (paymentId?: string) => (paymentId ? { extra: { status_url: deps.statusUrl(paymentId) } } : {})
-  const { payer, payTo, amountMicro, nonce, headBlock, network } = claim
+  const { payer, payTo, amountMicro, paymentKey, headBlock, network } = claim
   const searchFrom = headBlock > 5_000n ? headBlock - 5_000n : 0n
-  const use = await chain.nonceUse(payer, nonce, searchFrom)
+  const use = await chain.nonceUse(payer, paymentKey, searchFrom)
   if (use.status === 'could_not_read') return refuse('settlement_unknown', { retryAfterSeconds: 10 })
   if (use.status === 'absent') return usedLongAgo(deps, chain, call, verified, claim, followed(earlier?.id))
   const certain = await isFinal(chain, use.status === 'transfer' ? use.transfer : use)
@@ -140,14 +141,14 @@ async function usedLongAgo(
   deps: GateDeps,
   chain: ChainPort,
   call: PaidCall,
-  { payer, nonce }: VerifiedPayment,
+  { payer, paymentKey }: VerifiedPayment,
   { network }: Claim,
   followed: { extra?: { status_url: string } },
 ): Promise<GateOutcome> {
-  const rows = await transfersOfNonce(deps.database, { network, sender: payer, nonce })
+  const rows = await transfersOfKey(deps.database, { network, sender: payer, paymentKey })
   if (rows.some(({ recipient }) => deps.isOurs(network, recipient))) return refuse('payment_credited', followed)
   const final = await chain.finalizedBlock()
-  if (!(await chain.authorizationUsed(payer, nonce, final.number)))
+  if (!(await chain.authorizationUsed(payer, paymentKey, final.number)))
     return refuse('settlement_unknown', { retryAfterSeconds: 10 })
   const reason = 'invalid_exact_evm_nonce_already_used'
   return refuse402(deps, call, { code: 'payment_failed', reason, detail: 'The nonce is used up.', payer, network })
@@ -163,10 +164,10 @@ export async function insertCredited(
     .transaction(async (tx) => {
       const nowMs = deps.clock.nowMs()
       const { rowCount } = await tx.query(
-        `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+        `insert into payment (id, state, network, asset, payer, scheme, payment_key, pay_to, payee, quoted_micro, amount_micro, valid_before, route_id, resource,
          fingerprint, revocable, owner, lease_until, claimed_at, head_block, transaction, block_number, block_hash, log_position, reason,
          settled_at, ended_at, delivered_at)
-       values ($1, 'credited', $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, false, 0, $13, $13, $14, $15, $16, $17, $18,
+       values ($1, 'credited', $2, $3, $4, $19, $5, $6, $7, $8, $8, $9, $10, $11, $12, false, 0, $13, $13, $14, $15, $16, $17, $18,
          'spent_before_claim', $13, $13, $13)
        on conflict do nothing`,
         [
@@ -174,7 +175,7 @@ export async function insertCredited(
           claim.network,
           claim.asset,
           claim.payer,
-          fromHex(claim.nonce),
+          fromHex(claim.paymentKey),
           claim.payTo,
           claim.payee,
           claim.amountMicro,
@@ -188,6 +189,7 @@ export async function insertCredited(
           evidence.blockNumber,
           evidence.blockHash,
           evidence.position,
+          claim.scheme,
         ],
       )
       if (rowCount === 0) return undefined

@@ -2,7 +2,7 @@ import type { Hex } from '@assay/protocol/bytes'
 import type { AnswerContent, EntitlementPort, GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import type { PaymentRecord } from '../contract/payment-record.ts'
 import { equalBytes } from '../kernel/bytes.ts'
-import { transfersOfNonce } from '../ledger/index.ts'
+import { transfersOfKey } from '../ledger/index.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
 import { readAnswer } from './store-advance.ts'
@@ -11,7 +11,7 @@ import { readAnswer } from './store-advance.ts'
 export type Reclaimable = { kind: 'reclaimable' }
 
 /** What a request says of its payment, as far as an earlier one is compared with it. */
-export type Presented = { network: string; nonce: Hex; fingerprint: Buffer; identifierHash: Buffer | null }
+export type Presented = { network: string; paymentKey: Hex; fingerprint: Buffer; identifierHash: Buffer | null }
 
 /** What a request gets whose authorization or identifier is already known to us. */
 export async function answerDuplicate(
@@ -20,11 +20,11 @@ export async function answerDuplicate(
   presented: Presented,
   earlier: PaymentRecord,
 ): Promise<GateOutcome | Reclaimable> {
-  const sameAuthorization = earlier.nonce === presented.nonce && earlier.network === presented.network
+  const samePayment = earlier.paymentKey === presented.paymentKey && earlier.network === presented.network
   const sameRequest = earlier.fingerprint.equals(presented.fingerprint)
   if (!sameRequest) {
     const detail = 'It was claimed for another method, URL, body or representation.'
-    return refuse(sameAuthorization ? 'payment_resource_mismatch' : 'payment_identifier_conflict', { detail })
+    return refuse(samePayment ? 'payment_resource_mismatch' : 'payment_identifier_conflict', { detail })
   }
   const statusUrl = deps.statusUrl(earlier.id)
   switch (earlier.state) {
@@ -65,10 +65,10 @@ export async function answerDuplicate(
 /** Whether the nonce of a payment that is over moved money to an address of ours: 402 would ask for it a second time. */
 export async function reachedUs(
   deps: Pick<GateDeps, 'database' | 'isOurs'>,
-  { network, payer, nonce, reason }: PaymentRecord,
+  { network, payer, paymentKey, reason }: PaymentRecord,
 ): Promise<boolean> {
   if (reason === 'paid_otherwise') return true
-  const transfers = await transfersOfNonce(deps.database, { network, sender: payer, nonce })
+  const transfers = await transfersOfKey(deps.database, { network, sender: payer, paymentKey })
   return transfers.some(({ recipient }) => deps.isOurs(network, recipient))
 }
 

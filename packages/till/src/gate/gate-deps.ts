@@ -70,9 +70,9 @@ export type VerifiedPayment = {
    * contract even where its key signed (EIP-7702), for the token asks the code.
    */
   payerIsKey: boolean
-  nonce: Hex
+  paymentKey: Hex
   /** Of the whole authorization: what the payer signed. */
-  authorizationDigest: Buffer
+  signedDigest: Buffer
   signature: Hex
   value: Micro
   validAfter: bigint

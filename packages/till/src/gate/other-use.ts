@@ -1,5 +1,5 @@
 import type { ChainTransfer } from '../chain/index.ts'
-import { transfersOfNonce } from '../ledger/index.ts'
+import { transfersOfKey } from '../ledger/index.ts'
 import type { Sql } from '../store/database.ts'
 import { dustMicro, sendersWithClaims } from './dust.ts'
 import type { OtherUse } from './settle-payment.ts'
@@ -33,10 +33,10 @@ export function broughtMoney(
 export async function becomesCredit(
   sql: Sql,
   network: string,
-  { sender, nonce, amountMicro }: Pick<ChainTransfer, 'sender' | 'nonce' | 'amountMicro'>,
+  { sender, paymentKey, amountMicro }: Pick<ChainTransfer, 'sender' | 'paymentKey' | 'amountMicro'>,
 ): Promise<boolean> {
   if (amountMicro >= dustMicro) return true
-  if (nonce !== undefined && (await transfersOfNonce(sql, { network, sender, nonce })).length > 0) return true
+  if (paymentKey !== undefined && (await transfersOfKey(sql, { network, sender, paymentKey })).length > 0) return true
   return (await sendersWithClaims(sql, network, [sender])).has(sender)
 }
 

@@ -80,7 +80,7 @@ async function verifyPayment(
     terms: matched.terms,
     payer: authorization.from,
     payerIsKey: signature.by === 'key',
-    authorizationDigest: signature.digest,
+    signedDigest: signature.digest,
     signature: payment.signature,
     value: authorization.value,
     validAfter: authorization.validAfter,
@@ -90,7 +90,7 @@ async function verifyPayment(
 
 const presentedBy = (call: PaidCall, payment: DecodedPayment) => ({
   network: payment.network,
-  nonce: payment.authorization.nonce,
+  paymentKey: payment.authorization.nonce,
   fingerprint: requestFingerprint(call),
   identifierHash: payment.identifier === undefined ? null : identifierHash(payment.identifier),
 })
@@ -106,10 +106,8 @@ async function unlessClaimed(
   refusal: GateOutcome,
 ): Promise<GateOutcome> {
   const { from, nonce } = payment.authorization
-  const asset = deps.chains.get(payment.network)?.network.usdc.address
-  if (asset === undefined) return refusal
   const { network } = payment
-  const earlier = await findConflict(deps.database, { network, asset, payer: from, nonce, identifierHash: null })
+  const earlier = await findConflict(deps.database, { network, payer: from, paymentKey: nonce, identifierHash: null })
   const isOver = !earlier || earlier.state === 'failed' || earlier.state === 'released'
   if (isOver && !earlier?.final) return unlessCarried(deps, call, payment, refusal)
   if (isOver && !(await reachedUs(deps, earlier))) return refusal

@@ -1,6 +1,6 @@
 import type { PaymentRecord } from '../contract/payment-record.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
-import { transfersOfNonce } from '../ledger/index.ts'
+import { transfersOfKey } from '../ledger/index.ts'
 import type { Sql } from '../store/database.ts'
 import { findPayment } from './store-advance.ts'
 
@@ -17,7 +17,7 @@ export type PaymentStatus = {
   provisional: boolean
   claimed_at: string
   settled_at: string | null
-  /** What arrived with this nonce and did not pay it: credited by its own amount. */
+  /** What arrived with this key and did not pay it: credited by its own amount. */
   other_transfers: { transaction: string; amount_micro: string; booked_as: string | null }[]
 }
 
@@ -59,8 +59,8 @@ export async function readPaymentStatus(sql: Sql, id: string): Promise<PaymentSt
 async function otherTransfers(sql: Sql, payment: PaymentRecord): Promise<PaymentStatus['other_transfers']> {
   // Most payments are served by their own transfer, and then there is no other.
   if (payment.state !== 'failed' && payment.state !== 'released') return []
-  const { network, payer, nonce, payTo } = payment
-  const rows = await transfersOfNonce(sql, { network, sender: payer, nonce })
+  const { network, payer, paymentKey, payTo } = payment
+  const rows = await transfersOfKey(sql, { network, sender: payer, paymentKey })
   return rows
     .filter(({ recipient }) => recipient === payTo)
     .map(({ transaction, amountMicro, bookedAs }) => ({

@@ -20,10 +20,10 @@ export async function resumeAbandoned(
   claim: Claim,
   earlier: PaymentRecord,
 ): Promise<GateOutcome | undefined> {
-  const sameAuthorization = earlier.nonce === verified.nonce && earlier.network === claim.network
-  if (earlier.state !== 'unknown' || earlier.reason !== 'owner_gone' || !sameAuthorization) return undefined
+  const samePayment = earlier.paymentKey === verified.paymentKey && earlier.network === claim.network
+  if (earlier.state !== 'unknown' || earlier.reason !== 'owner_gone' || !samePayment) return undefined
   if (!earlier.fingerprint.equals(verified.fingerprint)) return undefined
-  if (!earlier.authorizationDigest?.equals(verified.authorizationDigest)) return undefined
+  if (!earlier.signedDigest?.equals(verified.signedDigest)) return undefined
   // The quote that was stored stands, and what was seen on chain is judged from the first claim on.
   const first: Claim = { ...claim, id: earlier.id, headBlock: earlier.headBlock, amountMicro: earlier.amountMicro }
   const stored = await readAnswer(deps.database, earlier.id)

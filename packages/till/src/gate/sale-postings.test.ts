@@ -16,7 +16,7 @@ const claim: FinishedClaim = {
   asset: `0x${'aa'.repeat(20)}`,
   payer: `0x${'11'.repeat(20)}`,
   payTo: `0x${'22'.repeat(20)}`,
-  nonce: `0x${'33'.repeat(32)}`,
+  paymentKey: `0x${'33'.repeat(32)}`,
   payee: 'pay_to',
   amountMicro: 20_000n,
   routeId: 'till.echo',

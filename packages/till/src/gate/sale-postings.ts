@@ -12,7 +12,7 @@ export type FinishedClaim = {
   asset: Address
   payer: Address
   payTo: Address
-  nonce: Hex
+  paymentKey: Hex
   payee: 'pay_to' | 'custody'
   amountMicro: Micro
   routeId: string

@@ -18,7 +18,7 @@ export async function sellAnswer(deps: GateDeps, call: PaidCall, verified: Verif
   if (!(await deps.losses.allows(verified.payer, caip2, call.route.id)))
     // What was paid before is given all the same.
     return (await answerKnown(deps, call, verified)) ?? refuse('loss_limit', { retryAfterSeconds: 3_600 })
-  const key = { network: caip2, payer: verified.payer, nonce: verified.nonce }
+  const key = { network: caip2, payer: verified.payer, paymentKey: verified.paymentKey }
   if (!deps.claims.begin(key)) {
     const known = await answerKnown(deps, call, verified, true)
     if (known) return known
@@ -46,9 +46,8 @@ async function answerKnown(
 ): Promise<GateOutcome | undefined> {
   const earlier = await findConflict(deps.database, {
     network: verified.terms.network.caip2,
-    asset: verified.terms.asset,
     payer: verified.payer,
-    nonce: verified.nonce,
+    paymentKey: verified.paymentKey,
     identifierHash: verified.identifierHash,
   })
   if (!earlier) return beingClaimed ? refuse('payment_in_flight', { retryAfterSeconds: 1 }) : undefined
@@ -69,7 +68,7 @@ async function draftClaim(
 ): Promise<Draft | GateOutcome> {
   try {
     const [status, head] = await Promise.all([
-      chain.payerStatus(verified.payer, verified.nonce),
+      chain.payerStatus(verified.payer, verified.paymentKey),
       chain.head(),
       deps.deliveries.flushGone(),
     ])
@@ -90,8 +89,9 @@ async function draftClaim(
         asset: terms.asset,
         payer: verified.payer,
         payerIsKey: payer.payerIsKey,
-        nonce: verified.nonce,
-        authorizationDigest: verified.authorizationDigest,
+        scheme: 'exact',
+        paymentKey: verified.paymentKey,
+        signedDigest: verified.signedDigest,
         payTo: terms.payTo,
         payee: call.route.payee,
         amountMicro: terms.amountMicro,
@@ -117,14 +117,14 @@ async function draftClaim(
 /** One endpoint is enough to go on with; turning a buyer away takes enough of them that agree. */
 async function confirmBadNews(
   chain: ChainPort,
-  { payer, nonce, terms }: VerifiedPayment,
+  { payer, paymentKey, terms }: VerifiedPayment,
   status: PayerStatus,
   headBlock: bigint,
 ): Promise<Pick<PayerStatus, 'balanceMicro' | 'nonceUsed'>> {
   const tooLittle = status.balanceMicro < terms.amountMicro
   return {
     balanceMicro: tooLittle ? await chain.usdcBalance(payer, headBlock) : status.balanceMicro,
-    nonceUsed: status.nonceUsed && (await chain.authorizationUsed(payer, nonce, 'latest')),
+    nonceUsed: status.nonceUsed && (await chain.authorizationUsed(payer, paymentKey, 'latest')),
   }
 }
 
@@ -132,9 +132,9 @@ async function signedByCode(
   deps: GateDeps,
   chain: ChainPort,
   call: PaidCall,
-  { payer, network, authorizationDigest, signature }: VerifiedPayment,
+  { payer, network, signedDigest, signature }: VerifiedPayment,
 ): Promise<GateOutcome | undefined> {
-  const verdict = await chain.checkContractSignature(payer, toHex(authorizationDigest), signature)
+  const verdict = await chain.checkContractSignature(payer, toHex(signedDigest), signature)
   if (verdict === 'valid') return undefined
   if (verdict === 'could_not_check')
     return refuse('settlement_unavailable', { detail: 'The payer’s contract could not be read.', retryAfterSeconds: 3 })
@@ -196,8 +196,8 @@ async function afterUndelivered(
   onClaimed: () => void,
 ): Promise<GateOutcome> {
   const earlier = await findPayment(deps.database, paymentId)
-  const sameAuthorization = earlier?.nonce === verified.nonce
-  if (earlier && sameAuthorization) return afterConflict(deps, chain, call, verified, claim, onClaimed)
+  const samePayment = earlier?.paymentKey === verified.paymentKey
+  if (earlier && samePayment) return afterConflict(deps, chain, call, verified, claim, onClaimed)
   const lost = earlier && !earlier.deliveredAt && (earlier.clientGone || !(await deps.owner.isAlive(earlier.owner)))
   if (lost) return answerLost(deps, call, earlier)
   // Another process is serving it at this moment: this is a purchase of its own.
@@ -229,7 +229,7 @@ async function afterConflict(
   const again = await deps.claims.reclaim(claim).catch((error: unknown) => releaseAndThrow(deps, earlier.id, error))
   if (again.status === 'claimed') return workOnClaim(deps, chain, call, verified, { ...claim, id: again.paymentId })
   if (again.status === 'over_limit') return overLimit(deps, call, verified, claim)
-  if (!earlier.authorizationDigest?.equals(claim.authorizationDigest))
+  if (!earlier.signedDigest?.equals(claim.signedDigest))
     return refuse('payment_nonce_reused', { extra: { status_url: deps.statusUrl(earlier.id) } })
   return refuse('payment_in_flight', { retryAfterSeconds: 1, extra: { status_url: deps.statusUrl(earlier.id) } })
 }

@@ -17,7 +17,7 @@ const otherTransfer: ChainTransfer = {
   sender: expected.payer,
   recipient: expected.payTo,
   amountMicro: 1n,
-  nonce: expected.nonce,
+  paymentKey: expected.nonce,
 }
 const otherUse = { blockNumber: 10_001n, blockHash: named, transfer: otherTransfer }
 const submitted: SettleOutcome = { status: 'submitted', transaction: named, feeMicro: 7n, gasGwei: 3n }

@@ -112,9 +112,9 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
          transaction = coalesce($5, transaction), client_gone = client_gone or $2 = 'unknown', final = final or $9
        where id = $1 and state = any($6::text[]) and ($7::bigint is null or owner = $7)
          and ($8::bigint is null or state <> 'settling' or attempt = $8)
-       returning id, network, payer, amount_micro),
+       returning id, network, payer, quoted_micro),
      flight as (
-       update payer_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.amount_micro
+       update payer_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.quoted_micro
        from moved m where $2 <> 'unknown' and f.network = m.network and f.payer = m.payer)
      select id from moved`,
     [
@@ -150,17 +150,17 @@ export async function findPayment(sql: Sql, id: string): Promise<PaymentRecord |
   return rows[0] ? toPaymentRecord(rows[0]) : undefined
 }
 
-/** Whatever stands in the way of a claim: the same authorization first, then the same identifier. */
+/** Whatever stands in the way of a claim: the same payment first, then the same identifier. */
 export async function findConflict(
   sql: Sql,
-  claim: { network: string; asset: Address; payer: Address; nonce: Hex; identifierHash: Buffer | null },
+  claim: { network: string; payer: Address; paymentKey: Hex; identifierHash: Buffer | null },
 ): Promise<PaymentRecord | undefined> {
   const { rows } = await sql.query(
-    `select ${paymentColumns}, (network = $1 and asset = $2 and nonce = $4) as same_authorization from payment
-     where (network = $1 and asset = $2 and payer = $3 and nonce = $4)
-        or (payer = $3 and identifier_hash = $5 and state not in ('failed','released'))
-     order by same_authorization desc limit 1`,
-    [claim.network, claim.asset, claim.payer, fromHex(claim.nonce), claim.identifierHash],
+    `select ${paymentColumns}, (network = $1 and payment_key = $3) as same_payment from payment
+     where (network = $1 and payer = $2 and payment_key = $3)
+        or (payer = $2 and identifier_hash = $4 and state not in ('failed','released'))
+     order by same_payment desc limit 1`,
+    [claim.network, claim.payer, fromHex(claim.paymentKey), claim.identifierHash],
   )
   return rows[0] ? toPaymentRecord(rows[0]) : undefined
 }

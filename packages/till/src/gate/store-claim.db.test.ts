@@ -25,7 +25,7 @@ test('reclaimReleased keeps the old amount: only the very authorization that was
   const claim = sampleClaim(2)
   expect(await claimAs(1n, claim)).toEqual({ status: 'claimed' })
   await endPayment(db.database, { id: claim.id, from: ['claimed'], to: 'released', reason: 'test' }, Date.now())
-  const signedAgain = { ...claim, amountMicro: 1n, authorizationDigest: Buffer.alloc(32, 7) }
+  const signedAgain = { ...claim, amountMicro: 1n, signedDigest: Buffer.alloc(32, 7) }
   expect(await reclaimReleased(db.database, signedAgain, worker(2n))).toEqual({ status: 'conflict' })
   expect(await reclaimReleased(db.database, claim, worker(2n))).toEqual({ status: 'claimed', paymentId: claim.id })
 })

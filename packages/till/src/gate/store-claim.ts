@@ -12,10 +12,13 @@ export type Claim = {
   asset: Address
   payer: Address
   payerIsKey: boolean
-  nonce: Hex
-  authorizationDigest: Buffer
+  scheme: string
+  /** What the scheme lets this payer use once on this chain. */
+  paymentKey: Hex
+  signedDigest: Buffer
   payTo: Address
   payee: 'pay_to' | 'custody'
+  /** What is quoted. What is charged is decided with the answer, and never more. */
   amountMicro: Micro
   validBefore: bigint
   routeId: string
@@ -55,9 +58,9 @@ with input as (
   select * from unnest(
     $1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::bigint[], $9::bigint[],
     $10::text[], $11::text[], $12::bytea[], $13::bytea[], $14::text[], $15::text[], $16::boolean[], $17::bigint[],
-    $18::bigint[], $19::boolean[], $23::boolean[], $24::bytea[]
-  ) as t(id, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource, fingerprint,
-         identifier_hash, ref, aff, revocable, head_block, balance_micro, ignore_undelivered, payer_is_key, authorization_digest)
+    $18::bigint[], $19::boolean[], $23::boolean[], $24::bytea[], $25::text[]
+  ) as t(id, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource, fingerprint,
+         identifier_hash, ref, aff, revocable, head_block, balance_micro, ignore_undelivered, payer_is_key, signed_digest, scheme)
 ),
 undelivered as (
   select i.id, p.id as payment_id from input i
@@ -72,7 +75,7 @@ undelivered as (
 fresh as (
   select i.* from input i
   where not exists (select 1 from undelivered u where u.id = i.id)
-    and (select 1 from payment p where p.network = i.network and p.asset = i.asset and p.payer = i.payer and p.nonce = i.nonce
+    and (select 1 from payment p where p.network = i.network and p.payer = i.payer and p.payment_key = i.payment_key
          limit 1) is null
     and (select 1 from payment p where p.payer = i.payer and p.identifier_hash = i.identifier_hash
            and p.state not in ('failed','released') limit 1) is null
@@ -89,11 +92,11 @@ flight as (
   returning f.network, f.payer
 ),
 claimed as (
-  insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
-    fingerprint, identifier_hash, ref, aff, revocable, owner, lease_until, claimed_at, head_block, authorization_digest)
-  select id, 'claimed', network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+  insert into payment (id, state, network, asset, payer, scheme, payment_key, pay_to, payee, quoted_micro, amount_micro, valid_before, route_id, resource,
+    fingerprint, identifier_hash, ref, aff, revocable, owner, lease_until, claimed_at, head_block, signed_digest)
+  select id, 'claimed', network, asset, payer, scheme, payment_key, pay_to, payee, amount_micro, amount_micro, valid_before, route_id, resource,
     fingerprint, identifier_hash, ref, aff, revocable, $20, lease_now() + $22::integer * interval '1 millisecond', $21, head_block,
-    authorization_digest
+    signed_digest
   from fresh join flight using (network, payer)
   on conflict do nothing
   returning id
@@ -123,7 +126,7 @@ export async function insertClaims(
       column('network'),
       column('asset'),
       column('payer'),
-      claims.map((claim) => fromHex(claim.nonce)),
+      claims.map((claim) => fromHex(claim.paymentKey)),
       column('payTo'),
       column('payee'),
       column('amountMicro'),
@@ -142,7 +145,8 @@ export async function insertClaims(
       new Date(worker.nowMs),
       worker.leaseMs,
       column('payerIsKey'),
-      column('authorizationDigest'),
+      column('signedDigest'),
+      column('scheme'),
     ],
   })
   const byId = new Map(rows.map((row) => [row.id, row]))
@@ -182,7 +186,7 @@ export async function reclaimReleased(
       const { rows } = await tx.query<{ id: string }>(
         `update payment set state = 'claimed', owner = $1, claimed_at = $2, lease_until = lease_now() + $3::integer * interval '1 millisecond',
            head_block = $4, reason = null, ended_at = null, client_gone = false, identifier_hash = $5
-         where network = $6 and asset = $7 and payer = $8 and nonce = $9 and fingerprint = $10 and authorization_digest = $11
+         where network = $6 and scheme = $7 and payer = $8 and payment_key = $9 and fingerprint = $10 and signed_digest = $11
            and state = 'released' and not final returning id`,
         [
           worker.owner,
@@ -191,11 +195,11 @@ export async function reclaimReleased(
           claim.headBlock,
           claim.identifierHash,
           claim.network,
-          claim.asset,
+          claim.scheme,
           claim.payer,
-          fromHex(claim.nonce),
+          fromHex(claim.paymentKey),
           claim.fingerprint,
-          claim.authorizationDigest,
+          claim.signedDigest,
         ],
       )
       const paymentId = rows[0]?.id
@@ -224,7 +228,7 @@ export async function repairFlight(database: Database, network: string, payer: A
     await tx.query(`select 1 from payer_flight where network = $1 and payer = $2 for update`, [network, payer])
     const { rowCount } = await tx.query(
       `update payer_flight f set in_flight = t.n, in_flight_micro = t.micro
-       from (select count(*)::int as n, coalesce(sum(amount_micro), 0)::bigint as micro from payment
+       from (select count(*)::int as n, coalesce(sum(quoted_micro), 0)::bigint as micro from payment
              where network = $1 and payer = $2 and state in ('claimed','settling','unknown')) t
        where f.network = $1 and f.payer = $2 and (f.in_flight <> t.n or f.in_flight_micro <> t.micro)`,
       [network, payer],

@@ -28,11 +28,11 @@ moved as (
   update payment p set state = 'served', transaction = i.transaction, block_number = i.block_number, block_hash = i.block_hash,
     log_position = i.log_position, provisional = i.provisional, reason = null, settled_at = coalesce(p.settled_at, $8), ended_at = $8
   from input i join before b using (id) where p.id = i.id and b.state in ('settling','unknown','settled')
-  returning p.id, p.network, p.payer, p.amount_micro, b.state as was
+  returning p.id, p.network, p.payer, p.quoted_micro, b.state as was
 ),
 flight as (
   update payer_flight f set in_flight = f.in_flight - m.n, in_flight_micro = f.in_flight_micro - m.micro
-  from (select network, payer, count(*)::int as n, sum(amount_micro)::bigint as micro from moved where was <> 'settled' group by network, payer) m
+  from (select network, payer, count(*)::int as n, sum(quoted_micro)::bigint as micro from moved where was <> 'settled' group by network, payer) m
   where f.network = m.network and f.payer = m.payer
 ),
 answered as (
@@ -101,9 +101,9 @@ async function endWithMoney(
      moved as (
        update payment p set state = $3, transaction = $4, block_number = $5, block_hash = $6, log_position = $7, reason = $8,
          settled_at = coalesce(p.settled_at, $9), ended_at = case when $3 = 'credited' then $9::timestamptz end
-       from before b where p.id = b.id returning p.id, p.network, p.payer, p.amount_micro, b.state as was),
+       from before b where p.id = b.id returning p.id, p.network, p.payer, p.quoted_micro, b.state as was),
      flight as (
-       update payer_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.amount_micro
+       update payer_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.quoted_micro
        from moved m where m.was in ('settling','unknown') and f.network = m.network and f.payer = m.payer)
      select id from moved`,
     [

@@ -67,7 +67,7 @@ export async function settleAndFinish(
     const result = await settlePayment(
       { facilitator: deps.facilitator, chain, clock: deps.clock, deadlineMs: deps.limits.settleMs },
       facilitatorPayment(call, verified, claim),
-      { payer: claim.payer, payTo: claim.payTo, amountMicro: claim.amountMicro, nonce: claim.nonce },
+      { payer: claim.payer, payTo: claim.payTo, amountMicro: claim.amountMicro, nonce: claim.paymentKey },
       claim.headBlock,
     )
     deps.metrics.count('payments_settlements', { outcome: result.status, network: claim.network })
@@ -139,7 +139,7 @@ async function contractStillSigns(
   verified: VerifiedPayment,
 ): Promise<Stop | undefined> {
   const { payer, signature, network } = verified
-  const verdict = await chain.checkContractSignature(payer, toHex(verified.authorizationDigest), signature)
+  const verdict = await chain.checkContractSignature(payer, toHex(verified.signedDigest), signature)
   if (verdict === 'valid') return undefined
   if (verdict === 'could_not_check')
     return {
@@ -173,7 +173,7 @@ function facilitatorPayment(call: PaidCall, verified: VerifiedPayment, claim: Cl
       value: verified.value,
       validAfter: verified.validAfter,
       validBefore: verified.validBefore,
-      nonce: claim.nonce,
+      nonce: claim.paymentKey,
     },
   }
 }

@@ -36,6 +36,6 @@ export {
   type TransferRow,
   takeTransfer,
   takeTransfers,
-  transfersOfNonce,
+  transfersOfKey,
   unexplainedTransfers,
 } from './transfers.ts'

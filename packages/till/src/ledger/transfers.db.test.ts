@@ -32,7 +32,7 @@ const moved = (amountMicro: bigint, more: Partial<MovedMoney> = {}): MovedMoney 
     sender: `0x${'b'.repeat(40)}`,
     recipient: `0x${'c'.repeat(40)}`,
     amountMicro,
-    nonce: undefined,
+    paymentKey: undefined,
     blockNumber: 10n,
     blockHash: `0x${'d'.repeat(64)}`,
     ...more,

@@ -14,7 +14,8 @@ export type MovedMoney = {
   sender: Address
   recipient: Address
   amountMicro: Micro
-  nonce: Hex | undefined
+  /** The key it shows, where the chain shows one. */
+  paymentKey: Hex | undefined
   blockNumber: bigint
   blockHash: Hex
 }
@@ -43,7 +44,7 @@ export async function takeTransfers(
       taken.map(({ money }) => money.sender),
       taken.map(({ money }) => money.recipient),
       taken.map(({ money }) => money.amountMicro),
-      taken.map(({ money }) => (money.nonce === undefined ? null : fromHex(money.nonce))),
+      taken.map(({ money }) => (money.paymentKey === undefined ? null : fromHex(money.paymentKey))),
       taken.map(({ money }) => money.blockNumber),
       taken.map(({ money }) => money.blockHash),
       taken.map(({ booking }) => booking.as),
@@ -93,17 +94,17 @@ export type TransferRow = MovedMoney & {
 }
 
 const columns = `id, network, asset, transaction, position, sender, recipient, amount_micro as "amountMicro",
-  '0x' || encode(nonce, 'hex') as nonce, block_number as "blockNumber", block_hash as "blockHash", turn,
+  '0x' || encode(payment_key, 'hex') as "paymentKey", block_number as "blockNumber", block_hash as "blockHash", turn,
   booked_as as "bookedAs", booked_for as "bookedFor", final, tries`
 
-/** Transfers made with a nonce, whatever they were booked as. */
-export async function transfersOfNonce(
+/** Transfers that show a payment key, whatever they were booked as. */
+export async function transfersOfKey(
   sql: Sql,
-  key: { network: string; sender: Address; nonce: Hex },
+  key: { network: string; sender: Address; paymentKey: Hex },
 ): Promise<TransferRow[]> {
   const { rows } = await sql.query<TransferRow>(
-    `select ${columns} from transfer where network = $1 and sender = $2 and nonce = $3 order by id`,
-    [key.network, key.sender, fromHex(key.nonce)],
+    `select ${columns} from transfer where network = $1 and sender = $2 and payment_key = $3 order by id`,
+    [key.network, key.sender, fromHex(key.paymentKey)],
   )
   return rows.map(withoutNull)
 }
@@ -134,5 +135,5 @@ export async function postponeTransfer(sql: Sql, id: bigint, nowMs: number): Pro
 }
 
 function withoutNull(row: TransferRow): TransferRow {
-  return { ...row, nonce: row.nonce ?? undefined }
+  return { ...row, paymentKey: row.paymentKey ?? undefined }
 }

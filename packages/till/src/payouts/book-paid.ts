@@ -54,7 +54,7 @@ export async function bookPaid(
         payout.id,
         transfer.amountMicro,
         transfer.sender,
-        fromHex(transfer.nonce ?? '0x'),
+        fromHex(transfer.paymentKey ?? '0x'),
         transfer.transaction,
         transfer.blockNumber,
         transfer.blockHash,

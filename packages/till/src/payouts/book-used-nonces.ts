@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { type ChainPort, type NonceUse, type Rpc, usdcCalls } from '../chain/index.ts'
 import { aggregate3Call, readAggregate3 } from '../chain/wallet/index.ts'
-import { transfersOfNonce } from '../ledger/index.ts'
+import { transfersOfKey } from '../ledger/index.ts'
 import type { Database } from '../store/database.ts'
 import { readDatabaseId } from '../store/instance.ts'
 import { noteRestore } from '../store/restore.ts'
@@ -93,7 +93,7 @@ async function findUse(
   nonce: Hex,
   fromBlock: bigint,
 ): Promise<NonceUse> {
-  const [row] = await transfersOfNonce(database, { network: chain.network.caip2, sender: custody, nonce })
+  const [row] = await transfersOfKey(database, { network: chain.network.caip2, sender: custody, paymentKey: nonce })
   if (row) {
     const transfers = await chain.transfersIn(row.transaction)
     const transfer = transfers.find(({ position }) => position === row.position)

@@ -33,7 +33,7 @@ export async function explainPayout(
   transfer: PaidTransfer,
 ): Promise<'booked' | 'unknown'> {
   const { network } = chain
-  const { nonce } = transfer
+  const { paymentKey: nonce } = transfer
   if (nonce === undefined) return 'unknown'
   const signed = await findPayout(deps.database, `network = $1 and payer = $2 and nonce = $3 and state <> 'returned'`, [
     network.caip2,
@@ -74,16 +74,16 @@ async function findIdentity(
       if (isIt({ purpose, account: recipient, n })) return { purpose, account: recipient, n }
   }
   // A restore may have taken the payment too; its transfer is recorded again.
-  const { rows } = await database.query<{ id: string | null; nonce: Buffer }>(
-    `(select id, nonce from payment where network = $1 and payer = $2 order by claimed_at desc limit $3)
+  const { rows } = await database.query<{ id: string | null; key: Buffer }>(
+    `(select id, payment_key as key from payment where network = $1 and payer = $2 order by claimed_at desc limit $3)
      union all
-     (select null, nonce from transfer where network = $1 and sender = $2 and nonce is not null order by id desc limit $3)`,
+     (select null, payment_key from transfer where network = $1 and sender = $2 and payment_key is not null order by id desc limit $3)`,
     [network.caip2, recipient, refundsMax],
   )
   return rows
-    .map(({ id, nonce: paid }) => ({
+    .map(({ id, key }) => ({
       purpose: 'refund',
-      account: refundAccount({ payer: recipient, nonce: toHex(paid) }),
+      account: refundAccount({ payer: recipient, paymentKey: toHex(key) }),
       n: 0n,
       subject: id,
     }))
@@ -102,7 +102,7 @@ async function bookForgotten(
   const id = deps.ids.next('po')
   const { number: untilBlock } = await chain.head()
   // The gap first: a crash in between finds the same payout again.
-  const reason = `the custody nonce ${transfer.nonce} paid a payout that the books have forgotten`
+  const reason = `the custody nonce ${transfer.paymentKey} paid a payout that the books have forgotten`
   await noteRestore(deps.database, deps, { network: network.caip2, untilBlock, reason })
   await deps.database.transaction(async (tx) => {
     await lockPayoutAccount(tx, { network: network.caip2, ...found })
@@ -170,7 +170,7 @@ async function insertPaid(
       found.n,
       found.subject ?? null,
       transfer.sender,
-      fromHex(transfer.nonce ?? '0x'),
+      fromHex(transfer.paymentKey ?? '0x'),
       transfer.transaction,
       transfer.blockNumber,
       transfer.blockHash,

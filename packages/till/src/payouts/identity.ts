@@ -24,8 +24,8 @@ export function payoutNonce(databaseId: string, identity: PayoutIdentity): Hex {
 }
 
 /** A refund pays back one authorization; `part` tells several refunds of it apart. */
-export function refundAccount(paid: { payer: Address; nonce: Hex }, part = 0): string {
-  return `${paid.payer}/${paid.nonce}/${part}`
+export function refundAccount(paid: { payer: Address; paymentKey: Hex }, part = 0): string {
+  return `${paid.payer}/${paid.paymentKey}/${part}`
 }
 
 /** Until the transaction ends nobody else counts, opens or ends payouts of this account. */

@@ -97,7 +97,7 @@ async function owe(database: Database, payee: Address, micro: bigint): Promise<v
   ])
 }
 
-async function refund(database: Database, paid: { payer: Address; nonce: `0x${string}` }, micro: bigint) {
+async function refund(database: Database, paid: { payer: Address; paymentKey: `0x${string}` }, micro: bigint) {
   return database.transaction((tx) =>
     createPayout(tx, {
       id: ids.next('po'),
@@ -135,7 +135,7 @@ const received = (payee: Address) => chain.usdcBalance(payee)
 test('restore pays payouts twice', async () => {
   const db = await openTestDatabase()
   dbs.push(db)
-  const paid = { payer: buyer, nonce: `0x${'ab'.repeat(32)}` as const }
+  const paid = { payer: buyer, paymentKey: `0x${'ab'.repeat(32)}` as const }
   await live(db, async ({ run }) => {
     for (const payee of [first, second]) await owe(db.database, payee, 20n * usd)
     await run()
@@ -187,11 +187,11 @@ test('a refund that the chain shows as paid is settled with what the buyer got, 
   const db = await openTestDatabase()
   dbs.push(db)
   const payer = testKey('payer of a restore').address
-  const paid = { payer, nonce: `0x${'cd'.repeat(32)}` as const }
+  const paid = { payer, paymentKey: `0x${'cd'.repeat(32)}` as const }
   await db.owner.query(
-    `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id,
+    `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id,
        resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, final)
-     values ('pay_restored', 'served', $1, $2, $2, decode(repeat('cd', 32), 'hex'), $2, 'custody', 5000000, 0, 'report', '',
+     values ('exact', 5000000, 'pay_restored', 'served', $1, $2, $2, decode(repeat('cd', 32), 'hex'), $2, 'custody', 5000000, 0, 'report', '',
        sha256('x'), true, 0, now(), now(), 1, true)`,
     [network, payer],
   )

@@ -66,7 +66,7 @@ async function transferIn(
 ): Promise<ChainTransfer | undefined> {
   if (transaction === null) return undefined
   const transfers = await chain.transfersIn(transaction).catch(() => [])
-  return transfers.find((transfer) => transfer.sender === payer && transfer.nonce === nonce)
+  return transfers.find((transfer) => transfer.sender === payer && transfer.paymentKey === nonce)
 }
 
 /** What a used nonce means for its payout; nothing until its block is final. */

@@ -67,18 +67,17 @@ async function explain(
   if (into && outOf) return bookBetween(deps, row, outOf, into)
   if (outOf) return explainOutbound(deps, row, outOf)
   if (!into) throw new Error('a transfer of addresses that are not ours')
-  if (row.nonce === undefined) return bookReview(deps, row, into)
+  if (row.paymentKey === undefined) return bookReview(deps, row, into)
   const claim = await findConflict(deps.database, {
     network: row.network,
-    asset: row.asset,
     payer: row.sender,
-    nonce: row.nonce,
+    paymentKey: row.paymentKey,
     identifierHash: null,
   })
   if (claim) return explainClaimed(deps, row, into, claim)
   if (gapUntil !== undefined && row.blockNumber <= gapUntil) return bookGap(deps, row, into)
   if (into.exclusive === false) return bookReview(deps, row, into)
-  return creditUnclaimed(deps, row, into, row.nonce)
+  return creditUnclaimed(deps, row, into, row.paymentKey)
 }
 
 /** A transfer with the nonce of a claim pays that claim if it is exactly the one that was claimed; else it is credit. */
@@ -125,14 +124,15 @@ async function creditUnclaimed(
   deps: ReconcileDeps,
   row: TransferRow,
   into: ReconciledAddress,
-  nonce: `0x${string}`,
+  paymentKey: `0x${string}`,
 ): Promise<Explained> {
   const claim = {
     id: deps.ids.next('pay'),
     network: row.network,
     asset: row.asset,
     payer: row.sender,
-    nonce,
+    scheme: 'exact',
+    paymentKey,
     payTo: into.address,
     payee: into.payee,
     amountMicro: row.amountMicro,

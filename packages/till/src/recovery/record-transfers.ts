@@ -56,7 +56,7 @@ async function readStep(
   const wanted = cutAtBlock(logs.filter(({ transaction }) => toRead.has(transaction)))
   const lastBlock = wanted.cut ?? toBlock
   const transfers = await readTransfers(chain, address, wanted.logs)
-  const isCounted = (transfer: ChainTransfer) => isDust(transfer) && transfer.nonce === undefined
+  const isCounted = (transfer: ChainTransfer) => isDust(transfer) && transfer.paymentKey === undefined
   const dust = [
     ...logs.filter(({ transaction, blockNumber }) => !toRead.has(transaction) && blockNumber <= lastBlock),
     ...transfers.filter(isCounted),

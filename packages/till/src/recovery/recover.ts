@@ -16,7 +16,7 @@ import { repairFlight } from '../gate/store-claim.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { transfersOfNonce } from '../ledger/index.ts'
+import { transfersOfKey } from '../ledger/index.ts'
 import type { Database } from '../store/database.ts'
 import { CommitUnknown, StoreUnavailable } from '../store/errors.ts'
 import { recordedUpTo } from './store-reconcile.ts'
@@ -134,9 +134,9 @@ async function failOtherwise(deps: RecoverDeps, payment: PaymentRecord, reason: 
 async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
   const final = await chain.finalizedBlock()
   if (BigInt(final.timestamp) <= payment.validBefore) return
-  const { network, payer, nonce } = payment
+  const { network, payer, paymentKey } = payment
   if (!(await usedAndRecorded(deps, chain, payment))) return
-  const rows = await transfersOfNonce(deps.database, { network, sender: payer, nonce })
+  const rows = await transfersOfKey(deps.database, { network, sender: payer, paymentKey })
   const ours = rows.filter(({ recipient }) => deps.isOurs(network, recipient))
   const exact = ours.find(
     (row) => row.bookedAs === null && row.recipient === payment.payTo && row.amountMicro === payment.amountMicro,
@@ -151,7 +151,7 @@ async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRe
  */
 async function usedAndRecorded(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<boolean> {
   const recorded = await recordedUpTo(deps.database, payment.network)
-  return recorded >= 0n && (await chain.authorizationUsed(payment.payer, payment.nonce, recorded))
+  return recorded >= 0n && (await chain.authorizationUsed(payment.payer, payment.paymentKey, recorded))
 }
 
 /** A paid buyer waits no longer than this for an effect that cannot be committed. */
@@ -239,10 +239,10 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
   const payments = await watchedPayments(deps.database, chain.network.caip2, final.timestamp, perRunMax)
   for (const payment of payments)
     await guarded(deps, payment, async () => {
-      if (await chain.authorizationUsed(payment.payer, payment.nonce, final.number)) {
+      if (await chain.authorizationUsed(payment.payer, payment.paymentKey, final.number)) {
         // What reached us has its row, and is booked by it; until then nobody may be told that nothing moved.
         if (!(await usedAndRecorded(deps, chain, payment))) return
-        const rows = await transfersOfNonce(deps.database, { ...payment, sender: payment.payer })
+        const rows = await transfersOfKey(deps.database, { ...payment, sender: payment.payer })
         if (rows.some(({ bookedAs }) => bookedAs === null)) return
       }
       await markFinal(deps.database, [payment.id])
@@ -253,7 +253,7 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
 export async function repairInFlightCounts(deps: Pick<RecoverDeps, 'database' | 'log'>): Promise<void> {
   const { rows } = await deps.database.query<{ network: string; payer: `0x${string}` }>(
     `select f.network, f.payer from payer_flight f
-     left join (select network, payer, count(*) as n, sum(amount_micro) as micro from payment
+     left join (select network, payer, count(*) as n, sum(quoted_micro) as micro from payment
                 where state in ('claimed','settling','unknown') group by network, payer) t using (network, payer)
      where f.in_flight <> coalesce(t.n, 0) or f.in_flight_micro <> coalesce(t.micro, 0)`,
   )

@@ -57,11 +57,11 @@ async function insertTransfers(
 ): Promise<void> {
   if (transfers.length === 0) return
   await tx.query(
-    `insert into transfer as t (network, asset, transaction, position, sender, recipient, amount_micro, nonce, block_number,
+    `insert into transfer as t (network, asset, transaction, position, sender, recipient, amount_micro, payment_key, block_number,
        block_hash, final, seen_at, try_at)
-     select $1, $2, n.transaction, n.position, n.sender, n.recipient, n.amount, n.nonce, n.block_number, n.block_hash, true, $11, $11
+     select $1, $2, n.transaction, n.position, n.sender, n.recipient, n.amount, n.payment_key, n.block_number, n.block_hash, true, $11, $11
      from unnest($3::text[], $4::integer[], $5::text[], $6::text[], $7::bigint[], $8::bytea[], $9::bigint[], $10::text[])
-       n (transaction, position, sender, recipient, amount, nonce, block_number, block_hash)
+       n (transaction, position, sender, recipient, amount, payment_key, block_number, block_hash)
      order by n.transaction, n.position
      on conflict (network, asset, transaction, position) do update
        set final = true, block_number = excluded.block_number, block_hash = excluded.block_hash`,
@@ -73,7 +73,7 @@ async function insertTransfers(
       transfers.map(({ sender }) => sender),
       transfers.map(({ recipient }) => recipient),
       transfers.map(({ amountMicro }) => amountMicro),
-      transfers.map(({ nonce }) => (nonce === undefined ? null : fromHex(nonce))),
+      transfers.map(({ paymentKey }) => (paymentKey === undefined ? null : fromHex(paymentKey))),
       transfers.map(({ blockNumber }) => blockNumber),
       transfers.map(({ blockHash }) => blockHash),
       new Date(nowMs),
@@ -100,7 +100,7 @@ async function bookDust(
       sender: `0x${'0'.repeat(40)}`,
       recipient: address,
       amountMicro: dust.micro,
-      nonce: undefined,
+      paymentKey: undefined,
       blockNumber: toBlock,
       blockHash: `0x${'0'.repeat(64)}`,
     },

@@ -42,16 +42,16 @@ const asset = `0x${'a'.repeat(40)}`
 
 async function openPayments(): Promise<void> {
   await db.owner.query(
-    `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id,
+    `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id,
        resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, transaction, block_number, block_hash, log_position)
-     select 'pay_' || n, 'served', $1, $2, $2, decode(lpad(to_hex(n), 64, '0'), 'hex'), $2, 'pay_to', 1000, 0, 'x', '',
+     select 'exact', 1000, 'pay_' || n, 'served', $1, $2, $2, decode(lpad(to_hex(n), 64, '0'), 'hex'), $2, 'pay_to', 1000, 0, 'x', '',
        sha256(n::text::bytea), false, 0, now(), now(), 1, $3, 10, 'old', n from generate_series(0, 3) n`,
     [network, asset, transaction],
   )
   await db.owner.query(
-    `insert into transfer (network, asset, transaction, position, sender, recipient, amount_micro, nonce, block_number, block_hash,
+    `insert into transfer (network, asset, transaction, position, sender, recipient, amount_micro, payment_key, block_number, block_hash,
        booked_as, booked_for)
-     select network, asset, transaction, log_position, payer, pay_to, amount_micro, nonce, block_number, block_hash, 'payment', id
+     select network, asset, transaction, log_position, payer, pay_to, amount_micro, payment_key, block_number, block_hash, 'payment', id
      from payment`,
   )
 }

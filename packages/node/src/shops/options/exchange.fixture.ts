@@ -225,9 +225,9 @@ export type TestPayment = {
 /** Rows as the till leaves them when a call is prepared; `final` says whether the chain can still take them back. */
 export async function insertPayments(database: Database, rows: readonly TestPayment[]): Promise<void> {
   await database.query(
-    `insert into payment (id, state, network, asset, payer, nonce, pay_to, payee, amount_micro, valid_before, route_id, resource,
+    `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
        fingerprint, revocable, owner, lease_until, claimed_at, head_block, final)
-     select id, 'served', $6, $7, payer, sha256(id::bytea), $7, 'custody', amount, 0, route, '', sha256(id::bytea), true, 0, at, at, 1, final
+     select 'exact', amount, id, 'served', $6, $7, payer, sha256(id::bytea), $7, 'custody', amount, 0, route, '', sha256(id::bytea), true, 0, at, at, 1, final
      from unnest($1::text[], $2::text[], $3::bigint[], $4::boolean[], $5::timestamptz[], $8::text[])
        p (id, payer, amount, final, at, route)`,
     [

@@ -65,13 +65,14 @@ function openWallet() {
 
   async function pay(payee: 'pay_to' | 'custody', amountMicro: bigint): Promise<void> {
     const payTo: Address = `0x${(payee === 'pay_to' ? 'aa' : 'bb').repeat(20)}`
-    const nonce = hash()
+    const paymentKey = hash()
     const claim = {
       id: ids.next('pay'),
       network: base,
       asset: payTo,
       payer: wallet,
-      nonce,
+      scheme: 'exact',
+      paymentKey,
       payTo,
       payee,
       amountMicro,
@@ -90,7 +91,7 @@ function openWallet() {
       sender: wallet,
       recipient: payTo,
       amountMicro,
-      nonce,
+      paymentKey,
       gasGwei: 0n,
     }
     await insertCredited({ database: db.database, clock: systemClock }, claim, evidence as never)

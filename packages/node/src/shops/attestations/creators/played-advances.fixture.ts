@@ -73,7 +73,7 @@ export function playAdvances(contract: Address, custody: Address) {
           sender: custody,
           recipient: contract,
           amountMicro: potOf(advance),
-          nonce: toHex(sha256(transaction)),
+          paymentKey: toHex(sha256(transaction)),
         })),
   }
 }
