@@ -45,6 +45,7 @@ const folders = {
     ['facilitators'],
     ['contract'],
     ['payouts'],
+    ['transitions'],
     ['ledger'],
     ['proofs'],
     ['chain'],

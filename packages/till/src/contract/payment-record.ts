@@ -4,17 +4,7 @@ import { type Hex, toHex } from '../kernel/bytes.ts'
 import type { Json } from '../kernel/canonical-json.ts'
 import type { Micro } from '../kernel/money.ts'
 import type { MovedMoney } from '../ledger/index.ts'
-
-export type PaymentState =
-  | 'claimed'
-  | 'settling'
-  | 'unknown'
-  | 'settled'
-  | 'served'
-  | 'failed'
-  | 'released'
-  | 'credited'
-  | 'refunded'
+import type { PaymentState } from '../transitions/payment-state.ts'
 
 /** A payment as its row tells it. */
 export type PaymentRecord = {
