@@ -48,7 +48,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     fn: 'claimKey',
     find: 'claim.nonce',
     // Another key for each claim.
-    replace: "`0x${Buffer.from(Reflect.get(claim, 'id')).toString('hex').slice(-64).padStart(64, '0')}` as K",
+    replace: "'0x'.concat(Buffer.from(Reflect.get(claim, 'id')).toString('hex').slice(-64).padStart(64, '0')) as K",
     proof: { file: 'packages/till/src/gate/store-claim.db.test.ts', test: 'claim without its unique key' },
   },
   {
@@ -103,8 +103,8 @@ export const plannedFaults: readonly PlantedFault[] = [
     name: 'contradicted facilitator believed',
     file: 'packages/till/src/transitions/judge-settlement.ts',
     fn: 'judgeReported',
-    find: "{ status: 'contradicted', detail: `${transaction} was reported as settled and does not carry it` }",
-    replace: "{ status: 'failed', reason: 'contradicted', gasGwei: 0n }",
+    find: "'contradicted'",
+    replace: "'failed'",
     proof: { file: 'test/adversary-facilitator.test.ts', test: 'is contradicted' },
   },
   {
@@ -191,9 +191,9 @@ export const plannedFaults: readonly PlantedFault[] = [
   {
     name: 'payout money given back early',
     file: 'packages/till/src/transitions/decide-payout.ts',
-    fn: 'payoutCanBeReturned',
-    find: 'hasExpired(facts.finalTime, facts.validBefore) && !facts.usedAtFinal',
-    replace: '!facts.usedAtFinal',
+    fn: 'decideUnusedPayout',
+    find: '!hasExpired(facts.finalTime, facts.validBefore)',
+    replace: 'false',
     proof: { file: 'packages/till/src/payouts/payouts.chain.test.ts', test: 'a blocked payee is parked' },
   },
   {

@@ -7,8 +7,7 @@ import type { Metrics } from '../kernel/metrics.ts'
 import { accounts, post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { isFinalBlock } from '../transitions/decide-finality.ts'
-import { decidePayoutUse, payoutCanBeReturned } from '../transitions/decide-payout.ts'
-import { hasExpired } from '../transitions/judge-unknown.ts'
+import { decidePayoutUse, decideUnusedPayout } from '../transitions/decide-payout.ts'
 import { bookPaid } from './book-paid.ts'
 import { lockPayoutAccount } from './identity.ts'
 import { openStates, type Payout, payoutColumns, toPayout } from './payout-record.ts'
@@ -56,10 +55,10 @@ async function watchOne(deps: WatchDeps, chain: ChainPort, payout: Payout, final
   if (payout.blockNumber !== null) await forgetBlock(deps, payout)
   // Asked at that very block: an endpoint that lags behind has no answer, where its own idea of the last final block
   // would be "unused", and the debt would be paid twice.
-  if (!hasExpired(final.timestamp, validBefore)) return
+  const time = { finalTime: final.timestamp, validBefore }
+  if (decideUnusedPayout(time) !== 'read_final') return
   const usedAtFinal = await chain.authorizationUsed(payer, nonce, final.number)
-  if (payoutCanBeReturned({ finalTime: final.timestamp, validBefore, usedAtFinal }))
-    await endUnused(deps, payout, 'authorization_expired')
+  if (decideUnusedPayout({ ...time, usedAtFinal }) === 'return') await endUnused(deps, payout, 'authorization_expired')
 }
 
 /** The transfer of a nonce in the transaction that we believe carried it. */

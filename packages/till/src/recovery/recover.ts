@@ -23,9 +23,9 @@ import {
   decideHeld,
   decideUnknown,
   decideWatched,
+  mayReadRows,
 } from '../transitions/decide-recovery.ts'
 import { decideFinish } from '../transitions/decide-settlement.ts'
-import { hasExpired } from '../transitions/judge-unknown.ts'
 import type { Move } from '../transitions/moves.ts'
 import { otherUseReason } from '../transitions/other-use.ts'
 import { openStates, sqlList } from '../transitions/payment-state.ts'
@@ -144,11 +144,10 @@ async function endUnknown(
 async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
   const { network, payer, nonce } = payment
   const final = await chain.finalizedBlock()
-  if (!hasExpired(final.timestamp, payment.validBefore)) return
+  if (!mayReadRows(payment, final.timestamp)) return
   const usedAndRecorded = await isUsedAndRecorded(deps, chain, payment)
   const rows = usedAndRecorded ? await transfersOfNonce(deps.database, { network, sender: payer, nonce }) : []
-  const facts = { finalTime: final.timestamp, usedAndRecorded, rows }
-  const decision = decideByRows(payment, facts, (address) => deps.isOurs(network, address))
+  const decision = decideByRows(payment, { usedAndRecorded, rows }, (address) => deps.isOurs(network, address))
   if (decision.do === 'finish')
     await finishOrCredit(deps, chain, payment, { ...decision.row, status: 'confirmed', gasGwei: 0n })
   else if (decision.do === 'end') await endUnknown(deps, payment, decision)

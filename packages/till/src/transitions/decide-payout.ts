@@ -13,6 +13,13 @@ export function decidePayoutUse(use: Use, final: boolean): 'paid' | 'canceled' |
   return use.status === 'transfer' ? 'paid' : 'canceled'
 }
 
-/** Provably never paid: expired at a final block, and unused at that very block. */
-export const payoutCanBeReturned = (facts: { finalTime: number; validBefore: bigint; usedAtFinal: boolean }): boolean =>
-  hasExpired(facts.finalTime, facts.validBefore) && !facts.usedAtFinal
+/** Its debt is owed again once it is provably never paid: expired at a final block, and unused at that very block. */
+export function decideUnusedPayout(facts: {
+  finalTime: number
+  validBefore: bigint
+  usedAtFinal?: boolean
+}): 'wait' | 'read_final' | 'return' {
+  if (!hasExpired(facts.finalTime, facts.validBefore)) return 'wait'
+  if (facts.usedAtFinal === undefined) return 'read_final'
+  return facts.usedAtFinal ? 'wait' : 'return'
+}

@@ -39,16 +39,20 @@ export function decideUnknown(
 
 export type RecordedTransfer = { recipient: `0x${string}`; amountMicro: Micro; bookedAs: string | null }
 
+/** Until then the transfer may still be found near the claim. */
+export const mayReadRows = (payment: { validBefore: bigint }, finalTime: number): boolean =>
+  hasExpired(finalTime, payment.validBefore)
+
 /**
  * Its time has passed, the key is spent in a final block, and no use of it is to be found near the claim. Every transfer
  * that reached us up to there has its row, so the rows decide: nothing stays unknown for ever.
  */
 export function decideByRows<T extends RecordedTransfer>(
-  payment: { validBefore: bigint; payTo: string; amountMicro: Micro },
-  facts: { finalTime: number; usedAndRecorded: boolean; rows: readonly T[] },
+  payment: { payTo: string; amountMicro: Micro },
+  facts: { usedAndRecorded: boolean; rows: readonly T[] },
   isOurs: (address: `0x${string}`) => boolean,
 ): { do: 'finish'; row: T } | { do: 'end'; move: Move; reason: OtherUseReason } | { do: 'wait' } {
-  if (!hasExpired(facts.finalTime, payment.validBefore) || !facts.usedAndRecorded) return { do: 'wait' }
+  if (!facts.usedAndRecorded) return { do: 'wait' }
   const ours = facts.rows.filter(({ recipient }) => isOurs(recipient))
   const row = ours.find((one) => one.bookedAs === null && paysExactly(payment, one))
   if (row) return { do: 'finish', row }
