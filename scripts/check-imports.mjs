@@ -46,6 +46,7 @@ const folders = {
     ['facilitators'],
     ['contract'],
     ['payouts'],
+    ['transitions'],
     ['ledger'],
     ['proofs'],
     ['chain'],

@@ -4,17 +4,7 @@ import type { Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
 import type { ExpectedTransfer } from '../chain/index.ts'
 import type { MovedMoney } from '../ledger/index.ts'
-
-export type PaymentState =
-  | 'claimed'
-  | 'settling'
-  | 'unknown'
-  | 'settled'
-  | 'served'
-  | 'failed'
-  | 'released'
-  | 'credited'
-  | 'refunded'
+import type { PaymentState } from '../transitions/payment-state.ts'
 
 /** A payment as its row tells it. */
 export type PaymentRecord = {

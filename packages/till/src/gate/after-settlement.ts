@@ -1,15 +1,16 @@
 import type { ChainPort } from '../chain/index.ts'
 import type { GateOutcome, PaidCall, PreparedAnswer } from '../contract/paid-call.ts'
 import { post } from '../ledger/index.ts'
-import { refusedPrefix } from './chain-verdict.ts'
+import { decideFinish, decideSettlement } from '../transitions/decide-settlement.ts'
+import { otherUseReason } from '../transitions/other-use.ts'
+import type { OtherUse, SettlementResult } from '../transitions/settlement-result.ts'
 import { creditPayment } from './credit-payment.ts'
 import { giveStoredAnswer, releasedAnswer, withStatusLink } from './earlier-payment.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
-import { otherUseDetails, otherUseReason } from './other-use.ts'
+import { otherUseDetails } from './other-use.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
 import { gasPosting } from './sale-postings.ts'
-import type { OtherUse, SettlementResult } from './settle-payment.ts'
 import { endPayment, findPayment } from './store-advance.ts'
 import type { Claim } from './store-claim.ts'
 
@@ -26,98 +27,90 @@ export async function afterSettlement(
   attempted: Attempt,
   result: SettlementResult,
 ): Promise<GateOutcome> {
-  const { claim, prepared, attempt } = attempted
-  const statusUrl = deps.statusUrl(claim.id)
-  switch (result.status) {
-    case 'settled':
-      return serve(deps, chain, call, claim, prepared, result)
-    case 'failed':
-      return fail(deps, call, attempted, result)
-    case 'not_sent':
-      await deps.deferred.release(claim.id, result.reason, attempt)
-      return refuse('settlement_unavailable', { detail: 'The payment could not be sent.', retryAfterSeconds: 5 })
-    case 'spent_before':
-      await creditPayment(deps, claim, result.evidence)
-      return refuse('payment_credited', { extra: { status_url: statusUrl } })
-    case 'used_otherwise':
-      return usedOtherwise(deps, chain, call, attempted, result.use)
-    case 'refused':
-      await deps.deferred.markUnknown(claim.id, `${refusedPrefix}${result.reason}`, attempt)
-      await recordLoss(deps, claim, result.gasGwei)
-      return refuseForLater(
-        'settlement_unknown',
-        statusUrl,
-        10,
-        `The payment was refused (${result.reason}) and can still be carried until it expires.`,
-      )
-    case 'payer_refused':
-      await deps.deferred.markUnknown(claim.id, `${refusedPrefix}${result.reason}`, attempt)
-      return refuse('payer_refused', { extra: { reason: result.reason, status_url: statusUrl } })
-    case 'contradicted':
-      deps.log.error({ paymentId: claim.id, detail: result.detail }, 'a reported settlement contradicts the chain')
-      deps.metrics.count('alarms', { alarm: 'settlement_contradicted' })
-      deps.facilitator.contradicted?.()
-      await deps.deferred.markUnknown(claim.id, result.detail, attempt)
-      return refuseForLater('settlement_unknown', statusUrl, 30)
-    case 'unknown':
-      await deps.deferred.markUnknown(claim.id, result.reason, attempt, result.transaction)
-      return refuseForLater('settlement_unknown', statusUrl, 5)
+  const { claim, prepared } = attempted
+  const other = result.status === 'used_otherwise' ? await judgeOtherUse(deps, chain, claim, result.use) : undefined
+  const decision = decideSettlement(result, other)
+  if (decision.do === 'finish') return serve(deps, chain, call, claim, prepared, result as Settled)
+  if (decision.do === 'credit') {
+    await creditPayment(deps, claim, decision.evidence)
+    return refuse('payment_credited', { extra: { status_url: deps.statusUrl(claim.id) } })
   }
-}
-
-async function fail(
-  deps: GateDeps,
-  call: PaidCall,
-  { claim, attempt }: Attempt,
-  result: Extract<SettlementResult, { status: 'failed' }>,
-): Promise<GateOutcome> {
-  const ended = await endPayment(
-    deps.database,
-    { id: claim.id, from: ['settling'], to: 'failed', reason: result.reason, owner: deps.owner.id, attempt },
-    deps.clock.nowMs(),
-  )
+  if (result.status === 'contradicted') {
+    deps.log.error({ paymentId: claim.id, detail: result.detail }, 'a reported settlement contradicts the chain')
+    deps.metrics.count('alarms', { alarm: 'settlement_contradicted' })
+    deps.facilitator.contradicted?.()
+  }
+  if (result.status === 'used_otherwise') await recordLoss(deps, claim, 0n)
+  const ended = await end(deps, attempted, decision)
   // Recovery took it over meanwhile: what became of it is for the chain to tell, and no longer for this refusal.
   if (!ended) return giveFinished(deps, call, claim)
-  await recordLoss(deps, claim, result.gasGwei)
-  return refuse402(deps, call, {
-    code: 'payment_failed',
-    reason: result.reason,
-    detail: result.message ?? 'The payment did not settle; no money moved.',
-    payer: claim.payer,
-    network: claim.network,
-  })
+  if (result.status === 'failed' || result.status === 'refused') await recordLoss(deps, claim, result.gasGwei)
+  return answerOf(deps, call, claim, result, decision)
 }
 
-/** The nonce was signed more than once, or cancelled. Certain in a final block, unknown before it. */
-async function usedOtherwise(
+async function judgeOtherUse(deps: GateDeps, chain: ChainPort, claim: Claim, use: OtherUse) {
+  // Finality that cannot be read is finality not reached.
+  const final = await isFinal(chain, use).catch(() => false)
+  return { final, reason: otherUseReason(deps.isOurs, claim.network, use) }
+}
+
+type Ended = Extract<ReturnType<typeof decideSettlement>, { do: 'end' }>
+
+/** A payment that is over is ended while the request waits; anything else may be written after it. */
+async function end(
   deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
   { claim, attempt }: Attempt,
-  use: OtherUse,
-): Promise<GateOutcome> {
+  { move, reason, transaction }: Ended,
+): Promise<boolean> {
+  if (move.to === 'unknown') await deps.deferred.markUnknown(claim.id, reason, attempt, transaction)
+  else if (move.to === 'released') await deps.deferred.release(claim.id, reason, attempt)
+  else
+    return endPayment(
+      deps.database,
+      { id: claim.id, move, reason, worker: { owner: deps.owner.id, attempt } },
+      deps.clock.nowMs(),
+    )
+  return true
+}
+
+function answerOf(deps: GateDeps, call: PaidCall, claim: Claim, result: SettlementResult, ended: Ended): GateOutcome {
   const statusUrl = deps.statusUrl(claim.id)
-  const reason = otherUseReason(deps.isOurs, claim.network, use)
-  const certain = await isFinal(chain, use).catch(() => false)
-  await recordLoss(deps, claim, 0n)
-  if (!certain) {
-    await deps.deferred.markUnknown(claim.id, reason, attempt)
-    return refuseForLater('settlement_unknown', statusUrl, 10, 'The nonce was used for something else.')
+  switch (ended.answer) {
+    case 'pay_again':
+      return refuse402(deps, call, {
+        code: 'payment_failed',
+        reason: ended.reason,
+        detail: refusalDetail(result, ended.reason),
+        payer: claim.payer,
+        network: claim.network,
+      })
+    case 'credited':
+      return refuse('payment_credited', { extra: { status_url: statusUrl } })
+    case 'not_sent':
+      return refuse('settlement_unavailable', { detail: 'The payment could not be sent.', retryAfterSeconds: 5 })
+    case 'payer_refused':
+      return refuse('payer_refused', {
+        extra: { reason: result.status === 'payer_refused' ? result.reason : '', status_url: statusUrl },
+      })
+    case 'later':
+      return laterAnswer(result, statusUrl)
   }
-  const ended = await endPayment(
-    deps.database,
-    { id: claim.id, from: ['settling'], to: 'failed', reason, owner: deps.owner.id, attempt, final: true },
-    deps.clock.nowMs(),
-  )
-  if (!ended) return giveFinished(deps, call, claim)
-  if (reason === 'paid_otherwise') return refuse('payment_credited', { extra: { status_url: statusUrl } })
-  return refuse402(deps, call, {
-    code: 'payment_failed',
-    reason,
-    detail: otherUseDetails[reason],
-    payer: claim.payer,
-    network: claim.network,
-  })
+}
+
+const noMoney = 'The payment did not settle; no money moved.'
+
+function refusalDetail(result: SettlementResult, reason: string): string {
+  if (result.status === 'failed') return result.message ?? noMoney
+  return otherUseDetails[reason as keyof typeof otherUseDetails] ?? noMoney
+}
+
+function laterAnswer(result: SettlementResult, statusUrl: string): GateOutcome {
+  const later = (seconds: number, detail?: string) =>
+    refuseForLater('settlement_unknown', statusUrl, seconds, ...(detail === undefined ? [] : [detail]))
+  if (result.status === 'refused')
+    return later(10, `The payment was refused (${result.reason}) and can still be carried until it expires.`)
+  if (result.status === 'used_otherwise') return later(10, 'The nonce was used for something else.')
+  return later(result.status === 'contradicted' ? 30 : 5)
 }
 
 async function recordLoss(deps: GateDeps, claim: Claim, gasGwei: bigint): Promise<void> {
@@ -140,16 +133,18 @@ async function serve(
   result: Settled,
 ): Promise<GateOutcome> {
   const large = claim.amountMicro > deps.limits.inclusionMicroMax
-  const isFinal = large && (await finalNumber(chain)) >= result.evidence.blockNumber
+  const final = large && (await finalNumber(chain)) >= result.evidence.blockNumber
   const finished = await deps.finishSales.finish({
     claim,
     evidence: result.evidence,
     feeMicro: result.feeMicro,
     gasGwei: result.gasGwei,
     reservation: prepared.reservation ?? null,
-    // Above the limit, what cannot be taken back waits for finality instead of being served now.
-    hold: large && !isFinal && !claim.revocable,
-    provisional: large && !isFinal && claim.revocable,
+    // Room for it was taken before it was settled.
+    ...decideFinish({
+      ...{ amountMicro: claim.amountMicro, inclusionMicroMax: deps.limits.inclusionMicroMax },
+      ...{ revocable: claim.revocable, final, hasRoom: true },
+    }),
     commit: call.route.commit,
     commitMany: call.route.commitMany,
   })

@@ -1,36 +1,45 @@
 import type { ChainPort } from '../chain/index.ts'
 import { expectedTransfer, type PaymentRecord } from '../contract/payment-record.ts'
-import { fromNonceEvidence, type SettlementResult, sinceClaim } from './settle-payment.ts'
+import { judgeUnknown, type UnknownFacts } from '../transitions/judge-unknown.ts'
+import type { SettlementResult } from '../transitions/settlement-result.ts'
+import { sinceClaim } from './settle-payment.ts'
 
-/** Marks an unknown payment that was refused after its payload had left this process. */
-export const refusedPrefix = 'refused:'
-
-/** So long after the expiry at the head, a refused payment that is still unused has failed; no reorganisation reaches further. */
-const refusedMarginSeconds = 60n
-
-/** Only chain evidence ends the unknown state: the transfer, another use of the nonce, or its time passed at a final block. */
+/** Reads what the verdict on an unknown payment needs, and no more. */
 export async function chainVerdict(chain: ChainPort, payment: PaymentRecord): Promise<SettlementResult> {
+  let facts: UnknownFacts = {}
+  const read = createReads(chain, payment)
+  for (;;) {
+    const verdict = judgeUnknown(payment, facts)
+    if (verdict.status !== 'need') return verdict
+    facts = { ...facts, ...(await read[verdict.fact]()) }
+  }
+}
+
+type Reads = { [Fact in keyof UnknownFacts]-?: () => Promise<UnknownFacts> }
+
+/** The key is read again at the very block whose time was read: another endpoint may be behind. */
+function createReads(chain: ChainPort, payment: PaymentRecord): Reads {
   const expected = expectedTransfer(payment)
-  if (payment.transaction) {
-    const evidence = await chain.settlementByTransaction(payment.transaction, expected)
-    if (evidence.status === 'confirmed') return { status: 'settled', evidence, feeMicro: 0n, gasGwei: 0n }
+  const usedAt = (block: bigint | 'latest') => chain.authorizationUsed(payment.payer, payment.paymentKey, block)
+  let head = 0n
+  let final = 0n
+  return {
+    byTransaction: async () => ({
+      byTransaction: await chain.settlementByTransaction(payment.transaction as `0x${string}`, expected),
+    }),
+    used: async () => ({ used: await usedAt('latest') }),
+    byKey: async () => ({ byKey: await chain.settlementByNonce(expected, sinceClaim(payment.headBlock)) }),
+    headTime: async () => {
+      const block = await chain.head()
+      head = block.number
+      return { headTime: block.timestamp }
+    },
+    usedAtHead: async () => ({ usedAtHead: await usedAt(head) }),
+    finalTime: async () => {
+      const block = await chain.finalizedBlock()
+      final = block.number
+      return { finalTime: block.timestamp }
+    },
+    usedAtFinal: async () => ({ usedAtFinal: await usedAt(final) }),
   }
-  if (await chain.authorizationUsed(payment.payer, payment.paymentKey, 'latest')) {
-    const found = await chain.settlementByNonce(expected, sinceClaim(payment.headBlock))
-    return fromNonceEvidence(found, payment.headBlock)
-  }
-  if (payment.reason?.startsWith(refusedPrefix)) {
-    const head = await chain.head()
-    const expired = BigInt(head.timestamp) > payment.validBefore + refusedMarginSeconds
-    if (expired && !(await chain.authorizationUsed(payment.payer, payment.paymentKey, head.number)))
-      return { status: 'failed', reason: payment.reason.slice(refusedPrefix.length), gasGwei: 0n }
-  }
-  const final = await chain.finalizedBlock()
-  if (BigInt(final.timestamp) <= payment.validBefore)
-    return { status: 'unknown', reason: 'its time has not passed at a final block' }
-  // Read again at that very block, which is past its time: unused there means it never can be used. Another endpoint may
-  // call an earlier block final, so the block is named.
-  if (await chain.authorizationUsed(payment.payer, payment.paymentKey, final.number))
-    return { status: 'unknown', reason: 'the nonce was used meanwhile' }
-  return { status: 'failed', reason: 'authorization_expired', gasGwei: 0n }
 }

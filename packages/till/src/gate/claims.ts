@@ -1,9 +1,10 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Database } from '../store/database.ts'
 import { createBatcher } from '../store/group-commit.ts'
+import type { ClaimOutcome } from '../transitions/decide-claim.ts'
 import type { Owner } from './owner.ts'
 import { type Intent, writeIntents } from './store-advance.ts'
-import { type Claim, type ClaimOutcome, insertClaims, reclaimReleased } from './store-claim.ts'
+import { type Claim, insertClaims, reclaimReleased } from './store-claim.ts'
 
 /** Time a claimed payment may take until recovery looks at it even though its owner lives. */
 export const claimLeaseMs = 60_000

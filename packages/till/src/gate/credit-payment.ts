@@ -1,4 +1,4 @@
-import type { ChainPort } from '../chain/index.ts'
+import type { ChainPort, ChainTransfer } from '../chain/index.ts'
 import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import { movedMoneyOf, type PaymentRecord } from '../contract/payment-record.ts'
 import { creditLines } from '../credit/credit-balance.ts'
@@ -6,13 +6,17 @@ import { fromHex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { accounts, addPayToPart, post, takeTransfer, transfersOfKey } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
+import { paysExactly } from '../transitions/decide-recovery.ts'
+import { decideSpentKey } from '../transitions/decide-spent-key.ts'
+import { moves } from '../transitions/moves.ts'
+import { otherUseReason } from '../transitions/other-use.ts'
+import type { Confirmed } from '../transitions/settlement-result.ts'
 import { TransferBooked } from './finish-sale.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
-import { becomesCredit, dustDetail, otherUseReason } from './other-use.ts'
+import { becomesCredit, dustDetail } from './other-use.ts'
 import { refuse, refuse402 } from './refuse.ts'
 import { type FinishedClaim, type MoneySource, postingReference } from './sale-postings.ts'
-import type { Confirmed } from './settle-payment.ts'
 import { endPayment } from './store-advance.ts'
 import type { Claim } from './store-claim.ts'
 import { markCredited } from './store-finish.ts'
@@ -64,11 +68,7 @@ export async function creditPayment(
 
 /** Its transfer was booked as something else: the claim is over, and the money is where that booking put it. */
 export async function failBooked({ database, clock }: CreditDeps, claim: Pick<FinishedClaim, 'id'>): Promise<void> {
-  await endPayment(
-    database,
-    { id: claim.id, from: ['settling', 'unknown'], to: 'failed', reason: 'paid_otherwise', final: true },
-    clock.nowMs(),
-  )
+  await endPayment(database, { id: claim.id, move: moves.failBooked, reason: 'paid_otherwise' }, clock.nowMs())
 }
 
 async function takeFor(deps: CreditDeps, tx: Tx, claim: FinishedClaim, evidence: Confirmed): Promise<MoneySource> {
@@ -107,33 +107,40 @@ export async function creditSpentAuthorization(
   earlier?: Pick<PaymentRecord, 'id'>,
 ): Promise<GateOutcome> {
   const followed = (paymentId?: string) => (paymentId ? { extra: { status_url: deps.statusUrl(paymentId) } } : {})
-  const { payer, payTo, amountMicro, paymentKey, headBlock, network } = claim
+  const { payer, paymentKey, headBlock, network } = claim
   const searchFrom = headBlock > 5_000n ? headBlock - 5_000n : 0n
   const use = await chain.nonceUse(payer, paymentKey, searchFrom)
-  if (use.status === 'could_not_read') return refuse('settlement_unknown', { retryAfterSeconds: 10 })
-  if (use.status === 'absent') return usedLongAgo(deps, chain, call, verified, claim, followed(earlier?.id))
-  const certain = await isFinal(chain, use.status === 'transfer' ? use.transfer : use)
-  const reason = otherUseReason(deps.isOurs, network, {
-    transfer: use.status === 'transfer' ? use.transfer : undefined,
+  const transfer = use.status === 'transfer' ? use.transfer : undefined
+  const place = use.status === 'canceled' ? use : transfer
+  const reason = otherUseReason(deps.isOurs, network, { transfer })
+  const broughtMoney = transfer !== undefined && reason === 'paid_otherwise'
+  const decision = decideSpentKey({
+    use: use.status,
+    final: place !== undefined && (await isFinal(chain, place)),
+    broughtMoney,
+    becomesCredit: broughtMoney && (await becomesCredit(deps.database, network, transfer)),
+    fits: transfer !== undefined && paysExactly(claim, transfer),
   })
-  if (reason !== 'paid_otherwise' || use.status !== 'transfer')
-    // Until then a reorganisation could free the nonce, and the money would move after all.
-    return certain
-      ? refuse402(deps, call, { code: 'payment_failed', reason, detail: 'The nonce is used up.', payer, network })
-      : refuse('settlement_unknown', { retryAfterSeconds: 10 })
-  const { transfer } = use
-  if (!(await becomesCredit(deps.database, network, transfer)))
-    return certain
-      ? refuse('payment_nonce_reused', { detail: dustDetail })
-      : refuse('settlement_unknown', { retryAfterSeconds: 10 })
-  // Credit can be spent at once, so it waits for finality; reconciliation then books the transfer by its own amount.
-  if (!certain || transfer.recipient !== payTo || transfer.amountMicro !== amountMicro)
-    return refuse('payment_credited', {
-      detail: 'The amount is added to your credit once the transfer is final.',
-      ...followed(earlier?.id),
-    })
-  const paymentId = await insertCredited(deps, claim, { ...transfer, status: 'confirmed', gasGwei: 0n })
-  return refuse('payment_credited', followed(paymentId ?? earlier?.id))
+  switch (decision) {
+    case 'unknown':
+      return refuse('settlement_unknown', { retryAfterSeconds: 10 })
+    case 'used_long_ago':
+      return usedLongAgo(deps, chain, call, verified, claim, followed(earlier?.id))
+    case 'pay_again':
+      return refuse402(deps, call, { code: 'payment_failed', reason, detail: 'The nonce is used up.', payer, network })
+    case 'dust':
+      return refuse('payment_nonce_reused', { detail: dustDetail })
+    case 'credited_later':
+      return refuse('payment_credited', {
+        detail: 'The amount is added to your credit once the transfer is final.',
+        ...followed(earlier?.id),
+      })
+    case 'credit_now': {
+      const evidence = { ...(transfer as ChainTransfer), status: 'confirmed', gasGwei: 0n } as const
+      const paymentId = await insertCredited(deps, claim, evidence)
+      return refuse('payment_credited', followed(paymentId ?? earlier?.id))
+    }
+  }
 }
 
 /** Older than the blocks that are searched: what reached us then has its row. */

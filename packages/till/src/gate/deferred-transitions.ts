@@ -4,9 +4,10 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Database } from '../store/database.ts'
 import { sqlStateOf, wasRefusedByServer } from '../store/errors.ts'
+import { moves } from '../transitions/moves.ts'
 import { claimLeaseMs } from './claims.ts'
 import type { Owner } from './owner.ts'
-import { type Ending, endPayment } from './store-advance.ts'
+import { endPayment } from './store-advance.ts'
 
 export type DeferredDeps = { database: Database; owner: Owner; clock: Clock; log: Log }
 
@@ -26,6 +27,14 @@ const lookedForAfterMs = [0, 1_000, 3_000]
 const passing = new Set(['40001', '40P01', '55P03', '57014'])
 const mayComeRight = (error: unknown) => !wasRefusedByServer(error) || passing.has(sqlStateOf(error) ?? '')
 
+type DeferredEnd = {
+  id: string
+  move: typeof moves.release | typeof moves.withdraw | typeof moves.markUnknown
+  reason: string
+  attempt?: number
+  transaction?: Hex
+}
+
 /**
  * Ends of payments that must be written though the request is over, or is about to fail: without them whoever named the
  * purchase would wait until the lease of the claim runs out. Tried once while the caller waits, and then behind it until the
@@ -38,16 +47,18 @@ export function createDeferredTransitions({ database, owner, clock, log }: Defer
   const pending = { released: 0, unknown: 0 }
 
   /** Whether a payment was moved; undefined while that is still being tried. */
-  async function end(ending: Ending & { to: 'released' | 'unknown' }): Promise<boolean | undefined> {
-    const write = () => endPayment(database, { ...ending, owner: owner.id }, clock.nowMs())
+  async function end({ attempt, ...ending }: DeferredEnd): Promise<boolean | undefined> {
+    const worker = { owner: owner.id, ...(attempt === undefined ? {} : { attempt }) }
+    const write = () => endPayment(database, { ...ending, worker }, clock.nowMs())
+    const { to } = ending.move
     try {
       return await write()
     } catch (error) {
-      if (!mayComeRight(error) || pending[ending.to] >= pendingMax[ending.to]) leftToLease(ending.id, error)
+      if (!mayComeRight(error) || pending[to] >= pendingMax[to]) leftToLease(ending.id, error)
       else {
-        pending[ending.to] += 1
+        pending[to] += 1
         void retryLater(ending.id, write).finally(() => {
-          pending[ending.to] -= 1
+          pending[to] -= 1
         })
       }
       return undefined
@@ -72,10 +83,7 @@ export function createDeferredTransitions({ database, owner, clock, log }: Defer
 
   const release = (paymentId: string, reason: string, attempt?: number) =>
     end({
-      id: paymentId,
-      from: attempt === undefined ? ['claimed'] : ['claimed', 'settling'],
-      to: 'released',
-      reason,
+      ...{ id: paymentId, move: attempt === undefined ? moves.release : moves.withdraw, reason },
       ...(attempt === undefined ? {} : { attempt }),
     })
 
@@ -100,15 +108,7 @@ export function createDeferredTransitions({ database, owner, clock, log }: Defer
     },
     /** Money may have moved in this attempt: recovery asks the chain. */
     async markUnknown(paymentId: string, reason: string, attempt: number, transaction?: Hex): Promise<void> {
-      const from = ['settling'] as const
-      await end({
-        id: paymentId,
-        from,
-        to: 'unknown',
-        reason,
-        attempt,
-        ...(transaction ? { transaction } : {}),
-      })
+      await end({ id: paymentId, move: moves.markUnknown, reason, attempt, ...(transaction ? { transaction } : {}) })
     },
     stop: async () => stopping.abort(),
   }

@@ -3,6 +3,7 @@ import type { AnswerContent, EntitlementPort, GateOutcome, PaidCall } from '../c
 import type { PaymentRecord } from '../contract/payment-record.ts'
 import { equalBytes } from '../kernel/bytes.ts'
 import { transfersOfKey } from '../ledger/index.ts'
+import { answerRepeat, hasReachedUs } from '../transitions/decide-claim.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
 import { readAnswer } from './store-advance.ts'
@@ -20,30 +21,34 @@ export async function answerDuplicate(
   presented: Presented,
   earlier: PaymentRecord,
 ): Promise<GateOutcome | Reclaimable> {
-  const samePayment = earlier.paymentKey === presented.paymentKey && earlier.network === presented.network
-  const sameRequest = earlier.fingerprint.equals(presented.fingerprint)
-  if (!sameRequest) {
-    const detail = 'It was claimed for another method, URL, body or representation.'
-    return refuse(samePayment ? 'payment_resource_mismatch' : 'payment_identifier_conflict', { detail })
-  }
+  const answer = answerRepeat({
+    state: earlier.state,
+    sameKey: earlier.paymentKey === presented.paymentKey && earlier.network === presented.network,
+    sameRequest: earlier.fingerprint.equals(presented.fingerprint),
+    knowsIdentifier: knowsIdentifier(earlier, presented),
+  })
+  const detail = 'It was claimed for another method, URL, body or representation.'
   const statusUrl = deps.statusUrl(earlier.id)
-  switch (earlier.state) {
-    case 'claimed':
-    case 'settling':
+  switch (answer) {
+    case 'bound_elsewhere':
+      return refuse('payment_resource_mismatch', { detail })
+    case 'identifier_conflict':
+      return refuse('payment_identifier_conflict', { detail })
+    case 'in_flight':
       return refuseForLater('payment_in_flight', statusUrl, 2)
     case 'unknown':
       return refuseForLater('settlement_unknown', statusUrl, 5)
-    case 'settled':
+    case 'waits_for_finality':
       return refuseForLater(
         'settlement_unknown',
         statusUrl,
         5,
         'Paid; the answer is released once the payment is final.',
       )
-    case 'served':
-      return knowsIdentifier(earlier, presented)
-        ? giveStoredAnswer(deps, call, earlier)
-        : refuse('payment_used', { extra: { status_url: statusUrl } })
+    case 'stored_answer':
+      return giveStoredAnswer(deps, call, earlier)
+    case 'used':
+      return refuse('payment_used', { extra: { status_url: statusUrl } })
     case 'failed':
       if (await reachedUs(deps, earlier)) return refuse('payment_credited', { extra: { status_url: statusUrl } })
       return refuse402(deps, call, {
@@ -53,7 +58,7 @@ export async function answerDuplicate(
         payer: earlier.payer,
         network: earlier.network,
       })
-    case 'released':
+    case 'reclaim':
       return { kind: 'reclaimable' }
     case 'credited':
       return refuse('payment_credited', { extra: { status_url: statusUrl } })
@@ -67,9 +72,9 @@ export async function reachedUs(
   deps: Pick<GateDeps, 'database' | 'isOurs'>,
   { network, payer, paymentKey, reason }: PaymentRecord,
 ): Promise<boolean> {
-  if (reason === 'paid_otherwise') return true
   const transfers = await transfersOfKey(deps.database, { network, sender: payer, paymentKey })
-  return transfers.some(({ recipient }) => deps.isOurs(network, recipient))
+  const recipients = transfers.map(({ recipient }) => recipient)
+  return hasReachedUs({ reason }, recipients, (address) => deps.isOurs(network, address))
 }
 
 /** The secret identifier is the key to a stored answer: the authorization alone is public once it has settled. */

@@ -4,6 +4,7 @@ import type { PaidRoute } from '../contract/paid-call.ts'
 import { topUpRoutes } from '../credit/credit-balance.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Sql } from '../store/database.ts'
+import { admitSale, hasRoom } from '../transitions/decide-exposure.ts'
 
 const refreshMs = 1_000
 
@@ -47,15 +48,16 @@ export function createExposure(
   return {
     /** True when this sale may be settled; it is then counted. A revocable grant is counted as it is used. */
     async admit(sale: Admitted): Promise<boolean> {
-      if (sale.revocable) return true
-      const afterMicro = (await current()) + sale.amountMicro
-      if (afterMicro > capMicro) return false
-      if (afterMicro > capMicro / 2n && !(await hasPaidBefore(sql, sale.payer))) return false
-      addedMicro += sale.amountMicro
+      const exposedMicro = sale.revocable ? 0n : await current()
+      const admitted = admitSale(sale, { exposedMicro, capMicro })
+      if (admitted === 'no') return false
+      if (admitted === 'known_payer' && !(await hasPaidBefore(sql, sale.payer))) return false
+      if (!sale.revocable) addedMicro += sale.amountMicro
       return true
     },
     /** Whether something irrevocable of this value may be given away now for money that is not final. */
-    hasRoom: async (amountMicro: Micro): Promise<boolean> => (await current()) + amountMicro <= capMicro,
+    hasRoom: async (amountMicro: Micro): Promise<boolean> =>
+      hasRoom(amountMicro, { exposedMicro: await current(), capMicro }),
     current: (): Micro => knownMicro + addedMicro,
   }
 }

@@ -10,6 +10,7 @@ import { post, takeTransfer, takeTransfers } from '../ledger/index.ts'
 import { encodeSuccess } from '../schemes/exact/encode-response.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { createBatcher } from '../store/group-commit.ts'
+import type { Confirmed } from '../transitions/settlement-result.ts'
 import {
   expectClearingEmpty,
   type FinishedClaim,
@@ -17,7 +18,6 @@ import {
   type MoneySource,
   salePostings,
 } from './sale-postings.ts'
-import type { Confirmed } from './settle-payment.ts'
 import { completeAnswers, markHeld, markServed, type ServedRow } from './store-finish.ts'
 
 export type FinishInput = {

@@ -8,10 +8,12 @@ import { addressesNamed } from '../proofs/index.ts'
 import { type DecodedPayment, decodePayment } from '../schemes/exact/decode-payment.ts'
 import { matchTerms } from '../schemes/exact/match-terms.ts'
 import { checkSignature, checkWindow, type SignatureOutcome } from '../schemes/exact/verify-authorization.ts'
+import { broughtMoney } from '../transitions/other-use.ts'
+import { isOver as isOverState } from '../transitions/payment-state.ts'
 import { answerDuplicate, reachedUs } from './earlier-payment.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
-import { becomesCredit, broughtMoney, dustDetail } from './other-use.ts'
+import { becomesCredit, dustDetail } from './other-use.ts'
 import { type PassEntitled, passCredit } from './pass-credit.ts'
 import { refuse, refuse402 } from './refuse.ts'
 import { sellAnswer } from './sell-answer.ts'
@@ -108,7 +110,7 @@ async function unlessClaimed(
   const { from, nonce } = payment.authorization
   const { network } = payment
   const earlier = await findConflict(deps.database, { network, payer: from, paymentKey: nonce, identifierHash: null })
-  const isOver = !earlier || earlier.state === 'failed' || earlier.state === 'released'
+  const isOver = !earlier || isOverState(earlier.state)
   if (isOver && !earlier?.final) return unlessCarried(deps, call, payment, refusal)
   if (isOver && !(await reachedUs(deps, earlier))) return refusal
   // Whoever did not sign it has nothing to learn about it.

@@ -1,6 +1,8 @@
 import type { ChainPort } from '../chain/index.ts'
 import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import type { PaymentRecord } from '../contract/payment-record.ts'
+import { mayResume } from '../transitions/decide-claim.ts'
+import { ownerGone } from '../transitions/moves.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import { readAnswer, takeUpAgain } from './store-advance.ts'
 import type { Claim } from './store-claim.ts'
@@ -20,10 +22,12 @@ export async function resumeAbandoned(
   claim: Claim,
   earlier: PaymentRecord,
 ): Promise<GateOutcome | undefined> {
-  const samePayment = earlier.paymentKey === verified.paymentKey && earlier.network === claim.network
-  if (earlier.state !== 'unknown' || earlier.reason !== 'owner_gone' || !samePayment) return undefined
-  if (!earlier.fingerprint.equals(verified.fingerprint)) return undefined
-  if (!earlier.signedDigest?.equals(verified.signedDigest)) return undefined
+  const sameRequest = earlier.fingerprint.equals(verified.fingerprint)
+  const sameAuthorization =
+    earlier.paymentKey === verified.paymentKey &&
+    earlier.network === claim.network &&
+    earlier.signedDigest?.equals(verified.signedDigest) === true
+  if (!mayResume({ ...earlier, sameRequest, sameAuthorization })) return undefined
   // The quote that was stored stands, and what was seen on chain is judged from the first claim on.
   const first: Claim = { ...claim, id: earlier.id, headBlock: earlier.headBlock, amountMicro: earlier.amountMicro }
   const stored = await readAnswer(deps.database, earlier.id)
@@ -32,7 +36,7 @@ export async function resumeAbandoned(
   const worker = { owner: deps.owner.id, nowMs: deps.clock.nowMs(), attempt, leaseMs }
   const taken = await takeUpAgain(deps.database, earlier.id, worker).catch((error: unknown) => {
     // As it was, for the next try.
-    void deps.deferred.markUnknown(earlier.id, 'owner_gone', attempt)
+    void deps.deferred.markUnknown(earlier.id, ownerGone, attempt)
     throw error
   })
   if (!taken) return undefined

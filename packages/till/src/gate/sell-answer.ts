@@ -1,13 +1,14 @@
 import { toHex } from '@assay/protocol/bytes'
 import { type ChainPort, ChainUnreadable, type PayerStatus } from '../chain/index.ts'
 import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
+import { inFlightPerPayerMax, isLostAnswer, stillStands } from '../transitions/decide-claim.ts'
 import { creditSpentAuthorization } from './credit-payment.ts'
 import { answerDuplicate, answerLost } from './earlier-payment.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import { refuse, refuse402 } from './refuse.ts'
 import { resumeAbandoned } from './resume-abandoned.ts'
 import { findConflict, findPayment } from './store-advance.ts'
-import { type Claim, inFlightPerPayerMax } from './store-claim.ts'
+import type { Claim } from './store-claim.ts'
 import { workOnClaim } from './work-on-claim.ts'
 
 /** From a verified payment to a claim of it, or to what an earlier claim entitles to. */
@@ -196,10 +197,15 @@ async function afterUndelivered(
   onClaimed: () => void,
 ): Promise<GateOutcome> {
   const earlier = await findPayment(deps.database, paymentId)
-  const samePayment = earlier?.paymentKey === verified.paymentKey
-  if (earlier && samePayment) return afterConflict(deps, chain, call, verified, claim, onClaimed)
-  const lost = earlier && !earlier.deliveredAt && (earlier.clientGone || !(await deps.owner.isAlive(earlier.owner)))
-  if (lost) return answerLost(deps, call, earlier)
+  const sameAuthorization = earlier?.paymentKey === verified.paymentKey
+  if (earlier && sameAuthorization) return afterConflict(deps, chain, call, verified, claim, onClaimed)
+  const isLost =
+    earlier &&
+    isLostAnswer(
+      { ...earlier, delivered: earlier.deliveredAt !== null },
+      earlier.clientGone || (await deps.owner.isAlive(earlier.owner)),
+    )
+  if (isLost) return answerLost(deps, call, earlier)
   // Another process is serving it at this moment: this is a purchase of its own.
   return claimAndWork(deps, chain, call, verified, { ...claim, ignoreUndelivered: true }, onClaimed)
 }
@@ -249,7 +255,7 @@ async function nonceUsedBefore(
   claim: Claim,
 ): Promise<GateOutcome> {
   const earlier = await findConflict(deps.database, claim)
-  if (earlier && earlier.state !== 'released' && earlier.state !== 'failed') {
+  if (earlier && stillStands(earlier)) {
     const answer = await answerDuplicate(deps, call, verified, earlier)
     if (answer.kind !== 'reclaimable') return answer
   }

@@ -2,8 +2,9 @@ import { encodeErrorResult, parseAbi } from 'viem'
 import { expect, test } from 'vitest'
 import type { ChainPort, ChainTransfer, SettlementEvidence, SimulatedTransfer } from '../chain/index.ts'
 import type { Facilitator, FacilitatorPayment, SettleOutcome } from '../facilitators/port.ts'
+import { judgeUsedKey } from '../transitions/judge-settlement.ts'
 import { another, chainShowing, confirmedAt, expected, named, type Shown, steppingClock } from './chain-stub.fixture.ts'
-import { fromNonceEvidence, settlePayment } from './settle-payment.ts'
+import { settlePayment } from './settle-payment.ts'
 
 const headBlock = 10_000n
 const deadlineMs = 30_000
@@ -253,26 +254,26 @@ test('a facilitator that never answers is left at the deadline, and told so', as
 })
 
 test('what a used nonce means: ours after the claim, credit before it, another use otherwise, never more than is seen', () => {
-  expect(fromNonceEvidence(confirmedAt(10_001n), headBlock)).toMatchObject({ status: 'settled', feeMicro: 0n })
-  expect(fromNonceEvidence(confirmedAt(10_000n), headBlock)).toEqual({
+  expect(judgeUsedKey(confirmedAt(10_001n), headBlock)).toMatchObject({ status: 'settled', feeMicro: 0n })
+  expect(judgeUsedKey(confirmedAt(10_000n), headBlock)).toEqual({
     status: 'spent_before',
     evidence: confirmedAt(10_000n),
   })
   const canceled: SettlementEvidence = { status: 'canceled', transaction: named, blockNumber: 1n, blockHash: another }
-  expect(fromNonceEvidence(canceled, headBlock)).toEqual({
+  expect(judgeUsedKey(canceled, headBlock)).toEqual({
     status: 'used_otherwise',
     use: { blockNumber: 1n, blockHash: another, transfer: undefined },
   })
-  expect(fromNonceEvidence({ status: 'used_otherwise', transfer: otherTransfer }, headBlock)).toEqual({
+  expect(judgeUsedKey({ status: 'used_otherwise', transfer: otherTransfer }, headBlock)).toEqual({
     status: 'used_otherwise',
     use: otherUse,
   })
-  expect(fromNonceEvidence({ status: 'could_not_read', reason: 'x' }, headBlock)).toEqual({
+  expect(judgeUsedKey({ status: 'could_not_read', reason: 'x' }, headBlock)).toEqual({
     status: 'unknown',
     reason: 'x',
   })
   for (const seen of [absent, { status: 'reverted', transaction: named, gasGwei: 1n }] as const)
-    expect(fromNonceEvidence(seen, headBlock)).toEqual({
+    expect(judgeUsedKey(seen, headBlock)).toEqual({
       status: 'unknown',
       reason: 'the nonce is used, its transaction was not found yet',
     })

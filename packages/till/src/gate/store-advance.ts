@@ -1,15 +1,11 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
-import {
-  type PaymentRecord,
-  type PaymentState,
-  paymentColumns,
-  type StoredAnswer,
-  toPaymentRecord,
-} from '../contract/payment-record.ts'
+import { type PaymentRecord, paymentColumns, type StoredAnswer, toPaymentRecord } from '../contract/payment-record.ts'
 import { fromHex } from '../kernel/bytes.ts'
 import type { Sql } from '../store/database.ts'
+import { type Move, moves, type Worker } from '../transitions/moves.ts'
+import { isOpen, overStates, sqlList } from '../transitions/payment-state.ts'
 
 /** What is written before money may move: the answer, its reservation, and that we are about to settle. */
 export type Intent = {
@@ -35,9 +31,9 @@ before as (
   cross join lateral (select p.id, p.state, p.owner from payment p where p.id = i.id for no key update) p
 ),
 moved as (
-  update payment p set state = 'settling', intent_at = $8, attempt = i.attempt,
+  update payment p set state = '${moves.intend.to}', intent_at = $8, attempt = i.attempt,
     lease_until = lease_now() + i.lease_ms * interval '1 millisecond'
-  from input i join before b using (id) where p.id = i.id and b.state = 'claimed' and b.owner = $9
+  from input i join before b using (id) where p.id = i.id and b.state in ${sqlList(moves.intend.from)} and b.owner = $9
   returning p.id
 ),
 answered as (
@@ -81,9 +77,9 @@ export async function takeUpAgain(
   worker: { owner: bigint; nowMs: number; attempt: number; leaseMs: number },
 ): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `update payment set state = 'settling', reason = null, owner = $2, attempt = $3,
+    `update payment set state = '${moves.resume.to}', reason = null, owner = $2, attempt = $3,
        lease_until = lease_now() + $5::integer * interval '1 millisecond', intent_at = $4, client_gone = false
-     where id = $1 and state = 'unknown' and reason = 'owner_gone'`,
+     where id = $1 and state in ${sqlList(moves.resume.from)} and reason = '${moves.resume.onlyFor}'`,
     [id, worker.owner, worker.attempt, new Date(worker.nowMs), worker.leaseMs],
   )
   return rowCount > 0
@@ -91,42 +87,39 @@ export async function takeUpAgain(
 
 export type Ending = {
   id: string
-  /** Guard: only from one of these. */
-  from: readonly PaymentState[]
-  to: 'failed' | 'released' | 'unknown'
+  move: Move
   reason: string
   transaction?: Hex
-  /** Guard: only if this process still owns it. */
-  owner?: bigint
-  /** Guard: an intent is only ended by its own attempt. */
-  attempt?: number
-  /** Nothing about it can change any more. */
-  final?: boolean
+  /** Who makes it, where the move asks for that. */
+  worker?: Worker
 }
 
-/** Ends a payment without money, or parks it as unknown. Failed and released leave the payer's flight; unknown stays in it. */
+/** Ends a payment without money, or marks it unknown, by the guard of the move. What is no longer open leaves the payer's flight. */
 export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promise<boolean> {
+  const { move, worker } = ending
+  if (move.by !== 'anyone' && worker === undefined) throw new Error(`a move to ${move.to} names who makes it`)
   const { rowCount } = await sql.query(
     `with moved as (
-       update payment set state = $2, reason = $3, ended_at = case when $2 = 'unknown' then null else $4::timestamptz end,
-         transaction = coalesce($5, transaction), client_gone = client_gone or $2 = 'unknown', final = final or $9
+       update payment set state = $2, reason = $3, ended_at = case when $10 then null else $4::timestamptz end,
+         transaction = coalesce($5, transaction), client_gone = client_gone or $10, final = final or $9
        where id = $1 and state = any($6::text[]) and ($7::bigint is null or owner = $7)
          and ($8::bigint is null or state <> 'settling' or attempt = $8)
        returning id, network, payer, quoted_micro),
      flight as (
        update payer_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.quoted_micro
-       from moved m where $2 <> 'unknown' and f.network = m.network and f.payer = m.payer)
+       from moved m where not $10 and f.network = m.network and f.payer = m.payer)
      select id from moved`,
     [
       ending.id,
-      ending.to,
+      move.to,
       ending.reason.slice(0, 500),
       new Date(nowMs),
       ending.transaction ?? null,
-      ending.from,
-      ending.owner ?? null,
-      ending.attempt ?? null,
-      ending.final ?? false,
+      move.from,
+      move.by === 'anyone' ? null : worker?.owner,
+      move.by === 'attempt' ? (worker?.attempt ?? -1) : null,
+      move.final ?? false,
+      isOpen(move.to),
     ],
   )
   return rowCount > 0
@@ -158,7 +151,7 @@ export async function findConflict(
   const { rows } = await sql.query(
     `select ${paymentColumns}, (network = $1 and payment_key = $3) as same_payment from payment
      where (network = $1 and payer = $2 and payment_key = $3)
-        or (payer = $2 and identifier_hash = $4 and state not in ('failed','released'))
+        or (payer = $2 and identifier_hash = $4 and state not in ${sqlList(overStates)})
      order by same_payment desc limit 1`,
     [claim.network, claim.payer, fromHex(claim.paymentKey), claim.identifierHash],
   )

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { moves } from '../transitions/moves.ts'
 import { sampleClaim } from './claim.fixture.ts'
 import { endPayment } from './store-advance.ts'
 import { type Claim, insertClaims, reclaimReleased } from './store-claim.ts'
@@ -24,7 +25,7 @@ test('claim without its unique key: one authorization is claimed once, by whiche
 test('reclaimReleased keeps the old amount: only the very authorization that was claimed can be claimed again', async () => {
   const claim = sampleClaim(2)
   expect(await claimAs(1n, claim)).toEqual({ status: 'claimed' })
-  await endPayment(db.database, { id: claim.id, from: ['claimed'], to: 'released', reason: 'test' }, Date.now())
+  await endPayment(db.database, { id: claim.id, move: moves.releaseAbandoned, reason: 'test' }, Date.now())
   const signedAgain = { ...claim, amountMicro: 1n, signedDigest: Buffer.alloc(32, 7) }
   expect(await reclaimReleased(db.database, signedAgain, worker(2n))).toEqual({ status: 'conflict' })
   expect(await reclaimReleased(db.database, claim, worker(2n))).toEqual({ status: 'claimed', paymentId: claim.id })

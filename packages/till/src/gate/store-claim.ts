@@ -4,6 +4,15 @@ import type { Micro } from '@assay/protocol/money'
 import { fromHex } from '../kernel/bytes.ts'
 import type { Database, Sql } from '../store/database.ts'
 import { sqlStateOf } from '../store/errors.ts'
+import {
+  type ClaimOutcome,
+  claimKey,
+  decideClaim,
+  inFlightPerPayerMax,
+  shelfLifeHours,
+} from '../transitions/decide-claim.ts'
+import { moves } from '../transitions/moves.ts'
+import { answeredStates, openStates, overStates, sqlList } from '../transitions/payment-state.ts'
 
 /** All that is known at the moment a payment is claimed; the row is the stored quote. */
 export type Claim = {
@@ -35,19 +44,6 @@ export type Claim = {
   ignoreUndelivered: boolean
 }
 
-export type ClaimOutcome =
-  | { status: 'claimed' }
-  /** Another payment stands in the way; which one is read separately. */
-  | { status: 'conflict' }
-  /** An earlier payment for the same request whose answer may have been lost. */
-  | { status: 'undelivered'; paymentId: string }
-  | { status: 'over_limit' }
-
-export const inFlightPerPayerMax = 8
-
-/** How long an answer that did not reach its buyer is kept for it; after that the money is credit. */
-export const shelfLifeHours = 24
-
 /**
  * Claims a whole batch in one durable statement. Order inside it: what is known already is left alone, then the payer's
  * flight counter is raised where balance and count allow, and only then the row is inserted. Earlier payments are asked for
@@ -67,7 +63,7 @@ undelivered as (
   cross join lateral (
     select p.id from payment p where p.payer = i.payer and p.fingerprint = i.fingerprint and p.delivered_at is null
       and (p.network = i.network or i.payer_is_key)
-      and p.state in ('settling','unknown','settled','served') and (p.client_gone or p.owner <> $20)
+      and p.state in ${sqlList(answeredStates)} and (p.client_gone or p.owner <> $20)
       and p.claimed_at > $21::timestamptz - ${shelfLifeHours} * interval '1 hour'
     order by p.claimed_at limit 1) p
   where not i.ignore_undelivered
@@ -78,7 +74,7 @@ fresh as (
     and (select 1 from payment p where p.network = i.network and p.payer = i.payer and p.payment_key = i.payment_key
          limit 1) is null
     and (select 1 from payment p where p.payer = i.payer and p.identifier_hash = i.identifier_hash
-           and p.state not in ('failed','released') limit 1) is null
+           and p.state not in ${sqlList(overStates)} limit 1) is null
 ),
 flight as (
   insert into payer_flight as f (network, payer, in_flight, in_flight_micro)
@@ -126,7 +122,7 @@ export async function insertClaims(
       column('network'),
       column('asset'),
       column('payer'),
-      claims.map((claim) => fromHex(claim.paymentKey)),
+      claims.map((claim) => fromHex(claimKey(claim).key)),
       column('payTo'),
       column('payee'),
       column('amountMicro'),
@@ -157,13 +153,9 @@ export async function insertClaims(
 
 async function outcomeOf(sql: Sql, claim: Claim, row: ClaimRow | undefined): Promise<ClaimOutcome> {
   if (!row) throw new Error('a claim got no answer')
-  if (row.claimed) return { status: 'claimed' }
-  if (row.undelivered) return { status: 'undelivered', paymentId: row.undelivered }
-  if (!row.fresh) return { status: 'conflict' }
-  if (!row.flight) return { status: 'over_limit' }
   // Lost a race for the row after the counter was raised: lower it again. A crash in between only makes the payer wait for the repair.
-  await lowerFlight(sql, claim.network, claim.payer, claim.amountMicro)
-  return { status: 'conflict' }
+  if (row.flight && !row.claimed) await lowerFlight(sql, claim.network, claim.payer, claim.amountMicro)
+  return decideClaim({ written: row.claimed, undelivered: row.undelivered, isNew: row.fresh, fits: row.flight })
 }
 
 async function lowerFlight(sql: Sql, network: string, payer: Address, amountMicro: Micro): Promise<void> {
@@ -184,10 +176,10 @@ export async function reclaimReleased(
   try {
     return await database.transaction(async (tx) => {
       const { rows } = await tx.query<{ id: string }>(
-        `update payment set state = 'claimed', owner = $1, claimed_at = $2, lease_until = lease_now() + $3::integer * interval '1 millisecond',
+        `update payment set state = '${moves.reclaim.to}', owner = $1, claimed_at = $2, lease_until = lease_now() + $3::integer * interval '1 millisecond',
            head_block = $4, reason = null, ended_at = null, client_gone = false, identifier_hash = $5
          where network = $6 and scheme = $7 and payer = $8 and payment_key = $9 and fingerprint = $10 and signed_digest = $11
-           and state = 'released' and not final returning id`,
+           and state in ${sqlList(moves.reclaim.from)} and not final returning id`,
         [
           worker.owner,
           new Date(worker.nowMs),
@@ -229,7 +221,7 @@ export async function repairFlight(database: Database, network: string, payer: A
     const { rowCount } = await tx.query(
       `update payer_flight f set in_flight = t.n, in_flight_micro = t.micro
        from (select count(*)::int as n, coalesce(sum(quoted_micro), 0)::bigint as micro from payment
-             where network = $1 and payer = $2 and state in ('claimed','settling','unknown')) t
+             where network = $1 and payer = $2 and state in ${sqlList(openStates)}) t
        where f.network = $1 and f.payer = $2 and (f.in_flight <> t.n or f.in_flight_micro <> t.micro)`,
       [network, payer],
     )

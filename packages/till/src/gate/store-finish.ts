@@ -1,6 +1,8 @@
 import type { AnswerContent } from '../contract/paid-call.ts'
 import type { Sql, Tx } from '../store/database.ts'
-import type { Confirmed } from './settle-payment.ts'
+import { type Move, moves } from '../transitions/moves.ts'
+import { openStates, sqlList } from '../transitions/payment-state.ts'
+import type { Confirmed } from '../transitions/settlement-result.ts'
 
 export type ServedRow = {
   id: string
@@ -25,14 +27,14 @@ before as (
   cross join lateral (select p.id, p.state from payment p where p.id = i.id for no key update) p
 ),
 moved as (
-  update payment p set state = 'served', transaction = i.transaction, block_number = i.block_number, block_hash = i.block_hash,
+  update payment p set state = '${moves.serve.to}', transaction = i.transaction, block_number = i.block_number, block_hash = i.block_hash,
     log_position = i.log_position, provisional = i.provisional, reason = null, settled_at = coalesce(p.settled_at, $8), ended_at = $8
-  from input i join before b using (id) where p.id = i.id and b.state in ('settling','unknown','settled')
+  from input i join before b using (id) where p.id = i.id and b.state in ${sqlList(moves.serve.from)}
   returning p.id, p.network, p.payer, p.quoted_micro, b.state as was
 ),
 flight as (
   update payer_flight f set in_flight = f.in_flight - m.n, in_flight_micro = f.in_flight_micro - m.micro
-  from (select network, payer, count(*)::int as n, sum(quoted_micro)::bigint as micro from moved where was <> 'settled' group by network, payer) m
+  from (select network, payer, count(*)::int as n, sum(quoted_micro)::bigint as micro from moved where was in ${sqlList(openStates)} group by network, payer) m
   where f.network = m.network and f.payer = m.payer
 ),
 answered as (
@@ -66,7 +68,7 @@ export async function markServed(
 
 /** Money seen on chain, effect not yet given. It leaves the payer's flight: nothing more can move for it. */
 export async function markHeld(tx: Tx, id: string, evidence: Confirmed, nowMs: number): Promise<boolean> {
-  return endWithMoney(tx, id, 'settled', evidence, ['settling', 'unknown'], nowMs, null)
+  return endWithMoney(tx, id, moves.hold, evidence, nowMs, null)
 }
 
 export async function markCredited(
@@ -76,23 +78,14 @@ export async function markCredited(
   nowMs: number,
   reason: string,
 ): Promise<boolean> {
-  return endWithMoney(
-    tx,
-    id,
-    'credited',
-    evidence,
-    ['settling', 'unknown', 'settled', 'failed', 'released'],
-    nowMs,
-    reason,
-  )
+  return endWithMoney(tx, id, moves.credit, evidence, nowMs, reason)
 }
 
 async function endWithMoney(
   tx: Tx,
   id: string,
-  state: 'settled' | 'credited',
+  move: Move,
   evidence: Confirmed,
-  from: readonly string[],
   nowMs: number,
   reason: string | null,
 ): Promise<boolean> {
@@ -104,12 +97,12 @@ async function endWithMoney(
        from before b where p.id = b.id returning p.id, p.network, p.payer, p.quoted_micro, b.state as was),
      flight as (
        update payer_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.quoted_micro
-       from moved m where m.was in ('settling','unknown') and f.network = m.network and f.payer = m.payer)
+       from moved m where m.was in ${sqlList(openStates)} and f.network = m.network and f.payer = m.payer)
      select id from moved`,
     [
       id,
-      from,
-      state,
+      move.from,
+      move.to,
       evidence.transaction,
       evidence.blockNumber,
       evidence.blockHash,

@@ -6,6 +6,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Database } from '../store/database.ts'
 import { isRestoring } from '../store/restore.ts'
+import { moneyMayLeave as mayLeave } from '../transitions/decide-payout.ts'
 import { bookUsedNonces } from './book-used-nonces.ts'
 import { collectDue, type PayoutPurpose } from './collect-due.ts'
 import type { CustodyKey } from './custody-key.ts'
@@ -67,7 +68,7 @@ export async function moneyMayLeave(
   const stopped = await payoutsStopped(database, network)
   const restoring = await isRestoring(database, network)
   metrics.gauge('payouts_stopped', stopped || restoring ? 1 : 0, { network })
-  return !stopped && !restoring
+  return mayLeave({ stopped, restoring })
 }
 
 /** One chain that cannot be read must not keep the other waiting. */

@@ -6,6 +6,8 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { accounts, post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
+import { isFinalBlock } from '../transitions/decide-finality.ts'
+import { decidePayoutUse, decideUnusedPayout } from '../transitions/decide-payout.ts'
 import { bookPaid } from './book-paid.ts'
 import { lockPayoutAccount } from './identity.ts'
 import { openStates, type Payout, payoutColumns, toPayout } from './payout-record.ts'
@@ -53,8 +55,10 @@ async function watchOne(deps: WatchDeps, chain: ChainPort, payout: Payout, final
   if (payout.blockNumber !== null) await forgetBlock(deps, payout)
   // Asked at that very block: an endpoint that lags behind has no answer, where its own idea of the last final block
   // would be "unused", and the debt would be paid twice.
-  if (BigInt(final.timestamp) > validBefore && !(await chain.authorizationUsed(payer, nonce, final.number)))
-    await endUnused(deps, payout, 'authorization_expired')
+  const time = { finalTime: final.timestamp, validBefore }
+  if (decideUnusedPayout(time) !== 'read_final') return
+  const usedAtFinal = await chain.authorizationUsed(payer, nonce, final.number)
+  if (decideUnusedPayout({ ...time, usedAtFinal }) === 'return') await endUnused(deps, payout, 'authorization_expired')
 }
 
 /** The transfer of a nonce in the transaction that we believe carried it. */
@@ -79,9 +83,10 @@ export async function followUse(
 ): Promise<void> {
   if (use.status === 'absent' || use.status === 'could_not_read') return
   const mined = use.status === 'transfer' ? use.transfer : use
-  const isFinal = mined.blockNumber <= final.number && (await chain.blockHash(mined.blockNumber)) === mined.blockHash
-  if (isFinal && use.status === 'transfer') await bookPaid(deps, chain.network, payout, use.transfer)
-  else if (isFinal) {
+  const canonical = mined.blockNumber <= final.number ? await chain.blockHash(mined.blockNumber) : undefined
+  const decision = decidePayoutUse(use, isFinalBlock(final.number, canonical, mined))
+  if (decision === 'paid' && use.status === 'transfer') await bookPaid(deps, chain.network, payout, use.transfer)
+  else if (decision === 'canceled') {
     deps.log.error({ payout: payout.id, transaction: mined.transaction }, 'the authorization of a payout was canceled')
     await endUnused(deps, payout, 'authorization_canceled')
   } else if (mined.blockHash !== payout.blockHash) await noteMined(deps, payout, mined)

@@ -3,13 +3,16 @@ import { type PaymentRecord, paymentColumns, toPaymentRecord } from '../contract
 import { creditLines } from '../credit/credit-balance.ts'
 import { saleOf } from '../gate/finish-sale.ts'
 import { postingReference } from '../gate/sale-postings.ts'
-import { shelfLifeHours } from '../gate/store-claim.ts'
 import { takeBackLines } from '../gate/take-back.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { accounts, addPayToPart, post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
+import { shelfLifeHours } from '../transitions/decide-claim.ts'
+import { decideUndelivered } from '../transitions/decide-recovery.ts'
+import { moves } from '../transitions/moves.ts'
+import { sqlList } from '../transitions/payment-state.ts'
 
 export type UndeliveredDeps = {
   database: Database
@@ -29,14 +32,15 @@ const perRunMax = 200
 export async function creditUndelivered(deps: UndeliveredDeps): Promise<void> {
   const { rows } = await deps.database.query(
     `select ${paymentColumns} from payment
-     where delivered_at is null and state = 'served' and final and not revocable and settled_at < $1
+     where delivered_at is null and state in ${sqlList(moves.creditUndelivered.from)} and final and not revocable and settled_at < $1
      order by settled_at limit ${perRunMax}`,
     [new Date(deps.clock.nowMs() - shelfLifeHours * 3_600_000)],
   )
   for (const payment of rows.map(toPaymentRecord))
     try {
       const route = deps.routeOf(payment.routeId)
-      if (route && !route.commit) await deps.database.transaction((tx) => creditOne(deps, tx, payment))
+      if (decideUndelivered(route !== undefined, route?.commit !== undefined) === 'credit')
+        await deps.database.transaction((tx) => creditOne(deps, tx, payment))
       else await settleAsDelivered(deps, payment)
     } catch (error) {
       deps.log.error({ paymentId: payment.id, error: String(error) }, 'an undelivered answer could not be credited yet')
@@ -45,7 +49,8 @@ export async function creditUndelivered(deps: UndeliveredDeps): Promise<void> {
 
 async function creditOne(deps: UndeliveredDeps, tx: Tx, payment: PaymentRecord): Promise<void> {
   const { rowCount } = await tx.query(
-    `update payment set state = 'credited', reason = 'undelivered' where id = $1 and state = 'served' and delivered_at is null`,
+    `update payment set state = '${moves.creditUndelivered.to}', reason = 'undelivered'
+     where id = $1 and state in ${sqlList(moves.creditUndelivered.from)} and delivered_at is null`,
     [payment.id],
   )
   if (rowCount === 0) return

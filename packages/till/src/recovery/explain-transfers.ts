@@ -16,6 +16,7 @@ import {
   unexplainedTransfers,
 } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
+import { explainByParties, explainClaimed, explainUnclaimed } from '../transitions/explain-transfer.ts'
 import type { ReconcileDeps, ReconciledAddress } from './reconcile.ts'
 
 const perRunMax = 1_000
@@ -64,33 +65,32 @@ async function explain(
 ): Promise<Explained> {
   const into = targets.find(({ address }) => address === row.recipient)
   const outOf = targets.find(({ address }) => address === row.sender)
-  if (into && outOf) return bookBetween(deps, row, outOf, into)
-  if (outOf) return explainOutbound(deps, row, outOf)
-  if (!into) throw new Error('a transfer of addresses that are not ours')
-  if (row.paymentKey === undefined) return bookReview(deps, row, into)
+  const byParties = explainByParties({ into, outOf, hasKey: row.paymentKey !== undefined })
+  if (into && outOf) return bookBetween(deps, row, outOf, into, byParties === 'funding')
+  if (outOf) return explainOutbound(deps, row, byParties === 'withdrawal')
+  if (!into || row.paymentKey === undefined) return bookReview(deps, row, into as ReconciledAddress)
   const claim = await findConflict(deps.database, {
     network: row.network,
     payer: row.sender,
     paymentKey: row.paymentKey,
     identifierHash: null,
   })
-  if (claim) return explainClaimed(deps, row, into, claim)
-  if (gapUntil !== undefined && row.blockNumber <= gapUntil) return bookGap(deps, row, into)
-  if (into.exclusive === false) return bookReview(deps, row, into)
+  if (claim) return bookClaimed(deps, row, into, claim)
+  const unclaimed = explainUnclaimed(into, row, gapUntil)
+  if (unclaimed === 'gap') return bookGap(deps, row, into)
+  if (unclaimed === 'review') return bookReview(deps, row, into)
   return creditUnclaimed(deps, row, into, row.paymentKey)
 }
 
-/** A transfer with the nonce of a claim pays that claim if it is exactly the one that was claimed; else it is credit. */
-async function explainClaimed(
+async function bookClaimed(
   deps: ReconcileDeps,
   row: TransferRow,
   into: ReconciledAddress,
   claim: PaymentRecord,
 ): Promise<Explained> {
-  const isOver = claim.state === 'failed' || claim.state === 'released'
-  const fits = claim.payTo === row.recipient && claim.amountMicro === row.amountMicro
-  if (fits && !isOver) return 'pending'
-  if (fits) {
+  const explained = explainClaimed(claim, row)
+  if (explained.book === 'nothing') return 'pending'
+  if (explained.book === 'claim') {
     deps.metrics.count('alarms', { alarm: 'paid_after_refusal' })
     deps.log.error(
       { paymentId: claim.id, transaction: row.transaction },
@@ -105,8 +105,8 @@ async function explainClaimed(
     { as: 'credit', for: claim.id },
     'credit',
     async (tx) => [
-      { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
-      ...(await creditLines(tx, row.network, row.sender, row.amountMicro)),
+      { account: accounts.onchain(row.network, into.payee), amount: explained.micro },
+      ...(await creditLines(tx, row.network, row.sender, explained.micro)),
     ],
     async (tx, posted) => {
       if (into.payee === 'pay_to') await addPayToPart(tx, accounts.credit(row.network, row.sender), posted)
@@ -153,8 +153,8 @@ async function creditUnclaimed(
 }
 
 /** What leaves PAY_TO is a withdrawal. What leaves custody is booked by whatever sent it, or is missing. */
-async function explainOutbound(deps: ReconcileDeps, row: TransferRow, outOf: ReconciledAddress): Promise<Explained> {
-  if (outOf.payee === 'pay_to') {
+async function explainOutbound(deps: ReconcileDeps, row: TransferRow, isWithdrawal: boolean): Promise<Explained> {
+  if (isWithdrawal) {
     await book(deps, row, { as: 'withdrawal', for: row.recipient }, 'withdrawal', async () => [
       { account: accounts.operator(row.network, 'usdc'), amount: row.amountMicro },
       { account: accounts.onchain(row.network, 'pay_to'), amount: -row.amountMicro },
@@ -182,9 +182,9 @@ async function bookBetween(
   row: TransferRow,
   outOf: ReconciledAddress,
   into: ReconciledAddress,
+  isFunding: boolean,
 ): Promise<Explained> {
-  // Between two addresses of one payee nothing changes in the books.
-  if (outOf.payee === into.payee) {
+  if (!isFunding) {
     await deps.database.transaction((tx) =>
       takeTransfer(tx, row, { as: 'moved', for: row.recipient }, deps.clock.nowMs()),
     )

@@ -8,9 +8,7 @@ import { creditPayment } from '../gate/credit-payment.ts'
 import type { Exposure } from '../gate/exposure.ts'
 import type { FinishSales } from '../gate/finish-sale.ts'
 import { isFinal } from '../gate/is-final.ts'
-import { type OtherUseReason, otherUseReason } from '../gate/other-use.ts'
 import type { Owner } from '../gate/owner.ts'
-import type { Confirmed } from '../gate/settle-payment.ts'
 import { endPayment, readAnswer } from '../gate/store-advance.ts'
 import { repairFlight } from '../gate/store-claim.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -19,6 +17,19 @@ import type { Metrics } from '../kernel/metrics.ts'
 import { transfersOfKey } from '../ledger/index.ts'
 import type { Database } from '../store/database.ts'
 import { CommitUnknown, StoreUnavailable } from '../store/errors.ts'
+import {
+  decideAbandoned,
+  decideByRows,
+  decideHeld,
+  decideUnknown,
+  decideWatched,
+  mayReadRows,
+} from '../transitions/decide-recovery.ts'
+import { decideFinish } from '../transitions/decide-settlement.ts'
+import type { Move } from '../transitions/moves.ts'
+import { otherUseReason } from '../transitions/other-use.ts'
+import { openStates, sqlList } from '../transitions/payment-state.ts'
+import type { Confirmed } from '../transitions/settlement-result.ts'
 import { recordedUpTo } from './store-reconcile.ts'
 import {
   abandonedPayments,
@@ -72,12 +83,8 @@ export async function findDeadOwners(deps: Pick<RecoverDeps, 'database' | 'owner
 }
 
 async function leaveOwner(deps: RecoverDeps, payment: PaymentRecord): Promise<void> {
-  const submitted = payment.state === 'settling'
-  await endPayment(
-    deps.database,
-    { id: payment.id, from: [payment.state], to: submitted ? 'unknown' : 'released', reason: 'owner_gone' },
-    deps.clock.nowMs(),
-  )
+  const decision = decideAbandoned(payment.state as 'claimed' | 'settling')
+  await endPayment(deps.database, { id: payment.id, ...decision }, deps.clock.nowMs())
   deps.log.info({ paymentId: payment.id, was: payment.state }, 'took over a payment whose process is gone')
 }
 
@@ -108,48 +115,49 @@ async function guarded(deps: RecoverDeps, payment: PaymentRecord, work: () => Pr
 
 async function resolveUnknown(deps: RecoverDeps, payment: PaymentRecord): Promise<void> {
   const chain = chainOf(deps, payment)
-  const result = await chainVerdict(chain, payment)
-  const nowMs = deps.clock.nowMs()
-  if (result.status === 'settled') await finishOrCredit(deps, chain, payment, result.evidence)
-  else if (result.status === 'spent_before') await creditPayment(deps, payment, result.evidence)
-  else if (result.status === 'failed')
-    await endPayment(deps.database, { id: payment.id, from: ['unknown'], to: 'failed', reason: result.reason }, nowMs)
-  else if (result.status === 'used_otherwise') {
-    if (await isFinal(chain, result.use))
-      await failOtherwise(deps, payment, otherUseReason(deps.isOurs, payment.network, result.use))
-  } else await endByRows(deps, chain, payment)
+  const verdict = await chainVerdict(chain, payment)
+  const other =
+    verdict.status === 'used_otherwise'
+      ? {
+          final: await isFinal(chain, verdict.use),
+          reason: otherUseReason(deps.isOurs, payment.network, verdict.use),
+        }
+      : undefined
+  const decision = decideUnknown(verdict, other)
+  if (decision.do === 'finish') await finishOrCredit(deps, chain, payment, decision.evidence)
+  else if (decision.do === 'credit') await creditPayment(deps, payment, decision.evidence)
+  else if (decision.do === 'end') await endUnknown(deps, payment, decision)
+  else if (decision.do === 'read_rows') await endByRows(deps, chain, payment)
 }
 
-async function failOtherwise(deps: RecoverDeps, payment: PaymentRecord, reason: OtherUseReason): Promise<void> {
-  const ending = { id: payment.id, from: ['unknown'], to: 'failed', reason, final: true } as const
-  await endPayment(deps.database, ending, deps.clock.nowMs())
+async function endUnknown(
+  deps: RecoverDeps,
+  payment: PaymentRecord,
+  { move, reason }: { move: Move; reason: string },
+): Promise<void> {
+  await endPayment(deps.database, { id: payment.id, move, reason }, deps.clock.nowMs())
+  if (!move.final) return
   deps.metrics.count('payments_recovered', { outcome: reason })
   deps.log.warn({ paymentId: payment.id, reason }, 'the nonce of a payment was used for something else')
 }
 
-/**
- * Its time has passed, the nonce is spent in a final block, and no log of it is to be found near the claim. Every transfer
- * that reached us up to there has its row, so the rows decide: nothing stays unknown for ever.
- */
 async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
-  const final = await chain.finalizedBlock()
-  if (BigInt(final.timestamp) <= payment.validBefore) return
   const { network, payer, paymentKey } = payment
-  if (!(await usedAndRecorded(deps, chain, payment))) return
-  const rows = await transfersOfKey(deps.database, { network, sender: payer, paymentKey })
-  const ours = rows.filter(({ recipient }) => deps.isOurs(network, recipient))
-  const exact = ours.find(
-    (row) => row.bookedAs === null && row.recipient === payment.payTo && row.amountMicro === payment.amountMicro,
-  )
-  if (exact) await finishOrCredit(deps, chain, payment, { ...exact, status: 'confirmed', gasGwei: 0n })
-  else await failOtherwise(deps, payment, ours.length > 0 ? 'paid_otherwise' : 'nonce_used_elsewhere')
+  const final = await chain.finalizedBlock()
+  if (!mayReadRows(payment, final.timestamp)) return
+  const usedAndRecorded = await isUsedAndRecorded(deps, chain, payment)
+  const rows = usedAndRecorded ? await transfersOfKey(deps.database, { network, sender: payer, paymentKey }) : []
+  const decision = decideByRows(payment, { usedAndRecorded, rows }, (address) => deps.isOurs(network, address))
+  if (decision.do === 'finish')
+    await finishOrCredit(deps, chain, payment, { ...decision.row, status: 'confirmed', gasGwei: 0n })
+  else if (decision.do === 'end') await endUnknown(deps, payment, decision)
 }
 
 /**
  * Whether the nonce was used by the last block up to which every transfer has its row. The newest final block is no
  * measure: on a chain that finalizes every few seconds it is always ahead of the rows.
  */
-async function usedAndRecorded(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<boolean> {
+async function isUsedAndRecorded(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<boolean> {
   const recorded = await recordedUpTo(deps.database, payment.network)
   return recorded >= 0n && (await chain.authorizationUsed(payment.payer, payment.paymentKey, recorded))
 }
@@ -185,18 +193,17 @@ async function finish(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecor
   const route = deps.routeOf(payment.routeId)
   // Sold no more: nobody can ask for the answer again, and the effect that was paid for cannot be had.
   if (!route) return creditPayment(deps, payment, evidence, 'route_gone')
-  const large = payment.amountMicro > deps.inclusionMicroMax
+  const { amountMicro, revocable } = payment
   // Finality that cannot be read is finality not reached.
-  const settledFinally = await isFinal(chain, evidence).catch(() => false)
+  const final = await isFinal(chain, evidence).catch(() => false)
   // Nobody waits for it any more: with the cap used up it is given once its block is final.
-  const noRoom = !payment.revocable && !settledFinally && !(await deps.exposure.hasRoom(payment.amountMicro))
+  const hasRoom = revocable || final || (await deps.exposure.hasRoom(amountMicro))
   const outcome = await deps.finishSales.finish({
     claim: payment,
     evidence,
     ...(await settlementCost(deps, payment, evidence)),
     reservation: stored.reservation,
-    hold: noRoom || (large && !settledFinally && !payment.revocable),
-    provisional: large && !settledFinally && payment.revocable,
+    ...decideFinish({ amountMicro, inclusionMicroMax: deps.inclusionMicroMax, revocable, final, hasRoom }),
     commit: route.commit,
     commitMany: route.commitMany,
   })
@@ -223,8 +230,8 @@ async function releaseHeld(deps: RecoverDeps, payment: PaymentRecord): Promise<v
   const final = await chain.finalizedBlock()
   if (payment.blockNumber === null || payment.transaction === null || final.number < payment.blockNumber) return
   const evidence = await chain.settlementByTransaction(payment.transaction, expectedTransfer(payment))
-  if (evidence.status === 'confirmed' && evidence.blockNumber <= final.number)
-    await finishOrCredit(deps, chain, payment, evidence)
+  const decision = decideHeld(final.number, evidence)
+  if (decision.do === 'finish') await finishOrCredit(deps, chain, payment, decision.evidence)
 }
 
 /** Anyone may still send an authorization that we refused; once its time has passed at a final block we look again. */
@@ -239,13 +246,11 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
   const payments = await watchedPayments(deps.database, chain.network.caip2, final.timestamp, perRunMax)
   for (const payment of payments)
     await guarded(deps, payment, async () => {
-      if (await chain.authorizationUsed(payment.payer, payment.paymentKey, final.number)) {
-        // What reached us has its row, and is booked by it; until then nobody may be told that nothing moved.
-        if (!(await usedAndRecorded(deps, chain, payment))) return
-        const rows = await transfersOfKey(deps.database, { ...payment, sender: payment.payer })
-        if (rows.some(({ bookedAs }) => bookedAs === null)) return
-      }
-      await markFinal(deps.database, [payment.id])
+      const usedAtFinal = await chain.authorizationUsed(payment.payer, payment.paymentKey, final.number)
+      const usedAndRecorded = usedAtFinal && (await isUsedAndRecorded(deps, chain, payment))
+      const rows = usedAndRecorded ? await transfersOfKey(deps.database, { ...payment, sender: payment.payer }) : []
+      if (decideWatched({ usedAtFinal, usedAndRecorded, rows }) === 'final')
+        await markFinal(deps.database, [payment.id])
     })
 }
 
@@ -253,8 +258,8 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
 export async function repairInFlightCounts(deps: Pick<RecoverDeps, 'database' | 'log'>): Promise<void> {
   const { rows } = await deps.database.query<{ network: string; payer: `0x${string}` }>(
     `select f.network, f.payer from payer_flight f
-     left join (select network, payer, count(*) as n, sum(quoted_micro) as micro from payment
-                where state in ('claimed','settling','unknown') group by network, payer) t using (network, payer)
+     left join (select network, payer, count(*) as n, sum(amount_micro) as micro from payment
+                where state in ${sqlList(openStates)} group by network, payer) t using (network, payer)
      where f.in_flight <> coalesce(t.n, 0) or f.in_flight_micro <> coalesce(t.micro, 0)`,
   )
   for (const row of rows)

@@ -1,5 +1,6 @@
 import { type PaymentRecord, paymentColumns, toPaymentRecord } from '../contract/payment-record.ts'
 import type { Sql } from '../store/database.ts'
+import { overStates, paidStates, sqlList } from '../transitions/payment-state.ts'
 
 export async function ownersNotYetDead(sql: Sql): Promise<bigint[]> {
   const { rows } = await sql.query<{ owner: bigint }>(`select owner from payment_owner where dead_at is null`)
@@ -42,7 +43,7 @@ export async function watchedPayments(
 ): Promise<PaymentRecord[]> {
   return read(
     sql,
-    `where state in ('failed','released') and not final and network = $1 and valid_before < $2 order by valid_before limit $3`,
+    `where state in ${sqlList(overStates)} and not final and network = $1 and valid_before < $2 order by valid_before limit $3`,
     [network, finalTimestamp, limit],
   )
 }
@@ -50,7 +51,7 @@ export async function watchedPayments(
 export async function notFinalUpTo(sql: Sql, network: string, block: bigint, limit: number): Promise<PaymentRecord[]> {
   return read(
     sql,
-    `where not final and state in ('settled','served','credited') and network = $1 and block_number <= $2 order by block_number limit $3`,
+    `where not final and state in ${sqlList(paidStates)} and network = $1 and block_number <= $2 order by block_number limit $3`,
     [network, block, limit],
   )
 }

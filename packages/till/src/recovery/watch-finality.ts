@@ -4,7 +4,6 @@ import type { ReversalHook } from '../contract/paid-call.ts'
 import { expectedTransfer, type PaymentRecord } from '../contract/payment-record.ts'
 import { saleOf } from '../gate/finish-sale.ts'
 import { type FinishedClaim, postingReference } from '../gate/sale-postings.ts'
-import type { Confirmed } from '../gate/settle-payment.ts'
 import { readAnswer } from '../gate/store-advance.ts'
 import { takeBackLines } from '../gate/take-back.ts'
 import {
@@ -19,6 +18,9 @@ import {
   takePayToPart,
 } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
+import { decideAfterReorg, decideFinality } from '../transitions/decide-finality.ts'
+import { moves } from '../transitions/moves.ts'
+import type { Confirmed } from '../transitions/settlement-result.ts'
 import type { RecoverDeps } from './recover.ts'
 import { markFinal, notFinalUpTo } from './store-recover.ts'
 
@@ -62,16 +64,15 @@ async function judgeBlock(
   payments: readonly PaymentRecord[],
 ): Promise<void> {
   const canonical = await chain.blockHash(number)
-  if (canonical === undefined) return
   // One read settles all payments of a block that is still there.
-  const there = payments.filter((payment) => payment.blockHash === canonical && payment.state !== 'settled')
+  const there = payments.filter((payment) => decideFinality(payment, canonical) === 'final')
   if (there.length > 0)
     await markFinal(
       deps.database,
       there.map((payment) => payment.id),
     )
   for (const payment of payments)
-    if (payment.blockHash !== canonical)
+    if (decideFinality(payment, canonical) === 'reorged')
       try {
         await afterReorg(deps, chain, payment)
       } catch (error) {
@@ -85,9 +86,9 @@ async function judgeBlock(
 async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
   if (payment.transaction === null) return
   const evidence = await chain.settlementByTransaction(payment.transaction, expectedTransfer(payment))
-  if (evidence.status === 'could_not_read') return
-  if (evidence.status === 'confirmed' && evidence.position === payment.logPosition)
-    return moveTo(deps, payment, evidence)
+  const decision = decideAfterReorg(payment, evidence)
+  if (decision.do === 'wait') return
+  if (decision.do === 'move') return moveTo(deps, payment, decision.to)
   const stored = await readAnswer(deps.database, payment.id)
   await deps.database.transaction((tx) => undo(deps, tx, payment, stored?.reservation ?? null))
   deps.metrics.count('alarms', { alarm: 'reorg' })
@@ -122,7 +123,7 @@ async function undo(
 ): Promise<void> {
   const { rowCount } = await tx.query(
     `with moved as (
-       update payment set state = 'unknown', reason = 'reorged', reorgs = reorgs + 1, block_number = null, block_hash = null,
+       update payment set state = '${moves.undo.to}', reason = 'reorged', reorgs = reorgs + 1, block_number = null, block_hash = null,
          log_position = null, provisional = false, ended_at = null
        where id = $1 and block_hash = $2 and state = $3 returning network, payer, quoted_micro)
      insert into payer_flight as f (network, payer, in_flight, in_flight_micro) select network, payer, 1, quoted_micro from moved

@@ -1,0 +1,117 @@
+import type { Micro } from '@assay/protocol/money'
+import { answeredStates, isOver, type PaymentState } from './payment-state.ts'
+
+export const inFlightPerPayerMax = 8
+
+/** How long an answer that did not reach its buyer is kept for it; after that the money is credit. */
+export const shelfLifeHours = 24
+
+/** One row may exist with this key: it is the claim of an authorization, however often it was signed. */
+export const claimKey = <K>(claim: { network: string; asset: string; payer: string; paymentKey: K }) => ({
+  network: claim.network,
+  asset: claim.asset,
+  payer: claim.payer,
+  key: claim.paymentKey,
+})
+
+/** Whether one more open payment fits beside those of the payer that are open. */
+export function fitsBalance(
+  open: { count: number; micro: Micro },
+  claim: { amountMicro: Micro; balanceMicro: Micro },
+): boolean {
+  return open.count < inFlightPerPayerMax && open.micro + claim.amountMicro <= claim.balanceMicro
+}
+
+export type ClaimOutcome =
+  | { status: 'claimed' }
+  /** Another payment stands in the way; which one is read separately. */
+  | { status: 'conflict' }
+  /** An earlier payment for the same request whose answer may have been lost. */
+  | { status: 'undelivered'; paymentId: string }
+  | { status: 'over_limit' }
+
+/** What the statement of a claim found, in the order in which it looks. */
+export type ClaimFacts = { written: boolean; undelivered: string | null; isNew: boolean; fits: boolean }
+
+export function decideClaim(found: ClaimFacts): ClaimOutcome {
+  if (found.written) return { status: 'claimed' }
+  if (found.undelivered !== null) return { status: 'undelivered', paymentId: found.undelivered }
+  if (found.isNew && !found.fits) return { status: 'over_limit' }
+  return { status: 'conflict' }
+}
+
+type Answered = { state: PaymentState; delivered: boolean; clientGone: boolean }
+
+/** A fresh authorization for the same request asks for the answer of the earlier payment, and is never submitted. */
+export function isLostAnswer(earlier: Answered, ownerAlive: boolean): boolean {
+  return answeredStates.includes(earlier.state) && !earlier.delivered && (earlier.clientGone || !ownerAlive)
+}
+
+type Claimed = { state: PaymentState; final: boolean; sameRequest: boolean; sameAuthorization: boolean }
+
+/** A released payment is claimed again by the same request with the very authorization that was claimed before. */
+export const mayReclaim = ({ state, final, sameRequest, sameAuthorization }: Claimed): boolean =>
+  state === 'released' && !final && sameRequest && sameAuthorization
+
+type Abandoned = { state: PaymentState; reason: string | null; sameRequest: boolean; sameAuthorization: boolean }
+
+/** Settled again for a buyer who is back: the authorization can move money once, however often it is sent. */
+export const mayResume = ({ state, reason, sameRequest, sameAuthorization }: Abandoned): boolean =>
+  state === 'unknown' && reason === 'owner_gone' && sameRequest && sameAuthorization
+
+export type Repeated = {
+  state: PaymentState
+  sameKey: boolean
+  sameRequest: boolean
+  /** The request has the secret identifier of the earlier payment. */
+  knowsIdentifier: boolean
+}
+
+export type RepeatAnswer =
+  | 'bound_elsewhere'
+  | 'identifier_conflict'
+  | 'in_flight'
+  | 'unknown'
+  | 'waits_for_finality'
+  | 'stored_answer'
+  | 'used'
+  /** 402, unless money reached us under its key. */
+  | 'failed'
+  | 'reclaim'
+  | 'credited'
+  | 'refunded'
+
+/** What a request gets whose payment key or identifier is known. */
+export function answerRepeat({ state, sameKey, sameRequest, knowsIdentifier }: Repeated): RepeatAnswer {
+  if (!sameRequest) return sameKey ? 'bound_elsewhere' : 'identifier_conflict'
+  switch (state) {
+    case 'claimed':
+    case 'settling':
+      return 'in_flight'
+    case 'unknown':
+      return 'unknown'
+    case 'settled':
+      return 'waits_for_finality'
+    case 'served':
+      return knowsIdentifier ? 'stored_answer' : 'used'
+    case 'failed':
+      return 'failed'
+    case 'released':
+      return 'reclaim'
+    case 'credited':
+      return 'credited'
+    case 'refunded':
+      return 'refunded'
+  }
+}
+
+/** 402 asks for money: never if the key of a payment that is over has brought some. */
+export const hasReachedUs = (
+  { reason }: { reason: string | null },
+  recipients: readonly `0x${string}`[],
+  isOurs: (address: `0x${string}`) => boolean,
+): boolean => reason === 'paid_otherwise' || recipients.some(isOurs)
+
+/** Whether a claim that stands under the key still decides about it; what is over does not. */
+export const stillStands = (earlier: { state: PaymentState } | undefined): boolean =>
+  earlier !== undefined && !isOver(earlier.state)

@@ -1,0 +1,93 @@
+import type { Micro } from '@assay/protocol/money'
+import type { SettlementEvidence } from '../chain/index.ts'
+import { hasExpired } from './judge-unknown.ts'
+import { type Move, moves, ownerGone } from './moves.ts'
+import type { OtherUseReason } from './other-use.ts'
+import type { Confirmed, SettlementResult } from './settlement-result.ts'
+
+/** Nobody works on the payment any more. Before its intent nothing was sent for it. */
+export function decideAbandoned(state: 'claimed' | 'settling'): { move: Move; reason: string } {
+  return { move: state === 'settling' ? moves.doubtAbandoned : moves.releaseAbandoned, reason: ownerGone }
+}
+
+export type Resolution =
+  | { do: 'finish'; evidence: Confirmed }
+  | { do: 'credit'; evidence: Confirmed }
+  | { do: 'end'; move: Move; reason: string }
+  /** The chain near the claim shows nothing: the rows of recorded transfers decide. */
+  | { do: 'read_rows' }
+  | { do: 'wait' }
+
+/** What the verdict of the chain means for an unknown payment. `other` is set when the key was used for something else. */
+export function decideUnknown(
+  verdict: SettlementResult,
+  other?: { final: boolean; reason: OtherUseReason },
+): Resolution {
+  switch (verdict.status) {
+    case 'settled':
+      return { do: 'finish', evidence: verdict.evidence }
+    case 'spent_before':
+      return { do: 'credit', evidence: verdict.evidence }
+    case 'failed':
+      return { do: 'end', move: moves.failUnknown, reason: verdict.reason }
+    case 'used_otherwise':
+      return other?.final ? { do: 'end', move: moves.failUnknownForOtherUse, reason: other.reason } : { do: 'wait' }
+    default:
+      return { do: 'read_rows' }
+  }
+}
+
+export type RecordedTransfer = { recipient: `0x${string}`; amountMicro: Micro; bookedAs: string | null }
+
+/** Until then the transfer may still be found near the claim. */
+export const mayReadRows = (payment: { validBefore: bigint }, finalTime: number): boolean =>
+  hasExpired(finalTime, payment.validBefore)
+
+/**
+ * Its time has passed, the key is spent in a final block, and no use of it is to be found near the claim. Every transfer
+ * that reached us up to there has its row, so the rows decide: nothing stays unknown for ever.
+ */
+export function decideByRows<T extends RecordedTransfer>(
+  payment: { payTo: string; amountMicro: Micro },
+  facts: { usedAndRecorded: boolean; rows: readonly T[] },
+  isOurs: (address: `0x${string}`) => boolean,
+): { do: 'finish'; row: T } | { do: 'end'; move: Move; reason: OtherUseReason } | { do: 'wait' } {
+  if (!facts.usedAndRecorded) return { do: 'wait' }
+  const ours = facts.rows.filter(({ recipient }) => isOurs(recipient))
+  const row = ours.find((one) => one.bookedAs === null && paysExactly(payment, one))
+  if (row) return { do: 'finish', row }
+  const reason = ours.length > 0 ? 'paid_otherwise' : 'nonce_used_elsewhere'
+  return { do: 'end', move: moves.failUnknownForOtherUse, reason }
+}
+
+/** A transfer under the key of a claim pays it only if it is the one that was quoted. */
+export const paysExactly = (
+  claim: { payTo: string; amountMicro: Micro },
+  transfer: { recipient: string; amountMicro: Micro },
+): boolean => claim.payTo === transfer.recipient && claim.amountMicro === transfer.amountMicro
+
+/** A refused authorization whose time has passed at a final block: over for good once all that it moved is booked. */
+export function decideWatched(facts: {
+  usedAtFinal: boolean
+  usedAndRecorded: boolean
+  rows: readonly { bookedAs: string | null }[]
+}): 'final' | 'wait' {
+  if (!facts.usedAtFinal) return 'final'
+  // What reached us has its row, and is booked by it; until then nobody may be told that nothing moved.
+  if (!facts.usedAndRecorded) return 'wait'
+  return facts.rows.some(({ bookedAs }) => bookedAs === null) ? 'wait' : 'final'
+}
+
+/** A held payment is given once its transfer is in a final block. */
+export function decideHeld(
+  finalNumber: bigint,
+  evidence: SettlementEvidence,
+): { do: 'finish'; evidence: Confirmed } | { do: 'wait' } {
+  return evidence.status === 'confirmed' && evidence.blockNumber <= finalNumber
+    ? { do: 'finish', evidence }
+    : { do: 'wait' }
+}
+
+/** An answer that nobody fetched within its shelf life is credit; where the sale had an effect, that is what was bought. */
+export const decideUndelivered = (routeIsSold: boolean, hasEffect: boolean): 'credit' | 'delivered' =>
+  routeIsSold && !hasEffect ? 'credit' : 'delivered'

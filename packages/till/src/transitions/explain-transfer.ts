@@ -1,0 +1,52 @@
+import type { Micro } from '@assay/protocol/money'
+import { paysExactly } from './decide-recovery.ts'
+import { isOver, type PaymentState } from './payment-state.ts'
+
+type Side = { payee: 'pay_to' | 'custody'; exclusive?: boolean }
+
+export type TransferFacts = {
+  into: Side | undefined
+  outOf: Side | undefined
+  /** The transfer was made under a payment key. */
+  hasKey: boolean
+}
+
+/** What a recorded transfer is by its parties; undefined when it depends on whether its key was claimed. */
+export function explainByParties({
+  into,
+  outOf,
+  hasKey,
+}: TransferFacts): 'moved' | 'funding' | 'withdrawal' | 'sent' | 'review' | undefined {
+  // Between two addresses of one payee nothing changes in the books.
+  if (into && outOf) return into.payee === outOf.payee ? 'moved' : 'funding'
+  if (outOf) return outOf.payee === 'pay_to' ? 'withdrawal' : 'sent'
+  if (!into) throw new Error('a transfer of addresses that are not ours')
+  return hasKey ? undefined : 'review'
+}
+
+type Transfer = { recipient: string; amountMicro: Micro; blockNumber: bigint }
+type ClaimOf = { state: PaymentState; payTo: string; amountMicro: Micro }
+
+export type Explanation =
+  /** The claim takes it. */
+  | { book: 'nothing' }
+  /** The transfer that was quoted, after its claim was over: the claim is credited. */
+  | { book: 'claim' }
+  /** Credit of its sender, by its own amount. */
+  | { book: 'credit'; micro: Micro }
+
+/** A transfer with the key of a claim pays that claim if it is exactly the one that was claimed; else it is credit. */
+export function explainClaimed(claim: ClaimOf, transfer: Transfer): Explanation {
+  if (!paysExactly(claim, transfer)) return { book: 'credit', micro: transfer.amountMicro }
+  return isOver(claim.state) ? { book: 'claim' } : { book: 'nothing' }
+}
+
+/** Nobody claimed it. What may have been sold or credited before a restore is nobody's until a person decides. */
+export function explainUnclaimed(
+  { exclusive }: Side,
+  transfer: Transfer,
+  gapUntil: bigint | undefined,
+): 'gap' | 'review' | 'credit' {
+  if (gapUntil !== undefined && transfer.blockNumber <= gapUntil) return 'gap'
+  return exclusive === false ? 'review' : 'credit'
+}
