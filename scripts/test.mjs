@@ -17,6 +17,7 @@ const checks = [
   ['direction of imports', process.execPath, ['scripts/check-imports.mjs']],
   ['nothing raw outside adapters', process.execPath, ['scripts/check-ports.mjs']],
   ['no test measures time', process.execPath, ['scripts/check-test-clocks.mjs']],
+  ['migrations block nobody', process.execPath, ['scripts/check-migrations.mjs']],
   ['compiled contracts', process.execPath, ['scripts/compile-contracts.mjs', '--check']],
 ]
 

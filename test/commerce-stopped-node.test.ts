@@ -8,11 +8,20 @@ import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { openStore, type Store } from '../packages/till/src/store/open-store.ts'
+import { allOwners } from '../packages/till/src/store/testing.ts'
 
 /** The operator's commands on the data folder of a node that is stopped, and then beside one that runs. */
 let home: string
-const open = (): Promise<Store> =>
-  openStore({ home, port: 0, clock: systemClock, log: silentLog, rng: systemRng, onLockLost: () => {} })
+const open = async (): Promise<Store> =>
+  openStore({
+    home,
+    port: 0,
+    migrations: (await allOwners()).slice(1),
+    clock: systemClock,
+    log: silentLog,
+    rng: systemRng,
+    onLockLost: () => {},
+  })
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'assay-stopped-'))
   await (await open()).stop()

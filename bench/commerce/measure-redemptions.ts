@@ -20,6 +20,7 @@ import { credit, debit, owedTo, post } from '../../packages/till/src/ledger/inde
 import { checkAccountSignature, statementTypedData } from '../../packages/till/src/proofs/index.ts'
 import { createTokenMaker } from '../../packages/till/src/signing/index.ts'
 import { openStore } from '../../packages/till/src/store/open-store.ts'
+import { allOwners } from '../../packages/till/src/store/testing.ts'
 
 const node = 'http://127.0.0.1:4020'
 const payable = 137n
@@ -30,6 +31,7 @@ const rest = 999n
 export async function measureRedemptions(home: string, attempts = 10_000) {
   const store = await openStore({
     home,
+    migrations: (await allOwners()).slice(1),
     port: 0,
     clock: systemClock,
     log: silentLog,

@@ -49,8 +49,8 @@ answerCommands(
     subscribe: (wallets: readonly Address[]) =>
       database
         .query(
-          `insert into subscription (wallet, tier, from_at, until_at, token_key_id, changed_at)
-           select wallet, 'vip', now(), now() + interval '30 days', 'bench', now() from unnest($1::text[]) w (wallet)`,
+          `insert into subscription (wallet, tier, from_at, until_at, changed_at)
+           select wallet, 'vip', now(), now() + interval '30 days', now() from unnest($1::text[]) w (wallet)`,
           [wallets],
         )
         .then(() => {}),

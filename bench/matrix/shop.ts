@@ -10,13 +10,20 @@ import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { openStore } from '../../packages/till/src/store/open-store.ts'
+import { allOwners } from '../../packages/till/src/store/testing.ts'
 import { handOut } from '../hand-out.ts'
 import { temporaryHome } from '../process/temporary-home.ts'
 
 /** The market data shop on a database of its own, with the durability a node has: fsync on. */
 export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Promise<void> }> {
   const home = await temporaryHome('assay-bench-matrix-')
-  const store = await openStore({ home, clock: systemClock, log: silentLog, rng: systemRng })
+  const store = await openStore({
+    home,
+    migrations: (await allOwners()).slice(1),
+    clock: systemClock,
+    log: silentLog,
+    rng: systemRng,
+  })
   const { database } = store
   const shelf = createFileCache()
   const symbols = createSymbolTable()

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
-import { readMigrations } from '../../packages/till/src/store/migrate.ts'
+import { readMigrations, tillMigrations } from '../../packages/till/src/store/migrate.ts'
 import { prepareDatabase } from '../../packages/till/src/store/open-store.ts'
 import type { Cluster } from './cluster.ts'
 import { installIfAbsent } from './install-if-absent.ts'
@@ -23,7 +23,7 @@ export async function openBouncer(
   const binary = await installIfAbsent('pgbouncer', install, say)
   if (binary === undefined) return undefined
   const password = randomBytes(16).toString('hex')
-  await prepareDatabase({ url: cluster.databaseUrl }, await readMigrations())
+  await prepareDatabase({ url: cluster.databaseUrl }, await readMigrations([tillMigrations]))
   await cluster.owner.query(`create role assay_pool login password '${password}' in role assay_app`)
   for (const [name, value] of Object.entries(loginSettings))
     await cluster.owner.query(`alter role assay_pool set ${name} = '${value}'`)

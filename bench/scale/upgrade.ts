@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sha256 } from '../../packages/till/src/kernel/bytes.ts'
-import { readMigrations } from '../../packages/till/src/store/migrate.ts'
+import { migrationOf, readMigrations, tillMigrations } from '../../packages/till/src/store/migrate.ts'
 import { prepareDatabase } from '../../packages/till/src/store/open-store.ts'
 import { judgePurchases, keepBuying, type Purchase } from './buyers.ts'
 import { openCaller } from './call.ts'
@@ -9,14 +8,14 @@ import { createNodeProcess } from './node-process.ts'
 import { readTerms } from './terms.ts'
 import type { Verdict } from './verdict.ts'
 
-/** What a later version may do to the busiest tables: add columns, an index, a table. */
-const expansion = `
-alter table payment add column later_note text, add column later_size int not null default 0;
-alter table ledger_entry add column later_tag text;
-alter table job_lease add column later_host text;
-create index payment_later on payment (later_size) where later_size > 0;
-create table later (id bigint primary key);
-`
+/** What a version after the baseline may do to the busiest tables: add columns, a table, an index. */
+const expansions = [
+  `alter table payment add column later_note text, add column later_size int not null default 0;
+   alter table ledger_entry add column later_tag text;
+   alter table job_lease add column later_host text;
+   create table later (id bigint primary key);`,
+  'create index concurrently payment_later on payment (later_size) where later_size > 0;',
+]
 
 /** Two processes go on selling while a newer version migrates the database under them, as its first start does. */
 export async function migrateUnderLoad(cluster: Cluster, payers: number, seconds: number): Promise<Verdict> {
@@ -28,9 +27,9 @@ export async function migrateUnderLoad(cluster: Cluster, payers: number, seconds
     const terms = await readTerms(caller, nodes[0]?.port ?? 0)
     stopBuying = keepBuying(caller, terms, nodes, payers)
     await sleep((seconds / 2) * 1000)
-    const newer = { name: '9001_later.sql', text: expansion, sha256: sha256(expansion).toString('hex') }
+    const newer = expansions.map((text, place) => migrationOf('till', `900${place + 1}_later.sql`, text))
     const startedMs = performance.now()
-    await prepareDatabase({ url: cluster.databaseUrl }, [...(await readMigrations()), newer])
+    await prepareDatabase({ url: cluster.databaseUrl }, [...(await readMigrations([tillMigrations])), ...newer])
     const ms = Math.round(performance.now() - startedMs)
     await sleep((seconds / 2) * 1000)
     const purchases = await stopBuying()

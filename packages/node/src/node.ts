@@ -109,6 +109,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const ground = await openGround(config, ports, stops, {
     onLost: () => lost('the data folder is no longer held'),
     intercept: options.intercept ?? {},
+    migrations: migrationsOf(options),
     ...(options.devnets === undefined ? {} : { devnets: options.devnets }),
   })
   const listener = await openListener({
@@ -208,10 +209,36 @@ const shopList: Record<string, (config: Config) => OpenShop> = {
 
 export const shopNames = Object.keys(shopList)
 
+/** Whose tables a shop makes, with its own: those that it reads. */
+const tablesOf: Record<string, readonly string[]> = {
+  tokens: ['tokens'],
+  matrix: ['matrix', 'subscriptions'],
+  subscriptions: ['subscriptions'],
+  rewards: ['rewards'],
+  mesh: ['mesh'],
+  sources: ['sources'],
+  attestations: ['sources', 'match', 'attestations'],
+  identity: ['identity'],
+  royalties: ['sources', 'match', 'attestations', 'royalties'],
+  match: ['sources', 'match'],
+  intents: ['sources', 'match', 'subscriptions', 'intents'],
+  options: ['options'],
+}
+
+function migrationsOf({ ownShops: which }: NodeOptions): URL[] {
+  const folders = new Set(wantedShops(which).flatMap((name) => tablesOf[name] ?? []))
+  return ['./tlog/', ...[...folders].map((name) => `./shops/${name}/`)].map(
+    (path) => new URL(`${path}migrations/`, import.meta.url),
+  )
+}
+
 const tillShops = ['account', 'sandbox']
 
-function ownShops(config: Config, which: NodeOptions['ownShops'] = 'all'): OpenShop[] {
-  const wanted = which === 'all' ? shopNames : which === 'till' ? tillShops : which
+const wantedShops = (which: NodeOptions['ownShops'] = 'all'): readonly string[] =>
+  which === 'all' ? shopNames : which === 'till' ? tillShops : which
+
+function ownShops(config: Config, which: NodeOptions['ownShops']): OpenShop[] {
+  const wanted = wantedShops(which)
   return Object.entries(shopList).flatMap(([name, open]) => (wanted.includes(name) ? [open(config)] : []))
 }
 

@@ -22,6 +22,7 @@ import { createKeyring, type Keyring } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
 import { type DetectDeps, detectRestore } from '@assay/till/store/detect-restore'
 import { ensureInstance } from '@assay/till/store/instance'
+import { ownerOf } from '@assay/till/store/migrate'
 import { openStore, type Store } from '@assay/till/store/open-store'
 import { type Config, ConfigError, type ConfiguredNetwork } from '../config/load-config.ts'
 import { demoUsdcAddress } from '../devnet/accounts.ts'
@@ -66,7 +67,13 @@ export type Interceptors = {
   job?(name: string, round: () => Promise<void>): () => Promise<void>
 }
 
-export type GroundOptions = { onLost(): void; intercept: Interceptors; devnets?: readonly Devnet[] }
+export type GroundOptions = {
+  onLost(): void
+  intercept: Interceptors
+  devnets?: readonly Devnet[]
+  /** Folders of migrations, in the order in which they build on each other. */
+  migrations: readonly URL[]
+}
 
 /** Database, chains and keys, checked against each other and against the configuration. */
 export async function openGround(config: Config, ports: Ports, stops: Stops, options: GroundOptions): Promise<Ground> {
@@ -76,6 +83,7 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
     ...(config.databaseUrl === undefined ? {} : { databaseUrl: config.databaseUrl }),
     ...(config.databaseUrlDirect === undefined ? {} : { directUrl: config.databaseUrlDirect }),
     port: config.databasePort,
+    migrations: options.migrations.map(ownerOf),
     clock,
     log,
     rng,

@@ -287,28 +287,6 @@ test('holds that were posted to an account of their own are still taken and give
   expect(await owedTo(db.database, accounts.creditHeld(base, wallet))).toBe(0n)
 })
 
-test('a process of the version before holds on an account of its own, and never what is held beside the books', async () => {
-  const wallet = randomWallet()
-  await desk.topUp(wallet, 1_000n)
-  const { holdId } = await desk.held({ by: wallet, micro: 700n })
-  const holdAsBefore = (id: string, micro: bigint) => {
-    const { name, unit } = accounts.credit(base, wallet)
-    const until = new Date(systemClock.nowMs() + 60_000)
-    const [held, now] = [accounts.creditHeld(base, wallet).name, new Date(systemClock.nowMs())]
-    return db.database.query<{ outcome: string }>(
-      `select outcome from credit_hold(array[$1], array[$2], array['1'], array[$3::bigint], array['test.answer'], array['request'],
-         array[null], array[false], array[null], array[$1], array[$4::timestamptz], array[$5], array[$6], array[$7], array[$8],
-         $9::timestamptz, $4)`,
-      [id, wallet, micro, until, name, held, base, unit, now],
-    )
-  }
-  await expect(holdAsBefore(`call_${wallet}_more`, 301n)).rejects.toThrow('ledger_balance_held')
-  expect((await holdAsBefore(`call_${wallet}`, 300n)).rows).toEqual([{ outcome: 'held' }])
-  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([0n, 700n])
-  for (const id of [holdId, `call_${wallet}`]) await desk.port.release(id)
-  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([1_000n, 0n])
-})
-
 test('the books agree with the kept balances after all of it, and what is held with the holds', async () => {
   expect(await balanceDifferences(db.database)).toEqual([])
   expect(await heldDifferences(db.database)).toEqual([])

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sha256 } from '../kernel/bytes.ts'
 import { connectClient } from './connection.ts'
-import { type Migration, migrate, readMigrations } from './migrate.ts'
-import { breaksRunningVersion } from './migration-rules.ts'
-import { openTestDatabase, type TestDatabase } from './testing.ts'
+import { type Migration, type MigrationOwner, migrate, migrationOf, readMigrations, tillMigrations } from './migrate.ts'
+import { allOwners, openTestDatabase, type TestDatabase } from './testing.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -11,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.close())
 
-const migration = (name: string, text: string): Migration => ({ name, text, sha256: sha256(text).toString('hex') })
+const till = (name: string, text: string) => migrationOf('till', name, text)
 
 const run = async (migrations: readonly Migration[]) => {
   const client = await connectClient({ url: db.databaseUrl })
@@ -23,23 +21,48 @@ const run = async (migrations: readonly Migration[]) => {
 }
 
 test('what is missing is applied once, in order, however many processes start together', async () => {
-  const known = await readMigrations()
+  const known = await readMigrations(await allOwners())
   expect(await run(known)).toEqual([])
   const more = [
     ...known,
-    migration('9001_a.sql', 'create table a (x int)'),
-    migration('9002_b.sql', 'create table b (x int)'),
+    till('9001_a.sql', 'create table a (x int)'),
+    migrationOf('toys', '0001_baseline.sql', 'create table b (x int)'),
   ]
   const applied = await Promise.all([run(more), run(more), run(more)])
-  expect(applied.flat()).toEqual(['9001_a.sql', '9002_b.sql'])
+  expect(applied.flat()).toEqual(['till/9001_a.sql', 'toys/0001_baseline.sql'])
 
-  const changed = more.map((one) => (one.name === '9001_a.sql' ? migration(one.name, 'create table a (y int)') : one))
-  await expect(run(changed)).rejects.toThrow(/9001_a.sql was changed/)
-  await expect(run(known)).rejects.toThrow(/9001_a.sql was applied by a newer version.*9002_b.sql/)
+  const changed = more.map((one) => (one.name === '9001_a.sql' ? till(one.name, 'create table a (y int)') : one))
+  await expect(run(changed)).rejects.toThrow(/till\/9001_a.sql was changed/)
+  await expect(run(known)).rejects.toThrow(/till\/9001_a.sql was applied by a newer version/)
 
-  const failing = [...more, migration('9003_c.sql', 'create table c (x int); select 1/0')]
-  await expect(run(failing)).rejects.toThrow(/9003_c.sql failed: division by zero/)
+  const failing = [...more, till('9003_c.sql', 'create table c (x int); select 1/0')]
+  await expect(run(failing)).rejects.toThrow(/till\/9003_c.sql failed: division by zero/)
   await expect(db.owner.query('select from c')).rejects.toThrow(/does not exist/)
+})
+
+test('an owner that is no longer there leaves its tables and stops nobody', async () => {
+  const known = [...(await readMigrations(await allOwners())), till('9001_a.sql', 'create table a (x int)')]
+  expect(await run([...known, migrationOf('gone', '0001_baseline.sql', 'create table gone (x int)')])).toEqual([
+    'gone/0001_baseline.sql',
+  ])
+  expect(await run(known)).toEqual([])
+  expect((await db.owner.query('select from gone')).rowCount).toBe(0)
+})
+
+test('owners migrate after those whose tables they build on, and not without them', async () => {
+  const owners = await allOwners()
+  const named = (...names: string[]) => names.map((name) => owners.find((one) => one.name === name) as MigrationOwner)
+  const inOrder = async (list: readonly MigrationOwner[]) => (await readMigrations(list)).map(({ owner }) => owner)
+  expect(await inOrder([tillMigrations, ...named('attestations', 'sources', 'tlog')])).toEqual([
+    'till',
+    'sources',
+    'attestations',
+    'tlog',
+  ])
+  await expect(readMigrations([tillMigrations, ...named('attestations')])).rejects.toThrow(
+    'attestations builds on the tables of sources, which is not there',
+  )
+  await expect(readMigrations([tillMigrations, tillMigrations])).rejects.toThrow('two owners of migrations')
 })
 
 test('a process of the version before goes on reading and writing while a newer one migrates under it', async () => {
@@ -57,32 +80,36 @@ test('a process of the version before goes on reading and writing while a newer 
   }
   const selling = Promise.all([oldProcess(), oldProcess(), oldProcess(), oldProcess()])
   await expect.poll(() => sold, { timeout: 20_000 }).toBeGreaterThan(20)
-  const client = await connectClient({ url: db.databaseUrl })
-  const { rows } = await client.query<{ name: string; sha256: string }>('select name, sha256 from schema_migration')
-  const applied = rows.map(({ name, sha256: digest }) => ({ name, text: '', sha256: digest }))
   const newer = [
-    migration('9101_expand.sql', `alter table sale add column note text, add column size int not null default 1`),
-    migration(
-      '9102_expand.sql',
-      `create index sale_state on sale (state); create table sale_note (id int primary key)`,
+    migrationOf(
+      'sales',
+      '0002_expand.sql',
+      `alter table sale add column note text, add column size int not null default 1;
+       create table sale_note (id int primary key)`,
     ),
+    migrationOf('sales', '0003_index.sql', '-- Found by state.\ncreate index concurrently sale_state on sale (state);'),
   ]
-  expect(await migrate(client, [...applied, ...newer])).toEqual(['9101_expand.sql', '9102_expand.sql'])
-  await client.end()
+  expect(await run(newer)).toEqual(['sales/0002_expand.sql', 'sales/0003_index.sql'])
   const then = sold
   await expect.poll(() => sold, { timeout: 20_000 }).toBeGreaterThan(then + 20)
   stopped = true
   await selling
 })
 
-test('migrations only add, or say since when nothing uses what they take away', async () => {
-  const broken = (text: string) => breaksRunningVersion({ name: '0900_x.sql', text })
-  expect(broken('alter table payment drop column note;')).toEqual(['drops a column'])
-  expect(broken('alter table payment rename column a to b;')).toEqual(['renames something'])
-  expect(broken('alter table payment alter column a type bigint;')).toEqual(['changes the type of a column'])
-  expect(broken('alter table payment add column a text not null;')).toHaveLength(1)
-  expect(broken(`alter table payment add column a text not null default 'x', add column b int;`)).toEqual([])
-  expect(broken('create table a (x int); alter table a drop column x;')).toEqual([])
-  expect(broken('-- contract: unused since version 1.4\ndrop table a;')).toEqual([])
-  for (const one of await readMigrations()) expect(breaksRunningVersion(one), one.name).toEqual([])
+test('an index whose build was interrupted is built again, and one that was only not recorded is kept', async () => {
+  await db.owner.query('create table twin (x int); insert into twin values (1), (1)')
+  const index = migrationOf('twins', '0002_index.sql', 'create unique index concurrently twin_x on twin (x);')
+  await expect(run([index])).rejects.toThrow(/twins\/0002_index.sql failed: could not create unique index/)
+  const valid = async () =>
+    (
+      await db.owner.query<{ valid: boolean }>(
+        `select indisvalid as valid from pg_index where indexrelid = 'twin_x'::regclass`,
+      )
+    ).rows
+  expect(await valid()).toEqual([{ valid: false }])
+  await db.owner.query('delete from twin')
+  expect(await run([index])).toEqual(['twins/0002_index.sql'])
+  expect(await valid()).toEqual([{ valid: true }])
+  await db.owner.query(`delete from schema_migration where owner = 'twins'`)
+  expect(await run([index])).toEqual(['twins/0002_index.sql'])
 })

@@ -1,72 +1,161 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { StoreError } from './errors.ts'
 
-export type Migration = { name: string; text: string; sha256: string }
+/** Who brings tables, and the folder of its migrations. */
+export type MigrationOwner = { name: string; folder: URL }
 
-export const migrationsFolder = new URL('./migrations/', import.meta.url)
+export type Migration = { owner: string; number: number; name: string; text: string; sha256: string }
+
+export const tillMigrations: MigrationOwner = { name: 'till', folder: new URL('./migrations/', import.meta.url) }
+
+/** A folder `migrations` belongs to whatever the folder above it is called. */
+export function ownerOf(folder: URL): MigrationOwner {
+  return { name: basename(dirname(fileURLToPath(folder))), folder }
+}
 
 const fileNamePattern = /^[0-9]{4}_[a-z0-9_]+\.sql$/
 
-export async function readMigrations(folder: URL = migrationsFolder): Promise<Migration[]> {
+/**
+ * Of each owner in turn, those first that another one builds on: it says so in a line of its first file,
+ * `-- builds on: <owner>`.
+ */
+export async function readMigrations(owners: readonly MigrationOwner[]): Promise<Migration[]> {
+  const names = owners.map(({ name }) => name)
+  const twice = names.find((name, place) => names.indexOf(name) !== place)
+  if (twice !== undefined) throw new StoreError(`two owners of migrations are called ${twice}`)
+  const waiting = new Map((await Promise.all(owners.map(readOwner))).map((list, place) => [names[place], list]))
+  const ordered: Migration[] = []
+  while (waiting.size > 0) {
+    const next = [...waiting].find(([, list]) => !buildsOn(list).some((other) => waiting.has(other)))
+    if (next === undefined) throw new StoreError(`owners build on each other: ${[...waiting.keys()].join(', ')}`)
+    const missing = buildsOn(next[1]).find((other) => !names.includes(other))
+    if (missing !== undefined) throw new StoreError(`${next[0]} builds on the tables of ${missing}, which is not there`)
+    ordered.push(...next[1])
+    waiting.delete(next[0])
+  }
+  return ordered
+}
+
+function buildsOn([first]: readonly Migration[]): string[] {
+  return /^-- builds on: (.+)$/m.exec(first?.text ?? '')?.[1]?.split(/,\s*/) ?? []
+}
+
+async function readOwner({ name: owner, folder }: MigrationOwner): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   const numbers = new Set<string>()
   return Promise.all(
     names.map(async (name) => {
       const number = name.slice(0, 4)
-      if (!fileNamePattern.test(name) || numbers.has(number)) throw new StoreError(`bad migration file name: ${name}`)
+      if (!fileNamePattern.test(name) || numbers.has(number))
+        throw new StoreError(`bad migration file name: ${owner}/${name}`)
       numbers.add(number)
       // A checkout with other line ends is still the same migration.
-      const text = (await readFile(new URL(name, folder), 'utf8')).replaceAll('\r\n', '\n')
-      return { name, text, sha256: createHash('sha256').update(text).digest('hex') }
+      return migrationOf(owner, name, (await readFile(new URL(name, folder), 'utf8')).replaceAll('\r\n', '\n'))
     }),
   )
 }
 
+export function migrationOf(owner: string, name: string, text: string): Migration {
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  return { owner, number: Number(name.slice(0, 4)), name, text, sha256 }
+}
+
 const migrationLock = [1634952033, 2] as const
 
-/** Applies what is missing, in order, each file in one transaction. Returns the names applied now. */
+/** Applies what is missing, in order, each file in one transaction. Returns what was applied now, as owner/name. */
 export async function migrate(client: pg.ClientBase, migrations: readonly Migration[]): Promise<string[]> {
   await client.query('select pg_advisory_lock($1, $2)', [...migrationLock])
   try {
     await client.query(`create table if not exists schema_migration (
-      name text primary key, sha256 text not null, applied_at timestamptz not null default now())`)
-    const { rows } = await client.query<{ name: string; sha256: string }>('select name, sha256 from schema_migration')
-    const applied = new Map(rows.map((row) => [row.name, row.sha256]))
+      owner text not null, number integer not null, name text not null, sha256 text not null,
+      applied_at timestamptz not null default now(), primary key (owner, number))`)
+    const { rows } = await client.query<Applied>('select owner, number, name, sha256 from schema_migration')
+    const applied = new Map(rows.map((row) => [keyOf(row), row]))
     refuseDifferences(applied, migrations)
-    const missing = migrations.filter((migration) => !applied.has(migration.name))
+    const missing = migrations.filter((migration) => !applied.has(keyOf(migration)))
     for (const migration of missing) await applyOne(client, migration)
-    return missing.map((migration) => migration.name)
+    return missing.map(pathOf)
   } finally {
     await client.query('select pg_advisory_unlock($1, $2)', [...migrationLock])
   }
 }
 
-function refuseDifferences(applied: ReadonlyMap<string, string>, migrations: readonly Migration[]): void {
-  const known = new Set(migrations.map((migration) => migration.name))
-  const changed = migrations.filter(({ name, sha256 }) => applied.has(name) && applied.get(name) !== sha256)
-  const unknown = [...applied.keys()].filter((name) => !known.has(name))
+type Applied = Pick<Migration, 'owner' | 'number' | 'name' | 'sha256'>
+
+const keyOf = ({ owner, number }: Pick<Migration, 'owner' | 'number'>) => `${owner} ${number}`
+const pathOf = ({ owner, name }: Pick<Migration, 'owner' | 'name'>) => `${owner}/${name}`
+
+/** What an owner that is not here applied stays: a shop that was taken out leaves its tables, and they bother nobody. */
+function refuseDifferences(applied: ReadonlyMap<string, Applied>, migrations: readonly Migration[]): void {
+  const known = new Set(migrations.map(keyOf))
+  const owners = new Set(migrations.map(({ owner }) => owner))
+  const changed = migrations.filter((one) => {
+    const before = applied.get(keyOf(one))
+    return before !== undefined && before.sha256 !== one.sha256
+  })
+  const unknown = [...applied.values()].filter((one) => owners.has(one.owner) && !known.has(keyOf(one)))
   const problems = [
-    ...changed.map(({ name }) => `${name} was changed after it had been applied`),
-    ...unknown.map((name) => `${name} was applied by a newer version of this program`),
+    ...changed.map((one) => `${pathOf(one)} was changed after it had been applied`),
+    ...unknown.map((one) => `${pathOf(one)} was applied by a newer version of this program`),
   ]
   if (problems.length > 0) throw new StoreError(`the database does not fit this program: ${problems.join('; ')}`)
 }
 
 async function applyOne(client: pg.ClientBase, migration: Migration): Promise<void> {
+  try {
+    const index = concurrentIndex(migration.text)
+    if (index === undefined) await applyInTransaction(client, migration)
+    else await applyConcurrently(client, migration, index)
+  } catch (cause) {
+    throw new StoreError(`migration ${pathOf(migration)} failed: ${(cause as Error).message}`, { cause })
+  }
+}
+
+async function applyInTransaction(client: pg.ClientBase, migration: Migration): Promise<void> {
   await client.query('begin')
   try {
     // A migration that waits for a busy table must not make everyone else wait behind it.
     await client.query(`set local lock_timeout = '10s'`)
     await client.query(migration.text)
-    await client.query('insert into schema_migration (name, sha256) values ($1, $2)', [
-      migration.name,
-      migration.sha256,
-    ])
+    await record(client, migration)
     await client.query('commit')
-  } catch (cause) {
+  } catch (error) {
     await client.query('rollback').catch(() => {})
-    throw new StoreError(`migration ${migration.name} failed: ${(cause as Error).message}`, { cause })
+    throw error
   }
+}
+
+/** Name of the index that a migration makes or drops without blocking writers, which needs to be outside a transaction. */
+function concurrentIndex(text: string): string | undefined {
+  const plain = text.replace(/--.*$/gm, '').trim()
+  return /^(?:create\s+(?:unique\s+)?index\s+concurrently|drop\s+index\s+concurrently\s+if\s+exists)\s+(\w+)[^;]*;?$/i.exec(
+    plain,
+  )?.[1]
+}
+
+/** An interrupted build leaves an index that is never used: it is dropped before the next attempt. */
+async function applyConcurrently(client: pg.ClientBase, migration: Migration, index: string): Promise<void> {
+  const { rows } = await client.query<{ valid: boolean }>(
+    `select indisvalid as valid from pg_index where indexrelid = to_regclass('public.' || quote_ident($1))`,
+    [index],
+  )
+  const [found] = rows
+  if (found?.valid === false) await client.query(`drop index concurrently ${index}`)
+  // Built, but the process ended before it was recorded.
+  const done = found?.valid === true && /^\s*create\b/im.test(migration.text.replace(/--.*$/gm, ''))
+  if (!done) await client.query(migration.text)
+  await record(client, migration)
+}
+
+async function record(client: pg.ClientBase, { owner, number, name, sha256 }: Migration): Promise<void> {
+  await client.query('insert into schema_migration (owner, number, name, sha256) values ($1, $2, $3, $4)', [
+    owner,
+    number,
+    name,
+    sha256,
+  ])
 }

@@ -6,7 +6,7 @@ import { type ConnectionTarget, connectClient } from './connection.ts'
 import type { Database } from './database.ts'
 import { runEmbedded } from './embedded/run-embedded.ts'
 import { StoreError } from './errors.ts'
-import { type Migration, migrate, readMigrations } from './migrate.ts'
+import { type Migration, type MigrationOwner, migrate, readMigrations, tillMigrations } from './migrate.ts'
 import { createDatabase } from './pool.ts'
 import { checkPooledSession, durabilityProblems, refuseOldServer } from './server-checks.ts'
 
@@ -20,6 +20,8 @@ export type OpenStoreOptions = {
   /** TCP port of the embedded server; a free one when 0 or absent. */
   port?: number
   poolSize?: number
+  /** Who else has tables in it, after the till, in the order in which they build on each other. */
+  migrations?: readonly MigrationOwner[]
   clock: Clock
   log: Log
   rng: Rng
@@ -70,7 +72,8 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 
 async function openDatabase(options: OpenStoreOptions, target: ConnectionTarget, databaseUrl: string): Promise<Store> {
   const direct = options.directUrl === undefined ? undefined : { url: options.directUrl }
-  const prepared = await prepareDatabase(direct ?? target, await readMigrations())
+  const migrations = await readMigrations([tillMigrations, ...(options.migrations ?? [])])
+  const prepared = await prepareDatabase(direct ?? target, migrations)
   const database = createDatabase({
     target,
     ...(direct ? { direct } : prepared.restricted ? { role: appRole } : {}),
@@ -101,7 +104,7 @@ export async function prepareDatabase(
   try {
     await refuseOldServer(client)
     const restricted = await ensureAppRole(client)
-    await migrate(client, restricted ? migrations : migrations.map(withoutRights))
+    await migrate(client, migrations)
     if (restricted) await applyAppAccess(client)
     const problems = await durabilityProblems(client)
     if (!restricted) {
@@ -113,10 +116,4 @@ export async function prepareDatabase(
   } finally {
     await client.end()
   }
-}
-
-/** Where the role cannot be had, statements that only give it rights have no meaning. The recorded digest stays. */
-function withoutRights(migration: Migration): Migration {
-  const text = migration.text.replace(new RegExp(`^(grant|revoke)\\b[^;]*\\b${appRole};$`, 'gim'), '')
-  return { ...migration, text }
 }

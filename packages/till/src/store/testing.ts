@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { sha256 } from '../kernel/bytes.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
@@ -13,7 +14,7 @@ import type { Database } from './database.ts'
 import type { Place } from './embedded/place.ts'
 import { runEmbedded } from './embedded/run-embedded.ts'
 import { asUser } from './embedded/tools.ts'
-import { readMigrations } from './migrate.ts'
+import { type MigrationOwner, ownerOf, readMigrations, tillMigrations } from './migrate.ts'
 import { prepareDatabase } from './open-store.ts'
 import { createDatabase } from './pool.ts'
 
@@ -148,7 +149,7 @@ async function sharedServer(): Promise<{ url: string; release(): Promise<void> }
 
 /** Cloning a migrated database takes a fraction of migrating one. One at a time: PostgreSQL wants the template unused. */
 async function cloneTemplate(serverUrl: string, name: string): Promise<void> {
-  const migrations = await readMigrations()
+  const migrations = await readMigrations(await allOwners())
   const template = `template_${sha256(migrations.map((one) => one.sha256).join())
     .toString('hex')
     .slice(0, 16)}`
@@ -167,6 +168,14 @@ async function cloneTemplate(serverUrl: string, name: string): Promise<void> {
   await onServer(withDatabase(serverUrl, name), (client) =>
     client.query(`set session_replication_role = replica; update database_identity set id = gen_random_uuid()`),
   )
+}
+
+/** Whoever brings tables: the till, and every folder `migrations` of the node, named after the folder it is in. */
+export async function allOwners(): Promise<MigrationOwner[]> {
+  const node = fileURLToPath(new URL('../../../node/src/', import.meta.url))
+  const entries = await readdir(node, { recursive: true, withFileTypes: true })
+  const folders = entries.filter((entry) => entry.name === 'migrations' && entry.isDirectory())
+  return [tillMigrations, ...folders.map(({ parentPath }) => ownerOf(pathToFileURL(`${parentPath}/migrations/`)))]
 }
 
 async function onServer<T>(url: string, work: (client: Awaited<ReturnType<typeof connectClient>>) => Promise<T>) {

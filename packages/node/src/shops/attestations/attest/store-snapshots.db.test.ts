@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { toHex } from '@assay/protocol/bytes'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
@@ -94,29 +93,4 @@ test('a text that was stored unpaid is kept once a sale uses it', async () => {
   await db.owner.query('insert into cited_text values ($1, $2)', [Buffer.from(sha256('used')), 'used'])
   await commit('att_1', snapshotOf('used'))
   expect(await pruneSnapshots(db.database)).toBe(0)
-})
-
-test('texts that attestations of earlier versions use are marked as used by the migration', async () => {
-  const digestOf = (text: string) => toHex(sha256(text))
-  for (const text of ['cited', 'claimed', 'unpaid'])
-    await db.owner.query('insert into cited_text values ($1, $2)', [Buffer.from(sha256(text)), text])
-  const records = {
-    citation: { text_sha256: digestOf('cited') },
-    claim: { sources: [{ text_sha256: digestOf('crawled') }, { text_sha256: digestOf('claimed') }] },
-  }
-  for (const [kind, record] of Object.entries(records))
-    await db.owner.query(
-      `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, record, signed,
-         price_micro, created_at)
-       values ($1, $1, $1, '', $2, $2, '', '', '', $3, '{}', 0, now())`,
-      [kind, `0x${'1'.repeat(40)}`, JSON.stringify(record)],
-    )
-  const file = new URL('../../../../../till/src/store/migrations/0150_paid_snapshots.sql', import.meta.url)
-  const [marking = ''] = /^update cited_text [^;]+;/m.exec(readFileSync(file, 'utf8')) ?? []
-  await db.owner.query(marking)
-  expect(await rowsOf('cited_text', 'text, attestation')).toEqual([
-    { text: 'cited', attestation: 'citation' },
-    { text: 'claimed', attestation: 'claim' },
-    { text: 'unpaid', attestation: null },
-  ])
 })

@@ -1,0 +1,97 @@
+-- What each wallet paid, folded from payments in their order; the rating is made from it when somebody asks.
+create table agent_rating (
+  wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
+  network text not null,
+  settled bigint not null check (settled >= 0),
+  settled_micro bigint not null check (settled_micro >= 0),
+  failed bigint not null check (failed >= 0),
+  reversed bigint not null check (reversed >= 0),
+  refunded bigint not null check (refunded >= 0),
+  -- Paid to a source that nobody has proven: it may be the payer's own.
+  unattributed bigint not null check (unattributed >= 0),
+  -- Money that went round in one house.
+  self_dealt bigint not null check (self_dealt >= 0),
+  active_days integer not null check (active_days >= 0),
+  last_day date,
+  first_at timestamptz not null,
+  last_at timestamptz not null,
+  counts_since timestamptz,
+  primary key (wallet, network)
+);
+
+-- Whom it paid. The weight of past days is closed; the newest day is still counted.
+create table agent_rating_party (
+  wallet text not null,
+  network text not null,
+  party text not null check (party ~ '^0x[0-9a-f]{40}$'),
+  settled bigint not null check (settled >= 0),
+  micro bigint not null check (micro >= 0),
+  weight double precision not null check (weight >= 0),
+  day date not null,
+  day_count integer not null check (day_count >= 0),
+  primary key (wallet, network, party)
+);
+
+-- Sales that a reorg or a refund undid. `counted`: the fold had passed the sale by then.
+create table rating_reversal (
+  id bigint generated always as identity primary key,
+  payment_id text not null,
+  wallet text not null,
+  network text not null,
+  reason text not null check (reason in ('reorg', 'refund')),
+  micro bigint not null check (micro > 0),
+  whole boolean not null,
+  counted boolean not null,
+  reversed_at timestamptz not null
+);
+create index rating_reversal_by_wallet on rating_reversal (wallet, id);
+insert into app_access values ('rating_reversal', 'select, insert');
+
+-- How far payments, draws of credit and reversals are folded.
+create table rating_cursor (
+  only_one boolean primary key default true check (only_one),
+  payment_at timestamptz not null default 'epoch',
+  payment_payer text not null default '',
+  payment_id text not null default '',
+  draw_at timestamptz not null default 'epoch',
+  draw_account text not null default '',
+  draw_id text not null default '',
+  reversal_id bigint not null default 0
+);
+insert into rating_cursor default values;
+
+-- What an agent says of itself. The subject is a wallet, or one account of a contract wallet with its chain.
+create table agent (
+  subject text primary key check (subject ~ '^(eip155:[1-9][0-9]{0,14}:)?0x[0-9a-f]{40}$'),
+  wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
+  version integer not null check (version >= 0),
+  -- Lower bound of the rating when it was last computed, for lists.
+  score smallint check (score between 0 and 100),
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  deactivated_at timestamptz
+);
+create index agent_by_wallet on agent (wallet);
+create index agent_by_score on agent ((-coalesce(score, -1)), subject) where deactivated_at is null;
+
+-- Every version ever declared, as it was declared.
+create table agent_version (
+  subject text not null references agent,
+  version integer not null check (version > 0),
+  document jsonb not null,
+  -- Which account signed it, in CAIP-10.
+  signer text not null,
+  declared_at timestamptz not null,
+  primary key (subject, version)
+);
+insert into app_access values ('agent_version', 'select, insert');
+create trigger agent_version_is_fixed before update or delete on agent_version
+  for each row execute function refuse_change();
+
+-- The newest version, by what it offers.
+create table agent_capability (
+  capability text not null check (length(capability) between 1 and 64),
+  subject text not null references agent,
+  primary key (capability, subject)
+);
+create index agent_capability_by_subject on agent_capability (subject);

@@ -1,0 +1,63 @@
+-- A stretch of time whose demand was counted and published. One row each, whichever process closed it.
+create table intent_bucket (
+  starts_at timestamptz primary key,
+  ends_at timestamptz not null check (ends_at > starts_at),
+  -- The event that says it is closed: the last one of the bucket.
+  seq bigint not null unique,
+  synthetic boolean not null,
+  closed_at timestamptz not null
+);
+create index intent_bucket_end on intent_bucket (ends_at);
+insert into app_access values ('intent_bucket', 'select, insert');
+create trigger intent_bucket_is_fixed before update or delete or truncate on intent_bucket
+  for each statement execute function refuse_change();
+
+-- What the stream said, in its order and without holes: whoever comes back names the last number it saw.
+create table intent_event (
+  seq bigint primary key check (seq > 0),
+  -- Null for the event that closes a bucket.
+  cluster text,
+  starts_at timestamptz not null,
+  ends_at timestamptz not null,
+  demand integer check (demand >= 0),
+  bonded integer check (bonded >= 0),
+  -- Smoothed demand after this bucket, from published values only.
+  ewma double precision,
+  synthetic boolean not null,
+  -- The signed CloudEvent, byte for byte as it is sent.
+  event text not null,
+  published_at timestamptz not null
+);
+create index intent_event_cluster on intent_event (cluster, ends_at desc) where cluster is not null;
+create index intent_event_end on intent_event (ends_at);
+insert into app_access values ('intent_event', 'select, insert');
+create trigger intent_event_is_fixed before update or delete or truncate on intent_event
+  for each statement execute function refuse_change();
+
+-- What the published figures of a day have told about any one agent, in millionths of epsilon.
+create table intent_budget (
+  day date primary key,
+  spent_micro bigint not null check (spent_micro >= 0),
+  cap_micro bigint not null check (cap_micro > 0),
+  check (spent_micro <= cap_micro)
+);
+insert into app_access values ('intent_budget', 'select, insert, update');
+
+-- How far a broker of messages has been told; the rows themselves are the truth.
+create table intent_announced (
+  carrier text primary key,
+  seq bigint not null check (seq >= 0)
+);
+
+-- What peers of the mesh published of their demand and signed, as far as this node was told to read it.
+create table intent_peer_event (
+  did text not null,
+  starts_at timestamptz not null,
+  ends_at timestamptz not null check (ends_at > starts_at),
+  -- Noisy demand by cluster, as the peer published it.
+  counts jsonb not null,
+  -- The signed CloudEvent, byte for byte as it was received.
+  event text not null,
+  taken_at timestamptz not null,
+  primary key (did, ends_at)
+);

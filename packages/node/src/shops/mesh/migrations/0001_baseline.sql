@@ -1,0 +1,45 @@
+-- This node's own statement. The sequence only grows, whatever the clock does: a peer never takes an older one.
+create table mesh_self (
+  one boolean primary key default true check (one),
+  sequence bigint not null check (sequence >= 0),
+  statement text,
+  issued_at timestamptz
+);
+insert into app_access values ('mesh_self', 'select, update');
+insert into mesh_self (sequence) values (0);
+
+-- Nodes the operator named at the command line, beside those of MESH_PEERS.
+create table mesh_seed (
+  address text primary key check (length(address) between 8 and 255),
+  added_at timestamptz not null
+);
+
+-- Every node this one has heard of. Only `alive` and `suspect` are shown to others; the dead keep their row for a while,
+-- so that nobody can bring them back with a statement that is older than the last one seen.
+create table mesh_peer (
+  did text primary key check (length(did) between 9 and 300),
+  address text not null unique check (length(address) between 8 and 255),
+  state text not null check (state in ('candidate', 'alive', 'suspect', 'dead')),
+  found_by text not null check (found_by in ('seed', 'announce', 'gossip')),
+  found_at timestamptz not null,
+  sequence bigint not null default 0,
+  statement text check (length(statement) <= 24576),
+  expires_at timestamptz,
+  keys jsonb not null default '[]',
+  keys_read_at timestamptz,
+  -- Where its answers came from: one machine cannot fill the list with names.
+  network_address text,
+  next_visit_at timestamptz not null,
+  last_tried_at timestamptz,
+  last_seen_at timestamptz,
+  failures integer not null default 0 check (failures >= 0),
+  health real not null default 0 check (health between 0 and 1),
+  latency_ms real,
+  announced_at timestamptz,
+  price_mismatches jsonb not null default '[]',
+  prices_checked_at timestamptz,
+  problem text,
+  check (state in ('candidate', 'dead') or statement is not null)
+);
+create index mesh_peer_due on mesh_peer (next_visit_at);
+create index mesh_peer_found on mesh_peer (state, found_at);

@@ -1,0 +1,88 @@
+-- Every period that was bought. What a wallet may use follows from its rows that were not taken back, in their order.
+create table subscription_purchase (
+  payment_id text not null,
+  -- The same payment may land again after a reorg: another row.
+  round integer not null default 0,
+  wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
+  tier text not null check (tier in ('standard', 'vip', 'stream')),
+  network text not null,
+  -- Both prices of the moment: later changes do not touch what was bought.
+  standard_micro bigint not null check (standard_micro > 0),
+  vip_micro bigint not null check (vip_micro >= standard_micro),
+  bought_at timestamptz not null,
+  revoked_at timestamptz,
+  -- A wallet may hold more than one kind of subscription: the feeds of area B, and the intent stream.
+  product text not null default 'feeds' check (product in ('feeds', 'stream')),
+  primary key (payment_id, round)
+);
+create index subscription_purchase_wallet on subscription_purchase (wallet, bought_at);
+
+-- The outcome of those rows, one per wallet, and the token that opens it.
+create table subscription (
+  wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
+  tier text not null check (tier in ('standard', 'vip', 'stream')),
+  from_at timestamptz not null,
+  until_at timestamptz not null,
+  token_version integer not null default 1 check (token_version > 0),
+  -- Null after it was revoked.
+  token_hash bytea unique check (octet_length(token_hash) = 32),
+  changed_at timestamptz not null,
+  product text not null default 'feeds' check (product in ('feeds', 'stream')),
+  token_secret integer not null default 0 references token_secret (version),
+  primary key (wallet, product)
+);
+create index subscription_until on subscription (until_at);
+
+-- Hashes of tokens that no longer open anything, so that their holder learns why.
+create table subscription_old_token (
+  token_hash bytea primary key check (octet_length(token_hash) = 32),
+  wallet text not null,
+  ended_at timestamptz not null
+);
+
+-- Pulls of the current minute and day, for the published fair-use limits.
+create unlogged table subscription_usage (
+  wallet text not null,
+  span text not null check (span in ('minute','day')),
+  began_at timestamptz not null,
+  used integer not null check (used >= 0),
+  primary key (wallet, span)
+);
+
+-- Open streams of a subscription, by product and process, for every shop that streams. What a process had open that died is
+-- not counted once its lease is over.
+create table stream_process (
+  id text primary key,
+  until timestamptz not null
+);
+insert into app_access values ('stream_process', 'select, insert, update, delete');
+
+create table stream_place (
+  product text not null,
+  wallet text not null,
+  process text not null,
+  streams integer not null check (streams >= 0),
+  primary key (product, wallet, process)
+);
+insert into app_access values ('stream_place', 'select, insert, update, delete');
+
+-- One more stream of a wallet, unless so many are open in all processes together. Not waited for on its way to disk: a
+-- crash of the database ends every stream with it.
+create function stream_place_take(by_process text, of_product text, for_wallet text, streams_max integer)
+  returns boolean language plpgsql set search_path = public, pg_temp as $$
+declare
+  taken integer;
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  perform pg_advisory_xact_lock(hashtextextended('stream_place:' || of_product || ' ' || for_wallet, 0));
+  select coalesce(sum(o.streams), 0) into taken from stream_place o
+    left join stream_process p on p.id = o.process
+    where o.product = of_product and o.wallet = for_wallet
+      and (o.process = by_process or p.until > clock_timestamp());
+  if taken >= streams_max then
+    return false;
+  end if;
+  insert into stream_place as o (product, wallet, process, streams) values (of_product, for_wallet, by_process, 1)
+    on conflict (product, wallet, process) do update set streams = o.streams + 1;
+  return true;
+end $$;

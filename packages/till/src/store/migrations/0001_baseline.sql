@@ -1,0 +1,1275 @@
+-- What the application role may do with a table; tables not named here: select, insert, update, delete.
+-- The store grants it at each start, so migrations contain no GRANT.
+create table app_access (
+  table_name text primary key,
+  privileges text not null
+);
+insert into app_access values ('app_access', 'select');
+insert into app_access values ('schema_migration', 'select');
+
+-- For tables that only grow: refuses for everyone, the owner included.
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception '% on % is refused: its rows are never changed', lower(tg_op), tg_table_name
+    using errcode = 'insufficient_privilege';
+end $$;
+
+-- Which node this database belongs to.
+create table instance (
+  only_one boolean primary key default true check (only_one),
+  mode text not null,
+  chains jsonb not null,
+  assets jsonb not null,
+  payees jsonb not null,
+  key_id text not null,
+  created_at timestamptz not null default now(),
+  -- The server that this database was last seen on. A restore or a promoted standby changes one of the two.
+  system_identifier text,
+  timeline bigint
+);
+insert into app_access values ('instance', 'select, insert, update');
+
+-- Addresses can change by a deliberate, audited act; nothing else about an instance does, but for its key.
+create function refuse_instance_change() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'UPDATE' and (new.mode, new.chains, new.assets, new.created_at)
+      is not distinct from (old.mode, old.chains, old.assets, old.created_at)
+    and (new.payees = old.payees or current_setting('assay.change_payees', true) = 'on') then
+    return new;
+  end if;
+  raise exception 'the instance row is fixed' using errcode = 'insufficient_privilege';
+end $$;
+create trigger instance_is_fixed before update or delete on instance
+  for each row execute function refuse_instance_change();
+
+-- Who did what. Each row carries the hash of the one before it.
+create table audit_log (
+  id bigint primary key,
+  happened_at timestamptz not null,
+  actor text not null check (length(actor) between 1 and 200),
+  action text not null check (length(action) between 1 and 100),
+  subject text not null check (length(subject) <= 400),
+  details jsonb not null,
+  previous_hash bytea not null check (length(previous_hash) = 32),
+  hash bytea not null check (length(hash) = 32)
+);
+insert into app_access values ('audit_log', 'select, insert');
+create trigger audit_append_only before update or delete or truncate on audit_log
+  for each statement execute function refuse_change();
+
+create function audit_hash(entry audit_log) returns bytea language sql immutable as $$
+  select sha256(entry.previous_hash || convert_to(jsonb_build_array(
+    entry.id, (extract(epoch from entry.happened_at) * 1000000)::bigint,
+    entry.actor, entry.action, entry.subject, entry.details)::text, 'UTF8'))
+$$;
+
+-- Rows get their place in the chain here, one writer at a time, whatever the caller wrote into those columns.
+create function chain_audit_row() returns trigger language plpgsql as $$
+declare
+  last record;
+begin
+  perform pg_advisory_xact_lock(1634952033, 4);
+  select id, hash into last from audit_log order by id desc limit 1;
+  new.id := coalesce(last.id, 0) + 1;
+  new.happened_at := clock_timestamp();
+  new.previous_hash := coalesce(last.hash, decode(repeat('00', 32), 'hex'));
+  new.hash := audit_hash(new);
+  return new;
+end $$;
+create trigger audit_chain before insert on audit_log for each row execute function chain_audit_row();
+
+-- Things that may be used once: challenge nonces, request nonces.
+create table nonce_claim (
+  scope text not null check (length(scope) between 1 and 64),
+  key text not null check (length(key) between 1 and 512),
+  expires_at timestamptz not null,
+  primary key (scope, key)
+);
+create index nonce_claim_expiry on nonce_claim (expires_at);
+insert into app_access values ('nonce_claim', 'select, insert, delete');
+
+-- Which process does a job at the moment. The token grows with each holder and fences off the ones before.
+create table job_lease (
+  name text primary key,
+  owner text not null,
+  token bigint not null,
+  expires_at timestamptz not null
+);
+insert into app_access values ('job_lease', 'select, insert, update');
+
+-- Double entry in integer units. An entry is a debit when positive, a credit when negative.
+create table ledger_account (
+  id bigint generated always as identity primary key,
+  name text not null unique check (length(name) between 3 and 300),
+  kind text not null check (kind in ('asset', 'liability', 'income', 'expense', 'clearing')),
+  -- What is counted: micro-USDC or gwei of gas, on one chain. Units are never added together.
+  unit text not null check (unit ~ '^eip155:[1-9][0-9]*/(usdc|gas)$' or unit = 'points'),
+  -- What we owe to somebody by name: may never fall below zero, so its balance is kept and checked with each entry.
+  -- The others have no such row, for everyone's payments would queue up at it.
+  guarded boolean not null,
+  created_at timestamptz not null default now(),
+  is_wallet boolean not null generated always as (name like 'onchain:pay\_to@%' or name like 'onchain:custody@%') stored,
+  check (not guarded or kind = 'liability')
+);
+-- Few of all accounts are debts to us, and they are looked for in each round of payouts.
+create index ledger_account_receivable on ledger_account (name) where name like 'receivable:%';
+insert into app_access values ('ledger_account', 'select');
+create trigger ledger_account_append_only before update or delete or truncate on ledger_account
+  for each statement execute function refuse_change();
+
+create table ledger_transaction (
+  id bigint generated always as identity primary key,
+  -- What happened, named so that it cannot be posted twice.
+  reference text not null unique check (length(reference) between 1 and 300),
+  kind text not null check (length(kind) between 1 and 64),
+  payment_id text,
+  -- For people: why it was reversed, what a manual posting was about.
+  memo text not null default '' check (length(memo) <= 500),
+  created_at timestamptz not null default clock_timestamp(),
+  -- The database transaction: sealing needs an order that no later commit can get in between.
+  xid xid8 not null default pg_current_xact_id(),
+  transfer_id bigint,
+  transfer_turn smallint,
+  constraint ledger_transaction_transfer_turn check ((transfer_id is null) = (transfer_turn is null))
+);
+create index ledger_transaction_payment on ledger_transaction (payment_id) where payment_id is not null;
+create index ledger_transaction_order on ledger_transaction (xid, id);
+create index ledger_transaction_time on ledger_transaction using brin (created_at);
+-- A transfer is posted once, whatever explains it.
+create unique index ledger_transaction_transfer on ledger_transaction (transfer_id, transfer_turn)
+  where transfer_id is not null;
+insert into app_access values ('ledger_transaction', 'select');
+create trigger ledger_transaction_append_only before update or delete or truncate on ledger_transaction
+  for each statement execute function refuse_change();
+
+-- No foreign keys: they would lock the busiest account rows for each entry. The trigger below checks the same, and
+-- neither accounts nor transactions can be deleted.
+create table ledger_entry (
+  transaction_id bigint not null,
+  line smallint not null check (line >= 0),
+  account_id bigint not null,
+  amount_micro bigint not null check (amount_micro <> 0),
+  primary key (transaction_id, line)
+);
+create index ledger_entry_account on ledger_entry (account_id, transaction_id) include (amount_micro);
+insert into app_access values ('ledger_entry', 'select');
+create trigger ledger_entry_append_only before update or delete or truncate on ledger_entry
+  for each statement execute function refuse_change();
+
+-- What is owed per guarded account, always the negated sum of its entries.
+create table ledger_balance (
+  account_id bigint primary key,
+  owed_micro bigint not null,
+  version bigint not null,
+  -- A hold sets money aside, it moves none: so it is kept beside the balance, under the same guard, and the books say
+  -- only what was taken. Nothing else can be posted against what is held.
+  held_micro bigint not null default 0,
+  -- The part of a credit balance whose money arrived at PAY_TO. It is paid out like the operator's own debts, and never with
+  -- what custody holds for others. Whatever is drawn comes from the other part first: the database keeps this one from
+  -- exceeding the balance.
+  pay_to_micro bigint not null default 0,
+  constraint ledger_balance_not_negative check (owed_micro >= 0),
+  constraint ledger_balance_held check (held_micro between 0 and greatest(owed_micro, 0)),
+  constraint ledger_balance_pay_to check (pay_to_micro between 0 and greatest(owed_micro, 0))
+);
+insert into app_access values ('ledger_balance', 'select');
+
+-- Sealed ranges of the books, each carrying the hash of the one before.
+create table ledger_seal (
+  seq bigint primary key check (seq > 0),
+  -- All transactions with from_xid <= xid < until_xid, in the order of (xid, id).
+  from_xid xid8 not null,
+  until_xid xid8 not null check (until_xid >= from_xid),
+  transaction_ids bigint[] not null,
+  -- One hash of 32 bytes per transaction, so that a change can be traced to its row.
+  leaves bytea not null check (length(leaves) = 32 * coalesce(array_length(transaction_ids, 1), 0)),
+  previous_hash bytea not null check (length(previous_hash) = 32),
+  hash bytea not null unique check (length(hash) = 32),
+  sealed_at timestamptz not null
+);
+insert into app_access values ('ledger_seal', 'select, insert');
+create trigger ledger_seal_append_only before update or delete or truncate on ledger_seal
+  for each statement execute function refuse_change();
+
+-- Kept by the owner's right, for the application itself may not write balances.
+create function ledger_open_balance() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  insert into ledger_balance (account_id, owed_micro, version)
+    select id, 0, 0 from opened where guarded order by id;
+  return null;
+end $$;
+create trigger ledger_account_opened after insert on ledger_account
+  referencing new table as opened for each statement execute function ledger_open_balance();
+
+-- Each INSERT must balance by itself, per transaction and unit.
+-- Rows are looked up one by one through their keys, here and below: plans are kept, and a join chosen while the tables
+-- are small would read all of them when they are large.
+create function ledger_check_entries() returns trigger language plpgsql security definer
+  set search_path = public, pg_temp set enable_seqscan = off set enable_mergejoin = off set enable_hashjoin = off as $$
+declare
+  bad record;
+  touched bigint[];
+begin
+  select transaction_id, unit, sum(amount_micro) as difference, bool_and(unit is not null) as accounts_exist,
+         bool_and(coalesce(xid = pg_current_xact_id(), false)) as is_new
+    into bad
+    from (
+      select e.transaction_id, e.amount_micro,
+        (select a.unit from ledger_account a where a.id = e.account_id) as unit,
+        (select t.xid from ledger_transaction t where t.id = e.transaction_id) as xid
+      from added e
+    ) looked_up
+    group by transaction_id, unit
+    having sum(amount_micro) <> 0 or unit is null or not bool_and(coalesce(xid = pg_current_xact_id(), false))
+    limit 1;
+  if found then
+    if not bad.accounts_exist then
+      raise exception 'ledger transaction % names an account that does not exist', bad.transaction_id
+        using errcode = 'foreign_key_violation', constraint = 'ledger_entry_account_exists';
+    elsif not bad.is_new then
+      raise exception 'ledger transaction % is closed: what is posted is only ever reversed', bad.transaction_id
+        using errcode = 'check_violation', constraint = 'ledger_entry_transaction_open';
+    end if;
+    raise exception 'ledger transaction % does not balance: % is off by %', bad.transaction_id, bad.unit, bad.difference
+      using errcode = 'check_violation', constraint = 'ledger_entry_balanced';
+  end if;
+
+  select array_agg(distinct account_id) filter (where account_id is not null) into touched
+    from (select (select b.account_id from ledger_balance b where b.account_id = e.account_id) from added e) kept (account_id);
+  if touched is not null then
+    -- One order for all, so that postings that share accounts wait for each other and never in a circle.
+    perform from ledger_balance b where b.account_id = any (touched) order by b.account_id for no key update;
+    update ledger_balance b
+      set owed_micro = b.owed_micro - moved.amount, version = b.version + 1,
+        pay_to_micro = least(b.pay_to_micro, greatest(b.owed_micro - moved.amount, 0))
+      from (select account_id, sum(amount_micro)::bigint as amount from added group by account_id) moved
+      where b.account_id = moved.account_id;
+  end if;
+  return null;
+end $$;
+create trigger ledger_entry_added after insert on ledger_entry
+  referencing new table as added for each statement execute function ledger_check_entries();
+
+create function ledger_refuse_empty() returns trigger language plpgsql set enable_seqscan = off as $$
+begin
+  if not exists (select from ledger_entry where transaction_id = new.id) then
+    raise exception 'ledger transaction % has no entries', new.id
+      using errcode = 'check_violation', constraint = 'ledger_transaction_has_entries';
+  end if;
+  return null;
+end $$;
+create constraint trigger ledger_transaction_not_empty after insert on ledger_transaction
+  deferrable initially deferred for each row when (current_setting('assay.posting', true) is distinct from 'on')
+  execute function ledger_refuse_empty();
+
+-- A payment is one EIP-3009 authorization offered for one request. The row is written before any work is done.
+create table payment (
+  id text primary key,
+  state text not null check (state in
+    ('claimed','settling','unknown','settled','served','failed','released','credited','refunded')),
+  -- what was paid with
+  network text not null,
+  asset text not null,
+  payer text not null,
+  scheme text not null check (scheme ~ '^[a-z][a-z0-9-]{0,39}$'),
+  -- What the scheme lets a payer use once, whatever the asset: for `exact` the nonce of the authorization.
+  payment_key bytea not null constraint payment_key_length check (octet_length(payment_key) between 16 and 128),
+  pay_to text not null,
+  payee text not null check (payee in ('pay_to','custody')),
+  quoted_micro bigint not null,
+  -- What is charged; final once the answer is prepared.
+  amount_micro bigint not null check (amount_micro > 0),
+  valid_before bigint not null,
+  -- what was bought
+  route_id text not null,
+  resource text not null,
+  fingerprint bytea not null,
+  identifier_hash bytea,
+  ref text,
+  aff text,
+  revocable boolean not null,
+  -- who works on it
+  owner bigint not null,
+  lease_until timestamptz not null,
+  client_gone boolean not null default false,
+  claimed_at timestamptz not null,
+  -- how it went
+  head_block bigint not null,
+  transaction text,
+  block_number bigint,
+  block_hash text,
+  log_position integer,
+  reason text,
+  provisional boolean not null default false,
+  -- nothing about it can change any more: final on chain, or past its time and never used
+  final boolean not null default false,
+  -- how often its block was reorganised away
+  reorgs integer not null default 0,
+  intent_at timestamptz,
+  settled_at timestamptz,
+  ended_at timestamptz,
+  delivered_at timestamptz,
+  -- Of everything the payer signed: a key can be signed with other amounts, payees and windows, and only what was
+  -- claimed can be claimed again.
+  signed_digest bytea check (octet_length(signed_digest) = 32),
+  -- Which attempt of its owner holds a payment that is being settled.
+  attempt bigint not null default 0,
+  constraint payment_charge_within_quote check (amount_micro <= quoted_micro)
+);
+-- One authorization is claimed once, anywhere, for ever.
+create unique index payment_by_key on payment (network, payer, payment_key);
+-- One identifier names one purchase of a payer; a failed or released attempt does not use it up.
+create unique index payment_identifier on payment (payer, identifier_hash)
+  where identifier_hash is not null and state not in ('failed','released');
+-- One transfer on chain explains one payment.
+create unique index payment_transfer on payment (network, transaction, log_position) where log_position is not null;
+create index payment_undelivered on payment (payer, fingerprint)
+  where delivered_at is null and state in ('settling','unknown','settled','served');
+create index payment_unfinished on payment (claimed_at) where state in ('claimed','settling','unknown','settled');
+create index payment_watched on payment (network, valid_before) where state in ('failed','released') and not final;
+create index payment_not_final on payment (network, block_number) where not final and state in ('settled','served','credited');
+-- In the order of their end, with the payer in it: what one wallet did since the fold is found without touching rows of others.
+create index payment_ended on payment (ended_at, payer, id) where ended_at is not null;
+-- Payments that bought nothing, for the shop that sold them; there are few among all payments.
+create index payment_credited on payment (route_id) where state = 'credited';
+-- What a wallet did since the last fold of ratings is found by the wallet: without these, whoever asks about one reads
+-- everything that all wallets did in the last minute.
+create index payment_ended_by_payer on payment (payer, ended_at) where ended_at is not null;
+-- Answers that were paid for and did not reach their buyer, by age.
+create index payment_not_delivered on payment (settled_at) where delivered_at is null and state = 'served' and final;
+
+-- The prepared answer, stored before money is taken and given again to whoever proves to be the payer.
+create table payment_answer (
+  payment_id text primary key references payment (id),
+  status integer not null,
+  content_type text not null,
+  headers jsonb not null default '{}',
+  body bytea not null,
+  reservation jsonb,
+  payment_response text
+) with (toast_tuple_target = 6000);
+
+-- Written far more often than read, and the usual compression is most of the cost of writing. Where the server lacks the
+-- quick one, they stay as they are.
+do $$ begin
+  alter table payment_answer alter column body set compression lz4, alter column payment_response set compression lz4,
+    alter column reservation set compression lz4;
+exception when feature_not_supported then null;
+end $$;
+
+-- What a payer has in flight, so that claims never exceed the balance read, whichever process takes them.
+create table payer_flight (
+  network text not null,
+  payer text not null,
+  in_flight integer not null check (in_flight >= 0),
+  in_flight_micro bigint not null check (in_flight_micro >= 0),
+  primary key (network, payer)
+);
+
+-- A process that works on payments. It is alive while its advisory lock is held.
+create table payment_owner (
+  owner bigint primary key,
+  started_at timestamptz not null,
+  dead_at timestamptz
+);
+
+-- What failed settlements cost, per day: the limits of loss are read from here.
+create table settlement_loss (
+  day date not null,
+  scope text not null check (scope in ('payer','route')),
+  key text not null,
+  failures integer not null default 0,
+  gas_gwei bigint not null default 0,
+  primary key (day, scope, key)
+);
+
+-- Transfers to our addresses that no claim explains: credited when an authorization shows the payer, else for a person to look at.
+create table inbound_review (
+  network text not null,
+  transaction text not null,
+  log_index integer not null,
+  block_number bigint not null,
+  sender text not null,
+  recipient text not null,
+  amount_micro bigint not null,
+  state text not null default 'open' check (state in ('open','credited','dismissed')),
+  note text,
+  seen_at timestamptz not null,
+  primary key (network, transaction, log_index)
+);
+
+-- How far each address has been compared with the chain.
+create table reconcile_cursor (
+  network text not null,
+  address text not null,
+  block_number bigint not null,
+  onchain_micro bigint not null,
+  checked_at timestamptz not null,
+  primary key (network, address)
+);
+
+-- Who sends with a wallet at the moment. The token grows with each holder and fences off the ones before.
+create table settlement_lane (
+  network text not null,
+  wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
+  -- Key of the advisory lock its process holds for life: without the lock the lane is free, however long the lease runs.
+  holder bigint not null,
+  token bigint not null check (token > 0),
+  expires_at timestamptz not null,
+  -- Another process waits for this wallet until then.
+  wanted_until timestamptz,
+  primary key (network, wallet)
+);
+insert into app_access values ('settlement_lane', 'select, insert, update');
+
+-- Every transaction we sign, written before it is broadcast. One row per nonce: a replacement by fee, or the empty
+-- transfer that fills a nonce nobody needs any more, takes the place of what it replaces and keeps its hash.
+create table settlement_transaction (
+  network text not null,
+  wallet text not null,
+  nonce bigint not null check (nonce >= 0),
+  token bigint not null,
+  purpose text not null check (length(purpose) between 1 and 32),
+  -- The payments (or payouts) it carries.
+  reference_ids text[] not null,
+  -- signed: perhaps never sent. broadcast: a node has taken it. superseded: its nonce was used by something else.
+  -- abandoned: refused by all nodes, the nonce is still free.
+  state text not null check (state in ('signed','broadcast','mined','superseded','abandoned')),
+  hash text not null check (hash ~ '^0x[0-9a-f]{64}$'),
+  earlier_hashes text[] not null default '{}',
+  raw bytea not null,
+  max_fee_wei numeric(38,0) not null,
+  priority_fee_wei numeric(38,0) not null,
+  -- Unix seconds after which it could only fail.
+  useful_until bigint,
+  signed_at timestamptz not null,
+  broadcast_at timestamptz,
+  ended_at timestamptz,
+  -- As mined.
+  mined_hash text,
+  block_number bigint,
+  succeeded boolean,
+  gas_used bigint,
+  cost_wei numeric(38,0),
+  primary key (network, wallet, nonce),
+  check ((state = 'mined') = (mined_hash is not null))
+);
+create unique index settlement_transaction_hash on settlement_transaction (network, hash);
+create index settlement_transaction_unfinished on settlement_transaction (network, wallet, nonce)
+  where state in ('signed','broadcast');
+insert into app_access values ('settlement_transaction', 'select, insert, update');
+
+-- What a facilitator that charges per settlement did in a month: its free allowance is counted from here.
+create table facilitator_usage (
+  facilitator text not null,
+  month date not null check (extract(day from month) = 1),
+  settled bigint not null check (settled >= 0),
+  primary key (facilitator, month)
+);
+insert into app_access values ('facilitator_usage', 'select, insert, update');
+
+-- What outside users of our own facilitator did per hour, by payer and by address.
+create table facilitator_budget (
+  hour timestamptz not null,
+  scope text not null check (scope in ('payer','address')),
+  key text not null check (length(key) between 1 and 100),
+  settles integer not null,
+  gas_gwei bigint not null default 0,
+  primary key (hour, scope, key)
+);
+
+-- Signing keys of the node. All processes read these rows, so they agree which key signs from when.
+-- Private keys live in SIGNING_KEY_FILE; only a demo node, which several processes may join, shares them here.
+create table keyring (
+  key_id text primary key check (key_id ~ '^[A-Za-z0-9_-]{43}$'),
+  public_x text not null unique check (public_x ~ '^[A-Za-z0-9_-]{43}$'),
+  created_at timestamptz not null,
+  activates_at timestamptz not null,
+  retires_at timestamptz check (retires_at >= activates_at),
+  revoked_at timestamptz,
+  -- The log has a long-lived key of its own. Keys of both purposes share tables, files and rules.
+  purpose text not null default 'response' check (purpose in ('response', 'log'))
+);
+insert into app_access values ('keyring', 'select, insert, update (retires_at, revoked_at)');
+
+create table key_statement (
+  statement_id bigint generated always as identity primary key,
+  key_id text not null references keyring,
+  action text not null check (action in ('add', 'rotate', 'revoke')),
+  message jsonb not null,
+  chain_id bigint not null,
+  wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
+  wallet_signature text,
+  predecessor_key_id text references keyring,
+  predecessor_signature text,
+  created_at timestamptz not null,
+  check ((predecessor_key_id is null) = (predecessor_signature is null)),
+  check (wallet_signature is not null or predecessor_signature is not null)
+);
+create index key_statement_key_id on key_statement (key_id);
+insert into app_access values ('key_statement', 'select, insert');
+create trigger key_statement_append_only before update or delete or truncate on key_statement
+  for each statement execute function refuse_change();
+
+create table keyring_demo_secret (
+  key_id text primary key references keyring,
+  private_d text not null check (private_d ~ '^[A-Za-z0-9_-]{43}$')
+);
+insert into app_access values ('keyring_demo_secret', 'select, insert');
+
+-- Secrets that all processes of one node must share, such as the key of stateless challenge nonces.
+-- Losing one only invalidates challenges that are still open; it opens nothing.
+create table shared_secret (
+  name text primary key check (name ~ '^[a-z][a-z0-9_]{0,62}$'),
+  secret bytea not null check (octet_length(secret) = 32),
+  created_at timestamptz not null default now()
+);
+insert into app_access values ('shared_secret', 'select, insert');
+
+-- Money we decided to send. The debt is off the books of its owner from the first row on, and in clearing until the
+-- transfer is final. Each payout is one EIP-3009 authorization of the custody wallet whose nonce follows from the id, so
+-- the token itself refuses a second transfer, whatever is sent how often.
+create table payout (
+  id text primary key,
+  network text not null,
+  payee text not null check (payee ~ '^0x[0-9a-f]{40}$'),
+  amount_micro bigint not null check (amount_micro > 0),
+  purpose text not null check (purpose ~ '^[a-z][a-z0-9_]{0,30}$'),
+  -- What it is for, where there is one thing: the refunded payment.
+  subject text,
+  -- The account the debt was taken from, and goes back to if the transfer can never happen. Null: it is our own money.
+  source_account text,
+  -- waiting: a person must approve. queued: to be signed. signed: its bytes exist and may be on the chain at any time.
+  -- parked: the payee cannot receive at the moment. paid: final. returned: provably never happened, the debt is back.
+  state text not null check (state in ('waiting','queued','signed','parked','paid','returned')),
+  reason text,
+  payer text check (payer ~ '^0x[0-9a-f]{40}$'),
+  nonce bytea check (octet_length(nonce) = 32),
+  valid_before bigint,
+  signature bytea,
+  head_block bigint,
+  transaction text,
+  block_number bigint,
+  block_hash text,
+  created_at timestamptz not null,
+  approved_by text,
+  signed_at timestamptz,
+  ended_at timestamptz,
+  -- What a payout pays: the account of its purpose (a wallet, or the authorization that is refunded), and n, the number of
+  -- its nonces that were used in final blocks before. Network, asset, custody address, purpose, account, n and the id of
+  -- the database decide the EIP-3009 nonce.
+  account text not null check (length(account) between 1 and 200),
+  n bigint not null check (n >= 0),
+  spent boolean not null default false,
+  -- The part of a payout that does not count against the daily limit of its purpose: a refund of money that the same wallet
+  -- recently paid in and did not use.
+  uncounted_micro bigint not null default 0,
+  -- A nonce that was used is never used again, so n goes on.
+  constraint payout_spent_check check (state <> 'paid' or spent),
+  constraint payout_signed_check check (state not in ('signed','parked') or (nonce is not null and signature is not null and
+    valid_before is not null)),
+  constraint payout_uncounted_check check (uncounted_micro >= 0)
+);
+create unique index payout_subject on payout (purpose, subject) where subject is not null and state <> 'returned';
+create index payout_unfinished on payout (network, created_at) where state in ('waiting','queued','signed','parked');
+create index payout_payee on payout (payee, created_at);
+create index payout_signed_time on payout (network, signed_at) where signed_at is not null;
+create unique index payout_open on payout (network, purpose, account) where state in ('waiting','queued','signed','parked');
+create unique index payout_spent on payout (network, purpose, account, n) where spent;
+create unique index payout_authorization on payout (network, payer, nonce) where state <> 'returned';
+insert into app_access values ('payout', 'select, insert, update');
+
+-- Payees that are left out until a person says otherwise.
+create table payout_hold (
+  network text not null,
+  payee text not null check (payee ~ '^0x[0-9a-f]{40}$'),
+  reason text not null,
+  held_by text not null,
+  held_at timestamptz not null default now(),
+  primary key (network, payee)
+);
+
+-- One refund per payment, ever.
+create table refund (
+  payment_id text primary key references payment (id),
+  amount_micro bigint not null check (amount_micro > 0),
+  reason text not null check (length(reason) between 1 and 300),
+  requested_by text not null,
+  requested_at timestamptz not null default now(),
+  -- asked: a running node carries it out. paying: it is a payout. refused: the outcome says why.
+  state text not null default 'asked' check (state in ('asked','paying','refused')),
+  outcome text,
+  payout_id text references payout (id),
+  decided_at timestamptz
+);
+create index refund_asked on refund (requested_at) where state = 'asked';
+insert into app_access values ('refund', 'select, insert, update');
+
+-- A call that used a pass or credit in place of a payment, from the hold to its end.
+create table entitled_call (
+  id text primary key,
+  port text not null,
+  account text not null check (length(account) = 42 and account ~ '^0x[0-9a-f]+$'),
+  -- What is drawn on: a pass, or credit on one network.
+  subject text not null,
+  amount bigint not null check (amount >= 0),
+  route_id text not null,
+  fingerprint text not null,
+  -- Its effect sends the money on, so what is captured goes into clearing first.
+  to_clearing boolean not null,
+  idempotency_key text check (length(idempotency_key) between 1 and 128),
+  state text not null check (state in ('held','captured','released')),
+  held_at timestamptz not null,
+  expires_at timestamptz not null,
+  ended_at timestamptz,
+  -- Given again for the same key and request.
+  status integer,
+  content_type text,
+  headers jsonb,
+  body bytea,
+  -- A draw under a mandate knows it, and the day it was counted for: a void gives both back.
+  mandate_id text,
+  mandate_day date,
+  -- The balance a hold lies on. Null for passes.
+  held_on bigint
+);
+create unique index entitled_call_key on entitled_call (port, account, idempotency_key)
+  where idempotency_key is not null and state <> 'released';
+create index entitled_call_held on entitled_call (expires_at) where state = 'held';
+create index entitled_call_drawn on entitled_call (ended_at, account, id) where port = 'credit' and state = 'captured';
+create index entitled_call_mandate on entitled_call (mandate_id, held_at) where mandate_id is not null;
+create index entitled_call_released on entitled_call (ended_at) where state = 'released';
+create index entitled_call_named on entitled_call (ended_at) where state = 'captured' and idempotency_key is not null;
+create index entitled_call_drawn_by_account on entitled_call (account, ended_at) where port = 'credit' and state = 'captured';
+insert into app_access values ('entitled_call', 'select, insert, update, delete');
+
+-- What the postings of some payments left in each account. Looked up through keys one by one: the plan is kept, and a
+-- join chosen while the books are small would read all of them when they are large.
+create function ledger_of_payments(payments text[])
+  returns table (payment_id text, account text, kind text, unit text, micro bigint) language plpgsql stable
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  return query
+    select l.id, a.name, a.kind, a.unit, l.micro
+    from (
+      select n.id, e.account_id, sum(e.amount_micro)::bigint as micro
+      from unnest(payments) n (id)
+      join ledger_transaction t on t.payment_id = n.id
+      join ledger_entry e on e.transaction_id = t.id
+      group by n.id, e.account_id
+    ) l (id, account_id, micro)
+    join ledger_account a on a.id = l.account_id
+    where l.micro <> 0;
+end $$;
+
+-- What the owner of credit allowed somebody else to draw from it: signed once (EIP-712), then only counted and revoked.
+create table mandate (
+  id text primary key check (id ~ '^mdt_[0-9a-f]{40}$'),
+  owner text not null check (owner ~ '^0x[0-9a-f]{40}$'),
+  delegate text not null check (delegate ~ '^0x[0-9a-f]{40}$' and delegate <> owner),
+  -- Where it was signed. A contract wallet may belong to somebody else on another chain, so its credit there is not meant.
+  chain_id bigint not null check (chain_id > 0),
+  owner_kind text not null check (owner_kind in ('key', 'contract')),
+  routes text[] not null check (array_length(routes, 1) between 1 and 32),
+  cap_call_micro bigint not null check (cap_call_micro > 0),
+  cap_day_micro bigint not null check (cap_day_micro >= cap_call_micro),
+  cap_total_micro bigint not null check (cap_total_micro >= cap_day_micro),
+  valid_until timestamptz not null,
+  nonce bytea not null check (octet_length(nonce) = 32),
+  signature bytea not null,
+  created_at timestamptz not null,
+  revoked_at timestamptz,
+  -- The UTC day that day_micro counts. It never goes back, whatever the clock of a process says.
+  day date not null default '1970-01-01',
+  day_micro bigint not null default 0,
+  total_micro bigint not null default 0,
+  constraint mandate_within_day check (day_micro between 0 and cap_day_micro),
+  constraint mandate_within_total check (total_micro between 0 and cap_total_micro)
+);
+-- One mandate per number of the owner's own: of two versions of a text only one can ever count.
+create unique index mandate_nonce on mandate (owner, nonce);
+create index mandate_owner on mandate (owner, created_at);
+create index mandate_delegate on mandate (delegate, created_at);
+insert into app_access values ('mandate', 'select, insert, update');
+-- What was signed stays as it was signed.
+create trigger mandate_terms_fixed
+  before update of id, owner, delegate, chain_id, owner_kind, routes, cap_call_micro, cap_day_micro, cap_total_micro,
+    valid_until, nonce, signature, created_at on mandate
+  for each statement execute function refuse_change();
+
+-- For whoever reads balances and then decides by them: until the transaction ends nothing is posted to these accounts.
+create function credit_lock(account_names text[]) returns table (name text, owed_micro bigint) language plpgsql
+  security definer set search_path = public, pg_temp set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+  perform from ledger_balance b
+    where b.account_id = any (array(select a.id from ledger_account a where a.name = any (account_names)))
+    order by b.account_id for no key update;
+  return query select a.name, b.owed_micro from ledger_account a join ledger_balance b on b.account_id = a.id
+    where a.name = any (account_names);
+end $$;
+
+-- Credit that a wallet locked, so that its word counts for more. It comes back on request after a delay, and is lost,
+-- wholly or in part, by an upheld ruling.
+create table agent_bond (
+  id text primary key,
+  wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
+  network text not null,
+  micro bigint not null check (micro > 0),
+  slashed_micro bigint not null default 0,
+  -- releasing: asked for and still at stake. slashed: nothing is left of it.
+  state text not null check (state in ('locked', 'releasing', 'released', 'slashed')),
+  locked_at timestamptz not null,
+  locked_until timestamptz not null check (locked_until > locked_at),
+  release_delay_seconds integer not null check (release_delay_seconds >= 0),
+  release_asked_at timestamptz,
+  release_at timestamptz,
+  ended_at timestamptz,
+  constraint agent_bond_slashed check (slashed_micro between 0 and micro),
+  check ((state = 'slashed') = (slashed_micro = micro)),
+  check ((release_asked_at is null) = (release_at is null)),
+  check ((state in ('released', 'slashed')) = (ended_at is not null))
+);
+create index agent_bond_wallet on agent_bond (wallet, locked_at);
+create index agent_bond_due on agent_bond (release_at) where state = 'releasing';
+insert into app_access values ('agent_bond', 'select, insert, update');
+
+-- Each ruling can take from a bond once.
+create table bond_slash (
+  bond_id text not null references agent_bond (id),
+  ruling text not null check (length(ruling) between 1 and 200),
+  micro bigint not null check (micro > 0),
+  reason text not null check (length(reason) between 1 and 300),
+  slashed_by text not null,
+  slashed_at timestamptz not null,
+  primary key (bond_id, ruling)
+);
+insert into app_access values ('bond_slash', 'select, insert');
+create trigger bond_slash_append_only before update or delete or truncate on bond_slash
+  for each statement execute function refuse_change();
+
+-- Documents about a wallet are kept for seconds; whoever keeps one learns at once that an authorization came or went.
+create function tell_mandate_owner() returns trigger language plpgsql as $$
+begin
+  perform pg_notify('agent_changed', new.owner);
+  return null;
+end $$;
+-- Draws only change counters, so they tell nobody.
+create trigger mandate_news after insert or update of revoked_at on mandate
+  for each row execute function tell_mandate_owner();
+
+-- The books folded up to one database transaction, and payments up to one id, so that the operator's page reads what
+-- came since and not millions of entries. A cache: whatever it says can be folded anew from the entries.
+create table books_fold_head (
+  only_one boolean primary key default true check (only_one),
+  -- Every ledger transaction with a lower xid is in the fold; see ledger_seal for why that is an order.
+  until_xid xid8 not null,
+  -- Payments with a lower id are counted.
+  until_payment text not null
+);
+insert into books_fold_head values (true, '0', '');
+
+create table books_fold_account (
+  account_id bigint primary key,
+  balance_micro numeric not null
+);
+
+-- What clearing accounts hold, per payment; rows that come to zero go.
+create table books_fold_clearing (
+  account_id bigint not null,
+  payment_id text not null,
+  balance_micro numeric not null,
+  since timestamptz not null,
+  primary key (account_id, payment_id)
+);
+
+create table books_fold_payment (
+  state text primary key,
+  payments bigint not null,
+  amount_micro numeric not null,
+  oldest timestamptz not null
+);
+
+-- Holds credit for many calls at once: the nonce of each proof, the counters of its mandate, the balance and the row of the
+-- call are one statement, so that they happen together or not at all. A call that cannot be held says why and leaves the
+-- others alone. Candidates are places in the pool of credit accounts, best first, separated by blanks. Runs with the
+-- owner's right, for balances must be locked before they are judged, and the application itself may not touch them.
+-- With take_now there is no time between hold and capture: the caller posts what is taken in the same transaction, and
+-- until then the locked balances keep others out. Calls whose price is shared with others draw only on what arrived at
+-- custody, because the shares are paid from there.
+create function credit_reserve(
+  hold_ids text[], hold_accounts text[], hold_candidates text[], hold_amounts bigint[], hold_routes text[],
+  hold_fingerprints text[], hold_keys text[], hold_clearing boolean[], hold_mandates text[],
+  nonce_keys text[], nonce_expiries timestamptz[],
+  pool_credits text[], pool_networks text[],
+  now_at timestamptz, until_at timestamptz, take_now boolean
+) returns table (place integer, outcome text, network text, left_micro bigint) language plpgsql
+  security definer set search_path = public, pg_temp set enable_seqscan = off set enable_mergejoin = off as $$
+#variable_conflict use_column
+declare
+  first_state text := case when take_now then 'captured' else 'held' end;
+  taken_at timestamptz := case when take_now then now_at end;
+  hold_count integer := coalesce(array_length(hold_ids, 1), 0);
+  today date := (now_at at time zone 'utc')::date;
+  counted_day date;
+  fresh boolean[];
+  credit_ids bigint[];
+  free bigint[];
+  at_pay_to bigint[];
+  outcomes text[] := array_fill(null::text, array[hold_count]);
+  chosen integer[] := array_fill(null::integer, array[hold_count]);
+  lefts bigint[] := array_fill(null::bigint, array[hold_count]);
+  days date[] := array_fill(null::date, array[hold_count]);
+  terms mandate%rowtype;
+  candidate integer;
+begin
+  -- Not waited for on its way to disk: nothing leaves the node before the capture, whose own commit writes all that came
+  -- before it. A hold that a crash loses has lost its nonce and its counts with it, and nobody was served.
+  if not take_now then
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
+
+  with claimed as (
+    insert into nonce_claim (scope, key, expires_at)
+      select 'erc8128', n.key, n.expires from unnest(nonce_keys, nonce_expiries) n (key, expires)
+      order by n.key, n.expires desc
+      on conflict do nothing returning key
+  )
+  select array_agg(c.key is not null order by n.place) into fresh
+    from unnest(nonce_keys) with ordinality n (key, place) left join claimed c on c.key = n.key;
+
+  if array_length(array_remove(hold_mandates, null), 1) > 0 then
+    perform from mandate m where m.id = any (hold_mandates) order by m.id for no key update;
+  end if;
+  select array_agg((select a.id from ledger_account a where a.name = p.name) order by p.place) into credit_ids
+    from unnest(pool_credits) with ordinality p (name, place);
+  perform from ledger_balance b where b.account_id = any (credit_ids) order by b.account_id for no key update;
+  select array_agg((select b.owed_micro - b.held_micro from ledger_balance b where b.account_id = c.id) order by c.place),
+      array_agg((select b.pay_to_micro from ledger_balance b where b.account_id = c.id) order by c.place)
+    into free, at_pay_to
+    from unnest(credit_ids) with ordinality c (id, place);
+
+  for i in 1 .. hold_count loop
+    if not fresh[i] or array_position(nonce_keys, nonce_keys[i]) < i then
+      outcomes[i] := 'replayed';
+      continue;
+    end if;
+    -- One inside the other: as one condition, its query would be planned for calls without a name too.
+    if hold_keys[i] is not null then
+      if exists (
+        select from entitled_call e where e.port = 'credit' and e.account = hold_accounts[i]
+          and e.idempotency_key = hold_keys[i] and e.state <> 'released') then
+        outcomes[i] := 'named';
+        continue;
+      end if;
+    end if;
+    counted_day := null;
+    if hold_mandates[i] is not null then
+      select m.* into terms from mandate m where m.id = hold_mandates[i];
+      counted_day := greatest(terms.day, today);
+      if terms.day < counted_day then
+        terms.day_micro := 0;
+      end if;
+      outcomes[i] := case
+        when terms.id is null then 'mandate_unknown'
+        when terms.revoked_at is not null then 'mandate_revoked'
+        when terms.valid_until <= now_at then 'mandate_expired'
+        when hold_amounts[i] > terms.cap_call_micro then 'mandate_call'
+        when terms.day_micro + hold_amounts[i] > terms.cap_day_micro then 'mandate_day'
+        when terms.total_micro + hold_amounts[i] > terms.cap_total_micro then 'mandate_total'
+      end;
+      if outcomes[i] is not null then
+        lefts[i] := case outcomes[i] when 'mandate_day' then terms.cap_day_micro - terms.day_micro
+          when 'mandate_total' then terms.cap_total_micro - terms.total_micro end;
+        continue;
+      end if;
+    end if;
+    foreach candidate in array string_to_array(hold_candidates[i], ' ')::integer[] loop
+      if free[candidate] - (case when hold_clearing[i] then at_pay_to[candidate] else 0 end) >= hold_amounts[i] then
+        chosen[i] := candidate;
+        exit;
+      end if;
+    end loop;
+    if chosen[i] is null then
+      outcomes[i] := 'not_enough';
+      continue;
+    end if;
+    -- A name may be taken by a hold of another process that is not committed yet; the rest is inserted together below.
+    if hold_keys[i] is not null then
+      insert into entitled_call (id, port, account, subject, amount, route_id, fingerprint, idempotency_key, state, held_at,
+          ended_at, expires_at, to_clearing, mandate_id, mandate_day, held_on)
+        values (hold_ids[i], 'credit', hold_accounts[i], pool_networks[chosen[i]], hold_amounts[i], hold_routes[i],
+          hold_fingerprints[i], hold_keys[i], first_state, now_at, taken_at, until_at, hold_clearing[i], hold_mandates[i],
+          counted_day, credit_ids[chosen[i]])
+        on conflict do nothing;
+      if not found then
+        outcomes[i] := 'named';
+        chosen[i] := null;
+        continue;
+      end if;
+    end if;
+    days[i] := counted_day;
+    if hold_mandates[i] is not null then
+      update mandate m set day = counted_day, day_micro = terms.day_micro + hold_amounts[i],
+          total_micro = m.total_micro + hold_amounts[i]
+        where m.id = hold_mandates[i];
+    end if;
+    free[chosen[i]] := free[chosen[i]] - hold_amounts[i];
+    lefts[i] := free[chosen[i]];
+    outcomes[i] := 'held';
+  end loop;
+
+  insert into entitled_call (id, port, account, subject, amount, route_id, fingerprint, state, held_at, ended_at, expires_at,
+      to_clearing, mandate_id, mandate_day, held_on)
+    select h.id, 'credit', h.account, pool_networks[h.chosen], h.amount, h.route, h.fingerprint, first_state, now_at,
+        taken_at, until_at, h.clearing, h.mandate, h.day, credit_ids[h.chosen]
+      from unnest(hold_ids, hold_accounts, chosen, hold_amounts, hold_routes, hold_fingerprints, hold_keys, hold_clearing,
+        hold_mandates, days) h (id, account, chosen, amount, route, fingerprint, key, clearing, mandate, day)
+      where h.chosen is not null and h.key is null;
+  if not take_now then
+    update ledger_balance b set held_micro = b.held_micro + h.micro
+      from (select credit_ids[h.chosen] as id, sum(h.amount)::bigint as micro
+            from unnest(chosen, hold_amounts) h (chosen, amount) where h.chosen is not null group by 1) h
+      where b.account_id = h.id;
+  end if;
+
+  return query
+    select i.i, outcomes[i.i], pool_networks[chosen[i.i]], lefts[i.i] from generate_series(1, hold_count) i (i) order by i.i;
+end $$;
+
+-- Ends holds that are still held, and frees what they kept aside. For those taken, posting must follow in the same transaction.
+create function credit_end(hold_ids text[], end_state text, now_at timestamptz)
+  returns table (id text, account text, subject text, amount bigint, route_id text, to_clearing boolean, mandate_id text,
+    mandate_day date, is_posted boolean) language plpgsql
+  security definer set search_path = public, pg_temp set enable_seqscan = off set enable_mergejoin = off as $$
+#variable_conflict use_column
+declare
+  ended entitled_call[];
+begin
+  -- Mandates before balances, as a hold does, so that the two never wait for each other.
+  if end_state = 'released' then
+    perform from mandate m where m.id = any (array(
+        select e.mandate_id from entitled_call e where e.id = any (hold_ids) and e.mandate_id is not null))
+      order by m.id for no key update;
+  end if;
+  with moved as (
+    update entitled_call e set state = end_state, ended_at = now_at
+      where e.id = any (hold_ids) and e.port = 'credit' and e.state = 'held' returning e)
+  select array_agg(m.e) into ended from moved m;
+  perform from ledger_balance b
+    where b.account_id = any (array(select distinct e.held_on from unnest(ended) e)) order by b.account_id for no key update;
+  update ledger_balance b set held_micro = b.held_micro - h.micro
+    from (select e.held_on, sum(e.amount)::bigint as micro from unnest(ended) e where e.held_on is not null group by 1) h
+    where b.account_id = h.held_on;
+  return query select e.id, e.account, e.subject, e.amount, e.route_id, e.to_clearing, e.mandate_id, e.mandate_day,
+    e.held_on is null from unnest(ended) e;
+end $$;
+
+-- Takes many holds and posts what they move, in one statement. Gives how many were still held.
+create function credit_capture(
+  hold_ids text[], now_at timestamptz,
+  account_names text[], account_kinds text[], account_units text[], account_guards boolean[],
+  transaction_references text[], transaction_kinds text[], transaction_payments text[], transaction_memos text[],
+  line_transactions integer[], line_accounts integer[], line_amounts bigint[]
+) returns integer language plpgsql as $$
+declare
+  ended integer;
+begin
+  select count(*) into ended from credit_end(hold_ids, 'captured', now_at);
+  perform from ledger_post(account_names, account_kinds, account_units, account_guards, transaction_references,
+    transaction_kinds, transaction_payments, transaction_memos, line_transactions, line_accounts, line_amounts);
+  return ended;
+end $$;
+
+-- Every transfer of USDC into or out of an address of ours is one row. A nonce can be signed many times; a transfer
+-- happens once, so money is booked by this key and never by a nonce.
+create table transfer (
+  id bigint generated always as identity primary key,
+  network text not null,
+  asset text not null,
+  transaction text not null,
+  -- Place of the log within its transaction. The place within the block changes when the block is reorganised.
+  position integer not null check (position >= 0),
+  sender text not null,
+  recipient text not null,
+  amount_micro bigint not null check (amount_micro > 0),
+  -- The payment key, where the chain shows one; null for a plain transfer.
+  payment_key bytea constraint transfer_key_length check (octet_length(payment_key) between 16 and 128),
+  block_number bigint not null,
+  block_hash text not null,
+  -- What its money was booked as, and for which payment, payout or wallet. Null until it is explained.
+  booked_as text check (booked_as ~ '^[a-z][a-z_]{0,39}$'),
+  booked_for text,
+  booked_at timestamptz,
+  -- Number of its next posting: even books it, odd reverses that after a reorganisation.
+  turn smallint not null default 0,
+  -- Seen in a final block.
+  final boolean not null default false,
+  seen_at timestamptz not null default now(),
+  -- When an explanation is tried again, and how often it was.
+  try_at timestamptz not null default now(),
+  tries integer not null default 0,
+  -- Money that left custody and that nothing explains.
+  missing boolean not null default false,
+  unique (network, asset, transaction, position)
+);
+create index transfer_unexplained on transfer (network, try_at) where booked_as is null and final;
+create index transfer_by_key on transfer (network, sender, payment_key) where payment_key is not null;
+create index transfer_not_final on transfer (network, block_number) where not final;
+create index transfer_missing on transfer (network) where missing and booked_as is null;
+insert into app_access values ('transfer', 'select, insert, update');
+
+-- Money that moved names its transfer, and moves by exactly that amount. What an address held before the books began is
+-- its opening.
+create function ledger_check_moved() returns trigger language plpgsql security definer
+  set search_path = public, pg_temp set enable_seqscan = off set enable_mergejoin = off set enable_hashjoin = off as $$
+declare
+  bad bigint;
+begin
+  select e.transaction_id into bad from added e
+    where (select a.is_wallet from ledger_account a where a.id = e.account_id)
+      and not exists (
+        select from ledger_transaction t where t.id = e.transaction_id
+          and (t.kind = 'opening'
+            or (select f.amount_micro from transfer f where f.id = t.transfer_id) = abs(e.amount_micro)))
+    limit 1;
+  if found then
+    raise exception 'ledger transaction % moves money without a transfer of that amount', bad
+      using errcode = 'check_violation', constraint = 'ledger_entry_moved';
+  end if;
+  return null;
+end $$;
+create trigger ledger_entry_moved after insert on ledger_entry
+  referencing new table as added for each statement execute function ledger_check_moved();
+
+-- Posts many transactions at once. Lines name their transaction by its place in the lists, starting at 1. A reference
+-- that was posted before with the same lines counts as done; with other lines nothing at all is posted.
+-- Work goes account names, then references, then balances, each in sorted order, so that two batches cannot deadlock.
+create function ledger_post(
+  account_names text[], account_kinds text[], account_units text[], account_guards boolean[],
+  transaction_references text[], transaction_kinds text[], transaction_payments text[], transaction_memos text[],
+  line_transactions integer[], line_accounts integer[], line_amounts bigint[],
+  transaction_transfers bigint[] default null, transaction_turns smallint[] default null
+) returns table (place integer, transaction_id bigint, is_new boolean) language plpgsql
+  security definer set search_path = public, pg_temp set enable_seqscan = off set enable_mergejoin = off as $$
+#variable_conflict use_column
+declare
+  account_ids bigint[];
+  posted_ids bigint[];
+  conflicting text[];
+begin
+  if exists (select from generate_subscripts(transaction_references, 1) n (place) where n.place <> all (line_transactions)) then
+    raise exception 'a ledger transaction has no entries'
+      using errcode = 'check_violation', constraint = 'ledger_transaction_has_entries';
+  end if;
+
+  select array_agg((select a.id from ledger_account a where a.name = n.name) order by n.place) into account_ids
+    from unnest(account_names) with ordinality n (name, place);
+  if array_position(account_ids, null) is not null then
+    insert into ledger_account (name, kind, unit, guarded)
+      select n.name, n.kind, n.unit, n.guarded
+      from unnest(account_names, account_kinds, account_units, account_guards)
+        with ordinality n (name, kind, unit, guarded, place)
+      where account_ids[n.place] is null
+      order by n.name
+      on conflict (name) do nothing;
+    select array_agg((select a.id from ledger_account a where a.name = n.name) order by n.place) into account_ids
+      from unnest(account_names) with ordinality n (name, place);
+    -- Made meanwhile by another transaction that this one's snapshot cannot see.
+    if array_position(account_ids, null) is not null then
+      raise exception 'a ledger account was made meanwhile' using errcode = 'serialization_failure';
+    end if;
+  end if;
+
+  perform set_config('assay.posting', 'on', true);
+  with inserted as (
+    insert into ledger_transaction (reference, kind, payment_id, memo, transfer_id, transfer_turn)
+      select n.reference, n.kind, n.payment, n.memo, n.transfer, n.turn
+      from unnest(transaction_references, transaction_kinds, transaction_payments, transaction_memos,
+        transaction_transfers, transaction_turns) n (reference, kind, payment, memo, transfer, turn)
+      order by n.reference
+      on conflict (reference) do nothing
+      returning id, reference
+  )
+  select array_agg(i.id order by n.place) into posted_ids
+    from unnest(transaction_references) with ordinality n (reference, place)
+    left join (
+      select i.id, i.reference, min(f.place) as first_place
+      from inserted i join unnest(transaction_references) with ordinality f (reference, place) on f.reference = i.reference
+      group by i.id, i.reference
+    ) i on i.reference = n.reference and i.first_place = n.place;
+
+  perform set_config('assay.posting', '', true);
+
+  insert into ledger_entry (transaction_id, line, account_id, amount_micro)
+    select posted_ids[l.owner], row_number() over (partition by l.owner order by l.place) - 1, account_ids[l.account], l.amount
+    from unnest(line_transactions, line_accounts, line_amounts) with ordinality l (owner, account, amount, place)
+    where posted_ids[l.owner] is not null;
+
+  if array_position(posted_ids, null) is not null then
+    select array_agg(n.reference) into conflicting
+      from unnest(transaction_references, transaction_kinds, transaction_payments)
+        with ordinality n (reference, kind, payment, place)
+      join ledger_transaction t on t.reference = n.reference
+      where posted_ids[n.place] is null
+        and (t.kind is distinct from n.kind or t.payment_id is distinct from n.payment
+          or (select array_agg(array[e.account_id, e.amount_micro] order by e.account_id, e.amount_micro)
+                from ledger_entry e where e.transaction_id = t.id)
+            is distinct from
+             (select array_agg(array[account_ids[l.account], l.amount] order by account_ids[l.account], l.amount)
+                from unnest(line_transactions, line_accounts, line_amounts) l (owner, account, amount)
+                where l.owner = n.place));
+    if conflicting is not null then
+      raise exception 'posted before with other lines: %', array_to_string(conflicting, ', ')
+        using errcode = 'LG001';
+    end if;
+  end if;
+
+  return query
+    select n.place::integer,
+      coalesce(posted_ids[n.place], (select t.id from ledger_transaction t where t.reference = n.reference)),
+      posted_ids[n.place] is not null
+    from unnest(transaction_references) with ordinality n (reference, place)
+    order by n.place;
+end $$;
+
+-- Takes transfers for booking: a row that is not there is inserted, one that nothing explains yet is taken. The answer
+-- names those that the caller may post; the others were booked before.
+create function transfer_take(
+  networks text[], assets text[], transactions text[], positions integer[], senders text[], recipients text[],
+  amounts bigint[], payment_keys bytea[], block_numbers bigint[], block_hashes text[], kinds text[], subjects text[],
+  now_at timestamptz
+) returns table (place integer, id bigint, turn smallint) language sql
+  set enable_seqscan = off set enable_mergejoin = off set enable_hashjoin = off as $$
+  with given as (
+    select * from unnest(networks, assets, transactions, positions, senders, recipients, amounts, payment_keys, block_numbers,
+      block_hashes, kinds, subjects) with ordinality
+      n (network, asset, transaction, position, sender, recipient, amount, payment_key, block_number, block_hash, kind, subject, place)
+  ), taken as (
+    insert into transfer as t (network, asset, transaction, position, sender, recipient, amount_micro, payment_key, block_number,
+      block_hash, booked_as, booked_for, booked_at)
+    select network, asset, transaction, position, sender, recipient, amount, payment_key, block_number, block_hash, kind, subject,
+      now_at
+    from given order by network, asset, transaction, position
+    on conflict (network, asset, transaction, position) do update
+      set booked_as = excluded.booked_as, booked_for = excluded.booked_for, booked_at = excluded.booked_at,
+        block_number = excluded.block_number, block_hash = excluded.block_hash
+      where t.booked_as is null and t.sender = excluded.sender and t.recipient = excluded.recipient
+        and t.amount_micro = excluded.amount_micro
+    returning t.id, t.turn, t.network, t.asset, t.transaction, t.position
+  )
+  select g.place::integer, t.id, t.turn from given g join taken t using (network, asset, transaction, position)
+$$;
+
+-- Addresses that belong to this database, now or earlier. One that is no longer paid to is compared with the chain until
+-- it is empty.
+create table own_address (
+  network text not null,
+  address text not null check (address ~ '^0x[0-9a-f]{40}$'),
+  payee text not null check (payee in ('pay_to', 'custody')),
+  -- Nobody else is paid at it, so a transfer without a claim belongs to whoever sent it.
+  exclusive boolean not null,
+  since timestamptz not null default now(),
+  retired_at timestamptz,
+  primary key (network, address, payee)
+);
+insert into app_access values ('own_address', 'select, insert, update');
+
+-- Leases are given and judged by one clock, the database's: processes may disagree about the time.
+-- A function of its own, so that a simulation can put its own clock in the place of this one.
+create function lease_now() returns timestamptz language sql stable as 'select clock_timestamp()';
+
+-- Names this database in the nonces of its payouts. A backup carries it, so a restored database makes the same nonces;
+-- two databases never make the same one.
+create table database_identity (
+  only_one boolean primary key default true check (only_one),
+  id uuid not null default gen_random_uuid()
+);
+insert into app_access values ('database_identity', 'select');
+insert into database_identity default values;
+create trigger database_identity_is_fixed before update or delete or truncate on database_identity
+  for each statement execute function refuse_change();
+
+create function refuse_unspending() returns trigger language plpgsql as $$
+begin
+  raise exception 'n of a payout is never lowered' using errcode = 'check_violation', constraint = 'payout_n_grows';
+end $$;
+create trigger payout_n_grows before update on payout for each row
+  when (old.spent and not (new.spent and new.n = old.n and new.account = old.account and new.purpose = old.purpose
+    and new.network = old.network)) execute function refuse_unspending();
+
+-- A restore takes the books back to an earlier time; the chain goes on. Until every transfer up to `until_block` has its
+-- row nothing is paid out and nothing is credited by itself on that network.
+create table restore_gap (
+  id bigint generated always as identity primary key,
+  network text not null,
+  reason text not null check (length(reason) between 1 and 300),
+  until_block bigint not null check (until_block >= 0),
+  detected_at timestamptz not null default now(),
+  reconciled_at timestamptz,
+  -- A second restore while a gap is open is a restore of its own.
+  noticed_at timestamptz not null default clock_timestamp()
+);
+create unique index restore_gap_open on restore_gap (network) where reconciled_at is null;
+insert into app_access values ('restore_gap', 'select, insert, update');
+
+-- How far custody and books were apart when they were last compared, per network. Two final blocks in a row with less
+-- money than the books say stop payouts until the difference is gone or a person accepts the loss.
+create table custody_difference (
+  network text primary key,
+  block_number bigint not null,
+  difference_micro bigint not null,
+  stopped_at timestamptz
+);
+insert into app_access values ('custody_difference', 'select, insert, update');
+
+-- Bearer tokens of subscriptions and passes are made from a secret of their own and carry its version. Revoking a version
+-- ends every token made with it, in all processes at once, and its secret is forgotten.
+create table token_secret (
+  version integer primary key check (version >= 0),
+  secret bytea check (octet_length(secret) = 32),
+  created_at timestamptz not null default now(),
+  revoked_at timestamptz,
+  constraint token_secret_forgotten check ((secret is null) = (version = 0 or revoked_at is not null))
+);
+-- One at a time makes new tokens.
+create unique index token_secret_in_force on token_secret ((true)) where revoked_at is null and version > 0;
+insert into app_access values ('token_secret', 'select, insert, update');
+-- Version 0 stands for tokens that were made from signing keys: known by their hash, made by nobody any more.
+insert into token_secret (version) values (0);
+
+-- Runs with the owner's right, for the application itself may not write balances. A part that grows is noted after its
+-- posting, one that leaves before.
+create function credit_at_pay_to(account_name text, change_micro bigint) returns void language sql
+  security definer set search_path = public, pg_temp set enable_seqscan = off as $$
+  update ledger_balance b set pay_to_micro = greatest(0, least(b.owed_micro, b.pay_to_micro + change_micro))
+    where b.account_id = (select a.id from ledger_account a where a.name = account_name)
+$$;
+
+-- How many transactions of a settlement wallet the chain was seen to count. Those that the books do not know were sent
+-- before a restore, or by somebody else with the same key.
+create table settlement_wallet_count (
+  network text not null,
+  wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
+  seen_count bigint not null check (seen_count >= 0),
+  primary key (network, wallet)
+);
+insert into app_access values ('settlement_wallet_count', 'select, insert, update');
+
+-- What an operator can pause, one row each. A shop brings its own.
+create table pause (
+  name text primary key check (name ~ '^[a-z][a-z0-9_]{0,30}$'),
+  paused boolean not null default false,
+  reason text not null default '',
+  changed_by text not null default 'installation',
+  changed_at timestamptz not null default now()
+);
+insert into app_access values ('pause', 'select, update');
+insert into pause (name) values ('sales'), ('payouts'), ('settlement');
+
+create function announce_pause() returns trigger language plpgsql as $$
+begin
+  perform pg_notify('pause', '');
+  return null;
+end $$;
+create trigger pause_changed after update on pause for each statement execute function announce_pause();

@@ -1,0 +1,4 @@
+export function migrationProblems(
+  migration: { name: string; text: string },
+  isInUse?: (column: string) => boolean,
+): string[]
