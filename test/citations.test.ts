@@ -20,7 +20,7 @@ import {
 import type { Address } from '../packages/till/src/kernel/address.ts'
 import type { Hex } from '../packages/till/src/kernel/bytes.ts'
 import { statementTypedData } from '../packages/till/src/proofs/index.ts'
-import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
+import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 let page: string

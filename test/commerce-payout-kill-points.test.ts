@@ -17,8 +17,8 @@ import {
   trialBalance,
 } from '../packages/till/src/ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
-import type { KillPlan } from './support/kill-points.ts'
-import { custodyKey, openPayoutDesk, type Place, payees, purpose, senderKey } from './support/payout-harness.ts'
+import type { KillPlan } from './harness/kill-points.ts'
+import { custodyKey, openPayoutDesk, type Place, payees, purpose, senderKey } from './harness/payout-harness.ts'
 
 /**
  * A process that pays is killed with SIGKILL at each of its port calls in the life of two payouts of one batch: intent,
@@ -76,7 +76,7 @@ async function openScene(): Promise<Scene> {
 type Payer = { round(): Promise<readonly string[] | 'killed'>; stop(): Promise<void> }
 
 async function startPayer(place: Place, plan?: KillPlan): Promise<Payer> {
-  const child = fork(join(import.meta.dirname, 'support/child-payouts.ts'), {
+  const child = fork(join(import.meta.dirname, 'harness/child-payouts.ts'), {
     // Loaded before the hooks of tsx, which would look at each of its hundreds of files.
     execArgv: ['--import', 'viem', '--import', 'tsx'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -32,8 +32,8 @@ import { insertTestRuling } from '../packages/till/src/credit/bonds/ruling.fixtu
 import { openMandates } from '../packages/till/src/credit/mandates/index.ts'
 import type { Address } from '../packages/till/src/kernel/address.ts'
 import { accounts, balanceDifferences, balanceOf, post } from '../packages/till/src/ledger/index.ts'
-import { openFeedShop } from './support/feed-shop.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
+import { openFeedShop } from './harness/feed-shop.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
 import {
   buy,
   decodeHeader,
@@ -42,7 +42,7 @@ import {
   openTill,
   quote,
   type TillFixture,
-} from './support/till-fixture.ts'
+} from './harness/till-fixture.ts'
 
 let till: TillFixture
 let networks: NonNullable<AssayClientOptions['networks']>

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ChildNode, startChild } from './support/child-process.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
-import { createTestShop } from './support/test-shop.ts'
-import { openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { type ChildNode, startChild } from './harness/child-process.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { createTestShop } from './harness/test-shop.ts'
+import { openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 /**
  * A node in a process of its own is killed with SIGKILL before or after each of its port calls in the life of one

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ChildNode, startChild } from './support/child-process.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
+import { type ChildNode, startChild } from './harness/child-process.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
 import {
   echoPath,
   encodePayload,
@@ -9,7 +9,7 @@ import {
   send,
   signPayment,
   type TillFixture,
-} from './support/till-fixture.ts'
+} from './harness/till-fixture.ts'
 
 let till: TillFixture
 let children: ChildNode[]

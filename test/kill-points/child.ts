@@ -2,7 +2,7 @@
 import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import { startNode } from '../../packages/node/src/node.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
-import { createKillPoints } from '../support/kill-points.ts'
+import { createKillPoints } from '../harness/kill-points.ts'
 import { createJobsByHand } from './jobs-by-hand.ts'
 import { type NodeVariant, openVariant } from './node-variants.ts'
 

@@ -1,4 +1,4 @@
-import type { KillPlan } from '../support/kill-points.ts'
+import type { KillPlan } from '../harness/kill-points.ts'
 import { Broken } from './broken.ts'
 import { type JobHarness, until } from './job-harness.ts'
 import type { NodeVariant } from './node-variants.ts'

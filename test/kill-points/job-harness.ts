@@ -1,5 +1,5 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { buy, openTill, type TillFixture } from '../support/till-fixture.ts'
+import { buy, openTill, type TillFixture } from '../harness/till-fixture.ts'
 import { createMoneyCheck } from './check-outside.ts'
 import { createJobsByHand } from './jobs-by-hand.ts'
 import { type NodeVariant, openVariant } from './node-variants.ts'

@@ -1,6 +1,6 @@
 // npm run kill-points -- [--path NAME] [--every N] [--workers K] [--each-call] [--json] [--list]: see docs/simulation.md.
 import { parseArgs } from 'node:util'
-import { openTill } from '../support/till-fixture.ts'
+import { openTill } from '../harness/till-fixture.ts'
 import { createMoneyCheck } from './check-outside.ts'
 import { killDatabase } from './database-death.ts'
 import { dieAtWork, type WorkPath } from './die-at-work.ts'

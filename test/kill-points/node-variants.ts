@@ -1,7 +1,7 @@
 import type { NodeOptions } from '../../packages/node/src/node.ts'
-import { openFeedShop } from '../support/feed-shop.ts'
-import { openSteadyExchange } from '../support/steady-exchange.ts'
-import { createTestShop } from '../support/test-shop.ts'
+import { openFeedShop } from '../harness/feed-shop.ts'
+import { openSteadyExchange } from '../harness/steady-exchange.ts'
+import { createTestShop } from '../harness/test-shop.ts'
 
 export type NodeVariant = 'shops' | 'exchange'
 

@@ -3,7 +3,7 @@ import { streamRouteId } from '../../packages/node/src/shops/subscriptions/index
 import { signRequest } from '../../packages/sdk/src/index.ts'
 import type { Address } from '../../packages/till/src/kernel/address.ts'
 import { accounts, owedTo } from '../../packages/till/src/ledger/index.ts'
-import { buy, type TillFixture } from '../support/till-fixture.ts'
+import { buy, type TillFixture } from '../harness/till-fixture.ts'
 import type { Wanted } from './buy-through-death.ts'
 import type { NodeVariant } from './node-variants.ts'
 

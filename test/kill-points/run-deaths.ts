@@ -1,4 +1,4 @@
-import type { KillPlan } from '../support/kill-points.ts'
+import type { KillPlan } from '../harness/kill-points.ts'
 import { Broken } from './broken.ts'
 
 export type Life = {

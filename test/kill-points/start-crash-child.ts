@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { environmentOf } from '../support/child-process.ts'
-import type { KillPlan } from '../support/kill-points.ts'
-import type { TillFixture } from '../support/till-fixture.ts'
+import { environmentOf } from '../harness/child-process.ts'
+import type { KillPlan } from '../harness/kill-points.ts'
+import type { TillFixture } from '../harness/till-fixture.ts'
 import type { NodeVariant } from './node-variants.ts'
 
 export type Doomed = {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { setPause } from '../../packages/till/src/store/pauses.ts'
-import { startChild } from '../support/child-process.ts'
+import { startChild } from '../harness/child-process.ts'
 import {
   echoPath,
   encodePayload,
@@ -10,7 +10,7 @@ import {
   quote,
   signPayment,
   type TillFixture,
-} from '../support/till-fixture.ts'
+} from '../harness/till-fixture.ts'
 import { createDice, createFaults, type Faults, type Proof, type ProofOptions, plain, share } from './proof.ts'
 
 const processes = 2

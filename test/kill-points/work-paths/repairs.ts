@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { carryAuthorization } from '../../adversary/wallets.ts'
-import { quote, send, signPayment } from '../../support/till-fixture.ts'
+import { quote, send, signPayment } from '../../harness/till-fixture.ts'
 import { Broken, requireExactly } from '../broken.ts'
 import type { WorkPath } from '../die-at-work.ts'
 import { finalityLag, type JobHarness } from '../job-harness.ts'
