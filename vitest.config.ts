@@ -9,7 +9,7 @@ export default defineConfig({
   plugins: planted === undefined ? [] : [plantPlugin(planted)],
   test: {
     include: ['packages/*/src/**/*.test.ts', 'bench/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/harness/global-postgres.ts'],
+    globalSetup: ['test/harness/global-setup.ts'],
     // A busy machine is late, and no test says how fast something is: that belongs in a bench. These only end what hangs.
     testTimeout: 120_000,
     hookTimeout: 240_000,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ChildNode, startChild } from './harness/child-process.ts'
+import { type CrashChild, startCrashChild } from './harness/crash-child.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
 import {
   echoPath,
@@ -12,11 +12,11 @@ import {
 } from './harness/till-fixture.ts'
 
 let till: TillFixture
-let children: ChildNode[]
+let children: CrashChild[]
 
 beforeAll(async () => {
   till = await openTill({ ownShops: 'till' })
-  children = await Promise.all([startChild(till), startChild(till)])
+  children = await Promise.all([startCrashChild(till), startCrashChild(till)])
 })
 afterAll(async () => {
   await Promise.all(children.map((child) => child.stop()))

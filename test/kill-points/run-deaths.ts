@@ -1,5 +1,5 @@
+import { Broken } from '../harness/broken.ts'
 import type { KillPlan } from '../harness/kill-points.ts'
-import { Broken } from './broken.ts'
 
 export type Life = {
   /** Port calls, in the order in which they began; of a life without a plan. */
