@@ -135,6 +135,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
         await page.screenshot({ path: screenshotPath(`${name}-light`), fullPage: true })
         const seen = { name, complaints, nameless: await namelessControls(page), faint: await faintTexts(page) }
         await page.emulateMedia({ colorScheme: 'dark' })
+        await page.waitForFunction(`matchMedia('(prefers-color-scheme: dark)').matches`)
         const byNight = await faintTexts(page)
         await page.screenshot({ path: screenshotPath(`${name}-dark`) })
         await page.setViewportSize({ width: 360, height: 780 })
