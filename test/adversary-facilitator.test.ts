@@ -10,8 +10,8 @@ import {
   setSignatureValid,
   transferPlainly,
 } from './adversary/wallets.ts'
-import { spentOnChain } from './support/invariants.ts'
-import { type Payload, send } from './support/till-fixture.ts'
+import { spentOnChain } from './harness/invariants.ts'
+import { type Payload, send } from './harness/till-fixture.ts'
 
 /** A facilitator's word settles nothing, and a payer with code decides for itself. */
 let given: AdversaryTill

@@ -7,7 +7,7 @@ import {
   openAdversaryTill,
 } from './adversary/adversary-till.ts'
 import { authorizationOf, cancelAuthorization, carryAuthorization, signAgain } from './adversary/wallets.ts'
-import { send } from './support/till-fixture.ts'
+import { send } from './harness/till-fixture.ts'
 
 /** A nonce may be signed any number of times. Only the very transfer that was claimed pays a claim. */
 let given: AdversaryTill

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { expectSoundBooks, paymentRows } from './support/invariants.ts'
-import { echoPath, openTill, quote, send, signPayment } from './support/till-fixture.ts'
+import { expectSoundBooks, paymentRows } from './harness/invariants.ts'
+import { echoPath, openTill, quote, send, signPayment } from './harness/till-fixture.ts'
 
 test('a batch of claims that is refused after some were written serves all of its buyers, once each', async () => {
   let broken = 0

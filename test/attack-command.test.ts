@@ -4,8 +4,8 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
-import { expectSoundBooks } from './support/invariants.ts'
-import { echoPath, openTill, type TillFixture } from './support/till-fixture.ts'
+import { expectSoundBooks } from './harness/invariants.ts'
+import { echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 const attackerKey = `0x${'11'.repeat(32)}` as const

@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { OpenShop } from '../packages/node/src/http/index.ts'
-import { expectSoundBooks, spentOnChain } from './support/invariants.ts'
-import { encodePayload, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
+import { encodePayload, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 let pricing: Promise<void> | undefined

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { OpenShop, RouteDeclaration } from '../packages/node/src/http/index.ts'
-import { expectSoundBooks, spentOnChain } from './support/invariants.ts'
-import { openTill, type PaymentRequired, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
+import { openTill, type PaymentRequired, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 let unitMicro = 1_000n

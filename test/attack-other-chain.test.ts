@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import wallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json' }
 import { type Devnet, devnetTransport } from '../packages/node/src/devnet/index.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
-import { expectSoundBooks, spentOnChain } from './support/invariants.ts'
-import { echoPath, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
+import { echoPath, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 beforeAll(async () => {

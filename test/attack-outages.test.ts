@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { RpcRefusal } from '../packages/till/src/chain/index.ts'
 import { CommitUnknown, StoreUnavailable } from '../packages/till/src/store/errors.ts'
-import { expectSoundBooks, spentOnChain } from './support/invariants.ts'
-import { createTestShop } from './support/test-shop.ts'
-import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
+import { createTestShop } from './harness/test-shop.ts'
+import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 const shop = createTestShop()
 let till: TillFixture

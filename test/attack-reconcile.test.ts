@@ -17,8 +17,8 @@ import { silentLog } from '../packages/till/src/kernel/log.ts'
 import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { carryAuthorization } from './adversary/wallets.ts'
-import { expectSoundBooks } from './support/invariants.ts'
-import { buy, echoPath, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { expectSoundBooks } from './harness/invariants.ts'
+import { buy, echoPath, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 let chain: ChainPort

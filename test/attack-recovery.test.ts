@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Facilitator } from '../packages/till/src/index.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
-import { createTestShop } from './support/test-shop.ts'
-import { openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { createTestShop } from './harness/test-shop.ts'
+import { openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 const shop = createTestShop()
 let till: TillFixture

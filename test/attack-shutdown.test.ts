@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
-import { createTestShop } from './support/test-shop.ts'
-import { openTill, quote, send, signPayment } from './support/till-fixture.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { createTestShop } from './harness/test-shop.ts'
+import { openTill, quote, send, signPayment } from './harness/till-fixture.ts'
 
 test('a node that is told to stop finishes the purchases it has begun', async () => {
   const shop = createTestShop()

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { type Clock, systemClock } from '../packages/till/src/kernel/clock.ts'
 import { carryAuthorization } from './adversary/wallets.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
-import { createTestShop } from './support/test-shop.ts'
-import { openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { createTestShop } from './harness/test-shop.ts'
+import { openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 /** 402 asks a client to pay again, so it may never answer an authorization that has already paid us. */
 const shop = createTestShop()

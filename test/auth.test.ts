@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { echoPath, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { echoPath, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { requestRefund } from '../packages/till/src/index.ts'
 import type { Clock } from '../packages/till/src/kernel/clock.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { accounts, balanceDifferences, owedTo } from '../packages/till/src/ledger/index.ts'
-import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
+import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
 
 const network = 'eip155:8453'
 const buyer = privateKeyToAccount(demoAccount('buyer').privateKey)

@@ -18,8 +18,8 @@ import {
   verifyReceipt,
 } from '../packages/sdk/src/index.ts'
 import { type KeySet, readDirectory } from '../packages/sdk/src/trusted-keys.ts'
-import { changedAt, leafPaths, removedAt } from './support/change-field.ts'
-import { buy, decodeHeader, openTill, type TillFixture } from './support/till-fixture.ts'
+import { changedAt, leafPaths, removedAt } from './harness/change-field.ts'
+import { buy, decodeHeader, openTill, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 let home: string

@@ -20,7 +20,7 @@ import {
   setPayoutThreshold,
 } from '../packages/sdk/src/index.ts'
 import { statementTypedData } from '../packages/till/src/proofs/index.ts'
-import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
+import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 let page: string

@@ -9,9 +9,9 @@ import { createTestTerminal, type TestTerminal } from '../packages/cli/src/termi
 import { demoAccount } from '../packages/node/src/devnet/index.ts'
 import { baseNetwork } from '../packages/sdk/src/index.ts'
 import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
-import { type CuttingProxy, openCuttingProxy } from './support/cutting-proxy.ts'
-import { expectSoundBooks, paymentRows } from './support/invariants.ts'
-import { echoPath, openTill, type TillFixture } from './support/till-fixture.ts'
+import { type CuttingProxy, openCuttingProxy } from './harness/cutting-proxy.ts'
+import { expectSoundBooks, paymentRows } from './harness/invariants.ts'
+import { echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 let proxy: CuttingProxy

@@ -6,7 +6,7 @@ import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { demoAccount } from '../packages/node/src/devnet/index.ts'
 import { trialBalance } from '../packages/till/src/ledger/index.ts'
-import { openTill, type TillFixture } from './support/till-fixture.ts'
+import { openTill, type TillFixture } from './harness/till-fixture.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const [, walkThrough = ''] = readFileSync(join(root, 'docs/commerce.md'), 'utf8').split('\n## Walk-through\n')

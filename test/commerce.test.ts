@@ -2,9 +2,9 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { requestRefund } from '../packages/till/src/index.ts'
 import { trialBalance } from '../packages/till/src/ledger/index.ts'
-import { openFeedShop } from './support/feed-shop.ts'
-import { expectSoundBooks } from './support/invariants.ts'
-import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
+import { openFeedShop } from './harness/feed-shop.ts'
+import { expectSoundBooks } from './harness/invariants.ts'
+import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 beforeAll(async () => {

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { chromiumPath, openBrowser, openPage, screenshotPath } from './support/browser.ts'
-import { injectWallet, serveAt } from './support/browser-wallet.ts'
-import { type LocalSite, openLocalSite } from './support/local-site.ts'
-import { faintTexts, focused, loadedBytes, namelessControls, overflowPx, strangeWallet } from './support/page-checks.ts'
-import { type ProductionNode, productionOrigin, startProductionNode } from './support/production-node.ts'
-import { openTill, type TillFixture } from './support/till-fixture.ts'
+import { chromiumPath, openBrowser, openPage, screenshotPath } from './harness/browser.ts'
+import { injectWallet, serveAt } from './harness/browser-wallet.ts'
+import { type LocalSite, openLocalSite } from './harness/local-site.ts'
+import { faintTexts, focused, loadedBytes, namelessControls, overflowPx, strangeWallet } from './harness/page-checks.ts'
+import { type ProductionNode, productionOrigin, startProductionNode } from './harness/production-node.ts'
+import { openTill, type TillFixture } from './harness/till-fixture.ts'
 
 const required = process.env['CI'] === 'true'
 const leftOut = chromiumPath === undefined && !required
@@ -135,6 +135,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
         await page.screenshot({ path: screenshotPath(`${name}-light`), fullPage: true })
         const seen = { name, complaints, nameless: await namelessControls(page), faint: await faintTexts(page) }
         await page.emulateMedia({ colorScheme: 'dark' })
+        await page.waitForFunction(`matchMedia('(prefers-color-scheme: dark)').matches`)
         const byNight = await faintTexts(page)
         await page.screenshot({ path: screenshotPath(`${name}-dark`) })
         await page.setViewportSize({ width: 360, height: 780 })

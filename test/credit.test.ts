@@ -32,8 +32,8 @@ import { activeBonds } from '../packages/till/src/credit/bonds/index.ts'
 import { insertTestRuling } from '../packages/till/src/credit/bonds/ruling.fixture.ts'
 import { openMandates } from '../packages/till/src/credit/mandates/index.ts'
 import { accounts, balanceDifferences, balanceOf, post } from '../packages/till/src/ledger/index.ts'
-import { openFeedShop } from './support/feed-shop.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
+import { openFeedShop } from './harness/feed-shop.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
 import {
   buy,
   decodeHeader,
@@ -42,7 +42,7 @@ import {
   openTill,
   quote,
   type TillFixture,
-} from './support/till-fixture.ts'
+} from './harness/till-fixture.ts'
 
 let till: TillFixture
 let networks: NonNullable<AssayClientOptions['networks']>

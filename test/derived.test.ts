@@ -9,8 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callOperation } from '../packages/sdk/src/call-operation.ts'
 import { createAssayClient, readDemoNetworks } from '../packages/sdk/src/index.ts'
 import { operationsFile, operationsSource } from '../scripts/generate-operations.mjs'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
-import { openTill, type TillFixture } from './support/till-fixture.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { openTill, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 let mcp: Client

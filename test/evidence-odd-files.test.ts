@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseEvidence, verifyAttestation, verifyEvidence } from '../packages/sdk/src/index.ts'
-import type { EvidenceVector } from './support/evidence-vectors.ts'
-import { attest, introduction, responseKey, rotation, start } from './support/evidence-world.ts'
-import { openPythonVerifier, pythonMissing } from './support/python-verifier.ts'
+import type { EvidenceVector } from './harness/evidence-vectors.ts'
+import { attest, introduction, responseKey, rotation, start } from './harness/evidence-world.ts'
+import { openPythonVerifier, pythonMissing } from './harness/python-verifier.ts'
 
 const folder = fileURLToPath(new URL('./vectors/evidence/', import.meta.url))
 const soundOf = (name: string) =>

@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { type EvidenceReport, parseEvidence, verifyEvidence } from '../packages/sdk/src/index.ts'
-import type { EvidenceVector } from './support/evidence-vectors.ts'
-import { openPythonVerifier, pythonMissing } from './support/python-verifier.ts'
+import type { EvidenceVector } from './harness/evidence-vectors.ts'
+import { openPythonVerifier, pythonMissing } from './harness/python-verifier.ts'
 
 const folder = fileURLToPath(new URL('./vectors/evidence/', import.meta.url))
 const script = fileURLToPath(new URL('../tools/verify_evidence.py', import.meta.url))

@@ -5,9 +5,9 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type EvidenceReport, parseEvidence, verifyEvidence } from '../packages/sdk/src/index.ts'
 import { sentence } from '../packages/web/src/ui/format.ts'
-import { chromiumPath, openBrowser, openPage } from './support/browser.ts'
-import type { EvidenceVector } from './support/evidence-vectors.ts'
-import { openTill, type TillFixture } from './support/till-fixture.ts'
+import { chromiumPath, openBrowser, openPage } from './harness/browser.ts'
+import type { EvidenceVector } from './harness/evidence-vectors.ts'
+import { openTill, type TillFixture } from './harness/till-fixture.ts'
 
 const leftOut = chromiumPath === undefined && process.env['CI'] !== 'true'
 if (leftOut)

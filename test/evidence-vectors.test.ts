@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
-import { type EvidenceVector, makeEvidenceVectors } from './support/evidence-vectors.ts'
+import { type EvidenceVector, makeEvidenceVectors } from './harness/evidence-vectors.ts'
 
 const folder = fileURLToPath(new URL('./vectors/evidence/', import.meta.url))
 const vectors = readdirSync(folder).map(

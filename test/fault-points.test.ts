@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createFaultPoints } from './support/fault-points.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
-import { createTestShop } from './support/test-shop.ts'
-import { openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { createFaultPoints } from './harness/fault-points.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { createTestShop } from './harness/test-shop.ts'
+import { openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 /**
  * Every port call that one purchase makes fails once, before its work and after it. Whatever happens, the buyer who obeys

@@ -2,8 +2,8 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
-import { decodeHeader, echoPath, openTill, quote, type TillFixture } from './support/till-fixture.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { decodeHeader, echoPath, openTill, quote, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import type { RouteDeclaration, Shop } from '../packages/node/src/http/index.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
 import { accounts, credit, debit, post } from '../packages/till/src/ledger/index.ts'
-import { openTill, type TillFixture } from './support/till-fixture.ts'
+import { openTill, type TillFixture } from './harness/till-fixture.ts'
 
 type Part = 'params' | 'query' | 'body'
 type Step = string | number

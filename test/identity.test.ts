@@ -16,7 +16,7 @@ import {
   searchAgents,
   verifyRating,
 } from '../packages/sdk/src/index.ts'
-import { echoPath, openTill, type TillFixture } from './support/till-fixture.ts'
+import { echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
 
 const key = generatePrivateKey()
 const agent = privateKeyToAccount(key)

@@ -20,7 +20,7 @@ import { type PeerKeys, readSharedEvent } from '../packages/node/src/shops/inten
 import { lockIntents, newestSeq, publishEvents } from '../packages/node/src/shops/intents/store.ts'
 import { accounts, credit, debit, post } from '../packages/till/src/ledger/index.ts'
 import { keyDirectoryPath } from '../packages/till/src/signing/index.ts'
-import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 const price = 5_000_000_000n
 let till: TillFixture

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Database } from '../packages/till/src/store/database.ts'
 import { CommitUnknown } from '../packages/till/src/store/errors.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
-import { createTestShop } from './support/test-shop.ts'
-import { openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { createTestShop } from './harness/test-shop.ts'
+import { openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 /** Answers that are lost after their statement took effect, and writes of ends that come late. */
 const shop = createTestShop()

@@ -7,8 +7,8 @@ import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { addCheckpointBody } from '../packages/node/src/tlog/witness.ts'
 import { type Evidence, verifyEvidence } from '../packages/sdk/src/index.ts'
+import { openTill, type TillFixture } from './harness/till-fixture.ts'
 import { boughtAndWitnessed } from './promises/rotate.ts'
-import { openTill, type TillFixture } from './support/till-fixture.ts'
 
 let till: TillFixture
 let home: string

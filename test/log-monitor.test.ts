@@ -10,7 +10,7 @@ import { verifyForkEvidence } from '../packages/node/src/tlog/monitor/index.ts'
 import { logKey, memoryLog, serveLog } from '../packages/node/src/tlog/monitor/test-log.fixture.ts'
 import { originHash } from '../packages/node/src/tlog/witness-store.ts'
 import { attestCitation, createAssayClient, readDemo, readDemoNetworks } from '../packages/sdk/src/index.ts'
-import { type MeshFixture, type MeshMember, openMesh } from './support/mesh-nodes.ts'
+import { type MeshFixture, type MeshMember, openMesh } from './harness/mesh-nodes.ts'
 
 vi.setConfig({ testTimeout: 150_000 })
 const within = { timeout: 60_000, interval: 300 }

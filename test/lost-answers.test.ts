@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Facilitator } from '../packages/till/src/index.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
 import {
   buy,
   echoPath,
@@ -11,7 +11,7 @@ import {
   send,
   signPayment,
   type TillFixture,
-} from './support/till-fixture.ts'
+} from './harness/till-fixture.ts'
 
 /** A facilitator that can be told when to be slow, and what to say after it has done its work. */
 type Mood = { until: Promise<void> | undefined; after: 'truth' | 'throw' | 'unknown' | 'refused' }

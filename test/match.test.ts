@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
-import { type LocalSite, openLocalSite } from './support/local-site.ts'
-import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { type LocalSite, openLocalSite } from './harness/local-site.ts'
+import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 const words = 'Chickens lay fewer eggs in winter because the days are short. '
 const pageOf = (text: string) =>

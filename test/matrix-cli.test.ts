@@ -7,7 +7,7 @@ import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { createDemoWorld } from '../packages/node/src/shops/matrix/demo/demo-world.ts'
 import { shortVolumeFile } from '../packages/node/src/shops/matrix/demo/write-files.ts'
-import { openTill, type TillFixture } from './support/till-fixture.ts'
+import { openTill, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 let folder: string

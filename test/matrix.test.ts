@@ -6,7 +6,7 @@ import type { EntitlementPort } from '../packages/till/src/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { revokeTokens } from '../packages/till/src/signing/index.ts'
-import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
+import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
 
 type Cell = { value: unknown; source: string; as_of: string; available_at: string; licence: string } | null
 type Row = {

@@ -18,7 +18,7 @@ import {
   verifyAttestation,
 } from '../packages/sdk/src/index.ts'
 import { privateKeyFromSeed } from '../packages/till/src/signing/index.ts'
-import { type MeshFixture, type MeshMember, openMesh, peerUrls } from './support/mesh-nodes.ts'
+import { type MeshFixture, type MeshMember, openMesh, peerUrls } from './harness/mesh-nodes.ts'
 
 vi.setConfig({ testTimeout: 150_000 })
 const within = { timeout: 60_000, interval: 200 }

@@ -20,7 +20,7 @@ import {
   openMesh,
   peerUrls,
   readMesh as readRaw,
-} from './support/mesh-nodes.ts'
+} from './harness/mesh-nodes.ts'
 
 // Waiting for others takes as long as the machine needs; each wait below has an end of its own.
 vi.setConfig({ testTimeout: 150_000 })

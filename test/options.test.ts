@@ -30,7 +30,7 @@ import type { Address } from '../packages/protocol/src/address.ts'
 import { type Clock, systemClock } from '../packages/till/src/kernel/clock.ts'
 import { accounts, credit, debit, post, trialBalance } from '../packages/till/src/ledger/index.ts'
 import { setPause } from '../packages/till/src/store/pauses.ts'
-import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 /** Runs with the machine's clock and can be moved ahead: nobody waits for an expiry. */
 let aheadMs = 0

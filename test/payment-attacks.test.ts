@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Hex, hexToBytes, toHex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Facilitator } from '../packages/till/src/index.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
 import {
   buy,
   decodeHeader,
@@ -13,7 +13,7 @@ import {
   send,
   signPayment,
   type TillFixture,
-} from './support/till-fixture.ts'
+} from './harness/till-fixture.ts'
 
 let till: TillFixture
 let url: string

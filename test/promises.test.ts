@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { encodePayload, quote, send, signPayment } from './harness/till-fixture.ts'
 import { judgeRounds, type Round } from './promises/cheap.ts'
 import { canary, openProofNode, type ProofNode, proofPath } from './promises/proof-node.ts'
 import { tryPairs } from './promises/quoted.ts'
 import { rows } from './promises/rows.ts'
 import { proveSplits } from './promises/splits.ts'
 import { fuzzNode } from './promises/unpaid.ts'
-import { encodePayload, quote, send, signPayment } from './support/till-fixture.ts'
 
 /** The proofs of docs/promises.md at a size for every day; `npm run promises` has them as large as asked. */
 let proofNode: ProofNode

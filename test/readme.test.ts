@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { startSummary } from '../packages/node/src/start-summary.ts'
-import { openTill, type TillFixture } from './support/till-fixture.ts'
+import { openTill, type TillFixture } from './harness/till-fixture.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')

@@ -10,8 +10,8 @@ import { silentLog } from '../packages/till/src/kernel/log.ts'
 import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { carryAuthorization, transferPlainly } from './adversary/wallets.ts'
-import { expectSoundBooks, paymentRows } from './support/invariants.ts'
-import { buy, echoPath, openTill, quote, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { expectSoundBooks, paymentRows } from './harness/invariants.ts'
+import { buy, echoPath, openTill, quote, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 type RpcLog = Record<string, unknown> & { data: string }
 /** What the endpoint makes of the logs it was asked for. */

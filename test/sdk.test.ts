@@ -17,9 +17,9 @@ import {
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
 import { setPause } from '../packages/till/src/store/pauses.ts'
-import { type CuttingProxy, openCuttingProxy } from './support/cutting-proxy.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
-import { echoPath, openTill, type TillFixture } from './support/till-fixture.ts'
+import { type CuttingProxy, openCuttingProxy } from './harness/cutting-proxy.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 let proxy: CuttingProxy

@@ -5,9 +5,9 @@ import type { Facilitator } from '../packages/till/src/index.ts'
 import { Problem } from '../packages/till/src/kernel/problem.ts'
 import { setPause } from '../packages/till/src/store/pauses.ts'
 import { authorizationOf, cancelAuthorization, carryAuthorization, setPaused } from './adversary/wallets.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
-import { createTestShop, impossible } from './support/test-shop.ts'
-import { buy, openTill, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { createTestShop, impossible } from './harness/test-shop.ts'
+import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 const shop = createTestShop()
 let till: TillFixture

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { OpenShop } from '../packages/node/src/http/index.ts'
 import { shopNames } from '../packages/node/src/node.ts'
 import { defineProblems, problemRow } from '../packages/till/src/kernel/problem.ts'
-import { buy, echoPath, openTill, type TillFixture } from './support/till-fixture.ts'
+import { buy, echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 beforeAll(async () => {

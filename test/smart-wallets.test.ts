@@ -9,8 +9,8 @@ import { devnetTransport } from '../packages/node/src/devnet/index.ts'
 import { type Address, zeroAddress } from '../packages/protocol/src/address.ts'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { deployContract, deploySwitchWallet, setSignatureValid } from './adversary/wallets.ts'
-import { expectSoundBooks } from './support/invariants.ts'
-import { echoPath, openTill, type Payload, quote, send, signPayment, type TillFixture } from './support/till-fixture.ts'
+import { expectSoundBooks } from './harness/invariants.ts'
+import { echoPath, openTill, type Payload, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 let url: string

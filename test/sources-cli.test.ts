@@ -12,8 +12,8 @@ import {
   type Source,
   verifySource,
 } from '../packages/sdk/src/index.ts'
-import { type LocalSite, openLocalSite } from './support/local-site.ts'
-import { openTill, type TillFixture } from './support/till-fixture.ts'
+import { type LocalSite, openLocalSite } from './harness/local-site.ts'
+import { openTill, type TillFixture } from './harness/till-fixture.ts'
 
 const words = 'A passage of running text about how short interest is collected and published twice a month. '.repeat(12)
 const plain = `<html><head><title>Plain</title></head><body><p>${words}</p></body></html>`

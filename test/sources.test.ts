@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type LocalSite, openLocalSite } from './support/local-site.ts'
-import { openTill, type TillFixture } from './support/till-fixture.ts'
+import { type LocalSite, openLocalSite } from './harness/local-site.ts'
+import { openTill, type TillFixture } from './harness/till-fixture.ts'
 
 const words = 'A passage of running text about how short interest is collected and published twice a month. '.repeat(12)
 const poorPage = (title: string) =>

@@ -5,9 +5,9 @@ import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { base32 } from '../packages/till/src/kernel/ids.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { revokeTokens } from '../packages/till/src/signing/index.ts'
-import { openFeedShop } from './support/feed-shop.ts'
-import { expectSoundBooks } from './support/invariants.ts'
-import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
+import { openFeedShop } from './harness/feed-shop.ts'
+import { expectSoundBooks } from './harness/invariants.ts'
+import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { buy, decodeHeader, echoPath, openTill, quote, type TillFixture } from './support/till-fixture.ts'
+import { buy, decodeHeader, echoPath, openTill, quote, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
 beforeAll(async () => {

@@ -10,7 +10,7 @@ import { demoIssuer } from '../packages/node/src/devnet/index.ts'
 import { roles, tokenAbi } from '../packages/node/src/shops/tokens/abi/b20.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { parseTokenReport, verifyTokenReport } from '../packages/sdk/src/index.ts'
-import { buy, openTill, type TillFixture } from './support/till-fixture.ts'
+import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
 
 type DemoToken = { key: string; address: string; what: string; synthetic: boolean }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ChildNode, startChild } from './support/child-process.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './support/invariants.ts'
+import { type CrashChild, startCrashChild } from './harness/crash-child.ts'
+import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
 import {
   echoPath,
   encodePayload,
@@ -9,14 +9,14 @@ import {
   send,
   signPayment,
   type TillFixture,
-} from './support/till-fixture.ts'
+} from './harness/till-fixture.ts'
 
 let till: TillFixture
-let children: ChildNode[]
+let children: CrashChild[]
 
 beforeAll(async () => {
   till = await openTill({ ownShops: 'till' })
-  children = await Promise.all([startChild(till), startChild(till)])
+  children = await Promise.all([startCrashChild(till), startCrashChild(till)])
 })
 afterAll(async () => {
   await Promise.all(children.map((child) => child.stop()))

@@ -6,7 +6,7 @@ import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { checkpointText } from '../packages/node/src/tlog/checkpoint.ts'
 import { noteKey, noteLine, signatureTypes } from '../packages/node/src/tlog/signed-note.ts'
-import { keyOf, origin } from './support/evidence-world.ts'
+import { keyOf, origin } from './harness/evidence-world.ts'
 
 const vkeyOf = (byte: number) => noteKey(origin, signatureTypes.ed25519, Buffer.from(keyOf(byte).x, 'base64url'))
 

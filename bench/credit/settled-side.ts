@@ -2,7 +2,7 @@
 import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import { startNode } from '../../packages/node/src/node.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
-import { openFeedShop } from '../../test/support/feed-shop.ts'
+import { openFeedShop } from '../../test/harness/feed-shop.ts'
 import { benchPayer } from '../load/sign-payments.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
 import { withoutDemoData } from '../sides/quiet-config.ts'

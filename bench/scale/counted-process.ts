@@ -2,7 +2,7 @@
 import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import { createLog } from '../../packages/node/src/http/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
-import { type CallCounts, countHandlers, countSettles } from '../../test/support/call-counters.ts'
+import { type CallCounts, countHandlers, countSettles } from '../../test/harness/call-counters.ts'
 import { answerCommands } from '../process/commands.ts'
 
 const callCounts: CallCounts = { prepared: 0, settled: 0 }

@@ -1,7 +1,7 @@
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { addressTopic, topics } from '../../packages/till/src/chain/usdc-abi.ts'
 import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
-import type { CallCounts } from '../../test/support/call-counters.ts'
+import type { CallCounts } from '../../test/harness/call-counters.ts'
 import { benchPayer, signPayment } from '../load/sign-payments.ts'
 import { type Child, startChild } from '../process/child.ts'
 import { faultsInBooks, usdcOf } from './books.ts'

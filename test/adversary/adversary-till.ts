@@ -7,8 +7,8 @@ import { demoAccount } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
-import { expectSoundBooks } from '../support/invariants.ts'
-import { createTestShop, type TestShop } from '../support/test-shop.ts'
+import { expectSoundBooks } from '../harness/invariants.ts'
+import { createTestShop, type TestShop } from '../harness/test-shop.ts'
 import {
   type FixtureOptions,
   openTill,
@@ -18,7 +18,7 @@ import {
   send,
   signPayment,
   type TillFixture,
-} from '../support/till-fixture.ts'
+} from '../harness/till-fixture.ts'
 import { createChainRecord, scanTransfers } from './chain-transfers.ts'
 import { type FacilitatorFault, hostileFacilitator } from './hostile-facilitator.ts'
 import { checkTransfers, checkTransfersAtRest } from './invariants.ts'

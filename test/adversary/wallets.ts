@@ -3,7 +3,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import switchWallet from '../../contracts/artifacts/SwitchWallet.json' with { type: 'json' }
 import { demoAccount, demoIssuer } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
-import type { Payload } from '../support/till-fixture.ts'
+import type { Payload } from '../harness/till-fixture.ts'
 import { sendTransaction, type TestChain } from './send-transaction.ts'
 
 const usdcAbi = parseAbi([

@@ -1,6 +1,6 @@
 import { openClearing } from '../../packages/till/src/ledger/index.ts'
-import { expectSoundBooks } from '../support/invariants.ts'
-import type { TillFixture } from '../support/till-fixture.ts'
+import { expectSoundBooks } from '../harness/invariants.ts'
+import type { TillFixture } from '../harness/till-fixture.ts'
 
 const balanceOf = async (till: TillFixture, address: string): Promise<bigint> => {
   const data = `0x70a08231${address.slice(2).toLowerCase().padStart(64, '0')}`

@@ -1,9 +1,9 @@
-import type { KillPlan } from '../support/kill-points.ts'
-import { Broken } from './broken.ts'
+import { Broken } from '../harness/broken.ts'
+import { startCrashChild } from '../harness/crash-child.ts'
+import type { KillPlan } from '../harness/kill-points.ts'
+import type { NodeVariant } from '../harness/node-variants.ts'
 import { type JobHarness, until } from './job-harness.ts'
-import type { NodeVariant } from './node-variants.ts'
 import type { Life } from './run-deaths.ts'
-import { startDoomed } from './start-crash-child.ts'
 
 /** What a node does with money by itself, or when a signed request asks for it. */
 export type WorkPath = {
@@ -28,9 +28,9 @@ const betweenRoundsMs = 150
 
 /** Work of one kind falls due; a process takes it up and may die at it, and the next one goes on from there. */
 export async function dieAtWork(harness: JobHarness, path: WorkPath, plan?: KillPlan): Promise<Life> {
-  const { till, env, program } = harness
+  const { till, env } = harness
   // Up before anything is due: whoever starts takes up first what a crash left behind.
-  const crashing = await startDoomed(till, { program, variant: path.variant, env, plan, jobs: path.jobs })
+  const crashing = await startCrashChild(till, { variant: path.variant, env, plan, jobs: path.jobs })
   const due = await path.owe(harness).catch(async (error: unknown) => {
     await crashing.stop()
     throw error

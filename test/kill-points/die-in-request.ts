@@ -1,21 +1,21 @@
-import { spentOnChain } from '../support/invariants.ts'
-import type { KillPlan } from '../support/kill-points.ts'
-import type { TillFixture } from '../support/till-fixture.ts'
-import { Broken, requireExactly } from './broken.ts'
+import { Broken, requireExactly } from '../harness/broken.ts'
+import { startCrashChild } from '../harness/crash-child.ts'
+import { spentOnChain } from '../harness/invariants.ts'
+import type { KillPlan } from '../harness/kill-points.ts'
+import type { TillFixture } from '../harness/till-fixture.ts'
 import { buyThroughDeath } from './buy-through-death.ts'
 import { drawThroughDeath, type RequestPath } from './request-paths.ts'
 import type { Life } from './run-deaths.ts'
-import { startDoomed } from './start-crash-child.ts'
 
-export type Place = { till: TillFixture; program: string; env: Record<string, string> }
+export type Place = { till: TillFixture; env: Record<string, string> }
 
 /** One purchase from a process that may die in it; the node of the fixture recovers and answers from then on. */
 export async function dieInRequest(place: Place, path: RequestPath, plan?: KillPlan): Promise<Life> {
-  const { till, program, env } = place
+  const { till, env } = place
   const buyer = await till.newBuyer(path.fundedMicro)
   const [wanted, crashing] = await Promise.all([
     path.wanted(till, buyer),
-    startDoomed(till, { program, variant: path.variant, env, plan }),
+    startCrashChild(till, { variant: path.variant, env, plan }),
   ])
   const before = await spentOnChain(till, 'base', buyer.address, path.fundedMicro)
   let diedAtMs: number | undefined

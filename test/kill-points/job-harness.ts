@@ -1,15 +1,13 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { buy, openTill, type TillFixture } from '../support/till-fixture.ts'
+import { createJobsByHand } from '../harness/jobs-by-hand.ts'
+import { type NodeVariant, openVariant } from '../harness/node-variants.ts'
+import { buy, openTill, type TillFixture } from '../harness/till-fixture.ts'
 import { createMoneyCheck } from './check-outside.ts'
-import { createJobsByHand } from './jobs-by-hand.ts'
-import { type NodeVariant, openVariant } from './node-variants.ts'
 
 /** A fixture whose jobs run only when they are told to: what is due stays due until the crashing process takes it up. */
 export type JobHarness = {
   till: TillFixture
   env: Record<string, string>
-  /** Of the processes that are to die. */
-  program: string
   run(...jobs: string[]): Promise<void>
   /** An honest purchase that must succeed; gives its JSON. */
   paid(buyer: PrivateKeyAccount, path: string, init?: RequestInit): Promise<Record<string, unknown>>
@@ -23,11 +21,7 @@ export type JobHarness = {
 
 export const finalityLag = 2
 
-export async function openJobHarness(
-  variant: NodeVariant,
-  env: Record<string, string>,
-  program: string,
-): Promise<JobHarness> {
+export async function openJobHarness(variant: NodeVariant, env: Record<string, string>): Promise<JobHarness> {
   const jobs = createJobsByHand()
   const till = await openTill({ ...openVariant(variant), env, intercept: { job: jobs.intercept } })
   const chains = [till.base, till.polygon]
@@ -39,7 +33,6 @@ export async function openJobHarness(
   return {
     till,
     env,
-    program,
     run,
     mine,
     paid: async (buyer, path, init = {}) => {

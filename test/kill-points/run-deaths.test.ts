@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { KillPlan } from '../support/kill-points.ts'
-import { Broken } from './broken.ts'
+import { Broken } from '../harness/broken.ts'
+import type { KillPlan } from '../harness/kill-points.ts'
 import { asJson, table } from './report.ts'
 import { type Life, runDeaths } from './run-deaths.ts'
 

@@ -1,5 +1,5 @@
-import type { KillPlan } from '../support/kill-points.ts'
-import { Broken } from './broken.ts'
+import { Broken } from '../harness/broken.ts'
+import type { KillPlan } from '../harness/kill-points.ts'
 
 export type Life = {
   /** Port calls, in the order in which they began; of a life without a plan. */

@@ -8,7 +8,7 @@ import { createIds } from '../../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
-import { buy, echoPath, openTill, type TillFixture } from '../support/till-fixture.ts'
+import { buy, echoPath, openTill, type TillFixture } from '../harness/till-fixture.ts'
 
 export type RpcLog = Record<string, unknown> & { data: string }
 /** What an endpoint makes of the logs it was asked for; by its number. */

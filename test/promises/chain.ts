@@ -3,7 +3,7 @@ import { demoAccount } from '../../packages/node/src/devnet/index.ts'
 import type { ReconcileReport } from '../../packages/till/src/index.ts'
 import { accounts, post, reverse } from '../../packages/till/src/ledger/index.ts'
 import { carryAuthorization } from '../adversary/wallets.ts'
-import { echoPath, quote, signPayment } from '../support/till-fixture.ts'
+import { echoPath, quote, signPayment } from '../harness/till-fixture.ts'
 import { type BendLogs, type ChainWorld, endpoints, openChainWorld } from './chain-world.ts'
 import { createDice, createFaults, createProgress, type Dice, type Faults, type Proof, plain } from './proof.ts'
 

@@ -1,6 +1,6 @@
 import { type CitationAttestation, type Evidence, parseEvidence, verifyEvidence } from '../../packages/sdk/src/index.ts'
-import { strippedVectors } from '../support/evidence-vectors.ts'
-import { attest, introduction, rotation, start } from '../support/evidence-world.ts'
+import { strippedVectors } from '../harness/evidence-vectors.ts'
+import { attest, introduction, rotation, start } from '../harness/evidence-world.ts'
 import { createFaults, type Proof } from './proof.ts'
 
 /** A file that lost a part of its proof never passes the default policy; `count` is files, each stripped in every way. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { faultsInBooks, isCharged, usdcOf } from '../../bench/scale/books.ts'
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
-import { createFaultPoints, type FaultPoints } from '../support/fault-points.ts'
+import { createFaultPoints, type FaultPoints } from '../harness/fault-points.ts'
 import {
   encodePayload,
   type PaymentRequired,
@@ -10,7 +10,7 @@ import {
   send,
   signPayment,
   type TillFixture,
-} from '../support/till-fixture.ts'
+} from '../harness/till-fixture.ts'
 import {
   createDice,
   createFaults,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { setPause } from '../../packages/till/src/store/pauses.ts'
-import { startChild } from '../support/child-process.ts'
+import { startCrashChild } from '../harness/crash-child.ts'
 import {
   echoPath,
   encodePayload,
@@ -10,7 +10,7 @@ import {
   quote,
   signPayment,
   type TillFixture,
-} from '../support/till-fixture.ts'
+} from '../harness/till-fixture.ts'
 import { createDice, createFaults, type Faults, type Proof, type ProofOptions, plain, share } from './proof.ts'
 
 const processes = 2
@@ -22,7 +22,7 @@ const fundedMicro = 1_000_000_000n
 /** A pause stops selling in every process within a second, and lets it go on again; `count` is times on and off. */
 export const provePause: Proof = async (options) => {
   const till = await openTill({ ownShops: 'till' })
-  const children = await Promise.all(Array.from({ length: processes }, () => startChild(till)))
+  const children = await Promise.all(Array.from({ length: processes }, () => startCrashChild(till)))
   try {
     return await turnUnderLoad(
       till,

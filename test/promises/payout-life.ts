@@ -1,4 +1,4 @@
-import type { Database, Tx } from '../../packages/till/src/store/database.ts'
+import { around, type CallPlan, interceptPorts, type When } from '../harness/port-calls.ts'
 
 export type Life = ReturnType<typeof createLife>
 
@@ -6,44 +6,31 @@ export type Life = ReturnType<typeof createLife>
 export function createLife() {
   let alive = true
   let calls = 0
-  let end: { at: number; when: 'before' | 'after' } | undefined
-  const dead = () => new Error('this process is gone')
-
+  let end: CallPlan | undefined
+  const stillAlive = () => {
+    if (!alive) throw new Error('this process is gone')
+  }
   async function pass<T>(work: () => Promise<T>): Promise<T> {
-    if (!alive) throw dead()
+    stillAlive()
     calls += 1
-    const mine = calls
-    if (end && mine >= end.at && end.when === 'before') alive = false
-    if (!alive) throw dead()
-    const result = await work()
-    if (end && mine >= end.at && end.when === 'after') alive = false
-    if (!alive) throw dead()
+    const when = end && calls >= end.at ? end.when : undefined
+    const result = await around(when, work, () => {
+      alive = false
+      stillAlive()
+    })
+    stillAlive()
     return result
   }
-
   return {
     pass,
     end: () => {
       alive = false
     },
     /** Counted from now on. */
-    dieAt: (call: number, when: 'before' | 'after') => {
+    dieAt: (call: number, when: When) => {
       calls = 0
       end = { at: call, when }
     },
-    mortalDatabase: (real: Database): Database => ({
-      ...real,
-      query: (statement, values) => pass(() => real.query(statement, values)),
-      transaction: (work) =>
-        pass(() =>
-          real.transaction((tx) => {
-            const counted: Tx = {
-              transaction: true,
-              query: (statement, values) => pass(() => tx.query(statement, values)),
-            }
-            return work(counted)
-          }),
-        ),
-    }),
+    mortalDatabase: interceptPorts((_name, work) => pass(work)).database,
   }
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
 import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
-import { type CallCounts, countHandlers, countSettles } from '../support/call-counters.ts'
-import { type FixtureOptions, openTill, type TillFixture } from '../support/till-fixture.ts'
+import { type CallCounts, countHandlers, countSettles } from '../harness/call-counters.ts'
+import { type FixtureOptions, openTill, type TillFixture } from '../harness/till-fixture.ts'
 
 /** Words that stand in paid answers of the test shop and nowhere else. */
 export const canary = 'these-bytes-were-paid-for'

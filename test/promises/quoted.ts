@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { bindingNonce, bindingTag } from '../../packages/sdk/src/index.ts'
-import { encodePayload, type PaymentRequired, quote, send, signPayment } from '../support/till-fixture.ts'
+import { encodePayload, type PaymentRequired, quote, send, signPayment } from '../harness/till-fixture.ts'
 import { createFaults, createProgress, type Faults, type Proof, type ProofOptions, plain } from './proof.ts'
 import { openProofNode, type ProofNode, paymentStates, proofPath } from './proof-node.ts'
 

@@ -5,7 +5,7 @@ import type { Address } from '../../packages/protocol/src/address.ts'
 import { testKey } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { authorizationOf, cancelAuthorization } from '../adversary/wallets.ts'
-import { openTill, type Payload, quote, send, signPayment, type TillFixture } from '../support/till-fixture.ts'
+import { openTill, type Payload, quote, send, signPayment, type TillFixture } from '../harness/till-fixture.ts'
 import {
   createDice,
   createFaults,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { parseCheckpoint } from '../../packages/node/src/tlog/checkpoint.ts'
 import { verifyConsistency } from '../../packages/node/src/tlog/verify-proof.ts'
 import { type CitationAttestation, verifyAttestation } from '../../packages/sdk/src/index.ts'
-import { type LogNode, openRestoredWorld, type RestoredWorld, until } from '../support/restored-node.ts'
+import { type LogNode, openRestoredWorld, type RestoredWorld, until } from '../harness/restored-node.ts'
 import { createFaults, type Faults, type Proof, plain } from './proof.ts'
 
 const stampsEach = 3

@@ -15,8 +15,8 @@ import { payoutTree } from '../../packages/node/src/shops/attestations/creators/
 import type { Address } from '../../packages/protocol/src/address.ts'
 import type { Hex } from '../../packages/protocol/src/bytes.ts'
 import { testKey } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
-import { oweCreator } from '../support/owe-creator.ts'
-import { openTill, type TillFixture } from '../support/till-fixture.ts'
+import { oweCreator } from '../harness/owe-creator.ts'
+import { openTill, type TillFixture } from '../harness/till-fixture.ts'
 import { createDice, createFaults, type Dice, type Faults, type Proof, plain } from './proof.ts'
 
 const network = 'eip155:8453'

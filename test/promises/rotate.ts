@@ -13,7 +13,7 @@ import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { createKeyring, type Keyring, revokeKey, rotateKey } from '../../packages/till/src/signing/index.ts'
-import { buy, openTill, type TillFixture } from '../support/till-fixture.ts'
+import { buy, openTill, type TillFixture } from '../harness/till-fixture.ts'
 import { createFaults, type Faults, type Proof, type ProofOptions } from './proof.ts'
 
 /** Both keys rotate again and again, one is lost, and every attestation verifies offline; `count` is rotations of each. */

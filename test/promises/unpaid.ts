@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { encodePayload, quote, send, signPayment } from '../support/till-fixture.ts'
+import { encodePayload, quote, send, signPayment } from '../harness/till-fixture.ts'
 import { createDice, createFaults, createProgress, type Dice, type Proof, type ProofOptions, plain } from './proof.ts'
 import { canary, openProofNode, type ProofNode, paymentStates, proofPath } from './proof-node.ts'
 import { type FuzzedRequest, fuzzRequest, type Targets } from './unpaid-requests.ts'

@@ -19,8 +19,8 @@ import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
-import { createFaultPoints, type FaultPoints } from '../support/fault-points.ts'
-import { openFeedShop } from '../support/feed-shop.ts'
+import { createFaultPoints, type FaultPoints } from '../harness/fault-points.ts'
+import { openFeedShop } from '../harness/feed-shop.ts'
 import { type Canaries, makeCanaries } from './canaries.ts'
 import {
   type FailingFacilitator,

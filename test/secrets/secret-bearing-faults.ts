@@ -1,6 +1,6 @@
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
 import type { Database } from '../../packages/till/src/store/database.ts'
-import type { FaultPoints } from '../support/fault-points.ts'
+import type { FaultPoints } from '../harness/fault-points.ts'
 
 /** Fault points whose errors carry what libraries hang on theirs: the connection, the request, its headers. */
 export function secretBearingFaults(

@@ -4,7 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import type { RouteDeclaration } from '../../packages/node/src/http/index.ts'
 import { streamRouteId } from '../../packages/node/src/shops/subscriptions/index.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
-import { decodeHeader, encodePayload, type PaymentRequired, signPayment } from '../support/till-fixture.ts'
+import { decodeHeader, encodePayload, type PaymentRequired, signPayment } from '../harness/till-fixture.ts'
 import type { Seen, Watch } from './watch.ts'
 
 export type Answer = { status: number; headers: Headers; body: string; seen: Seen; seenHeaders: Seen }

@@ -9,7 +9,7 @@ import {
   type PaymentRequired,
   type SignOptions,
   signPayment,
-} from '../support/till-fixture.ts'
+} from '../harness/till-fixture.ts'
 import type { History, Order, Sent } from './history.ts'
 import type { World } from './world.ts'
 

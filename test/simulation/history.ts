@@ -1,5 +1,5 @@
 import { type ChainRecord, createChainRecord } from '../adversary/chain-transfers.ts'
-import type { Payload } from '../support/till-fixture.ts'
+import type { Payload } from '../harness/till-fixture.ts'
 
 /** One thing a buyer wants once, whatever it takes. Its path names it, so that everything about it can be found. */
 export type Order = {

@@ -10,7 +10,7 @@ import { sourcesPort } from '../../packages/node/src/shops/sources/index.ts'
 import { sourceRoutes } from '../../packages/node/src/shops/sources/routes.ts'
 import { openSubscriptionsShop } from '../../packages/node/src/shops/subscriptions/index.ts'
 import { activeBonds } from '../../packages/till/src/credit/bonds/index.ts'
-import { openSteadyExchange } from '../support/steady-exchange.ts'
+import { openSteadyExchange } from '../harness/steady-exchange.ts'
 import { simulatedWeb, sites } from './simulated-web.ts'
 
 /** Minutes pass in a moment here, and a series must have lived before the run is over. */

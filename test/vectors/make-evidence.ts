@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { makeEvidenceVectors } from '../support/evidence-vectors.ts'
+import { makeEvidenceVectors } from '../harness/evidence-vectors.ts'
 
 /** Writes test/vectors/evidence anew: npx tsx test/vectors/make-evidence.ts */
 const folder = fileURLToPath(new URL('./evidence/', import.meta.url))

@@ -1,5 +1,5 @@
 import { readCreatorBooks } from '../../../packages/node/src/shops/attestations/creators/check-books.ts'
-import { Broken, requireExactly } from '../broken.ts'
+import { Broken, requireExactly } from '../../harness/broken.ts'
 import type { WorkPath } from '../die-at-work.ts'
 import type { JobHarness } from '../job-harness.ts'
 import { balanceOn, countOf, creditOf, json, network, rowOf, siteName } from './support.ts'

@@ -1,5 +1,5 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { requireExactly } from '../broken.ts'
+import { requireExactly } from '../../harness/broken.ts'
 import type { WorkPath } from '../die-at-work.ts'
 import { type JobHarness, until } from '../job-harness.ts'
 import { openSeries } from '../request-paths.ts'

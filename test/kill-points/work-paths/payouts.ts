@@ -1,11 +1,11 @@
 import { requestRefund } from '../../../packages/till/src/index.ts'
-import { Broken, requireExactly } from '../broken.ts'
+import { Broken, requireExactly } from '../../harness/broken.ts'
+import type { NodeVariant } from '../../harness/node-variants.ts'
 import type { Due, WorkPath } from '../die-at-work.ts'
 import type { JobHarness } from '../job-harness.ts'
 import { balanceOn, countOf, creditOf, json, rowOf, sendSigned } from './support.ts'
 
 const toppedUp = 5_000_000n
-const subscriptionMicro = 250_000_000n
 
 /** Paid to exactly this wallet, by one payout. */
 function paidOut(
@@ -25,22 +25,25 @@ function paidOut(
   }
 }
 
-const refund: WorkPath = {
+/** The money of a revocable sale goes back by a payout. */
+export const refundOf = (variant: NodeVariant, path: string, micro: bigint): WorkPath => ({
   name: 'refund of a sale',
-  variant: 'shops',
+  variant,
   jobs: ['payments.refunds', 'payouts.run'],
   owe: async (harness) => {
-    const buyer = await harness.till.newBuyer(600_000_000n)
-    await harness.paid(buyer, '/matrix/subscribe/standard')
+    const buyer = await harness.till.newBuyer(2n * micro)
+    await harness.paid(buyer, path)
     await harness.untilFinal(buyer.address)
     const payer = buyer.address.toLowerCase()
     const sale = await rowOf<{ id: string }>(harness, 'select id from payment where payer = $1', [payer])
     const paymentId = sale?.id ?? ''
     await requestRefund(harness.till.db.database, { paymentId, reason: 'kill points', by: 'kill points' })
     const before = await balanceOn(harness, buyer.address)
-    return paidOut(harness, buyer.address, 'refund', { before, gain: async () => subscriptionMicro })
+    return paidOut(harness, buyer.address, 'refund', { before, gain: async () => micro })
   },
-}
+})
+
+const refund = refundOf('shops', '/matrix/subscribe/standard', 250_000_000n)
 
 const affiliate: WorkPath = {
   name: "affiliate's share",

@@ -1,10 +1,10 @@
 import type { Hex } from 'viem'
 import { carryAuthorization } from '../../adversary/wallets.ts'
-import { quote, send, signPayment } from '../../support/till-fixture.ts'
-import { Broken, requireExactly } from '../broken.ts'
+import { Broken, requireExactly } from '../../harness/broken.ts'
+import { startCrashChild } from '../../harness/crash-child.ts'
+import { quote, send, signPayment } from '../../harness/till-fixture.ts'
 import type { WorkPath } from '../die-at-work.ts'
 import { finalityLag, type JobHarness } from '../job-harness.ts'
-import { startDoomed } from '../start-crash-child.ts'
 import { balanceOn, countOf, creditOf, rowOf } from './support.ts'
 
 const fundedMicro = 600_000_000n
@@ -92,12 +92,7 @@ const reorg: WorkPath = {
 let callOfSettlement: Promise<number> | undefined
 
 async function findSettlement(harness: JobHarness): Promise<number> {
-  const calm = await startDoomed(harness.till, {
-    program: harness.program,
-    variant: 'shops',
-    env: harness.env,
-    plan: undefined,
-  })
+  const calm = await startCrashChild(harness.till, { variant: 'shops', env: harness.env })
   const buyer = await harness.till.newBuyer(10_000_000n)
   const payload = await signPayment(buyer, await quote(`${calm.url}/test/small`))
   await calm.arm()
@@ -114,10 +109,10 @@ const recovery: WorkPath = {
   variant: 'shops',
   jobs: ['payments.recover'],
   owe: async (harness) => {
-    const { till, program, env } = harness
+    const { till, env } = harness
     callOfSettlement ??= findSettlement(harness)
     const plan = { at: await callOfSettlement, when: 'after' } as const
-    const seller = await startDoomed(till, { program, variant: 'shops', env, plan })
+    const seller = await startCrashChild(till, { variant: 'shops', env, plan })
     const buyer = await till.newBuyer(10_000_000n)
     const payer = buyer.address.toLowerCase()
     const offer = await quote(`${seller.url}/test/small`)

@@ -4,7 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Address } from '../../../packages/protocol/src/address.ts'
 import { signRequest } from '../../../packages/sdk/src/index.ts'
 import { accounts, owedTo } from '../../../packages/till/src/ledger/index.ts'
-import { spentOnChain } from '../../support/invariants.ts'
+import { spentOnChain } from '../../harness/invariants.ts'
 import type { JobHarness } from '../job-harness.ts'
 
 export const network = 'eip155:8453'

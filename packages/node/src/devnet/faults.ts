@@ -7,6 +7,8 @@ export type RpcFault = {
   error?: { code?: number; message?: string; data?: unknown }
   /** `after`: the call does its work and only the answer is lost, as when a connection breaks. Default `before`. */
   when?: 'before' | 'after'
+  /** Only calls whose parameters contain this text, such as an address. Jobs read the chain too and could take the fault. */
+  about?: string
 }
 
 /** Makes calls fail or wait, for callers of the chain; the test controls themselves are never affected. */
@@ -15,15 +17,18 @@ export type Faults = {
   /** For one method, or `*` for all; 0 ends it. */
   setLatency(ms: number, method?: string): void
   clear(): void
-  apply<T>(method: string, work: () => Promise<T>): Promise<T>
+  apply<T>(method: string, params: unknown, work: () => Promise<T>): Promise<T>
 }
 
 export function createFaults(clock: Clock): Faults {
-  const armed: { method: string; left: number; when: 'before' | 'after'; error: RpcError }[] = []
+  const armed: { method: string; left: number; when: 'before' | 'after'; about: string; error: RpcError }[] = []
   const latencies = new Map<string, number>()
 
-  const strike = (method: string, when: 'before' | 'after') => {
-    const index = armed.findIndex((one) => (one.method === method || one.method === '*') && one.when === when)
+  const strike = (method: string, params: unknown, when: 'before' | 'after') => {
+    const text = (JSON.stringify(params) ?? '').toLowerCase()
+    const index = armed.findIndex(
+      (one) => (one.method === method || one.method === '*') && one.when === when && text.includes(one.about),
+    )
     const fault = armed[index]
     if (fault === undefined) return
     fault.left -= 1
@@ -32,9 +37,9 @@ export function createFaults(clock: Clock): Faults {
   }
 
   return {
-    failNext: (method, { times = 1, error = {}, when = 'before' } = {}) => {
+    failNext: (method, { times = 1, error = {}, when = 'before', about = '' } = {}) => {
       const { code = rpcCodes.internal, message = 'fault made by a test', data } = error
-      armed.push({ method, left: times, when, error: new RpcError(code, message, data) })
+      armed.push({ method, left: times, when, about: about.toLowerCase(), error: new RpcError(code, message, data) })
     },
     setLatency: (ms, method = '*') => {
       if (ms > 0) latencies.set(method, ms)
@@ -44,12 +49,12 @@ export function createFaults(clock: Clock): Faults {
       armed.length = 0
       latencies.clear()
     },
-    apply: async (method, work) => {
+    apply: async (method, params, work) => {
       const ms = latencies.get(method) ?? latencies.get('*') ?? 0
       if (ms > 0) await clock.sleep(ms)
-      if (armed.length > 0) strike(method, 'before')
+      if (armed.length > 0) strike(method, params, 'before')
       const answer = await work()
-      if (armed.length > 0) strike(method, 'after')
+      if (armed.length > 0) strike(method, params, 'after')
       return answer
     },
   }

@@ -51,7 +51,7 @@ export function createRpc({ state, producer, control, faults }: RpcDeps): RpcReq
       ...createWalletMethods(state.chainId, handle),
     }),
   )
-  return (method, params) => faults.apply(method, () => handle(method, params))
+  return (method, params) => faults.apply(method, params, () => handle(method, params))
 }
 
 async function read(state: ChainState, producer: BlockProducer, method: string, params: readonly unknown[]) {

@@ -1,4 +1,3 @@
-import { toHex } from '@assay/protocol/bytes'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'

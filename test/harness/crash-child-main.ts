@@ -2,17 +2,17 @@
 import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import { startNode } from '../../packages/node/src/node.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
-import { createKillPoints } from '../support/kill-points.ts'
 import { createJobsByHand } from './jobs-by-hand.ts'
+import { createKillPoints } from './kill-points.ts'
 import { type NodeVariant, openVariant } from './node-variants.ts'
 
-const { KILL_AT, KILL_WHEN, HOUSE, JOBS, ...env } = process.env
+const { KILL_AT, KILL_WHEN, VARIANT, JOBS, ...env } = process.env
 const points = createKillPoints(
   KILL_AT === undefined ? undefined : { at: Number(KILL_AT), when: KILL_WHEN === 'after' ? 'after' : 'before' },
 )
 const jobs = createJobsByHand()
 const node = await startNode(parseConfig(env), {
-  ...openVariant(HOUSE as NodeVariant),
+  ...openVariant(VARIANT as NodeVariant),
   log: silentLog,
   intercept: { ...points.intercept, job: jobs.intercept },
   jobs: JOBS !== undefined,

@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs'
-import { mkdtemp, readFile } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
@@ -29,16 +29,34 @@ const ownAddresses: Plugin = {
     })),
 }
 
+let joined: Promise<string> | undefined
+
 /**
- * The crashing process as a few plain files. Hundreds of them are started, and loading a thousand modules one by one
- * takes ten times as long as all they do before they are killed.
+ * The crashing process as a few plain files. Many of them are started, and loading a thousand modules one by one takes
+ * ten times as long as all they do before they are killed.
  */
-export async function joinChild(): Promise<string> {
-  const folder = await mkdtemp(join(root, 'node_modules', '.assay-kill-points-'))
-  // However this run ends.
+export function joinCrashChild(): Promise<string> {
+  joined ??= buildProgram()
+  return joined
+}
+
+/** Named by a test run, which removes it; a command removes its own. */
+export const programsVariable = 'ASSAY_TEST_PROGRAMS'
+
+export const newProgramsFolder = () => mkdtempSync(join(root, 'node_modules', '.assay-programs-'))
+
+function folderOfThisProcess(): string {
+  const ofRun = process.env[programsVariable]
+  if (ofRun !== undefined) return mkdtempSync(join(ofRun, 'crash-child-'))
+  const folder = newProgramsFolder()
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function buildProgram(): Promise<string> {
+  const folder = folderOfThisProcess()
   await build({
-    entryPoints: [join(import.meta.dirname, 'child.ts')],
+    entryPoints: [join(import.meta.dirname, 'crash-child-main.ts')],
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -54,5 +72,5 @@ export async function joinChild(): Promise<string> {
     logLevel: 'error',
     plugins: [ownAddresses],
   })
-  return join(folder, 'child.mjs')
+  return join(folder, 'crash-child-main.mjs')
 }

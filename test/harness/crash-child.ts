@@ -1,39 +1,54 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { environmentOf } from '../support/child-process.ts'
-import type { KillPlan } from '../support/kill-points.ts'
-import type { TillFixture } from '../support/till-fixture.ts'
+import { joinCrashChild } from './join-crash-child.ts'
+import type { KillPlan } from './kill-points.ts'
 import type { NodeVariant } from './node-variants.ts'
+import type { TillFixture } from './till-fixture.ts'
 
-export type Doomed = {
+export type CrashChild = {
   url: string
+  /** From now on it counts its port calls, and dies at the one of its plan. */
   arm(): Promise<void>
   /** One round of its jobs. */
   round(): Promise<'over' | 'killed'>
   seen(): Promise<string[]>
+  /** Resolves when the process has ended, with the signal that ended it. */
   ended: Promise<NodeJS.Signals | null>
   stop(): Promise<void>
 }
 
-export type DoomedOptions = {
-  /** Of the joined program. */
-  program: string
-  variant: NodeVariant
-  plan: KillPlan | undefined
+export type CrashChildOptions = {
+  variant?: NodeVariant
+  plan?: KillPlan | undefined
   /** Names of the jobs of a round; without any it does none. */
   jobs?: readonly string[]
   env?: Record<string, string>
 }
 
-/** A process on the database and chains of a fixture, with a plan to die by SIGKILL, or none. */
-export async function startDoomed(till: TillFixture, options: DoomedOptions): Promise<Doomed> {
-  const { plan, jobs } = options
-  const child = fork(options.program, {
+/** What another process needs to work on the database and chains of a fixture. */
+const environmentOf = (till: TillFixture) => ({
+  PATH: process.env['PATH'],
+  PORT: '0',
+  // One public name for all processes of a node, as behind a load balancer.
+  BASE_URL: till.node.url,
+  ASSAY_HOME: till.node.config.home,
+  DATABASE_URL: till.db.databaseUrl,
+  BASE_RPC_URLS: till.base.url,
+  POLYGON_RPC_URLS: till.polygon.url,
+  LOG_LEVEL: 'silent',
+  MATRIX: '{"demo":"off"}',
+  INTENTS: '{"demo":"off"}',
+})
+
+/** A node in another process on the database and chains of a fixture, with a plan to die by SIGKILL, or none. */
+export async function startCrashChild(till: TillFixture, options: CrashChildOptions = {}): Promise<CrashChild> {
+  const { plan, jobs, variant = 'till' } = options
+  const child = fork(await joinCrashChild(), {
     execArgv: [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: {
       ...environmentOf(till),
-      HOUSE: options.variant,
+      VARIANT: variant,
       ...options.env,
       ...(jobs === undefined ? {} : { JOBS: jobs.join(',') }),
       ...(plan === undefined ? {} : { KILL_AT: String(plan.at), KILL_WHEN: plan.when }),
