@@ -8,6 +8,7 @@ import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
 import { addCheckpointBody } from '../packages/node/src/tlog/witness.ts'
+import { type KeySet, readDirectory } from '../packages/protocol/src/keys/key-directory.ts'
 import {
   type CitationAttestation,
   checkPromisedLeaf,
@@ -17,7 +18,6 @@ import {
   verifyAttestation,
   verifyReceipt,
 } from '../packages/sdk/src/index.ts'
-import { type KeySet, readDirectory } from '../packages/sdk/src/trusted-keys.ts'
 import { changedAt, leafPaths, removedAt } from './harness/change-field.ts'
 import { buy, decodeHeader, openTill, type TillFixture } from './harness/till-fixture.ts'
 

@@ -7,8 +7,8 @@ import { citationStatement } from '../packages/node/src/shops/attestations/attes
 import { readCreatorBooks } from '../packages/node/src/shops/attestations/creators/check-books.ts'
 import { distributorAt } from '../packages/node/src/shops/attestations/creators/distributor.fixture.ts'
 import { royaltyAbi } from '../packages/node/src/shops/royalties/contract.ts'
-import { leafHash } from '../packages/node/src/tlog/merkle.ts'
 import { hashRanges } from '../packages/node/src/tlog/tiles.ts'
+import { leafHash } from '../packages/node/src/tlog/tree-hash.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
 import type { Hex } from '../packages/protocol/src/bytes.ts'
 import {

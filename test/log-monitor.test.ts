@@ -191,7 +191,7 @@ test('the served monitor: a page, JSON, a mirror for another monitor, and eviden
     await vi.waitFor(async () => expect(terminal.stdout()).toContain('alarm fork'), within)
     const { logs } = (await (await fetch(`${url}/status.json`)).json()) as { logs: Watched[] }
     const evidence = await (await fetch(`${url}/forks/${logs[0]?.forks[0]}`)).text()
-    expect(verifyForkEvidence(JSON.parse(evidence))).toMatchObject({ proven: true })
+    expect(await verifyForkEvidence(JSON.parse(evidence))).toMatchObject({ proven: true })
     const file = join(home, 'fork.json')
     await writeFile(file, evidence)
     const checked = createTestTerminal({ env: {} })

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseCheckpoint } from '../packages/node/src/tlog/checkpoint.ts'
-import { verifyConsistency } from '../packages/node/src/tlog/verify-proof.ts'
+import { type Checkpoint, parseCheckpoint } from '../packages/protocol/src/log/checkpoint.ts'
+import { verifyConsistency } from '../packages/protocol/src/log/verify-proof.ts'
 import { type CitationAttestation, verifyAttestation } from '../packages/sdk/src/index.ts'
 import type { TestDatabase } from '../packages/till/src/store/testing.ts'
 import { buyer, type LogNode, openRestoredWorld, type RestoredWorld, until } from './harness/restored-node.ts'
@@ -67,9 +67,9 @@ async function expectAllVerify(restored: LogNode): Promise<void> {
   for (const file of [...before, ...after]) {
     const { ok, checks } = await verifyAttestation(file, { witnesses: world.witnessKeys })
     expect(ok, JSON.stringify(checks)).toBe(true)
-    const old = parseCheckpoint(file.log.checkpoint ?? '')?.checkpoint as { size: number; root: Buffer }
+    const old = parseCheckpoint(file.log.checkpoint ?? '') as Checkpoint
     const read = await fetch(`${restored.node.url}/v1/log/checkpoint`)
-    const now = parseCheckpoint(await read.text())?.checkpoint as { size: number; root: Buffer }
+    const now = parseCheckpoint(await read.text()) as Checkpoint
     const asked = await fetch(`${restored.node.url}/v1/log/consistency?from=${old.size}&to=${now.size}`)
     const { proof } = (await asked.json()) as { proof: string[] }
     const path = proof.map((hash) => Buffer.from(hash, 'base64'))

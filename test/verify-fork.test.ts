@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
-import { checkpointText } from '../packages/node/src/tlog/checkpoint.ts'
-import { noteKey, noteLine, signatureTypes } from '../packages/node/src/tlog/signed-note.ts'
+import { noteLine } from '../packages/node/src/tlog/sign-note.ts'
+import { checkpointText } from '../packages/protocol/src/log/checkpoint.ts'
+import { noteKey, signatureTypes } from '../packages/protocol/src/log/signed-note.ts'
 import { keyOf, origin } from './harness/evidence-world.ts'
 
-const vkeyOf = (byte: number) => noteKey(origin, signatureTypes.ed25519, Buffer.from(keyOf(byte).x, 'base64url'))
+const vkeyOf = (byte: number) => noteKey(origin, signatureTypes.ed25519, keyOf(byte).x)
 
 /** Two heads of one size, signed with this key under the name of the log. */
 function forkBy(byte: number) {

@@ -7,8 +7,8 @@ import {
   leafOf,
   openDistributor,
 } from '../../packages/node/src/shops/attestations/creators/distributor.fixture.ts'
-import { payoutTree } from '../../packages/node/src/shops/attestations/creators/payout-tree.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
+import { payoutTree } from '../../packages/protocol/src/payout-tree.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 

@@ -2,13 +2,10 @@ import { randomBytes } from 'node:crypto'
 import * as curve from 'tiny-secp256k1'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { type Hex, toHex } from '../../packages/protocol/src/bytes.ts'
+import type { TransferAuthorization } from '../../packages/protocol/src/typed-data/transfer-authorization.ts'
 import { createWalletKey } from '../../packages/till/src/chain/wallet/index.ts'
 import { fromHex, sha256 } from '../../packages/till/src/kernel/bytes.ts'
-import {
-  hashTransferAuthorization,
-  type TransferAuthorization,
-  usdcDomainSeparator,
-} from '../../packages/till/src/kernel/eip3009.ts'
+import { hashTransferAuthorization, usdcDomainSeparator } from '../../packages/till/src/kernel/eip3009.ts'
 
 /** One entry of `accepts` of a 402, and the resource it was asked for. */
 export type BenchTerms = {

@@ -3,6 +3,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import switchWallet from '../../contracts/artifacts/SwitchWallet.json' with { type: 'json' }
 import { demoAccount, demoIssuer } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
+import { authorizationTypes } from '../../packages/protocol/src/typed-data/transfer-authorization.ts'
 import type { Payload } from '../harness/till-fixture.ts'
 import { sendTransaction, type TestChain } from './send-transaction.ts'
 
@@ -60,16 +61,7 @@ export async function signAuthorization(
 ): Promise<SignedAuthorization> {
   const signature = await signer.signTypedData({
     domain: domainOf(chain),
-    types: {
-      TransferWithAuthorization: [
-        { name: 'from', type: 'address' },
-        { name: 'to', type: 'address' },
-        { name: 'value', type: 'uint256' },
-        { name: 'validAfter', type: 'uint256' },
-        { name: 'validBefore', type: 'uint256' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
+    types: authorizationTypes,
     primaryType: 'TransferWithAuthorization',
     message: authorization,
   })

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
+import { authorizationTypes } from '../../packages/protocol/src/typed-data/transfer-authorization.ts'
 import { bindingNonce, type Evidence, type EvidencePayment } from '../../packages/sdk/src/index.ts'
-import { authorizationTypes } from '../../packages/sdk/src/sign-payment.ts'
 import { sha256 } from '../../packages/till/src/kernel/bytes.ts'
 import { createFixedKeyring, createJwsSigner, createResponseSigner } from '../../packages/till/src/signing/index.ts'
 import { keyDirectory } from '../../packages/till/src/signing/key-directory.ts'
@@ -82,7 +83,7 @@ async function pay({ url, method = 'GET', body = '' }: Ask): Promise<EvidencePay
     method,
     resource: url,
     contentType: body === '' ? '' : 'application/json',
-    body: new Uint8Array(Buffer.from(body)),
+    bodyDigest: createHash('sha256').update(body).digest(),
     salt,
   })
   const to = '0x9a9A9A9a9A9A9A9A9a9A9a9A9a9a9A9a9a9A9A9A'.toLowerCase() as `0x${string}`

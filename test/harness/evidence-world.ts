@@ -1,24 +1,26 @@
 import { sha256 as sha256Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createCitationAttester } from '../../packages/node/src/shops/attestations/attest/attester.ts'
-import { zeroBytes32 } from '../../packages/node/src/shops/attestations/attest/eas.ts'
 import { signRecord } from '../../packages/node/src/shops/attestations/attest/sign-record.ts'
-import { checkpointText, cosign } from '../../packages/node/src/tlog/checkpoint.ts'
-import { consistencyRanges, inclusionRanges, leafHash } from '../../packages/node/src/tlog/merkle.ts'
-import { noteKey, noteLine, signatureTypes } from '../../packages/node/src/tlog/signed-note.ts'
+import { cosign, noteLine } from '../../packages/node/src/tlog/sign-note.ts'
 import { growTiles, hashRanges, tileKey } from '../../packages/node/src/tlog/tiles.ts'
+import { leafHash } from '../../packages/node/src/tlog/tree-hash.ts'
 import { type Address, zeroAddress } from '../../packages/protocol/src/address.ts'
 import { canonicalJson, type Json } from '../../packages/protocol/src/canonical-json.ts'
-import { type CitationAttestation, parseAttestation } from '../../packages/sdk/src/index.ts'
-import type { Clock } from '../../packages/till/src/kernel/clock.ts'
-import { createFixedKeyring, createJwsSigner, privateKeyFromSeed } from '../../packages/till/src/signing/index.ts'
-import { publishedStatement } from '../../packages/till/src/signing/key-directory.ts'
 import {
   type KeyPurpose,
   type KeyStatementMessage,
   keyStatementTypedData,
   predecessorBytes,
-} from '../../packages/till/src/signing/key-statement.ts'
+  publishedStatement,
+} from '../../packages/protocol/src/keys/key-statement.ts'
+import { checkpointText } from '../../packages/protocol/src/log/checkpoint.ts'
+import { consistencyRanges, inclusionRanges } from '../../packages/protocol/src/log/merkle.ts'
+import { noteKey, signatureTypes } from '../../packages/protocol/src/log/signed-note.ts'
+import { zeroBytes32 } from '../../packages/protocol/src/typed-data/eas.ts'
+import { type CitationAttestation, parseAttestation } from '../../packages/sdk/src/index.ts'
+import type { Clock } from '../../packages/till/src/kernel/clock.ts'
+import { createFixedKeyring, createJwsSigner, privateKeyFromSeed } from '../../packages/till/src/signing/index.ts'
 import { type PrivateSigningKey, signEd25519 } from '../../packages/till/src/signing/signing-key.ts'
 
 /** A node whose keys, times and money are all fixed, so that whatever it signs is the same each time. */
@@ -46,7 +48,7 @@ export const clockAt = (seconds: number): Clock => ({
 export const witnesses = [0x71, 0x72].map((byte, index) => {
   const key = keyOf(byte)
   const name = `witness.example/w${index + 1}`
-  return { key, note: noteKey(name, signatureTypes.cosignature, Buffer.from(key.x, 'base64url')) }
+  return { key, note: noteKey(name, signatureTypes.cosignature, key.x) }
 })
 
 export type Published = ReturnType<typeof publishedStatement>
@@ -211,7 +213,7 @@ function prove(plan: AttestPlan, leaves: readonly Buffer[], index: number) {
   const text = checkpointText({ origin, size, root: root(size) })
   const keys = plan.logKeys.map((n) => ({
     private: logKey(n).privateKey,
-    note: noteKey(origin, signatureTypes.ed25519, Buffer.from(logKey(n).x, 'base64url')),
+    note: noteKey(origin, signatureTypes.ed25519, logKey(n).x),
   }))
   const lines = keys.map((key) => noteLine(text, key.note, key.private))
   const cosigned = witnesses.map(({ key, note }, n) => cosign(text, note, key.privateKey, plan.witnessedAt + n))

@@ -11,6 +11,7 @@ import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.t
 import type { OpenShop } from '../../packages/node/src/http/index.ts'
 import { type NodeOptions, type RunningNode, startNode } from '../../packages/node/src/node.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
+import { authorizationTypes } from '../../packages/protocol/src/typed-data/transfer-authorization.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { type Log, silentLog } from '../../packages/till/src/kernel/log.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
@@ -196,16 +197,7 @@ export async function signPayment(
       chainId: options.chainId ?? Number(accepted.network.split(':')[1]),
       verifyingContract: accepted.asset,
     },
-    types: {
-      TransferWithAuthorization: [
-        { name: 'from', type: 'address' },
-        { name: 'to', type: 'address' },
-        { name: 'value', type: 'uint256' },
-        { name: 'validAfter', type: 'uint256' },
-        { name: 'validBefore', type: 'uint256' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
+    types: authorizationTypes,
     primaryType: 'TransferWithAuthorization',
     message,
   })

@@ -246,7 +246,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     name: 'log head of a stranger believed',
     file: 'packages/node/src/tlog/check-outside.ts',
     fn: 'ownHead',
-    find: 'keys.some((key) => isSignedBy(parsed.note, key))',
+    find: 'signed.includes(true)',
     replace: 'true',
     proof: { file: 'packages/node/src/tlog/restored-log.db.test.ts', test: 'a head that a stranger signed' },
   },

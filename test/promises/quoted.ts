@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
@@ -60,8 +60,16 @@ export async function tryPairs(proofNode: ProofNode, { count, say }: ProofOption
 async function payFor(buyer: PrivateKeyAccount, { init }: Good, offer: PaymentRequired): Promise<string> {
   const salt = toHex(randomBytes(32))
   const { 'content-type': contentType = '' } = (init.headers ?? {}) as Record<string, string>
-  const body = Buffer.from(String(init.body ?? ''))
-  const nonce = bindingNonce({ method: init.method ?? 'GET', resource: offer.resource.url, contentType, body, salt })
+  const bodyDigest = createHash('sha256')
+    .update(String(init.body ?? ''))
+    .digest()
+  const nonce = bindingNonce({
+    method: init.method ?? 'GET',
+    resource: offer.resource.url,
+    contentType,
+    bodyDigest,
+    salt,
+  })
   const info = { version: 1, tag: bindingTag, salt }
   return encodePayload(await signPayment(buyer, offer, { nonce, extensions: { 'request-binding': { info } } }))
 }

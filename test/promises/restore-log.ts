@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { parseCheckpoint } from '../../packages/node/src/tlog/checkpoint.ts'
-import { verifyConsistency } from '../../packages/node/src/tlog/verify-proof.ts'
+import { parseCheckpoint } from '../../packages/protocol/src/log/checkpoint.ts'
+import { verifyConsistency } from '../../packages/protocol/src/log/verify-proof.ts'
 import { type CitationAttestation, verifyAttestation } from '../../packages/sdk/src/index.ts'
 import { type LogNode, openRestoredWorld, type RestoredWorld, until } from '../harness/restored-node.ts'
 import { createFaults, type Faults, type Proof, plain } from './proof.ts'
@@ -57,7 +57,7 @@ async function restoreOnce(
 
 async function stillHolds({ node }: LogNode, file: CitationAttestation, world: RestoredWorld): Promise<boolean> {
   const { ok } = await verifyAttestation(file, { witnesses: world.witnessKeys })
-  const headIn = (note: string) => parseCheckpoint(note)?.checkpoint
+  const headIn = (note: string) => parseCheckpoint(note)
   const old = headIn(file.log.checkpoint ?? '')
   const now = headIn(await (await fetch(`${node.url}/v1/log/checkpoint`)).text())
   if (!ok || !old || !now) return false

@@ -11,9 +11,9 @@ import {
   validBefore,
 } from '../../packages/node/src/shops/attestations/creators/distributor.fixture.ts'
 import { createMoverKey } from '../../packages/node/src/shops/attestations/creators/mover-key.ts'
-import { payoutTree } from '../../packages/node/src/shops/attestations/creators/payout-tree.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import type { Hex } from '../../packages/protocol/src/bytes.ts'
+import { payoutTree } from '../../packages/protocol/src/payout-tree.ts'
 import { testKey } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
 import { oweCreator } from '../harness/owe-creator.ts'
 import { openTill, type TillFixture } from '../harness/till-fixture.ts'

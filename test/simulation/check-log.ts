@@ -1,4 +1,5 @@
-import { leafHash, nodeHash, rangeHash, type Subtree } from '../../packages/node/src/tlog/merkle.ts'
+import { emptyRoot, leafHash, nodeHash } from '../../packages/node/src/tlog/tree-hash.ts'
+import { rangeHash, type Subtree } from '../../packages/protocol/src/log/merkle.ts'
 import { Violation } from '../adversary/violation.ts'
 import type { Scene } from './buyers.ts'
 import { has } from './shops.ts'
@@ -40,5 +41,5 @@ function rootOf(leaves: readonly Leaf[], size: number): Buffer | undefined {
     level === 0
       ? (leaves[index] as Leaf).leaf_hash
       : nodeHash(hashOf({ level: level - 1, index: index * 2 }), hashOf({ level: level - 1, index: index * 2 + 1 }))
-  return rangeHash({ from: 0, until: size }, hashOf)
+  return rangeHash({ from: 0, until: size }, hashOf, { nodeHash, emptyRoot })
 }

@@ -20,7 +20,6 @@ const sdkExitCodes: Record<AssayErrorCode, ExitCode> = {
   signature_invalid: notVerified,
   key_not_trusted: notVerified,
   keys_unavailable: failed,
-  ed25519_unsupported: failed,
   request_failed: failed,
   body_too_large: usage,
   answer_too_large: failed,

@@ -78,7 +78,7 @@ async function verifyFork(parsed: unknown, options: VerifyOptions): Promise<Chec
       'Give it as --trust-key "name+id+base64", as in `keys` of GET /v1/log.',
     )
   const { verifyForkEvidence } = await import('@assay/node/log-monitor')
-  const verdict = verifyForkEvidence(parsed, trustKeys)
+  const verdict = await verifyForkEvidence(parsed, trustKeys)
   const check: EvidenceCheck = verdict?.proven
     ? {
         name: 'fork',

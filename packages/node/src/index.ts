@@ -1,3 +1,4 @@
+export { type NoteKey, parseNoteKey } from '@assay/protocol/log/signed-note'
 export { formatUsd } from '@assay/protocol/money'
 export { heldDifferences, readRefund, requestRefund } from '@assay/till'
 export { slashBond } from '@assay/till/credit/bonds'
@@ -68,14 +69,7 @@ export {
   refuseSource,
 } from './shops/sources/index.ts'
 export { listSubscriptions } from './shops/subscriptions/index.ts'
-export {
-  createWitness,
-  type NoteKey,
-  parseLogSettings,
-  parseNoteKey,
-  type SeenTree,
-  type WitnessStore,
-} from './tlog/index.ts'
+export { createWitness, parseLogSettings, type SeenTree, type WitnessStore } from './tlog/index.ts'
 export {
   newestCheckpoint,
   openLogCopy,

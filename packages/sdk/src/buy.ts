@@ -1,3 +1,4 @@
+import type { Verification } from '@assay/protocol/signatures/verify-response'
 import { type AssayResult, type ClientContext, verifyExchange } from './context.ts'
 import { AssayError } from './errors.ts'
 import { type Exchange, type PreparedRequest, problemOf } from './exchange.ts'
@@ -6,7 +7,6 @@ import { type AgreedTerms, readOffer, requireAgreed } from './quote.ts'
 import { sendUntilAnswered } from './send-until-answered.ts'
 import { type Purchase, signPayment } from './sign-payment.ts'
 import { type ChosenOffer, requireAllowedHost } from './spending-policy.ts'
-import type { Verification } from './verify-response.ts'
 
 /** Pays for one request, or goes on with a purchase that was begun before. */
 export async function buy(

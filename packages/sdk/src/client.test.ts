@@ -1,10 +1,12 @@
+import { sha256 } from '@assay/protocol/hash'
+import { bindingNonce } from '@assay/protocol/request-binding'
+import { authorizationTypes } from '@assay/protocol/typed-data/transfer-authorization'
 import { getAddress, recoverTypedDataAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { type AssayClientOptions, createAssayClient } from './client.ts'
 import { AssayError } from './errors.ts'
 import type { PayableNetwork } from './networks.ts'
-import { bindingNonce } from './request-binding.ts'
 import {
   challenge,
   createTestSeller,
@@ -46,22 +48,13 @@ test('a 402 within the policy is paid, bound to the request, and the answer come
   const { authorization, signature } = sent?.payload ?? { authorization: {}, signature: '0x' }
   const salt = sent?.extensions?.['request-binding']?.info.salt as `0x${string}`
   expect(authorization.nonce).toBe(
-    bindingNonce({ method: 'GET', resource: url, contentType: '', body: new Uint8Array(), salt }),
+    bindingNonce({ method: 'GET', resource: url, contentType: '', bodyDigest: sha256(new Uint8Array()), salt }),
   )
   expect(sent?.extensions?.['payment-identifier']?.info.id).toMatch(/^pay_[0-9a-f]{32}$/)
   expect(sent?.extensions?.bazaar).toBeUndefined()
   const signer = await recoverTypedDataAddress({
     domain: { name: 'USD Coin', version: '2', chainId: 8453, verifyingContract: getAddress(testUsdc.toLowerCase()) },
-    types: {
-      TransferWithAuthorization: [
-        { name: 'from', type: 'address' },
-        { name: 'to', type: 'address' },
-        { name: 'value', type: 'uint256' },
-        { name: 'validAfter', type: 'uint256' },
-        { name: 'validBefore', type: 'uint256' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
+    types: authorizationTypes,
     primaryType: 'TransferWithAuthorization',
     message: {
       from: account.address,
@@ -86,7 +79,7 @@ test('a POST is bound to its body and content type, and the same bytes are sent 
     method: 'POST',
     resource: url,
     contentType: 'application/json',
-    body: new TextEncoder().encode(body),
+    bodyDigest: sha256(new TextEncoder().encode(body)),
     salt,
   }
   expect(seller.payments[0]?.payload.authorization.nonce).toBe(bindingNonce(parts))

@@ -1,4 +1,6 @@
+import type { KeySet } from '@assay/protocol/keys/key-directory'
 import { parseUsd } from '@assay/protocol/money'
+import type { Verification } from '@assay/protocol/signatures/verify-response'
 import type { LocalAccount } from 'viem'
 import { buy, signFor } from './buy.ts'
 import { type AssayResult, type Budget, type ClientContext, verifyExchange } from './context.ts'
@@ -13,8 +15,6 @@ import type { OnProgress } from './progress.ts'
 import { type AgreedTerms, type Quote, readOffer } from './quote.ts'
 import type { Purchase } from './sign-payment.ts'
 import { requireAllowedHost } from './spending-policy.ts'
-import type { KeySet } from './trusted-keys.ts'
-import type { Verification } from './verify-response.ts'
 
 export type AssayClientOptions = {
   account: LocalAccount

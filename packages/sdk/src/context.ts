@@ -1,3 +1,5 @@
+import type { ReceiptVerification } from '@assay/protocol/receipt'
+import type { Verification } from '@assay/protocol/signatures/verify-response'
 import type { LocalAccount } from 'viem'
 import type { CreditState } from './credit/credit-state.ts'
 import { AssayError } from './errors.ts'
@@ -10,8 +12,6 @@ import type { Quote } from './quote.ts'
 import type { RetryLimits } from './send-until-answered.ts'
 import type { Purchase } from './sign-payment.ts'
 import type { SpendingPolicy } from './spending-policy.ts'
-import type { ReceiptVerification } from './verify-receipt.ts'
-import type { Verification } from './verify-response.ts'
 
 export type AssayResult = {
   response: Response

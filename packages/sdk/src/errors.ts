@@ -29,7 +29,6 @@ const table = {
     'The node changed its key without a statement by the old key or the operator wallet.',
   ],
   keys_unavailable: ['The keys of the node cannot be read', 'Pass `keys`, or try again; nothing was signed.'],
-  ed25519_unsupported: ['This platform has no Ed25519', 'Use Node 20, or a browser whose WebCrypto supports Ed25519.'],
   terms_moved: ['The terms changed after the quote', 'Ask for a new quote and agree to it; nothing was signed.'],
   not_a_demo_node: [
     'This is not a demo node',

@@ -1,7 +1,7 @@
+import type { ReceivedResponse } from '@assay/protocol/signatures/verify-response'
 import { AssayError } from './errors.ts'
 import type { Platform } from './platform.ts'
 import { readLimited } from './read-limited.ts'
-import type { ReceivedResponse } from './verify-response.ts'
 
 /** A request whose bytes are known, so that it can be bound to a payment and sent again. */
 export type PreparedRequest = {

@@ -1,4 +1,26 @@
+export { type Evidence, type EvidencePayment, parseEvidence } from '@assay/protocol/evidence/evidence-file'
+export {
+  type EvidenceCheck,
+  type EvidenceReport,
+  type VerifyEvidenceOptions,
+  verifyEvidence,
+} from '@assay/protocol/evidence/verify-evidence'
+export { followDirectory, type KeySet, readDirectory, type TrustedKey } from '@assay/protocol/keys/key-directory'
 export { formatUsd, parseUsd } from '@assay/protocol/money'
+export { type ExpectedReceipt, type Receipt, type ReceiptVerification, verifyReceipt } from '@assay/protocol/receipt'
+export { type BindingParts, bindingContentType, bindingNonce, bindingTag } from '@assay/protocol/request-binding'
+export {
+  type ReceivedResponse,
+  type SentRequest,
+  type Verification,
+  verifyResponse,
+} from '@assay/protocol/signatures/verify-response'
+export {
+  parseTokenReport,
+  type TokenReport,
+  type VerifyTokenReportOptions,
+  verifyTokenReport,
+} from '@assay/protocol/token-report/verify-report'
 export { callOperation, type OperationId, type OperationOptions, type OperationResult } from './call-operation.ts'
 export * from './citations/index.ts'
 export {
@@ -13,7 +35,6 @@ export type { AssayResult } from './context.ts'
 export * from './credit/index.ts'
 export { type Demo, type DemoAccount, isLoopbackUrl, readDemo, readDemoNetworks } from './demo.ts'
 export { AssayError, type AssayErrorCode } from './errors.ts'
-export { type Evidence, type EvidencePayment, packEvidence, parseEvidence } from './evidence.ts'
 export * from './identity/index.ts'
 export * from './intents/index.ts'
 export { fetchDirectory } from './key-pins.ts'
@@ -41,11 +62,11 @@ export {
 export { openSession, type Session } from './open-session.ts'
 export { type Operations, operations } from './operations.generated.ts'
 export * from './options/index.ts'
+export { packEvidence } from './pack-evidence.ts'
 export type { PaymentOutcome } from './payment-outcome.ts'
 export { type Offer, type PaymentRequired, parsePaymentRequired } from './payment-required.ts'
 export type { OnProgress, Progress } from './progress.ts'
 export type { AgreedTerms, Quote } from './quote.ts'
-export { type BindingParts, bindingContentType, bindingNonce, bindingTag } from './request-binding.ts'
 export {
   readChallenge,
   requestChallenge,
@@ -83,19 +104,3 @@ export {
   type TokenPower,
   type TokenVerdict,
 } from './tokens/check-token.ts'
-export {
-  parseTokenReport,
-  type TokenReport,
-  tokenReportHash,
-  type VerifyTokenReportOptions,
-  verifyTokenReport,
-} from './tokens/verify-report.ts'
-export { followDirectory, type KeySet, readDirectory, type TrustedKey } from './trusted-keys.ts'
-export {
-  type EvidenceCheck,
-  type EvidenceReport,
-  type VerifyEvidenceOptions,
-  verifyEvidence,
-} from './verify-evidence.ts'
-export { type ExpectedReceipt, type Receipt, type ReceiptVerification, verifyReceipt } from './verify-receipt.ts'
-export { type ReceivedResponse, type SentRequest, type Verification, verifyResponse } from './verify-response.ts'

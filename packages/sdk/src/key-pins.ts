@@ -1,9 +1,9 @@
+import { followDirectory, type KeySet, readDirectory } from '@assay/protocol/keys/key-directory'
+import { type SentRequest, type Verification, verifyResponse } from '@assay/protocol/signatures/verify-response'
 import { AssayError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { defaultPlatform, type Platform } from './platform.ts'
 import { readLimited } from './read-limited.ts'
-import { followDirectory, type KeySet, readDirectory } from './trusted-keys.ts'
-import { type SentRequest, type Verification, verifyResponse } from './verify-response.ts'
 
 /** Keys per origin: pinned at first use, or given; later keys must be vouched for by earlier ones. */
 export type KeyPins = {

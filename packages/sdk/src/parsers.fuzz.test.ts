@@ -1,14 +1,14 @@
 import { fromBase64, fromBase64url, toBase64 } from '@assay/protocol/base64'
+import { parseEvidence } from '@assay/protocol/evidence/evidence-file'
 import { decodeHeader, encodeHeader } from '@assay/protocol/json-object'
+import { readDirectory } from '@assay/protocol/keys/key-directory'
 import { formatUsd, parseMicro, parseUsd } from '@assay/protocol/money'
+import { parseResponseSignatureInput } from '@assay/protocol/signatures/signature-input'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AssayError } from './errors.ts'
-import { parseEvidence } from './evidence.ts'
 import { parsePaymentRequired } from './payment-required.ts'
 import { readChallenge } from './sign-in.ts'
-import { parseResponseSignatureInput } from './signature-input.ts'
-import { readDirectory } from './trusted-keys.ts'
 
 test('bytes, headers and money survive the round trip', () => {
   fc.assert(

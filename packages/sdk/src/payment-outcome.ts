@@ -1,9 +1,9 @@
 import { decodeHeader } from '@assay/protocol/json-object'
+import type { KeySet } from '@assay/protocol/keys/key-directory'
+import { type ReceiptVerification, verifyReceipt } from '@assay/protocol/receipt'
+import { receiptIn } from '@assay/protocol/receipt-in'
 import type { Exchange } from './exchange.ts'
-import { receiptIn } from './receipt-in.ts'
 import type { Purchase } from './sign-payment.ts'
-import type { KeySet } from './trusted-keys.ts'
-import { type ReceiptVerification, verifyReceipt } from './verify-receipt.ts'
 
 export type PaymentOutcome =
   /** The answer cost nothing. */

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { encodeHeader } from '@assay/protocol/json-object'
+import { bindingTag } from '@assay/protocol/request-binding'
 import type { Platform } from './platform.ts'
-import { bindingTag } from './request-binding.ts'
 
 /** A seller in memory, honest unless a test bends it. Tests only: it uses node:crypto. */
 export type SellerAnswer = { status: number; body: unknown; headers?: Record<string, string> }

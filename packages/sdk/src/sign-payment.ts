@@ -1,10 +1,12 @@
+import { sha256 } from '@assay/protocol/hash'
 import { encodeHeader, isRecord } from '@assay/protocol/json-object'
+import { bindingContentType, bindingNonce, bindingTag } from '@assay/protocol/request-binding'
+import { authorizationTypes } from '@assay/protocol/typed-data/transfer-authorization'
 import type { Hex, LocalAccount } from 'viem'
 import { bytesToHex, getAddress } from 'viem'
 import { chainIdOf } from './networks.ts'
 import type { PaymentRequired } from './payment-required.ts'
 import type { Platform } from './platform.ts'
-import { bindingContentType, bindingNonce, bindingTag } from './request-binding.ts'
 import type { ChosenOffer } from './spending-policy.ts'
 
 /** One purchase: kept whole, so that every retry sends the same bytes. Plain data, safe to store and resume from. */
@@ -23,17 +25,6 @@ export type Purchase = {
 }
 
 export type RequestToPay = { method: string; contentType: string | null; body: Uint8Array }
-
-export const authorizationTypes = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
 
 /** Cautious: a signed authorization stays usable this long at most, whatever the seller asks for. */
 const validitySecondsMax = 300
@@ -104,10 +95,10 @@ export async function signPayment(input: {
 
 function boundNonce(request: RequestToPay, required: PaymentRequired, salt: Hex): Hex {
   return bindingNonce({
-    method: request.method,
+    method: request.method.toUpperCase(),
     resource: required.resource.url,
     contentType: bindingContentType(request.contentType),
-    body: request.body,
+    bodyDigest: sha256(request.body),
     salt,
   })
 }

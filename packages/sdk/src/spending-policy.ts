@@ -1,4 +1,5 @@
 import { formatUsd, parseMicro } from '@assay/protocol/money'
+import { isSameResource } from '@assay/protocol/same-resource'
 import { AssayError } from './errors.ts'
 import type { PayableNetwork } from './networks.ts'
 import type { Offer, PaymentRequired } from './payment-required.ts'
@@ -58,24 +59,10 @@ function judgeOffer(offer: Offer, policy: SpendingPolicy, payer: string): Chosen
   return { offer, network, amountMicro }
 }
 
-/** `ref` and `aff` say who brought the buyer; they are no part of what is bought. */
-const attribution = new Set(['ref', 'aff'])
-
 /** The quote must be for what was asked, at the host that was asked: anything else is bait. */
 export function requireSameResource(required: PaymentRequired, requestUrl: string): void {
   const quoted = required.resource.url
   if (!isSameResource(requestUrl, quoted)) throw new AssayError('resource_mismatch', { asked: requestUrl, quoted })
-}
-
-export function isSameResource(requestUrl: string, resourceUrl: string): boolean {
-  const asked = new URL(requestUrl)
-  const quoted = new URL(resourceUrl)
-  return asked.origin === quoted.origin && asked.pathname === quoted.pathname && queryOf(asked) === queryOf(quoted)
-}
-
-function queryOf(url: URL): string {
-  const pairs = [...url.searchParams].filter(([name]) => !attribution.has(name)).map(([k, v]) => JSON.stringify([k, v]))
-  return pairs.sort().join('&')
 }
 
 export function requireAllowedHost(url: string, policy: SpendingPolicy): void {

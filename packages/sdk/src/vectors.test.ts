@@ -1,22 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { utf8 } from '@assay/protocol/bytes'
+import { followDirectory, readDirectory } from '@assay/protocol/keys/key-directory'
+import { verifyReceipt } from '@assay/protocol/receipt'
+import { type ReceivedResponse, verifyResponse } from '@assay/protocol/signatures/verify-response'
 import { expect, test } from 'vitest'
-import { bindingNonce, bindingTag } from './request-binding.ts'
-import { followDirectory, readDirectory } from './trusted-keys.ts'
-import { verifyReceipt } from './verify-receipt.ts'
-import { type ReceivedResponse, verifyResponse } from './verify-response.ts'
 
 const read = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../../test/vectors/${name}.json`, import.meta.url), 'utf8'))
 const vector = read('signatures')
 const keys = new Map(readDirectory(vector.directory).keys.map((key) => [key.keyId, key]))
-
-test('request binding: the nonces of the vectors are reproduced', () => {
-  const { tag, vectors } = read('request-binding')
-  expect(bindingTag).toBe(tag)
-  for (const { method, resource, content_type, body, salt, nonce } of vectors)
-    expect(bindingNonce({ method, resource, contentType: content_type, body: utf8(body), salt })).toBe(nonce)
-})
 
 function received(change: Partial<ReceivedResponse> = {}, headers: Record<string, string> = {}): ReceivedResponse {
   const { status, content_type, payment_required, body } = vector.response

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { authorizationTypes } from '@assay/protocol/typed-data/transfer-authorization'
 import { type Offer, type PaymentRequired, parsePaymentRequired } from '@assay/sdk'
 import { type Address, createPublicClient, erc20Abi, type Hex, http, type LocalAccount, toHex } from 'viem'
 import { usageError } from '../exit-codes.ts'
@@ -45,17 +46,6 @@ export type PaymentChange = {
   document?: Record<string, unknown>
   signature?(signature: Hex): Hex
 }
-
-const types = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
 
 const answerMsMax = 60_000
 
@@ -163,7 +153,7 @@ async function makePayment(
       chainId: change.chainId ?? Number(offer.network.slice('eip155:'.length)),
       verifyingContract: change.verifyingContract ?? (offer.asset as Address),
     },
-    types,
+    types: authorizationTypes,
     primaryType: 'TransferWithAuthorization',
     message: {
       from: authorization.from as Address,

@@ -3,6 +3,7 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { toBase64 } from '@assay/protocol/base64'
 import type { CommandContext } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { readLogStatements } from './read-log-statements.ts'
@@ -120,11 +121,7 @@ function fileStore(path: string) {
         known && { size: known.size, root: Buffer.from(known.root, 'base64'), note: known.note },
       )
       if (keep)
-        await writeDurably(
-          path,
-          JSON.stringify({ ...seen, [origin]: { ...keep, root: keep.root.toString('base64') } }),
-          0o600,
-        )
+        await writeDurably(path, JSON.stringify({ ...seen, [origin]: { ...keep, root: toBase64(keep.root) } }), 0o600)
       return answer
     })
     last = mine.catch(() => {})

@@ -2,18 +2,19 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checkpointText, cosignedAt } from '@assay/protocol/log/checkpoint'
+import { noteKey, parseSignatureLine, signatureTypes } from '@assay/protocol/log/signed-note'
 import { privateKeyFromSeed } from '@assay/till/signing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { checkpointText, cosignedAt } from '../../../node/src/tlog/checkpoint.ts'
-import { leafHash, nodeHash } from '../../../node/src/tlog/merkle.ts'
-import { noteKey, parseSignatureLine, signatureTypes, signNote } from '../../../node/src/tlog/signed-note.ts'
+import { signNote } from '../../../node/src/tlog/sign-note.ts'
+import { leafHash, nodeHash } from '../../../node/src/tlog/tree-hash.ts'
 import { addCheckpointBody } from '../../../node/src/tlog/witness.ts'
 import { httpWitness } from '../../../node/src/tlog/witness-adapter.ts'
 import { openWitness, serveWitness } from './run-witness.ts'
 
 const origin = 'log.example/v1/log'
 const privateKey = privateKeyFromSeed(Buffer.alloc(32, 7).toString('base64url'))
-const logKey = noteKey(origin, signatureTypes.ed25519, Buffer.from(privateKey.x, 'base64url'))
+const logKey = noteKey(origin, signatureTypes.ed25519, privateKey.x)
 const leaves = ['one', 'two'].map((text) => leafHash(Buffer.from(text))) as [Buffer, Buffer]
 const headOf = (size: number, root: Buffer, name = origin) =>
   signNote(checkpointText({ origin: name, size, root }), logKey, privateKey.privateKey)
@@ -39,7 +40,9 @@ test('growth of a log is signed over HTTP; a stale size, a bad proof, another lo
   const first = await peer.addCheckpoint(addCheckpointBody(0, [], one))
   expect(first).toMatchObject({ status: 200, contentType: 'text/plain; charset=utf-8' })
   const line = parseSignatureLine(first.body.trimEnd())
-  expect(line && cosignedAt(checkpointText({ origin, size: 1, root: leaves[0] }), line, witness.key)).toBeGreaterThan(0)
+  expect(
+    line && (await cosignedAt(checkpointText({ origin, size: 1, root: leaves[0] }), line, witness.key)),
+  ).toBeGreaterThan(0)
   const stale = await peer.addCheckpoint(addCheckpointBody(0, [], two))
   expect(stale).toMatchObject({ status: 409, contentType: 'text/x.tlog.size', body: '1\n' })
   expect(await peer.addCheckpoint(addCheckpointBody(1, [leaves[0]], two))).toMatchObject({ status: 422 })
@@ -59,7 +62,7 @@ test('it shows the head it cosigned last, with its own signature', async () => {
   const note = await answer.text()
   expect([answer.status, note.startsWith(two)]).toEqual([200, true])
   const line = parseSignatureLine(note.slice(two.length).trimEnd())
-  expect(line && cosignedAt(two.slice(0, two.indexOf('\n\n') + 1), line, witness.key)).toBeGreaterThan(0)
+  expect(line && (await cosignedAt(two.slice(0, two.indexOf('\n\n') + 1), line, witness.key))).toBeGreaterThan(0)
   expect((await fetch(`${served.url}/${'0'.repeat(64)}/checkpoint`)).status).toBe(404)
 })
 

@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { authorizationTypes } from '@assay/protocol/typed-data/transfer-authorization'
 import { encodeFunctionData, serializeErc6492Signature, toHex, verifyTypedData as verifyWithKey } from 'viem'
 import { expect, test } from 'vitest'
 import gasBurning from '../../../../contracts/artifacts/GasBurningWallet.json' with { type: 'json' }
@@ -8,7 +9,6 @@ import yesWallet from '../../../../contracts/artifacts/YesWallet.json' with { ty
 import { type ContractArtifact, contractArtifacts, type Devnet } from './index.ts'
 import {
   authorization,
-  authorizationTypes,
   buyer,
   clients,
   signAuthorization,

@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { authorizationTypes, type TransferAuthorization } from '@assay/protocol/typed-data/transfer-authorization'
 import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import {
@@ -53,33 +54,13 @@ export function clients(devnet: Devnet) {
   }
 }
 
-export const authorizationTypes = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
-
-export type Authorization = {
-  from: Address
-  to: Address
-  value: bigint
-  validAfter: bigint
-  validBefore: bigint
-  nonce: Hex
-}
-
 export function usdcDomain(devnet: Pick<Devnet, 'chainId' | 'usdc'>) {
   return { name: 'USD Coin', version: '2', chainId: devnet.chainId, verifyingContract: devnet.usdc }
 }
 
 let nonces = 0
 
-export function authorization(changes: Partial<Authorization> = {}): Authorization {
+export function authorization(changes: Partial<TransferAuthorization> = {}): TransferAuthorization {
   const now = BigInt(Math.floor(systemClock.nowMs() / 1000))
   nonces += 1
   return {
@@ -93,7 +74,10 @@ export function authorization(changes: Partial<Authorization> = {}): Authorizati
   }
 }
 
-export function signAuthorization(devnet: Pick<Devnet, 'chainId' | 'usdc'>, message: Authorization): Promise<Hex> {
+export function signAuthorization(
+  devnet: Pick<Devnet, 'chainId' | 'usdc'>,
+  message: TransferAuthorization,
+): Promise<Hex> {
   return buyer.signTypedData({
     domain: usdcDomain(devnet),
     types: authorizationTypes,
@@ -102,7 +86,7 @@ export function signAuthorization(devnet: Pick<Devnet, 'chainId' | 'usdc'>, mess
   })
 }
 
-export function transferCall(message: Authorization, signature: Hex): Hex {
+export function transferCall(message: TransferAuthorization, signature: Hex): Hex {
   const { from, to, value, validAfter, validBefore, nonce } = message
   return encodeFunctionData({
     abi: usdcAbi,

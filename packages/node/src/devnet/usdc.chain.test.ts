@@ -1,12 +1,12 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { authorizationTypes } from '@assay/protocol/typed-data/transfer-authorization'
 import { domainSeparator, getAbiItem, parseSignature, serializeSignature, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { demoAccount, demoIssuer, demoUsdcAddress } from './index.ts'
 import {
   authorization,
-  authorizationTypes,
   buyer,
   clients,
   operator,

@@ -1,6 +1,7 @@
+import { signatureBase } from '@assay/protocol/signatures/signature-base'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Rng } from '@assay/till/kernel/random'
-import { createResponseSigner, type Keyring, signatureBase } from '@assay/till/signing'
+import { createResponseSigner, type Keyring } from '@assay/till/signing'
 
 export type BotAuthOptions = {
   keyring: Keyring

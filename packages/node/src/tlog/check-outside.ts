@@ -1,10 +1,10 @@
+import { type Checkpoint, parseCheckpoint } from '@assay/protocol/log/checkpoint'
+import { isSignedBy, parseNoteKey } from '@assay/protocol/log/signed-note'
 import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
 import type { Database, Sql, Tx } from '@assay/till/store/database'
-import { type Checkpoint, parseCheckpoint } from './checkpoint.ts'
 import type { TransparencyLog } from './open-log.ts'
 import type { OutsideReport, OutsideSource } from './outside-heads.ts'
-import { isSignedBy, parseNoteKey } from './signed-note.ts'
 import { lockTree, rootAt } from './store.ts'
 
 export type CheckDeps = {
@@ -20,7 +20,7 @@ export type CheckDeps = {
 export type KnownHead = {
   source: string
   size: number
-  root: Buffer | null
+  root: Uint8Array | null
   note: string | null
   agrees: boolean
   reason: string | null
@@ -95,7 +95,7 @@ async function keepReports(
       if (!(report.larger && report.size <= size)) await keepHead(tx, { ...report, root: null, note: null })
       continue
     }
-    const head = ownHead(deps, report.note)
+    const head = await ownHead(deps, report.note)
     if (!head || (await isFormer(tx, head))) continue
     const reason = await difference(tx, size, { ...head, source: report.source })
     await keepHead(tx, { ...report, size: head.size, root: head.root, agrees: reason === null, reason })
@@ -107,11 +107,12 @@ async function keepReports(
 }
 
 /** Undefined unless a key of this log signed it: anybody can write a head under our name. */
-export function ownHead({ tree }: Pick<CheckDeps, 'tree'>, note: string): Checkpoint | undefined {
+export async function ownHead({ tree }: Pick<CheckDeps, 'tree'>, note: string): Promise<Checkpoint | undefined> {
   const parsed = parseCheckpoint(note)
-  if (!parsed || parsed.checkpoint.origin !== tree.origin) return undefined
+  if (!parsed || parsed.origin !== tree.origin) return undefined
   const keys = tree.keys().flatMap((vkey) => parseNoteKey(vkey) ?? [])
-  return keys.some((key) => isSignedBy(parsed.note, key)) ? parsed.checkpoint : undefined
+  const signed = await Promise.all(keys.map((key) => isSignedBy(parsed, key)))
+  return signed.includes(true) ? parsed : undefined
 }
 
 /** A repair has dealt with it: it was published in a fork, which is on record. */
@@ -152,7 +153,7 @@ export async function conclude(
   const heads = await readOutsideHeads(tx)
   for (const head of heads) {
     if (head.root === null) continue
-    head.reason = await difference(tx, size, head as { source: string; size: number; root: Buffer })
+    head.reason = await difference(tx, size, head as { source: string; size: number; root: Uint8Array })
     head.agrees = head.reason === null
     await tx.query('update log_outside_head set agrees = $2, reason = $3 where source = $1 and agrees <> $2', [
       head.source,
@@ -172,7 +173,7 @@ export async function conclude(
 async function difference(
   tx: Tx,
   size: number,
-  head: { source: string; size: number; root: Buffer },
+  head: { source: string; size: number; root: Uint8Array },
 ): Promise<string | null> {
   if (head.size > size) return `${head.source} holds a signed head of size ${head.size}, and our tree has ${size}`
   if ((await rootAt(tx, head.size)).equals(head.root)) return null

@@ -1,9 +1,9 @@
+import { cosignedAt, parseCheckpoint } from '@assay/protocol/log/checkpoint'
+import { type NoteKey, parseSignatureLine } from '@assay/protocol/log/signed-note'
 import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
 import type { Database } from '@assay/till/store/database'
-import { cosignedAt, parseCheckpoint } from './checkpoint.ts'
 import type { TransparencyLog } from './open-log.ts'
-import { type NoteKey, parseSignatureLine } from './signed-note.ts'
 import { newestCheckpoint, type StoredCheckpoint } from './store.ts'
 import { addCheckpointBody, type WitnessAnswer } from './witness.ts'
 
@@ -113,10 +113,10 @@ async function keep(
   newest: StoredCheckpoint,
   lines: string,
 ): Promise<CollectOutcome> {
-  const text = parseCheckpoint(newest.note)?.note.text ?? ''
+  const text = parseCheckpoint(newest.note)?.text ?? ''
   for (const line of lines.split('\n').filter(Boolean)) {
     const signature = parseSignatureLine(line)
-    const seconds = signature && cosignedAt(text, signature, witness.key)
+    const seconds = signature && (await cosignedAt(text, signature, witness.key))
     if (!signature || seconds === undefined) continue
     await database.query(
       `insert into log_cosignature (size, witness, line, cosigned_at, vkey, peer) values ($1, $2, $3, $4, $5, $6)

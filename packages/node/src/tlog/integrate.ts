@@ -1,10 +1,11 @@
+import { checkpointText } from '@assay/protocol/log/checkpoint'
+import { noteKey, signatureTypes } from '@assay/protocol/log/signed-note'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Metrics } from '@assay/till/kernel/metrics'
 import type { Keyring } from '@assay/till/signing'
 import type { Database, Tx } from '@assay/till/store/database'
-import { checkpointText } from './checkpoint.ts'
 import { reasonNotToSign } from './reason-not-to-sign.ts'
-import { noteKey, noteLine, signatureTypes } from './signed-note.ts'
+import { noteLine } from './sign-note.ts'
 import {
   lockTree,
   placeLeaves,
@@ -84,9 +85,7 @@ export function signHead(
   const text = checkpointText({ origin, size, root })
   const keys = keyring.signers()
   if (keys.length === 0) throw new Error('this process holds no key of the log that is in force')
-  const lines = keys.map(({ x, privateKey }) =>
-    noteLine(text, noteKey(origin, signatureTypes.ed25519, Buffer.from(x, 'base64url')), privateKey),
-  )
+  const lines = keys.map(({ x, privateKey }) => noteLine(text, noteKey(origin, signatureTypes.ed25519, x), privateKey))
   return `${text}\n${lines.join('')}`
 }
 

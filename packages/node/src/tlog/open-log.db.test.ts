@@ -1,3 +1,5 @@
+import { type Checkpoint, parseCheckpoint } from '@assay/protocol/log/checkpoint'
+import { verifyConsistency, verifyInclusion } from '@assay/protocol/log/verify-proof'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
@@ -6,12 +8,10 @@ import { createFixedKeyring, generateSigningKey } from '@assay/till/signing'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AnchorPlace, anchorCheckpoint } from './anchor-checkpoint.ts'
-import { parseCheckpoint } from './checkpoint.ts'
 import { collectCosignatures } from './collect-cosignatures.ts'
 import { openDemoWitnesses } from './demo-witnesses.ts'
 import { type LogProof, openLog } from './open-log.ts'
 import { appendToLog } from './store.ts'
-import { verifyConsistency, verifyInclusion } from './verify-proof.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => db.close())
 
 function holds(proof: LogProof | undefined): boolean {
-  const head = proof && parseCheckpoint(proof.checkpoint)?.checkpoint
+  const head = proof && parseCheckpoint(proof.checkpoint)
   if (!proof || !head || String(head.size) !== proof.tree_size) return false
   const bytes = (text: string) => Buffer.from(text, 'base64')
   const path = proof.inclusion_proof.map(bytes)
@@ -37,7 +37,7 @@ test('proofs hold while the log grows, from what is kept of it and from what is 
   const witnesses = await openDemoWitnesses({ database, clock, rng: systemRng }, log)
   let size = 0
   const heads: number[] = []
-  let earlier: { size: number; root: Buffer } | undefined
+  let earlier: Checkpoint | undefined
   // Inside the first tile, onto its very end, and over the following ones.
   for (const added of [1, 3, 252, 1, 300, 700]) {
     const drafts = Array.from({ length: added }, (_, n) => ({
@@ -66,7 +66,7 @@ test('proofs hold while the log grows, from what is kept of it and from what is 
     }
     size += added
     heads.push(size)
-    const head = parseCheckpoint((await log.checkpoint()) as string)?.checkpoint as { size: number; root: Buffer }
+    const head = parseCheckpoint((await log.checkpoint()) as string) as Checkpoint
     expect(head.size).toBe(size)
     if (earlier)
       for (const one of [log, fresh]) {

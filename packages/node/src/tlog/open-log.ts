@@ -1,8 +1,8 @@
+import { type PublishedStatement, publishedStatement } from '@assay/protocol/keys/key-statement'
+import { consistencyRanges, inclusionRanges } from '@assay/protocol/log/merkle'
+import { type NoteKey, noteKey, parseNote, signatureTypes } from '@assay/protocol/log/signed-note'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { type PublishedStatement, publishedStatement } from '@assay/till/signing'
 import { createIntegrator, type IntegrateDeps, type PlacedBatch, signHead } from './integrate.ts'
-import { consistencyRanges, emptyRoot, inclusionRanges } from './merkle.ts'
-import { type NoteKey, noteKey, parseNote, signatureTypes } from './signed-note.ts'
 import {
   cosignaturesOf,
   findPlace,
@@ -14,6 +14,7 @@ import {
 } from './store.ts'
 import { createTileCache } from './tile-cache.ts'
 import { hashRanges } from './tiles.ts'
+import { emptyRoot } from './tree-hash.ts'
 
 /** Everything needed to check, without asking anybody, that an entry is in the log. */
 export type LogProof = {
@@ -153,9 +154,9 @@ function proofIn(origin: string, { leaves, from, head, tiles }: PlacedBatch, ind
   }
 }
 
-const keyOf = (origin: string, x: string) => noteKey(origin, signatureTypes.ed25519, Buffer.from(x, 'base64url'))
+const keyOf = (origin: string, x: string) => noteKey(origin, signatureTypes.ed25519, x)
 const bears = (note: string, { name, keyId }: NoteKey) =>
-  parseNote(note)?.signatures.some((one) => one.name === name && one.keyId.equals(keyId)) ?? false
+  parseNote(note)?.signatures.some((one) => one.name === name && one.keyId === keyId) ?? false
 
 /** Peers that nobody chose must not hide the signatures of those that were. */
 const chosen = ({ cosignatures }: WitnessedCheckpoint) => cosignatures.filter(({ peer }) => !peer).length

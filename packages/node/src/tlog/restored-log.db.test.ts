@@ -1,17 +1,17 @@
+import { type Checkpoint, parseCheckpoint } from '@assay/protocol/log/checkpoint'
+import { parseNoteKey } from '@assay/protocol/log/signed-note'
+import { verifyConsistency } from '@assay/protocol/log/verify-proof'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import { noteAgain, noteRestore } from '@assay/till/store/restore'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { parseCheckpoint } from './checkpoint.ts'
 import { planRepair } from './repair/plan-repair.ts'
 import { resumeLog } from './repair/resume.ts'
 import { rewriteLog } from './repair/rewrite-log.ts'
 import { readLogKeys } from './repair/trusted-head.ts'
 import { copyOf, type LogHouse, openLogHouse, origin } from './restored-log.fixture.ts'
-import { parseNoteKey } from './signed-note.ts'
 import { databaseTime, readEntries, readTree, rootAt } from './store.ts'
-import { verifyConsistency } from './verify-proof.ts'
 
 const opened: TestDatabase[] = []
 let house: LogHouse
@@ -93,7 +93,7 @@ test('a repair brings leaves back to their places, moves what came since, and th
   const entries = (await readEntries(restored.db.database, 0, 601)).map(String)
   expect(entries).toEqual([...subjects(0, 600), 'sold after the restore'].map((subject) => `entry of ${subject}`))
   const proof = await restored.tree.consistency(600, 601)
-  const old = parseCheckpoint((await house.tree.checkpoint()) as string)?.checkpoint as { root: Buffer }
+  const old = parseCheckpoint((await house.tree.checkpoint()) as string) as Checkpoint
   expect(verifyConsistency(600, 601, proof, old.root, await rootAt(restored.db.database, 601))).toBe(true)
   expect((await restored.compare()).forkReason, 'the witness signs it').toBeNull()
   expect(await repair(restored), 'nothing is left to do').toBeUndefined()
@@ -103,10 +103,7 @@ test('entries that were published in a fork are moved and not lost, and its head
   const restored = await restoredFrom(3, 6)
   // As a node without the guard would have left it.
   await restored.append('fork 1', 'fork 2', 'fork 3', 'fork 4')
-  const fork = parseCheckpoint((await restored.tree.checkpoint()) as string)?.checkpoint as {
-    size: number
-    root: Buffer
-  }
+  const fork = parseCheckpoint((await restored.tree.checkpoint()) as string) as Checkpoint
   expect(fork.size).toBe(7)
   expect((await restored.compare()).forkReason).toContain('another tree of size 6')
   expect(await repair(restored)).toEqual({ restored: 3, moved: 4, size: 6 })
@@ -117,7 +114,7 @@ test('entries that were published in a fork are moved and not lost, and its head
     [...subjects(3, 6), 'fork 1', 'fork 2', 'fork 3', 'fork 4'].map((subject) => `entry of ${subject}`),
   )
   const { rows } = await restored.db.database.query('select size, root from log_former_head')
-  expect(rows).toEqual([{ size: 7n, root: fork.root }])
+  expect(rows).toEqual([{ size: 7n, root: Buffer.from(fork.root) }])
 })
 
 test('a copy with a changed leaf, or one that ends too early, changes nothing', async () => {

@@ -1,18 +1,18 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { parseCheckpoint } from '@assay/protocol/log/checkpoint'
+import { parseNoteKey } from '@assay/protocol/log/signed-note'
+import { tileIndexPath } from '@assay/protocol/log/tile-path'
 import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { systemRng } from '@assay/till/kernel/random'
 import { createFixedKeyring, generateSigningKey, privateKeyFromSeed } from '@assay/till/signing'
 import type { TestDatabase } from '@assay/till/store/testing'
 import { checkOutside } from './check-outside.ts'
-import { parseCheckpoint } from './checkpoint.ts'
 import { openLog, type TransparencyLog } from './open-log.ts'
 import { type OutsideSource, witnessSources } from './outside-heads.ts'
 import { type LogCopy, leavesOf } from './repair/log-copy.ts'
-import { parseNoteKey } from './signed-note.ts'
 import { appendToLog, newestCheckpoint, readEntries } from './store.ts'
-import { tileIndexPath } from './tile-path.ts'
 import { tileWidth } from './tiles.ts'
 import { createWitness, type SeenTree, type Witness } from './witness.ts'
 
@@ -104,7 +104,7 @@ export async function openLogHouse(
 /** What a mirror holds, straight from the database that it mirrored. */
 export async function copyOf({ tree, db }: Pick<LogHouse, 'tree' | 'db'>): Promise<LogCopy> {
   const note = (await tree.checkpoint()) as string
-  const size = parseCheckpoint(note)?.checkpoint.size ?? 0
+  const size = parseCheckpoint(note)?.size ?? 0
   const entries = await readEntries(db.database, 0, size)
   const bundle = async (tile: number, width: number) => entries.slice(tile * tileWidth, tile * tileWidth + width)
   const copy: LogCopy = { name: 'mirror', checkpoint: async () => note, entries: bundle, leafHashes: async () => [] }
@@ -124,7 +124,7 @@ export async function mirrorLog(url: string, folder: string): Promise<void> {
     await writeFile(join(folder, path), bytes)
     return bytes
   }
-  const size = parseCheckpoint((await read('checkpoint')).toString('utf8'))?.checkpoint.size ?? 0
+  const size = parseCheckpoint((await read('checkpoint')).toString('utf8'))?.size ?? 0
   for (let tile = 0; tile * tileWidth < size; tile += 1) {
     const width = Math.min(tileWidth, size - tile * tileWidth)
     for (const kind of ['0', 'entries'])

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '@assay/till/store/database'
-import { leafHash } from './merkle.ts'
 import { type ChangedTile, hashRanges, type TileId, tileKey, tilesFor } from './tiles.ts'
+import { leafHash } from './tree-hash.ts'
 
 export type LogDraft = {
   kind: string

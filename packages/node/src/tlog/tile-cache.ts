@@ -1,5 +1,5 @@
+import type { Range } from '@assay/protocol/log/merkle'
 import type { Sql } from '@assay/till/store/database'
-import type { Range } from './merkle.ts'
 import { readTiles } from './store.ts'
 import { hashBytes, hashRanges, type TileId, type Tiles, tileKey, tilesFor, tileWidth, widthAt } from './tiles.ts'
 

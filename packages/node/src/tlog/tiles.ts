@@ -1,4 +1,5 @@
-import { nodeHash, type Range, rangeHash, type Subtree, subtreesOf } from './merkle.ts'
+import { type Range, rangeHash, type Subtree, subtreesOf } from '@assay/protocol/log/merkle'
+import { emptyRoot, nodeHash } from './tree-hash.ts'
 
 /** C2SP tlog-tiles: 256 hashes a tile, each the root of a full tile of the level below. */
 export const tileHeight = 8
@@ -32,7 +33,7 @@ export function tilesFor(ranges: readonly Range[]): TileId[] {
 
 /** The hash of each range, computed from tiles. Throws where a tile is missing or too short. */
 export function hashRanges(ranges: readonly Range[], tiles: Tiles): Buffer[] {
-  return ranges.map((range) => rangeHash(range, (subtree) => subtreeFromTiles(subtree, tiles)))
+  return ranges.map((range) => rangeHash(range, (subtree) => subtreeFromTiles(subtree, tiles), { nodeHash, emptyRoot }))
 }
 
 function subtreeFromTiles(subtree: Subtree, tiles: Tiles): Buffer {

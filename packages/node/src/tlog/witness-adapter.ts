@@ -1,5 +1,5 @@
+import { type NoteKey, parseNoteKey } from '@assay/protocol/log/signed-note'
 import type { WitnessPeer } from './collect-cosignatures.ts'
-import { type NoteKey, parseNoteKey } from './signed-note.ts'
 import { originHash } from './witness-store.ts'
 
 const answerBytesMax = 10_000

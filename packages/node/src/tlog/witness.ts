@@ -1,14 +1,25 @@
+import { fromBase64, toBase64 } from '@assay/protocol/base64'
+import { sameBytes } from '@assay/protocol/bytes'
+import { parseCheckpoint } from '@assay/protocol/log/checkpoint'
+import {
+  hasLineOf,
+  isLineOf,
+  isSignedBy,
+  type Note,
+  type NoteKey,
+  noteKey,
+  signatureTypes,
+} from '@assay/protocol/log/signed-note'
+import { verifyConsistency } from '@assay/protocol/log/verify-proof'
 import { type Clock, nowSeconds } from '@assay/till/kernel/clock'
 import type { PrivateSigningKey } from '@assay/till/signing'
-import { cosign, parseCheckpoint } from './checkpoint.ts'
 import { followLogKeys } from './follow-log-keys.ts'
-import { emptyRoot } from './merkle.ts'
-import { hasLineOf, isLineOf, isSignedBy, type Note, type NoteKey, noteKey, signatureTypes } from './signed-note.ts'
-import { verifyConsistency } from './verify-proof.ts'
+import { cosign } from './sign-note.ts'
+import { emptyRoot } from './tree-hash.ts'
 
 export type SeenTree = {
   size: number
-  root: Buffer
+  root: Uint8Array
   /** The signed head with the cosignature that was given for it. */
   note?: string | undefined
 }
@@ -52,33 +63,33 @@ const plain = (status: number, body = ''): WitnessAnswer => ({
 /** C2SP tlog-witness: signs a tree head once it has been shown that the log only grew since the last one. */
 export function createWitness(options: WitnessOptions): Witness {
   const { name, privateKey, logs, store, clock } = options
-  const key = noteKey(name, signatureTypes.cosignature, Buffer.from(privateKey.x, 'base64url'))
+  const key = noteKey(name, signatureTypes.cosignature, privateKey.x)
   return {
     key,
     addCheckpoint: async (body) => {
       const request = parseAddCheckpoint(body)
       if (!request) return plain(400, 'not an add-checkpoint request')
-      const { oldSize, proof, note, checkpoint } = request
-      const trusted = await logs.get(checkpoint.origin)
+      const { oldSize, proof, head } = request
+      const trusted = await logs.get(head.origin)
       if (!trusted) return plain(404, 'this log is not known here')
-      const signers = await signersOf(options, checkpoint.origin, trusted, note)
+      const signers = await signersOf(options, head.origin, trusted, head)
       if (signers.length === 0) return plain(403, 'not signed by a key of this log')
-      if (oldSize > checkpoint.size) return plain(400, 'the old size is above the new one')
-      return store.change(checkpoint.origin, (seen) => {
+      if (oldSize > head.size) return plain(400, 'the old size is above the new one')
+      return store.change(head.origin, (seen) => {
         const known: SeenTree = seen ?? { size: 0, root: emptyRoot }
         if (known.size !== oldSize)
           return { answer: { status: 409, contentType: 'text/x.tlog.size', body: `${known.size}\n` } }
-        if (oldSize === checkpoint.size && !known.root.equals(checkpoint.root))
+        if (oldSize === head.size && !sameBytes(known.root, head.root))
           return {
             ...(known.note === undefined
               ? {}
-              : { fork: { size: oldSize, first: known.note, second: signedBy(note, signers) } }),
+              : { fork: { size: oldSize, first: known.note, second: signedBy(head, signers) } }),
             answer: plain(422, 'another tree of this size was signed before'),
           }
-        if (!verifyConsistency(oldSize, checkpoint.size, proof, known.root, checkpoint.root))
+        if (!verifyConsistency(oldSize, head.size, proof, known.root, head.root))
           return { answer: plain(422, 'the proof does not show that the log only grew') }
-        const line = cosign(note.text, key, privateKey.privateKey, nowSeconds(clock))
-        const keep = { size: checkpoint.size, root: checkpoint.root, note: `${signedBy(note, signers)}${line}` }
+        const line = cosign(head.text, key, privateKey.privateKey, nowSeconds(clock))
+        const keep = { size: head.size, root: head.root, note: `${signedBy(head, signers)}${line}` }
         return { keep, answer: plain(200, line.trimEnd()) }
       })
     },
@@ -99,9 +110,10 @@ async function signersOf(
   trusted: readonly NoteKey[],
   note: Note,
 ): Promise<readonly NoteKey[]> {
-  const among = (keys: readonly NoteKey[]) => {
+  const among = async (keys: readonly NoteKey[]) => {
     const named = keys.filter((key) => hasLineOf(note, key))
-    return named.every((key) => isSignedBy(note, key)) ? named : []
+    const signed = await Promise.all(named.map((key) => isSignedBy(note, key)))
+    return signed.every(Boolean) ? named : []
   }
   if (!statementsOf) return among(trusted)
   const now = async (fresh: boolean) =>
@@ -120,12 +132,12 @@ export function parseAddCheckpoint(body: string) {
   const [first = '', ...lines] = body.slice(0, split).split('\n')
   const [, oldText] = /^old (0|[1-9][0-9]{0,15})$/.exec(first) ?? []
   if (oldText === undefined || lines.length > proofLinesMax) return undefined
-  const proof = lines.map((line) => Buffer.from(line, 'base64'))
-  if (proof.some((hash, index) => hash.length !== 32 || hash.toString('base64') !== lines[index])) return undefined
-  const parsed = parseCheckpoint(body.slice(split + 2))
-  return parsed && { oldSize: Number(oldText), proof, ...parsed }
+  const proof = lines.flatMap((line) => fromBase64(line) ?? [])
+  if (proof.length !== lines.length || proof.some((hash) => hash.length !== 32)) return undefined
+  const head = parseCheckpoint(body.slice(split + 2))
+  return head && { oldSize: Number(oldText), proof, head }
 }
 
-export function addCheckpointBody(oldSize: number, proof: readonly Buffer[], note: string): string {
-  return [`old ${oldSize}`, ...proof.map((hash) => hash.toString('base64')), '', note].join('\n')
+export function addCheckpointBody(oldSize: number, proof: readonly Uint8Array[], note: string): string {
+  return [`old ${oldSize}`, ...proof.map(toBase64), '', note].join('\n')
 }

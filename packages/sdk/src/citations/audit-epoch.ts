@@ -1,10 +1,11 @@
+import { toHex } from '@assay/protocol/bytes'
+import type { CitationAttestation } from '@assay/protocol/evidence/attestation-file'
+import { verifyAttestation } from '@assay/protocol/evidence/verify-attestation'
+import { accountOf, payoutTree } from '@assay/protocol/payout-tree'
 import type { Address, Hex } from 'viem'
 import type { AssayClient } from '../client.ts'
 import { readJson } from '../read-json.ts'
-import type { CitationAttestation } from './attestation-file.ts'
 import { readCreator } from './cite.ts'
-import { accountOfDomain, payoutRoot } from './payout-root.ts'
-import { verifyAttestation } from './verify-attestation.ts'
 
 type Share = { id: string; micro: string; log_index: string | null }
 type Leaf = {
@@ -62,13 +63,15 @@ export async function auditEpoch(
   const { page, leaves } = await readEpoch(client, node, given)
   const problems: string[] = []
   const place = {
-    chainId: BigInt(given.network.split(':')[1] ?? 0),
+    chainId: Number(given.network.split(':')[1] ?? 0),
     contract: page.distributor,
     epoch: given.epoch,
   }
-  const recomputed = payoutRoot(
-    place,
-    leaves.map(({ account, wallet, micro }) => ({ account, wallet, micro: BigInt(micro) })),
+  const recomputed = toHex(
+    payoutTree(
+      place,
+      leaves.map(({ account, wallet, micro }) => ({ account, wallet, micro: BigInt(micro) })),
+    ).root,
   )
   if (recomputed !== page.root) problems.push(`the leaves give the root ${recomputed}, the node names ${page.root}`)
   const pot = sum(leaves.map(({ micro }) => micro))
@@ -122,7 +125,7 @@ function checkSums(leaves: readonly Leaf[], problems: string[]): bigint {
       problems.push(`${wallet} is allotted ${allotted}; its entries say ${earned}, less ${taken} that was taken back`)
   }
   for (const { domain, account, micro, shares } of leaves) {
-    if (domain !== null && accountOfDomain(domain) !== account) problems.push(`${account} is not ${domain}`)
+    if (domain !== null && accountOf(domain) !== account) problems.push(`${account} is not ${domain}`)
     if (BigInt(micro) > sum(shares.map((share) => share.micro)))
       problems.push(`${domain} is allotted ${micro}, more than its entries say`)
   }

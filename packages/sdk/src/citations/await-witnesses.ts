@@ -1,6 +1,6 @@
+import type { CitationAttestation } from '@assay/protocol/evidence/attestation-file'
 import type { AssayClient } from '../client.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
-import type { CitationAttestation } from './attestation-file.ts'
 import { readAttestation } from './cite.ts'
 
 const pauseMs = 500

@@ -1,8 +1,8 @@
+import type { CitationAttestation } from '@assay/protocol/evidence/attestation-file'
 import type { LocalAccount } from 'viem'
 import type { AssayClient } from '../client.ts'
 import { signedCall } from '../credit/signed-call.ts'
 import { readJson } from '../read-json.ts'
-import type { CitationAttestation } from './attestation-file.ts'
 
 export type AttestCitation = {
   sourceUrl: string

@@ -1,4 +1,7 @@
-export { type CitationAttestation, parseAttestation } from './attestation-file.ts'
+export { type CitationAttestation, parseAttestation } from '@assay/protocol/evidence/attestation-file'
+export { parseVerifyPolicy, type VerifyPolicy } from '@assay/protocol/evidence/policy'
+export { checkPromisedLeaf } from '@assay/protocol/evidence/promised-leaf'
+export { type VerifyAttestationOptions, verifyAttestation } from '@assay/protocol/evidence/verify-attestation'
 export { auditEpoch, type EpochAudit, type ReadChainRoot } from './audit-epoch.ts'
 export { awaitWitnesses, witnessesOf } from './await-witnesses.ts'
 export {
@@ -17,8 +20,4 @@ export {
   royaltyInfo,
   setPayoutThreshold,
 } from './cite.ts'
-export { accountOfDomain, type EpochLeaf, payoutRoot } from './payout-root.ts'
-export { parseVerifyPolicy, type VerifyPolicy } from './policy.ts'
-export { checkPromisedLeaf } from './promised-leaf.ts'
 export { checkTreeHead, readLog, readTreeHead, type TransparencyLog, type WitnessedHead } from './read-log.ts'
-export { type VerifyAttestationOptions, verifyAttestation } from './verify-attestation.ts'

@@ -1,7 +1,9 @@
+import { toHexDigits } from '@assay/protocol/bytes'
+import { parseCheckpoint, witnessedAt } from '@assay/protocol/log/checkpoint'
+import { isSignedBy, type NoteKey, parseNoteKey } from '@assay/protocol/log/signed-note'
 import type { AssayClient } from '../client.ts'
 import { AssayError } from '../errors.ts'
 import { readJson } from '../read-json.ts'
-import { cosignedAt, isSignedByLog, type NoteKey, parseCheckpoint, parseNoteKey } from './tlog.ts'
 
 export type TransparencyLog = {
   origin: string
@@ -58,14 +60,14 @@ export async function checkTreeHead(
   const head = parseCheckpoint(note)
   if (!head) throw new AssayError('request_failed', { detail: 'not a checkpoint of a log' })
   const keys = keysOf(trusted.keys).filter(({ name }) => name === head.origin)
-  const signed = (await Promise.all(keys.map((key) => isSignedByLog(head, key)))).includes(true)
+  const signed = (await Promise.all(keys.map((key) => isSignedBy(head, key)))).includes(true)
   const seen = await Promise.all(
-    keysOf(trusted.witnesses ?? []).map(async (key) => ({ name: key.name, signedAt: await cosignedAt(head, key) })),
+    keysOf(trusted.witnesses ?? []).map(async (key) => ({ name: key.name, signedAt: await witnessedAt(head, key) })),
   )
   return {
     origin: head.origin,
     size: head.size,
-    root: [...head.root].map((byte) => byte.toString(16).padStart(2, '0')).join(''),
+    root: toHexDigits(head.root),
     signed,
     witnesses: seen.flatMap(({ name, signedAt }) => (signedAt === undefined ? [] : [{ name, signedAt }])),
     note,

@@ -1,3 +1,4 @@
+export { mandateTypes } from '@assay/protocol/typed-data/mandate'
 export {
   type Bond,
   type CreditAccount,
@@ -18,7 +19,6 @@ export {
   listMandates,
   type Mandate,
   type MandateTerms,
-  mandateTypes,
   presentMandate,
   revokeMandate,
   type SignedMandate,

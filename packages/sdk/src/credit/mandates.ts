@@ -1,5 +1,7 @@
 import { parseUsd } from '@assay/protocol/money'
-import { bytesToHex, getAddress, type Hex, keccak256, type LocalAccount, stringToBytes } from 'viem'
+import { mandateTypes } from '@assay/protocol/typed-data/mandate'
+import { nodeDomain } from '@assay/protocol/typed-data/node-domain'
+import { bytesToHex, getAddress, type Hex, type LocalAccount } from 'viem'
 import type { AssayClient } from '../client.ts'
 import { AssayError } from '../errors.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
@@ -53,20 +55,6 @@ export type SignedMandate = {
   signature: Hex
 }
 
-export const mandateTypes = {
-  Mandate: [
-    { name: 'owner', type: 'address' },
-    { name: 'delegate', type: 'address' },
-    { name: 'node', type: 'string' },
-    { name: 'routes', type: 'string[]' },
-    { name: 'capPerCall', type: 'uint256' },
-    { name: 'capPerDay', type: 'uint256' },
-    { name: 'capTotal', type: 'uint256' },
-    { name: 'expiresAt', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
-
 /** Nothing is sent: the text is made and signed here, so that no node can get another one out of the wallet. */
 export async function signMandate(
   account: Pick<LocalAccount, 'address' | 'signTypedData'>,
@@ -83,7 +71,7 @@ export async function signMandate(
   const delegate = getAddress(terms.delegate.toLowerCase())
   const routes = [...terms.routes]
   const signature = await account.signTypedData({
-    domain: { name: 'Assay', version: '1', chainId, salt: keccak256(stringToBytes(node)) },
+    domain: nodeDomain(node, chainId),
     types: mandateTypes,
     primaryType: 'Mandate',
     message: { owner: account.address, delegate, node, routes, capPerCall, capPerDay, capTotal, expiresAt, nonce },

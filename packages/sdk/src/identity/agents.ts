@@ -1,8 +1,8 @@
+import type { CreditRating } from '@assay/protocol/rating'
 import type { LocalAccount } from 'viem'
 import type { AssayClient } from '../client.ts'
 import { readJson } from '../read-json.ts'
 import { signRequest } from '../sign-request.ts'
-import type { CreditRating } from './rating.ts'
 
 export type AgentServiceType = 'x402' | 'agent_card' | 'mcp' | 'a2a' | 'web'
 

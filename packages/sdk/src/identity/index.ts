@@ -1,3 +1,4 @@
+export { type CreditRating, type RatingVerification, verifyRating } from '@assay/protocol/rating'
 export {
   type Agent,
   type AgentCapability,
@@ -14,7 +15,6 @@ export {
   revokeCapabilities,
   searchAgents,
 } from './agents.ts'
-export { type CreditRating, type RatingVerification, verifyRating } from './rating.ts'
 export {
   type DidDocument,
   type DidError,

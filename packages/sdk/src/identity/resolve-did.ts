@@ -1,6 +1,6 @@
+import type { CreditRating } from '@assay/protocol/rating'
 import type { AssayClient } from '../client.ts'
 import { AssayError } from '../errors.ts'
-import type { CreditRating } from './rating.ts'
 
 export type DidDocument = {
   id: string

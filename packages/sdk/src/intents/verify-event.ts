@@ -1,8 +1,8 @@
 import { fromBase64url } from '@assay/protocol/base64'
 import { utf8 } from '@assay/protocol/bytes'
+import { verifyEd25519 } from '@assay/protocol/ed25519'
 import { isRecord } from '@assay/protocol/json-object'
-import { verifyEd25519 } from '../ed25519.ts'
-import type { KeySet } from '../trusted-keys.ts'
+import type { KeySet } from '@assay/protocol/keys/key-directory'
 
 /** A CloudEvent 1.0 of a node's stream. */
 export type CloudEvent<Data = Record<string, unknown>> = {

@@ -1,13 +1,13 @@
 import { fromBase64url } from '@assay/protocol/base64'
 import { utf8 } from '@assay/protocol/bytes'
 import { tryCanonicalJson } from '@assay/protocol/canonical-json'
+import { verifyEd25519 } from '@assay/protocol/ed25519'
 import { isRecord } from '@assay/protocol/json-object'
-import { verifyEd25519 } from '../ed25519.ts'
+import { readDirectory } from '@assay/protocol/keys/key-directory'
 import { AssayError } from '../errors.ts'
 import { fetchDirectory } from '../key-pins.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
 import { readLimited } from '../read-limited.ts'
-import { readDirectory } from '../trusted-keys.ts'
 import { didOfAddress } from './statement.ts'
 
 /** A peer as another node describes it. Only `statement` is the peer's own word. */

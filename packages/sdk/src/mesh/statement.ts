@@ -1,10 +1,10 @@
 import { fromBase64url } from '@assay/protocol/base64'
 import { utf8 } from '@assay/protocol/bytes'
 import { tryCanonicalJson } from '@assay/protocol/canonical-json'
+import { verifyEd25519 } from '@assay/protocol/ed25519'
 import { isRecord } from '@assay/protocol/json-object'
-import { verifyEd25519 } from '../ed25519.ts'
-import { readDirectory } from '../trusted-keys.ts'
-import { coversTime } from '../verify-response.ts'
+import { readDirectory } from '@assay/protocol/keys/key-directory'
+import { coversTime } from '@assay/protocol/signatures/verify-response'
 
 export type MeshOffer = {
   capability: string

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
-import type { TransferAuthorization } from '../kernel/eip3009.ts'
+import type { TransferAuthorization } from '@assay/protocol/typed-data/transfer-authorization'
 import type { Network } from './network.ts'
 
 export type BlockRef = { number: bigint; hash: Hex; timestamp: number }

@@ -1,5 +1,5 @@
 import type { Hex } from '@assay/protocol/bytes'
-import type { TransferAuthorization } from '../kernel/eip3009.ts'
+import type { TransferAuthorization } from '@assay/protocol/typed-data/transfer-authorization'
 import { ChainUnreadable, type SimulatedTransfer } from './chain-port.ts'
 import type { Network } from './network.ts'
 import type { Rpc } from './rpc.ts'

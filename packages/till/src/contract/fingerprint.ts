@@ -1,5 +1,5 @@
+import { bindingContentType } from '@assay/protocol/request-binding'
 import { sha256 } from '../kernel/bytes.ts'
-import { bindingContentType } from '../kernel/request-binding.ts'
 import type { PaidCall } from './paid-call.ts'
 
 /** What a payment buys, in 32 bytes: method, resource with query, body and representation. Equal requests are equal here. */

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
+import type { TransferAuthorization } from '@assay/protocol/typed-data/transfer-authorization'
 import type { Network } from '../chain/index.ts'
-import type { TransferAuthorization } from '../kernel/eip3009.ts'
 import type { FacilitatorPayment } from './port.ts'
 
 export const shopAddress: Address = '0x5a0b54d5dc17e0aadc383d2db43b0a0d3e029c4c'

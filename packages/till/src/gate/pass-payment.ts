@@ -1,9 +1,9 @@
+import { bindingContentType, bindingNonce, isTaggedNonce } from '@assay/protocol/request-binding'
 import { ChainUnreadable } from '../chain/index.ts'
 import { identifierHash, requestFingerprint } from '../contract/fingerprint.ts'
 import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
-import { fromHex } from '../kernel/bytes.ts'
 import { nowSeconds } from '../kernel/clock.ts'
-import { bindingContentType, bindingNonce, isTaggedNonce } from '../kernel/request-binding.ts'
+import { keccak256 } from '../kernel/keccak.ts'
 import { addressesNamed } from '../proofs/index.ts'
 import { type DecodedPayment, decodePayment } from '../schemes/exact/decode-payment.ts'
 import { matchTerms } from '../schemes/exact/match-terms.ts'
@@ -182,12 +182,15 @@ function bindingFits(call: PaidCall, payment: DecodedPayment): boolean {
   const tagged = isTaggedNonce(payment.authorization.nonce)
   if (!tagged && !payment.hasBinding) return true
   if (!tagged || payment.bindingSalt === undefined) return false
-  const nonce = bindingNonce({
-    method: call.method,
-    resource: call.resourceUrl,
-    contentType: bindingContentType(call.contentType),
-    bodyDigest: call.bodyDigest,
-    salt: fromHex(payment.bindingSalt),
-  })
+  const nonce = bindingNonce(
+    {
+      method: call.method,
+      resource: call.resourceUrl,
+      contentType: bindingContentType(call.contentType),
+      bodyDigest: call.bodyDigest,
+      salt: payment.bindingSalt,
+    },
+    keccak256,
+  )
   return nonce === payment.authorization.nonce
 }

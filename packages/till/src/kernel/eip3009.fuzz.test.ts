@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
+import { authorizationTypes } from '@assay/protocol/typed-data/transfer-authorization'
 import fc from 'fast-check'
 import { domainSeparator, hashTypedData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -7,17 +8,6 @@ import { expect, test } from 'vitest'
 import { fromHex } from './bytes.ts'
 import { hashTransferAuthorization, usdcDomainSeparator } from './eip3009.ts'
 import { recoverAddress } from './secp256k1.ts'
-
-const types = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
 
 const hexOf = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((bytes) => toHex(bytes) as Address)
@@ -40,7 +30,7 @@ test('authorization digests and domain separators equal those of viem', () => {
         const separator = usdcDomainSeparator({ ...rest, address })
         expect(toHex(separator)).toBe(domainSeparator({ domain }))
         expect(toHex(hashTransferAuthorization(separator, message))).toBe(
-          hashTypedData({ domain, types, primaryType: 'TransferWithAuthorization', message }),
+          hashTypedData({ domain, types: authorizationTypes, primaryType: 'TransferWithAuthorization', message }),
         )
       },
     ),

@@ -1,41 +1,20 @@
-import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { type ContractDomain, domainSeparator } from '@assay/protocol/typed-data/domain-separator'
+import {
+  authorizationTypes,
+  receiveTypes,
+  type TransferAuthorization,
+} from '@assay/protocol/typed-data/transfer-authorization'
+import { typeText } from '@assay/protocol/typed-data/words'
 import { keccak256 } from './keccak.ts'
 
-/** The message of `transferWithAuthorization`; times are unix seconds. */
-export type TransferAuthorization = {
-  from: Address
-  to: Address
-  value: bigint
-  validAfter: bigint
-  validBefore: bigint
-  nonce: Hex
-}
-
-const domainTypeHash = keccak256(
-  Buffer.from('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'),
-)
-const transferTypeHash = keccak256(
-  Buffer.from(
-    'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
-  ),
-)
+const typeHash = (name: string, fields: Parameters<typeof typeText>[1]) =>
+  keccak256(Buffer.from(typeText(name, fields)))
+const transferTypeHash = typeHash('TransferWithAuthorization', authorizationTypes.TransferWithAuthorization)
+const receiveTypeHash = typeHash('ReceiveWithAuthorization', receiveTypes.ReceiveWithAuthorization)
 
 /** The EIP-712 domain separator of a USDC contract; compute it once per asset. */
-export function usdcDomainSeparator(domain: {
-  name: string
-  version: string
-  chainId: number
-  address: Address
-}): Buffer {
-  const words = Buffer.alloc(5 * 32)
-  domainTypeHash.copy(words, 0)
-  keccak256(Buffer.from(domain.name)).copy(words, 32)
-  keccak256(Buffer.from(domain.version)).copy(words, 64)
-  writeUint256(words, 96, BigInt(domain.chainId))
-  words.write(domain.address.slice(2), 128 + 12, 20, 'hex')
-  return keccak256(words)
-}
+export const usdcDomainSeparator = (domain: ContractDomain): Buffer => Buffer.from(domainSeparator(domain, keccak256))
 
 // Reused by every call: hashing is synchronous, so no two calls can see each other's bytes.
 const structWords = Buffer.alloc(7 * 32)
@@ -43,12 +22,6 @@ transferTypeHash.copy(structWords, 0)
 const digestInput = Buffer.alloc(2 + 64)
 digestInput[0] = 0x19
 digestInput[1] = 0x01
-
-const receiveTypeHash = keccak256(
-  Buffer.from(
-    'ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
-  ),
-)
 
 /** The digest of `receiveWithAuthorization`, which only the recipient itself can use: a contract that pulls money. */
 export function hashReceiveAuthorization(domainSeparator: Uint8Array, authorization: TransferAuthorization): Buffer {

@@ -5,7 +5,6 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { fromHex } from './bytes.ts'
 import { hashReceiveAuthorization, hashTransferAuthorization, usdcDomainSeparator } from './eip3009.ts'
-import { bindingContentType, bindingNonce, isTaggedNonce } from './request-binding.ts'
 import { cryptoBackend, recoverAddress, signDigest } from './secp256k1.ts'
 
 const secret = Buffer.alloc(32, 0x0b)
@@ -96,21 +95,6 @@ test('an amount that fits in no word is refused by name, and the largest that fi
   expect(hash(2n ** 256n - 1n)).not.toEqual(hash(2n ** 255n))
   expect(() => hashTransferAuthorization(Buffer.alloc(32), { ...message, from: `0x${'zz'.repeat(20)}` })).toThrow()
   expect(() => hashTransferAuthorization(Buffer.alloc(32), { ...message, nonce: `${message.nonce}00` })).toThrow()
-})
-
-test('a binding needs a whole digest and a whole salt', () => {
-  const parts = { method: 'GET', resource: 'https://a.example/', contentType: '', bodyDigest: digest, salt: digest }
-  const nonce = bindingNonce(parts)
-  expect(isTaggedNonce(nonce)).toBe(true)
-  expect(isTaggedNonce(`${nonce}00`)).toBe(false)
-  expect(isTaggedNonce(nonce.slice(0, -2) as Hex)).toBe(false)
-  for (const wrong of [{ bodyDigest: digest.subarray(1) }, { salt: digest.subarray(1) }, { salt: Buffer.alloc(33) }])
-    expect(() => bindingNonce({ ...parts, ...wrong })).toThrow('digest and salt have 32 bytes')
-})
-
-test('the media type has no blanks around it', () => {
-  expect(bindingContentType(' Text/Plain ;charset=utf-8;x=y')).toBe('text/plain')
-  expect(bindingContentType('')).toBe('')
 })
 
 test('bytes of a digest are its own', () => {

@@ -1,14 +1,10 @@
 import type { Address } from '@assay/protocol/address'
 import { type Hex, isHex, toHex } from '@assay/protocol/bytes'
+import type { TransferAuthorization } from '@assay/protocol/typed-data/transfer-authorization'
 import * as curve from 'tiny-secp256k1'
 import type { Network } from '../chain/index.ts'
 import { fromHex } from '../kernel/bytes.ts'
-import {
-  hashReceiveAuthorization,
-  hashTransferAuthorization,
-  type TransferAuthorization,
-  usdcDomainSeparator,
-} from '../kernel/eip3009.ts'
+import { hashReceiveAuthorization, hashTransferAuthorization, usdcDomainSeparator } from '../kernel/eip3009.ts'
 import { keccak256 } from '../kernel/keccak.ts'
 
 /** The custody wallet, able to allow transfers and nothing else: it needs no gas and sends no transaction itself. */

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import { type Micro, smallerOf } from '@assay/protocol/money'
-import type { TransferAuthorization } from '../kernel/eip3009.ts'
+import type { TransferAuthorization } from '@assay/protocol/typed-data/transfer-authorization'
 
 export type PayoutState = 'waiting' | 'queued' | 'signed' | 'parked' | 'paid' | 'returned'
 export const payoutStates: readonly PayoutState[] = ['waiting', 'queued', 'signed', 'parked', 'paid', 'returned']

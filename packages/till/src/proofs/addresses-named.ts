@@ -1,7 +1,7 @@
+import { parseKeyId } from '@assay/protocol/account'
 import type { Address } from '@assay/protocol/address'
-import { parseKeyId } from './account.ts'
+import { parseSignatureInput } from '@assay/protocol/signatures/signature-input'
 import { parseSiwx } from './parse-siwx.ts'
-import { parseSignatureInput } from './signature-input.ts'
 
 /**
  * The wallets that the proofs in a request speak for, without believing or using up any of them. Signatures of others,

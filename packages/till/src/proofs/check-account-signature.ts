@@ -1,8 +1,8 @@
+import type { Account, ProvenAccount } from '@assay/protocol/account'
 import { type Hex, isHex, toHex } from '@assay/protocol/bytes'
 import { fromHex } from '../kernel/bytes.ts'
 import { Problem } from '../kernel/problem.ts'
 import { isSignedBy, recoverAddress } from '../kernel/secp256k1.ts'
-import type { Account, ProvenAccount } from './account.ts'
 import { type CheckContractSignature, signatureBytesMax } from './contract-signature.ts'
 
 /** Plain wallets are checked here and now; anything else is a question to the chain, which may be out of reach. */

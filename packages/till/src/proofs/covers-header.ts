@@ -1,4 +1,4 @@
-import { parseSignatureInput } from './signature-input.ts'
+import { parseSignatureInput } from '@assay/protocol/signatures/signature-input'
 
 /**
  * Whether a header may be believed beside the wallet signatures (ERC-8128) of a request: each of them has to cover it, or

@@ -1,8 +1,8 @@
+import type { Account } from '@assay/protocol/account'
+import { type SiwxInfo, siweMessage } from '@assay/protocol/siwe-message'
 import { z } from 'zod'
 import { toRfc3339 } from '../kernel/clock.ts'
-import type { Account } from './account.ts'
 import type { ProofDeps } from './proof-deps.ts'
-import { type SiwxInfo, siweMessage } from './siwe-message.ts'
 
 export const challengeTtlMs = 300_000
 

@@ -1,13 +1,3 @@
-export {
-  type Account,
-  didOfAccount,
-  formatAccount,
-  formatKeyId,
-  type ProvenAccount,
-  parseAccount,
-  parseKeyId,
-  parsePkhDid,
-} from './account.ts'
 export { addressesNamed } from './addresses-named.ts'
 export { checkAccountSignature } from './check-account-signature.ts'
 export {
@@ -31,8 +21,6 @@ export { personalMessageDigest } from './personal-message.ts'
 export type { ClaimNonce, ProofDeps } from './proof-deps.ts'
 export { createSession, type SessionDeps, sessionAnswer, sessionTokenType, verifySession } from './sessions.ts'
 export { loadSharedSecret } from './shared-secret.ts'
-export { parseSignature, parseSignatureInput, type SignatureInput } from './signature-input.ts'
-export { siweMessage } from './siwe-message.ts'
 export { acceptSignature, type SignedRequest, verifySignedRequest } from './verify-signed-request.ts'
 export { verifySiwx } from './verify-siwx.ts'
 export { type Statement, statementTypedData, verifyStatement } from './verify-statement.ts'

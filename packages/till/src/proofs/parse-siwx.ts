@@ -1,10 +1,10 @@
+import { type Account, parseAccount } from '@assay/protocol/account'
 import { fromBase64 } from '@assay/protocol/base64'
 import { type Hex, isHex } from '@assay/protocol/bytes'
+import type { SiwxInfo } from '@assay/protocol/siwe-message'
 import { parseStrictJson } from '@assay/protocol/strict-json'
 import { z } from 'zod'
-import { type Account, parseAccount } from './account.ts'
 import { signatureBytesMax } from './contract-signature.ts'
-import type { SiwxInfo } from './siwe-message.ts'
 
 export type SiwxProof = { info: SiwxInfo; account: Account; signature: Hex }
 

@@ -1,11 +1,18 @@
+import {
+  didOfAccount,
+  formatAccount,
+  formatKeyId,
+  parseAccount,
+  parseKeyId,
+  parsePkhDid,
+} from '@assay/protocol/account'
 import { toHex } from '@assay/protocol/bytes'
+import { parseSignature, parseSignatureInput } from '@assay/protocol/signatures/signature-input'
 import fc from 'fast-check'
 import { type InnerList, parseDictionary, serializeInnerList } from 'structured-headers'
 import { expect, test } from 'vitest'
-import { didOfAccount, formatAccount, formatKeyId, parseAccount, parseKeyId, parsePkhDid } from './account.ts'
 import { createNonceIssuer } from './nonces.ts'
 import { parseSiwx } from './parse-siwx.ts'
-import { parseSignature, parseSignatureInput } from './signature-input.ts'
 
 const anyAccount = fc.record({
   chainId: fc.integer({ min: 1, max: 10 ** 15 - 1 }),

@@ -1,8 +1,9 @@
+import { didOfAccount, type ProvenAccount, parsePkhDid } from '@assay/protocol/account'
+import { didKeyUrl } from '@assay/protocol/did'
 import { z } from 'zod'
 import { type Clock, nowSeconds, toRfc3339 } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
-import { didKeyUrl, type JwsSigner, type Keyring, verifyJws } from '../signing/index.ts'
-import { didOfAccount, type ProvenAccount, parsePkhDid } from './account.ts'
+import { type JwsSigner, type Keyring, verifyJws } from '../signing/index.ts'
 
 export const sessionSeconds = 900
 /** Names the kind of token, so that a signed offer or receipt can never pass for a session. */

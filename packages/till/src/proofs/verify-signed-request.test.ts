@@ -1,8 +1,8 @@
+import { contentDigest } from '@assay/protocol/signatures/signature-base'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { sha256 } from '../kernel/bytes.ts'
 import { Problem } from '../kernel/problem.ts'
-import { contentDigest } from '../signing/index.ts'
 import { createTestDeps } from './proof-deps.fixture.ts'
 import { acceptSignature, type SignedRequest, verifySignedRequest } from './verify-signed-request.ts'
 

@@ -1,12 +1,12 @@
+import { type ProvenAccount, parseKeyId } from '@assay/protocol/account'
 import { toHex } from '@assay/protocol/bytes'
+import { type CoveredComponent, signatureBase } from '@assay/protocol/signatures/signature-base'
+import { parseSignature, parseSignatureInput, type SignatureInput } from '@assay/protocol/signatures/signature-input'
 import { equalBytes, sha256 } from '../kernel/bytes.ts'
 import { Problem } from '../kernel/problem.ts'
-import { type CoveredComponent, signatureBase } from '../signing/index.ts'
-import { type ProvenAccount, parseKeyId } from './account.ts'
 import { checkAccountSignature } from './check-account-signature.ts'
 import { personalMessageDigest } from './personal-message.ts'
 import { clockSkewMs, type ProofDeps } from './proof-deps.ts'
-import { parseSignature, parseSignatureInput, type SignatureInput } from './signature-input.ts'
 
 /** A request as it was received; the authority alone comes from configuration. */
 export type SignedRequest = {

@@ -1,10 +1,10 @@
+import { siweMessage } from '@assay/protocol/siwe-message'
 import { encodeSIWxHeader, formatSIWEMessage } from '@x402/extensions/sign-in-with-x'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { Problem } from '../kernel/problem.ts'
 import { createAuthChallenge, createChallenge, type SiwxChallenge } from './create-auth-challenge.ts'
 import { createTestDeps } from './proof-deps.fixture.ts'
-import { siweMessage } from './siwe-message.ts'
 import { verifySiwx } from './verify-siwx.ts'
 
 const origin = 'http://127.0.0.1:4020'

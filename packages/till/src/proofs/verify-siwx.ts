@@ -1,11 +1,11 @@
+import type { ProvenAccount } from '@assay/protocol/account'
+import { siweMessage } from '@assay/protocol/siwe-message'
 import { Problem } from '../kernel/problem.ts'
-import type { ProvenAccount } from './account.ts'
 import { checkAccountSignature } from './check-account-signature.ts'
 import { challengeTtlMs } from './create-auth-challenge.ts'
 import { parseSiwx, type SiwxProof } from './parse-siwx.ts'
 import { personalMessageDigest } from './personal-message.ts'
 import { clockSkewMs, type ProofDeps } from './proof-deps.ts'
-import { siweMessage } from './siwe-message.ts'
 
 /** Who signed the challenge we issued for `origin`; each challenge opens one door once. */
 export async function verifySiwx(deps: ProofDeps, header: string, origin: string): Promise<ProvenAccount> {

@@ -1,9 +1,9 @@
+import type { Account, ProvenAccount } from '@assay/protocol/account'
 import type { Hex } from '@assay/protocol/bytes'
+import { type NodeDomain, nodeDomain } from '@assay/protocol/typed-data/node-domain'
 import { hashTypedData, type TypedData, type TypedDataDefinition } from 'viem'
 import { fromHex } from '../kernel/bytes.ts'
 import { Problem } from '../kernel/problem.ts'
-import { type NodeDomain, nodeDomain } from '../signing/index.ts'
-import type { Account, ProvenAccount } from './account.ts'
 import { checkAccountSignature } from './check-account-signature.ts'
 import type { ProofDeps } from './proof-deps.ts'
 

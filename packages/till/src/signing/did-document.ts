@@ -1,3 +1,4 @@
+import { didWeb } from '@assay/protocol/did'
 import type { Keyring } from './keyring.ts'
 
 const base58Alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
@@ -12,16 +13,6 @@ function base58(bytes: Uint8Array): string {
 /** did:key of an ed25519 key: multicodec 0xed01, base58btc. */
 export function didKey(x: string): string {
   return `did:key:z${base58(Buffer.concat([Buffer.of(0xed, 0x01), Buffer.from(x, 'base64url')]))}`
-}
-
-/** did:web of an authority; the colon before a port must be escaped. */
-export function didWeb(authority: string): string {
-  return `did:web:${authority.replace(':', '%3A')}`
-}
-
-/** The `kid` of offers and receipts. */
-export function didKeyUrl(authority: string, keyId: string): string {
-  return `${didWeb(authority)}#${keyId}`
 }
 
 type VerificationMethod = {

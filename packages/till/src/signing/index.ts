@@ -1,6 +1,6 @@
 export { bodyDigest } from './body-digest.ts'
 export { createTokenMaker, type DerivedToken, type TokenMaker, tokenHash } from './derived-token.ts'
-export { didDocument, didKey, didKeyUrl, didWeb } from './did-document.ts'
+export { didDocument, didKey } from './did-document.ts'
 export { introduceLogKey } from './introduce-log-key.ts'
 export { createJwsSigner, type JwsSigner, verifyJws } from './jws.ts'
 export {
@@ -8,31 +8,17 @@ export {
   keyDirectoryMediaType,
   keyDirectoryPath,
   keysForIndex,
-  type PublishedStatement,
-  publishedStatement,
 } from './key-directory.ts'
-export {
-  isSignedByPredecessor,
-  type KeyPurpose,
-  type KeyStatementMessage,
-  type KeyStatementRecord,
-  type KeyStatementTypedData,
-  keyStatementTypedData,
-  type StatementWallet,
-  verifyKeyStatement,
-} from './key-statement.ts'
+export { type StatementWallet, verifyKeyStatement } from './key-statement.ts'
 export { createFixedKeyring, createKeyring, type Keyring, type KeyringIdentity } from './keyring.ts'
-export { type NodeDomain, nodeDomain } from './node-domain.ts'
 export { createResponseSigner } from './response-signer.ts'
 export { type RevokeKeyOptions, revokeKey } from './revoke-key.ts'
 export { type KeyChangeDeps, rotateKey } from './rotate-key.ts'
-export { type CoveredComponent, contentDigest, signatureBase } from './signature-base.ts'
 export type { ResponseSigner, ResponseToSign, SignatureHeaders } from './signer.ts'
 export {
   generateSigningKey,
   type PrivateSigningKey,
   privateKeyFromSeed,
-  thumbprint,
   verifyEd25519,
 } from './signing-key.ts'
 export { revokeTokens, tokenInForce } from './token-secret.ts'

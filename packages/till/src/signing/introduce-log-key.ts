@@ -1,6 +1,6 @@
 import { zeroAddress } from '@assay/protocol/address'
+import { type KeyStatementMessage, predecessorBytes } from '@assay/protocol/keys/key-statement'
 import type { Database } from '../store/database.ts'
-import { type KeyStatementMessage, predecessorBytes } from './key-statement.ts'
 import type { Keyring, KeyringIdentity } from './keyring.ts'
 import { announceKeyring, insertStatement, lockKeyring } from './keyring-store.ts'
 import { signEd25519 } from './signing-key.ts'

@@ -1,5 +1,6 @@
+import { didKeyUrl } from '@assay/protocol/did'
+import { jwsCharsMax, readJws } from '@assay/protocol/jws'
 import type { Clock } from '../kernel/clock.ts'
-import { didKeyUrl } from './did-document.ts'
 import type { Keyring } from './keyring.ts'
 import { type PrivateSigningKey, signEd25519, verifyEd25519 } from './signing-key.ts'
 
@@ -55,27 +56,15 @@ function base64url(text: string): string {
 
 export type JwsParts = { kid: string; typ: string | undefined; json: string }
 
-const jwsPattern = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}$/
-export const jwsLengthMax = 8_192
-
 /** The verified content of a compact EdDSA JWS, or undefined. `publicKeyOf` decides which keys are trusted, and when. */
 export function verifyJws(
-  jws: string,
+  text: string,
   publicKeyOf: (kid: string) => string | undefined,
-  lengthMax = jwsLengthMax,
+  charsMax = jwsCharsMax,
 ): JwsParts | undefined {
-  if (jws.length > lengthMax || !jwsPattern.test(jws)) return undefined
-  const [head = '', body = '', signature = ''] = jws.split('.')
-  let fields: unknown
-  try {
-    fields = JSON.parse(Buffer.from(head, 'base64url').toString('utf8'))
-  } catch {
-    return undefined
-  }
-  const { alg, kid, typ, crit } = (fields ?? {}) as Record<string, unknown>
-  if (alg !== 'EdDSA' || typeof kid !== 'string' || crit !== undefined) return undefined
-  const x = publicKeyOf(kid)
-  if (x === undefined) return undefined
-  if (!verifyEd25519(x, Buffer.from(`${head}.${body}`, 'latin1'), Buffer.from(signature, 'base64url'))) return undefined
-  return { kid, typ: typeof typ === 'string' ? typ : undefined, json: Buffer.from(body, 'base64url').toString('utf8') }
+  const jws = readJws(text, charsMax)
+  if (jws === undefined) return undefined
+  const x = publicKeyOf(jws.kid)
+  if (x === undefined || !verifyEd25519(x, jws.signed, jws.signature)) return undefined
+  return { kid: jws.kid, typ: jws.typ, json: Buffer.from(jws.payload).toString('utf8') }
 }

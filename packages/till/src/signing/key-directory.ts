@@ -1,6 +1,6 @@
+import { type PublishedStatement, publishedStatement } from '@assay/protocol/keys/key-statement'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { didKey } from './did-document.ts'
-import type { KeyStatementRecord } from './key-statement.ts'
 import type { Keyring } from './keyring.ts'
 import type { KeyringRow } from './keyring-store.ts'
 
@@ -21,50 +21,11 @@ export type DirectoryKey = {
 
 export type KeyDirectory = { keys: DirectoryKey[]; statements: PublishedStatement[] }
 
-export type PublishedStatement = {
-  action: string
-  purpose: string
-  key_id: string
-  public_key: string
-  not_before: number
-  not_after: number
-  node: string
-  origin: string
-  tree_size: number
-  chain_id: number
-  wallet: string
-  wallet_signature: string | null
-  predecessor_key_id: string
-  predecessor_until: number
-  predecessor_signature: string | null
-}
-
 /** The body of the key directory: every key ever used for answers, newest first, and the statements about these and about the keys of the log. */
 export function keyDirectory(keyring: Keyring): KeyDirectory {
   return {
     keys: [...keyring.keys()].reverse().map(directoryKey),
     statements: keyring.statements().map(publishedStatement),
-  }
-}
-
-export function publishedStatement(record: KeyStatementRecord): PublishedStatement {
-  const { message, chainId, walletSignature, predecessorSignature } = record
-  return {
-    action: message.action,
-    purpose: message.purpose,
-    key_id: message.keyId,
-    public_key: message.publicKey,
-    not_before: message.notBefore,
-    not_after: message.notAfter,
-    node: message.node,
-    origin: message.origin,
-    tree_size: message.treeSize,
-    chain_id: chainId,
-    wallet: message.operator,
-    wallet_signature: walletSignature,
-    predecessor_key_id: message.predecessor,
-    predecessor_until: message.predecessorUntil,
-    predecessor_signature: predecessorSignature,
   }
 }
 

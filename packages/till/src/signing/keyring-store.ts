@@ -1,9 +1,13 @@
 import { canonicalJson } from '@assay/protocol/canonical-json'
+import {
+  type KeyPurpose,
+  type KeyStatement,
+  type KeyStatementMessage,
+  publishedStatement,
+} from '@assay/protocol/keys/key-statement'
 import type { Clock } from '../kernel/clock.ts'
 import type { Rng } from '../kernel/random.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
-import { publishedStatement } from './key-directory.ts'
-import type { KeyPurpose, KeyStatementMessage, KeyStatementRecord } from './key-statement.ts'
 import type { PrivateKeyStore } from './private-keys.ts'
 import { generateSigningKey, type PublicSigningKey } from './signing-key.ts'
 
@@ -28,7 +32,7 @@ export async function lockKeyring(tx: Tx): Promise<void> {
 export async function readKeyring(
   sql: Sql,
   purpose: KeyPurpose,
-): Promise<{ rows: KeyringRow[]; statements: KeyStatementRecord[] }> {
+): Promise<{ rows: KeyringRow[]; statements: KeyStatement[] }> {
   const keys = await sql.query<{
     key_id: string
     public_x: string
@@ -75,7 +79,7 @@ export async function insertKey(
 }
 
 /** A statement is also a leaf of the log: what was said about keys cannot be unsaid. */
-export async function insertStatement(tx: Tx, record: KeyStatementRecord, nowMs: number): Promise<void> {
+export async function insertStatement(tx: Tx, record: KeyStatement, nowMs: number): Promise<void> {
   const { message, chainId, walletSignature, predecessorSignature } = record
   const { rows } = await tx.query<{ id: bigint }>(
     `insert into key_statement (key_id, action, message, chain_id, wallet, wallet_signature, predecessor_key_id, predecessor_signature, created_at)

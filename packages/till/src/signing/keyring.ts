@@ -1,9 +1,9 @@
 import type { Address } from '@assay/protocol/address'
+import type { KeyPurpose, KeyStatement } from '@assay/protocol/keys/key-statement'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Rng } from '../kernel/random.ts'
 import type { Database } from '../store/database.ts'
-import type { KeyPurpose, KeyStatementRecord } from './key-statement.ts'
 import { type KeyringRow, keyringChannel, readKeyring, storeFirstKey } from './keyring-store.ts'
 import { createPrivateKeyStore, type PrivateKeyStore } from './private-keys.ts'
 import type { PrivateSigningKey } from './signing-key.ts'
@@ -22,7 +22,7 @@ export type Keyring = {
   /** Every key of this purpose ever published, oldest first. */
   keys(): readonly KeyringRow[]
   /** About keys of every purpose. */
-  statements(): readonly KeyStatementRecord[]
+  statements(): readonly KeyStatement[]
   /** False when the key that should sign now is not in this process's key file. */
   complete(): boolean
   /** Called when what is published about the keys has changed. */
@@ -45,7 +45,7 @@ export type KeyringOptions = {
 
 type Snapshot = {
   rows: readonly KeyringRow[]
-  statements: readonly KeyStatementRecord[]
+  statements: readonly KeyStatement[]
   held: readonly PrivateSigningKey[]
 }
 

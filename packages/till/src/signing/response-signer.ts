@@ -1,6 +1,6 @@
+import { contentDigest } from '@assay/protocol/signatures/signature-base'
 import type { Clock } from '../kernel/clock.ts'
 import type { Keyring } from './keyring.ts'
-import { contentDigest } from './signature-base.ts'
 import { createSignatureCache } from './signature-cache.ts'
 import type { ResponseSigner, ResponseToSign, SignatureHeaders } from './signer.ts'
 import { type PrivateSigningKey, signEd25519 } from './signing-key.ts'

@@ -1,18 +1,16 @@
 import type { Address } from '@assay/protocol/address'
+import {
+  type KeyPurpose,
+  type KeyStatement,
+  type KeyStatementMessage,
+  keyStatementTypedData,
+  predecessorBytes,
+} from '@assay/protocol/keys/key-statement'
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { Rng } from '../kernel/random.ts'
 import type { Database, Sql } from '../store/database.ts'
-import {
-  type KeyPurpose,
-  type KeyStatementMessage,
-  type KeyStatementRecord,
-  keyStatementTypedData,
-  predecessorBytes,
-  type StatementChecker,
-  type StatementWallet,
-  verifyKeyStatement,
-} from './key-statement.ts'
+import { type StatementChecker, type StatementWallet, verifyKeyStatement } from './key-statement.ts'
 import type { Keyring, KeyringIdentity } from './keyring.ts'
 import {
   announceKeyring,
@@ -125,12 +123,13 @@ export async function signedStatement(
   deps: KeyChangeDeps,
   message: KeyStatementMessage,
   predecessorSignature: string | null = null,
-): Promise<KeyStatementRecord> {
+): Promise<KeyStatement> {
   const { identity, wallet, keyring } = deps
-  const record: KeyStatementRecord = {
+  const signature = await wallet.signTypedData(keyStatementTypedData(message, identity.chainId))
+  const record: KeyStatement = {
     message,
     chainId: identity.chainId,
-    walletSignature: await wallet.signTypedData(keyStatementTypedData(message, identity.chainId)),
+    walletSignature: signature.toLowerCase(),
     predecessorSignature,
   }
   const valid = await verifyKeyStatement(record, {

@@ -1,8 +1,9 @@
 import { sign } from 'node:crypto'
+import { didWeb } from '@assay/protocol/did'
+import { signatureBase } from '@assay/protocol/signatures/signature-base'
 import { expect, test } from 'vitest'
-import { didDocument, didKey, didWeb } from './did-document.ts'
+import { didDocument, didKey } from './did-document.ts'
 import { createFixedKeyring } from './keyring.ts'
-import { signatureBase } from './signature-base.ts'
 import { privateKeyFromSeed, verifyEd25519 } from './signing-key.ts'
 
 // RFC 9421 B.1.4

@@ -1,15 +1,11 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { thumbprint } from '@assay/protocol/keys/key-statement'
 import type { Rng } from '../kernel/random.ts'
 
 /** A published ed25519 key. `x` is the base64url public key, `keyId` its RFC 7638 thumbprint. */
 export type PublicSigningKey = { keyId: string; x: string }
 
 export type PrivateSigningKey = PublicSigningKey & { privateKey: KeyObject; d: string }
-
-/** RFC 7638: sha256 over the required members of the JWK, in lexical order. */
-export function thumbprint(x: string): string {
-  return createHash('sha256').update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest('base64url')
-}
 
 const keyBytesPattern = /^[A-Za-z0-9_-]{43}$/
 

@@ -1,6 +1,7 @@
+import type { ProvenAccount } from '@assay/protocol/account'
 import type { Address } from '@assay/protocol/address'
 import { Problem } from '@assay/till/kernel/problem'
-import { type ProvenAccount, verifySignedRequest } from '@assay/till/proofs'
+import { verifySignedRequest } from '@assay/till/proofs'
 import type { CallContext, ShopContext } from '../../http/index.ts'
 
 export type CallerDeps = Pick<ShopContext, 'proofs' | 'base'> & { operators: readonly Address[] }

@@ -1,3 +1,4 @@
+import { parseTilePath, type TilePath } from '@assay/protocol/log/tile-path'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Sql } from '@assay/till/store/database'
@@ -8,7 +9,6 @@ import type { LogGuard } from '../../tlog/guard.ts'
 import { logPath } from '../../tlog/log-path.ts'
 import type { TransparencyLog } from '../../tlog/open-log.ts'
 import { newestCheckpoint, readEntries, readTiles, recentPeerKeys } from '../../tlog/store.ts'
-import { parseTilePath, type TilePath } from '../../tlog/tile-path.ts'
 import { hashBytes, tileKey, tileWidth, widthAt } from '../../tlog/tiles.ts'
 
 export type LogRouteDeps = {

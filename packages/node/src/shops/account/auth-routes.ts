@@ -1,3 +1,4 @@
+import { didOfAccount } from '@assay/protocol/account'
 import { parseAddress } from '@assay/protocol/address'
 import { Problem } from '@assay/till/kernel/problem'
 import {
@@ -5,7 +6,6 @@ import {
   authChallengeBody,
   createAuthChallenge,
   createSession,
-  didOfAccount,
   sessionAnswer,
   sessionTokenType,
   verifySession,

@@ -1,3 +1,4 @@
+import type { ProvenAccount } from '@assay/protocol/account'
 import type { Hex } from '@assay/protocol/bytes'
 import { mandateIdPattern } from '@assay/till'
 import { mandateId, mandateStatement } from '@assay/till/credit/mandates/mandate-statement'
@@ -12,7 +13,7 @@ import {
   revokeMandate,
 } from '@assay/till/credit/mandates/store'
 import { Problem } from '@assay/till/kernel/problem'
-import { type ProvenAccount, verifySignedRequest, verifyStatement } from '@assay/till/proofs'
+import { verifySignedRequest, verifyStatement } from '@assay/till/proofs'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 import { accountProblems } from './problems.ts'

@@ -1,6 +1,6 @@
+export { zeroBytes32 } from '@assay/protocol/typed-data/eas'
 export { type CitationAttester, createCitationAttester } from './attest/attester.ts'
 export { describeLog, withKeys } from './attest/describe-attestation.ts'
-export { zeroBytes32 } from './attest/eas.ts'
 export { signRecord } from './attest/sign-record.ts'
 export { findAttestation } from './attest/store.ts'
 export { accrueShares, mergeLines, type Share } from './creators/accrue.ts'

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
+import { didWeb } from '@assay/protocol/did'
 import type { AnswerContent, SaleHook } from '@assay/till'
 import { openMandates } from '@assay/till/credit/mandates'
-import { didWeb } from '@assay/till/signing'
 import type { OpenShop, Shop, ShopContext } from '../../http/index.ts'
 import { meshNodes, relatedParties } from '../ports.ts'
 import { agentRoutes } from './agents/routes.ts'

@@ -1,7 +1,7 @@
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
+import { didKeyUrl } from '@assay/protocol/did'
 import { formatUsd } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { didKeyUrl } from '@assay/till/signing'
 import type { MeshDeps } from './deps.ts'
 import { announcePath, meshPath, meshProtocol } from './limits.ts'
 import type { MeshView, SeenPeer } from './mesh-view.ts'

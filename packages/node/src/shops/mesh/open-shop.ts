@@ -1,5 +1,6 @@
 import { checksumAddress } from '@assay/protocol/address'
-import { createResponseSigner, didWeb } from '@assay/till/signing'
+import { didWeb } from '@assay/protocol/did'
+import { createResponseSigner } from '@assay/till/signing'
 import type { Announcements, OpenShop, RouteDeclaration, Shop, ShopContext, Site } from '../../http/index.ts'
 import { createDnsResolver, type LoopbackTarget, publicAddresses } from '../../outbound/index.ts'
 import { meshNodes, peerLogs, peerReader } from '../ports.ts'

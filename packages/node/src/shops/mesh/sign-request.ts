@@ -1,6 +1,6 @@
+import { contentDigest, signatureBase } from '@assay/protocol/signatures/signature-base'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { nowSeconds } from '@assay/till/kernel/clock'
-import { contentDigest, signatureBase } from '@assay/till/signing'
 import type { MeshDeps } from './deps.ts'
 import { requestTag } from './limits.ts'
 

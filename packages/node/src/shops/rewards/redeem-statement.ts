@@ -1,9 +1,9 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import { canonicalJson } from '@assay/protocol/canonical-json'
+import { nodeDomain } from '@assay/protocol/typed-data/node-domain'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { keccak256 } from '@assay/till/kernel/keccak'
 import type { Statement } from '@assay/till/proofs'
-import { nodeDomain } from '@assay/till/signing'
 
 /** What a wallet says when it redeems. Times are unix seconds, as the typed data carries them. */
 export type RedeemMessage = {

@@ -1,6 +1,7 @@
+import type { ProvenAccount } from '@assay/protocol/account'
 import { formatUsd } from '@assay/protocol/money'
 import { Problem } from '@assay/till/kernel/problem'
-import { type ProvenAccount, verifySignedRequest, verifySiwx } from '@assay/till/proofs'
+import { verifySignedRequest, verifySiwx } from '@assay/till/proofs'
 import { type TokenMaker, tokenHash } from '@assay/till/signing'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'

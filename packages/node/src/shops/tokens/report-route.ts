@@ -1,14 +1,16 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
+import { reportHash } from '@assay/protocol/typed-data/control-attestation'
 import type { PreparedAnswer } from '@assay/till'
+import { keccak256 } from '@assay/till/kernel/keccak'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { type CallContext, defineRoute, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
 import type { Checked, Checker } from './checker.ts'
 import { exampleChecked } from './example.ts'
 import type { Panel } from './read/panel.ts'
-import { type Attester, reportHash } from './report/attest.ts'
+import type { Attester } from './report/attest.ts'
 import { buildReport } from './report/build-report.ts'
 import { readProof } from './report/read-proof.ts'
 import { htmlHeaders, renderHtml } from './report/render-html.ts'
@@ -107,7 +109,7 @@ async function prepareReport(deps: ReportRouteDeps, input: RouteInput, call: Cal
     blockHash: facts.block.hash,
     verdict: judgement.verdict,
     complete: judgement.complete,
-    reportHash: reportHash(content as unknown as { [key: string]: Json }),
+    reportHash: reportHash(content as unknown as { [key: string]: Json }, keccak256),
     validUntil: validUntil(facts),
   })
   return { answer: render({ ...content, attestation }, call.representation) }

@@ -1,6 +1,8 @@
-import { consistencyRanges, leafHash } from '../merkle.ts'
+import { sameBytes } from '@assay/protocol/bytes'
+import { consistencyRanges } from '@assay/protocol/log/merkle'
+import { verifyConsistency } from '@assay/protocol/log/verify-proof'
 import { edgeTiles, growTiles, hashBytes, hashRanges, tileKey, tilesFor, tileWidth, widthAt } from '../tiles.ts'
-import { verifyConsistency } from '../verify-proof.ts'
+import { leafHash } from '../tree-hash.ts'
 import { cutEntryBundle, parseEntryBundle } from './entry-bundle.ts'
 import type { Tree } from './prove-growth.ts'
 import { TileError, type TileSource, tilePath } from './tile-source.ts'
@@ -65,7 +67,7 @@ async function auditBatch({ source, kept, head }: Audit, size: number, tilesMax:
 }
 
 async function belongsTo(source: TileSource, part: Tree, head: Tree): Promise<boolean> {
-  if (part.size === head.size) return part.root.equals(head.root)
+  if (part.size === head.size) return sameBytes(part.root, head.root)
   const ranges = consistencyRanges(part.size, head.size)
   const proof = hashRanges(ranges, await source.read(tilesFor(ranges), head.size))
   return verifyConsistency(part.size, head.size, proof, part.root, head.root)

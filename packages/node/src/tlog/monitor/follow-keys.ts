@@ -1,5 +1,5 @@
+import { parseNoteKey } from '@assay/protocol/log/signed-note'
 import { followLogKeys } from '../follow-log-keys.ts'
-import { parseNoteKey } from '../signed-note.ts'
 
 /**
  * The keys that may sign a log by now, starting from the pinned ones: a successor counts when a key that is trusted, or the

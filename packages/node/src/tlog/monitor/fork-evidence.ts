@@ -1,6 +1,9 @@
-import { verifyConsistency } from '../verify-proof.ts'
+import { toBase64 } from '@assay/protocol/base64'
+import { sameBytes } from '@assay/protocol/bytes'
+import { isRecord } from '@assay/protocol/json-object'
+import { verifyConsistency } from '@assay/protocol/log/verify-proof'
 import type { GrowthVerdict } from './prove-growth.ts'
-import { type Head, isRecord, isSignedByLog, parseHead } from './read-head.ts'
+import { type Head, isSignedByLog, parseHead } from './read-head.ts'
 
 /**
  * Two heads that one log signed and that cannot both be true. At one size the roots differ; at two sizes the proof shows
@@ -27,20 +30,20 @@ export function makeForkEvidence(
   keys: readonly string[],
   seenAt: string,
 ): ForkEvidence {
-  const sameSize = smaller.head.checkpoint.size === larger.head.checkpoint.size
+  const sameSize = smaller.head.size === larger.head.size
   return {
     format: 'assay-log-fork',
     version: 1,
-    origin: larger.head.checkpoint.origin,
+    origin: larger.head.origin,
     keys: [...keys],
-    heads: [smaller.head.text, larger.head.text],
+    heads: [smaller.head.note, larger.head.note],
     sources: [smaller.source, larger.source],
     ...(sameSize
       ? {}
       : {
           consistency: {
-            prefix_root: verdict.prefixRoot.toString('base64'),
-            proof: verdict.proof.map((hash) => hash.toString('base64')),
+            prefix_root: toBase64(verdict.prefixRoot),
+            proof: verdict.proof.map(toBase64),
           },
         }),
     seen_at: seenAt,
@@ -52,17 +55,17 @@ export type ForkVerdict = { proven: true; origin: string; sizes: [number, number
 const no = (reason: string): ForkVerdict => ({ proven: false, reason })
 
 /** Undefined for anything that is not such a file. `pinned` are keys the verifier has from elsewhere. */
-export function verifyForkEvidence(value: unknown, pinned?: readonly string[]): ForkVerdict | undefined {
+export async function verifyForkEvidence(value: unknown, pinned?: readonly string[]): Promise<ForkVerdict | undefined> {
   if (!isRecord(value) || value.format !== 'assay-log-fork') return undefined
   const texts = Array.isArray(value.heads) ? value.heads : []
-  const [first, second] = texts.map((text) => (typeof text === 'string' ? parseHead(text) : undefined))
-  if (texts.length !== 2 || !first || !second) return no('a head cannot be read')
+  const [smaller, larger] = texts.map((text) => (typeof text === 'string' ? parseHead(text) : undefined))
+  if (texts.length !== 2 || !smaller || !larger) return no('a head cannot be read')
   const keys = pinned ?? (Array.isArray(value.keys) ? value.keys.filter((key) => typeof key === 'string') : [])
-  const [smaller, larger] = [first.checkpoint, second.checkpoint]
   if (smaller.origin !== larger.origin || smaller.origin !== value.origin) return no('the heads are of two logs')
-  if (!isSignedByLog(first, keys) || !isSignedByLog(second, keys)) return no('a head is not signed by a key of the log')
+  if (!(await isSignedByLog(smaller, keys)) || !(await isSignedByLog(larger, keys)))
+    return no('a head is not signed by a key of the log')
   const proven: ForkVerdict = { proven: true, origin: smaller.origin, sizes: [smaller.size, larger.size] }
-  if (smaller.size === larger.size) return smaller.root.equals(larger.root) ? no('the heads are the same') : proven
+  if (smaller.size === larger.size) return sameBytes(smaller.root, larger.root) ? no('the heads are the same') : proven
   const { consistency } = value
   const proof = isRecord(consistency) ? consistency : {}
   const hashes = Array.isArray(proof.proof) ? proof.proof.map(toBytes) : []
@@ -70,7 +73,7 @@ export function verifyForkEvidence(value: unknown, pinned?: readonly string[]): 
   if (smaller.size === 0 || smaller.size > larger.size || hashes.length > 64) return no('the proof cannot be read')
   if (!verifyConsistency(smaller.size, larger.size, hashes, prefixRoot, larger.root))
     return no('the proof does not lead to the root of the larger head')
-  return prefixRoot.equals(smaller.root) ? no('the larger tree begins with the smaller one') : proven
+  return sameBytes(prefixRoot, smaller.root) ? no('the larger tree begins with the smaller one') : proven
 }
 
 const toBytes = (text: unknown) => Buffer.from(typeof text === 'string' && text.length < 100 ? text : '', 'base64')

@@ -34,7 +34,7 @@ async function readCopy({ http }: MonitorDeps, prefix: string): Promise<Answer> 
   const answer = await readHead(http, prefix)
   if (!answer.ok) return { finding: unusable(`${prefix}: ${answer.reason}`) }
   const tiles = remoteTiles(http, prefix, { requests: requestsPerView })
-  return { view: { source: prefix, note: answer.head.text, tiles } }
+  return { view: { source: prefix, note: answer.head.note, tiles } }
 }
 
 /** C2SP tlog-witness: the head that a witness cosigned last. */
@@ -42,7 +42,7 @@ async function readWitness({ http }: MonitorDeps, url: string, { origin }: LogSt
   const prefix = `${url.replace(/\/$/, '')}/${originHash(origin ?? '')}`
   const answer = await readHead(http, prefix)
   return answer.ok
-    ? { view: { source: url, note: answer.head.text } }
+    ? { view: { source: url, note: answer.head.note } }
     : { finding: unusable(`${url}: ${answer.reason}`) }
 }
 

@@ -36,10 +36,10 @@ export async function judgeView(own: Own, view: View, seenAt: string): Promise<J
     verdict: 'unusable',
     finding: { kind: 'view_unusable', severity: 'warning', detail: `${view.source}: ${detail}` },
   })
-  if (!head || head.checkpoint.origin !== own.head.checkpoint.origin) return unusable('not a head of this log')
-  if (!isSignedByLog(head, own.keys)) return unusable('not signed by a key of this log')
-  const { size } = head.checkpoint
-  const ahead = size > own.head.checkpoint.size
+  if (!head || head.origin !== own.head.origin) return unusable('not a head of this log')
+  if (!(await isSignedByLog(head, own.keys))) return unusable('not signed by a key of this log')
+  const { size } = head
+  const ahead = size > own.head.size
   const [smaller, larger] = ahead ? [own, { head, source: view.source }] : [{ head, source: view.source }, own]
   const verdict = await firstProof([...own.tiles, ...(view.tiles ? [view.tiles] : [])], smaller.head, larger.head)
   if (verdict.kind === 'fork')
@@ -55,7 +55,7 @@ export async function judgeView(own: Own, view: View, seenAt: string): Promise<J
   return { source: view.source, size, verdict: 'agrees' }
 }
 
-const forkText = (source: string, { checkpoint: a }: Head, { checkpoint: b }: Head) =>
+const forkText = (source: string, a: Head, b: Head) =>
   a.size === b.size
     ? `the log signed two trees of size ${a.size}; the other one is at ${source}`
     : `the log signed a tree of size ${b.size} that does not begin with the one of size ${a.size} it signed; the other one is at ${source}`
@@ -64,7 +64,7 @@ const forkText = (source: string, { checkpoint: a }: Head, { checkpoint: b }: He
 export async function firstProof(sources: readonly TileSource[], smaller: Head, larger: Head): Promise<GrowthVerdict> {
   let last: GrowthVerdict = { kind: 'unproven', reason: 'no tiles' }
   for (const source of sources) {
-    last = await proveGrowth(source, smaller.checkpoint, larger.checkpoint).catch((error: unknown) => {
+    last = await proveGrowth(source, smaller, larger).catch((error: unknown) => {
       if (error instanceof TileError)
         return { kind: 'unproven' as const, reason: error.message, missing: error.kind === 'missing' }
       throw error

@@ -1,5 +1,5 @@
-import { cosignedAt } from '../checkpoint.ts'
-import { parseNoteKey } from '../signed-note.ts'
+import { cosignedAt } from '@assay/protocol/log/checkpoint'
+import { parseNoteKey } from '@assay/protocol/log/signed-note'
 import type { Head } from './read-head.ts'
 import type { Finding, LogState, MonitorOptions } from './types.ts'
 
@@ -7,20 +7,20 @@ import type { Finding, LogState, MonitorOptions } from './types.ts'
 const skewMs = 300_000
 
 /** The largest head each witness was seen to have signed. */
-export function noteCosignatures(
+export async function noteCosignatures(
   known: LogState['witnesses'],
   head: Head,
   witnesses: MonitorOptions['witnesses'],
   nowMs: number,
-): LogState['witnesses'] {
+): Promise<LogState['witnesses']> {
   const next = { ...known }
   for (const { key: vkey } of witnesses) {
     const key = parseNoteKey(vkey)
     if (!key) continue
-    for (const one of head.note.signatures) {
-      const seconds = cosignedAt(head.note.text, one, key)
+    for (const one of head.signatures) {
+      const seconds = await cosignedAt(head.text, one, key)
       if (seconds === undefined || seconds * 1000 > nowMs + skewMs) continue
-      const { size } = head.checkpoint
+      const { size } = head
       const cosigned_at = new Date(seconds * 1000).toISOString()
       const before = next[vkey]
       if (!before || size > before.size || (size === before.size && cosigned_at > before.cosigned_at))
@@ -39,7 +39,7 @@ export function judgeQuorum(
   const fresh = new Set(
     witnesses
       .filter(({ key }) => nowMs - Date.parse(known[key]?.cosigned_at ?? '1970-01-01') <= witnessAgeMs)
-      .map(({ key }) => parseNoteKey(key)?.publicKey.toString('base64')),
+      .map(({ key }) => parseNoteKey(key)?.x),
   )
   if (fresh.size >= quorum) return []
   const detail = `${fresh.size} of ${witnesses.length} witnesses cosigned within ${Math.round(witnessAgeMs / 1000)} s, ${quorum} are needed`

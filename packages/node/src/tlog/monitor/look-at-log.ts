@@ -1,11 +1,14 @@
+import { toBase64 } from '@assay/protocol/base64'
+import { sameBytes, toHexDigits } from '@assay/protocol/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { emptyRoot } from '../merkle.ts'
+import { emptyRoot } from '../tree-hash.ts'
 import { auditEntries, auditLeaves, hasEdge } from './audit-leaves.ts'
 import { checkReceipts } from './check-receipts.ts'
 import { type ForkEvidence, makeForkEvidence } from './fork-evidence.ts'
 import { gatherViews } from './gather-views.ts'
 import { firstProof, judgeBehind, judgeView, type View } from './judge-views.ts'
 import { judgeQuorum, noteCosignatures } from './judge-witnesses.ts'
+import type { GrowthVerdict } from './prove-growth.ts'
 import {
   type Description,
   type Head,
@@ -66,7 +69,7 @@ class Look {
     const { views, findings, anchors } = await gatherViews(this.deps, this.state, description)
     this.state = { ...this.state, anchors, findings: [...this.state.findings, ...findings] }
     // A head that somebody read a moment ago may be newer than the one that was read before it.
-    if (views.some(({ note }) => (parseHead(note)?.checkpoint.size ?? 0) > (this.state.head?.size ?? 0)))
+    if (views.some(({ note }) => (parseHead(note)?.size ?? 0) > (this.state.head?.size ?? 0)))
       await this.followHead(description)
     for (const view of views) await this.judge(view)
     await this.finishWitnesses(views)
@@ -97,7 +100,7 @@ class Look {
 
   /** Keys and origin are those of the first contact, unless the operator gave them. */
   async pin(head: Head, description: Description | undefined): Promise<boolean> {
-    const { origin } = head.checkpoint
+    const { origin } = head
     if (this.state.origin !== null && this.state.origin !== origin) {
       this.find('origin_changed', 'alarm', `the log calls itself ${origin} instead of ${this.state.origin}`)
       return false
@@ -106,7 +109,7 @@ class Look {
     const pinned = given.length > 0 ? given : this.state.keys
     const first = pinned.length > 0 ? pinned : (description?.keys ?? []).filter((vkey) => vkey.startsWith(`${origin}+`))
     const keys = await keysFor(head, first, description)
-    if (!isSignedByLog(head, keys)) {
+    if (!(await isSignedByLog(head, keys))) {
       this.find('unknown_key', 'alarm', keys.length === 0 ? 'no key of the log is known' : 'not signed by a known key')
       return false
     }
@@ -116,19 +119,19 @@ class Look {
 
   async compareWithLast(head: Head): Promise<void> {
     const last = this.state.head === null ? undefined : parseHead(this.state.head.note)
-    const { size, root } = head.checkpoint
-    if (last && size < last.checkpoint.size) {
+    const { size, root } = head
+    if (last && size < last.size) {
       // Replicas and caches may be a little behind each other.
       if (this.nowMs - Date.parse(this.state.head?.seen_at ?? '') > staleMsMax)
-        this.find('shrunk', 'alarm', `the log shows size ${size} after it had shown ${last.checkpoint.size}`)
+        this.find('shrunk', 'alarm', `the log shows size ${size} after it had shown ${last.size}`)
       const verdict = await firstProof([this.kept(), this.remote], head, last)
       if (verdict.kind === 'fork') await this.keepFork(head, last, verdict)
       return
     }
-    if (last?.checkpoint.size === size && last.checkpoint.root.equals(root)) return this.accept(head, false)
+    if (last?.size === size && sameBytes(last.root, root)) return this.accept(head, false)
     const from = last ?? emptyHead(head)
     if (last === undefined && size === 0) {
-      if (root.equals(emptyRoot)) this.accept(head, true)
+      if (sameBytes(root, emptyRoot)) await this.accept(head, true)
       else this.find('malformed', 'alarm', 'an empty tree with a root that is not that of the empty tree')
       return
     }
@@ -149,19 +152,19 @@ class Look {
     return keptTiles(this.deps.store, this.state.audited, this.remote)
   }
 
-  accept(head: Head, grown: boolean): void {
-    const { size, root } = head.checkpoint
+  async accept(head: Head, grown: boolean): Promise<void> {
+    const { size, root } = head
     const seenAt = toRfc3339(this.nowMs)
     this.state = {
       ...this.state,
-      head: { size, root: root.toString('base64'), note: head.text, seen_at: seenAt },
-      witnesses: noteCosignatures(this.state.witnesses, head, this.deps.options.witnesses, this.nowMs),
+      head: { size, root: toBase64(root), note: head.note, seen_at: seenAt },
+      witnesses: await noteCosignatures(this.state.witnesses, head, this.deps.options.witnesses, this.nowMs),
       grown_at: grown ? seenAt : this.state.grown_at,
       growth: grown ? thinned([...this.state.growth, [this.nowMs, size]]) : this.state.growth,
     }
   }
 
-  async keepFork(smaller: Head, larger: Head, verdict: { kind: 'fork'; prefixRoot: Buffer; proof: Buffer[] }) {
+  async keepFork(smaller: Head, larger: Head, verdict: Extract<GrowthVerdict, { kind: 'fork' }>) {
     const source = this.state.url
     const seenAt = toRfc3339(this.nowMs)
     await this.writeFork(
@@ -170,8 +173,8 @@ class Look {
   }
 
   async writeFork(evidence: ForkEvidence): Promise<void> {
-    const [a, b] = evidence.heads.map((text) => parseHead(text)?.checkpoint)
-    const name = `fork-${a?.size}-${b?.size}-${b?.root.toString('hex', 0, 4)}${a?.root.toString('hex', 0, 4)}.json`
+    const [a, b] = evidence.heads.map((text) => parseHead(text))
+    const name = `fork-${a?.size}-${b?.size}-${shortHex(b)}${shortHex(a)}.json`
     const file = this.state.forks.includes(name) ? name : await this.deps.store.writeFork(evidence, name)
     this.state = { ...this.state, forks: [...new Set([...this.state.forks, file])] }
     this.find('fork', 'alarm', `the log has shown two histories: ${file}`)
@@ -184,11 +187,7 @@ class Look {
     const judged = await judgeView(own, view, toRfc3339(this.nowMs))
     if (judged.evidence) await this.writeFork(judged.evidence)
     else if (judged.finding) this.find(judged.finding.kind, judged.finding.severity, judged.finding.detail)
-    for (const { kind, severity, detail } of judgeBehind(
-      view.source,
-      this.state.views[view.source]?.size,
-      head.checkpoint.size,
-    ))
+    for (const { kind, severity, detail } of judgeBehind(view.source, this.state.views[view.source]?.size, head.size))
       this.find(kind, severity, detail)
     const seen = { size: judged.size, verdict: judged.verdict, seen_at: toRfc3339(this.nowMs) }
     const transaction = /^anchor (0x[0-9a-f]{64})$/.exec(view.source)?.[1]
@@ -210,10 +209,10 @@ class Look {
     for (const { note } of views) {
       const head = parseHead(note)
       const size = this.state.head?.size ?? 0
-      if (!head || head.checkpoint.size > size || !isSignedByLog(head, this.state.keys)) continue
+      if (!head || head.size > size || !(await isSignedByLog(head, this.state.keys))) continue
       this.state = {
         ...this.state,
-        witnesses: noteCosignatures(this.state.witnesses, head, options.witnesses, this.nowMs),
+        witnesses: await noteCosignatures(this.state.witnesses, head, options.witnesses, this.nowMs),
       }
     }
     for (const finding of judgeQuorum(this.state.witnesses, options, this.nowMs))
@@ -221,7 +220,7 @@ class Look {
   }
 
   async audit(): Promise<void> {
-    const head = parseHead(this.state.head?.note ?? '')?.checkpoint
+    const head = parseHead(this.state.head?.note ?? '')
     if (!head) return
     const { options, store: kept, http } = this.deps
     const goal = { size: head.size, root: head.root }
@@ -275,7 +274,9 @@ class Look {
   }
 }
 
-const emptyHead = (head: Head): Head => ({ ...head, checkpoint: { ...head.checkpoint, size: 0, root: emptyRoot } })
+const shortHex = (head: Head | undefined) => toHexDigits(head?.root.subarray(0, 4) ?? emptyRoot)
+
+const emptyHead = (head: Head): Head => ({ ...head, size: 0, root: emptyRoot })
 
 /** Every second of the older half goes when there are too many. */
 function thinned(growth: [number, number][]): [number, number][] {

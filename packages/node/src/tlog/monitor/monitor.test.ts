@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { leafHash } from '../merkle.ts'
+import { leafHash } from '../tree-hash.ts'
 import { originHash } from '../witness-store.ts'
 import { verifyForkEvidence } from './fork-evidence.ts'
 import { serveMonitor } from './serve-monitor.ts'
@@ -98,9 +98,9 @@ test('a log that rewrites its past and grows leaves a file that proves it, and i
   expect(kinds(state)).toEqual(['fork'])
   expect(state.head?.size, 'the first history is kept').toBe(700)
   const evidence = (await proofIn(monitor, state)) as { heads: string[]; consistency: { proof: string[] } }
-  expect(verifyForkEvidence(evidence)).toEqual({ proven: true, origin, sizes: [700, 900] })
-  expect(verifyForkEvidence(evidence, [logKey.vkey])).toMatchObject({ proven: true })
-  expect(verifyForkEvidence(evidence, [witnessKey(9).vkey])).toMatchObject({ proven: false })
+  expect(await verifyForkEvidence(evidence)).toEqual({ proven: true, origin, sizes: [700, 900] })
+  expect(await verifyForkEvidence(evidence, [logKey.vkey])).toMatchObject({ proven: true })
+  expect(await verifyForkEvidence(evidence, [witnessKey(9).vkey])).toMatchObject({ proven: false })
   const honest = logOf(900)
   for (const wrong of [
     { ...evidence, heads: [evidence.heads[0], honest.head()] },
@@ -111,7 +111,7 @@ test('a log that rewrites its past and grows leaves a file that proves it, and i
     { ...evidence, keys: [] },
     { ...evidence, origin: 'another.example/log' },
   ])
-    expect(verifyForkEvidence(JSON.parse(JSON.stringify(wrong)))).toMatchObject({ proven: false })
+    expect(await verifyForkEvidence(JSON.parse(JSON.stringify(wrong)))).toMatchObject({ proven: false })
   // After a restart, and with the first history shown again, it is still known.
   server.served.log = logOf(800)
   const again = await monitorOf(server.url, {}, monitor.home)
@@ -124,7 +124,7 @@ test('two trees of one size, the second shown to a mirror only, are a fork too',
   const state = await monitor.look()
   expect(kinds(state)).toEqual(['fork'])
   expect(state.views[there.url]?.verdict).toBe('fork')
-  expect(verifyForkEvidence(await proofIn(monitor, state))).toEqual({ proven: true, origin, sizes: [300, 300] })
+  expect(await verifyForkEvidence(await proofIn(monitor, state))).toEqual({ proven: true, origin, sizes: [300, 300] })
 })
 
 test('a copy that is older, newer or not of this log is told apart from a fork', async () => {
@@ -148,7 +148,7 @@ test('a copy that is older, newer or not of this log is told apart from a fork',
   const hidden = await monitorOf(forked.url, { compare: [here.url] })
   const state = await hidden.look()
   expect(kinds(state)).toEqual(['fork'])
-  expect(verifyForkEvidence(await proofIn(hidden, state))).toMatchObject({ proven: true, sizes: [517, 1_200] })
+  expect(await verifyForkEvidence(await proofIn(hidden, state))).toMatchObject({ proven: true, sizes: [517, 1_200] })
 })
 
 test('a log that shrinks, stands still, changes its key or its name is reported', async () => {

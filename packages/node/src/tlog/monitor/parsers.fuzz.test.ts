@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { leafHash } from '../merkle.ts'
+import { leafHash } from '../tree-hash.ts'
 import { cutEntryBundle, parseEntryBundle } from './entry-bundle.ts'
 import { verifyForkEvidence } from './fork-evidence.ts'
 import { growthChart } from './growth-chart.ts'
@@ -79,9 +79,9 @@ test('receipts: an attestation that was saved before it had its place names the 
   )
 })
 
-test('nothing that a log, a chain or a folder may hold makes a parser throw', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.json(), (text, json) => {
+test('nothing that a log, a chain or a folder may hold makes a parser throw', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary' }), fc.json(), async (text, json) => {
       for (const given of [text, json]) {
         parseHead(given)
         parseDescription(given)
@@ -90,15 +90,15 @@ test('nothing that a log, a chain or a folder may hold makes a parser throw', ()
         decodeAnchorCall(`0x${Buffer.from(given).toString('hex')}`, '0x', 'x')
         age(given, 0)
       }
-      expect(verifyForkEvidence(JSON.parse(json))).toBeUndefined()
-      expect(verifyForkEvidence({ ...Object(JSON.parse(json)), format: 'assay-log-fork' })).toMatchObject({
+      expect(await verifyForkEvidence(JSON.parse(json))).toBeUndefined()
+      expect(await verifyForkEvidence({ ...Object(JSON.parse(json)), format: 'assay-log-fork' })).toMatchObject({
         proven: false,
       })
     }),
   )
-  fc.assert(
-    fc.property(fc.anything(), fc.anything(), fc.anything(), (heads, keys, consistency) => {
-      expect(verifyForkEvidence({ format: 'assay-log-fork', heads, keys, consistency })).toMatchObject({
+  await fc.assert(
+    fc.asyncProperty(fc.anything(), fc.anything(), fc.anything(), async (heads, keys, consistency) => {
+      expect(await verifyForkEvidence({ format: 'assay-log-fork', heads, keys, consistency })).toMatchObject({
         proven: false,
       })
     }),

@@ -1,21 +1,23 @@
-import { consistencyRanges, emptyRoot } from '../merkle.ts'
+import { sameBytes } from '@assay/protocol/bytes'
+import { consistencyRanges } from '@assay/protocol/log/merkle'
+import { verifyConsistency } from '@assay/protocol/log/verify-proof'
 import { hashRanges, tilesFor } from '../tiles.ts'
-import { verifyConsistency } from '../verify-proof.ts'
+import { emptyRoot } from '../tree-hash.ts'
 import type { TileSource } from './tile-source.ts'
 
-export type Tree = { size: number; root: Buffer }
+export type Tree = { size: number; root: Uint8Array }
 
 export type GrowthVerdict =
   | { kind: 'consistent' }
   /** The later tree begins with another one. `proof` leads from `prefixRoot` at the earlier size to the later root. */
-  | { kind: 'fork'; prefixRoot: Buffer; proof: Buffer[] }
+  | { kind: 'fork'; prefixRoot: Uint8Array; proof: readonly Uint8Array[] }
   /** The tiles do not hash to the signed root: nothing is shown either way. */
   | { kind: 'unproven'; reason: string; missing?: boolean }
 
 /** Whether the later tree is the earlier one with leaves added, from the tiles of the log. A few tiles are enough. */
 export async function proveGrowth(source: TileSource, earlier: Tree, later: Tree): Promise<GrowthVerdict> {
   if (earlier.size === later.size)
-    return earlier.root.equals(later.root)
+    return sameBytes(earlier.root, later.root)
       ? { kind: 'consistent' }
       : { kind: 'fork', prefixRoot: later.root, proof: [] }
   const prefix = { from: 0, until: earlier.size }
@@ -25,7 +27,7 @@ export async function proveGrowth(source: TileSource, earlier: Tree, later: Tree
   const [prefixRoot, ...proof] = hashRanges([prefix, ...ranges], tiles) as [Buffer, ...Buffer[]]
   if (!verifyConsistency(earlier.size, later.size, proof, prefixRoot, later.root))
     return { kind: 'unproven', reason: `the tiles do not hash to the signed root of size ${later.size}` }
-  return prefixRoot.equals(earlier.root) ? { kind: 'consistent' } : { kind: 'fork', prefixRoot, proof }
+  return sameBytes(prefixRoot, earlier.root) ? { kind: 'consistent' } : { kind: 'fork', prefixRoot, proof }
 }
 
 /** From nothing: the whole tree has the signed root. */
@@ -33,7 +35,9 @@ async function rootOf(source: TileSource, later: Tree, earlier: Tree): Promise<G
   const whole = { from: 0, until: later.size }
   const tiles = await source.read(tilesFor([whole]), later.size)
   const [root] = hashRanges([whole], tiles) as [Buffer]
-  if (!root.equals(later.root))
+  if (!sameBytes(root, later.root))
     return { kind: 'unproven', reason: `the tiles do not hash to the signed root of size ${later.size}` }
-  return earlier.root.equals(emptyRoot) ? { kind: 'consistent' } : { kind: 'fork', prefixRoot: emptyRoot, proof: [] }
+  return sameBytes(earlier.root, emptyRoot)
+    ? { kind: 'consistent' }
+    : { kind: 'fork', prefixRoot: emptyRoot, proof: [] }
 }

@@ -1,9 +1,11 @@
-import { type Checkpoint, parseCheckpoint } from '../checkpoint.ts'
-import { hasLineOf, isSignedBy, type Note, parseNoteKey, signatureTypes } from '../signed-note.ts'
+import { isRecord } from '@assay/protocol/json-object'
+import { parseCheckpoint, type SignedHead } from '@assay/protocol/log/checkpoint'
+import { hasLineOf, isSignedBy, parseNoteKey, signatureTypes } from '@assay/protocol/log/signed-note'
 import { followKeys } from './follow-keys.ts'
 import type { MonitorHttp } from './types.ts'
 
-export type Head = { note: Note; text: string; checkpoint: Checkpoint }
+/** `note` is the whole of it, as it was received. */
+export type Head = SignedHead & { note: string }
 
 const noteBytesMax = 65_536
 const descriptionBytesMax = 262_144
@@ -19,18 +21,19 @@ export async function readHead(http: MonitorHttp, prefix: string): Promise<HeadA
   return head ? { ok: true, head } : { ok: false, kind: 'malformed', reason: 'not a checkpoint' }
 }
 
-export function parseHead(text: string): Head | undefined {
-  const parsed = parseCheckpoint(text)
-  return parsed && { ...parsed, text }
+export function parseHead(note: string): Head | undefined {
+  const parsed = parseCheckpoint(note)
+  return parsed && { ...parsed, note }
 }
 
 /** Signed by one of these keys, and no line that claims to be of one of them is wrong. */
-export function isSignedByLog({ note, checkpoint }: Head, vkeys: readonly string[]): boolean {
+export async function isSignedByLog(head: Head, vkeys: readonly string[]): Promise<boolean> {
   const keys = vkeys
     .flatMap((vkey) => parseNoteKey(vkey) ?? [])
-    .filter(({ name, type }) => name === checkpoint.origin && type === signatureTypes.ed25519)
-    .filter((key) => hasLineOf(note, key))
-  return keys.length > 0 && keys.every((key) => isSignedBy(note, key))
+    .filter(({ name, type }) => name === head.origin && type === signatureTypes.ed25519)
+    .filter((key) => hasLineOf(head, key))
+  const signed = await Promise.all(keys.map((key) => isSignedBy(head, key)))
+  return signed.length > 0 && signed.every(Boolean)
 }
 
 /** What an Assay log says of itself at its prefix. Another log has nothing there. */
@@ -70,14 +73,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The keys to verify this head with: the pinned ones and those that follow from them, without those taken back. */
 export function keysFor(
   head: Head,
   pinned: readonly string[],
   description: Description | undefined,
 ): Promise<readonly string[]> {
-  return followKeys(head.checkpoint.origin, pinned, description?.keyStatements)
+  return followKeys(head.origin, pinned, description?.keyStatements)
 }

@@ -1,4 +1,4 @@
-import { parseTilePath } from '../tile-path.ts'
+import { parseTilePath } from '@assay/protocol/log/tile-path'
 import { hashBytes, tileWidth } from '../tiles.ts'
 import { originHash } from '../witness-store.ts'
 import { cutEntryBundle } from './entry-bundle.ts'

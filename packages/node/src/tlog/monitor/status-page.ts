@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { parseNoteKey } from '../signed-note.ts'
+import { parseNoteKey } from '@assay/protocol/log/signed-note'
 import { growthChart } from './growth-chart.ts'
 import type { LogState } from './types.ts'
 import { verdictOf } from './watch-log.ts'

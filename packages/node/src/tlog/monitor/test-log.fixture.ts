@@ -3,21 +3,21 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checkpointText } from '@assay/protocol/log/checkpoint'
+import { noteKey, signatureTypes } from '@assay/protocol/log/signed-note'
+import { parseTilePath } from '@assay/protocol/log/tile-path'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { privateKeyFromSeed } from '@assay/till/signing'
-import { checkpointText, cosign } from '../checkpoint.ts'
-import { leafHash } from '../merkle.ts'
-import { noteKey, signatureTypes, signNote } from '../signed-note.ts'
-import { parseTilePath } from '../tile-path.ts'
+import { cosign, signNote } from '../sign-note.ts'
 import { growTiles, hashBytes, hashRanges, tileKey, widthAt } from '../tiles.ts'
+import { leafHash } from '../tree-hash.ts'
 import { openFolderStore } from './folder-store.ts'
 import { createMonitorHttp } from './http-adapter.ts'
 import { lookAtLog } from './look-at-log.ts'
 import { type MonitorOptions, usualOptions } from './types.ts'
 
 const secretOf = (fill: number) => privateKeyFromSeed(Buffer.alloc(32, fill).toString('base64url'))
-export const keyOf = (name: string, type: number, fill: number) =>
-  noteKey(name, type, Buffer.from(secretOf(fill).x, 'base64url'))
+export const keyOf = (name: string, type: number, fill: number) => noteKey(name, type, secretOf(fill).x)
 
 export const origin = 'log.example/test'
 export const logKey = keyOf(origin, signatureTypes.ed25519, 7)
@@ -26,7 +26,7 @@ export const witnessKey = (fill: number) => keyOf(`witness.example/${fill}`, sig
 /** A log in memory, with one history. Two of them with the same key are one log that shows two histories. */
 export function memoryLog(given: { origin: string; d: string } = { origin, d: secretOf(7).d }) {
   const secret = privateKeyFromSeed(given.d)
-  const key = noteKey(given.origin, signatureTypes.ed25519, Buffer.from(secret.x, 'base64url'))
+  const key = noteKey(given.origin, signatureTypes.ed25519, secret.x)
   const entries: Buffer[] = []
   const tiles = new Map<string, Buffer>()
   const rootAt = (size: number) => (hashRanges([{ from: 0, until: size }], tiles) as [Buffer])[0]

@@ -1,4 +1,4 @@
-import { tileIndexPath } from '../tile-path.ts'
+import { tileIndexPath } from '@assay/protocol/log/tile-path'
 import { hashBytes, type TileId, type Tiles, tileKey, tileWidth, widthAt } from '../tiles.ts'
 import type { KeptTiles, MonitorHttp } from './types.ts'
 

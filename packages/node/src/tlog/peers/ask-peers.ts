@@ -1,6 +1,6 @@
+import type { NoteKey } from '@assay/protocol/log/signed-note'
 import type { Clock } from '@assay/till/kernel/clock'
 import { askWitness, type CollectDeps } from '../collect-cosignatures.ts'
-import type { NoteKey } from '../signed-note.ts'
 import { newestCheckpoint } from '../store.ts'
 import type { PeerLogs, PeerWitness } from './peer-logs.ts'
 import { peerWitness, witnessKeyOf } from './peer-witness.ts'
@@ -70,9 +70,9 @@ export function chooseWitnesses(
   const known = new Map<string, { witness: PeerWitness; key: NoteKey }>()
   for (const witness of offered) {
     const key = witnessKeyOf(witness)
-    if (!key || configured.some((one) => one.name === key.name || one.publicKey.equals(key.publicKey))) continue
+    if (!key || configured.some((one) => one.name === key.name || one.x === key.x)) continue
     // One key under two names is one witness.
-    const id = key.publicKey.toString('base64')
+    const id = key.x
     if (!known.has(id)) known.set(id, { witness, key })
   }
   const rank = ({ key }: { key: NoteKey }) => (asked.has(key.vkey) ? 0 : 1)

@@ -1,10 +1,11 @@
+import { parseNoteKey } from '@assay/protocol/log/signed-note'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
 import type { Rng } from '@assay/till/kernel/random'
 import { generateSigningKey, privateKeyFromSeed } from '@assay/till/signing'
 import type { Database, Sql } from '@assay/till/store/database'
-import { createWitness, parseNoteKey, type Witness } from '../index.ts'
+import { createWitness, type Witness } from '../index.ts'
 import { witnessStore } from '../witness-store.ts'
 import type { PeerLogs } from './peer-logs.ts'
 

@@ -1,5 +1,5 @@
-import { cosignedAt, parseCheckpoint } from '../checkpoint.ts'
-import { isSignedBy, type NoteKey, parseNoteKey } from '../signed-note.ts'
+import { parseCheckpoint, witnessedAt } from '@assay/protocol/log/checkpoint'
+import { isSignedBy, type NoteKey, parseNoteKey } from '@assay/protocol/log/signed-note'
 import { originHash } from '../witness-store.ts'
 import type { PeerLogs, PeerWitness } from './peer-logs.ts'
 import { witnessKeyOf } from './peer-witness.ts'
@@ -34,13 +34,18 @@ async function readHead(
   const answer = await peers.fetch(`${witness.url}/${originHash(origin)}/checkpoint`, { maxBytes: noteBytesMax })
   if (answer.status !== 'ok' || answer.httpStatus !== 200) return undefined
   const note = Buffer.from(answer.bytes).toString('utf8')
-  return isCosigned(note, origin, key, own) ? { source: witness.url, note } : undefined
+  return (await isCosigned(note, origin, key, own)) ? { source: witness.url, note } : undefined
 }
 
-export function isCosigned(note: string, origin: string, witness: NoteKey, own: readonly NoteKey[]): boolean {
+export async function isCosigned(
+  note: string,
+  origin: string,
+  witness: NoteKey,
+  own: readonly NoteKey[],
+): Promise<boolean> {
   const parsed = parseCheckpoint(note)
-  if (parsed?.checkpoint.origin !== origin) return false
-  const { text, signatures } = parsed.note
-  const cosigned = signatures.some((one) => cosignedAt(text, one, witness) !== undefined)
-  return cosigned && own.some((key) => isSignedBy(parsed.note, key))
+  if (parsed?.origin !== origin) return false
+  if ((await witnessedAt(parsed, witness)) === undefined) return false
+  const signed = await Promise.all(own.map((key) => isSignedBy(parsed, key)))
+  return signed.includes(true)
 }

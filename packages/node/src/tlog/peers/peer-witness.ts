@@ -1,5 +1,5 @@
+import { type NoteKey, parseNoteKey, signatureTypes } from '@assay/protocol/log/signed-note'
 import type { WitnessPeer } from '../index.ts'
-import { type NoteKey, parseNoteKey, signatureTypes } from '../signed-note.ts'
 import type { PeerLogs, PeerWitness } from './peer-logs.ts'
 
 const answerBytesMax = 10_000

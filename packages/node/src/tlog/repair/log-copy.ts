@@ -1,6 +1,6 @@
-import { leafHash } from '../merkle.ts'
-import { tileIndexPath } from '../tile-path.ts'
+import { tileIndexPath } from '@assay/protocol/log/tile-path'
 import { hashBytes, tileWidth } from '../tiles.ts'
+import { leafHash } from '../tree-hash.ts'
 import { readFrom } from './log-files-adapter.ts'
 
 /** A log as another holds it: the files of C2SP tlog-tiles below an address or in a folder. */

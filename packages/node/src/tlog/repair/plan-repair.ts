@@ -1,3 +1,4 @@
+import { toHexDigits } from '@assay/protocol/bytes'
 import type { Sql } from '@assay/till/store/database'
 import { readOutsideHeads } from '../check-outside.ts'
 import { newestCheckpoint, readTiles, readTree } from '../store.ts'
@@ -75,9 +76,9 @@ async function knownHeads(
   ]
   const heads = new Map<string, KnownHead>()
   for (const { note, held } of notes) {
-    const head = trustedHead(note, origin, keys)
+    const head = await trustedHead(note, origin, keys)
     if (!head) continue
-    const key = `${head.size} ${head.root.toString('hex')}`
+    const key = `${head.size} ${toHexDigits(head.root)}`
     const known = heads.get(key)
     const best = known && known.cosignatures.length >= head.cosignatures.length ? known : head
     heads.set(key, { ...best, binding: held || known?.binding === true || best.cosignatures.length > 0 })

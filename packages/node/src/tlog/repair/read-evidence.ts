@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
-import { leafHash } from '../merkle.ts'
+import { leafHash } from '../tree-hash.ts'
 import type { Leaf } from './log-copy.ts'
 
 /** What a buyer's file holds of the log: one leaf, its place, and the head that proves it. */

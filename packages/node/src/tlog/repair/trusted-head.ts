@@ -1,7 +1,14 @@
+import { type Checkpoint, cosignedAt, parseCheckpoint } from '@assay/protocol/log/checkpoint'
+import {
+  isLineOf,
+  isSignedBy,
+  type NoteKey,
+  noteKey,
+  parseNoteKey,
+  signatureTypes,
+} from '@assay/protocol/log/signed-note'
 import { privateKeyFromSeed } from '@assay/till/signing'
 import type { Sql } from '@assay/till/store/database'
-import { type Checkpoint, cosignedAt, parseCheckpoint } from '../checkpoint.ts'
-import { isSignedBy, type NoteKey, noteKey, parseNoteKey, signatureTypes } from '../signed-note.ts'
 import type { Cosignature } from '../store.ts'
 
 export type TrustedHead = Checkpoint & {
@@ -16,28 +23,22 @@ export type HeadKeys = { log: readonly NoteKey[]; witnesses: readonly NoteKey[] 
  * Undefined unless a key of the log signed it, or a witness that the operator chose: a key that is younger than the backup
  * is not in the restored database.
  */
-export function trustedHead(note: string, origin: string, keys: HeadKeys): TrustedHead | undefined {
+export async function trustedHead(note: string, origin: string, keys: HeadKeys): Promise<TrustedHead | undefined> {
   const parsed = parseCheckpoint(note)
-  if (!parsed || parsed.checkpoint.origin !== origin) return undefined
-  const { text, signatures } = parsed.note
-  const cosignatures = signatures.flatMap((signature) => {
-    const witness = keys.witnesses.find(({ keyId, name }) => name === signature.name && keyId.equals(signature.keyId))
-    const seconds = witness && cosignedAt(text, signature, witness)
-    return !witness || seconds === undefined
-      ? []
-      : [
-          {
-            witness: signature.name,
-            line: signature.line,
-            vkey: witness.vkey,
-            peer: false,
-            at: new Date(seconds * 1000),
-          },
-        ]
-  })
-  if (cosignatures.length === 0 && !keys.log.some((key) => isSignedBy(parsed.note, key))) return undefined
+  if (!parsed || parsed.origin !== origin) return undefined
+  const { text, signatures, size, root } = parsed
+  const cosignatures: Cosignature[] = []
+  for (const line of signatures) {
+    const witness = keys.witnesses.find((key) => isLineOf(line, key))
+    const seconds = witness && (await cosignedAt(text, line, witness))
+    if (!witness || seconds === undefined) continue
+    const at = new Date(seconds * 1000)
+    cosignatures.push({ witness: line.name, line: line.line, vkey: witness.vkey, peer: false, at })
+  }
+  const signed = await Promise.all(keys.log.map((key) => isSignedBy(parsed, key)))
+  if (cosignatures.length === 0 && !signed.includes(true)) return undefined
   const own = signatures.filter(({ name }) => name === origin).map(({ line }) => line)
-  return { ...parsed.checkpoint, note: `${text}\n${own.join('')}`, cosignatures }
+  return { origin, size, root, note: `${text}\n${own.join('')}`, cosignatures }
 }
 
 /** Keys that may have signed heads of this log, as the database has them. */
@@ -45,7 +46,7 @@ export async function readLogKeys(sql: Sql, origin: string): Promise<NoteKey[]> 
   const { rows } = await sql.query<{ x: string }>(
     `select public_x as x from keyring where purpose = 'log' and revoked_at is null`,
   )
-  return rows.map(({ x }) => noteKey(origin, signatureTypes.ed25519, Buffer.from(x, 'base64url')))
+  return rows.map(({ x }) => noteKey(origin, signatureTypes.ed25519, x))
 }
 
 /** Those of the settings, and those that a demo node brings. */
@@ -56,7 +57,7 @@ export async function readWitnessKeys(sql: Sql, configured: readonly string[]): 
   return [
     ...configured.flatMap((vkey) => parseNoteKey(vkey) ?? []),
     ...rows.map(({ witness, private_d: seed }) =>
-      noteKey(witness, signatureTypes.cosignature, Buffer.from(privateKeyFromSeed(seed).x, 'base64url')),
+      noteKey(witness, signatureTypes.cosignature, privateKeyFromSeed(seed).x),
     ),
   ]
 }

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import type { TransferAuthorization } from '../../kernel/eip3009.ts'
+import type { TransferAuthorization } from '@assay/protocol/typed-data/transfer-authorization'
 import { addressWord } from '../usdc-abi.ts'
 
 /** Calldata in fixed layouts: a general encoder would be most of the cost of a large batch. */

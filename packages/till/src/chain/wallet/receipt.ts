@@ -1,5 +1,5 @@
 import type { Hex } from '@assay/protocol/bytes'
-import type { TransferAuthorization } from '../../kernel/eip3009.ts'
+import type { TransferAuthorization } from '@assay/protocol/typed-data/transfer-authorization'
 import type { Network } from '../network.ts'
 import type { RpcLog } from '../search-logs.ts'
 import { topicAddress, topics } from '../usdc-abi.ts'

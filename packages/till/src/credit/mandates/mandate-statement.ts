@@ -1,6 +1,7 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
+import { mandateTypes } from '@assay/protocol/typed-data/mandate'
 import { hashTypedData, type TypedDataDefinition } from 'viem'
 import { type Statement, statementTypedData } from '../../proofs/index.ts'
 
@@ -18,20 +19,6 @@ export type Mandate = {
   expiresAt: number
   nonce: Hex
 }
-
-export const mandateTypes = {
-  Mandate: [
-    { name: 'owner', type: 'address' },
-    { name: 'delegate', type: 'address' },
-    { name: 'node', type: 'string' },
-    { name: 'routes', type: 'string[]' },
-    { name: 'capPerCall', type: 'uint256' },
-    { name: 'capPerDay', type: 'uint256' },
-    { name: 'capTotal', type: 'uint256' },
-    { name: 'expiresAt', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
 
 export function mandateStatement(mandate: Mandate): Statement {
   return {

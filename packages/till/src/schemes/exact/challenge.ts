@@ -1,11 +1,11 @@
 import { formatUsd, type Micro } from '@assay/protocol/money'
+import { bindingTag, bindingVersion } from '@assay/protocol/request-binding'
 import { creditRequirements, takesCredit } from '../../contract/credit-terms.ts'
 import { type Offers, offeredRequest } from '../../contract/offers.ts'
 import type { PaidCall } from '../../contract/paid-call.ts'
 import { type Terms, toRequirements } from '../../contract/terms.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { Problem, problemBody } from '../../kernel/problem.ts'
-import { bindingTag, bindingVersion } from '../../kernel/request-binding.ts'
 
 export type Challenge = { paymentRequired: string; body: string }
 

@@ -1,9 +1,9 @@
 import type { Address } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
+import { zeroBytes32 } from '@assay/protocol/typed-data/eas'
 import { Problem } from '@assay/till/kernel/problem'
 import { type ProofDeps, type Statement, verifyStatement } from '@assay/till/proofs'
 import { attestationProblems } from '../problems.ts'
-import { zeroBytes32 } from './eas.ts'
 
 export type CitedByAgent = {
   agent: Address

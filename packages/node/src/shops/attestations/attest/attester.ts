@@ -2,13 +2,13 @@ import { hkdfSync } from 'node:crypto'
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
+import { type AttestMessage, attestDigest, attestTypes, attestUid, easDomain } from '@assay/protocol/typed-data/eas'
 import type { JwsPort } from '@assay/till'
 import { fromHex } from '@assay/till/kernel/bytes'
 import { keccak256 } from '@assay/till/kernel/keccak'
 import { signDigest } from '@assay/till/kernel/secp256k1'
 import type { Keyring } from '@assay/till/signing'
 import { pointFromScalar } from 'tiny-secp256k1'
-import { type AttestMessage, attestDigest, attestTypes, attestUid, easDomain } from './eas.ts'
 
 export type SignedAttestation = {
   uid: Hex
@@ -48,8 +48,8 @@ export function createCitationAttester(deps: {
     address: () => current().address,
     sign: (message) => {
       const { secret, address, statement, keyId, x } = current()
-      const { signature, recoveryId } = signDigest(fromHex(attestDigest(message, deps.chainId)), secret)
-      const uid = attestUid(message)
+      const { signature, recoveryId } = signDigest(fromHex(attestDigest(message, deps.chainId, keccak256)), secret)
+      const uid = attestUid(message, keccak256)
       return {
         uid,
         json: {

@@ -1,5 +1,5 @@
 import type { Json } from '@assay/protocol/canonical-json'
-import type { PublishedStatement } from '@assay/till/signing'
+import type { PublishedStatement } from '@assay/protocol/keys/key-statement'
 import type { Sql } from '@assay/till/store/database'
 import type { LogProof } from '../../../tlog/index.ts'
 import { type PayoutView, readPayouts } from '../creators/describe-payout.ts'

@@ -1,9 +1,9 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
+import { type CitationData, citationMessage } from '@assay/protocol/typed-data/eas'
 import { sha256 } from '@assay/till/kernel/bytes'
 import type { CitationAttester, SignedAttestation } from './attester.ts'
-import { type CitationData, citationMessage } from './eas.ts'
 
 /** What is signed and logged: the record as canonical JSON, bound to the attestation by its digest. */
 export type SignedRecord = { text: string; signed: SignedAttestation }

@@ -1,8 +1,11 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { sameBytes } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
+import { accountOf, type PayoutLeaf, payoutTree } from '@assay/protocol/payout-tree'
 import { agreedLogs, type BlockRef, type ChainTransfer, ChainUnreadable } from '@assay/till/chain'
 import { fromHex } from '@assay/till/kernel/bytes'
+import { keccak256 } from '@assay/till/kernel/keccak'
 import { accounts, post, type TransferRow } from '@assay/till/ledger'
 import { takePaidTransfer } from '@assay/till/payouts'
 import type { Sql, Tx } from '@assay/till/store/database'
@@ -13,7 +16,6 @@ import { mergeLines } from './accrue.ts'
 import { distributorAbi } from './contracts.ts'
 import { type CreatorChain, type CreatorDeps, creatorChains } from './deps.ts'
 import { addCommitted, insertLeaves } from './keep-leaves.ts'
-import { accountOf, type PayoutLeaf, payoutTree } from './payout-tree.ts'
 import { setOffLeaves } from './set-off-leaves.ts'
 
 /** A root that the contract took, as its event has it. */
@@ -124,8 +126,12 @@ export async function adoptRoot(
   const network = place.network.caip2
   const nowMs = deps.clock.nowMs()
   const { chainId } = place.network
-  const tree = payoutTree({ chainId, contract: place.distributor.address, epoch: advance.epoch }, advance.leaves)
-  if (!tree.root.equals(advance.root))
+  const tree = payoutTree(
+    { chainId, contract: place.distributor.address, epoch: advance.epoch },
+    advance.leaves,
+    keccak256,
+  )
+  if (!sameBytes(tree.root, advance.root))
     throw new ChainUnreadable(`the leaves of epoch ${advance.epoch} are not its root`)
   await deps.database.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`creator root ${network}`])

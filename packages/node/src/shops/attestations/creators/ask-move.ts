@@ -1,4 +1,5 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
+import { accountOf } from '@assay/protocol/payout-tree'
 import type { Network } from '@assay/till/chain'
 import { fromHex } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
@@ -12,7 +13,6 @@ import {
   sourceProblems,
   verifySource,
 } from '../../sources/index.ts'
-import { accountOf } from './payout-tree.ts'
 
 export type AskMoveDeps = {
   sources: SourceDeps

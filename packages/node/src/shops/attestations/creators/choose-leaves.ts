@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import { type Micro, smallerOf } from '@assay/protocol/money'
-import { accountOf, type PayoutLeaf } from './payout-tree.ts'
+import { accountOf, type PayoutLeaf } from '@assay/protocol/payout-tree'
 
 export type OpenShare = { id: bigint; wallet: Address; domain: string; micro: Micro }
 

@@ -1,6 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
+import { accountOf, payoutLeafHash } from '@assay/protocol/payout-tree'
 import type { Network } from '@assay/till/chain'
 import { fromHex } from '@assay/till/kernel/bytes'
 import { systemClock } from '@assay/till/kernel/clock'
@@ -19,7 +20,6 @@ import { describeCreator } from './describe-creator.ts'
 import { readPayouts } from './describe-payout.ts'
 import { followRoot } from './follow-root.ts'
 import { openRoots } from './open-roots.ts'
-import { accountOf, payoutLeafHash } from './payout-tree.ts'
 import { playAdvances } from './played-advances.fixture.ts'
 import type { DistributorState } from './read-distributor.ts'
 import { signNextRoot } from './sign-root.ts'
@@ -112,7 +112,7 @@ async function sell(wallet: Address, micro: Micro): Promise<string> {
 /** What the contract computes. */
 function rootFrom(wallet: Address, epoch: bigint, micro: Micro, proof: readonly string[]): string {
   const leaf = { account: accountOf('a.test'), wallet, micro }
-  let hash = payoutLeafHash({ chainId: network.chainId, contract, epoch }, leaf)
+  let hash: Buffer = Buffer.from(payoutLeafHash({ chainId: network.chainId, contract, epoch }, leaf))
   for (const step of proof) {
     const sibling = Buffer.from(fromHex(step as Hex))
     hash = keccak256(Buffer.concat(hash.compare(sibling) < 0 ? [hash, sibling] : [sibling, hash]))

@@ -3,7 +3,7 @@ import { toHex } from '@assay/protocol/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Sql } from '@assay/till/store/database'
 import type { Share } from './accrue.ts'
-import { unpackProof } from './payout-tree.ts'
+import { unpackProof } from './pack-proof.ts'
 
 /** What became of a creator's share, in words that never claim more than has happened. */
 export type PayoutState =

@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
+import { accountOf, type PayoutLeaf, type PayoutTree, payoutTree } from '@assay/protocol/payout-tree'
 import { createCustodyKey } from '@assay/till/payouts'
 import { encodeDeployData, encodeFunctionData, getContractAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -8,7 +9,6 @@ import { type Devnet, demoAccount, demoIssuer, demoMover } from '../../../devnet
 import { clients, settler, usdcAbi, usdcBalance } from '../../../devnet/test-chain.ts'
 import { distributorAbi } from './contracts.ts'
 import { createMoverKey } from './mover-key.ts'
-import { accountOf, type PayoutLeaf, type PayoutTree, payoutTree } from './payout-tree.ts'
 
 export const custody = createCustodyKey(demoAccount('custody').privateKey)
 export const mover = createMoverKey(demoMover.privateKey)
@@ -70,7 +70,7 @@ export function distributorAt(devnet: Devnet, contract: Address) {
   const epoch = async () => BigInt(await read<bigint>('epoch'))
   const treeFor = (leaves: readonly PayoutLeaf[], at: bigint) =>
     payoutTree({ chainId: devnet.chainId, contract, epoch: at }, leaves)
-  const sign = (nonce: Buffer, value: bigint) =>
+  const sign = (nonce: Uint8Array, value: bigint) =>
     custody.authorizeReceipt(network, {
       from: custody.address,
       to: contract,

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { PayoutLeaf, PayoutTree } from '@assay/protocol/payout-tree'
 import { testKey } from '@assay/till/chain/wallet/wallet.fixture'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -12,7 +13,6 @@ import {
   openDistributor,
   validBefore,
 } from './distributor.fixture.ts'
-import type { PayoutLeaf, PayoutTree } from './payout-tree.ts'
 
 /** Wallets with keys, so that they can redirect, refuse and claim themselves; new ones for each run. */
 const walletsOf = (run: number) => [0, 1, 2].map((n) => testKey(`fuzzed creator ${run} ${n}`))

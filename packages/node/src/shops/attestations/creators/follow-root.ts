@@ -1,5 +1,6 @@
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
+import type { PayoutLeaf } from '@assay/protocol/payout-tree'
 import type { BlockRef } from '@assay/till/chain'
 import { encodeFunctionData } from 'viem'
 import { adoptRoot, findPull, newestRoot, readAdvances } from './adopt-root.ts'
@@ -7,7 +8,6 @@ import { abandonRoot, commitRoot } from './commit-root.ts'
 import { distributorAbi } from './contracts.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 import { readLeaves } from './keep-leaves.ts'
-import type { PayoutLeaf } from './payout-tree.ts'
 import type { DistributorState } from './read-distributor.ts'
 
 /** Measured with room to spare; what is not used is not paid. */

@@ -1,9 +1,10 @@
 import type { Address } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
+import type { PayoutLeaf, PayoutTree } from '@assay/protocol/payout-tree'
 import { fromHex } from '@assay/till/kernel/bytes'
 import type { Sql, Tx } from '@assay/till/store/database'
-import { type PayoutLeaf, type PayoutTree, packProof } from './payout-tree.ts'
+import { packProof } from './pack-proof.ts'
 
 export type LeafRoot = { id: bigint; network: string; epoch: bigint }
 

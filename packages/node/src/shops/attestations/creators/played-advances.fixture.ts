@@ -1,12 +1,12 @@
 import type { Address } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
+import type { PayoutLeaf } from '@assay/protocol/payout-tree'
 import type { ChainTransfer, RpcLog } from '@assay/till/chain'
 import { sha256 } from '@assay/till/kernel/bytes'
 import type { Sql } from '@assay/till/store/database'
 import { encodeAbiParameters, encodeEventTopics, numberToHex } from 'viem'
 import { distributorAbi } from './contracts.ts'
 import { readLeaves } from './keep-leaves.ts'
-import type { PayoutLeaf } from './payout-tree.ts'
 
 export type PlayedAdvance = { epoch: bigint; root: Buffer; opensAt: number; leaves: readonly PayoutLeaf[] }
 

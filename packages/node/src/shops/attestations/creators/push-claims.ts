@@ -6,7 +6,7 @@ import type { Sql } from '@assay/till/store/database'
 import { encodeFunctionData } from 'viem'
 import { distributorAbi } from './contracts.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
-import { unpackProof } from './payout-tree.ts'
+import { unpackProof } from './pack-proof.ts'
 
 const walletsAtOnce = 100
 const leavesAtOnce = 300

@@ -1,10 +1,10 @@
 import type { Address } from '@assay/protocol/address'
 import { type Micro, smallerOf } from '@assay/protocol/money'
+import type { PayoutLeaf } from '@assay/protocol/payout-tree'
 import { type LedgerLine, lockBalances, owedTo } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { accruedAccount, committedAccount, creatorReceivable, shards } from './accrue.ts'
 import type { LeafRoot } from './keep-leaves.ts'
-import type { PayoutLeaf } from './payout-tree.ts'
 
 type Piece = { wallet: Address; shard: number; micro: Micro; line: LedgerLine }
 

@@ -1,6 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { toHex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
+import { type PayoutTree, payoutTree } from '@assay/protocol/payout-tree'
 import type { BlockRef } from '@assay/till/chain'
 import { fromHex } from '@assay/till/kernel/bytes'
 import { nowSeconds } from '@assay/till/kernel/clock'
@@ -10,7 +11,6 @@ import { newestRoot } from './adopt-root.ts'
 import { type ChosenLeaf, chooseLeaves, type OpenShare } from './choose-leaves.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 import { insertLeaves } from './keep-leaves.ts'
-import { type PayoutTree, payoutTree } from './payout-tree.ts'
 import type { DistributorState } from './read-distributor.ts'
 
 const sharesMax = 20_000

@@ -1,5 +1,6 @@
+import { formatAccount, type ProvenAccount } from '@assay/protocol/account'
 import { Problem } from '@assay/till/kernel/problem'
-import { formatAccount, type ProvenAccount, verifySignedRequest } from '@assay/till/proofs'
+import { verifySignedRequest } from '@assay/till/proofs'
 import type { CallContext } from '../../../http/index.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { identityProblems } from '../problems.ts'

@@ -1,6 +1,6 @@
+import type { ProvenAccount } from '@assay/protocol/account'
 import type { Address } from '@assay/protocol/address'
 import { Problem } from '@assay/till/kernel/problem'
-import type { ProvenAccount } from '@assay/till/proofs'
 
 /** A wallet as an agent. A contract wallet is named with its chain: elsewhere its address may have another owner. */
 export type AgentAddress = { address: Address; chainId?: number }

@@ -1,4 +1,5 @@
-import { didDocument, didWeb } from '@assay/till/signing'
+import { didWeb } from '@assay/protocol/did'
+import { didDocument } from '@assay/till/signing'
 import { nodeServices } from '../../../http/index.ts'
 import type { MeshNodeView } from '../../ports.ts'
 import type { IdentityDeps } from '../deps.ts'

@@ -1,3 +1,4 @@
+import { authorizationTypes } from '@assay/protocol/typed-data/transfer-authorization'
 import type { Network } from '@assay/till/chain'
 import { sha256 } from '@assay/till/kernel/bytes'
 import type { Clock } from '@assay/till/kernel/clock'
@@ -81,7 +82,7 @@ export async function topUp({ origin, base, clock, rng }: AgentPorts, { account 
       chainId: base.chainId,
       verifyingContract: base.usdc.address,
     },
-    types: { TransferWithAuthorization: authorizationFields },
+    types: authorizationTypes,
     primaryType: 'TransferWithAuthorization',
     message,
   })
@@ -94,12 +95,3 @@ export async function topUp({ origin, base, clock, rng }: AgentPorts, { account 
   await paid.arrayBuffer()
   return paid.status
 }
-
-const authorizationFields = [
-  { name: 'from', type: 'address' },
-  { name: 'to', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'validAfter', type: 'uint256' },
-  { name: 'validBefore', type: 'uint256' },
-  { name: 'nonce', type: 'bytes32' },
-] as const

@@ -1,12 +1,13 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { reportHash } from '@assay/protocol/typed-data/control-attestation'
 import { systemRng } from '@assay/till/kernel/random'
 import { createFixedKeyring, generateSigningKey } from '@assay/till/signing'
 import { type Abi, encodeFunctionData } from 'viem'
 import { expect, test } from 'vitest'
 import { contractArtifacts } from '../../../devnet/index.ts'
 import { clients, startTestChain } from '../../../devnet/test-chain.ts'
-import { createAttester, reportHash } from './attest.ts'
+import { createAttester } from './attest.ts'
 
 const verifier: Address = '0x00000000000000000000000000000000000a77e5'
 

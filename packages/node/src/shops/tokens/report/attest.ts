@@ -1,37 +1,12 @@
 import { hkdfSync } from 'node:crypto'
 import { type Address, checksumAddress } from '@assay/protocol/address'
-import { type Hex, toHex } from '@assay/protocol/bytes'
-import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
+import { toHex } from '@assay/protocol/bytes'
+import type { Json } from '@assay/protocol/canonical-json'
+import { type AttestedFacts, controlAttestation } from '@assay/protocol/typed-data/control-attestation'
 import type { JwsPort } from '@assay/till'
-import { keccak256 } from '@assay/till/kernel/keccak'
-import { type Keyring, nodeDomain } from '@assay/till/signing'
+import type { Keyring } from '@assay/till/signing'
 import { hashTypedData } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-
-/** What is attested about a report. Unknown verdicts and free answers are not attested. */
-export type AttestedFacts = {
-  chainId: number
-  token: Address
-  blockNumber: bigint
-  blockHash: Hex
-  verdict: string
-  complete: boolean
-  reportHash: Hex
-  validUntil: number
-}
-
-const types = {
-  ControlAttestation: [
-    { name: 'chainId', type: 'uint256' },
-    { name: 'token', type: 'address' },
-    { name: 'blockNumber', type: 'uint64' },
-    { name: 'blockHash', type: 'bytes32' },
-    { name: 'verdict', type: 'string' },
-    { name: 'complete', type: 'bool' },
-    { name: 'reportHash', type: 'bytes32' },
-    { name: 'validUntil', type: 'uint64' },
-  ],
-} as const
 
 export type Attester = {
   address(): Address
@@ -58,7 +33,7 @@ export function createAttester(deps: { keyring: Keyring; jws: JwsPort; node: str
         statements.get(facts.chainId) ??
         deps.jws.sign({ type: 'assay-attester', attester: account.address, chain_id: facts.chainId, node: deps.node })
       statements.set(facts.chainId, statement)
-      const typed = attestationTypedData(facts, deps.node)
+      const typed = controlAttestation(facts, deps.node)
       return {
         standard: 'EIP-712',
         node: deps.node,
@@ -85,26 +60,7 @@ export function createAttester(deps: { keyring: Keyring; jws: JwsPort; node: str
   }
 }
 
-export function attestationTypedData(facts: AttestedFacts, node: string) {
-  return {
-    domain: nodeDomain(node, facts.chainId),
-    types,
-    primaryType: 'ControlAttestation',
-    message: {
-      ...facts,
-      chainId: BigInt(facts.chainId),
-      validUntil: BigInt(facts.validUntil),
-    },
-  } as const
-}
-
 function deriveAccount(seed: string): PrivateKeyAccount {
   const bytes = hkdfSync('sha256', Buffer.from(seed, 'base64url'), '', 'assay eip-712 attester v1', 32)
   return privateKeyToAccount(toHex(new Uint8Array(bytes)))
-}
-
-/** Over the canonical JSON of the report itself: neither its signatures nor how it was read are part of it. */
-export function reportHash(report: { [key: string]: Json | undefined }): Hex {
-  const { attestation: _signed, reading: _how, ...content } = report
-  return toHex(keccak256(Buffer.from(canonicalJson(content))))
 }
