@@ -1,4 +1,4 @@
-import type { PaidRoute, Payees } from '@assay/till'
+import type { PaidRoute, Payees, Scheme } from '@assay/till'
 import { activeBonds } from '@assay/till/credit/bonds'
 import { checksumAddress } from '@assay/till/kernel/address'
 import type { Json } from '@assay/till/kernel/canonical-json'
@@ -74,6 +74,8 @@ export type NodeOptions = {
   devnets?: readonly Devnet[]
   /** Shops beside the node's own. */
   shops?: readonly OpenShop[]
+  /** Payment schemes beside `exact`. */
+  schemes?: readonly Scheme[]
   /** Which of the node's own shops open, by name; `till` is the caller's account and the sandbox. */
   ownShops?: 'all' | 'till' | readonly string[]
   /** False leaves recovery, reconciliation and the shops' jobs to other processes. */
@@ -138,6 +140,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
       payees,
       jws: context.jws,
       shops,
+      ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
       routeOf,
       openFacilitator: async (owner) => {
         opened = await openFacilitator(config, ports, ground, owner, stops)

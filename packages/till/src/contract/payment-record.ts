@@ -1,4 +1,3 @@
-import type { ExpectedTransfer } from '../chain/index.ts'
 import type { Address } from '../kernel/address.ts'
 import { type Hex, toHex } from '../kernel/bytes.ts'
 import type { Json } from '../kernel/canonical-json.ts'
@@ -109,10 +108,6 @@ export function toPaymentRecord(row: any): PaymentRecord {
     settledAt: row.settled_at,
     deliveredAt: row.delivered_at,
   }
-}
-
-export function expectedTransfer(payment: PaymentRecord): ExpectedTransfer {
-  return { payer: payment.payer, payTo: payment.payTo, amountMicro: payment.amountMicro, nonce: payment.paymentKey }
 }
 
 /** The transfer that paid a payment, as the books record it. */

@@ -1,5 +1,5 @@
 import type { Network } from '../chain/index.ts'
-import { type Address, checksumAddress } from '../kernel/address.ts'
+import type { Address } from '../kernel/address.ts'
 import type { Micro } from '../kernel/money.ts'
 import type { PaidRoute } from './paid-call.ts'
 
@@ -41,17 +41,4 @@ export function termsFor(
       maxTimeoutSeconds,
     }
   })
-}
-
-/** The x402 v2 PaymentRequirements object of our terms. */
-export function toRequirements(terms: Terms): Record<string, unknown> {
-  return {
-    scheme: 'exact',
-    network: terms.network.caip2,
-    amount: terms.amountMicro.toString(),
-    asset: checksumAddress(terms.asset),
-    payTo: checksumAddress(terms.payTo),
-    maxTimeoutSeconds: terms.maxTimeoutSeconds,
-    extra: { name: terms.network.usdc.name, version: terms.network.usdc.version },
-  }
 }

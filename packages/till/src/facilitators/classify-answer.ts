@@ -1,8 +1,8 @@
+import type { VerifyOutcome } from '../contract/facilitator.ts'
 import type { Hex } from '../kernel/bytes.ts'
 import { isHex } from '../kernel/bytes.ts'
 import { isDefiniteRefusal } from './error-codes.ts'
 import type { HttpExchangeResult } from './http-exchange.ts'
-import type { VerifyOutcome } from './port.ts'
 import { isScreening } from './refusal-causes.ts'
 
 /** What an answer to `settle` proves. The fee is not in it: that is a matter of the contract with the facilitator. */

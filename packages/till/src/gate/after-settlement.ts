@@ -1,12 +1,13 @@
 import type { ChainPort } from '../chain/index.ts'
-import type { GateOutcome, PaidCall, PreparedAnswer } from '../contract/paid-call.ts'
+import type { GateOutcome, PreparedAnswer } from '../contract/paid-call.ts'
 import { post } from '../ledger/index.ts'
 import { refusedPrefix } from './chain-verdict.ts'
 import { creditPayment } from './credit-payment.ts'
 import { giveStoredAnswer, releasedAnswer, withStatusLink } from './earlier-payment.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
-import { otherUseDetails, otherUseReason } from './other-use.ts'
+import { judgeOtherUse, paidOtherwise } from './other-use.ts'
+import type { Purchase } from './purchase.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
 import { gasPosting } from './sale-postings.ts'
 import type { OtherUse, SettlementResult } from './settle-payment.ts'
@@ -21,18 +22,17 @@ export type Attempt = { claim: Claim; prepared: PreparedAnswer; attempt: number 
 /** Turns what is certain about a settlement into the state of the payment and the answer of the request. */
 export async function afterSettlement(
   deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
+  purchase: Purchase,
   attempted: Attempt,
   result: SettlementResult,
 ): Promise<GateOutcome> {
-  const { claim, prepared, attempt } = attempted
+  const { claim, attempt } = attempted
   const statusUrl = deps.statusUrl(claim.id)
   switch (result.status) {
     case 'settled':
-      return serve(deps, chain, call, claim, prepared, result)
+      return serve(deps, purchase, attempted, result)
     case 'failed':
-      return fail(deps, call, attempted, result)
+      return fail(deps, purchase, attempted, result)
     case 'not_sent':
       await deps.deferred.release(claim.id, result.reason, attempt)
       return refuse('settlement_unavailable', { detail: 'The payment could not be sent.', retryAfterSeconds: 5 })
@@ -40,7 +40,7 @@ export async function afterSettlement(
       await creditPayment(deps, claim, result.evidence)
       return refuse('payment_credited', { extra: { status_url: statusUrl } })
     case 'used_otherwise':
-      return usedOtherwise(deps, chain, call, attempted, result.use)
+      return usedOtherwise(deps, purchase, attempted, result.use)
     case 'refused':
       await deps.deferred.markUnknown(claim.id, `${refusedPrefix}${result.reason}`, attempt)
       await recordLoss(deps, claim, result.gasGwei)
@@ -67,7 +67,7 @@ export async function afterSettlement(
 
 async function fail(
   deps: GateDeps,
-  call: PaidCall,
+  { call }: Purchase,
   { claim, attempt }: Attempt,
   result: Extract<SettlementResult, { status: 'failed' }>,
 ): Promise<GateOutcome> {
@@ -88,21 +88,20 @@ async function fail(
   })
 }
 
-/** The nonce was signed more than once, or cancelled. Certain in a final block, unknown before it. */
+/** The key was signed more than once, or cancelled. Certain in a final block, unknown before it. */
 async function usedOtherwise(
   deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
+  { call, scheme, chain }: Purchase,
   { claim, attempt }: Attempt,
   use: OtherUse,
 ): Promise<GateOutcome> {
   const statusUrl = deps.statusUrl(claim.id)
-  const reason = otherUseReason(deps.isOurs, claim.network, use)
+  const { reason, detail } = judgeOtherUse(scheme, deps.isOurs, claim.network, use)
   const certain = await isFinal(chain, use).catch(() => false)
   await recordLoss(deps, claim, 0n)
   if (!certain) {
     await deps.deferred.markUnknown(claim.id, reason, attempt)
-    return refuseForLater('settlement_unknown', statusUrl, 10, 'The nonce was used for something else.')
+    return refuseForLater('settlement_unknown', statusUrl, 10, scheme.words.usedOtherwise)
   }
   const ended = await endPayment(
     deps.database,
@@ -110,11 +109,11 @@ async function usedOtherwise(
     deps.clock.nowMs(),
   )
   if (!ended) return giveFinished(deps, call, claim)
-  if (reason === 'paid_otherwise') return refuse('payment_credited', { extra: { status_url: statusUrl } })
+  if (reason === paidOtherwise) return refuse('payment_credited', { extra: { status_url: statusUrl } })
   return refuse402(deps, call, {
     code: 'payment_failed',
     reason,
-    detail: otherUseDetails[reason],
+    detail,
     payer: claim.payer,
     network: claim.network,
   })
@@ -133,10 +132,8 @@ async function postLostGas(deps: GateDeps, claim: Claim, gasGwei: bigint): Promi
 
 async function serve(
   deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  claim: Claim,
-  prepared: PreparedAnswer,
+  { call, chain }: Purchase,
+  { claim, prepared }: Attempt,
   result: Settled,
 ): Promise<GateOutcome> {
   const large = claim.amountMicro > deps.limits.inclusionMicroMax
@@ -187,7 +184,7 @@ async function finalNumber(chain: ChainPort): Promise<bigint> {
 }
 
 /** Recovery finished it while this request was still waiting for its own settlement. */
-async function giveFinished(deps: GateDeps, call: PaidCall, claim: Claim): Promise<GateOutcome> {
+async function giveFinished(deps: GateDeps, call: Purchase['call'], claim: Claim): Promise<GateOutcome> {
   const payment = await findPayment(deps.database, claim.id)
   if (payment?.state === 'served') return giveStoredAnswer(deps, call, payment)
   return refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)

@@ -1,5 +1,4 @@
-import type { ChainPort } from '../chain/index.ts'
-import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
+import type { GateOutcome } from '../contract/paid-call.ts'
 import { movedMoneyOf, type PaymentRecord } from '../contract/payment-record.ts'
 import { creditLines } from '../credit/credit-balance.ts'
 import { fromHex } from '../kernel/bytes.ts'
@@ -7,9 +6,10 @@ import type { Clock } from '../kernel/clock.ts'
 import { accounts, addPayToPart, post, takeTransfer, transfersOfKey } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { TransferBooked } from './finish-sale.ts'
-import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import type { GateDeps } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
-import { becomesCredit, dustDetail, otherUseReason } from './other-use.ts'
+import { becomesCredit, judgeOtherUse, paidOtherwise } from './other-use.ts'
+import type { Purchase } from './purchase.ts'
 import { refuse, refuse402 } from './refuse.ts'
 import { type FinishedClaim, type MoneySource, postingReference } from './sale-postings.ts'
 import type { Confirmed } from './settle-payment.ts'
@@ -66,7 +66,7 @@ export async function creditPayment(
 export async function failBooked({ database, clock }: CreditDeps, claim: Pick<FinishedClaim, 'id'>): Promise<void> {
   await endPayment(
     database,
-    { id: claim.id, from: ['settling', 'unknown'], to: 'failed', reason: 'paid_otherwise', final: true },
+    { id: claim.id, from: ['settling', 'unknown'], to: 'failed', reason: paidOtherwise, final: true },
     clock.nowMs(),
   )
 }
@@ -97,34 +97,33 @@ async function postCredit(tx: Tx, claim: FinishedClaim, money: MoneySource): Pro
   if (claim.payee === 'pay_to') await addPayToPart(tx, accounts.credit(claim.network, claim.payer), lines)
 }
 
-/** The nonce was spent and no claim explains it: the claim is inserted with its credit in one transaction. */
-export async function creditSpentAuthorization(
+const searchedBlocks = 5_000n
+
+/** The key was spent and no claim explains it: the claim is inserted with its credit in one transaction. */
+export async function creditSpentPayment(
   deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  verified: VerifiedPayment,
+  purchase: Purchase,
   claim: Claim,
   earlier?: Pick<PaymentRecord, 'id'>,
 ): Promise<GateOutcome> {
+  const { call, scheme, chain } = purchase
   const followed = (paymentId?: string) => (paymentId ? { extra: { status_url: deps.statusUrl(paymentId) } } : {})
-  const { payer, payTo, amountMicro, paymentKey, headBlock, network } = claim
-  const searchFrom = headBlock > 5_000n ? headBlock - 5_000n : 0n
-  const use = await chain.nonceUse(payer, paymentKey, searchFrom)
+  const { payer, payTo, amountMicro, headBlock, network } = claim
+  const searchFrom = headBlock > searchedBlocks ? headBlock - searchedBlocks : 0n
+  const use = await scheme.evidence.useOf(chain, claim, searchFrom)
   if (use.status === 'could_not_read') return refuse('settlement_unknown', { retryAfterSeconds: 10 })
-  if (use.status === 'absent') return usedLongAgo(deps, chain, call, verified, claim, followed(earlier?.id))
+  if (use.status === 'absent') return usedLongAgo(deps, purchase, claim, followed(earlier?.id))
+  const transfer = use.status === 'transfer' ? use.transfer : undefined
   const certain = await isFinal(chain, use.status === 'transfer' ? use.transfer : use)
-  const reason = otherUseReason(deps.isOurs, network, {
-    transfer: use.status === 'transfer' ? use.transfer : undefined,
-  })
-  if (reason !== 'paid_otherwise' || use.status !== 'transfer')
-    // Until then a reorganisation could free the nonce, and the money would move after all.
+  const { reason } = judgeOtherUse(scheme, deps.isOurs, network, { transfer })
+  if (reason !== paidOtherwise || !transfer)
+    // Until then a reorganisation could free the key, and the money would move after all.
     return certain
-      ? refuse402(deps, call, { code: 'payment_failed', reason, detail: 'The nonce is used up.', payer, network })
+      ? refuse402(deps, call, { code: 'payment_failed', reason, detail: scheme.words.usedUp, payer, network })
       : refuse('settlement_unknown', { retryAfterSeconds: 10 })
-  const { transfer } = use
   if (!(await becomesCredit(deps.database, network, transfer)))
     return certain
-      ? refuse('payment_nonce_reused', { detail: dustDetail })
+      ? refuse(scheme.words.reused, { detail: scheme.words.usedForDust })
       : refuse('settlement_unknown', { retryAfterSeconds: 10 })
   // Credit can be spent at once, so it waits for finality; reconciliation then books the transfer by its own amount.
   if (!certain || transfer.recipient !== payTo || transfer.amountMicro !== amountMicro)
@@ -139,19 +138,18 @@ export async function creditSpentAuthorization(
 /** Older than the blocks that are searched: what reached us then has its row. */
 async function usedLongAgo(
   deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  { payer, paymentKey }: VerifiedPayment,
-  { network }: Claim,
+  { call, scheme, chain }: Purchase,
+  claim: Claim,
   followed: { extra?: { status_url: string } },
 ): Promise<GateOutcome> {
+  const { network, payer, paymentKey } = claim
   const rows = await transfersOfKey(deps.database, { network, sender: payer, paymentKey })
   if (rows.some(({ recipient }) => deps.isOurs(network, recipient))) return refuse('payment_credited', followed)
   const final = await chain.finalizedBlock()
-  if (!(await chain.authorizationUsed(payer, paymentKey, final.number)))
+  if (!(await scheme.evidence.isUsed(chain, claim, final.number)))
     return refuse('settlement_unknown', { retryAfterSeconds: 10 })
-  const reason = 'invalid_exact_evm_nonce_already_used'
-  return refuse402(deps, call, { code: 'payment_failed', reason, detail: 'The nonce is used up.', payer, network })
+  const { usedBefore: reason, usedUp: detail } = scheme.words
+  return refuse402(deps, call, { code: 'payment_failed', reason, detail, payer, network })
 }
 
 /** Inserts a claim that was never asked for, already credited. Undefined when somebody else explained the transfer first. */

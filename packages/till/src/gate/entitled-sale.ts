@@ -2,7 +2,7 @@ import type { Draw, PaidCall, PreparedAnswer, Sale } from '../contract/paid-call
 import type { Address } from '../kernel/address.ts'
 import { checksumAddress } from '../kernel/address.ts'
 import { Problem } from '../kernel/problem.ts'
-import { encodeDraw } from '../schemes/exact/encode-response.ts'
+import { encodeDraw } from '../schemes/encode-response.ts'
 import type { GateDeps } from './gate-deps.ts'
 
 /** Until a capture says otherwise no money moved for this call, so its sale is worth nothing; only the effect is committed. */

@@ -7,7 +7,7 @@ import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Micro } from '../kernel/money.ts'
 import { post, takeTransfer, takeTransfers } from '../ledger/index.ts'
-import { encodeSuccess } from '../schemes/exact/encode-response.ts'
+import { encodeSuccess } from '../schemes/encode-response.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import {

@@ -1,23 +1,26 @@
 import type { ChainTransfer } from '../chain/index.ts'
+import type { Scheme } from '../contract/scheme.ts'
 import { transfersOfKey } from '../ledger/index.ts'
 import type { Sql } from '../store/database.ts'
 import { dustMicro, sendersWithClaims } from './dust.ts'
 import type { OtherUse } from './settle-payment.ts'
 
-/** Why a claim failed whose nonce was used for something else, in a final block. */
-export type OtherUseReason =
-  /** Another transfer with this nonce reached an address of ours; it is booked by its own amount. */
-  'paid_otherwise' | 'authorization_canceled' | 'nonce_used_elsewhere'
-
 type IsOurs = (network: string, address: `0x${string}`) => boolean
 
-export function otherUseReason(
+/** Another transfer with the key of a claim reached an address of ours; it is booked by its own amount. */
+export const paidOtherwise = 'paid_otherwise'
+
+/** Why a claim failed whose key was used for something else, in a final block. */
+export function judgeOtherUse(
+  { words }: Pick<Scheme, 'words'>,
   isOurs: IsOurs,
   network: string,
   { transfer }: Pick<OtherUse, 'transfer'>,
-): OtherUseReason {
-  if (!transfer) return 'authorization_canceled'
-  return broughtMoney(isOurs, network, transfer) ? 'paid_otherwise' : 'nonce_used_elsewhere'
+): { reason: string; detail: string } {
+  if (!transfer) return words.canceled
+  return broughtMoney(isOurs, network, transfer)
+    ? { reason: paidOtherwise, detail: words.usedOtherwise }
+    : words.elsewhere
 }
 
 /** A transfer of zero reaches an address and brings nothing. */
@@ -38,11 +41,4 @@ export async function becomesCredit(
   if (amountMicro >= dustMicro) return true
   if (paymentKey !== undefined && (await transfersOfKey(sql, { network, sender, paymentKey })).length > 0) return true
   return (await sendersWithClaims(sql, network, [sender])).has(sender)
-}
-
-export const dustDetail = 'The nonce was used for a transfer of less than 0.001 USDC, which is not credited.'
-
-export const otherUseDetails: Record<Exclude<OtherUseReason, 'paid_otherwise'>, string> = {
-  authorization_canceled: 'The payer cancelled the authorization.',
-  nonce_used_elsewhere: 'The nonce was used for a transfer that brought no money here.',
 }

@@ -1,19 +1,14 @@
-import {
-  type ChainPort,
-  type ChainTransfer,
-  ChainUnreadable,
-  type ExpectedTransfer,
-  type SettlementEvidence,
-} from '../chain/index.ts'
-import type { Facilitator, FacilitatorPayment } from '../facilitators/port.ts'
-import { isScreening, simulationConfirms } from '../facilitators/refusal-causes.ts'
+import { type ChainPort, type ChainTransfer, ChainUnreadable, type SettlementEvidence } from '../chain/index.ts'
+import type { Facilitator } from '../contract/facilitator.ts'
+import type { Charge, ClaimedTransfer, Scheme, VerifiedPayment } from '../contract/scheme.ts'
+import { isScreening } from '../facilitators/refusal-causes.ts'
 import type { Hex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Micro } from '../kernel/money.ts'
 
 export type Confirmed = Extract<SettlementEvidence, { status: 'confirmed' }>
 
-/** What a nonce did instead of our transfer: moved other money, or nothing at all. */
+/** What a payment key did instead of our transfer: moved other money, or nothing at all. */
 export type OtherUse = { blockNumber: bigint; blockHash: Hex; transfer: ChainTransfer | undefined }
 
 /** What is certain about a payment after an attempt to settle it. */
@@ -21,11 +16,11 @@ export type SettlementResult =
   | { status: 'settled'; evidence: Confirmed; feeMicro: Micro; gasGwei: bigint }
   /** Provably no money moved. */
   | { status: 'failed'; reason: string; message?: string; gasGwei: bigint }
-  /** The facilitator could not be used and nothing was sent: the same authorization may be tried again. */
+  /** The facilitator could not be used and nothing was sent: the same payment may be tried again. */
   | { status: 'not_sent'; reason: string }
-  /** The nonce was spent before our claim: the money is here, but not for this request. */
+  /** The key was spent before our claim: the money is here, but not for this request. */
   | { status: 'spent_before'; evidence: Confirmed }
-  /** The nonce was used, and not for our transfer. Only a final block makes that certain. */
+  /** The key was used, and not for our transfer. Only a final block makes that certain. */
   | { status: 'used_otherwise'; use: OtherUse }
   /** Refused after the signed payload had left this process: it can be carried until it expires. */
   | { status: 'refused'; reason: string; gasGwei: bigint }
@@ -35,18 +30,22 @@ export type SettlementResult =
   /** A settlement was reported that our own read contradicts. */
   | { status: 'contradicted'; detail: string }
 
-export type SettleDeps = { facilitator: Facilitator; chain: ChainPort; clock: Clock; deadlineMs: number }
+export type SettleDeps = { facilitator: Facilitator; clock: Clock; deadlineMs: number }
+
+/** A verified payment, and how its scheme settles and shows it. */
+export type Settled = VerifiedPayment & {
+  scheme: Pick<Scheme, 'settle' | 'confirmsRefusal' | 'evidence'>
+  chain: ChainPort
+}
+
+/** A claim whose intent is stored. */
+export type Settling = Charge & { headBlock: bigint }
 
 // Made once: an abort without a reason makes an exception with a stack for every purchase.
 const over = new Error('the wait for the settlement is over')
 
-/** Settles through the facilitator and believes only our own read of the chain. */
-export async function settlePayment(
-  deps: SettleDeps,
-  payment: FacilitatorPayment,
-  expected: ExpectedTransfer,
-  headBlock: bigint,
-): Promise<SettlementResult> {
+/** Settles through the scheme and believes only our own read of the chain. */
+export async function settlePayment(deps: SettleDeps, purchase: Settled, claim: Settling): Promise<SettlementResult> {
   const startedMs = deps.clock.nowMs()
   const timeout = new AbortController()
   const remainingMs = () => deps.deadlineMs - (deps.clock.nowMs() - startedMs)
@@ -56,57 +55,58 @@ export async function settlePayment(
   )
   try {
     const outcome = await Promise.race([
-      deps.facilitator.settle(payment, timeout.signal).catch((error: unknown) => ({
+      purchase.scheme.settle(purchase, claim, deps.facilitator, timeout.signal).catch((error: unknown) => ({
         status: 'unknown' as const,
         reason: error instanceof Error ? error.message.slice(0, 200) : 'the facilitator failed',
       })),
       timer.then(() => ({ status: 'unknown' as const, reason: 'timeout' })),
     ])
-    if (outcome.status === 'submitted') return await confirm(deps, outcome, expected, headBlock, remainingMs)
-    if (outcome.status === 'refused') return await afterRefusal(deps.chain, outcome, payment, expected, headBlock)
-    return await afterUnknown(deps.chain, outcome, expected, headBlock)
+    if (outcome.status === 'submitted') return await confirm(deps, outcome, purchase, claim, remainingMs)
+    if (outcome.status === 'refused') return await afterRefusal(outcome, purchase, claim)
+    return await afterUnknown(outcome, purchase, claim)
   } finally {
     timeout.abort(over)
   }
 }
 
 const pollMs = 250
-/** So long without the reported transaction, and the nonce is asked whether another one carried it. */
-const nonceReadEveryMs = 2_000
-/** Older uses of a nonce already have a row: reconciliation records every transfer. */
-const nonceSearchBlocks = 5_000n
-/** The nonce was unused at our claim, give or take an endpoint that was behind. */
+/** So long without the reported transaction, and the key is asked whether another one carried it. */
+const keyReadEveryMs = 2_000
+/** Older uses of a key already have a row: reconciliation records every transfer. */
+const keySearchBlocks = 5_000n
+/** The key was unused at our claim, give or take an endpoint that was behind. */
 const sinceClaimBlocks = 100n
 export const sinceClaim = (headBlock: bigint) => blocksBefore(headBlock, sinceClaimBlocks)
 const blocksBefore = (block: bigint, blocks: bigint) => (block > blocks ? block - blocks : 0n)
 
-/** Waits for the sealed block that the facilitator promised, as long as the request may wait. */
+/** Waits for the sealed block that was promised, as long as the request may wait. */
 async function confirm(
   deps: SettleDeps,
   submitted: { transaction: Hex; feeMicro: Micro; gasGwei?: bigint },
-  expected: ExpectedTransfer,
-  headBlock: bigint,
+  purchase: Settled,
+  claim: Settling,
   remainingMs: () => number,
 ): Promise<SettlementResult> {
-  let nonceReadMs = deps.clock.nowMs()
+  const { scheme, chain } = purchase
+  let keyReadMs = deps.clock.nowMs()
   const costs = { feeMicro: submitted.feeMicro, gasGwei: submitted.gasGwei ?? 0n }
   for (;;) {
-    const evidence = await deps.chain.settlementByTransaction(submitted.transaction, expected)
+    const evidence = await scheme.evidence.byTransaction(chain, claim, submitted.transaction)
     if (evidence.status === 'confirmed') return { status: 'settled', evidence, ...costs }
-    // Another transaction may have carried the authorization, as when its fee was raised; the reported one then reverts or
+    // Another transaction may have carried the payment, as when its fee was raised; the reported one then reverts or
     // never appears.
     const isLast = remainingMs() <= pollMs
-    if (isLast || deps.clock.nowMs() - nonceReadMs >= nonceReadEveryMs) {
-      nonceReadMs = deps.clock.nowMs()
-      const byNonce = await byNonceOnly(deps.chain, expected, headBlock, sinceClaimBlocks)
+    if (isLast || deps.clock.nowMs() - keyReadMs >= keyReadEveryMs) {
+      keyReadMs = deps.clock.nowMs()
+      const byKey = await byKeyOnly(purchase, claim, sinceClaimBlocks)
       // Nothing but a transfer ends the wait: the reported transaction may still land, whatever else is seen now.
-      if (byNonce?.status === 'settled') return { ...byNonce, ...costs }
+      if (byKey?.status === 'settled') return { ...byKey, ...costs }
     }
     if (evidence.status === 'used_otherwise') return { status: 'used_otherwise', use: transferUse(evidence.transfer) }
     if (evidence.status === 'reverted') {
-      const byNonce = await byNonceOnly(deps.chain, expected, headBlock)
-      if (byNonce?.status === 'settled') return { ...byNonce, ...costs }
-      if (byNonce && byNonce.status !== 'unknown') return byNonce
+      const byKey = await byKeyOnly(purchase, claim)
+      if (byKey?.status === 'settled') return { ...byKey, ...costs }
+      if (byKey && byKey.status !== 'unknown') return byKey
       return {
         status: 'contradicted',
         detail: `${submitted.transaction} was reported as settled and does not carry it`,
@@ -119,37 +119,29 @@ async function confirm(
 
 type Refusal = { reason: string; message?: string; gasGwei?: bigint; payloadLeft: boolean }
 
-async function afterRefusal(
-  chain: ChainPort,
-  refusal: Refusal,
-  payment: FacilitatorPayment,
-  expected: ExpectedTransfer,
-  headBlock: bigint,
-): Promise<SettlementResult> {
-  // A refusal is no proof: anyone may have sent the authorization.
-  const byNonce = await byNonceOnly(chain, expected, headBlock)
-  if (byNonce) return byNonce
+async function afterRefusal(refusal: Refusal, purchase: Settled, claim: Settling): Promise<SettlementResult> {
+  const { scheme, chain } = purchase
+  // A refusal is no proof: anyone may have sent the payment.
+  const byKey = await byKeyOnly(purchase, claim)
+  if (byKey) return byKey
   // An outage of the facilitator is not the buyer's fault, and 402 would ask the buyer to pay again.
   if (isOutage(refusal.reason)) return { status: 'not_sent', reason: refusal.reason }
   const gasGwei = refusal.gasGwei ?? 0n
   if (isScreening(refusal.reason)) return { status: 'payer_refused', reason: refusal.reason }
-  if (refusal.payloadLeft) {
-    const simulated = await chain.simulateTransfer(payment.authorization, payment.signature)
-    if (!simulationConfirms(refusal.reason, simulated)) return { status: 'refused', reason: refusal.reason, gasGwei }
-  }
-  return failedIfUnused(chain, expected, refusal.reason, gasGwei, refusal.message)
+  if (refusal.payloadLeft && !(await scheme.confirmsRefusal(purchase, claim, chain, refusal.reason)))
+    return { status: 'refused', reason: refusal.reason, gasGwei }
+  return failedIfUnused(purchase, claim, refusal.reason, gasGwei, refusal.message)
 }
 
 const isOutage = (reason: string) => reason.startsWith('facilitator_') || reason === 'settlement_aborted'
 
 async function afterUnknown(
-  chain: ChainPort,
   outcome: { reason: string; transaction?: Hex },
-  expected: ExpectedTransfer,
-  headBlock: bigint,
+  purchase: Settled,
+  claim: Settling,
 ): Promise<SettlementResult> {
-  const byNonce = await byNonceOnly(chain, expected, headBlock)
-  if (byNonce && byNonce.status !== 'unknown') return byNonce
+  const byKey = await byKeyOnly(purchase, claim)
+  if (byKey && byKey.status !== 'unknown') return byKey
   return {
     status: 'unknown',
     reason: outcome.reason,
@@ -157,25 +149,24 @@ async function afterUnknown(
   }
 }
 
-/** What the nonce itself tells, or undefined when it is unused. */
-async function byNonceOnly(
-  chain: ChainPort,
-  expected: ExpectedTransfer,
-  headBlock: bigint,
-  searchBlocks = nonceSearchBlocks,
+/** What the key itself tells, or undefined when it is unused. */
+async function byKeyOnly(
+  { scheme: { evidence }, chain }: Settled,
+  claim: ClaimedTransfer & { headBlock: bigint },
+  searchBlocks = keySearchBlocks,
 ): Promise<SettlementResult | undefined> {
   try {
-    if (!(await chain.authorizationUsed(expected.payer, expected.nonce, 'latest'))) return undefined
+    if (!(await evidence.isUsed(chain, claim, 'latest'))) return undefined
   } catch (error) {
     if (error instanceof ChainUnreadable) return { status: 'unknown', reason: error.message }
     throw error
   }
-  const fromBlock = blocksBefore(headBlock, searchBlocks)
-  return fromNonceEvidence(await chain.settlementByNonce(expected, fromBlock), headBlock)
+  const fromBlock = blocksBefore(claim.headBlock, searchBlocks)
+  return fromKeyEvidence(await evidence.byKey(chain, claim, fromBlock), claim.headBlock)
 }
 
-/** The nonce is used: by our transfer after our claim (ours) or before it (credit), by another one, or by a cancellation. */
-export function fromNonceEvidence(evidence: SettlementEvidence, headBlock: bigint): SettlementResult {
+/** The key is used: by our transfer after our claim (ours) or before it (credit), by another one, or by a cancellation. */
+export function fromKeyEvidence(evidence: SettlementEvidence, headBlock: bigint): SettlementResult {
   switch (evidence.status) {
     case 'confirmed':
       return evidence.blockNumber > headBlock
@@ -190,7 +181,7 @@ export function fromNonceEvidence(evidence: SettlementEvidence, headBlock: bigin
     case 'could_not_read':
       return { status: 'unknown', reason: evidence.reason }
     default:
-      return { status: 'unknown', reason: 'the nonce is used, its transaction was not found yet' }
+      return { status: 'unknown', reason: 'the payment is used, its transaction was not found yet' }
   }
 }
 
@@ -201,15 +192,15 @@ const transferUse = (transfer: ChainTransfer): OtherUse => ({
 })
 
 async function failedIfUnused(
-  chain: ChainPort,
-  expected: ExpectedTransfer,
+  { scheme, chain }: Settled,
+  claim: Settling,
   reason: string,
   gasGwei: bigint,
   message?: string,
 ): Promise<SettlementResult> {
   try {
-    if (await chain.authorizationUsed(expected.payer, expected.nonce, 'latest'))
-      return { status: 'unknown', reason: 'the nonce was used meanwhile' }
+    if (await scheme.evidence.isUsed(chain, claim, 'latest'))
+      return { status: 'unknown', reason: 'the payment was used meanwhile' }
   } catch (error) {
     if (error instanceof ChainUnreadable) return { status: 'unknown', reason: error.message }
     throw error

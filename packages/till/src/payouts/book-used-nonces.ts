@@ -1,4 +1,4 @@
-import { type ChainPort, type NonceUse, type Rpc, usdcCalls } from '../chain/index.ts'
+import { type ChainPort, type KeyUse, type Rpc, usdcCalls } from '../chain/index.ts'
 import { aggregate3Call, readAggregate3 } from '../chain/wallet/index.ts'
 import type { Address } from '../kernel/address.ts'
 import type { Hex } from '../kernel/bytes.ts'
@@ -92,7 +92,7 @@ async function findUse(
   custody: Address,
   nonce: Hex,
   fromBlock: bigint,
-): Promise<NonceUse> {
+): Promise<KeyUse> {
   const [row] = await transfersOfKey(database, { network: chain.network.caip2, sender: custody, paymentKey: nonce })
   if (row) {
     const transfers = await chain.transfersIn(row.transaction)

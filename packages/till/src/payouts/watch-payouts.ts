@@ -1,4 +1,4 @@
-import type { BlockRef, ChainPort, ChainTransfer, NonceUse } from '../chain/index.ts'
+import type { BlockRef, ChainPort, ChainTransfer, KeyUse } from '../chain/index.ts'
 import type { Address } from '../kernel/address.ts'
 import type { Hex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -44,7 +44,7 @@ async function watchOne(deps: WatchDeps, chain: ChainPort, payout: Payout, final
   const known = await transferIn(chain, payout.transaction, payer, nonce)
   if (known || (await chain.authorizationUsed(payer, nonce, 'latest'))) {
     const from = payout.headBlock ?? 0n
-    const use: NonceUse = known
+    const use: KeyUse = known
       ? { status: 'transfer', transfer: known }
       : await chain.nonceUse(payer, nonce, from > 100n ? from - 100n : 0n)
     await followUse(deps, chain, payout, use, final)
@@ -74,7 +74,7 @@ export async function followUse(
   deps: WatchDeps,
   chain: ChainPort,
   payout: Payout,
-  use: NonceUse,
+  use: KeyUse,
   final: BlockRef,
 ): Promise<void> {
   if (use.status === 'absent' || use.status === 'could_not_read') return

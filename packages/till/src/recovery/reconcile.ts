@@ -1,4 +1,5 @@
 import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
+import type { Schemes } from '../contract/scheme.ts'
 import type { Address } from '../kernel/address.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
@@ -17,6 +18,7 @@ export type ReconcileDeps = {
   ids: Ids
   log: Log
   metrics: Metrics
+  schemes: Schemes
   /** Whether something of ours books this transfer out of custody: a payout, a payment into a contract. */
   booksOutbound?: readonly ((row: TransferRow) => Promise<boolean>)[]
   /** Called for a transfer out of custody that nothing explains. */

@@ -1,12 +1,13 @@
 import { type BlockRef, type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import type { PaidRoute } from '../contract/paid-call.ts'
-import { expectedTransfer, type PaymentRecord } from '../contract/payment-record.ts'
+import type { PaymentRecord } from '../contract/payment-record.ts'
+import type { Schemes } from '../contract/scheme.ts'
 import { chainVerdict } from '../gate/chain-verdict.ts'
 import { creditPayment } from '../gate/credit-payment.ts'
 import type { Exposure } from '../gate/exposure.ts'
 import type { FinishSales } from '../gate/finish-sale.ts'
 import { isFinal } from '../gate/is-final.ts'
-import { type OtherUseReason, otherUseReason } from '../gate/other-use.ts'
+import { judgeOtherUse, paidOtherwise } from '../gate/other-use.ts'
 import type { Owner } from '../gate/owner.ts'
 import type { Confirmed } from '../gate/settle-payment.ts'
 import { endPayment, readAnswer } from '../gate/store-advance.ts'
@@ -33,6 +34,7 @@ import {
 export type RecoverDeps = {
   database: Database
   chains: ReadonlyMap<string, ChainPort>
+  schemes: Schemes
   clock: Clock
   log: Log
   metrics: Metrics
@@ -108,7 +110,8 @@ async function guarded(deps: RecoverDeps, payment: PaymentRecord, work: () => Pr
 
 async function resolveUnknown(deps: RecoverDeps, payment: PaymentRecord): Promise<void> {
   const chain = chainOf(deps, payment)
-  const result = await chainVerdict(chain, payment)
+  const scheme = deps.schemes.of(payment)
+  const result = await chainVerdict(scheme, chain, payment)
   const nowMs = deps.clock.nowMs()
   if (result.status === 'settled') await finishOrCredit(deps, chain, payment, result.evidence)
   else if (result.status === 'spent_before') await creditPayment(deps, payment, result.evidence)
@@ -116,19 +119,19 @@ async function resolveUnknown(deps: RecoverDeps, payment: PaymentRecord): Promis
     await endPayment(deps.database, { id: payment.id, from: ['unknown'], to: 'failed', reason: result.reason }, nowMs)
   else if (result.status === 'used_otherwise') {
     if (await isFinal(chain, result.use))
-      await failOtherwise(deps, payment, otherUseReason(deps.isOurs, payment.network, result.use))
+      await failOtherwise(deps, payment, judgeOtherUse(scheme, deps.isOurs, payment.network, result.use).reason)
   } else await endByRows(deps, chain, payment)
 }
 
-async function failOtherwise(deps: RecoverDeps, payment: PaymentRecord, reason: OtherUseReason): Promise<void> {
+async function failOtherwise(deps: RecoverDeps, payment: PaymentRecord, reason: string): Promise<void> {
   const ending = { id: payment.id, from: ['unknown'], to: 'failed', reason, final: true } as const
   await endPayment(deps.database, ending, deps.clock.nowMs())
   deps.metrics.count('payments_recovered', { outcome: reason })
-  deps.log.warn({ paymentId: payment.id, reason }, 'the nonce of a payment was used for something else')
+  deps.log.warn({ paymentId: payment.id, reason }, 'the key of a payment was used for something else')
 }
 
 /**
- * Its time has passed, the nonce is spent in a final block, and no log of it is to be found near the claim. Every transfer
+ * Its time has passed, its key is spent in a final block, and no log of it is to be found near the claim. Every transfer
  * that reached us up to there has its row, so the rows decide: nothing stays unknown for ever.
  */
 async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
@@ -142,16 +145,21 @@ async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRe
     (row) => row.bookedAs === null && row.recipient === payment.payTo && row.amountMicro === payment.amountMicro,
   )
   if (exact) await finishOrCredit(deps, chain, payment, { ...exact, status: 'confirmed', gasGwei: 0n })
-  else await failOtherwise(deps, payment, ours.length > 0 ? 'paid_otherwise' : 'nonce_used_elsewhere')
+  else
+    await failOtherwise(
+      deps,
+      payment,
+      ours.length > 0 ? paidOtherwise : deps.schemes.of(payment).words.elsewhere.reason,
+    )
 }
 
 /**
- * Whether the nonce was used by the last block up to which every transfer has its row. The newest final block is no
+ * Whether the key was used by the last block up to which every transfer has its row. The newest final block is no
  * measure: on a chain that finalizes every few seconds it is always ahead of the rows.
  */
 async function usedAndRecorded(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<boolean> {
   const recorded = await recordedUpTo(deps.database, payment.network)
-  return recorded >= 0n && (await chain.authorizationUsed(payment.payer, payment.paymentKey, recorded))
+  return recorded >= 0n && (await deps.schemes.of(payment).evidence.isUsed(chain, payment, recorded))
 }
 
 /** A paid buyer waits no longer than this for an effect that cannot be committed. */
@@ -222,12 +230,12 @@ async function releaseHeld(deps: RecoverDeps, payment: PaymentRecord): Promise<v
   const chain = chainOf(deps, payment)
   const final = await chain.finalizedBlock()
   if (payment.blockNumber === null || payment.transaction === null || final.number < payment.blockNumber) return
-  const evidence = await chain.settlementByTransaction(payment.transaction, expectedTransfer(payment))
+  const evidence = await deps.schemes.of(payment).evidence.byTransaction(chain, payment, payment.transaction)
   if (evidence.status === 'confirmed' && evidence.blockNumber <= final.number)
     await finishOrCredit(deps, chain, payment, evidence)
 }
 
-/** Anyone may still send an authorization that we refused; once its time has passed at a final block we look again. */
+/** Anyone may still send a payment that we refused; once its time has passed at a final block we look again. */
 async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> {
   let final: BlockRef
   try {
@@ -239,7 +247,7 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
   const payments = await watchedPayments(deps.database, chain.network.caip2, final.timestamp, perRunMax)
   for (const payment of payments)
     await guarded(deps, payment, async () => {
-      if (await chain.authorizationUsed(payment.payer, payment.paymentKey, final.number)) {
+      if (await deps.schemes.of(payment).evidence.isUsed(chain, payment, final.number)) {
         // What reached us has its row, and is booked by it; until then nobody may be told that nothing moved.
         if (!(await usedAndRecorded(deps, chain, payment))) return
         const rows = await transfersOfKey(deps.database, { ...payment, sender: payment.payer })

@@ -1,6 +1,6 @@
 import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import type { ReversalHook } from '../contract/paid-call.ts'
-import { expectedTransfer, type PaymentRecord } from '../contract/payment-record.ts'
+import type { PaymentRecord } from '../contract/payment-record.ts'
 import { saleOf } from '../gate/finish-sale.ts'
 import { type FinishedClaim, postingReference } from '../gate/sale-postings.ts'
 import type { Confirmed } from '../gate/settle-payment.ts'
@@ -84,7 +84,7 @@ async function judgeBlock(
 
 async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
   if (payment.transaction === null) return
-  const evidence = await chain.settlementByTransaction(payment.transaction, expectedTransfer(payment))
+  const evidence = await deps.schemes.of(payment).evidence.byTransaction(chain, payment, payment.transaction)
   if (evidence.status === 'could_not_read') return
   if (evidence.status === 'confirmed' && evidence.position === payment.logPosition)
     return moveTo(deps, payment, evidence)
@@ -113,7 +113,7 @@ async function moveTo(deps: FinalityDeps, payment: PaymentRecord, place: Confirm
   })
 }
 
-/** Back to unknown: the authorization may land again, and is then finished anew under a reference of its own. */
+/** Back to unknown: the payment may land again, and is then finished anew under a reference of its own. */
 async function undo(
   deps: FinalityDeps,
   tx: Tx,

@@ -1,4 +1,4 @@
-import { maxTimeoutSeconds, type Payees, payeeAddress, toRequirements } from '@assay/till'
+import { exactRequirements, maxTimeoutSeconds, type Payees, payeeAddress } from '@assay/till'
 import type { Network } from '@assay/till/chain/network'
 import { type Address, checksumAddress } from '@assay/till/kernel/address'
 import { didWeb, type Keyring, keysForIndex } from '@assay/till/signing'
@@ -119,7 +119,7 @@ function draftItem(site: Site, route: RouteDeclaration, networks: readonly Netwo
       const network = networks.find((known) => known.caip2 === caip2)
       if (network === undefined) return []
       const payTo = payeeAddress(facts.payees, access.payee, caip2)
-      return [toRequirements({ network, asset: network.usdc.address, payTo, amountMicro, maxTimeoutSeconds })]
+      return [exactRequirements({ network, asset: network.usdc.address, payTo, amountMicro, maxTimeoutSeconds })]
     }),
     input: {
       method: route.method,

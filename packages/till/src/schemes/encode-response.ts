@@ -1,4 +1,4 @@
-import type { Json } from '../../kernel/canonical-json.ts'
+import type { Json } from '../kernel/canonical-json.ts'
 
 /** PAYMENT-RESPONSE of a settled payment, with the signed receipt of the offer-receipt extension. */
 export function encodeSuccess(settled: {
