@@ -15,6 +15,7 @@ import { createIds } from '../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
+import { schemes } from '../packages/till/src/schemes/exact/schemes.fixture.ts'
 import { openTestDatabase } from '../packages/till/src/store/testing.ts'
 import { type AdversaryTill, alarmsRaised, expectAnswer, lower, openAdversaryTill } from './adversary/adversary-till.ts'
 import { sendTransaction } from './adversary/send-transaction.ts'
@@ -220,6 +221,7 @@ test('a payee that two databases share: what the other one sold, and what nobody
       database: other.database,
       clock: systemClock,
       ids: createIds(systemClock, systemRng),
+      schemes,
       log: silentLog,
       metrics: silentMetrics,
     }
@@ -253,6 +255,7 @@ test('money that came before a forgotten payout was credited before the restore 
       database: restored.database,
       clock: systemClock,
       ids: createIds(systemClock, systemRng),
+      schemes,
       log: silentLog,
       metrics: silentMetrics,
       booksOutbound: [

@@ -16,6 +16,7 @@ import { createIds } from '../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
+import { schemes } from '../packages/till/src/schemes/exact/schemes.fixture.ts'
 import { carryAuthorization } from './adversary/wallets.ts'
 import { expectSoundBooks } from './harness/invariants.ts'
 import { buy, echoPath, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
@@ -57,7 +58,7 @@ afterAll(async () => {
 
 const reconcile = async (): Promise<ReconcileReport | undefined> => {
   const ids = createIds(systemClock, systemRng)
-  const deps = { database: till.db.database, clock: systemClock, ids, log: silentLog, metrics: silentMetrics }
+  const deps = { database: till.db.database, clock: systemClock, ids, log: silentLog, metrics: silentMetrics, schemes }
   const [report] = await reconcileBooks(deps, [{ chain, payee: 'pay_to', address: till.node.config.payTo }])
   return report
 }

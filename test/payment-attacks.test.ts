@@ -21,7 +21,7 @@ const settles: string[] = []
 const counting = (facilitator: Facilitator): Facilitator => ({
   ...facilitator,
   settle: (payment, signal) => {
-    settles.push(payment.authorization.nonce)
+    settles.push(payment.paymentKey)
     return facilitator.settle(payment, signal)
   },
 })

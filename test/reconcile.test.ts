@@ -9,6 +9,7 @@ import { createIds } from '../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
+import { schemes } from '../packages/till/src/schemes/exact/schemes.fixture.ts'
 import { carryAuthorization, transferPlainly } from './adversary/wallets.ts'
 import { expectSoundBooks, paymentRows } from './harness/invariants.ts'
 import { buy, echoPath, openTill, quote, signPayment, type TillFixture } from './harness/till-fixture.ts'
@@ -59,7 +60,14 @@ afterAll(async () => {
 
 const reconcile = async () => {
   const [report] = await reconcileBooks(
-    { database: till.db.database, clock: systemClock, ids: createIds(systemClock, systemRng), log: silentLog, metrics },
+    {
+      database: till.db.database,
+      clock: systemClock,
+      ids: createIds(systemClock, systemRng),
+      log: silentLog,
+      metrics,
+      schemes,
+    },
     [target],
   )
   return report

@@ -24,9 +24,7 @@ const interrupting = (facilitator: Facilitator): Facilitator => ({
     await work?.()
     if (outage) return { status: 'refused', reason: 'facilitator_unreachable', payloadLeft: false }
     const outcome = await facilitator.settle(payment, signal)
-    return namesAnother && outcome.status === 'submitted'
-      ? { ...outcome, transaction: payment.authorization.nonce }
-      : outcome
+    return namesAnother && outcome.status === 'submitted' ? { ...outcome, transaction: payment.paymentKey } : outcome
   },
 })
 

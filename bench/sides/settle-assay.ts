@@ -2,6 +2,7 @@
 import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import { startDevnet } from '../../packages/node/src/devnet/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
+import { exactPayment } from '../../packages/till/src/facilitators/index.ts'
 import type { Facilitator } from '../../packages/till/src/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
@@ -40,19 +41,17 @@ const node = await startNode(
 function paymentsOf(terms: BenchTerms) {
   return Array.from({ length: payers }, (_, index) => {
     const { authorization, signature } = signPayment(benchPayer(index), terms)
-    return {
+    return exactPayment({
       paymentId: `pay_${authorization.nonce.slice(2, 28)}`,
       network: terms.accepted.network,
-      asset: base.usdc,
-      assetName: terms.accepted.extra.name,
-      assetVersion: terms.accepted.extra.version,
+      asset: { address: base.usdc, ...terms.accepted.extra },
       payTo: authorization.to,
       amountMicro: authorization.value,
       maxTimeoutSeconds: terms.accepted.maxTimeoutSeconds,
       resourceUrl: terms.resourceUrl,
       signature,
       authorization,
-    }
+    })
   })
 }
 

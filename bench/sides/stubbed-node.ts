@@ -27,9 +27,9 @@ function stubChain(real: ChainPort): ChainPort {
 function stubSettlement(real: Facilitator): Facilitator {
   return {
     ...real,
-    settle: async ({ authorization }) => ({
+    settle: async ({ paymentKey }) => ({
       status: 'submitted',
-      transaction: authorization.nonce,
+      transaction: paymentKey,
       feeMicro: 0n,
       gasGwei: 0n,
     }),

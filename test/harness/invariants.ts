@@ -40,7 +40,7 @@ export async function expectSoundBooks(till: Pick<TillFixture, 'db'>): Promise<v
   expect(unpaid.rows, 'nothing is posted as sold that was not served').toEqual([])
   const flights = await owner.query(
     `select f.network, f.payer, f.in_flight from payer_flight f
-     left join (select network, payer, count(*) as n, sum(amount_micro) as micro from payment
+     left join (select network, payer, count(*) as n, sum(quoted_micro) as micro from payment
                 where state in ('claimed','settling','unknown') group by network, payer) t using (network, payer)
      where f.in_flight <> coalesce(t.n, 0) or f.in_flight_micro <> coalesce(t.micro, 0)`,
   )

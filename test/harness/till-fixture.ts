@@ -38,6 +38,7 @@ export type FixtureOptions = {
   log?: Log
   clock?: Clock
   shops?: readonly OpenShop[]
+  schemes?: NodeOptions['schemes']
   jobs?: boolean
   /** Most tests are about the till alone and start faster without the other shops. */
   ownShops?: NodeOptions['ownShops']
@@ -64,6 +65,7 @@ export async function openTill(options: FixtureOptions = {}): Promise<TillFixtur
       ...(given.clock === undefined ? {} : { clock: given.clock }),
       ...(given.intercept === undefined ? {} : { intercept: given.intercept }),
       ...(given.shops === undefined ? {} : { shops: given.shops }),
+      ...(given.schemes === undefined ? {} : { schemes: given.schemes }),
       ...(given.jobs === undefined ? {} : { jobs: given.jobs }),
       ownShops: given.ownShops ?? options.ownShops ?? 'all',
     })

@@ -8,6 +8,7 @@ import { createIds } from '../../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
+import { schemes } from '../../packages/till/src/schemes/exact/schemes.fixture.ts'
 import { buy, echoPath, openTill, type TillFixture } from '../harness/till-fixture.ts'
 
 export type RpcLog = Record<string, unknown> & { data: string }
@@ -41,7 +42,7 @@ export async function openChainWorld(): Promise<ChainWorld> {
       if (labels?.['alarm'] === 'books_differ') listening.rung += 1
     },
   }
-  const deps = { clock: systemClock, ids: createIds(systemClock, systemRng), log: silentLog, metrics }
+  const deps = { clock: systemClock, ids: createIds(systemClock, systemRng), log: silentLog, metrics, schemes }
   return {
     till,
     bend: (logs) => {

@@ -70,7 +70,7 @@ function bendSettlement(points: FaultPoints, dice: Dice): Interceptors {
           const outcome = await failing.settle(payment, signal)
           if (lie === 1) return { status: 'refused', reason: 'unexpected_settle_error', payloadLeft: true }
           if (lie === 2) return { status: 'unknown', reason: 'settlement_pending' }
-          if (lie === 3) return { status: 'submitted', transaction: payment.authorization.nonce, feeMicro: 0n }
+          if (lie === 3) return { status: 'submitted', transaction: payment.paymentKey, feeMicro: 0n }
           return outcome
         },
       }

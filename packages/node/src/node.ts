@@ -1,6 +1,6 @@
 import { checksumAddress } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
-import type { PaidRoute, Payees } from '@assay/till'
+import type { PaidRoute, Payees, Scheme } from '@assay/till'
 import { activeBonds } from '@assay/till/credit/bonds'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
@@ -74,6 +74,8 @@ export type NodeOptions = {
   devnets?: readonly Devnet[]
   /** Shops beside the node's own. */
   shops?: readonly OpenShop[]
+  /** Payment schemes beside `exact`. */
+  schemes?: readonly Scheme[]
   /** Which of the node's own shops open, by name; `till` is the caller's account and the sandbox. */
   ownShops?: 'all' | 'till' | readonly string[]
   /** False leaves recovery, reconciliation and the shops' jobs to other processes. */
@@ -139,6 +141,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
       payees,
       jws: context.jws,
       shops,
+      ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
       routeOf,
       openFacilitator: async (owner) => {
         opened = await openFacilitator(config, ports, ground, owner, stops)

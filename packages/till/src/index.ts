@@ -1,4 +1,5 @@
 export { mandateHeader } from './contract/credit-terms.ts'
+export type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from './contract/facilitator.ts'
 export { createOffers, type JwsPort } from './contract/offers.ts'
 export type {
   AnswerContent,
@@ -20,7 +21,8 @@ export type {
   Sale,
   SaleHook,
 } from './contract/paid-call.ts'
-export { maxTimeoutSeconds, type Payees, payeeAddress, termsFor, toRequirements } from './contract/terms.ts'
+export type { Scheme, Schemes } from './contract/scheme.ts'
+export { maxTimeoutSeconds, type Payees, payeeAddress, termsFor } from './contract/terms.ts'
 export {
   arrivedInGap,
   type CreditBalance,
@@ -47,7 +49,6 @@ export {
   type NewHold,
   wasCaptured,
 } from './entitlements/entitled-calls.ts'
-export type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from './facilitators/port.ts'
 export { createClaims } from './gate/claims.ts'
 export { creditPayment, failBooked } from './gate/credit-payment.ts'
 export { createDeferredTransitions } from './gate/deferred-transitions.ts'
@@ -80,4 +81,6 @@ export {
   requestRefund,
 } from './recovery/refund-payment.ts'
 export { type FinalityDeps, watchFinality } from './recovery/watch-finality.ts'
-export { createChallenges } from './schemes/exact/challenge.ts'
+export { createChallenges } from './schemes/challenge.ts'
+export { createSchemes } from './schemes/create-schemes.ts'
+export { createExactScheme, exactRequirements } from './schemes/exact/index.ts'

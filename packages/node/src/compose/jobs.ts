@@ -41,6 +41,7 @@ export async function startJobs(
   const recovery: RecoverDeps = {
     database,
     chains,
+    schemes: till.schemes,
     clock,
     log,
     metrics,
@@ -85,7 +86,7 @@ export async function startJobs(
     for (const chain of chains.values()) await watchPayouts(options.payouts, chain)
     for (const shop of options.shops) await shop.beforeReconcile?.()
     const hooks = payoutHooks(options.payouts, options.shops)
-    await reconcileBooks({ database, clock, ids, log, metrics, ...hooks }, targets)
+    await reconcileBooks({ database, clock, ids, log, metrics, schemes: till.schemes, ...hooks }, targets)
   })
   // A standby may be promoted, or an older copy started, under a running node.
   every('store.restored', 10_000, () => detectRestore(ground.restoreDetection))

@@ -3,11 +3,13 @@ import {
   createClaims,
   createDeferredTransitions,
   createDeliveries,
+  createExactScheme,
   createExposure,
   createFinishSales,
   createGate,
   createLosses,
   createOffers,
+  createSchemes,
   creditPayment,
   defaultGateLimits,
   defaultLossLimits,
@@ -25,9 +27,10 @@ import {
   type Payees,
   recordOwnAddresses,
   registerOwner,
+  type Scheme,
+  type Schemes,
   termsFor,
 } from '@assay/till'
-import { usdcDomainSeparator } from '@assay/till/kernel/eip3009'
 import { createPauseReader, type PauseReader } from '@assay/till/store/pauses'
 import type { Config } from '../config/load-config.ts'
 import type { Shop } from '../http/index.ts'
@@ -37,6 +40,7 @@ export type Origins = { baseUrl: string; apiUrl: string }
 
 export type Till = {
   gate: Gate
+  schemes: Schemes
   owner: Owner
   facilitator: Facilitator
   finishSales: FinishSales
@@ -50,6 +54,8 @@ export type TillParts = {
   payees: Payees
   jws: JwsPort
   shops: readonly Shop[]
+  /** Beside `exact`, in the order of `accepts`. */
+  schemes?: readonly Scheme[]
   openFacilitator(owner: Owner): Promise<Facilitator>
   routeOf(routeId: string): PaidRoute | undefined
 }
@@ -74,6 +80,7 @@ export async function openTill(
   const byName = new Map(networks.map((network) => [network.caip2, network]))
   const termsOf = (call: PaidCall) => termsFor(byName, parts.payees, call.route, call.priceMicro)
   const offers = createOffers(jws, clock)
+  const schemes = createSchemes([createExactScheme(networks), ...(parts.schemes ?? [])])
   const deliveries = createDeliveries(database, clock, log)
   stops.push(() => deliveries.idle())
   const deferred = createDeferredTransitions({ database, owner, clock, log })
@@ -103,13 +110,18 @@ export async function openTill(
     metrics,
     database,
     chains,
-    domainSeparators: new Map(
-      networks.map((network) => [network.caip2, usdcDomainSeparator({ ...network.usdc, chainId: network.chainId })]),
-    ),
+    schemes,
     facilitator,
     jws,
     offers,
-    challenges: createChallenges({ clock, offers, serviceName: 'Assay', docsOrigin: origins.baseUrl, termsOf }),
+    challenges: createChallenges({
+      clock,
+      offers,
+      schemes,
+      serviceName: 'Assay',
+      docsOrigin: origins.baseUrl,
+      termsOf,
+    }),
     claims: createClaims(database, owner, clock),
     deliveries,
     finishSales,
@@ -125,5 +137,5 @@ export async function openTill(
     termsOf,
     statusUrl: (paymentId) => `${origins.baseUrl}/v1/payments/${paymentId}`,
   })
-  return { gate, owner, facilitator, finishSales, exposure, ownAddresses: own, pauses }
+  return { gate, schemes, owner, facilitator, finishSales, exposure, ownAddresses: own, pauses }
 }

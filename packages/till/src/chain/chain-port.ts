@@ -46,7 +46,7 @@ export type ChainPort = {
   /** Every transfer of USDC in one transaction, from a receipt read by quorum. */
   transfersIn(transaction: Hex): Promise<ChainTransfer[]>
   /** What a nonce was used for, whatever was expected of it. */
-  nonceUse(payer: Address, nonce: Hex, fromBlock: bigint): Promise<NonceUse>
+  nonceUse(payer: Address, nonce: Hex, fromBlock: bigint): Promise<KeyUse>
   /** Plays a transfer against the latest block; a verdict is one that enough endpoints give alike. */
   simulateTransfer(authorization: TransferAuthorization, signature: Hex): Promise<SimulatedTransfer>
   checkContractSignature(
@@ -96,7 +96,7 @@ export type SimulatedTransfer =
   | { status: 'fails'; returnData: Hex }
   | { status: 'could_not_read'; reason: string }
 
-export type NonceUse =
+export type KeyUse =
   | { status: 'transfer'; transfer: ChainTransfer }
   | { status: 'canceled'; transaction: Hex; blockNumber: bigint; blockHash: Hex }
   /** Not found in the blocks that were searched; that says nothing about later ones. */

@@ -4,7 +4,7 @@ export {
   type ChainTransfer,
   ChainUnreadable,
   type ExpectedTransfer,
-  type NonceUse,
+  type KeyUse,
   type PayerStatus,
   type SettlementEvidence,
   type SimulatedTransfer,

@@ -4,7 +4,7 @@ import {
   type ChainTransfer,
   ChainUnreadable,
   type ExpectedTransfer,
-  type NonceUse,
+  type KeyUse,
   type SettlementEvidence,
 } from './chain-port.ts'
 import type { Network } from './network.ts'
@@ -124,7 +124,7 @@ export async function findNonceUse(
   network: Network,
   { payer, nonce }: Pick<ExpectedTransfer, 'payer' | 'nonce'>,
   blocks: { fromBlock: bigint; toBlock: bigint },
-): Promise<NonceUse> {
+): Promise<KeyUse> {
   try {
     const [log] = await searchLogs(rpc, {
       address: network.usdc.address,

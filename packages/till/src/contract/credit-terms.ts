@@ -13,7 +13,7 @@ export function takesCredit(route: Pick<PaidRoute, 'id'>): boolean {
 }
 
 /**
- * The entry of `accepts` behind the exact ones: the request itself is signed, and its price is drawn from what the
+ * The entry of `accepts` behind those that move money: the request itself is signed, and its price is drawn from what the
  * wallet paid in before. Stock clients do not know the scheme and pass it over. Short, for the header is: no token is
  * moved and nobody is paid on chain, so the unit and a role stand where addresses do.
  */

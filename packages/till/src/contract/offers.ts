@@ -13,6 +13,7 @@ export type JwsPort = { sign(payload: Json): string; verify(jws: string): Json |
 const offerValiditySeconds = 600
 
 export type HonouredOffer = {
+  scheme: string
   resourceUrl: string
   /** See `offeredRequest`. */
   request: string | undefined
@@ -37,22 +38,23 @@ export function offeredRequest(call: PaidCall): string | undefined {
 /** Signed offers of the offer-receipt extension: a buyer can hold us to a price until `validUntil`. */
 export function createOffers(jws: JwsPort, clock: Clock) {
   return {
-    sign(call: PaidCall, terms: readonly Terms[]): Json[] {
+    /** In the order of `accepts`. */
+    sign(call: PaidCall, offered: readonly { scheme: string; terms: Terms }[]): Json[] {
       const { resourceUrl } = call
       const request = offeredRequest(call)
       const validUntil = nowSeconds(clock) + offerValiditySeconds
-      return terms.map((term, acceptIndex) => ({
+      return offered.map(({ scheme, terms }, acceptIndex) => ({
         format: 'jws',
         acceptIndex,
         signature: jws.sign({
           version: 1,
           resourceUrl,
           ...(request === undefined ? {} : { request }),
-          scheme: 'exact',
-          network: term.network.caip2,
-          asset: checksumAddress(term.asset),
-          payTo: checksumAddress(term.payTo),
-          amount: term.amountMicro.toString(),
+          scheme,
+          network: terms.network.caip2,
+          asset: checksumAddress(terms.asset),
+          payTo: checksumAddress(terms.payTo),
+          amount: terms.amountMicro.toString(),
           validUntil,
         }),
       }))
@@ -65,13 +67,12 @@ export function createOffers(jws: JwsPort, clock: Clock) {
       const asset = parseAddress(offer['asset'])
       const payTo = parseAddress(offer['payTo'])
       const amountMicro = typeof offer['amount'] === 'string' ? parseMicro(offer['amount']) : undefined
-      const { resourceUrl, request, network, validUntil } = offer
-      if (offer['version'] !== 1 || offer['scheme'] !== 'exact' || !asset || !payTo || amountMicro === undefined)
-        return undefined
-      if (typeof resourceUrl !== 'string' || typeof network !== 'string') return undefined
+      const { scheme, resourceUrl, request, network, validUntil } = offer
+      if (offer['version'] !== 1 || !asset || !payTo || amountMicro === undefined) return undefined
+      if (typeof scheme !== 'string' || typeof resourceUrl !== 'string' || typeof network !== 'string') return undefined
       if (request !== undefined && typeof request !== 'string') return undefined
       if (typeof validUntil !== 'number' || validUntil < nowSeconds(clock)) return undefined
-      return { resourceUrl, request, network, asset, payTo, amountMicro }
+      return { scheme, resourceUrl, request, network, asset, payTo, amountMicro }
     },
   }
 }

@@ -22,6 +22,8 @@ export type PreparedAnswer = {
   answer: AnswerContent & { body: Uint8Array | string }
   /** What `commit` will need; stored durably with the answer. */
   reservation?: Json
+  /** What is charged where the scheme can charge less than was quoted. Absent: the quote. */
+  chargeMicro?: Micro
 }
 
 /** One finished sale, as commit and the sale hooks see it. */

@@ -2,7 +2,6 @@ import type { Address } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
-import type { ExpectedTransfer } from '../chain/index.ts'
 import type { MovedMoney } from '../ledger/index.ts'
 import type { PaymentState } from '../transitions/payment-state.ts'
 
@@ -99,10 +98,6 @@ export function toPaymentRecord(row: any): PaymentRecord {
     settledAt: row.settled_at,
     deliveredAt: row.delivered_at,
   }
-}
-
-export function expectedTransfer(payment: PaymentRecord): ExpectedTransfer {
-  return { payer: payment.payer, payTo: payment.payTo, amountMicro: payment.amountMicro, nonce: payment.paymentKey }
 }
 
 /** The transfer that paid a payment, as the books record it. */

@@ -1,4 +1,4 @@
-import { type Address, checksumAddress } from '@assay/protocol/address'
+import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { Network } from '../chain/index.ts'
 import type { PaidRoute } from './paid-call.ts'
@@ -41,17 +41,4 @@ export function termsFor(
       maxTimeoutSeconds,
     }
   })
-}
-
-/** The x402 v2 PaymentRequirements object of our terms. */
-export function toRequirements(terms: Terms): Record<string, unknown> {
-  return {
-    scheme: 'exact',
-    network: terms.network.caip2,
-    amount: terms.amountMicro.toString(),
-    asset: checksumAddress(terms.asset),
-    payTo: checksumAddress(terms.payTo),
-    maxTimeoutSeconds: terms.maxTimeoutSeconds,
-    extra: { name: terms.network.usdc.name, version: terms.network.usdc.version },
-  }
 }

@@ -86,7 +86,7 @@ export async function creditLines(tx: Tx, network: string, wallet: Address, micr
 export async function arrivedInGap(sql: Sql, network: string, wallet: Address): Promise<Micro> {
   const { rows } = await sql.query<{ micro: Micro }>(
     `select coalesce(sum(amount_micro), 0)::bigint as micro from transfer
-     where network = $1 and sender = $2 and nonce is not null and booked_as = 'gap'`,
+     where network = $1 and sender = $2 and payment_key is not null and booked_as = 'gap'`,
     [network, wallet],
   )
   return rows[0]?.micro ?? 0n

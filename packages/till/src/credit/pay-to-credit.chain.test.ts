@@ -13,6 +13,7 @@ import { createCustodyKey } from '../payouts/custody-key.ts'
 import { creditRefundPurposes, type PayoutDeps, parsePayoutPolicy, payoutsOf, runPayouts } from '../payouts/index.ts'
 import { base, books, ids, owe, payouts, received, usePayouts } from '../payouts/payouts.fixture.ts'
 import { reconcileBooks } from '../recovery/reconcile.ts'
+import { schemes } from '../schemes/exact/schemes.fixture.ts'
 import { refundCredit } from './credit-refund.ts'
 
 usePayouts()
@@ -67,7 +68,7 @@ async function reconcile(): Promise<void> {
     { chain, payee: 'pay_to', address: payTo(), exclusive: true },
     { chain, payee: 'custody', address: books.custody.address, exclusive: true },
   ] as const
-  await reconcileBooks({ database, clock: systemClock, ids, log: silentLog, metrics: silentMetrics }, targets)
+  await reconcileBooks({ database, clock: systemClock, ids, log: silentLog, metrics: silentMetrics, schemes }, targets)
   await owner.query(`update payment set final = true`)
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
+import type { Facilitator, FacilitatorPayment } from '../contract/facilitator.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { withBreaker } from './breaker.ts'
-import type { Facilitator, FacilitatorPayment } from './port.ts'
 
 const minute = 60_000
 

@@ -1,7 +1,7 @@
+import type { Facilitator, SettleOutcome } from '../contract/facilitator.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import type { Facilitator, SettleOutcome } from './port.ts'
 
 const contradictionsMax = 3
 /** Contradictions further apart than this do not add up. */

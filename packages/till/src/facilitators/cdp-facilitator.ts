@@ -1,4 +1,5 @@
 import type { Micro } from '@assay/protocol/money'
+import type { Facilitator } from '../contract/facilitator.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -8,7 +9,6 @@ import { createCdpJwt, readCdpKey } from './cdp-jwt.ts'
 import { cdpFeeMicro, countSettlement } from './facilitator-usage.ts'
 import type { HttpExchange } from './http-exchange.ts'
 import { createHttpFacilitator } from './http-facilitator.ts'
-import type { Facilitator } from './port.ts'
 
 export type CdpFacilitatorOptions = {
   apiKeyId: string

@@ -1,7 +1,7 @@
 import { type Hex, isHex } from '@assay/protocol/bytes'
+import type { VerifyOutcome } from '../contract/facilitator.ts'
 import { isDefiniteRefusal } from './error-codes.ts'
 import type { HttpExchangeResult } from './http-exchange.ts'
-import type { VerifyOutcome } from './port.ts'
 import { isScreening } from './refusal-causes.ts'
 
 /** What an answer to `settle` proves. The fee is not in it: that is a matter of the contract with the facilitator. */

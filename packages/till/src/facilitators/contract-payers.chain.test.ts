@@ -5,8 +5,8 @@ import gasBurning from '../../../../contracts/artifacts/GasBurningWallet.json' w
 import switchWallet from '../../../../contracts/artifacts/SwitchWallet.json' with { type: 'json' }
 import { type ContractArtifact, contractArtifacts } from '../../../node/src/devnet/index.ts'
 import { testPayer } from '../chain/wallet/wallet.fixture.ts'
+import type { SettleOutcome } from '../contract/facilitator.ts'
 import { paymentOf } from './local.fixture.ts'
-import type { SettleOutcome } from './port.ts'
 import { alive, client, deploy, local, payer, transactionOf, useLocalChain, world } from './use-local-chain.fixture.ts'
 
 useLocalChain()

@@ -2,6 +2,7 @@ import { checksumAddress } from '@assay/protocol/address'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { knownNetworks, type Network } from '../chain/index.ts'
 import { testPayer } from '../chain/wallet/wallet.fixture.ts'
+import type { FacilitatorPayment, SettleOutcome, VerifyOutcome } from '../contract/facilitator.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { systemRng } from '../kernel/random.ts'
@@ -17,7 +18,6 @@ import { cdpFeeMicro, countSettlement } from './facilitator-usage.ts'
 import { paymentOf, shopAddress } from './local.fixture.ts'
 import type { LocalFacilitator } from './local-facilitator.ts'
 import { facilitatorBody } from './payment-wire.ts'
-import type { FacilitatorPayment, SettleOutcome, VerifyOutcome } from './port.ts'
 import { facilitatorRequestSchema } from './service-schemas.ts'
 
 const network = knownNetworks[0] as Network
@@ -86,7 +86,8 @@ describe('settling for others', () => {
       network: network.caip2,
       amount: '1000',
     })
-    expect(seen[0]).toEqual({ ...payment, paymentId: seen[0]?.paymentId })
+    const wire = (one: FacilitatorPayment | undefined) => one && JSON.parse(facilitatorBody(one))
+    expect(wire(seen[0])).toEqual(wire(payment))
     expect(costs).toEqual([{ id: seen[0]?.paymentId, network: network.caip2, gasGwei: 5n }])
   })
 

@@ -6,9 +6,9 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { Sql } from '../store/database.ts'
+import { type ExactPayment, exactPayment } from './exact-payment.ts'
 import { type BudgetUse, type FacilitatorBudget, recordLostGas, spendBudget } from './facilitator-budget.ts'
 import type { LocalFacilitator } from './local-facilitator.ts'
-import type { FacilitatorPayment } from './port.ts'
 import type {
   FacilitatorRequest,
   FacilitatorSettleAnswer,
@@ -84,7 +84,7 @@ export async function settleForOthers(
   }
   if ('reason' in payment)
     return { success: false, errorReason: payment.reason, errorMessage: payment.message, ...about }
-  const use: BudgetUse = { payer: payment.authorization.from, address: caller.remoteAddress.slice(0, 100) }
+  const use: BudgetUse = { payer: payment.payer, address: caller.remoteAddress.slice(0, 100) }
   if (!(await spendBudget(deps.sql, deps.clock, deps.budget, use)))
     throw new Problem('rate_limited', { retryAfterSeconds: 600 })
   // Not the caller's own signal: a transaction that was begun is followed to its end.
@@ -120,7 +120,7 @@ export async function supportedForOthers(
 type Refusal = { reason: string; message: string }
 
 /** Terms of a stranger in the shape of our own, or what is wrong with them. */
-function toPayment(deps: FacilitatorServiceDeps, request: FacilitatorRequest): FacilitatorPayment | Refusal {
+function toPayment(deps: FacilitatorServiceDeps, request: FacilitatorRequest): ExactPayment | Refusal {
   const { paymentRequirements: terms, paymentPayload } = request
   const { authorization, signature } = paymentPayload.payload
   if (terms.scheme !== 'exact')
@@ -132,12 +132,10 @@ function toPayment(deps: FacilitatorServiceDeps, request: FacilitatorRequest): F
   const payTo = parseAddress(terms.payTo) as Address
   if (deps.ownPayees.has(payTo) || deps.ownWallets.has(payTo))
     return { reason: 'invalid_payment_requirements', message: 'Payments to this node are made at its paid routes.' }
-  return {
+  return exactPayment({
     paymentId: deps.ids.next('fac'),
     network: network.caip2,
-    asset: network.usdc.address,
-    assetName: network.usdc.name,
-    assetVersion: network.usdc.version,
+    asset: network.usdc,
     payTo,
     amountMicro: BigInt(terms.amount),
     maxTimeoutSeconds: terms.maxTimeoutSeconds,
@@ -151,5 +149,5 @@ function toPayment(deps: FacilitatorServiceDeps, request: FacilitatorRequest): F
       validBefore: BigInt(authorization.validBefore),
       nonce: authorization.nonce.toLowerCase() as Hex,
     },
-  }
+  })
 }

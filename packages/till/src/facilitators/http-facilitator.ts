@@ -1,10 +1,10 @@
 import type { Micro } from '@assay/protocol/money'
+import type { Facilitator, FacilitatorPayment, SupportedKind } from '../contract/facilitator.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { classifySettle, classifyVerify, parseObject } from './classify-answer.ts'
 import { type HttpExchange, type HttpExchangeResult, nodeHttpExchange } from './http-exchange.ts'
 import { facilitatorBody } from './payment-wire.ts'
-import type { Facilitator, FacilitatorPayment, SupportedKind } from './port.ts'
 
 export type HttpFacilitatorOptions = {
   name?: string

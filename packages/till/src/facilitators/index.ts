@@ -1,6 +1,7 @@
 export { withBreaker } from './breaker.ts'
 export { type CdpFacilitatorOptions, cdpBaseUrl, createCdpFacilitator } from './cdp-facilitator.ts'
 export { type CdpKey, createCdpJwt, readCdpKey } from './cdp-jwt.ts'
+export { type ExactPayment, exactPayment } from './exact-payment.ts'
 export { defaultFacilitatorBudget, type FacilitatorBudget, forgetBudgets } from './facilitator-budget.ts'
 export {
   admitFacilitatorCaller,
@@ -19,7 +20,6 @@ export {
   type LocalFacilitatorOptions,
 } from './local-facilitator.ts'
 export { defaultGasLimits, type GasLimits } from './plan-settlement.ts'
-export type { Facilitator, FacilitatorPayment, SettleOutcome, SupportedKind, VerifyOutcome } from './port.ts'
 export {
   type FacilitatorRequest,
   type FacilitatorSettleAnswer,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { demoAccount } from '../../../node/src/devnet/index.ts'
 import { testKey } from '../chain/wallet/wallet.fixture.ts'
+import type { SettleOutcome } from '../contract/facilitator.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { paymentOf, shopAddress } from './local.fixture.ts'
-import type { SettleOutcome } from './port.ts'
 import {
   alive,
   asIssuer,
@@ -57,7 +57,9 @@ describe('what cannot settle is refused before it costs gas', () => {
       'a foreign signature',
       () =>
         local().settle(
-          { ...paymentOf(world.network, payer(2)), signature: paymentOf(world.network, payer(3)).signature },
+          Object.assign(paymentOf(world.network, payer(2)), {
+            signature: paymentOf(world.network, payer(3)).signature,
+          }),
           alive(),
         ),
       'invalid_exact_evm_payload_signature',

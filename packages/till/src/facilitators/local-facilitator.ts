@@ -1,12 +1,13 @@
 import type { Address } from '@assay/protocol/address'
 import { ChainUnreadable, type Network, type Rpc, RpcRefusal } from '../chain/index.ts'
 import type { SettlementWallets } from '../chain/wallet/index.ts'
+import type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from '../contract/facilitator.ts'
 import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
+import { type ExactPayment, isExact } from './exact-payment.ts'
 import { createPayerCodes } from './payer-codes.ts'
 import { defaultGasLimits, type GasLimits, looksPlain, planContract, planPlain } from './plan-settlement.ts'
-import type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from './port.ts'
 import type { SettleRefusal } from './revert-reason.ts'
 import { type SettleGroupDeps, settleGroup } from './settle-group.ts'
 import { createSettlementQueue, defaultQueueLimits, type QueueLimits } from './settlement-queue.ts'
@@ -34,33 +35,38 @@ export type LocalFacilitator = Facilitator & {
 
 type ChainDesk = {
   network: Network
-  settle(payment: FacilitatorPayment, signal: AbortSignal): Promise<SettleOutcome>
-  verify(payment: FacilitatorPayment): Promise<VerifyOutcome>
+  settle(payment: ExactPayment, signal: AbortSignal): Promise<SettleOutcome>
+  verify(payment: ExactPayment): Promise<VerifyOutcome>
   size(): number
 }
 
 /** Settles on our own: simulated first, batched under load, every transaction stored before it is sent. */
 export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalFacilitator {
   const desks = new Map(options.chains.map((chain) => [chain.network.caip2, createDesk(options, chain)]))
-  const unsupported = (network: string): SettleRefusal => ({
-    reason: 'invalid_network',
-    message: `This facilitator does not settle on ${network.slice(0, 40)}.`,
-  })
+  /** The desk that may take this payment, or why nothing is sent. */
+  const deskFor = (payment: FacilitatorPayment): { desk: ChainDesk; exact: ExactPayment } | SettleRefusal => {
+    const desk = desks.get(payment.network)
+    if (!desk)
+      return {
+        reason: 'invalid_network',
+        message: `This facilitator does not settle on ${payment.network.slice(0, 40)}.`,
+      }
+    if (!isExact(payment))
+      return { reason: 'unsupported_scheme', message: 'This facilitator settles the scheme exact only.' }
+    return refusalBeforeChain(desk.network, payment, options.clock) ?? { desk, exact: payment }
+  }
   return {
     name: 'local',
     pending: () => [...desks.values()].reduce((sum, desk) => sum + desk.size(), 0),
     async settle(payment, signal) {
-      const desk = desks.get(payment.network)
-      const refusal = desk ? refusalBeforeChain(desk.network, payment, options.clock) : unsupported(payment.network)
-      if (!desk || refusal)
-        return { status: 'refused', payloadLeft: false, ...(refusal ?? unsupported(payment.network)) }
-      return desk.settle(payment, signal)
+      const found = deskFor(payment)
+      return 'desk' in found
+        ? found.desk.settle(found.exact, signal)
+        : { status: 'refused', payloadLeft: false, ...found }
     },
     async verify(payment) {
-      const desk = desks.get(payment.network)
-      const refusal = desk ? refusalBeforeChain(desk.network, payment, options.clock) : unsupported(payment.network)
-      if (!desk || refusal) return { status: 'invalid', ...(refusal ?? unsupported(payment.network)) }
-      return desk.verify(payment)
+      const found = deskFor(payment)
+      return 'desk' in found ? found.desk.verify(found.exact) : { status: 'invalid', ...found }
     },
     async supported() {
       const kinds = options.chains.map(({ network }) => ({ x402Version: 2, scheme: 'exact', network: network.caip2 }))
@@ -98,7 +104,7 @@ function createDesk(options: LocalFacilitatorOptions, { network, rpc, wallets }:
 }
 
 /** What needs no chain to be seen. The terms are our own or were checked by whoever calls; the authorization must fit them. */
-function refusalBeforeChain(network: Network, payment: FacilitatorPayment, clock: Clock): SettleRefusal | undefined {
+function refusalBeforeChain(network: Network, payment: ExactPayment, clock: Clock): SettleRefusal | undefined {
   const { authorization } = payment
   const now = BigInt(nowSeconds(clock))
   if (payment.asset !== network.usdc.address)
@@ -124,7 +130,7 @@ function refusalBeforeChain(network: Network, payment: FacilitatorPayment, clock
   return undefined
 }
 
-async function verifyByPlaying(deps: SettleGroupDeps, payment: FacilitatorPayment): Promise<VerifyOutcome> {
+async function verifyByPlaying(deps: SettleGroupDeps, payment: ExactPayment): Promise<VerifyOutcome> {
   try {
     const plan = looksPlain(payment) ? planPlain(payment, deps.gas) : await planForContract(deps, payment)
     if (!('calls' in plan)) return { status: 'invalid', ...plan }
@@ -142,7 +148,7 @@ async function verifyByPlaying(deps: SettleGroupDeps, payment: FacilitatorPaymen
   }
 }
 
-async function planForContract(deps: SettleGroupDeps, payment: FacilitatorPayment) {
+async function planForContract(deps: SettleGroupDeps, payment: ExactPayment) {
   const code = await deps.rpc.first('eth_getCode', [payment.authorization.from, 'latest'])
   return planContract(payment, code !== '0x', deps.factories, deps.gas)
 }

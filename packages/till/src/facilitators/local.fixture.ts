@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { TransferAuthorization } from '@assay/protocol/typed-data/transfer-authorization'
 import type { Network } from '../chain/index.ts'
-import type { FacilitatorPayment } from './port.ts'
+import { type ExactPayment, exactPayment } from './exact-payment.ts'
 
 export const shopAddress: Address = '0x5a0b54d5dc17e0aadc383d2db43b0a0d3e029c4c'
 
@@ -13,23 +13,17 @@ type Signs = {
 }
 
 /** A payment as the gate hands it over. */
-export function paymentOf(
-  network: Network,
-  payer: Signs,
-  terms: Partial<TransferAuthorization> = {},
-): FacilitatorPayment {
+export function paymentOf(network: Network, payer: Signs, terms: Partial<TransferAuthorization> = {}): ExactPayment {
   const { authorization, signature } = payer.authorize(network, { to: shopAddress, ...terms })
-  return {
+  return exactPayment({
     paymentId: `pay_${authorization.nonce.slice(2, 28)}`,
     network: network.caip2,
-    asset: network.usdc.address,
-    assetName: network.usdc.name,
-    assetVersion: network.usdc.version,
+    asset: network.usdc,
     payTo: authorization.to,
     amountMicro: authorization.value,
     maxTimeoutSeconds: 60,
     resourceUrl: 'https://node.example/v1/sandbox/echo',
     signature,
     authorization,
-  }
+  })
 }

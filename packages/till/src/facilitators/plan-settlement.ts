@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Network } from '../chain/index.ts'
 import { aggregate3Call, type MulticallCall, transferCall } from '../chain/wallet/index.ts'
-import type { FacilitatorPayment } from './port.ts'
+import type { ExactPayment } from './exact-payment.ts'
 import type { SettleRefusal } from './revert-reason.ts'
 import { unwrapSignature } from './smart-wallet-signature.ts'
 
@@ -29,14 +29,14 @@ export type SettlementPlan = { calls: readonly MulticallCall[]; gasLimit: bigint
 const plainSignatureLength = 2 + 65 * 2
 
 /** Ordinary wallets sign 65 bytes; what signs otherwise is a contract and is never put into a batch. */
-export const looksPlain = (payment: FacilitatorPayment): boolean => payment.signature.length === plainSignatureLength
+export const looksPlain = (payment: ExactPayment): boolean => payment.signature.length === plainSignatureLength
 
-export function planPlain(payment: FacilitatorPayment, gas: GasLimits): SettlementPlan {
+export function planPlain(payment: ExactPayment, gas: GasLimits): SettlementPlan {
   return { calls: [transfer(payment, payment.signature)], gasLimit: gas.single }
 }
 
 export function planContract(
-  payment: FacilitatorPayment,
+  payment: ExactPayment,
   hasCode: boolean,
   factories: ReadonlySet<Address>,
   gas: GasLimits,
@@ -53,7 +53,7 @@ export function planContract(
   return { calls: [deploy, transfer(payment, wrapped.signature)], gasLimit: gas.deployment }
 }
 
-function transfer(payment: FacilitatorPayment, signature: Hex): MulticallCall {
+function transfer(payment: ExactPayment, signature: Hex): MulticallCall {
   return { target: payment.asset, data: transferCall(payment.authorization, signature) }
 }
 

@@ -1,12 +1,13 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import type { SettleOutcome } from '../contract/facilitator.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { ExactPayment } from './exact-payment.ts'
 import { looksPlain } from './plan-settlement.ts'
-import type { FacilitatorPayment, SettleOutcome } from './port.ts'
 
 /** A payment between the call of `settle` and its outcome. */
 export type QueuedPayment = {
-  readonly payment: FacilitatorPayment
+  readonly payment: ExactPayment
   readonly signal: AbortSignal
   /** Goes alone, under a gas limit of its own: its payer is a contract, or a batch failed around it. */
   alone: boolean
@@ -28,7 +29,7 @@ export type QueueLimits = {
 export const defaultQueueLimits: QueueLimits = { waitingMax: 4_000, perPayerMax: 16, batchMax: 100, gatherMs: 100 }
 
 export type SettlementQueue = {
-  submit(payment: FacilitatorPayment, signal: AbortSignal): Promise<SettleOutcome>
+  submit(payment: ExactPayment, signal: AbortSignal): Promise<SettleOutcome>
   /** Puts a payment back that must be tried by itself. */
   putBack(item: QueuedPayment): void
   size(): number
@@ -107,7 +108,7 @@ export function createSettlementQueue(options: QueueOptions): SettlementQueue {
     })
   }
 
-  const enter = (payment: FacilitatorPayment, signal: AbortSignal) =>
+  const enter = (payment: ExactPayment, signal: AbortSignal) =>
     new Promise<SettleOutcome>((resolve) => {
       const stop = () => item.finish(leave(waiting, item))
       const item: QueuedPayment = {

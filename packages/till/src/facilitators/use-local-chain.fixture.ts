@@ -22,12 +22,12 @@ import {
   testPayer,
   testWallets,
 } from '../chain/wallet/wallet.fixture.ts'
+import type { SettleOutcome } from '../contract/facilitator.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { createLocalFacilitator, type LocalFacilitator, type LocalFacilitatorOptions } from './local-facilitator.ts'
-import type { SettleOutcome } from './port.ts'
 
 export const payers = Array.from({ length: 30 }, (_, index) => testPayer(`payer ${index}`))
 export const payer = (index: number) => payers[index] as (typeof payers)[number]

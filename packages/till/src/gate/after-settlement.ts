@@ -1,14 +1,15 @@
 import type { ChainPort } from '../chain/index.ts'
-import type { GateOutcome, PaidCall, PreparedAnswer } from '../contract/paid-call.ts'
+import type { GateOutcome, PreparedAnswer } from '../contract/paid-call.ts'
+import type { SchemeWords } from '../contract/scheme.ts'
 import { post } from '../ledger/index.ts'
 import { decideFinish, decideSettlement } from '../transitions/decide-settlement.ts'
-import { otherUseReason } from '../transitions/other-use.ts'
+import { judgeOtherUse } from '../transitions/other-use.ts'
 import type { OtherUse, SettlementResult } from '../transitions/settlement-result.ts'
 import { creditPayment } from './credit-payment.ts'
 import { giveStoredAnswer, releasedAnswer, withStatusLink } from './earlier-payment.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
-import { otherUseDetails } from './other-use.ts'
+import type { Purchase } from './purchase.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
 import { gasPosting } from './sale-postings.ts'
 import { endPayment, findPayment } from './store-advance.ts'
@@ -22,15 +23,14 @@ export type Attempt = { claim: Claim; prepared: PreparedAnswer; attempt: number 
 /** Turns what is certain about a settlement into the state of the payment and the answer of the request. */
 export async function afterSettlement(
   deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
+  purchase: Purchase,
   attempted: Attempt,
   result: SettlementResult,
 ): Promise<GateOutcome> {
-  const { claim, prepared } = attempted
-  const other = result.status === 'used_otherwise' ? await judgeOtherUse(deps, chain, claim, result.use) : undefined
+  const { claim } = attempted
+  const other = result.status === 'used_otherwise' ? await readOtherUse(deps, purchase, result.use) : undefined
   const decision = decideSettlement(result, other)
-  if (decision.do === 'finish') return serve(deps, chain, call, claim, prepared, result as Settled)
+  if (decision.do === 'finish') return serve(deps, purchase, attempted, result as Settled)
   if (decision.do === 'credit') {
     await creditPayment(deps, claim, decision.evidence)
     return refuse('payment_credited', { extra: { status_url: deps.statusUrl(claim.id) } })
@@ -43,15 +43,15 @@ export async function afterSettlement(
   if (result.status === 'used_otherwise') await recordLoss(deps, claim, 0n)
   const ended = await end(deps, attempted, decision)
   // Recovery took it over meanwhile: what became of it is for the chain to tell, and no longer for this refusal.
-  if (!ended) return giveFinished(deps, call, claim)
+  if (!ended) return giveFinished(deps, purchase.call, claim)
   if (result.status === 'failed' || result.status === 'refused') await recordLoss(deps, claim, result.gasGwei)
-  return answerOf(deps, call, claim, result, decision)
+  return answerOf(deps, purchase, claim, result, decision)
 }
 
-async function judgeOtherUse(deps: GateDeps, chain: ChainPort, claim: Claim, use: OtherUse) {
+async function readOtherUse(deps: GateDeps, { scheme, chain, payment }: Purchase, use: OtherUse) {
   // Finality that cannot be read is finality not reached.
   const final = await isFinal(chain, use).catch(() => false)
-  return { final, reason: otherUseReason(deps.isOurs, claim.network, use) }
+  return { final, ...judgeOtherUse(scheme.words, deps.isOurs, payment.network, use) }
 }
 
 type Ended = Extract<ReturnType<typeof decideSettlement>, { do: 'end' }>
@@ -73,14 +73,20 @@ async function end(
   return true
 }
 
-function answerOf(deps: GateDeps, call: PaidCall, claim: Claim, result: SettlementResult, ended: Ended): GateOutcome {
+function answerOf(
+  deps: GateDeps,
+  { call, scheme: { words } }: Purchase,
+  claim: Claim,
+  result: SettlementResult,
+  ended: Ended,
+): GateOutcome {
   const statusUrl = deps.statusUrl(claim.id)
   switch (ended.answer) {
     case 'pay_again':
       return refuse402(deps, call, {
         code: 'payment_failed',
         reason: ended.reason,
-        detail: refusalDetail(result, ended.reason),
+        detail: refusalDetail(result, ended.reason, words),
         payer: claim.payer,
         network: claim.network,
       })
@@ -93,23 +99,23 @@ function answerOf(deps: GateDeps, call: PaidCall, claim: Claim, result: Settleme
         extra: { reason: result.status === 'payer_refused' ? result.reason : '', status_url: statusUrl },
       })
     case 'later':
-      return laterAnswer(result, statusUrl)
+      return laterAnswer(result, statusUrl, words)
   }
 }
 
 const noMoney = 'The payment did not settle; no money moved.'
 
-function refusalDetail(result: SettlementResult, reason: string): string {
+function refusalDetail(result: SettlementResult, reason: string, words: SchemeWords): string {
   if (result.status === 'failed') return result.message ?? noMoney
-  return otherUseDetails[reason as keyof typeof otherUseDetails] ?? noMoney
+  return [words.canceled, words.elsewhere].find((one) => one.reason === reason)?.detail ?? noMoney
 }
 
-function laterAnswer(result: SettlementResult, statusUrl: string): GateOutcome {
+function laterAnswer(result: SettlementResult, statusUrl: string, words: SchemeWords): GateOutcome {
   const later = (seconds: number, detail?: string) =>
     refuseForLater('settlement_unknown', statusUrl, seconds, ...(detail === undefined ? [] : [detail]))
   if (result.status === 'refused')
     return later(10, `The payment was refused (${result.reason}) and can still be carried until it expires.`)
-  if (result.status === 'used_otherwise') return later(10, 'The nonce was used for something else.')
+  if (result.status === 'used_otherwise') return later(10, words.usedOtherwise)
   return later(result.status === 'contradicted' ? 30 : 5)
 }
 
@@ -126,10 +132,8 @@ async function postLostGas(deps: GateDeps, claim: Claim, gasGwei: bigint): Promi
 
 async function serve(
   deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  claim: Claim,
-  prepared: PreparedAnswer,
+  { call, chain }: Purchase,
+  { claim, prepared }: Attempt,
   result: Settled,
 ): Promise<GateOutcome> {
   const large = claim.amountMicro > deps.limits.inclusionMicroMax
@@ -182,7 +186,7 @@ async function finalNumber(chain: ChainPort): Promise<bigint> {
 }
 
 /** Recovery finished it while this request was still waiting for its own settlement. */
-async function giveFinished(deps: GateDeps, call: PaidCall, claim: Claim): Promise<GateOutcome> {
+async function giveFinished(deps: GateDeps, call: Purchase['call'], claim: Claim): Promise<GateOutcome> {
   const payment = await findPayment(deps.database, claim.id)
   if (payment?.state === 'served') return giveStoredAnswer(deps, call, payment)
   return refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)

@@ -6,7 +6,8 @@ export const expected = {
   payer: `0x${'11'.repeat(20)}`,
   payTo: `0x${'22'.repeat(20)}`,
   amountMicro: 5_000n,
-  nonce: `0x${'33'.repeat(32)}`,
+  network: 'eip155:8453',
+  paymentKey: `0x${'33'.repeat(32)}`,
 } as const
 
 export const named = `0x${'aa'.repeat(32)}` as const
@@ -26,7 +27,7 @@ export const confirmedAt = (blockNumber: bigint, transaction: `0x${string}` = na
 export type Shown = {
   byTransaction?: readonly SettlementEvidence[]
   used?: readonly (boolean | 'unreadable')[]
-  byNonce?: readonly SettlementEvidence[]
+  byKey?: readonly SettlementEvidence[]
   final?: BlockRef
   head?: BlockRef
   simulated?: SimulatedTransfer
@@ -44,13 +45,13 @@ export function chainShowing(shown: Shown): { chain: ChainPort; asked: Asked } {
   const chain = {
     settlementByTransaction: async (transaction: string) =>
       turn(shown.byTransaction, asked.transactions.push(transaction)),
-    authorizationUsed: async (_payer: string, _nonce: string, at: unknown) => {
+    authorizationUsed: async (_payer: string, _key: string, at: unknown) => {
       const used = turn(shown.used, asked.usedAt.push(at))
       if (used === 'unreadable') throw new ChainUnreadable('no endpoint answered')
       return used
     },
     settlementByNonce: async (_expected: unknown, fromBlock: bigint) =>
-      turn(shown.byNonce, asked.searches.push(fromBlock)),
+      turn(shown.byKey, asked.searches.push(fromBlock)),
     simulateTransfer: async () => shown.simulated,
     head: async () => shown.head,
     finalizedBlock: async () => shown.final,

@@ -1,15 +1,20 @@
 import type { ChainPort } from '../chain/index.ts'
-import { expectedTransfer, type PaymentRecord } from '../contract/payment-record.ts'
+import type { PaymentRecord } from '../contract/payment-record.ts'
+import type { Scheme, SchemeEvidence } from '../contract/scheme.ts'
 import { judgeUnknown, type UnknownFacts } from '../transitions/judge-unknown.ts'
 import type { SettlementResult } from '../transitions/settlement-result.ts'
 import { sinceClaim } from './settle-payment.ts'
 
 /** Reads what the verdict on an unknown payment needs, and no more. */
-export async function chainVerdict(chain: ChainPort, payment: PaymentRecord): Promise<SettlementResult> {
+export async function chainVerdict(
+  { evidence, words }: Pick<Scheme, 'evidence' | 'words'>,
+  chain: ChainPort,
+  payment: PaymentRecord,
+): Promise<SettlementResult> {
   let facts: UnknownFacts = {}
-  const read = createReads(chain, payment)
+  const read = createReads(evidence, chain, payment)
   for (;;) {
-    const verdict = judgeUnknown(payment, facts)
+    const verdict = judgeUnknown(payment, facts, words)
     if (verdict.status !== 'need') return verdict
     facts = { ...facts, ...(await read[verdict.fact]()) }
   }
@@ -18,17 +23,16 @@ export async function chainVerdict(chain: ChainPort, payment: PaymentRecord): Pr
 type Reads = { [Fact in keyof UnknownFacts]-?: () => Promise<UnknownFacts> }
 
 /** The key is read again at the very block whose time was read: another endpoint may be behind. */
-function createReads(chain: ChainPort, payment: PaymentRecord): Reads {
-  const expected = expectedTransfer(payment)
-  const usedAt = (block: bigint | 'latest') => chain.authorizationUsed(payment.payer, payment.paymentKey, block)
+function createReads(evidence: SchemeEvidence, chain: ChainPort, payment: PaymentRecord): Reads {
+  const usedAt = (block: bigint | 'latest') => evidence.isUsed(chain, payment, block)
   let head = 0n
   let final = 0n
   return {
     byTransaction: async () => ({
-      byTransaction: await chain.settlementByTransaction(payment.transaction as `0x${string}`, expected),
+      byTransaction: await evidence.byTransaction(chain, payment, payment.transaction as `0x${string}`),
     }),
     used: async () => ({ used: await usedAt('latest') }),
-    byKey: async () => ({ byKey: await chain.settlementByNonce(expected, sinceClaim(payment.headBlock)) }),
+    byKey: async () => ({ byKey: await evidence.byKey(chain, payment, sinceClaim(payment.headBlock)) }),
     headTime: async () => {
       const block = await chain.head()
       head = block.number

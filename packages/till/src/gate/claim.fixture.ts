@@ -12,6 +12,7 @@ export const sampleClaim = (number: number): Claim => ({
   signedDigest: Buffer.from(number.toString(16).padStart(64, '0'), 'hex'),
   payTo: `0x${'b'.repeat(40)}`,
   payee: 'pay_to',
+  quotedMicro: 5_000n,
   amountMicro: 5_000n,
   validBefore: 4_000_000_000n,
   routeId: 'test.route',

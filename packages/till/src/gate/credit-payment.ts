@@ -1,5 +1,5 @@
-import type { ChainPort, ChainTransfer } from '../chain/index.ts'
-import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
+import type { ChainTransfer } from '../chain/index.ts'
+import type { GateOutcome } from '../contract/paid-call.ts'
 import { movedMoneyOf, type PaymentRecord } from '../contract/payment-record.ts'
 import { creditLines } from '../credit/credit-balance.ts'
 import { fromHex } from '../kernel/bytes.ts'
@@ -9,12 +9,13 @@ import type { Database, Tx } from '../store/database.ts'
 import { paysExactly } from '../transitions/decide-recovery.ts'
 import { decideSpentKey } from '../transitions/decide-spent-key.ts'
 import { moves } from '../transitions/moves.ts'
-import { otherUseReason } from '../transitions/other-use.ts'
+import { judgeOtherUse, paidOtherwise } from '../transitions/other-use.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
 import { TransferBooked } from './finish-sale.ts'
-import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import type { GateDeps } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
-import { becomesCredit, dustDetail } from './other-use.ts'
+import { becomesCredit } from './other-use.ts'
+import type { Purchase } from './purchase.ts'
 import { refuse, refuse402 } from './refuse.ts'
 import { type FinishedClaim, type MoneySource, postingReference } from './sale-postings.ts'
 import { endPayment } from './store-advance.ts'
@@ -68,7 +69,7 @@ export async function creditPayment(
 
 /** Its transfer was booked as something else: the claim is over, and the money is where that booking put it. */
 export async function failBooked({ database, clock }: CreditDeps, claim: Pick<FinishedClaim, 'id'>): Promise<void> {
-  await endPayment(database, { id: claim.id, move: moves.failBooked, reason: 'paid_otherwise' }, clock.nowMs())
+  await endPayment(database, { id: claim.id, move: moves.failBooked, reason: paidOtherwise }, clock.nowMs())
 }
 
 async function takeFor(deps: CreditDeps, tx: Tx, claim: FinishedClaim, evidence: Confirmed): Promise<MoneySource> {
@@ -97,23 +98,24 @@ async function postCredit(tx: Tx, claim: FinishedClaim, money: MoneySource): Pro
   if (claim.payee === 'pay_to') await addPayToPart(tx, accounts.credit(claim.network, claim.payer), lines)
 }
 
-/** The nonce was spent and no claim explains it: the claim is inserted with its credit in one transaction. */
-export async function creditSpentAuthorization(
+const searchedBlocks = 5_000n
+
+/** The key was spent and no claim explains it: the claim is inserted with its credit in one transaction. */
+export async function creditSpentPayment(
   deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  verified: VerifiedPayment,
+  purchase: Purchase,
   claim: Claim,
   earlier?: Pick<PaymentRecord, 'id'>,
 ): Promise<GateOutcome> {
+  const { call, scheme, chain } = purchase
   const followed = (paymentId?: string) => (paymentId ? { extra: { status_url: deps.statusUrl(paymentId) } } : {})
-  const { payer, paymentKey, headBlock, network } = claim
-  const searchFrom = headBlock > 5_000n ? headBlock - 5_000n : 0n
-  const use = await chain.nonceUse(payer, paymentKey, searchFrom)
+  const { payer, headBlock, network } = claim
+  const searchFrom = headBlock > searchedBlocks ? headBlock - searchedBlocks : 0n
+  const use = await scheme.evidence.useOf(chain, claim, searchFrom)
   const transfer = use.status === 'transfer' ? use.transfer : undefined
   const place = use.status === 'canceled' ? use : transfer
-  const reason = otherUseReason(deps.isOurs, network, { transfer })
-  const broughtMoney = transfer !== undefined && reason === 'paid_otherwise'
+  const { reason } = judgeOtherUse(scheme.words, deps.isOurs, network, { transfer })
+  const broughtMoney = transfer !== undefined && reason === paidOtherwise
   const decision = decideSpentKey({
     use: use.status,
     final: place !== undefined && (await isFinal(chain, place)),
@@ -125,11 +127,11 @@ export async function creditSpentAuthorization(
     case 'unknown':
       return refuse('settlement_unknown', { retryAfterSeconds: 10 })
     case 'used_long_ago':
-      return usedLongAgo(deps, chain, call, verified, claim, followed(earlier?.id))
+      return usedLongAgo(deps, purchase, claim, followed(earlier?.id))
     case 'pay_again':
-      return refuse402(deps, call, { code: 'payment_failed', reason, detail: 'The nonce is used up.', payer, network })
+      return refuse402(deps, call, { code: 'payment_failed', reason, detail: scheme.words.usedUp, payer, network })
     case 'dust':
-      return refuse('payment_nonce_reused', { detail: dustDetail })
+      return refuse(scheme.words.reused, { detail: scheme.words.usedForDust })
     case 'credited_later':
       return refuse('payment_credited', {
         detail: 'The amount is added to your credit once the transfer is final.',
@@ -146,19 +148,18 @@ export async function creditSpentAuthorization(
 /** Older than the blocks that are searched: what reached us then has its row. */
 async function usedLongAgo(
   deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  { payer, paymentKey }: VerifiedPayment,
-  { network }: Claim,
+  { call, scheme, chain }: Purchase,
+  claim: Claim,
   followed: { extra?: { status_url: string } },
 ): Promise<GateOutcome> {
+  const { network, payer, paymentKey } = claim
   const rows = await transfersOfKey(deps.database, { network, sender: payer, paymentKey })
   if (rows.some(({ recipient }) => deps.isOurs(network, recipient))) return refuse('payment_credited', followed)
   const final = await chain.finalizedBlock()
-  if (!(await chain.authorizationUsed(payer, paymentKey, final.number)))
+  if (!(await scheme.evidence.isUsed(chain, claim, final.number)))
     return refuse('settlement_unknown', { retryAfterSeconds: 10 })
-  const reason = 'invalid_exact_evm_nonce_already_used'
-  return refuse402(deps, call, { code: 'payment_failed', reason, detail: 'The nonce is used up.', payer, network })
+  const { usedBefore: reason, usedUp: detail } = scheme.words
+  return refuse402(deps, call, { code: 'payment_failed', reason, detail, payer, network })
 }
 
 /** Inserts a claim that was never asked for, already credited. Undefined when somebody else explained the transfer first. */

@@ -46,7 +46,14 @@ async function claimed(n: number, attempt?: number): Promise<string> {
   const claims = createClaims(db.database, owner, systemClock)
   expect(await claims.claim(claim)).toEqual({ status: 'claimed' })
   if (attempt === undefined) return claim.id
-  const answer = { status: 200, contentType: 'text/plain', headers: {}, body: Buffer.from('x'), reservation: null }
+  const answer = {
+    chargeMicro: 5_000n,
+    status: 200,
+    contentType: 'text/plain',
+    headers: {},
+    body: Buffer.from('x'),
+    reservation: null,
+  }
   expect(await claims.intend({ id: claim.id, ...answer, attempt, leaseMs: 90_000 })).toBe(true)
   return claim.id
 }

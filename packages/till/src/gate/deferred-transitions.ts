@@ -96,7 +96,7 @@ export function createDeferredTransitions({ database, owner, clock, log }: Defer
 
   return {
     /**
-     * Nothing was sent for this claim. A release that is written late may meet a claim that the same authorization has taken
+     * Nothing was sent for this claim. A release that is written late may meet a claim that the same payment has taken
      * up anew: before its intent that only costs another try, after it the attempt tells the two apart.
      */
     async release(paymentId: string, reason: string, attempt?: number): Promise<void> {

@@ -1,29 +1,26 @@
-import type { Hex } from '@assay/protocol/bytes'
 import type { AnswerContent, EntitlementPort, GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import type { PaymentRecord } from '../contract/payment-record.ts'
 import { equalBytes } from '../kernel/bytes.ts'
 import { transfersOfKey } from '../ledger/index.ts'
 import { answerRepeat, hasReachedUs } from '../transitions/decide-claim.ts'
 import type { GateDeps } from './gate-deps.ts'
+import type { Presented } from './purchase.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
 import { readAnswer } from './store-advance.ts'
 
 /** Marks a released payment that the same request may claim again. */
 export type Reclaimable = { kind: 'reclaimable' }
 
-/** What a request says of its payment, as far as an earlier one is compared with it. */
-export type Presented = { network: string; paymentKey: Hex; fingerprint: Buffer; identifierHash: Buffer | null }
-
-/** What a request gets whose authorization or identifier is already known to us. */
+/** What a request gets whose payment or identifier is already known to us. */
 export async function answerDuplicate(
   deps: GateDeps,
-  call: PaidCall,
   presented: Presented,
   earlier: PaymentRecord,
 ): Promise<GateOutcome | Reclaimable> {
+  const { call, payment } = presented
   const answer = answerRepeat({
     state: earlier.state,
-    sameKey: earlier.paymentKey === presented.paymentKey && earlier.network === presented.network,
+    sameKey: earlier.paymentKey === payment.paymentKey && earlier.network === payment.network,
     sameRequest: earlier.fingerprint.equals(presented.fingerprint),
     knowsIdentifier: knowsIdentifier(earlier, presented),
   })
@@ -54,7 +51,7 @@ export async function answerDuplicate(
       return refuse402(deps, call, {
         code: 'payment_failed',
         reason: earlier.reason ?? 'invalid_transaction_state',
-        detail: 'This authorization did not settle.',
+        detail: 'This payment did not settle.',
         payer: earlier.payer,
         network: earlier.network,
       })
@@ -67,7 +64,7 @@ export async function answerDuplicate(
   }
 }
 
-/** Whether the nonce of a payment that is over moved money to an address of ours: 402 would ask for it a second time. */
+/** Whether the key of a payment that is over moved money to an address of ours: 402 would ask for it a second time. */
 export async function reachedUs(
   deps: Pick<GateDeps, 'database' | 'isOurs'>,
   { network, payer, paymentKey, reason }: PaymentRecord,
@@ -77,7 +74,7 @@ export async function reachedUs(
   return hasReachedUs({ reason }, recipients, (address) => deps.isOurs(network, address))
 }
 
-/** The secret identifier is the key to a stored answer: the authorization alone is public once it has settled. */
+/** The secret identifier is the key to a stored answer: the payment alone is public once it has settled. */
 function knowsIdentifier(earlier: PaymentRecord, presented: Presented): boolean {
   return (
     earlier.identifierHash !== null &&
@@ -86,7 +83,7 @@ function knowsIdentifier(earlier: PaymentRecord, presented: Presented): boolean 
   )
 }
 
-/** A fresh authorization of the same payer for the same request proves the key; it is never submitted. */
+/** A fresh payment of the same payer for the same request proves the key; it is never submitted. */
 export async function answerLost(deps: GateDeps, call: PaidCall, earlier: PaymentRecord): Promise<GateOutcome> {
   deps.metrics.count('payments_lost_answer', { state: earlier.state })
   if (earlier.state === 'served') return giveStoredAnswer(deps, call, earlier)

@@ -1,7 +1,7 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Draw, PaidCall, PreparedAnswer, Sale } from '../contract/paid-call.ts'
 import { Problem } from '../kernel/problem.ts'
-import { encodeDraw } from '../schemes/exact/encode-response.ts'
+import { encodeDraw } from '../schemes/encode-response.ts'
 import type { GateDeps } from './gate-deps.ts'
 
 /** Until a capture says otherwise no money moved for this call, so its sale is worth nothing; only the effect is committed. */

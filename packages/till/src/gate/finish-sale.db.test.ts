@@ -58,7 +58,11 @@ async function settled(commitMany: CommitMany, reservation: string): Promise<Fin
   const claim = { ...sampleClaim(number), payer: payerAt(number), payee: 'custody' as const, routeId: 'test.many' }
   await insertClaims(db.database, [claim], worker)
   const answer = { status: 200, contentType: 'application/json', headers: {}, body: Buffer.from('{}') }
-  await writeIntents(db.database, [{ id, ...answer, reservation, attempt: 1, leaseMs: 60_000 }], worker)
+  await writeIntents(
+    db.database,
+    [{ id, chargeMicro: 5_000n, ...answer, reservation, attempt: 1, leaseMs: 60_000 }],
+    worker,
+  )
   return {
     claim,
     evidence: {

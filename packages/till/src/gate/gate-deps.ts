@@ -1,16 +1,16 @@
 import type { Address } from '@assay/protocol/address'
-import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import type { ChainPort } from '../chain/index.ts'
+import type { Facilitator } from '../contract/facilitator.ts'
 import type { JwsPort, Offers } from '../contract/offers.ts'
 import type { EntitlementPort, PaidCall, SaleHook } from '../contract/paid-call.ts'
+import type { Schemes } from '../contract/scheme.ts'
 import type { Terms } from '../contract/terms.ts'
-import type { Facilitator } from '../facilitators/port.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import type { Challenges } from '../schemes/exact/challenge.ts'
+import type { Challenges } from '../schemes/challenge.ts'
 import type { Database } from '../store/database.ts'
 import type { Claims } from './claims.ts'
 import type { DeferredTransitions } from './deferred-transitions.ts'
@@ -28,7 +28,7 @@ export type GateDeps = {
   metrics: Metrics
   database: Database
   chains: ReadonlyMap<string, ChainPort>
-  domainSeparators: ReadonlyMap<string, Uint8Array>
+  schemes: Schemes
   facilitator: Facilitator
   jws: JwsPort
   offers: Offers
@@ -59,24 +59,3 @@ export type GateLimits = {
 }
 
 export const defaultGateLimits: GateLimits = { settleMs: 30_000, inclusionMicroMax: 1_000_000n }
-
-/** A payment that has been checked against our own terms and is worth a claim. */
-export type VerifiedPayment = {
-  terms: Terms
-  network: string
-  payer: Address
-  /**
-   * One key is one payer on every chain; a contract may belong to somebody else on another. An account with code is a
-   * contract even where its key signed (EIP-7702), for the token asks the code.
-   */
-  payerIsKey: boolean
-  paymentKey: Hex
-  /** Of the whole authorization: what the payer signed. */
-  signedDigest: Buffer
-  signature: Hex
-  value: Micro
-  validAfter: bigint
-  validBefore: bigint
-  fingerprint: Buffer
-  identifierHash: Buffer | null
-}

@@ -1,7 +1,6 @@
 import type { ChainTransfer } from '../chain/index.ts'
 import { transfersOfKey } from '../ledger/index.ts'
 import type { Sql } from '../store/database.ts'
-import type { OtherUseReason } from '../transitions/other-use.ts'
 import { dustMicro, sendersWithClaims } from './dust.ts'
 
 /** Whether a transfer to us is or will be its sender's credit: dust of a sender without claims is booked in sum only. */
@@ -13,11 +12,4 @@ export async function becomesCredit(
   if (amountMicro >= dustMicro) return true
   if (paymentKey !== undefined && (await transfersOfKey(sql, { network, sender, paymentKey })).length > 0) return true
   return (await sendersWithClaims(sql, network, [sender])).has(sender)
-}
-
-export const dustDetail = 'The nonce was used for a transfer of less than 0.001 USDC, which is not credited.'
-
-export const otherUseDetails: Record<Exclude<OtherUseReason, 'paid_otherwise'>, string> = {
-  authorization_canceled: 'The payer cancelled the authorization.',
-  nonce_used_elsewhere: 'The nonce was used for a transfer that brought no money here.',
 }

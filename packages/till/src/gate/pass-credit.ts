@@ -1,7 +1,7 @@
 import { takesCredit } from '../contract/credit-terms.ts'
 import type { EntitlementPort, GateOutcome, PaidCall } from '../contract/paid-call.ts'
+import type { PaymentEnvelope } from '../contract/scheme.ts'
 import { acceptSignature } from '../proofs/index.ts'
-import type { CreditPayment } from '../schemes/exact/decode-payment.ts'
 import { answerEarlier } from './earlier-payment.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { refuse, refuse402 } from './refuse.ts'
@@ -15,7 +15,7 @@ export type PassEntitled = (ports: readonly EntitlementPort[]) => Promise<GateOu
 export async function passCredit(
   deps: GateDeps,
   call: PaidCall,
-  payment: CreditPayment,
+  payment: PaymentEnvelope,
   passEntitled: PassEntitled,
 ): Promise<GateOutcome> {
   const invalid = (reason: string, detail: string) =>

@@ -1,20 +1,18 @@
-import { bindingContentType, bindingNonce, isTaggedNonce } from '@assay/protocol/request-binding'
 import { ChainUnreadable } from '../chain/index.ts'
 import { identifierHash, requestFingerprint } from '../contract/fingerprint.ts'
 import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
+import type { Invalid, PaymentEnvelope, Scheme, SchemePayment, SignatureOutcome } from '../contract/scheme.ts'
 import { nowSeconds } from '../kernel/clock.ts'
-import { keccak256 } from '../kernel/keccak.ts'
 import { addressesNamed } from '../proofs/index.ts'
-import { type DecodedPayment, decodePayment } from '../schemes/exact/decode-payment.ts'
-import { matchTerms } from '../schemes/exact/match-terms.ts'
-import { checkSignature, checkWindow, type SignatureOutcome } from '../schemes/exact/verify-authorization.ts'
+import { decodeHeader } from '../schemes/decode-header.ts'
 import { broughtMoney } from '../transitions/other-use.ts'
 import { isOver as isOverState } from '../transitions/payment-state.ts'
 import { answerDuplicate, reachedUs } from './earlier-payment.ts'
-import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import type { GateDeps } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
-import { becomesCredit, dustDetail } from './other-use.ts'
+import { becomesCredit } from './other-use.ts'
 import { type PassEntitled, passCredit } from './pass-credit.ts'
+import { keyOf, type Presented, type Purchase } from './purchase.ts'
 import { refuse, refuse402 } from './refuse.ts'
 import { sellAnswer } from './sell-answer.ts'
 import { findConflict } from './store-advance.ts'
@@ -26,171 +24,142 @@ export async function passPayment(
   header: string,
   passEntitled: PassEntitled,
 ): Promise<GateOutcome> {
-  const decoded = decodePayment(header)
+  const decoded = decodeHeader(header)
   if (decoded.status === 'version_1') return refuse('payment_v1')
-  if (decoded.status === 'malformed')
-    return refuse('payment_malformed', { detail: `PAYMENT-SIGNATURE: ${decoded.detail}.` })
-  if (decoded.status === 'unsupported')
-    return refuse402(deps, call, {
-      code: 'payment_invalid',
-      reason: decoded.reason,
-      detail: decoded.detail,
-      payer: '',
-      network: '',
-    })
-  if (decoded.status === 'credit') return passCredit(deps, call, decoded.credit, passEntitled)
+  if (decoded.status === 'malformed') return refuseMalformed(decoded.detail)
+  const { envelope } = decoded
+  if (envelope.scheme === 'credit') return passCredit(deps, call, envelope, passEntitled)
+  const read = readPayment(deps, call, envelope)
+  if ('kind' in read) return read
   // A proof beside a payment adds nothing, but one that speaks for somebody else means that the caller is mistaken.
-  if (addressesNamed(call.headers).some((address) => address !== decoded.payment.authorization.from))
+  if (addressesNamed(call.headers).some((address) => address !== read.payment.payer))
     return refuse('forbidden', { detail: 'The payment and the proof name different accounts.' })
-  const verified = await verifyPayment(deps, call, decoded.payment)
-  return 'kind' in verified ? verified : sellAnswer(deps, call, verified)
+  const purchase = await verifyPayment(deps, {
+    call,
+    ...read,
+    fingerprint: requestFingerprint(call),
+    identifierHash: envelope.identifier === undefined ? null : identifierHash(envelope.identifier),
+  })
+  return 'kind' in purchase ? purchase : sellAnswer(deps, purchase)
 }
 
-async function verifyPayment(
+const refuseMalformed = (detail: string) => refuse('payment_malformed', { detail: `PAYMENT-SIGNATURE: ${detail}.` })
+
+/** The payment as the first scheme reads it that takes it. */
+function readPayment(
   deps: GateDeps,
   call: PaidCall,
-  payment: DecodedPayment,
-): Promise<VerifiedPayment | GateOutcome> {
-  const { authorization } = payment
-  const invalid = (
-    reason: string,
-    detail: string,
-    code: 'payment_invalid' | 'payment_binding_invalid' = 'payment_invalid',
-  ) => refuse402(deps, call, { code, reason, detail, payer: authorization.from, network: payment.network })
+  envelope: PaymentEnvelope,
+): { scheme: Scheme; payment: SchemePayment } | GateOutcome {
+  const unsupported = (reason: string, detail: string) =>
+    refuse402(deps, call, { code: 'payment_invalid', reason, detail, payer: '', network: '' })
+  const taken = [...new Set(deps.schemes.all.map(({ name }) => name)), 'credit']
+  if (!taken.includes(envelope.scheme))
+    return unsupported('unsupported_scheme', `Schemes ${taken.slice(0, -1).join(', ')} and ${taken.at(-1)} are taken.`)
+  let why = { reason: 'invalid_network', detail: `Not taken on ${envelope.network.slice(0, 64)}.` }
+  for (const scheme of deps.schemes.named(envelope.scheme, envelope.network)) {
+    const read = scheme.decode(envelope)
+    if (read.status === 'ok') return { scheme, payment: read.payment }
+    if (read.status === 'malformed') return refuseMalformed(read.detail)
+    why = read
+  }
+  return unsupported(why.reason, why.detail)
+}
 
-  if (payment.resourceUrl !== undefined && payment.resourceUrl !== call.resourceUrl)
-    return refuse('payment_resource_mismatch', { detail: `The payment names ${payment.resourceUrl.slice(0, 200)}.` })
-  if (!bindingFits(call, payment))
-    return unlessClaimed(
-      deps,
-      call,
-      payment,
-      invalid('invalid_request_binding', 'The nonce is not that of this request.', 'payment_binding_invalid'),
-    )
-  const matched = matchTerms(call, payment, deps.termsOf(call), deps.offers)
-  if (matched.status === 'refused') return unlessClaimed(deps, call, payment, invalid(matched.reason, matched.detail))
+async function verifyPayment(deps: GateDeps, presented: Presented): Promise<Purchase | GateOutcome> {
+  const { call, scheme, payment } = presented
+  const { resourceUrl } = payment.envelope
+  const invalid = ({ reason, detail, code = 'payment_invalid' }: Invalid) =>
+    refuse402(deps, call, { code, reason, detail, payer: payment.payer, network: payment.network })
+
+  if (resourceUrl !== undefined && resourceUrl !== call.resourceUrl)
+    return refuse('payment_resource_mismatch', { detail: `The payment names ${resourceUrl.slice(0, 200)}.` })
+  const matched = scheme.match(payment, call, deps.termsOf(call), deps.offers)
+  if (matched.status === 'invalid') return unlessClaimed(deps, presented, invalid(matched))
   if (call.inputProblem) return { kind: 'refused', problem: call.inputProblem }
 
-  const window = checkWindow(payment, matched.terms, nowSeconds(deps.clock))
-  if (window.status === 'invalid') return unlessClaimed(deps, call, payment, invalid(window.reason, window.detail))
-  const signature = await signatureOutcome(deps, payment)
-  if (signature.status === 'could_not_check')
-    return refuse('settlement_unavailable', { detail: signature.reason, retryAfterSeconds: 3 })
-  if (signature.status === 'invalid') return invalid(signature.reason, signature.detail)
+  const window = scheme.checkWindow(payment, matched.terms, nowSeconds(deps.clock))
+  if (window.status === 'invalid') return unlessClaimed(deps, presented, invalid(window))
+  const signature = await signatureOutcome(deps, presented)
+  if (signature.status === 'could_not_check') return refuseUnread(signature.reason)
+  if (signature.status === 'invalid') return invalid(signature)
+  const { caip2 } = matched.terms.network
+  const chain = deps.chains.get(caip2)
+  if (!chain) throw new Error(`no chain for ${caip2}`)
   return {
-    ...presentedBy(call, payment),
+    ...presented,
+    chain,
     terms: matched.terms,
-    payer: authorization.from,
     payerIsKey: signature.by === 'key',
     signedDigest: signature.digest,
-    signature: payment.signature,
-    value: authorization.value,
-    validAfter: authorization.validAfter,
-    validBefore: authorization.validBefore,
   }
 }
 
-const presentedBy = (call: PaidCall, payment: DecodedPayment) => ({
-  network: payment.network,
-  paymentKey: payment.authorization.nonce,
-  fingerprint: requestFingerprint(call),
-  identifierHash: payment.identifier === undefined ? null : identifierHash(payment.identifier),
-})
+const refuseUnread = (detail: string) => refuse('settlement_unavailable', { detail, retryAfterSeconds: 3 })
+const notKnownYet = () => refuse('settlement_unknown', { retryAfterSeconds: 10 })
 
 /**
- * A 402 asks to pay again. An authorization that does not fit any more, because its time or our price has passed, may
+ * A 402 asks to pay again. A payment that does not fit any more, because its time or our price has passed, may
  * be one that has paid us: then it gets what that payment entitles to.
  */
-async function unlessClaimed(
-  deps: GateDeps,
-  call: PaidCall,
-  payment: DecodedPayment,
-  refusal: GateOutcome,
-): Promise<GateOutcome> {
-  const { from, nonce } = payment.authorization
-  const { network } = payment
-  const earlier = await findConflict(deps.database, { network, payer: from, paymentKey: nonce, identifierHash: null })
+async function unlessClaimed(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {
+  if (!deps.chains.has(presented.payment.network)) return refusal
+  const earlier = await findConflict(deps.database, { ...keyOf(presented), identifierHash: null })
   const isOver = !earlier || isOverState(earlier.state)
-  if (isOver && !earlier?.final) return unlessCarried(deps, call, payment, refusal)
+  if (isOver && !earlier?.final) return unlessCarried(deps, presented, refusal)
   if (isOver && !(await reachedUs(deps, earlier))) return refusal
   // Whoever did not sign it has nothing to learn about it.
-  const signature = await signatureOutcome(deps, payment)
-  if (signature.status === 'could_not_check')
-    return refuse('settlement_unavailable', { detail: signature.reason, retryAfterSeconds: 3 })
+  const signature = await signatureOutcome(deps, presented)
+  if (signature.status === 'could_not_check') return refuseUnread(signature.reason)
   if (signature.status === 'invalid') return refusal
   if (isOver) return refuse('payment_credited', { extra: { status_url: deps.statusUrl(earlier.id) } })
-  const answer = await answerDuplicate(deps, call, presentedBy(call, payment), earlier)
+  const answer = await answerDuplicate(deps, presented, earlier)
   return answer.kind === 'reclaimable' ? refusal : answer
 }
 
-/** How far back an authorization may have been used that nobody claimed. */
+/** How far back a payment may have been carried that nobody claimed. */
 const carriedWithinBlocks = 5_000n
 
 /**
- * No claim stands, but anyone may have carried the authorization to the chain: its money then becomes the payer's
+ * No claim stands, but anyone may have carried the payment to the chain: its money then becomes the payer's
  * credit once it is final, and a 402 would ask for it a second time.
  */
-async function unlessCarried(
-  deps: GateDeps,
-  call: PaidCall,
-  payment: DecodedPayment,
-  refusal: GateOutcome,
-): Promise<GateOutcome> {
-  const { from, to, nonce } = payment.authorization
-  const chain = deps.chains.get(payment.network)
-  if (!chain || !deps.termsOf(call).some((terms) => terms.payTo === to)) return refusal
-  const signature = await signatureOutcome(deps, payment)
+async function unlessCarried(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {
+  const { call, scheme, payment } = presented
+  const { network } = payment
+  const chain = deps.chains.get(network)
+  if (!chain || !deps.termsOf(call).some((terms) => terms.payTo === payment.payTo)) return refusal
+  const signature = await signatureOutcome(deps, presented)
   if (signature.status === 'invalid') return refusal
-  if (signature.status === 'could_not_check')
-    return refuse('settlement_unavailable', { detail: signature.reason, retryAfterSeconds: 3 })
+  if (signature.status === 'could_not_check') return refuseUnread(signature.reason)
   try {
-    if (!(await chain.authorizationUsed(from, nonce, 'latest'))) return refusal
+    if (!(await scheme.evidence.isUsed(chain, payment, 'latest'))) return refusal
     const head = (await chain.head()).number
     const searchFrom = head > carriedWithinBlocks ? head - carriedWithinBlocks : 0n
-    const found = await chain.nonceUse(from, nonce, searchFrom)
-    if (found.status === 'absent' || found.status === 'could_not_read')
-      return refuse('settlement_unknown', { retryAfterSeconds: 10 })
+    const found = await scheme.evidence.useOf(chain, payment, searchFrom)
+    if (found.status === 'absent' || found.status === 'could_not_read') return notKnownYet()
     const moved = found.status === 'transfer' ? found.transfer : undefined
-    const reachedUs = moved !== undefined && broughtMoney(deps.isOurs, payment.network, moved)
-    if (!reachedUs || !(await becomesCredit(deps.database, payment.network, moved))) {
+    const reachedUs = moved !== undefined && broughtMoney(deps.isOurs, network, moved)
+    if (!reachedUs || !(await becomesCredit(deps.database, network, moved))) {
       const use = found.status === 'transfer' ? found.transfer : found
-      // Until then a reorganisation could free the nonce, and the money would move after all.
-      if (!(await isFinal(chain, use))) return refuse('settlement_unknown', { retryAfterSeconds: 10 })
-      return reachedUs ? refuse('payment_nonce_reused', { detail: dustDetail }) : refusal
+      // Until then a reorganisation could free the key, and the money would move after all.
+      if (!(await isFinal(chain, use))) return notKnownYet()
+      return reachedUs ? refuse(scheme.words.reused, { detail: scheme.words.usedForDust }) : refusal
     }
   } catch (error) {
     if (!(error instanceof ChainUnreadable)) throw error
-    return refuse('settlement_unavailable', { detail: error.message, retryAfterSeconds: 3 })
+    return refuseUnread(error.message)
   }
   return refuse('payment_credited', { detail: 'Its money becomes your credit once the transfer is final.' })
 }
 
-async function signatureOutcome(deps: GateDeps, payment: DecodedPayment): Promise<SignatureOutcome> {
+async function signatureOutcome(deps: GateDeps, { scheme, payment }: Presented): Promise<SignatureOutcome> {
   const chain = deps.chains.get(payment.network)
-  const domainSeparator = deps.domainSeparators.get(payment.network)
-  if (!chain || !domainSeparator) throw new Error(`no chain for ${payment.network}`)
+  if (!chain) throw new Error(`no chain for ${payment.network}`)
   try {
-    return await checkSignature(payment, domainSeparator, chain)
+    return await scheme.checkSignature(payment, chain)
   } catch (error) {
     if (error instanceof ChainUnreadable) return { status: 'could_not_check', reason: error.message }
     throw error
   }
-}
-
-/** A tagged nonce must come with the salt that proves it, and a salt only makes sense with a tagged nonce. */
-function bindingFits(call: PaidCall, payment: DecodedPayment): boolean {
-  const tagged = isTaggedNonce(payment.authorization.nonce)
-  if (!tagged && !payment.hasBinding) return true
-  if (!tagged || payment.bindingSalt === undefined) return false
-  const nonce = bindingNonce(
-    {
-      method: call.method,
-      resource: call.resourceUrl,
-      contentType: bindingContentType(call.contentType),
-      bodyDigest: call.bodyDigest,
-      salt: payment.bindingSalt,
-    },
-    keccak256,
-  )
-  return nonce === payment.authorization.nonce
 }

@@ -20,6 +20,7 @@ async function sell(tx: Tx, batch: number): Promise<void> {
   await insertClaims(tx, claims, worker)
   const intents = claims.map(({ id }) => ({
     id,
+    chargeMicro: 5_000n,
     status: 200,
     contentType: 'application/json',
     headers: {},

@@ -1,6 +1,6 @@
 import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import { Problem, type ProblemCode, type ProblemDetails } from '../kernel/problem.ts'
-import { encodeFailure } from '../schemes/exact/encode-response.ts'
+import { encodeFailure } from '../schemes/encode-response.ts'
 import type { GateDeps } from './gate-deps.ts'
 
 /** A 402: only ever built where it is certain that no money moved. It brings a fresh challenge and says why. */

@@ -1,10 +1,11 @@
-import { toHex } from '@assay/protocol/bytes'
-import { type ChainPort, ChainUnreadable, type PayerStatus } from '../chain/index.ts'
-import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
+import { ChainUnreadable } from '../chain/index.ts'
+import type { GateOutcome } from '../contract/paid-call.ts'
+import type { FundsOutcome } from '../contract/scheme.ts'
 import { inFlightPerPayerMax, isLostAnswer, stillStands } from '../transitions/decide-claim.ts'
-import { creditSpentAuthorization } from './credit-payment.ts'
+import { creditSpentPayment } from './credit-payment.ts'
 import { answerDuplicate, answerLost } from './earlier-payment.ts'
-import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import type { GateDeps } from './gate-deps.ts'
+import { keyOf, type Purchase } from './purchase.ts'
 import { refuse, refuse402 } from './refuse.ts'
 import { resumeAbandoned } from './resume-abandoned.ts'
 import { findConflict, findPayment } from './store-advance.ts'
@@ -12,173 +13,121 @@ import type { Claim } from './store-claim.ts'
 import { workOnClaim } from './work-on-claim.ts'
 
 /** From a verified payment to a claim of it, or to what an earlier claim entitles to. */
-export async function sellAnswer(deps: GateDeps, call: PaidCall, verified: VerifiedPayment): Promise<GateOutcome> {
-  const { caip2 } = verified.terms.network
-  const chain = deps.chains.get(caip2)
-  if (!chain) throw new Error(`no chain for ${caip2}`)
-  if (!(await deps.losses.allows(verified.payer, caip2, call.route.id)))
+export async function sellAnswer(deps: GateDeps, purchase: Purchase): Promise<GateOutcome> {
+  const { payment, call } = purchase
+  if (!(await deps.losses.allows(payment.payer, payment.network, call.route.id)))
     // What was paid before is given all the same.
-    return (await answerKnown(deps, call, verified)) ?? refuse('loss_limit', { retryAfterSeconds: 3_600 })
-  const key = { network: caip2, payer: verified.payer, paymentKey: verified.paymentKey }
-  if (!deps.claims.begin(key)) {
-    const known = await answerKnown(deps, call, verified, true)
+    return (await answerKnown(deps, purchase)) ?? refuse('loss_limit', { retryAfterSeconds: 3_600 })
+  if (!deps.claims.begin(payment)) {
+    const known = await answerKnown(deps, purchase, true)
     if (known) return known
   }
-  let claimed = false
-  try {
-    const drafted = await draftClaim(deps, chain, call, verified)
-    if ('kind' in drafted) return drafted
-    const { draft, payer } = drafted
-    if (drafted.nonceUsed) return await nonceUsedBefore(deps, chain, call, payer, draft)
-    return await claimAndWork(deps, chain, call, payer, draft, () => {
-      claimed = true
-    })
-  } finally {
-    if (!claimed) deps.claims.forget(key)
+  const claimed = await draftAndClaim(deps, purchase).catch((error: unknown) => {
+    deps.claims.forget(payment)
+    throw error
+  })
+  if ('kind' in claimed) {
+    deps.claims.forget(payment)
+    return claimed
   }
+  return workOnClaim(deps, claimed.purchase, claimed.claim)
 }
 
 /** A copy of what this process has in hand, answered without asking the chain; undefined when the chain must be asked. */
-async function answerKnown(
-  deps: GateDeps,
-  call: PaidCall,
-  verified: VerifiedPayment,
-  beingClaimed = false,
-): Promise<GateOutcome | undefined> {
-  const earlier = await findConflict(deps.database, {
-    network: verified.terms.network.caip2,
-    payer: verified.payer,
-    paymentKey: verified.paymentKey,
-    identifierHash: verified.identifierHash,
-  })
+async function answerKnown(deps: GateDeps, purchase: Purchase, beingClaimed = false): Promise<GateOutcome | undefined> {
+  const earlier = await findConflict(deps.database, keyOf(purchase))
   if (!earlier) return beingClaimed ? refuse('payment_in_flight', { retryAfterSeconds: 1 }) : undefined
-  // Anyone may have carried a refused authorization to the chain since: the next 402 needs a look at it.
+  // Anyone may have carried a refused payment to the chain since: the next 402 needs a look at it.
   if (earlier.state === 'failed' && !earlier.final) return undefined
-  const answer = await answerDuplicate(deps, call, verified, earlier)
+  const answer = await answerDuplicate(deps, purchase, earlier)
   return answer.kind === 'reclaimable' ? undefined : answer
 }
 
-/** `payer` is the verified payment with what the chain says about the account. */
-type Draft = { draft: Claim; nonceUsed: boolean; payer: VerifiedPayment }
+/** `purchase` with what the chain says about the payer. */
+type Claimed = { purchase: Purchase; claim: Claim }
 
-async function draftClaim(
-  deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  verified: VerifiedPayment,
-): Promise<Draft | GateOutcome> {
+async function draftAndClaim(deps: GateDeps, verified: Purchase): Promise<Claimed | GateOutcome> {
+  const read = await readFunds(deps, verified)
+  if ('kind' in read) return read
+  const purchase = { ...verified, payerIsKey: read.funds.payerIsKey }
+  const claim = draftClaim(deps, purchase, read)
+  if (read.funds.used) return usedBefore(deps, purchase, claim)
+  return claimPayment(deps, purchase, claim)
+}
+
+type Funds = { funds: Extract<FundsOutcome, { status: 'ok' }>; headBlock: bigint }
+
+async function readFunds(deps: GateDeps, purchase: Purchase): Promise<Funds | GateOutcome> {
+  const { call, scheme, payment, chain } = purchase
   try {
-    const [status, head] = await Promise.all([
-      chain.payerStatus(verified.payer, verified.paymentKey),
+    const [funds, head] = await Promise.all([
+      scheme.readFunds(purchase, chain),
       chain.head(),
       deps.deliveries.flushGone(),
     ])
-    const { terms } = verified
-    const payer = { ...verified, payerIsKey: verified.payerIsKey && !status.hasCode }
-    const { balanceMicro, nonceUsed } = await confirmBadNews(chain, verified, status, head.number)
-    // The token asks the code of the account, so a signature by its key alone says nothing.
-    if (verified.payerIsKey && status.hasCode) {
-      const refusal = await signedByCode(deps, chain, call, verified)
-      if (refusal) return refusal
-    }
-    return {
-      nonceUsed,
-      payer,
-      draft: {
-        id: deps.ids.next('pay'),
-        network: terms.network.caip2,
-        asset: terms.asset,
-        payer: verified.payer,
-        payerIsKey: payer.payerIsKey,
-        scheme: 'exact',
-        paymentKey: verified.paymentKey,
-        signedDigest: verified.signedDigest,
-        payTo: terms.payTo,
-        payee: call.route.payee,
-        amountMicro: terms.amountMicro,
-        validBefore: verified.validBefore,
-        routeId: call.route.id,
-        resource: call.resourceUrl,
-        fingerprint: verified.fingerprint,
-        identifierHash: verified.identifierHash,
-        ref: call.attribution.ref ?? null,
-        aff: call.attribution.aff ?? null,
-        revocable: call.route.revocable,
-        headBlock: head.number,
-        balanceMicro,
-        ignoreUndelivered: false,
-      },
-    }
+    if (funds.status === 'ok') return { funds, headBlock: head.number }
+    if (funds.status === 'could_not_check')
+      return refuse('settlement_unavailable', { detail: funds.reason, retryAfterSeconds: 3 })
+    const { reason, detail, code = 'payment_invalid' } = funds
+    return refuse402(deps, call, { code, reason, detail, payer: payment.payer, network: payment.network })
   } catch (error) {
     if (!(error instanceof ChainUnreadable)) throw error
     return refuse('settlement_unavailable', { detail: 'The chain could not be read.', retryAfterSeconds: 3 })
   }
 }
 
-/** One endpoint is enough to go on with; turning a buyer away takes enough of them that agree. */
-async function confirmBadNews(
-  chain: ChainPort,
-  { payer, paymentKey, terms }: VerifiedPayment,
-  status: PayerStatus,
-  headBlock: bigint,
-): Promise<Pick<PayerStatus, 'balanceMicro' | 'nonceUsed'>> {
-  const tooLittle = status.balanceMicro < terms.amountMicro
+function draftClaim(deps: GateDeps, purchase: Purchase, { funds, headBlock }: Funds): Claim {
+  const { call, scheme, payment, terms } = purchase
   return {
-    balanceMicro: tooLittle ? await chain.usdcBalance(payer, headBlock) : status.balanceMicro,
-    nonceUsed: status.nonceUsed && (await chain.authorizationUsed(payer, paymentKey, 'latest')),
+    id: deps.ids.next('pay'),
+    network: terms.network.caip2,
+    asset: terms.asset,
+    scheme: scheme.id,
+    payer: payment.payer,
+    payerIsKey: purchase.payerIsKey,
+    paymentKey: payment.paymentKey,
+    signedDigest: purchase.signedDigest,
+    payTo: terms.payTo,
+    payee: call.route.payee,
+    quotedMicro: terms.amountMicro,
+    amountMicro: terms.amountMicro,
+    validBefore: payment.validBefore,
+    routeId: call.route.id,
+    resource: call.resourceUrl,
+    fingerprint: purchase.fingerprint,
+    identifierHash: purchase.identifierHash,
+    ref: call.attribution.ref ?? null,
+    aff: call.attribution.aff ?? null,
+    revocable: call.route.revocable,
+    headBlock,
+    balanceMicro: funds.balanceMicro,
+    ignoreUndelivered: false,
   }
 }
 
-async function signedByCode(
-  deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  { payer, network, signedDigest, signature }: VerifiedPayment,
-): Promise<GateOutcome | undefined> {
-  const verdict = await chain.checkContractSignature(payer, toHex(signedDigest), signature)
-  if (verdict === 'valid') return undefined
-  if (verdict === 'could_not_check')
-    return refuse('settlement_unavailable', { detail: 'The payer’s contract could not be read.', retryAfterSeconds: 3 })
-  return refuse402(deps, call, {
-    code: 'payment_invalid',
-    reason: 'invalid_exact_evm_payload_signature',
-    detail: 'The payer has code, and that code does not accept the signature.',
-    payer,
-    network,
-  })
-}
-
-async function claimAndWork(
-  deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  verified: VerifiedPayment,
-  claim: Claim,
-  onClaimed: () => void,
-): Promise<GateOutcome> {
+async function claimPayment(deps: GateDeps, purchase: Purchase, claim: Claim): Promise<Claimed | GateOutcome> {
   const outcome = await deps.claims.claim(claim).catch((error: unknown) => releaseAndThrow(deps, claim.id, error))
   deps.metrics.count('payments_claims', { outcome: outcome.status })
   switch (outcome.status) {
     case 'claimed':
-      onClaimed()
-      return workOnClaim(deps, chain, call, verified, claim)
+      return { purchase, claim }
     case 'over_limit':
-      return overLimit(deps, call, verified, claim)
+      return overLimit(deps, purchase, claim)
     case 'undelivered':
-      return afterUndelivered(deps, chain, call, verified, claim, outcome.paymentId, onClaimed)
+      return afterUndelivered(deps, purchase, claim, outcome.paymentId)
     case 'conflict':
-      return afterConflict(deps, chain, call, verified, claim, onClaimed)
+      return afterConflict(deps, purchase, claim)
   }
 }
 
-function overLimit(deps: GateDeps, call: PaidCall, verified: VerifiedPayment, claim: Claim): GateOutcome {
-  // The nonce was read as unused and no claim of ours exists, so nothing moved for this payload.
-  if (claim.balanceMicro < claim.amountMicro)
+function overLimit(deps: GateDeps, { call }: Purchase, claim: Claim): GateOutcome {
+  // The key was read as unused and no claim of ours exists, so nothing moved for this payload.
+  if (claim.balanceMicro < claim.quotedMicro)
     return refuse402(deps, call, {
       code: 'payment_invalid',
       reason: 'insufficient_funds',
-      detail: `The payer holds ${claim.balanceMicro} of ${claim.amountMicro} atomic units of USDC on ${claim.network}.`,
-      payer: verified.payer,
+      detail: `The payer holds ${claim.balanceMicro} of ${claim.quotedMicro} atomic units of USDC on ${claim.network}.`,
+      payer: claim.payer,
       network: claim.network,
     })
   return refuse('payer_limit', {
@@ -189,55 +138,42 @@ function overLimit(deps: GateDeps, call: PaidCall, verified: VerifiedPayment, cl
 
 async function afterUndelivered(
   deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  verified: VerifiedPayment,
+  purchase: Purchase,
   claim: Claim,
   paymentId: string,
-  onClaimed: () => void,
-): Promise<GateOutcome> {
+): Promise<Claimed | GateOutcome> {
   const earlier = await findPayment(deps.database, paymentId)
-  const sameAuthorization = earlier?.paymentKey === verified.paymentKey
-  if (earlier && sameAuthorization) return afterConflict(deps, chain, call, verified, claim, onClaimed)
+  const samePayment = earlier?.paymentKey === claim.paymentKey
+  if (earlier && samePayment) return afterConflict(deps, purchase, claim)
   const isLost =
     earlier &&
     isLostAnswer(
       { ...earlier, delivered: earlier.deliveredAt !== null },
       earlier.clientGone || (await deps.owner.isAlive(earlier.owner)),
     )
-  if (isLost) return answerLost(deps, call, earlier)
+  if (isLost) return answerLost(deps, purchase.call, earlier)
   // Another process is serving it at this moment: this is a purchase of its own.
-  return claimAndWork(deps, chain, call, verified, { ...claim, ignoreUndelivered: true }, onClaimed)
+  return claimPayment(deps, purchase, { ...claim, ignoreUndelivered: true })
 }
 
-async function afterConflict(
-  deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  verified: VerifiedPayment,
-  claim: Claim,
-  onClaimed: () => void,
-): Promise<GateOutcome> {
+async function afterConflict(deps: GateDeps, purchase: Purchase, claim: Claim): Promise<Claimed | GateOutcome> {
   // A batch of claims that breaks off is run again in halves: what stands in the way may be our own row.
   const earlier = await findConflict(deps.database, claim).catch((error: unknown) =>
     releaseAndThrow(deps, claim.id, error),
   )
-  if (earlier?.id === claim.id) {
-    onClaimed()
-    return workOnClaim(deps, chain, call, verified, claim)
-  }
+  if (earlier?.id === claim.id) return { purchase, claim }
   // It ended between the claim and this read, for example a failed purchase with the same identifier.
   if (!earlier) return refuse('payment_in_flight', { retryAfterSeconds: 1 })
-  const resumed = await resumeAbandoned(deps, chain, call, verified, claim, earlier)
+  const resumed = await resumeAbandoned(deps, purchase, claim, earlier)
   if (resumed) return resumed
-  const answer = await answerDuplicate(deps, call, verified, earlier)
+  const answer = await answerDuplicate(deps, purchase, earlier)
   if (answer.kind !== 'reclaimable') return answer
   const again = await deps.claims.reclaim(claim).catch((error: unknown) => releaseAndThrow(deps, earlier.id, error))
-  if (again.status === 'claimed') return workOnClaim(deps, chain, call, verified, { ...claim, id: again.paymentId })
-  if (again.status === 'over_limit') return overLimit(deps, call, verified, claim)
-  if (!earlier.signedDigest?.equals(claim.signedDigest))
-    return refuse('payment_nonce_reused', { extra: { status_url: deps.statusUrl(earlier.id) } })
-  return refuse('payment_in_flight', { retryAfterSeconds: 1, extra: { status_url: deps.statusUrl(earlier.id) } })
+  if (again.status === 'claimed') return { purchase, claim: { ...claim, id: again.paymentId } }
+  if (again.status === 'over_limit') return overLimit(deps, purchase, claim)
+  const followed = { extra: { status_url: deps.statusUrl(earlier.id) } }
+  if (!earlier.signedDigest?.equals(claim.signedDigest)) return refuse(purchase.scheme.words.reused, followed)
+  return refuse('payment_in_flight', { retryAfterSeconds: 1, ...followed })
 }
 
 /** The claim may have been written though its answer was lost, or may yet be; nobody works on it. */
@@ -246,18 +182,12 @@ function releaseAndThrow(deps: GateDeps, paymentId: string, error: unknown): nev
   throw error
 }
 
-/** The chain says the nonce is spent. Either we know that payment, or the money came in before anybody claimed it. */
-async function nonceUsedBefore(
-  deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  verified: VerifiedPayment,
-  claim: Claim,
-): Promise<GateOutcome> {
+/** The chain says the key is spent. Either we know that payment, or the money came in before anybody claimed it. */
+async function usedBefore(deps: GateDeps, purchase: Purchase, claim: Claim): Promise<GateOutcome> {
   const earlier = await findConflict(deps.database, claim)
   if (earlier && stillStands(earlier)) {
-    const answer = await answerDuplicate(deps, call, verified, earlier)
+    const answer = await answerDuplicate(deps, purchase, earlier)
     if (answer.kind !== 'reclaimable') return answer
   }
-  return creditSpentAuthorization(deps, chain, call, verified, claim, earlier)
+  return creditSpentPayment(deps, purchase, claim, earlier)
 }

@@ -1,10 +1,11 @@
 import { encodeErrorResult, parseAbi } from 'viem'
 import { expect, test } from 'vitest'
 import type { ChainPort, ChainTransfer, SettlementEvidence, SimulatedTransfer } from '../chain/index.ts'
-import type { Facilitator, FacilitatorPayment, SettleOutcome } from '../facilitators/port.ts'
+import type { Facilitator, FacilitatorPayment, SettleOutcome } from '../contract/facilitator.ts'
+import { createExactScheme } from '../schemes/exact/index.ts'
 import { judgeUsedKey } from '../transitions/judge-settlement.ts'
 import { another, chainShowing, confirmedAt, expected, named, type Shown, steppingClock } from './chain-stub.fixture.ts'
-import { settlePayment } from './settle-payment.ts'
+import { type Settled, type Settling, settlePayment } from './settle-payment.ts'
 
 const headBlock = 10_000n
 const deadlineMs = 30_000
@@ -18,10 +19,24 @@ const otherTransfer: ChainTransfer = {
   sender: expected.payer,
   recipient: expected.payTo,
   amountMicro: 1n,
-  paymentKey: expected.nonce,
+  paymentKey: expected.paymentKey,
 }
 const otherUse = { blockNumber: 10_001n, blockHash: named, transfer: otherTransfer }
 const submitted: SettleOutcome = { status: 'submitted', transaction: named, feeMicro: 7n, gasGwei: 3n }
+
+const exact = createExactScheme([])
+/** Hands the payment over as it is: what the facilitator is told is not the matter here. */
+const purchaseOn = (chain: ChainPort) =>
+  ({
+    scheme: {
+      ...exact,
+      settle: (_payment: unknown, _claim: unknown, to: Facilitator, signal: AbortSignal) =>
+        to.settle({} as FacilitatorPayment, signal),
+    },
+    chain,
+    payment: { signed: {} },
+  }) as unknown as Settled
+const claimAt = (head = headBlock) => ({ ...expected, headBlock: head }) as unknown as Settling
 
 async function settle(outcome: SettleOutcome | Error, shown: Shown, more: { head?: bigint } = {}) {
   const { chain, asked } = chainShowing(shown)
@@ -32,8 +47,7 @@ async function settle(outcome: SettleOutcome | Error, shown: Shown, more: { head
       return outcome
     },
   } as unknown as Facilitator
-  const deps = { facilitator, chain: chain as ChainPort, clock, deadlineMs }
-  const result = await settlePayment(deps, {} as FacilitatorPayment, expected, more.head ?? headBlock)
+  const result = await settlePayment({ facilitator, clock, deadlineMs }, purchaseOn(chain), claimAt(more.head))
   return { result, asked, waitedMs: clock.slept.reduce((sum, ms) => sum + ms, 0) }
 }
 
@@ -59,11 +73,11 @@ test('a transaction that is not in a block yet is waited for', async () => {
   expect(waitedMs).toBe(500)
 })
 
-test('after two seconds the nonce is asked, and what another transaction carried settles with the reported costs', async () => {
+test('after two seconds the key is asked, and what another transaction carried settles with the reported costs', async () => {
   const { result, asked, waitedMs } = await settle(submitted, {
     byTransaction: [absent],
     used: [true],
-    byNonce: [confirmedAt(10_001n, another)],
+    byKey: [confirmedAt(10_001n, another)],
   })
   expect(result).toEqual({ status: 'settled', evidence: confirmedAt(10_001n, another), feeMicro: 7n, gasGwei: 3n })
   expect(waitedMs).toBe(2_000)
@@ -74,7 +88,7 @@ test('after two seconds the nonce is asked, and what another transaction carried
 test('a chain younger than the search is searched from its first block', async () => {
   const { asked } = await settle(
     submitted,
-    { byTransaction: [absent], used: [true], byNonce: [confirmedAt(101n, another)] },
+    { byTransaction: [absent], used: [true], byKey: [confirmedAt(101n, another)] },
     { head: 100n },
   )
   expect(asked.searches).toEqual([0n])
@@ -89,12 +103,12 @@ test('nothing but a transfer after our claim ends the wait: the reported transac
   ]
   for (const seen of others) {
     const byTransaction = [...Array.from({ length: 20 }, () => absent), confirmedAt(10_002n)]
-    const { result } = await settle(submitted, { byTransaction, used: [true], byNonce: [seen] })
+    const { result } = await settle(submitted, { byTransaction, used: [true], byKey: [seen] })
     expect(result).toMatchObject({ status: 'settled', evidence: { blockNumber: 10_002n } })
   }
 })
 
-test('an unused or unreadable nonce leaves the wait as it was, until the deadline', async () => {
+test('an unused or unreadable key leaves the wait as it was, until the deadline', async () => {
   for (const used of [false, 'unreadable'] as const) {
     const { result, asked, waitedMs } = await settle(submitted, { byTransaction: [absent], used: [used] })
     expect(result).toEqual({ status: 'unknown', reason: 'not seen in a block yet', transaction: named })
@@ -105,12 +119,12 @@ test('an unused or unreadable nonce leaves the wait as it was, until the deadlin
   }
 })
 
-test('at the deadline the nonce is asked a last time', async () => {
+test('at the deadline the key is asked a last time', async () => {
   const used = [...Array.from({ length: 14 }, () => false), true]
   const { result } = await settle(submitted, {
     byTransaction: [absent],
     used,
-    byNonce: [confirmedAt(10_001n, another)],
+    byKey: [confirmedAt(10_001n, another)],
   })
   expect(result.status).toBe('settled')
 })
@@ -127,19 +141,19 @@ test('a reported transaction that reverted contradicts, unless another one carri
   const carried = await settle(submitted, {
     byTransaction: [reverted],
     used: [true],
-    byNonce: [confirmedAt(10_001n, another)],
+    byKey: [confirmedAt(10_001n, another)],
   })
   expect(carried.result).toMatchObject({ status: 'settled', evidence: { transaction: another }, feeMicro: 7n })
   expect(carried.asked.searches).toEqual([5_000n])
 })
 
-test('a transaction that used the nonce for another transfer is that, and no payment', async () => {
+test('a transaction that used the key for another transfer is that, and no payment', async () => {
   const seen: SettlementEvidence = { status: 'used_otherwise', transfer: otherTransfer }
-  const { result } = await settle(submitted, { byTransaction: [seen], used: [true], byNonce: [seen] })
+  const { result } = await settle(submitted, { byTransaction: [seen], used: [true], byKey: [seen] })
   expect(result).toEqual({ status: 'used_otherwise', use: otherUse })
 })
 
-test('a refusal before the payload left is believed only when the nonce is unused', async () => {
+test('a refusal before the payload left is believed only when the key is unused', async () => {
   const refused = { status: 'refused', reason: 'insufficient_funds', payloadLeft: false } as const
   const costly: SettleOutcome = { ...refused, message: 'poor', gasGwei: 2n }
   expect((await settle(costly, { used: [false] })).result).toEqual({
@@ -153,7 +167,7 @@ test('a refusal before the payload left is believed only when the nonce is unuse
     reason: 'insufficient_funds',
     gasGwei: 0n,
   })
-  const moved = await settle(refused, { used: [true], byNonce: [confirmedAt(10_001n)] })
+  const moved = await settle(refused, { used: [true], byKey: [confirmedAt(10_001n)] })
   expect(moved.result).toEqual({ status: 'settled', evidence: confirmedAt(10_001n), feeMicro: 0n, gasGwei: 0n })
   expect((await settle(refused, { used: ['unreadable'] })).result).toEqual({
     status: 'unknown',
@@ -215,7 +229,7 @@ test('an outage of the facilitator is no refusal: nothing was sent, and the same
   }
   const { result } = await settle(
     { status: 'refused', reason: 'facilitator_unreachable', payloadLeft: false },
-    { used: [true], byNonce: [confirmedAt(10_001n)] },
+    { used: [true], byKey: [confirmedAt(10_001n)] },
   )
   expect(result.status).toBe('settled')
 })
@@ -228,7 +242,7 @@ test('an unknown outcome stays unknown with what was told, unless the chain know
     status: 'unknown',
     reason,
   })
-  const settled = await settle(unknown, { used: [true], byNonce: [confirmedAt(10_001n)] })
+  const settled = await settle(unknown, { used: [true], byKey: [confirmedAt(10_001n)] })
   expect(settled.result.status).toBe('settled')
 })
 
@@ -248,7 +262,7 @@ test('a facilitator that never answers is left at the deadline, and told so', as
     },
   } as unknown as Facilitator
   const clock = { ...steppingClock(), sleep: () => Promise.resolve() }
-  const result = await settlePayment({ facilitator, chain, clock, deadlineMs }, {} as never, expected, headBlock)
+  const result = await settlePayment({ facilitator, clock, deadlineMs }, purchaseOn(chain), claimAt())
   expect(result).toEqual({ status: 'unknown', reason: 'timeout' })
   expect(told?.aborted).toBe(true)
 })
@@ -275,6 +289,6 @@ test('what a used nonce means: ours after the claim, credit before it, another u
   for (const seen of [absent, { status: 'reverted', transaction: named, gasGwei: 1n }] as const)
     expect(judgeUsedKey(seen, headBlock)).toEqual({
       status: 'unknown',
-      reason: 'the nonce is used, its transaction was not found yet',
+      reason: 'the payment is used, its transaction was not found yet',
     })
 })

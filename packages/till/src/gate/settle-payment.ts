@@ -1,8 +1,9 @@
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
-import { type ChainPort, ChainUnreadable, type ExpectedTransfer } from '../chain/index.ts'
-import type { Facilitator, FacilitatorPayment } from '../facilitators/port.ts'
-import { isScreening, simulationConfirms } from '../facilitators/refusal-causes.ts'
+import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
+import type { Facilitator } from '../contract/facilitator.ts'
+import type { Charge, ClaimedTransfer, Scheme, VerifiedPayment } from '../contract/scheme.ts'
+import { isScreening } from '../facilitators/refusal-causes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import {
   judgeNoAnswer,
@@ -15,18 +16,22 @@ import {
 } from '../transitions/judge-settlement.ts'
 import type { SettlementResult } from '../transitions/settlement-result.ts'
 
-export type SettleDeps = { facilitator: Facilitator; chain: ChainPort; clock: Clock; deadlineMs: number }
+export type SettleDeps = { facilitator: Facilitator; clock: Clock; deadlineMs: number }
+
+/** A verified payment, and how its scheme settles and shows it. */
+export type Settled = VerifiedPayment & {
+  scheme: Pick<Scheme, 'settle' | 'confirmsRefusal' | 'evidence'>
+  chain: ChainPort
+}
+
+/** A claim whose intent is stored. */
+export type Settling = Charge & { headBlock: bigint }
 
 // Made once: an abort without a reason makes an exception with a stack for every purchase.
 const over = new Error('the wait for the settlement is over')
 
-/** Settles through the facilitator and believes only our own read of the chain. */
-export async function settlePayment(
-  deps: SettleDeps,
-  payment: FacilitatorPayment,
-  expected: ExpectedTransfer,
-  headBlock: bigint,
-): Promise<SettlementResult> {
+/** Settles through the scheme and believes only our own read of the chain. */
+export async function settlePayment(deps: SettleDeps, purchase: Settled, claim: Settling): Promise<SettlementResult> {
   const startedMs = deps.clock.nowMs()
   const timeout = new AbortController()
   const remainingMs = () => deps.deadlineMs - (deps.clock.nowMs() - startedMs)
@@ -36,71 +41,67 @@ export async function settlePayment(
   )
   try {
     const outcome = await Promise.race([
-      deps.facilitator.settle(payment, timeout.signal).catch((error: unknown) => ({
+      purchase.scheme.settle(purchase, claim, deps.facilitator, timeout.signal).catch((error: unknown) => ({
         status: 'unknown' as const,
         reason: error instanceof Error ? error.message.slice(0, 200) : 'the facilitator failed',
       })),
       timer.then(() => ({ status: 'unknown' as const, reason: 'timeout' })),
     ])
-    if (outcome.status === 'submitted') return await confirm(deps, outcome, expected, headBlock, remainingMs)
-    if (outcome.status === 'refused') return await afterRefusal(deps.chain, outcome, payment, expected, headBlock)
-    return await afterUnknown(deps.chain, outcome, expected, headBlock)
+    if (outcome.status === 'submitted') return await confirm(deps, outcome, purchase, claim, remainingMs)
+    if (outcome.status === 'refused') return await afterRefusal(outcome, purchase, claim)
+    return await afterUnknown(outcome, purchase, claim)
   } finally {
     timeout.abort(over)
   }
 }
 
 const pollMs = 250
-/** So long without the reported transaction, and the nonce is asked whether another one carried it. */
-const nonceReadEveryMs = 2_000
-/** Older uses of a nonce already have a row: reconciliation records every transfer. */
-const nonceSearchBlocks = 5_000n
-/** The nonce was unused at our claim, give or take an endpoint that was behind. */
+/** So long without the reported transaction, and the key is asked whether another one carried it. */
+const keyReadEveryMs = 2_000
+/** Older uses of a key already have a row: reconciliation records every transfer. */
+const keySearchBlocks = 5_000n
+/** The key was unused at our claim, give or take an endpoint that was behind. */
 const sinceClaimBlocks = 100n
 export const sinceClaim = (headBlock: bigint) => blocksBefore(headBlock, sinceClaimBlocks)
 const blocksBefore = (block: bigint, blocks: bigint) => (block > blocks ? block - blocks : 0n)
 
-/** Waits for the sealed block that the facilitator promised, as long as the request may wait. */
+/** Waits for the sealed block that was promised, as long as the request may wait. */
 async function confirm(
   deps: SettleDeps,
   submitted: { transaction: Hex; feeMicro: Micro; gasGwei?: bigint },
-  expected: ExpectedTransfer,
-  headBlock: bigint,
+  purchase: Settled,
+  claim: Settling,
   remainingMs: () => number,
 ): Promise<SettlementResult> {
-  let nonceReadMs = deps.clock.nowMs()
+  const { scheme, chain } = purchase
+  let keyReadMs = deps.clock.nowMs()
   const costs = { feeMicro: submitted.feeMicro, gasGwei: submitted.gasGwei ?? 0n }
   for (;;) {
-    const evidence = await deps.chain.settlementByTransaction(submitted.transaction, expected)
-    // Another transaction may have carried the authorization, as when its fee was raised; the reported one then reverts or
+    const evidence = await scheme.evidence.byTransaction(chain, claim, submitted.transaction)
+    // Another transaction may have carried the payment, as when its fee was raised; the reported one then reverts or
     // never appears.
     const isLast = remainingMs() <= pollMs
     let byKey: KeyReading | 'not_read' = 'not_read'
-    if (evidence.status !== 'confirmed' && (isLast || deps.clock.nowMs() - nonceReadMs >= nonceReadEveryMs)) {
-      nonceReadMs = deps.clock.nowMs()
-      const found = await byNonceOnly(deps.chain, expected, headBlock, sinceClaimBlocks)
+    if (evidence.status !== 'confirmed' && (isLast || deps.clock.nowMs() - keyReadMs >= keyReadEveryMs)) {
+      keyReadMs = deps.clock.nowMs()
+      const found = await byKeyOnly(purchase, claim, sinceClaimBlocks)
       // Nothing but a transfer ends the wait: the reported transaction may still be included, whatever else is seen now.
       if (found?.status === 'settled') byKey = found
     }
     let verdict = judgeReported(submitted.transaction, evidence, byKey)
     if (verdict === 'read_key')
-      verdict = judgeReported(submitted.transaction, evidence, await byNonceOnly(deps.chain, expected, headBlock))
+      verdict = judgeReported(submitted.transaction, evidence, await byKeyOnly(purchase, claim))
     if (typeof verdict !== 'string') return verdict.status === 'settled' ? { ...verdict, ...costs } : verdict
     if (isLast) return { status: 'unknown', reason: 'not seen in a block yet', transaction: submitted.transaction }
     await deps.clock.sleep(pollMs)
   }
 }
 
-async function afterRefusal(
-  chain: ChainPort,
-  refusal: Refusal,
-  payment: FacilitatorPayment,
-  expected: ExpectedTransfer,
-  headBlock: bigint,
-): Promise<SettlementResult> {
+async function afterRefusal(refusal: Refusal, purchase: Settled, claim: Settling): Promise<SettlementResult> {
+  const { scheme, chain } = purchase
   const { reason } = refusal
   let facts: RefusalFacts = {
-    byKey: await byNonceOnly(chain, expected, headBlock),
+    byKey: await byKeyOnly(purchase, claim),
     outage: isOutage(reason),
     screening: isScreening(reason),
   }
@@ -108,12 +109,11 @@ async function afterRefusal(
     const verdict = judgeRefusal(refusal, facts)
     if (verdict.status !== 'need') return verdict
     if (verdict.fact === 'simulationConfirms') {
-      const simulated = await chain.simulateTransfer(payment.authorization, payment.signature)
-      facts = { ...facts, simulationConfirms: simulationConfirms(reason, simulated) }
+      facts = { ...facts, simulationConfirms: await scheme.confirmsRefusal(purchase, claim, chain, reason) }
       continue
     }
     try {
-      facts = { ...facts, usedSince: await chain.authorizationUsed(expected.payer, expected.nonce, 'latest') }
+      facts = { ...facts, usedSince: await scheme.evidence.isUsed(chain, claim, 'latest') }
     } catch (error) {
       if (error instanceof ChainUnreadable) return { status: 'unknown', reason: error.message }
       throw error
@@ -124,27 +124,25 @@ async function afterRefusal(
 const isOutage = (reason: string) => reason.startsWith('facilitator_') || reason === 'settlement_aborted'
 
 async function afterUnknown(
-  chain: ChainPort,
   outcome: { reason: string; transaction?: Hex },
-  expected: ExpectedTransfer,
-  headBlock: bigint,
+  purchase: Settled,
+  claim: Settling,
 ): Promise<SettlementResult> {
-  return judgeNoAnswer(outcome, await byNonceOnly(chain, expected, headBlock))
+  return judgeNoAnswer(outcome, await byKeyOnly(purchase, claim))
 }
 
-/** What the nonce itself tells, or undefined when it is unused. */
-async function byNonceOnly(
-  chain: ChainPort,
-  expected: ExpectedTransfer,
-  headBlock: bigint,
-  searchBlocks = nonceSearchBlocks,
+/** What the key itself tells, or undefined when it is unused. */
+async function byKeyOnly(
+  { scheme: { evidence }, chain }: Settled,
+  claim: ClaimedTransfer & { headBlock: bigint },
+  searchBlocks = keySearchBlocks,
 ): Promise<KeyReading> {
   try {
-    if (!(await chain.authorizationUsed(expected.payer, expected.nonce, 'latest'))) return undefined
+    if (!(await evidence.isUsed(chain, claim, 'latest'))) return undefined
   } catch (error) {
     if (error instanceof ChainUnreadable) return { status: 'unknown', reason: error.message }
     throw error
   }
-  const fromBlock = blocksBefore(headBlock, searchBlocks)
-  return judgeUsedKey(await chain.settlementByNonce(expected, fromBlock), headBlock)
+  const fromBlock = blocksBefore(claim.headBlock, searchBlocks)
+  return judgeUsedKey(await evidence.byKey(chain, claim, fromBlock), claim.headBlock)
 }

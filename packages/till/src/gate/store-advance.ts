@@ -1,6 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
+import type { Micro } from '@assay/protocol/money'
 import { type PaymentRecord, paymentColumns, type StoredAnswer, toPaymentRecord } from '../contract/payment-record.ts'
 import { fromHex } from '../kernel/bytes.ts'
 import type { Sql } from '../store/database.ts'
@@ -10,6 +11,8 @@ import { isOpen, overStates, sqlList } from '../transitions/payment-state.ts'
 /** What is written before money may move: the answer, its reservation, and that we are about to settle. */
 export type Intent = {
   id: string
+  /** What will be taken; never more than was quoted. */
+  chargeMicro: Micro
   status: number
   contentType: string
   headers: Record<string, string>
@@ -23,15 +26,15 @@ export type Intent = {
 /** Found by their ids, as in `servedSql`. */
 const intentSql = `
 with input as (
-  select * from unnest($1::text[], $2::integer[], $3::text[], $4::jsonb[], $5::bytea[], $6::jsonb[], $7::bigint[], $10::integer[])
-    as t(id, status, content_type, headers, body, reservation, attempt, lease_ms)
+  select * from unnest($1::text[], $2::integer[], $3::text[], $4::jsonb[], $5::bytea[], $6::jsonb[], $7::bigint[], $10::integer[],
+    $11::bigint[]) as t(id, status, content_type, headers, body, reservation, attempt, lease_ms, charge_micro)
 ),
 before as (
   select p.id, p.state, p.owner from (select id from input order by id) i
   cross join lateral (select p.id, p.state, p.owner from payment p where p.id = i.id for no key update) p
 ),
 moved as (
-  update payment p set state = '${moves.intend.to}', intent_at = $8, attempt = i.attempt,
+  update payment p set state = '${moves.intend.to}', intent_at = $8, attempt = i.attempt, amount_micro = i.charge_micro,
     lease_until = lease_now() + i.lease_ms * interval '1 millisecond'
   from input i join before b using (id) where p.id = i.id and b.state in ${sqlList(moves.intend.from)} and b.owner = $9
   returning p.id
@@ -64,6 +67,7 @@ export async function writeIntents(
       new Date(worker.nowMs),
       worker.owner,
       intents.map((intent) => intent.leaseMs),
+      intents.map((intent) => intent.chargeMicro),
     ],
   })
   const moved = new Set(rows.map((row) => row.id))
@@ -125,7 +129,7 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
   return rowCount > 0
 }
 
-/** Nobody waits for this answer any more: the connection broke, or it was told to come back. A later fresh authorization for the same request is then known to be a retry. */
+/** Nobody waits for this answer any more: the connection broke, or it was told to come back. A later fresh payment for the same request is then known to be a retry. */
 export async function markClientGone(sql: Sql, id: string): Promise<void> {
   await sql.query(`update payment set client_gone = true where id = $1 and delivered_at is null`, [id])
 }

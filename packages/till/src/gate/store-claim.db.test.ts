@@ -14,7 +14,7 @@ afterAll(() => db.close())
 const worker = (owner: bigint) => ({ owner, nowMs: Date.now(), leaseMs: 60_000 })
 const claimAs = async (owner: bigint, claim: Claim) => (await insertClaims(db.database, [claim], worker(owner)))[0]
 
-test('claim without its unique key: one authorization is claimed once, by whichever process comes first', async () => {
+test('claim without its unique key: one payment is claimed once, by whichever process comes first', async () => {
   const claims = Array.from({ length: 8 }, (_, n) => ({ ...sampleClaim(1), id: `pay_copy_${n}` }))
   const outcomes = await Promise.all(claims.map((claim, n) => claimAs(BigInt(n), claim)))
   expect(outcomes.map((outcome) => outcome?.status).sort()).toEqual(['claimed', ...Array(7).fill('conflict')])
@@ -22,7 +22,7 @@ test('claim without its unique key: one authorization is claimed once, by whiche
   expect(rows).toEqual([{ in_flight: 1 }])
 })
 
-test('reclaimReleased keeps the old amount: only the very authorization that was claimed can be claimed again', async () => {
+test('reclaimReleased keeps the old amount: only the very payment that was claimed can be claimed again', async () => {
   const claim = sampleClaim(2)
   expect(await claimAs(1n, claim)).toEqual({ status: 'claimed' })
   await endPayment(db.database, { id: claim.id, move: moves.releaseAbandoned, reason: 'test' }, Date.now())

@@ -27,7 +27,8 @@ export type Claim = {
   signedDigest: Buffer
   payTo: Address
   payee: 'pay_to' | 'custody'
-  /** What is quoted. What is charged is decided with the answer, and never more. */
+  quotedMicro: Micro
+  /** What is charged: the quote, until the answer is prepared. */
   amountMicro: Micro
   validBefore: bigint
   routeId: string
@@ -167,7 +168,7 @@ async function lowerFlight(sql: Sql, network: string, payer: Address, amountMicr
 
 class OverLimit extends Error {}
 
-/** A released payment may be claimed again by the same request, with the very authorization that was claimed before. */
+/** A released payment may be claimed again by the same request, with the very payment that was claimed before. */
 export async function reclaimReleased(
   database: Database,
   claim: Claim,
@@ -177,7 +178,8 @@ export async function reclaimReleased(
     return await database.transaction(async (tx) => {
       const { rows } = await tx.query<{ id: string }>(
         `update payment set state = '${moves.reclaim.to}', owner = $1, claimed_at = $2, lease_until = lease_now() + $3::integer * interval '1 millisecond',
-           head_block = $4, reason = null, ended_at = null, client_gone = false, identifier_hash = $5
+           head_block = $4, reason = null, ended_at = null, client_gone = false, identifier_hash = $5,
+           amount_micro = quoted_micro
          where network = $6 and scheme = $7 and payer = $8 and payment_key = $9 and fingerprint = $10 and signed_digest = $11
            and state in ${sqlList(moves.reclaim.from)} and not final returning id`,
         [

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { PaidCall } from '../contract/paid-call.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
+import { createExactScheme } from '../schemes/exact/index.ts'
 import type { Database } from '../store/database.ts'
 import { StoreUnavailable } from '../store/errors.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { sampleClaim } from './claim.fixture.ts'
 import { createClaims } from './claims.ts'
 import { createDeferredTransitions } from './deferred-transitions.ts'
-import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import type { GateDeps } from './gate-deps.ts'
+import type { Purchase } from './purchase.ts'
 import { findPayment } from './store-advance.ts'
 import { workOnClaim } from './work-on-claim.ts'
 
@@ -49,17 +50,16 @@ test.each(['before', 'after'] as const)(
       exposure: { admit: async () => true },
       facilitator: { settle: () => Promise.reject(new Error('must not be asked')) },
     } as unknown as GateDeps
-    const call = {
-      clientGone: new AbortController().signal,
-      prepare: async () => ({ answer: { status: 200, contentType: 'text/plain', body: 'x' } }),
-    } as unknown as PaidCall
-    const working = workOnClaim(
-      deps,
-      {} as never,
-      call,
-      { payer: claim.payer, payerIsKey: true } as VerifiedPayment,
-      claim,
-    )
+    const purchase = {
+      scheme: createExactScheme([]),
+      payment: { validBefore: claim.validBefore },
+      payerIsKey: true,
+      call: {
+        clientGone: new AbortController().signal,
+        prepare: async () => ({ answer: { status: 200, contentType: 'text/plain', body: 'x' } }),
+      },
+    } as unknown as Purchase
+    const working = workOnClaim(deps, purchase, claim)
     await expect(working).rejects.toThrow(StoreUnavailable)
     await vi.waitFor(
       async () =>

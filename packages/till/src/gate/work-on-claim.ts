@@ -1,29 +1,24 @@
-import { type Hex, toHex } from '@assay/protocol/bytes'
-import type { ChainPort } from '../chain/index.ts'
-import type { GateOutcome, PaidCall, PreparedAnswer } from '../contract/paid-call.ts'
+import type { Micro } from '@assay/protocol/money'
+import type { GateOutcome, PreparedAnswer } from '../contract/paid-call.ts'
+import type { Scheme } from '../contract/scheme.ts'
 import { nowSeconds } from '../kernel/clock.ts'
 import { asProblem, Problem } from '../kernel/problem.ts'
-import { settleMarginSeconds } from '../schemes/exact/verify-authorization.ts'
 import { type Attempt, afterSettlement } from './after-settlement.ts'
-import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
+import type { GateDeps } from './gate-deps.ts'
+import type { Purchase } from './purchase.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
 import { settlePayment } from './settle-payment.ts'
 import type { Claim } from './store-claim.ts'
 
 /** The claim is ours: prepare, write the intent, settle, finish. Every way out leaves the row in a state recovery knows. */
-export async function workOnClaim(
-  deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  verified: VerifiedPayment,
-  claim: Claim,
-): Promise<GateOutcome> {
-  const prepared = await prepareAnswer(deps, call, verified, claim)
+export async function workOnClaim(deps: GateDeps, purchase: Purchase, claimed: Claim): Promise<GateOutcome> {
+  const prepared = await prepareAnswer(deps, purchase, claimed)
   if (prepared instanceof Problem) {
-    await deps.deferred.release(claim.id, prepared.code)
+    await deps.deferred.release(claimed.id, prepared.code)
     return { kind: 'refused', problem: prepared }
   }
-  const stop = await reasonNotToSettle(deps, chain, call, verified, claim).catch((error: unknown) => {
+  const claim = { ...claimed, amountMicro: prepared.chargeMicro }
+  const stop = await reasonNotToSettle(deps, purchase, claim).catch((error: unknown) => {
     void deps.deferred.release(claim.id, 'interrupted')
     throw error
   })
@@ -33,6 +28,7 @@ export async function workOnClaim(
   }
   const intent = {
     id: claim.id,
+    chargeMicro: claim.amountMicro,
     status: prepared.answer.status,
     contentType: prepared.answer.contentType,
     headers: prepared.answer.headers ?? {},
@@ -47,31 +43,21 @@ export async function workOnClaim(
   })
   if (!intended) return refuseForLater('payment_in_flight', deps.statusUrl(claim.id), 1)
 
-  return settleAndFinish(deps, chain, call, verified, { claim, prepared, attempt: intent.attempt })
+  return settleAndFinish(deps, purchase, { claim, prepared, attempt: intent.attempt })
 }
 
 /** From here on money may move: whatever goes wrong, the answer is never 402 and never forgets the payment. */
-export async function settleAndFinish(
-  deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  verified: VerifiedPayment,
-  attempt: Attempt,
-): Promise<GateOutcome> {
+export async function settleAndFinish(deps: GateDeps, purchase: Purchase, attempt: Attempt): Promise<GateOutcome> {
   const { claim } = attempt
+  const { call } = purchase
   const gone = () => deps.deliveries.clientGone(claim.id)
   call.clientGone.addEventListener('abort', gone, { once: true })
   if (call.clientGone.aborted) gone()
   let outcome: GateOutcome
   try {
-    const result = await settlePayment(
-      { facilitator: deps.facilitator, chain, clock: deps.clock, deadlineMs: deps.limits.settleMs },
-      facilitatorPayment(call, verified, claim),
-      { payer: claim.payer, payTo: claim.payTo, amountMicro: claim.amountMicro, nonce: claim.paymentKey },
-      claim.headBlock,
-    )
+    const result = await settlePayment({ ...deps, deadlineMs: deps.limits.settleMs }, purchase, claim)
     deps.metrics.count('payments_settlements', { outcome: result.status, network: claim.network })
-    outcome = await afterSettlement(deps, chain, call, attempt, result)
+    outcome = await afterSettlement(deps, purchase, attempt, result)
   } catch (error) {
     deps.log.error({ paymentId: claim.id, error: String(error) }, 'a payment was interrupted; recovery ends it')
     // Recovery takes up what is `unknown` at once; without this write it waits for the lease to run out.
@@ -79,7 +65,7 @@ export async function settleAndFinish(
     outcome = refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)
   }
   // A served answer is watched by the front door until its last byte. Any other leaves nobody waiting: a fresh
-  // authorization for the same request is then a retry of this purchase and not a second one.
+  // payment for the same request is then a retry of this purchase and not a second one.
   if (outcome.kind === 'served') return outcome
   call.clientGone.removeEventListener('abort', gone)
   if (outcome.kind === 'refused' && outcome.problem.status === 503) gone()
@@ -88,12 +74,12 @@ export async function settleAndFinish(
 
 async function prepareAnswer(
   deps: GateDeps,
-  call: PaidCall,
-  verified: VerifiedPayment,
+  { call, scheme }: Purchase,
   claim: Claim,
-): Promise<PreparedAnswer | Problem> {
+): Promise<(PreparedAnswer & { chargeMicro: Micro }) | Problem> {
   try {
-    return await call.prepare(verified.payer, claim.id)
+    const prepared = await call.prepare(claim.payer, claim.id)
+    return { ...prepared, chargeMicro: chargeOf(scheme, claim.quotedMicro, prepared.chargeMicro) }
   } catch (error) {
     if (!(error instanceof Problem))
       deps.log.error({ paymentId: claim.id, route: claim.routeId, error: String(error) }, 'prepare failed')
@@ -101,79 +87,32 @@ async function prepareAnswer(
   }
 }
 
+/** What is taken: what the answer costs, where the scheme can take less than the buyer agreed to. */
+export function chargeOf(scheme: Pick<Scheme, 'chargesLess'>, quotedMicro: Micro, wantedMicro = quotedMicro): Micro {
+  if (wantedMicro <= 0n || wantedMicro > quotedMicro)
+    throw new Error(`a charge of ${wantedMicro} does not fit a quote of ${quotedMicro}`)
+  return scheme.chargesLess ? wantedMicro : quotedMicro
+}
+
 type Stop = { reason: string; outcome: GateOutcome }
 
 /** Last look before money may move: is there still a buyer, still time, still room under the cap? */
-export async function reasonNotToSettle(
-  deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  verified: VerifiedPayment,
-  claim: Claim,
-): Promise<Stop | undefined> {
+export async function reasonNotToSettle(deps: GateDeps, purchase: Purchase, claim: Claim): Promise<Stop | undefined> {
+  const { call, scheme, chain } = purchase
   if (call.clientGone.aborted)
     return { reason: 'client_gone', outcome: refuse('payment_in_flight', { retryAfterSeconds: 1 }) }
-  if (claim.validBefore < BigInt(nowSeconds(deps.clock) + settleMarginSeconds))
+  const again = await scheme.checkAgain(purchase, chain, nowSeconds(deps.clock))
+  if (again.status === 'could_not_check')
     return {
-      reason: 'authorization_too_short',
-      outcome: refuse402(deps, call, {
-        code: 'payment_invalid',
-        reason: 'invalid_exact_evm_payload_authorization_valid_before',
-        detail: 'The authorization ran out while the answer was prepared; nothing was taken.',
-        payer: claim.payer,
-        network: claim.network,
-      }),
+      reason: 'signature_unchecked',
+      outcome: refuse('settlement_unavailable', { detail: again.reason, retryAfterSeconds: 3 }),
     }
-  const signature = verified.payerIsKey ? undefined : await contractStillSigns(deps, chain, call, verified)
-  if (signature) return signature
+  if (again.status === 'invalid') {
+    const { reason, detail, code = 'payment_invalid', released } = again
+    const { payer, network } = claim
+    return { reason: released, outcome: refuse402(deps, call, { code, reason, detail, payer, network }) }
+  }
   if (!(await deps.exposure.admit(claim)))
     return { reason: 'exposure_limit', outcome: refuse('exposure_limit', { retryAfterSeconds: 30 }) }
   return undefined
-}
-
-/** An account with code decides for itself, and may have changed its mind while the answer was prepared. */
-async function contractStillSigns(
-  deps: GateDeps,
-  chain: ChainPort,
-  call: PaidCall,
-  verified: VerifiedPayment,
-): Promise<Stop | undefined> {
-  const { payer, signature, network } = verified
-  const verdict = await chain.checkContractSignature(payer, toHex(verified.signedDigest), signature)
-  if (verdict === 'valid') return undefined
-  if (verdict === 'could_not_check')
-    return {
-      reason: 'signature_unchecked',
-      outcome: refuse('settlement_unavailable', {
-        detail: 'The payer’s contract could not be read.',
-        retryAfterSeconds: 3,
-      }),
-    }
-  const reason = 'invalid_exact_evm_payload_signature'
-  const detail = 'The payer’s contract no longer accepts the signature; nothing was taken.'
-  return { reason, outcome: refuse402(deps, call, { code: 'payment_invalid', reason, detail, payer, network }) }
-}
-
-function facilitatorPayment(call: PaidCall, verified: VerifiedPayment, claim: Claim) {
-  const { terms } = verified
-  return {
-    paymentId: claim.id,
-    network: claim.network,
-    asset: claim.asset,
-    assetName: terms.network.usdc.name,
-    assetVersion: terms.network.usdc.version,
-    payTo: claim.payTo,
-    amountMicro: claim.amountMicro,
-    maxTimeoutSeconds: terms.maxTimeoutSeconds,
-    resourceUrl: call.resourceUrl,
-    signature: verified.signature as Hex,
-    authorization: {
-      from: claim.payer,
-      to: claim.payTo,
-      value: verified.value,
-      validAfter: verified.validAfter,
-      validBefore: verified.validBefore,
-      nonce: claim.paymentKey,
-    },
-  }
 }

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { type ChainPort, type NonceUse, type Rpc, usdcCalls } from '../chain/index.ts'
+import { type ChainPort, type KeyUse, type Rpc, usdcCalls } from '../chain/index.ts'
 import { aggregate3Call, readAggregate3 } from '../chain/wallet/index.ts'
 import { transfersOfKey } from '../ledger/index.ts'
 import type { Database } from '../store/database.ts'
@@ -92,7 +92,7 @@ async function findUse(
   custody: Address,
   nonce: Hex,
   fromBlock: bigint,
-): Promise<NonceUse> {
+): Promise<KeyUse> {
   const [row] = await transfersOfKey(database, { network: chain.network.caip2, sender: custody, paymentKey: nonce })
   if (row) {
     const transfers = await chain.transfersIn(row.transaction)

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import type { BlockRef, ChainPort, ChainTransfer, NonceUse } from '../chain/index.ts'
+import type { BlockRef, ChainPort, ChainTransfer, KeyUse } from '../chain/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -46,7 +46,7 @@ async function watchOne(deps: WatchDeps, chain: ChainPort, payout: Payout, final
   const known = await transferIn(chain, payout.transaction, payer, nonce)
   if (known || (await chain.authorizationUsed(payer, nonce, 'latest'))) {
     const from = payout.headBlock ?? 0n
-    const use: NonceUse = known
+    const use: KeyUse = known
       ? { status: 'transfer', transfer: known }
       : await chain.nonceUse(payer, nonce, from > 100n ? from - 100n : 0n)
     await followUse(deps, chain, payout, use, final)
@@ -78,7 +78,7 @@ export async function followUse(
   deps: WatchDeps,
   chain: ChainPort,
   payout: Payout,
-  use: NonceUse,
+  use: KeyUse,
   final: BlockRef,
 ): Promise<void> {
   if (use.status === 'absent' || use.status === 'could_not_read') return

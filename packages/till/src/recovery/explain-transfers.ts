@@ -2,6 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import type { PaymentRecord } from '../contract/payment-record.ts'
+import type { Scheme } from '../contract/scheme.ts'
 import { creditLines } from '../credit/credit-balance.ts'
 import { creditPayment, insertCredited } from '../gate/credit-payment.ts'
 import { findConflict } from '../gate/store-advance.ts'
@@ -65,21 +66,29 @@ async function explain(
 ): Promise<Explained> {
   const into = targets.find(({ address }) => address === row.recipient)
   const outOf = targets.find(({ address }) => address === row.sender)
+  const claim = into && !outOf ? await claimOf(deps, row) : undefined
   const byParties = explainByParties({ into, outOf, hasKey: row.paymentKey !== undefined })
   if (into && outOf) return bookBetween(deps, row, outOf, into, byParties === 'funding')
   if (outOf) return explainOutbound(deps, row, byParties === 'withdrawal')
-  if (!into || row.paymentKey === undefined) return bookReview(deps, row, into as ReconciledAddress)
-  const claim = await findConflict(deps.database, {
-    network: row.network,
-    payer: row.sender,
-    paymentKey: row.paymentKey,
-    identifierHash: null,
-  })
+  if (!into) throw new Error('a transfer of addresses that are not ours')
   if (claim) return bookClaimed(deps, row, into, claim)
+  // A plain transfer may be anything; a payment key shows that its sender signed it for us.
+  if (row.paymentKey === undefined) return bookReview(deps, row, into)
   const unclaimed = explainUnclaimed(into, row, gapUntil)
   if (unclaimed === 'gap') return bookGap(deps, row, into)
   if (unclaimed === 'review') return bookReview(deps, row, into)
   return creditUnclaimed(deps, row, into, row.paymentKey)
+}
+
+/** The claim that a transfer may pay, by the word of the schemes. */
+async function claimOf({ database, schemes }: ReconcileDeps, row: TransferRow): Promise<PaymentRecord | undefined> {
+  const { network, sender: payer } = row
+  for (const scheme of schemes.all) {
+    const paymentKey = await scheme.evidence.keyOf(row)
+    const claim = paymentKey && (await findConflict(database, { network, payer, paymentKey, identifierHash: null }))
+    if (claim && claim.scheme === scheme.id) return claim
+  }
+  return undefined
 }
 
 async function bookClaimed(
@@ -94,7 +103,7 @@ async function bookClaimed(
     deps.metrics.count('alarms', { alarm: 'paid_after_refusal' })
     deps.log.error(
       { paymentId: claim.id, transaction: row.transaction },
-      'an authorization was carried after it had been refused; its payer has the amount as credit',
+      'a payment was carried after it had been refused; its payer has the amount as credit',
     )
     await creditPayment(deps, claim, { ...row, status: 'confirmed', gasGwei: 0n }, 'landed_after_refusal')
     return 'credited'
@@ -115,9 +124,15 @@ async function bookClaimed(
   if (credited)
     deps.log.warn(
       { paymentId: claim.id, transaction: row.transaction, micro: row.amountMicro.toString() },
-      'a nonce was used for another transfer than the one claimed; its payer has that amount as credit',
+      'a payment key was used for another transfer than the one claimed; its payer has that amount as credit',
     )
   return 'credited'
+}
+
+/** The scheme whose key a transfer shows. */
+async function schemeShowing({ schemes }: ReconcileDeps, row: TransferRow): Promise<Scheme | undefined> {
+  for (const scheme of schemes.all) if ((await scheme.evidence.keyOf(row)) === row.paymentKey) return scheme
+  return undefined
 }
 
 async function creditUnclaimed(
@@ -126,12 +141,14 @@ async function creditUnclaimed(
   into: ReconciledAddress,
   paymentKey: `0x${string}`,
 ): Promise<Explained> {
+  const scheme = await schemeShowing(deps, row)
+  if (!scheme) return bookReview(deps, row, into)
   const claim = {
     id: deps.ids.next('pay'),
     network: row.network,
     asset: row.asset,
     payer: row.sender,
-    scheme: 'exact',
+    scheme: scheme.id,
     paymentKey,
     payTo: into.address,
     payee: into.payee,
@@ -147,7 +164,7 @@ async function creditUnclaimed(
   await insertCredited(deps, claim, { ...row, status: 'confirmed', gasGwei: 0n })
   deps.log.warn(
     { network: row.network, transaction: row.transaction },
-    'an authorization that nobody claimed was credited to its payer',
+    'a payment that nobody claimed was credited to its payer',
   )
   return 'credited'
 }

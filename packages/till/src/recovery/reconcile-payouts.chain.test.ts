@@ -6,6 +6,7 @@ import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { explainPayout, noteDifference, runPayouts, watchPayouts } from '../payouts/index.ts'
 import { base, books, ids, owe, payouts, received, states, usePayouts } from '../payouts/payouts.fixture.ts'
+import { schemes } from '../schemes/exact/schemes.fixture.ts'
 import { type ReconcileDeps, reconcileBooks } from './reconcile.ts'
 
 usePayouts()
@@ -15,7 +16,7 @@ const usd = 1_000_000n
 async function compare(booksOutbound: ReconcileDeps['booksOutbound'] = []): Promise<bigint> {
   const { database } = world.store
   await world.store.owner.query(`update transfer set try_at = now() - interval '1 hour'`)
-  const deps = { database, clock: systemClock, ids, log: silentLog, metrics: silentMetrics, booksOutbound }
+  const deps = { database, clock: systemClock, ids, log: silentLog, metrics: silentMetrics, schemes, booksOutbound }
   const target = { chain: books.chain, payee: 'custody', address: books.custody.address } as const
   const [report] = await reconcileBooks(deps, [target])
   if (!report) throw new Error('nothing was compared')

@@ -1,6 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
+import type { Schemes } from '../contract/scheme.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
@@ -17,6 +18,7 @@ export type ReconcileDeps = {
   ids: Ids
   log: Log
   metrics: Metrics
+  schemes: Schemes
   /** Whether something of ours books this transfer out of custody: a payout, a payment into a contract. */
   booksOutbound?: readonly ((row: TransferRow) => Promise<boolean>)[]
   /** Called for a transfer out of custody that nothing explains. */

@@ -2,7 +2,8 @@ import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import { type BlockRef, type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import type { PaidRoute } from '../contract/paid-call.ts'
-import { expectedTransfer, type PaymentRecord } from '../contract/payment-record.ts'
+import type { PaymentRecord } from '../contract/payment-record.ts'
+import type { Schemes } from '../contract/scheme.ts'
 import { chainVerdict } from '../gate/chain-verdict.ts'
 import { creditPayment } from '../gate/credit-payment.ts'
 import type { Exposure } from '../gate/exposure.ts'
@@ -27,7 +28,7 @@ import {
 } from '../transitions/decide-recovery.ts'
 import { decideFinish } from '../transitions/decide-settlement.ts'
 import type { Move } from '../transitions/moves.ts'
-import { otherUseReason } from '../transitions/other-use.ts'
+import { judgeOtherUse } from '../transitions/other-use.ts'
 import { openStates, sqlList } from '../transitions/payment-state.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
 import { recordedUpTo } from './store-reconcile.ts'
@@ -44,6 +45,7 @@ import {
 export type RecoverDeps = {
   database: Database
   chains: ReadonlyMap<string, ChainPort>
+  schemes: Schemes
   clock: Clock
   log: Log
   metrics: Metrics
@@ -115,12 +117,13 @@ async function guarded(deps: RecoverDeps, payment: PaymentRecord, work: () => Pr
 
 async function resolveUnknown(deps: RecoverDeps, payment: PaymentRecord): Promise<void> {
   const chain = chainOf(deps, payment)
-  const verdict = await chainVerdict(chain, payment)
+  const scheme = deps.schemes.of(payment)
+  const verdict = await chainVerdict(scheme, chain, payment)
   const other =
     verdict.status === 'used_otherwise'
       ? {
           final: await isFinal(chain, verdict.use),
-          reason: otherUseReason(deps.isOurs, payment.network, verdict.use),
+          ...judgeOtherUse(scheme.words, deps.isOurs, payment.network, verdict.use),
         }
       : undefined
   const decision = decideUnknown(verdict, other)
@@ -138,7 +141,7 @@ async function endUnknown(
   await endPayment(deps.database, { id: payment.id, move, reason }, deps.clock.nowMs())
   if (!move.final) return
   deps.metrics.count('payments_recovered', { outcome: reason })
-  deps.log.warn({ paymentId: payment.id, reason }, 'the nonce of a payment was used for something else')
+  deps.log.warn({ paymentId: payment.id, reason }, 'the key of a payment was used for something else')
 }
 
 async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
@@ -147,19 +150,24 @@ async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRe
   if (!mayReadRows(payment, final.timestamp)) return
   const usedAndRecorded = await isUsedAndRecorded(deps, chain, payment)
   const rows = usedAndRecorded ? await transfersOfKey(deps.database, { network, sender: payer, paymentKey }) : []
-  const decision = decideByRows(payment, { usedAndRecorded, rows }, (address) => deps.isOurs(network, address))
+  const decision = decideByRows(
+    payment,
+    { usedAndRecorded, rows },
+    (address) => deps.isOurs(network, address),
+    deps.schemes.of(payment).words.elsewhere,
+  )
   if (decision.do === 'finish')
     await finishOrCredit(deps, chain, payment, { ...decision.row, status: 'confirmed', gasGwei: 0n })
   else if (decision.do === 'end') await endUnknown(deps, payment, decision)
 }
 
 /**
- * Whether the nonce was used by the last block up to which every transfer has its row. The newest final block is no
+ * Whether the key was used by the last block up to which every transfer has its row. The newest final block is no
  * measure: on a chain that finalizes every few seconds it is always ahead of the rows.
  */
 async function isUsedAndRecorded(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<boolean> {
   const recorded = await recordedUpTo(deps.database, payment.network)
-  return recorded >= 0n && (await chain.authorizationUsed(payment.payer, payment.paymentKey, recorded))
+  return recorded >= 0n && (await deps.schemes.of(payment).evidence.isUsed(chain, payment, recorded))
 }
 
 /** A paid buyer waits no longer than this for an effect that cannot be committed. */
@@ -229,12 +237,12 @@ async function releaseHeld(deps: RecoverDeps, payment: PaymentRecord): Promise<v
   const chain = chainOf(deps, payment)
   const final = await chain.finalizedBlock()
   if (payment.blockNumber === null || payment.transaction === null || final.number < payment.blockNumber) return
-  const evidence = await chain.settlementByTransaction(payment.transaction, expectedTransfer(payment))
+  const evidence = await deps.schemes.of(payment).evidence.byTransaction(chain, payment, payment.transaction)
   const decision = decideHeld(final.number, evidence)
   if (decision.do === 'finish') await finishOrCredit(deps, chain, payment, decision.evidence)
 }
 
-/** Anyone may still send an authorization that we refused; once its time has passed at a final block we look again. */
+/** Anyone may still send a payment that we refused; once its time has passed at a final block we look again. */
 async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> {
   let final: BlockRef
   try {
@@ -246,7 +254,7 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
   const payments = await watchedPayments(deps.database, chain.network.caip2, final.timestamp, perRunMax)
   for (const payment of payments)
     await guarded(deps, payment, async () => {
-      const usedAtFinal = await chain.authorizationUsed(payment.payer, payment.paymentKey, final.number)
+      const usedAtFinal = await deps.schemes.of(payment).evidence.isUsed(chain, payment, final.number)
       const usedAndRecorded = usedAtFinal && (await isUsedAndRecorded(deps, chain, payment))
       const rows = usedAndRecorded ? await transfersOfKey(deps.database, { ...payment, sender: payment.payer }) : []
       if (decideWatched({ usedAtFinal, usedAndRecorded, rows }) === 'final')

@@ -100,7 +100,7 @@ async function carryOut(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
     approvedBy: asked.requested_by,
     nowMs: deps.clock.nowMs(),
   })
-  if (payout.status === 'open') throw new Error(`${payout.id} refunds the same authorization`)
+  if (payout.status === 'open') throw new Error(`${payout.id} refunds the same payment`)
   if (payment.state === 'served') await undoSale(deps, tx, payment, asked.amount_micro)
   if (asked.amount_micro === payment.amountMicro)
     await tx.query(`update payment set state = 'refunded', reason = 'refunded' where id = $1`, [payment.id])

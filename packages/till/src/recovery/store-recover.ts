@@ -34,7 +34,7 @@ export async function paymentsIn(
   return read(sql, `where state = $1 and id > $2 order by id limit $3`, [state, afterId, limit])
 }
 
-/** Refused authorizations whose time has passed at a final block: they have landed by now, or never will. */
+/** Refused payments whose time has passed at a final block: they have landed by now, or never will. */
 export async function watchedPayments(
   sql: Sql,
   network: string,

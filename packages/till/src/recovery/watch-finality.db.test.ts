@@ -3,6 +3,7 @@ import type { ChainPort } from '../chain/index.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
+import { schemes } from '../schemes/exact/schemes.fixture.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { type FinalityDeps, watchFinality } from './watch-finality.ts'
 
@@ -60,6 +61,7 @@ const watch = (chain: ChainPort) =>
   watchFinality({
     database: db.database,
     chains: new Map([[network, chain]]),
+    schemes,
     clock: systemClock,
     log: silentLog,
     metrics: silentMetrics,

@@ -1,7 +1,7 @@
 import { type Micro, smallerOf } from '@assay/protocol/money'
 import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import type { ReversalHook } from '../contract/paid-call.ts'
-import { expectedTransfer, type PaymentRecord } from '../contract/payment-record.ts'
+import type { PaymentRecord } from '../contract/payment-record.ts'
 import { saleOf } from '../gate/finish-sale.ts'
 import { type FinishedClaim, postingReference } from '../gate/sale-postings.ts'
 import { readAnswer } from '../gate/store-advance.ts'
@@ -85,7 +85,7 @@ async function judgeBlock(
 
 async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
   if (payment.transaction === null) return
-  const evidence = await chain.settlementByTransaction(payment.transaction, expectedTransfer(payment))
+  const evidence = await deps.schemes.of(payment).evidence.byTransaction(chain, payment, payment.transaction)
   const decision = decideAfterReorg(payment, evidence)
   if (decision.do === 'wait') return
   if (decision.do === 'move') return moveTo(deps, payment, decision.to)
@@ -114,7 +114,7 @@ async function moveTo(deps: FinalityDeps, payment: PaymentRecord, place: Confirm
   })
 }
 
-/** Back to unknown: the authorization may land again, and is then finished anew under a reference of its own. */
+/** Back to unknown: the payment may land again, and is then finished anew under a reference of its own. */
 async function undo(
   deps: FinalityDeps,
   tx: Tx,

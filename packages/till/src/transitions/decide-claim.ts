@@ -1,4 +1,5 @@
 import type { Micro } from '@assay/protocol/money'
+import { paidOtherwise } from './other-use.ts'
 import { answeredStates, isOver, type PaymentState } from './payment-state.ts'
 
 export const inFlightPerPayerMax = 8
@@ -110,7 +111,7 @@ export const hasReachedUs = (
   { reason }: { reason: string | null },
   recipients: readonly `0x${string}`[],
   isOurs: (address: `0x${string}`) => boolean,
-): boolean => reason === 'paid_otherwise' || recipients.some(isOurs)
+): boolean => reason === paidOtherwise || recipients.some(isOurs)
 
 /** Whether a claim that stands under the key still decides about it; what is over does not. */
 export const stillStands = (earlier: { state: PaymentState } | undefined): boolean =>

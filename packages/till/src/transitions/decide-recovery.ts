@@ -2,7 +2,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { SettlementEvidence } from '../chain/index.ts'
 import { hasExpired } from './judge-unknown.ts'
 import { type Move, moves, ownerGone } from './moves.ts'
-import type { OtherUseReason } from './other-use.ts'
+import { paidOtherwise } from './other-use.ts'
 import type { Confirmed, SettlementResult } from './settlement-result.ts'
 
 /** Nobody works on the payment any more. Before its intent nothing was sent for it. */
@@ -19,10 +19,7 @@ export type Resolution =
   | { do: 'wait' }
 
 /** What the verdict of the chain means for an unknown payment. `other` is set when the key was used for something else. */
-export function decideUnknown(
-  verdict: SettlementResult,
-  other?: { final: boolean; reason: OtherUseReason },
-): Resolution {
+export function decideUnknown(verdict: SettlementResult, other?: { final: boolean; reason: string }): Resolution {
   switch (verdict.status) {
     case 'settled':
       return { do: 'finish', evidence: verdict.evidence }
@@ -51,12 +48,13 @@ export function decideByRows<T extends RecordedTransfer>(
   payment: { payTo: string; amountMicro: Micro },
   facts: { usedAndRecorded: boolean; rows: readonly T[] },
   isOurs: (address: `0x${string}`) => boolean,
-): { do: 'finish'; row: T } | { do: 'end'; move: Move; reason: OtherUseReason } | { do: 'wait' } {
+  elsewhere: { reason: string },
+): { do: 'finish'; row: T } | { do: 'end'; move: Move; reason: string } | { do: 'wait' } {
   if (!facts.usedAndRecorded) return { do: 'wait' }
   const ours = facts.rows.filter(({ recipient }) => isOurs(recipient))
   const row = ours.find((one) => one.bookedAs === null && paysExactly(payment, one))
   if (row) return { do: 'finish', row }
-  const reason = ours.length > 0 ? 'paid_otherwise' : 'nonce_used_elsewhere'
+  const reason = ours.length > 0 ? paidOtherwise : elsewhere.reason
   return { do: 'end', move: moves.failUnknownForOtherUse, reason }
 }
 

@@ -2,7 +2,7 @@ import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import { refusedPrefix } from './judge-unknown.ts'
 import { type Move, moves } from './moves.ts'
-import type { OtherUseReason } from './other-use.ts'
+import { paidOtherwise } from './other-use.ts'
 import type { Confirmed, SettlementResult } from './settlement-result.ts'
 
 /** What the request is told: 402, 409, 403, or 503 with the status URL, which also stands for "nothing was sent". */
@@ -17,7 +17,7 @@ export type AfterSettlement =
 /** What an attempt to settle means for its payment. `other` is set when the key was used for something else. */
 export function decideSettlement(
   result: SettlementResult,
-  other?: { final: boolean; reason: OtherUseReason },
+  other?: { final: boolean; reason: string },
 ): AfterSettlement {
   switch (result.status) {
     case 'settled':
@@ -52,10 +52,10 @@ const unknown = (reason: string, transaction?: Hex): Ended => ({
 })
 
 /** A key may be signed more than once, or cancelled. Certain in a final block, unknown before it. */
-function decideOtherUse(other: { final: boolean; reason: OtherUseReason } | undefined): AfterSettlement {
+function decideOtherUse(other: { final: boolean; reason: string } | undefined): AfterSettlement {
   if (!other) throw new Error('another use of a payment key comes with its reason')
   if (!other.final) return unknown(other.reason)
-  const answer = other.reason === 'paid_otherwise' ? 'credited' : 'pay_again'
+  const answer = other.reason === paidOtherwise ? 'credited' : 'pay_again'
   return { do: 'end', move: moves.failForOtherUse, reason: other.reason, answer }
 }
 

@@ -21,7 +21,7 @@ export function judgeUsedKey(evidence: SettlementEvidence, headBlock: bigint): S
     case 'could_not_read':
       return { status: 'unknown', reason: evidence.reason }
     default:
-      return { status: 'unknown', reason: 'the nonce is used, its transaction was not found yet' }
+      return { status: 'unknown', reason: 'the payment is used, its transaction was not found yet' }
   }
 }
 
@@ -72,7 +72,7 @@ export function judgeRefusal(
     if (!facts.simulationConfirms) return { status: 'refused', reason, gasGwei }
   }
   if (facts.usedSince === undefined) return { status: 'need', fact: 'usedSince' }
-  if (facts.usedSince) return { status: 'unknown', reason: 'the nonce was used meanwhile' }
+  if (facts.usedSince) return { status: 'unknown', reason: 'the payment was used meanwhile' }
   return { status: 'failed', reason, gasGwei, ...(message === undefined ? {} : { message }) }
 }
 

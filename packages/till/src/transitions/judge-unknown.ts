@@ -35,7 +35,11 @@ export type NeededFact = { status: 'need'; fact: keyof UnknownFacts }
 const need = (fact: keyof UnknownFacts): NeededFact => ({ status: 'need', fact })
 
 /** Only chain evidence ends the unknown state: the transfer, another use of the key, or its time passed at a final block. */
-export function judgeUnknown(payment: UnknownPayment, facts: UnknownFacts): SettlementResult | NeededFact {
+export function judgeUnknown(
+  payment: UnknownPayment,
+  facts: UnknownFacts,
+  words: { expired: string },
+): SettlementResult | NeededFact {
   if (payment.transaction !== null) {
     if (facts.byTransaction === undefined) return need('byTransaction')
     if (facts.byTransaction.status === 'confirmed')
@@ -43,7 +47,7 @@ export function judgeUnknown(payment: UnknownPayment, facts: UnknownFacts): Sett
   }
   if (facts.used === undefined) return need('used')
   if (facts.used) return facts.byKey === undefined ? need('byKey') : judgeUsedKey(facts.byKey, payment.headBlock)
-  return judgeRefused(payment, facts) ?? judgeUnused(payment, facts)
+  return judgeRefused(payment, facts) ?? judgeUnused(payment, facts, words)
 }
 
 function judgeRefused(payment: UnknownPayment, facts: UnknownFacts): SettlementResult | NeededFact | undefined {
@@ -55,13 +59,17 @@ function judgeRefused(payment: UnknownPayment, facts: UnknownFacts): SettlementR
   return { status: 'failed', reason: payment.reason.slice(refusedPrefix.length), gasGwei: 0n }
 }
 
-function judgeUnused(payment: UnknownPayment, facts: UnknownFacts): SettlementResult | NeededFact {
+function judgeUnused(
+  payment: UnknownPayment,
+  facts: UnknownFacts,
+  words: { expired: string },
+): SettlementResult | NeededFact {
   if (facts.finalTime === undefined) return need('finalTime')
   if (!hasExpired(facts.finalTime, payment.validBefore))
     return { status: 'unknown', reason: 'its time has not passed at a final block' }
   // Read again at that very block, which is past its time: unused there means it never can be used. Another endpoint may
   // call an earlier block final, so the block is named.
   if (facts.usedAtFinal === undefined) return need('usedAtFinal')
-  if (facts.usedAtFinal) return { status: 'unknown', reason: 'the nonce was used meanwhile' }
-  return { status: 'failed', reason: 'authorization_expired', gasGwei: 0n }
+  if (facts.usedAtFinal) return { status: 'unknown', reason: 'the payment was used meanwhile' }
+  return { status: 'failed', reason: words.expired, gasGwei: 0n }
 }

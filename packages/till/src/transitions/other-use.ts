@@ -1,20 +1,21 @@
 import type { ChainTransfer } from '../chain/index.ts'
+import type { SchemeWords } from '../contract/scheme.ts'
 import type { OtherUse } from './settlement-result.ts'
-
-/** Why a claim failed whose payment key was used for something else, in a final block. */
-export type OtherUseReason =
-  /** Another transfer under this key reached an address of ours; it is booked by its own amount. */
-  'paid_otherwise' | 'authorization_canceled' | 'nonce_used_elsewhere'
 
 type IsOurs = (network: string, address: `0x${string}`) => boolean
 
-export function otherUseReason(
+/** Reason of a claim under whose key another transfer reached an address of ours; it is booked by its own amount. */
+export const paidOtherwise = 'paid_otherwise'
+
+/** Why a claim failed whose payment key was used for something else, in a final block. */
+export function judgeOtherUse(
+  words: Pick<SchemeWords, 'canceled' | 'elsewhere'>,
   isOurs: IsOurs,
   network: string,
   { transfer }: Pick<OtherUse, 'transfer'>,
-): OtherUseReason {
-  if (!transfer) return 'authorization_canceled'
-  return broughtMoney(isOurs, network, transfer) ? 'paid_otherwise' : 'nonce_used_elsewhere'
+): { reason: string } {
+  if (!transfer) return words.canceled
+  return broughtMoney(isOurs, network, transfer) ? { reason: paidOtherwise } : words.elsewhere
 }
 
 /** A transfer of zero reaches an address and brings nothing. */

@@ -1,6 +1,6 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import { didWeb } from '@assay/protocol/did'
-import { maxTimeoutSeconds, type Payees, payeeAddress, toRequirements } from '@assay/till'
+import { exactRequirements, maxTimeoutSeconds, type Payees, payeeAddress } from '@assay/till'
 import type { Network } from '@assay/till/chain/network'
 import { type Keyring, keysForIndex } from '@assay/till/signing'
 import { exampleUrl, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
@@ -120,7 +120,7 @@ function draftItem(site: Site, route: RouteDeclaration, networks: readonly Netwo
       const network = networks.find((known) => known.caip2 === caip2)
       if (network === undefined) return []
       const payTo = payeeAddress(facts.payees, access.payee, caip2)
-      return [toRequirements({ network, asset: network.usdc.address, payTo, amountMicro, maxTimeoutSeconds })]
+      return [exactRequirements({ network, asset: network.usdc.address, payTo, amountMicro, maxTimeoutSeconds })]
     }),
     input: {
       method: route.method,

@@ -1,57 +1,62 @@
-import { parseMicro } from '@assay/protocol/money'
-import { type Offers, offeredRequest } from '../../contract/offers.ts'
+import { bindingContentType, bindingNonce, isTaggedNonce } from '@assay/protocol/request-binding'
+import type { Offers } from '../../contract/offers.ts'
 import type { PaidCall } from '../../contract/paid-call.ts'
+import type { Invalid, MatchOutcome } from '../../contract/scheme.ts'
 import type { Terms } from '../../contract/terms.ts'
-import type { DecodedPayment } from './decode-payment.ts'
+import { keccak256 } from '../../kernel/keccak.ts'
+import { termsForAmount } from '../match-offer.ts'
+import type { ExactSchemePayment } from './decode-exact.ts'
 
-export type MatchOutcome = { status: 'ok'; terms: Terms } | { status: 'refused'; reason: string; detail: string }
-
-const refused = (reason: string, detail: string): MatchOutcome => ({ status: 'refused', reason, detail })
+const invalid = (reason: string, detail: string): Invalid => ({ status: 'invalid', reason, detail })
 
 /**
  * Finds the terms of ours that a payment satisfies: the current ones, or those of an offer we signed that still stands.
  * What the client wrote in `accepted` only selects; the authorization itself is compared with our own terms.
  */
 export function matchTerms(
+  payment: ExactSchemePayment,
   call: PaidCall,
-  payment: DecodedPayment,
   current: readonly Terms[],
   offers: Offers,
 ): MatchOutcome {
+  if (!bindingFits(call, payment))
+    return {
+      ...invalid('invalid_request_binding', 'The nonce is not that of this request.'),
+      code: 'payment_binding_invalid',
+    }
   const onNetwork = current.find((terms) => terms.network.caip2 === payment.network)
   if (!onNetwork) {
     const taken = current.map((terms) => terms.network.caip2).join(', ')
-    return refused('invalid_network', `Not taken on ${payment.network.slice(0, 64)}; pay on ${taken}.`)
+    return invalid('invalid_network', `Not taken on ${payment.network.slice(0, 64)}; pay on ${taken}.`)
   }
-  if (payment.asset !== onNetwork.asset)
-    return refused('invalid_exact_evm_asset_mismatch', `The asset must be ${onNetwork.asset}.`)
-  const { authorization } = payment
-  if (payment.payTo !== onNetwork.payTo || authorization.to !== onNetwork.payTo)
-    return refused('invalid_exact_evm_payload_recipient_mismatch', `The recipient must be ${onNetwork.payTo}.`)
-  const terms = withAmount(call, payment, onNetwork, offers)
-  if (!terms)
-    return refused(
+  const { envelope, signed } = payment
+  if (envelope.asset !== onNetwork.asset)
+    return invalid('invalid_exact_evm_asset_mismatch', `The asset must be ${onNetwork.asset}.`)
+  if (envelope.payTo !== onNetwork.payTo || signed.authorization.to !== onNetwork.payTo)
+    return invalid('invalid_exact_evm_payload_recipient_mismatch', `The recipient must be ${onNetwork.payTo}.`)
+  const terms = termsForAmount(envelope, call, onNetwork, offers)
+  if (!terms || signed.authorization.value !== terms.amountMicro)
+    return invalid(
       'invalid_exact_evm_payload_authorization_value_mismatch',
       `The value must be exactly ${onNetwork.amountMicro}, in atomic units of USDC (6 decimals).`,
     )
   return { status: 'ok', terms }
 }
 
-function withAmount(call: PaidCall, payment: DecodedPayment, current: Terms, offers: Offers): Terms | undefined {
-  const accepted = parseMicro(payment.amount)
-  if (accepted === undefined || payment.authorization.value !== accepted) return undefined
-  if (accepted === current.amountMicro) return current
-  for (const signed of payment.offers) {
-    const offer = offers.honour(signed)
-    const standsFor =
-      offer !== undefined &&
-      offer.amountMicro === accepted &&
-      offer.resourceUrl === call.resourceUrl &&
-      offer.request === offeredRequest(call) &&
-      offer.network === current.network.caip2 &&
-      offer.asset === current.asset &&
-      offer.payTo === current.payTo
-    if (standsFor) return { ...current, amountMicro: accepted }
-  }
-  return undefined
+/** A tagged nonce must come with the salt that proves it, and a salt only makes sense with a tagged nonce. */
+function bindingFits(call: PaidCall, { paymentKey, envelope: { bindingSalt } }: ExactSchemePayment): boolean {
+  const tagged = isTaggedNonce(paymentKey)
+  if (!tagged && bindingSalt === undefined) return true
+  if (!tagged || bindingSalt === undefined) return false
+  const nonce = bindingNonce(
+    {
+      method: call.method,
+      resource: call.resourceUrl,
+      contentType: bindingContentType(call.contentType),
+      bodyDigest: call.bodyDigest,
+      salt: bindingSalt,
+    },
+    keccak256,
+  )
+  return nonce === paymentKey
 }

@@ -2,7 +2,7 @@ import { checksumAddress } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
 import { describe, expect, test } from 'vitest'
 import { createOffers, offeredRequest } from '../../contract/offers.ts'
-import { payeeAddress, termsFor, toRequirements } from '../../contract/terms.ts'
+import { payeeAddress, type Terms, termsFor } from '../../contract/terms.ts'
 import {
   base,
   callWith,
@@ -14,7 +14,8 @@ import {
   termsOn,
 } from '../../gate/pure-call.fixture.ts'
 import { sha256 } from '../../kernel/bytes.ts'
-import type { DecodedPayment } from './decode-payment.ts'
+import type { ExactSchemePayment } from './decode-exact.ts'
+import { exactRequirements } from './index.ts'
 import { matchTerms } from './match-terms.ts'
 
 const custody = `0x${'cc'.repeat(20)}` as const
@@ -37,7 +38,7 @@ describe('terms', () => {
   })
 
   test('are written as x402 wants them', () => {
-    expect(toRequirements(termsOn(base))).toEqual({
+    expect(exactRequirements(termsOn(base))).toEqual({
       scheme: 'exact',
       network: 'eip155:8453',
       amount: '20000',
@@ -66,11 +67,12 @@ describe('signed offers', () => {
   const clock = movedClock()
   const offers = createOffers(plainJws, clock)
   const post = callWith({ method: 'POST', bodyDigest: digest })
-  const signed = (call = callWith(), terms = [termsOn(base)]) =>
-    (offers.sign(call, terms)[0] as { signature: string }).signature
+  const asExact = (terms: Terms) => ({ scheme: 'exact', terms })
+  const signed = (call = callWith(), terms = termsOn(base), scheme = 'exact') =>
+    (offers.sign(call, [{ scheme, terms }])[0] as { signature: string }).signature
 
   test('say everything that a buyer may hold us to', () => {
-    expect(offers.sign(post, [termsOn(polygon), termsOn(base)])).toMatchObject([
+    expect(offers.sign(post, [termsOn(polygon), termsOn(base)].map(asExact))).toMatchObject([
       { format: 'jws', acceptIndex: 0 },
       { format: 'jws', acceptIndex: 1 },
     ])
@@ -91,9 +93,10 @@ describe('signed offers', () => {
   test('are honoured to their last second and not after it', () => {
     const moved = movedClock()
     const own = createOffers(plainJws, moved)
-    const one = (own.sign(post, [termsOn(base)])[0] as { signature: string }).signature
+    const one = (own.sign(post, [asExact(termsOn(base))])[0] as { signature: string }).signature
     moved.forward(600_000)
     expect(own.honour(one)).toEqual({
+      scheme: 'exact',
       resourceUrl: post.resourceUrl,
       request: offeredRequest(post),
       network: base.caip2,
@@ -110,7 +113,7 @@ describe('signed offers', () => {
     expect(offers.honour(plainJws.sign(whole))).toBeDefined()
     for (const change of [
       { version: 2 },
-      { scheme: 'upto' },
+      { scheme: 7 },
       { asset: 'x' },
       { payTo: 7 },
       { amount: 20_000 },
@@ -125,11 +128,9 @@ describe('signed offers', () => {
     expect(offers.honour('theirs.e30')).toBeUndefined()
   })
 
-  const payment = (
-    changes: Partial<DecodedPayment> = {},
-    authorization: Partial<DecodedPayment['authorization']> = {},
-  ) =>
-    ({
+  type Changes = Partial<ExactSchemePayment['envelope']>
+  const payment = (changes: Changes = {}, authorization: { to?: string; value?: bigint } = {}) => {
+    const envelope = {
       scheme: 'exact',
       network: base.caip2,
       asset: base.usdc.address,
@@ -137,12 +138,15 @@ describe('signed offers', () => {
       amount: '20000',
       offers: [],
       ...changes,
-      authorization: { to: payTo, value: 20_000n, ...authorization },
-    }) as unknown as DecodedPayment
-  const match = (given: DecodedPayment, call = callWith(), current = [termsOn(base), termsOn(polygon)]) =>
-    matchTerms(call, given, current, offers)
+    }
+    const signed = { authorization: { to: payTo, value: 20_000n, ...authorization } }
+    const paymentKey = `0x${'33'.repeat(32)}`
+    return { envelope, network: envelope.network, paymentKey, signed } as unknown as ExactSchemePayment
+  }
+  const match = (given: ExactSchemePayment, call = callWith(), current = [termsOn(base), termsOn(polygon)]) =>
+    matchTerms(given, call, current, offers)
   const reasonOf = (outcome: ReturnType<typeof match>) =>
-    outcome.status === 'refused' ? outcome.reason : outcome.status
+    outcome.status === 'invalid' ? outcome.reason : outcome.status
 
   test('a payment must fit our own terms in every part', () => {
     expect(match(payment())).toEqual({ status: 'ok', terms: termsOn(base) })
@@ -166,19 +170,21 @@ describe('signed offers', () => {
   test('an older price is taken with the offer for it, and only for what it was offered for', () => {
     const old = {
       amount: '15000',
-      offers: ['theirs.e30', signed(callWith(), [termsOn(base, { amountMicro: 15_000n })])],
+      offers: ['theirs.e30', signed(callWith(), termsOn(base, { amountMicro: 15_000n }))],
     }
     const paid = payment(old, { value: 15_000n })
     expect(match(paid)).toEqual({ status: 'ok', terms: termsOn(base, { amountMicro: 15_000n }) })
-    const refusedFor = (given: DecodedPayment, call = callWith()) => match(given, call).status
-    expect(refusedFor(payment({ ...old, amount: '14000' }, { value: 14_000n }))).toBe('refused')
-    expect(refusedFor(paid, callWith({ resourceUrl: 'https://node.example/v1/echo?a=2' }))).toBe('refused')
-    expect(refusedFor(paid, callWith({ method: 'POST' }))).toBe('refused')
+    const refusedFor = (given: ExactSchemePayment, call = callWith()) => match(given, call).status
+    expect(refusedFor(payment({ ...old, amount: '14000' }, { value: 14_000n }))).toBe('invalid')
+    expect(refusedFor(paid, callWith({ resourceUrl: 'https://node.example/v1/echo?a=2' }))).toBe('invalid')
+    expect(refusedFor(paid, callWith({ method: 'POST' }))).toBe('invalid')
     const elsewhere = { ...old, network: polygon.caip2, asset: polygon.usdc.address }
-    expect(refusedFor(payment(elsewhere, { value: 15_000n }))).toBe('refused')
+    expect(refusedFor(payment(elsewhere, { value: 15_000n }))).toBe('invalid')
+    const ofAnother = signed(callWith(), termsOn(base, { amountMicro: 15_000n }), 'upto')
+    expect(refusedFor(payment({ ...old, offers: [ofAnother] }, { value: 15_000n }))).toBe('invalid')
     for (const change of [{ payTo: custody }, { asset: custody }]) {
-      const strange = signed(callWith(), [termsOn(base, { amountMicro: 15_000n, ...change })])
-      expect(refusedFor(payment({ ...old, offers: [strange] }, { value: 15_000n }))).toBe('refused')
+      const strange = signed(callWith(), termsOn(base, { amountMicro: 15_000n, ...change }))
+      expect(refusedFor(payment({ ...old, offers: [strange] }, { value: 15_000n }))).toBe('invalid')
     }
   })
 })

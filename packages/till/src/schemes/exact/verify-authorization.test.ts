@@ -5,14 +5,14 @@ import type { ChainPort } from '../../chain/index.ts'
 import { base, termsOn } from '../../gate/pure-call.fixture.ts'
 import { fromHex } from '../../kernel/bytes.ts'
 import { hashTransferAuthorization, usdcDomainSeparator } from '../../kernel/eip3009.ts'
-import type { DecodedPayment } from './decode-payment.ts'
+import type { ExactSigned } from './decode-exact.ts'
 import { checkSignature, checkWindow } from './verify-authorization.ts'
 
 const nowSeconds = 1_000_000
 const terms = termsOn(base)
 const windowOf = (validAfter: number, validBefore: number) =>
   checkWindow(
-    { authorization: { validAfter: BigInt(validAfter), validBefore: BigInt(validBefore) } } as DecodedPayment,
+    { signed: { authorization: { validAfter: BigInt(validAfter), validBefore: BigInt(validBefore) } } as ExactSigned },
     terms,
     nowSeconds,
   )
@@ -55,7 +55,7 @@ const chainSaying = (verdict: 'valid' | 'invalid' | 'could_not_check') =>
     },
   }) as unknown as ChainPort
 const check = (signature: `0x${string}`, verdict: 'valid' | 'invalid' | 'could_not_check', of = authorization) =>
-  checkSignature({ authorization: of, signature } as unknown as DecodedPayment, separator, chainSaying(verdict))
+  checkSignature({ payer: of.from, signed: { authorization: of, signature } }, separator, chainSaying(verdict))
 
 test('the payer’s own signature needs no chain', async () => {
   asked.length = 0

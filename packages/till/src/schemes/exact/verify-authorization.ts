@@ -1,40 +1,34 @@
 import { toHex } from '@assay/protocol/bytes'
 import type { ChainPort } from '../../chain/index.ts'
+import type { CouldNotCheck, FundsOutcome, Invalid, SignatureOutcome, VerifiedPayment } from '../../contract/scheme.ts'
 import type { Terms } from '../../contract/terms.ts'
 import { fromHex } from '../../kernel/bytes.ts'
 import { hashTransferAuthorization } from '../../kernel/eip3009.ts'
 import { recoverAddress } from '../../kernel/secp256k1.ts'
-import type { DecodedPayment } from './decode-payment.ts'
-
-export type WindowOutcome = { status: 'valid' } | Invalid
-
-export type SignatureOutcome =
-  /** Signed by the key of the address itself, or vouched for by a contract at it. */
-  { status: 'valid'; by: 'key' | 'contract'; digest: Buffer } | Invalid | { status: 'could_not_check'; reason: string }
-
-type Invalid = { status: 'invalid'; reason: string; detail: string }
+import type { ExactSchemePayment, ExactSigned } from './decode-exact.ts'
 
 /** Time a settlement needs before the authorization may run out. */
-export const settleMarginSeconds = 12
+const settleMarginSeconds = 12
 const windowSlackSeconds = 30
+
+const tooLate = 'invalid_exact_evm_payload_authorization_valid_before'
+const badSignature = 'invalid_exact_evm_payload_signature'
 
 const invalid = (reason: string, detail: string): Invalid => ({ status: 'invalid', reason, detail })
 
-export function checkWindow(payment: DecodedPayment, terms: Terms, nowSeconds: number): WindowOutcome {
-  const { validAfter, validBefore } = payment.authorization
+export function checkWindow(
+  { signed: { authorization } }: Pick<ExactSchemePayment, 'signed'>,
+  terms: Terms,
+  nowSeconds: number,
+): { status: 'valid' } | Invalid {
+  const { validAfter, validBefore } = authorization
   if (validAfter > BigInt(nowSeconds))
     return invalid('invalid_exact_evm_payload_authorization_valid_after', 'The authorization is not valid yet.')
   if (validBefore < BigInt(nowSeconds + settleMarginSeconds))
-    return invalid(
-      'invalid_exact_evm_payload_authorization_valid_before',
-      `The authorization must be valid for at least ${settleMarginSeconds} s more.`,
-    )
+    return invalid(tooLate, `The authorization must be valid for at least ${settleMarginSeconds} s more.`)
   // Counted from now, not from validAfter: stock clients sign validAfter 0 or ten minutes back.
   if (validBefore > BigInt(nowSeconds + terms.maxTimeoutSeconds + windowSlackSeconds))
-    return invalid(
-      'invalid_exact_evm_payload_authorization_valid_before',
-      `The authorization must run out within ${terms.maxTimeoutSeconds} s.`,
-    )
+    return invalid(tooLate, `The authorization must run out within ${terms.maxTimeoutSeconds} s.`)
   return { status: 'valid' }
 }
 
@@ -43,17 +37,75 @@ export function checkWindow(payment: DecodedPayment, terms: Terms, nowSeconds: n
  * Whether the payer has code, and so decides for itself, is read with its balance before the claim.
  */
 export async function checkSignature(
-  payment: DecodedPayment,
+  { payer, signed }: Pick<ExactSchemePayment, 'payer' | 'signed'>,
   domainSeparator: Uint8Array,
   chain: ChainPort,
 ): Promise<SignatureOutcome> {
-  const digest = hashTransferAuthorization(domainSeparator, payment.authorization)
-  const signature = fromHex(payment.signature)
-  if (signature.byteLength === 65 && recoverAddress(digest, signature) === payment.authorization.from)
+  const digest = hashTransferAuthorization(domainSeparator, signed.authorization)
+  const signature = fromHex(signed.signature)
+  if (signature.byteLength === 65 && recoverAddress(digest, signature) === payer)
     return { status: 'valid', by: 'key', digest }
-  const verdict = await chain.checkContractSignature(payment.authorization.from, toHex(digest), payment.signature)
+  const verdict = await chain.checkContractSignature(payer, toHex(digest), signed.signature)
   if (verdict === 'valid') return { status: 'valid', by: 'contract', digest }
   if (verdict === 'could_not_check')
     return { status: 'could_not_check', reason: 'the payer is not a plain wallet and its chain could not be read' }
-  return invalid('invalid_exact_evm_payload_signature', 'The signature is not the payer’s over this authorization.')
+  return invalid(badSignature, 'The signature is not the payer’s over this authorization.')
+}
+
+type Verified = VerifiedPayment<ExactSigned>
+
+/** One endpoint is enough to go on with; turning a buyer away takes enough of them that agree. */
+export async function readFunds(verified: Verified, chain: ChainPort): Promise<FundsOutcome> {
+  const { payment, terms } = verified
+  const { payer, paymentKey } = payment
+  const status = await chain.payerStatus(payer, paymentKey)
+  // The token asks the code of the account (EIP-7702), so a signature by its key alone says nothing.
+  if (verified.payerIsKey && status.hasCode) {
+    const refusal = await askContract(
+      verified,
+      chain,
+      'The payer has code, and that code does not accept the signature.',
+    )
+    if (refusal) return refusal
+  }
+  const tooLittle = status.balanceMicro < terms.amountMicro
+  return {
+    status: 'ok',
+    balanceMicro: tooLittle ? await chain.usdcBalance(payer, (await chain.head()).number) : status.balanceMicro,
+    used: status.nonceUsed && (await chain.authorizationUsed(payer, paymentKey, 'latest')),
+    payerIsKey: verified.payerIsKey && !status.hasCode,
+  }
+}
+
+/** An account with code decides for itself, and may have changed its mind while the answer was prepared. */
+export async function checkAgain(
+  verified: Verified,
+  chain: ChainPort,
+  nowSeconds: number,
+): Promise<{ status: 'valid' } | (Invalid & { released: string }) | CouldNotCheck> {
+  if (verified.payment.validBefore < BigInt(nowSeconds + settleMarginSeconds))
+    return {
+      ...invalid(tooLate, 'The authorization ran out while the answer was prepared; nothing was taken.'),
+      released: 'authorization_too_short',
+    }
+  if (verified.payerIsKey) return { status: 'valid' }
+  const refusal = await askContract(
+    verified,
+    chain,
+    'The payer’s contract no longer accepts the signature; nothing was taken.',
+  )
+  if (refusal?.status === 'invalid') return { ...refusal, released: badSignature }
+  return refusal ?? { status: 'valid' }
+}
+
+async function askContract(
+  { payment, signedDigest }: Verified,
+  chain: ChainPort,
+  detail: string,
+): Promise<Invalid | CouldNotCheck | undefined> {
+  const verdict = await chain.checkContractSignature(payment.payer, toHex(signedDigest), payment.signed.signature)
+  if (verdict === 'valid') return undefined
+  if (verdict === 'could_not_check')
+    return { status: 'could_not_check', reason: 'The payer’s contract could not be read.' }
+  return invalid(badSignature, detail)
 }

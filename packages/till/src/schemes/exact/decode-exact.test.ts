@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { decodePayment, paymentHeaderBytesMax } from './decode-payment.ts'
+import { decodeHeader, paymentHeaderBytesMax } from '../decode-header.ts'
+import { decodePayment } from './decode-exact.fixture.ts'
 
 const address = `0x${'Ab'.repeat(20)}`
 const nonce = `0x${'0C'.repeat(32)}`
@@ -26,28 +27,38 @@ test('everything is read, in lower case', () => {
     },
   })
   const lower = address.toLowerCase()
+  const signed = {
+    authorization: {
+      from: lower,
+      to: lower,
+      value: 1_000n,
+      validAfter: 0n,
+      validBefore: 20n,
+      nonce: nonce.toLowerCase(),
+    },
+    signature: payload.signature.toLowerCase(),
+  }
   expect(outcome).toEqual({
     status: 'ok',
     payment: {
-      scheme: 'exact',
-      network: 'eip155:8453',
-      amount: '1000',
-      asset: lower,
-      payTo: lower,
-      resourceUrl: 'https://a.example/',
-      authorization: {
-        from: lower,
-        to: lower,
-        value: 1_000n,
-        validAfter: 0n,
-        validBefore: 20n,
-        nonce: nonce.toLowerCase(),
+      envelope: {
+        scheme: 'exact',
+        network: 'eip155:8453',
+        amount: '1000',
+        asset: lower,
+        payTo: lower,
+        resourceUrl: 'https://a.example/',
+        payload,
+        identifier: 'i'.repeat(128),
+        bindingSalt: salt.toLowerCase(),
+        offers: ['one', 'two'],
       },
-      signature: payload.signature.toLowerCase(),
-      identifier: 'i'.repeat(128),
-      bindingSalt: salt.toLowerCase(),
-      hasBinding: true,
-      offers: ['one', 'two'],
+      network: 'eip155:8453',
+      payer: lower,
+      paymentKey: nonce.toLowerCase(),
+      payTo: lower,
+      validBefore: 20n,
+      signed,
     },
   })
 })
@@ -55,16 +66,19 @@ test('everything is read, in lower case', () => {
 test('what a client may leave out is undefined', () => {
   expect(read({ accepted: { ...accepted, asset: 'x', payTo: undefined } })).toMatchObject({
     payment: {
-      asset: undefined,
-      payTo: undefined,
-      resourceUrl: undefined,
-      identifier: undefined,
-      bindingSalt: undefined,
-      hasBinding: false,
-      offers: [],
+      envelope: {
+        asset: undefined,
+        payTo: undefined,
+        resourceUrl: undefined,
+        identifier: undefined,
+        bindingSalt: undefined,
+        offers: [],
+      },
     },
   })
-  expect(read({ resource: 'https://a.example/' })).toMatchObject({ payment: { resourceUrl: 'https://a.example/' } })
+  expect(read({ resource: 'https://a.example/' })).toMatchObject({
+    payment: { envelope: { resourceUrl: 'https://a.example/' } },
+  })
 })
 
 test('of many offers eight are looked at, and none that is very long', () => {
@@ -72,7 +86,7 @@ test('of many offers eight are looked at, and none that is very long', () => {
     const outcome = read({
       extensions: { 'offer-receipt': { info: { offers: signatures.map((signature) => ({ signature })) } } },
     })
-    return outcome.status === 'ok' ? outcome.payment.offers : outcome.status
+    return outcome.status === 'ok' ? outcome.payment.envelope.offers : outcome.status
   }
   expect(offers(Array.from({ length: 10 }, (_, n) => `o${n}`))).toEqual([
     'o0',
@@ -86,7 +100,7 @@ test('of many offers eight are looked at, and none that is very long', () => {
   ])
   expect(offers(['x'.repeat(4_096), 'y'.repeat(4_095)])).toEqual(['y'.repeat(4_095)])
   expect(read({ extensions: { 'offer-receipt': { info: { offers: 'x' } } } })).toMatchObject({
-    payment: { offers: [] },
+    payment: { envelope: { offers: [] } },
   })
 })
 
@@ -168,24 +182,23 @@ test('the largest uint256 and the longest signature are read', () => {
   expect(
     read({ payload: { signature: `0x${'00'.repeat(4_096)}`, authorization: { ...authorization, value } } }),
   ).toMatchObject({
-    payment: { authorization: { value: 2n ** 256n - 1n } },
+    payment: { signed: { authorization: { value: 2n ** 256n - 1n } } },
   })
   expect(read({ payload: { ...payload, signature: '0x00' } }).status).toBe('ok')
 })
 
-test('credit needs no payload, and other schemes and ways are told apart', () => {
-  const credit = { ...accepted, scheme: 'credit' }
-  expect(read({ accepted: credit, payload: undefined, resource: { url: 'u' } })).toEqual({
-    status: 'credit',
-    credit: { amount: '1000', network: 'eip155:8453', resourceUrl: 'u' },
-  })
-  expect(read({ accepted: { ...accepted, scheme: 'upto' } })).toMatchObject({
-    status: 'unsupported',
-    reason: 'unsupported_scheme',
-  })
+test('Permit2 is another way, told apart', () => {
   expect(read({ payload: { ...payload, permit2Authorization: {} } })).toMatchObject({
     status: 'unsupported',
     reason: 'unsupported_asset_transfer_method',
+  })
+})
+
+test('a header of any scheme is read as far as it is common, and its payload is left to the scheme', () => {
+  const header = encode({ x402Version: 2, accepted: { ...accepted, scheme: 'credit' }, resource: { url: 'u' } })
+  expect(decodeHeader(header)).toMatchObject({
+    status: 'ok',
+    envelope: { scheme: 'credit', amount: '1000', network: 'eip155:8453', resourceUrl: 'u', payload: undefined },
   })
 })
 

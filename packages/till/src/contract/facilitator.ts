@@ -1,27 +1,25 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import type { Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
 
 /** A payment as a facilitator sees it: client extensions are gone, terms are our own. */
 export type FacilitatorPayment = {
   paymentId: string
+  scheme: string
   network: string
   asset: Address
-  assetName: string
-  assetVersion: string
   payTo: Address
+  payer: Address
+  paymentKey: Hex
+  /** What is to be taken. */
   amountMicro: Micro
   maxTimeoutSeconds: number
   resourceUrl: string
-  signature: Hex
-  authorization: {
-    from: Address
-    to: Address
-    value: Micro
-    validAfter: bigint
-    validBefore: bigint
-    nonce: Hex
-  }
+  /** What the scheme adds to its entry of `accepts`. */
+  extra: Record<string, Json>
+  /** What the payer signed, as the scheme writes it in JSON. */
+  payload(): Json
 }
 
 export type SettleOutcome =

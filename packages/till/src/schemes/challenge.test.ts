@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { creditRequirements, takesCredit } from '../../contract/credit-terms.ts'
-import { identifierHash, requestFingerprint } from '../../contract/fingerprint.ts'
-import { createOffers } from '../../contract/offers.ts'
-import { toRequirements } from '../../contract/terms.ts'
-import { parseCreditPolicy } from '../../credit/credit-policy.ts'
-import { base, callWith, movedClock, plainJws, polygon, routeWith, termsOn } from '../../gate/pure-call.fixture.ts'
-import { sha256 } from '../../kernel/bytes.ts'
-import { Problem } from '../../kernel/problem.ts'
+import { creditRequirements, takesCredit } from '../contract/credit-terms.ts'
+import { identifierHash, requestFingerprint } from '../contract/fingerprint.ts'
+import { createOffers } from '../contract/offers.ts'
+import { parseCreditPolicy } from '../credit/credit-policy.ts'
+import { base, callWith, movedClock, plainJws, polygon, routeWith, termsOn } from '../gate/pure-call.fixture.ts'
+import { sha256 } from '../kernel/bytes.ts'
+import { Problem } from '../kernel/problem.ts'
 import { createChallenges, paymentRequiredBytesMax } from './challenge.ts'
+import { createSchemes } from './create-schemes.ts'
 import { encodeDraw, encodeFailure, encodeSuccess } from './encode-response.ts'
+import { createExactScheme, exactRequirements } from './exact/index.ts'
 
 const decode = (text: string) => JSON.parse(Buffer.from(text, 'base64').toString())
 
@@ -18,6 +19,7 @@ function openChallenges(changes: { credit?: boolean } = {}) {
   const challenges = createChallenges({
     clock,
     offers: createOffers(plainJws, clock),
+    schemes: createSchemes([createExactScheme([base, polygon])]),
     serviceName: 'Assay',
     docsOrigin: 'https://docs.example',
     termsOf: (call) => {
@@ -52,8 +54,8 @@ describe('the 402', () => {
       },
     })
     expect(header.accepts).toEqual([
-      toRequirements(termsOn(base)),
-      toRequirements(termsOn(polygon)),
+      exactRequirements(termsOn(base)),
+      exactRequirements(termsOn(polygon)),
       creditRequirements(termsOn(base)),
     ])
     expect(header.extensions['offer-receipt'].info.offers).toHaveLength(2)

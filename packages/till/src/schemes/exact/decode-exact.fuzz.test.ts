@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodePayment, paymentHeaderBytesMax } from './decode-payment.ts'
+import { paymentHeaderBytesMax } from '../decode-header.ts'
+import { decodePayment } from './decode-exact.fixture.ts'
 
 const address = '0x1111111111111111111111111111111111111111'
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
@@ -37,7 +38,7 @@ test('a well-formed payload is read', () => {
   const outcome = decodePayment(encode(payload()))
   expect(outcome).toMatchObject({
     status: 'ok',
-    payment: { identifier: 'a'.repeat(16), authorization: { value: 1000n } },
+    payment: { envelope: { identifier: 'a'.repeat(16) }, signed: { authorization: { value: 1000n } } },
   })
 })
 

@@ -1,17 +1,19 @@
 import { formatUsd, type Micro } from '@assay/protocol/money'
 import { bindingTag, bindingVersion } from '@assay/protocol/request-binding'
-import { creditRequirements, takesCredit } from '../../contract/credit-terms.ts'
-import { type Offers, offeredRequest } from '../../contract/offers.ts'
-import type { PaidCall } from '../../contract/paid-call.ts'
-import { type Terms, toRequirements } from '../../contract/terms.ts'
-import type { Clock } from '../../kernel/clock.ts'
-import { Problem, problemBody } from '../../kernel/problem.ts'
+import { creditRequirements, takesCredit } from '../contract/credit-terms.ts'
+import { type Offers, offeredRequest } from '../contract/offers.ts'
+import type { PaidCall } from '../contract/paid-call.ts'
+import type { Schemes } from '../contract/scheme.ts'
+import type { Terms } from '../contract/terms.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { Problem, problemBody } from '../kernel/problem.ts'
 
 export type Challenge = { paymentRequired: string; body: string }
 
 export type ChallengeDeps = {
   clock: Clock
   offers: Offers
+  schemes: Schemes
   serviceName: string
   docsOrigin: string
   termsOf(call: PaidCall): Terms[]
@@ -45,7 +47,10 @@ export function createChallenges(deps: ChallengeDeps) {
   function build(call: PaidCall): Challenge {
     const terms = deps.termsOf(call)
     const [first] = terms
-    const accepts = terms.map(toRequirements)
+    const offered = deps.schemes.all.flatMap((scheme) =>
+      terms.filter(({ network }) => scheme.takes(network.caip2)).map((one) => ({ scheme, terms: one })),
+    )
+    const accepts = offered.map((one) => one.scheme.offer(one.terms))
     // Behind what every client knows, so that none is led astray.
     if (deps.credit !== false && first !== undefined && takesCredit(call.route)) accepts.push(creditRequirements(first))
     const resource = {
@@ -54,7 +59,10 @@ export function createChallenges(deps: ChallengeDeps) {
       mimeType: call.route.mimeType,
       serviceName: deps.serviceName,
     }
-    const offers = deps.offers.sign(call, terms)
+    const offers = deps.offers.sign(
+      call,
+      offered.map((one) => ({ scheme: one.scheme.name, terms: one.terms })),
+    )
     return {
       paymentRequired: fittingHeader(call, { resource, accepts, offers }),
       body: challengeBody(call, deps.docsOrigin, { resource, accepts, offers }, terms[0]?.amountMicro ?? 0n),

@@ -1,0 +1,31 @@
+import { parseMicro } from '@assay/protocol/money'
+import { type Offers, offeredRequest } from '../contract/offers.ts'
+import type { PaidCall } from '../contract/paid-call.ts'
+import type { PaymentEnvelope } from '../contract/scheme.ts'
+import type { Terms } from '../contract/terms.ts'
+
+/** The terms for the amount that the client accepted: the current ones, or those of an offer we signed that still stands. */
+export function termsForAmount(
+  envelope: PaymentEnvelope,
+  call: PaidCall,
+  current: Terms,
+  offers: Offers,
+): Terms | undefined {
+  const accepted = parseMicro(envelope.amount)
+  if (accepted === undefined) return undefined
+  if (accepted === current.amountMicro) return current
+  for (const signed of envelope.offers) {
+    const offer = offers.honour(signed)
+    const standsFor =
+      offer !== undefined &&
+      offer.scheme === envelope.scheme &&
+      offer.amountMicro === accepted &&
+      offer.resourceUrl === call.resourceUrl &&
+      offer.request === offeredRequest(call) &&
+      offer.network === current.network.caip2 &&
+      offer.asset === current.asset &&
+      offer.payTo === current.payTo
+    if (standsFor) return { ...current, amountMicro: accepted }
+  }
+  return undefined
+}
