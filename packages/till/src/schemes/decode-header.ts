@@ -1,5 +1,5 @@
 import { parseAddress } from '@assay/protocol/address'
-import { fromBase64 as decodeBase64 } from '@assay/protocol/base64'
+import { fromBase64 } from '@assay/protocol/base64'
 import { type Hex, isHex } from '@assay/protocol/bytes'
 import { parseStrictJson } from '@assay/protocol/strict-json'
 import type { PaymentEnvelope } from '../contract/scheme.ts'
@@ -21,8 +21,8 @@ const malformed = (detail: string): HeaderOutcome => ({ status: 'malformed', det
 /** Canonical base64 of strict JSON: whoever else reads this payment must not find another one in it. */
 export function decodeHeader(header: string): HeaderOutcome {
   if (header.length > paymentHeaderBytesMax) return malformed(`longer than ${paymentHeaderBytesMax} bytes`)
-  const bytes = decodeBase64(header)
-  if (!bytes) return malformed('not canonical base64')
+  const bytes = fromBase64(header)
+  if (!bytes?.length) return malformed('not canonical base64')
   const json = parseStrictJson(bytes, depthMax)
   if (json.status === 'malformed') return malformed(json.problem)
   const root = fields(json.value)

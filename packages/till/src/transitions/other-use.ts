@@ -1,5 +1,4 @@
 import type { ChainTransfer } from '../chain/index.ts'
-import type { SchemeWords } from '../contract/scheme.ts'
 import type { OtherUse } from './settlement-result.ts'
 
 type IsOurs = (network: string, address: `0x${string}`) => boolean
@@ -9,7 +8,7 @@ export const paidOtherwise = 'paid_otherwise'
 
 /** Why a claim failed whose payment key was used for something else, in a final block. */
 export function judgeOtherUse(
-  words: Pick<SchemeWords, 'canceled' | 'elsewhere'>,
+  words: { canceled: { reason: string }; elsewhere: { reason: string } },
   isOurs: IsOurs,
   network: string,
   { transfer }: Pick<OtherUse, 'transfer'>,
