@@ -1,4 +1,5 @@
 export { type NoteKey, parseNoteKey } from '@assay/protocol/log/signed-note'
+export { parseNodeAddress } from '@assay/protocol/mesh/node-address'
 export { formatUsd } from '@assay/protocol/money'
 export { heldDifferences, readRefund, requestRefund } from '@assay/till'
 export { slashBond } from '@assay/till/credit/bonds'
@@ -57,7 +58,7 @@ export {
   officialOutbound,
   sources as marketDataSources,
 } from './shops/matrix/index.ts'
-export { addSeed, findPeer, parseNodeAddress } from './shops/mesh/index.ts'
+export { addSeed, findPeer } from './shops/mesh/index.ts'
 export {
   admitSource,
   decideDispute,

@@ -1,4 +1,5 @@
 import { encodeHeader, isRecord } from '@assay/protocol/json-object'
+import { type SiwxInfo, siweMessage } from '@assay/protocol/siwe-message'
 import { getAddress, type LocalAccount } from 'viem'
 import { AssayError } from './errors.ts'
 import { defaultPlatform, type Platform } from './platform.ts'
@@ -49,29 +50,27 @@ export function readChallenge(value: unknown): SignInChallenge | undefined {
 /** Signs a challenge and gives the value of SIGN-IN-WITH-X. It proves the account once and moves no money. */
 export async function signIn(challenge: SignInChallenge, options: SignInOptions): Promise<string> {
   const { account, origin, platform = defaultPlatform } = options
-  const chain = `eip155:${options.chainId ?? 8453}`
+  const chainId = options.chainId ?? 8453
+  const chain = `eip155:${chainId}`
   const supported = challenge.supportedChains.some(({ chainId, type }) => chainId === chain && type === 'eip191')
   if (!supported) throw refused(`accounts of ${chain} are not asked for`)
   const info = readInfo(challenge.info)
   if (info === undefined) throw refused('a field is missing or not one line of text')
   checkPlaceAndTime(info, origin, platform.nowMs())
   const address = getAddress(account.address)
-  const signature = await account.signMessage({ message: messageOf(info, address, chain.slice('eip155:'.length)) })
+  const signature = await account.signMessage({ message: siweMessage(info, { address, chainId }) })
   return encodeHeader({ ...info, address, chainId: chain, type: 'eip191', signature })
 }
 
 const requiredFields = ['domain', 'uri', 'version', 'nonce', 'issuedAt'] as const
 const optionalFields = ['statement', 'expirationTime', 'notBefore', 'requestId'] as const
 
-type Info = Record<(typeof requiredFields)[number], string> &
-  Partial<Record<(typeof optionalFields)[number], string>> & { resources?: string[] }
-
 // A line break inside a field would let one field pose as another in the text that is signed.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
 const oneLine = /^[^\u0000-\u001f\u007f]{0,2048}$/
 const isLine = (value: unknown): value is string => typeof value === 'string' && oneLine.test(value)
 
-function readInfo(raw: Record<string, unknown>): Info | undefined {
+function readInfo(raw: Record<string, unknown>): SiwxInfo | undefined {
   const info: Record<string, unknown> = {}
   for (const name of requiredFields) {
     if (!isLine(raw[name]) || raw[name] === '') return undefined
@@ -86,35 +85,14 @@ function readInfo(raw: Record<string, unknown>): Info | undefined {
     if (!Array.isArray(raw.resources) || raw.resources.length > 16 || !raw.resources.every(isLine)) return undefined
     info.resources = raw.resources
   }
-  return info as Info
+  return info.version === '1' ? (info as SiwxInfo) : undefined
 }
 
-function checkPlaceAndTime(info: Info, origin: string, nowMs: number): void {
+function checkPlaceAndTime(info: SiwxInfo, origin: string, nowMs: number): void {
   const meant = new URL(origin)
   if (info.domain !== meant.host) throw refused(`it is for ${info.domain}`)
   if (!URL.canParse(info.uri) || new URL(info.uri).origin !== meant.origin) throw refused(`it is for ${info.uri}`)
-  if (info.version !== '1') throw refused('its version is unknown')
   if (info.expirationTime !== undefined && !(Date.parse(info.expirationTime) > nowMs)) throw refused('it has expired')
-}
-
-/** The EIP-4361 text that the wallet signs. */
-function messageOf(info: Info, address: string, chainId: string): string {
-  const lines = [
-    `${info.domain} wants you to sign in with your Ethereum account:`,
-    address,
-    '',
-    ...(info.statement === undefined ? [''] : [info.statement, '']),
-    `URI: ${info.uri}`,
-    `Version: ${info.version}`,
-    `Chain ID: ${chainId}`,
-    `Nonce: ${info.nonce}`,
-    `Issued At: ${info.issuedAt}`,
-  ]
-  if (info.expirationTime !== undefined) lines.push(`Expiration Time: ${info.expirationTime}`)
-  if (info.notBefore !== undefined) lines.push(`Not Before: ${info.notBefore}`)
-  if (info.requestId !== undefined) lines.push(`Request ID: ${info.requestId}`)
-  if (info.resources !== undefined) lines.push('Resources:', ...info.resources.map((resource) => `- ${resource}`))
-  return lines.join('\n')
 }
 
 function refused(detail: string): AssayError {

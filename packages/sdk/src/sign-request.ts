@@ -1,4 +1,7 @@
+import { formatKeyId } from '@assay/protocol/account'
+import type { Address } from '@assay/protocol/address'
 import { toBase64 } from '@assay/protocol/base64'
+import { type CoveredComponent, contentDigest, signatureBase } from '@assay/protocol/signatures/signature-base'
 import { bytesToHex, hexToBytes, type LocalAccount } from 'viem'
 import { AssayError } from './errors.ts'
 import { bodyBytesMax, prepareRequest } from './exchange.ts'
@@ -30,28 +33,27 @@ export async function signRequest(
   const { method, headers, body, url: absolute } = await prepareRequest(url, init)
   if (body.byteLength > bodyBytesMax) throw new AssayError('body_too_large')
   const target = new URL(absolute)
-  const covered: [string, string][] = [
-    ['@authority', target.host],
-    ['@method', method],
-    ['@path', target.pathname],
+  const covered: CoveredComponent[] = [
+    { id: '"@authority"', value: target.host },
+    { id: '"@method"', value: method },
+    { id: '"@path"', value: target.pathname },
   ]
-  if (target.search !== '') covered.push(['@query', target.search])
+  if (target.search !== '') covered.push({ id: '"@query"', value: target.search })
   if (body.byteLength > 0) {
-    const digest = `sha-256=:${toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', body)))}:`
+    const digest = contentDigest(new Uint8Array(await crypto.subtle.digest('SHA-256', body)))
     headers.set('Content-Digest', digest)
-    covered.push(['content-digest', digest])
+    covered.push({ id: '"content-digest"', value: digest })
   }
   for (const name of options.cover ?? []) {
     const value = headers.get(name)
-    if (value !== null) covered.push([name.toLowerCase(), value.trim()])
+    if (value !== null) covered.push({ id: `"${name.toLowerCase()}"`, value: value.trim() })
   }
   const created = Math.floor(platform.nowMs() / 1000)
   const nonce = bytesToHex(platform.randomBytes(16)).slice(2)
-  const names = covered.map(([name]) => `"${name}"`).join(' ')
-  const keyId = `erc8128:${chainId}:${account.address.toLowerCase()}`
+  const names = covered.map(({ id }) => id).join(' ')
+  const keyId = formatKeyId({ chainId, address: account.address.toLowerCase() as Address })
   const params = `(${names});created=${created};expires=${created + validitySeconds};nonce="${nonce}";keyid="${keyId}"`
-  const lines = covered.map(([name, value]) => `"${name}": ${value}`)
-  const signature = await account.signMessage({ message: [...lines, `"@signature-params": ${params}`].join('\n') })
+  const signature = await account.signMessage({ message: signatureBase(covered, params) })
   headers.set('Signature-Input', `${label}=${params}`)
   headers.set('Signature', `${label}=:${toBase64(hexToBytes(signature))}:`)
   const signal = init?.signal

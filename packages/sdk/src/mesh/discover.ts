@@ -1,11 +1,14 @@
-import { formatUsd, parseUsd } from '@assay/protocol/money'
+import { didWeb } from '@assay/protocol/did'
+import { readDirectory } from '@assay/protocol/keys/key-directory'
+import type { MeshOffer, MeshStatement } from '@assay/protocol/mesh/read-statement'
+import { exampleUrlOf, offerUrl, type StatementFault, verifyMeshStatement } from '@assay/protocol/mesh/statement'
+import { formatUsd, parseMicro, parseUsd } from '@assay/protocol/money'
 import { isLoopbackUrl } from '../demo.ts'
 import { AssayError } from '../errors.ts'
 import { fetchDirectory } from '../key-pins.ts'
 import { parsePaymentRequired } from '../payment-required.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
 import { type MeshDocument, readMesh } from './read-mesh.ts'
-import { didOfAddress, type MeshOffer, type MeshStatement, verifyMeshStatement } from './statement.ts'
 
 export type DiscoverOptions = {
   /** Nodes to start from, such as ["https://api.example.org"]; the first that answers is enough. */
@@ -155,6 +158,17 @@ function claimed(jws: string): { sequence?: unknown; offers?: unknown[] } | unde
 
 const claimedSequence = (jws: string) => Number(claimed(jws)?.sequence ?? 0) || 0
 
+const faultTexts: Record<StatementFault, string> = {
+  too_large: 'it is too large',
+  signature: 'it is not signed by a key that the address publishes',
+  not_canonical: 'it is not canonical JSON',
+  malformed: 'it is malformed',
+  other_node: 'it is about another node',
+  expired: 'it has expired',
+  from_the_future: 'it comes from the future',
+  key_not_valid_then: 'the key was not valid when it was signed',
+}
+
 async function lookAt(
   capability: string,
   candidate: Candidate,
@@ -166,24 +180,33 @@ async function lookAt(
   const startedMs = platform.nowMs()
   const directory = await fetchDirectory(address, platform)
   const latencyMs = platform.nowMs() - startedMs
-  const check = await verifyMeshStatement(candidate.statement, { address, directory, nowMs: platform.nowMs() })
-  if (check.status === 'invalid') return `statement: ${check.reason}`
-  const offer = bestOffer(check.statement, capability, options.networks)
+  const keys = readDirectory(directory).keys.map((key) => ({
+    kid: key.keyId,
+    x: key.x,
+    nbf: key.notBefore,
+    exp: key.notAfter,
+  }))
+  const check = await verifyMeshStatement(candidate.statement, { address, keys, nowMs: platform.nowMs() })
+  if (!check.ok) return `statement: ${faultTexts[check.reason]}`
+  const { statement } = check
+  const offer = bestOffer(statement, capability, options.networks)
   if (offer === undefined) return 'not offered on a network that can be paid'
-  if (maxMicro !== undefined && offer.priceMicro > maxMicro) return `costs ${formatUsd(offer.priceMicro)} USD`
-  const wrong = await wrongPrice(offer, platform)
+  const priceMicro = BigInt(offer.price_micro)
+  if (maxMicro !== undefined && priceMicro > maxMicro) return `costs ${formatUsd(priceMicro)} USD`
+  const example = exampleUrlOf(statement, offer)
+  const wrong = await wrongPrice(offer, example, platform)
   if (wrong !== undefined) return wrong
   return {
-    did: didOfAddress(address),
+    did: didWeb(new URL(address).host),
     address,
-    name: check.statement.name,
+    name: statement.name,
     capability,
     method: offer.method,
-    url: `${offer.origin}${offer.path}`,
-    example: `${offer.origin}${offer.example}`,
-    priceMicro: offer.priceMicro,
-    priceUsd: formatUsd(offer.priceMicro),
-    networks: offer.networks,
+    url: offerUrl(statement, offer),
+    example,
+    priceMicro,
+    priceUsd: formatUsd(priceMicro),
+    networks: offer.networks ?? [],
     health: candidate.health,
     latencyMs,
   }
@@ -191,17 +214,19 @@ async function lookAt(
 
 function bestOffer({ offers }: MeshStatement, capability: string, networks?: readonly string[]) {
   const payable = (offer: MeshOffer) =>
-    offer.priceMicro === 0n || networks === undefined || offer.networks.some((network) => networks.includes(network))
+    offer.price_micro === '0' ||
+    networks === undefined ||
+    (offer.networks ?? []).some((network) => networks.includes(network))
   const fitting = offers.filter((offer) => offer.capability === capability && payable(offer))
-  return fitting.sort((a, b) => Number(a.priceMicro - b.priceMicro))[0]
+  return fitting.sort((a, b) => Number(BigInt(a.price_micro) - BigInt(b.price_micro)))[0]
 }
 
 /** What the node really asks, without paying: a statement is only worth what its 402 says. */
-async function wrongPrice(offer: MeshOffer, platform: Platform): Promise<string | undefined> {
-  if (offer.priceMicro === 0n || (offer.method !== 'GET' && offer.method !== 'POST')) return undefined
+async function wrongPrice(offer: MeshOffer, url: string, platform: Platform): Promise<string | undefined> {
+  const { price_micro: low, price_micro_max: high = low } = offer
+  if (low === '0' || (offer.method !== 'GET' && offer.method !== 'POST')) return undefined
   const limit = platform.timeout(probeMsMax)
   try {
-    const url = `${offer.origin}${offer.example}`
     const request = new Request(url, { method: offer.method, redirect: 'error', signal: limit.signal })
     const response = await platform.fetch(request)
     // Only the header counts.
@@ -211,8 +236,8 @@ async function wrongPrice(offer: MeshOffer, platform: Platform): Promise<string 
       ({ scheme }) => scheme === 'exact',
     )
     const fits = exact.every(({ amount }) => {
-      const asked = /^[0-9]{1,18}$/.test(amount) ? BigInt(amount) : -1n
-      return asked >= offer.priceMicro && asked <= offer.priceMicroMax
+      const asked = parseMicro(amount)
+      return asked !== undefined && asked >= BigInt(low) && asked <= BigInt(high)
     })
     return fits && exact.length > 0 ? undefined : 'price_mismatch: it asks another price than it states'
   } finally {

@@ -1,5 +1,6 @@
+export type { MeshOffer, MeshStatement } from '@assay/protocol/mesh/read-statement'
+export { verifyMeshStatement } from '@assay/protocol/mesh/statement'
 export { type BuyInput, buyFrom, fillIn } from './buy-from.ts'
 export { type DiscoverOptions, type Discovery, discover, type FoundNode } from './discover.ts'
 export { followNext, linkNext, type Walk, type WalkOptions, type WalkStep } from './follow-next.ts'
 export { type MeshDocument, type MeshPeer, readMesh } from './read-mesh.ts'
-export { type MeshOffer, type MeshStatement, verifyMeshStatement } from './statement.ts'

@@ -1,6 +1,7 @@
 import { fromBase64url } from '@assay/protocol/base64'
 import { utf8 } from '@assay/protocol/bytes'
 import { tryCanonicalJson } from '@assay/protocol/canonical-json'
+import { didWeb } from '@assay/protocol/did'
 import { verifyEd25519 } from '@assay/protocol/ed25519'
 import { isRecord } from '@assay/protocol/json-object'
 import { readDirectory } from '@assay/protocol/keys/key-directory'
@@ -8,7 +9,6 @@ import { AssayError } from '../errors.ts'
 import { fetchDirectory } from '../key-pins.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
 import { readLimited } from '../read-limited.ts'
-import { didOfAddress } from './statement.ts'
 
 /** A peer as another node describes it. Only `statement` is the peer's own word. */
 export type MeshPeer = {
@@ -59,7 +59,8 @@ async function requireSigned(address: string, value: Record<string, unknown>, pl
   const { keys } = readDirectory(await fetchDirectory(address, platform))
   const now = platform.nowMs() / 1000
   const key = keys.find(
-    ({ keyId, notAfter }) => kid === `${didOfAddress(address)}#${keyId}` && (notAfter === undefined || notAfter > now),
+    ({ keyId, notAfter }) =>
+      kid === `${didWeb(new URL(address).host)}#${keyId}` && (notAfter === undefined || notAfter > now),
   )
   const bytes = typeof base64 === 'string' ? fromBase64url(base64) : undefined
   const good = key && bytes && text !== undefined && (await verifyEd25519(key.x, utf8(text), bytes))
@@ -96,7 +97,7 @@ function parsePeer(value: unknown): MeshPeer[] {
   if (!isRecord(value)) return []
   const { did, address, state, health, latency_ms: latency, last_seen_at: seen, statement } = value
   if (typeof did !== 'string' || typeof address !== 'string' || typeof statement !== 'string') return []
-  if (!URL.canParse(address) || new URL(address).origin !== address || did !== didOfAddress(address)) return []
+  if (!URL.canParse(address) || new URL(address).origin !== address || did !== didWeb(new URL(address).host)) return []
   return [
     {
       did,

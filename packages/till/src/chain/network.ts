@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import { base, baseSepolia, polygon, polygonAmoy, type UsdcAsset } from '@assay/protocol/networks'
 
 /** Everything the till knows about a chain it takes money on. */
 export type Network = {
@@ -22,71 +23,33 @@ export type Network = {
   multicall3: Address
 }
 
-/** EIP-712 domain values of the asset: USD Coin on the main networks, USDC on the test networks. */
-export type UsdcAsset = { address: Address; name: string; version: string; decimals: 6 }
-
 export const multicall3Address: Address = '0xca11bde05977b3631167028862be2a173976ca11'
 
-const usdc = (address: Address, name: string): UsdcAsset => ({ address, name, version: '2', decimals: 6 })
+const onBase = {
+  priorityFeeWeiMin: 1_000_000n,
+  priorityFeeWeiMax: 2_000_000_000n,
+  maxFeeWeiMax: 20_000_000_000n,
+  transactionGasMax: 16_777_216n,
+  nativeUsdMax: 10_000n,
+  blockSecondsTypical: 2,
+  multicall3: multicall3Address,
+}
+
+const onPolygon = {
+  ...onBase,
+  priorityFeeWeiMin: 30_000_000_000n,
+  priorityFeeWeiMax: 600_000_000_000n,
+  maxFeeWeiMax: 5_000_000_000_000n,
+  transactionGasMax: 32_000_000n,
+  nativeUsdMax: 3n,
+}
 
 /** The networks Assay speaks. Demo chains carry the ids of the main ones with assets of their own. */
 export const knownNetworks: readonly Network[] = [
-  {
-    caip2: 'eip155:8453',
-    chainId: 8453,
-    name: 'base',
-    testnet: false,
-    usdc: usdc('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', 'USD Coin'),
-    priorityFeeWeiMin: 1_000_000n,
-    priorityFeeWeiMax: 2_000_000_000n,
-    maxFeeWeiMax: 20_000_000_000n,
-    transactionGasMax: 16_777_216n,
-    nativeUsdMax: 10_000n,
-    blockSecondsTypical: 2,
-    multicall3: multicall3Address,
-  },
-  {
-    caip2: 'eip155:137',
-    chainId: 137,
-    name: 'polygon',
-    testnet: false,
-    usdc: usdc('0x3c499c542cef5e3811e1192ce70d8cc03d5c3359', 'USD Coin'),
-    priorityFeeWeiMin: 30_000_000_000n,
-    priorityFeeWeiMax: 600_000_000_000n,
-    maxFeeWeiMax: 5_000_000_000_000n,
-    transactionGasMax: 32_000_000n,
-    nativeUsdMax: 3n,
-    blockSecondsTypical: 2,
-    multicall3: multicall3Address,
-  },
-  {
-    caip2: 'eip155:84532',
-    chainId: 84532,
-    name: 'base-sepolia',
-    testnet: true,
-    usdc: usdc('0x036cbd53842c5426634e7929541ec2318f3dcf7e', 'USDC'),
-    priorityFeeWeiMin: 1_000_000n,
-    priorityFeeWeiMax: 2_000_000_000n,
-    maxFeeWeiMax: 20_000_000_000n,
-    transactionGasMax: 16_777_216n,
-    nativeUsdMax: 10_000n,
-    blockSecondsTypical: 2,
-    multicall3: multicall3Address,
-  },
-  {
-    caip2: 'eip155:80002',
-    chainId: 80002,
-    name: 'polygon-amoy',
-    testnet: true,
-    usdc: usdc('0x41e94eb019c0762f9bfcf9fb1e58725bfb0e7582', 'USDC'),
-    priorityFeeWeiMin: 30_000_000_000n,
-    priorityFeeWeiMax: 600_000_000_000n,
-    maxFeeWeiMax: 5_000_000_000_000n,
-    transactionGasMax: 32_000_000n,
-    nativeUsdMax: 3n,
-    blockSecondsTypical: 2,
-    multicall3: multicall3Address,
-  },
+  { ...base, ...onBase },
+  { ...polygon, ...onPolygon },
+  { ...baseSepolia, ...onBase },
+  { ...polygonAmoy, ...onPolygon },
 ]
 
 type NetworkFacts = Pick<Network, 'chainId' | 'name' | 'usdc'> & Partial<Network>
@@ -95,13 +58,7 @@ type NetworkFacts = Pick<Network, 'chainId' | 'name' | 'usdc'> & Partial<Network
 export function defineNetwork(facts: NetworkFacts): Network {
   return {
     testnet: false,
-    priorityFeeWeiMin: 1_000_000n,
-    priorityFeeWeiMax: 2_000_000_000n,
-    maxFeeWeiMax: 20_000_000_000n,
-    transactionGasMax: 16_777_216n,
-    nativeUsdMax: 10_000n,
-    blockSecondsTypical: 2,
-    multicall3: multicall3Address,
+    ...onBase,
     ...facts,
     caip2: `eip155:${facts.chainId}`,
   }

@@ -1,6 +1,7 @@
+import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
+import { claimedKeyId, type PeerKey, verifyMeshStatement } from '@assay/protocol/mesh/statement'
 import type { MeshDeps } from './deps.ts'
 import { readPeerKeys } from './read-peer-keys.ts'
-import { claimedKeyId, type PeerKey, type Statement, verifyStatement } from './statement.ts'
 import { countPeers } from './store.ts'
 
 export type KnownKeys = {
@@ -15,7 +16,7 @@ export type KnownKeys = {
 export type PeerCheck =
   | {
       ok: true
-      statement: Statement
+      statement: MeshStatement
       keys: readonly PeerKey[]
       keysReadAtMs: number
       networkAddress: string | undefined
@@ -55,7 +56,7 @@ export async function checkPeerStatement(
   const { keys, networkAddress } = found
   if (keys.some((key) => deps.keyring.keys().some((own) => own.keyId === key.kid)))
     return { ok: false, problem: 'self: this is the node itself under another name' }
-  const verdict = verifyStatement(jws, { address: known.address, keys, nowMs: deps.clock.nowMs() })
+  const verdict = await verifyMeshStatement(jws, { address: known.address, keys, nowMs: deps.clock.nowMs() })
   if (!verdict.ok) return { ok: false, problem: `statement: ${verdict.reason}` }
   const { statement } = verdict
   if (statement.sequence < known.sequence) return { ok: false, problem: 'statement: older than one seen before' }
@@ -69,7 +70,7 @@ export async function checkPeerStatement(
 /** What is offered at a second address counts only if that address knows the same key. */
 async function basePublishesKey(
   deps: MeshDeps,
-  statement: Statement,
+  statement: MeshStatement,
   keyId: string,
   known: KnownKeys,
   signal?: AbortSignal,

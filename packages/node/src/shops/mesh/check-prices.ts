@@ -1,9 +1,10 @@
+import type { MeshOffer, MeshStatement } from '@assay/protocol/mesh/read-statement'
+import { exampleUrlOf, openStatement } from '@assay/protocol/mesh/statement'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import type { MeshDeps } from './deps.ts'
 import { manifestBytesMax, manifestPath } from './limits.ts'
 import { fetchJson } from './peer-fetcher.ts'
-import { exampleUrlOf, type Offer, openStatement, type Statement } from './statement.ts'
 import { type PeerRow, type PriceMismatch, saveMismatches } from './store.ts'
 
 const samplesMax = 3
@@ -43,7 +44,7 @@ export async function checkPrices(deps: MeshDeps, peer: PeerRow, signal: AbortSi
 const nameOf = ({ capability, method }: { capability: string; method: string }) => `${method} ${capability}`
 
 /** What was found wrong before is looked at again; the rest is drawn, so that nobody knows what will be asked. */
-function sample(deps: MeshDeps, offers: readonly Offer[], doubted: ReadonlySet<string>): Offer[] {
+function sample(deps: MeshDeps, offers: readonly MeshOffer[], doubted: ReadonlySet<string>): MeshOffer[] {
   const askable = offers.filter((offer) => offer.price_micro !== '0' || offer.method === 'GET')
   const again = askable.filter((offer) => doubted.has(nameOf(offer))).slice(0, mismatchesMax)
   const paid = askable.filter((offer) => offer.price_micro !== '0' && !doubted.has(nameOf(offer)))
@@ -63,7 +64,12 @@ function draw<T>({ rng }: MeshDeps, items: readonly T[], count: number): T[] {
 
 type Verdict = 'fits' | 'unknown' | { askedMicro: string | null; reason: PriceMismatch['reason'] }
 
-async function probeOffer(deps: MeshDeps, statement: Statement, offer: Offer, signal: AbortSignal): Promise<Verdict> {
+async function probeOffer(
+  deps: MeshDeps,
+  statement: MeshStatement,
+  offer: MeshOffer,
+  signal: AbortSignal,
+): Promise<Verdict> {
   if (offer.method !== 'GET' && offer.method !== 'POST') return 'unknown'
   const answer = await deps.fetcher.fetch(exampleUrlOf(statement, offer), {
     method: offer.method,
@@ -81,7 +87,7 @@ async function probeOffer(deps: MeshDeps, statement: Statement, offer: Offer, si
 }
 
 /** Exported for its tests: a stated range allows anything within it, a stated price only itself. */
-export function judgeAsked(offer: Offer, asked: readonly bigint[]): Verdict {
+export function judgeAsked(offer: MeshOffer, asked: readonly bigint[]): Verdict {
   const lowest = BigInt(offer.price_micro)
   const highest = BigInt(offer.price_micro_max ?? offer.price_micro)
   const wrong = asked.find((amount) => amount < lowest || amount > highest)
@@ -111,7 +117,11 @@ const manifest = z.object({
     .max(1_024),
 })
 
-async function manifestMismatches(deps: MeshDeps, statement: Statement, signal: AbortSignal): Promise<PriceMismatch[]> {
+async function manifestMismatches(
+  deps: MeshDeps,
+  statement: MeshStatement,
+  signal: AbortSignal,
+): Promise<PriceMismatch[]> {
   const answer = await fetchJson(deps.fetcher, `${statement.address}${manifestPath}`, manifestBytesMax, signal)
   const parsed = answer.ok ? manifest.safeParse(answer.value) : undefined
   if (!parsed?.success) return []
@@ -125,7 +135,7 @@ async function manifestMismatches(deps: MeshDeps, statement: Statement, signal: 
 
 function mismatch(
   { clock }: MeshDeps,
-  offer: Offer,
+  offer: MeshOffer,
   { askedMicro, reason }: { askedMicro: string | null; reason: PriceMismatch['reason'] },
 ): PriceMismatch {
   return {

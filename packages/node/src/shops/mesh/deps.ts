@@ -1,3 +1,5 @@
+import type { NodeAddress } from '@assay/protocol/mesh/node-address'
+import type { MeshOffer } from '@assay/protocol/mesh/read-statement'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
@@ -6,10 +8,8 @@ import type { ClaimNonce } from '@assay/till/proofs'
 import type { Keyring, ResponseSigner } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
 import type { Announcements } from '../../http/index.ts'
-import type { NodeAddress } from './node-address.ts'
 import type { PeerFetcher } from './peer-fetcher.ts'
 import type { MeshSettings } from './settings.ts'
-import type { Offer } from './statement.ts'
 
 export type MeshDeps = {
   database: Database
@@ -26,7 +26,7 @@ export type MeshDeps = {
   seeds: readonly NodeAddress[]
   self: NodeAddress & { baseUrl: string; name: string; networks: readonly { network: string; asset: string }[] }
   /** What this node offers; complete once all shops are open. */
-  offers(): readonly Offer[]
+  offers(): readonly MeshOffer[]
   /** What the shops add to the statement: the log and the witness of this node. */
   announced?(): Announcements
 }

@@ -1,11 +1,12 @@
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { didKeyUrl } from '@assay/protocol/did'
+import type { MeshOffer, MeshStatement } from '@assay/protocol/mesh/read-statement'
+import { exampleUrlOf, offerUrl } from '@assay/protocol/mesh/statement'
 import { formatUsd } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { MeshDeps } from './deps.ts'
 import { announcePath, meshPath, meshProtocol } from './limits.ts'
 import type { MeshView, SeenPeer } from './mesh-view.ts'
-import { exampleUrlOf, type Offer, offerUrl, type Statement } from './statement.ts'
 
 export type MeshQuery = { view?: 'full' | 'brief' | undefined; capability?: string | undefined }
 
@@ -62,12 +63,12 @@ function fullPeer(peer: SeenPeer, query: MeshQuery): Json {
 
 const round = (value: number, digits: number) => Number(value.toFixed(digits))
 
-function offersOf({ offers }: Statement, { capability }: MeshQuery): readonly Offer[] {
+function offersOf({ offers }: MeshStatement, { capability }: MeshQuery): readonly MeshOffer[] {
   return capability === undefined ? offers : offers.filter((offer) => offer.capability === capability)
 }
 
 /** By capability, as far as they are asked for. */
-function resourcesOf(statement: Statement, query: MeshQuery): Json {
+function resourcesOf(statement: MeshStatement, query: MeshQuery): Json {
   const resources: Record<string, Json[]> = {}
   for (const offer of offersOf(statement, query)) {
     resources[offer.capability] ??= []

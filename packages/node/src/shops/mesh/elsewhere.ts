@@ -1,5 +1,5 @@
+import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
 import type { MeshView } from './mesh-view.ts'
-import type { Statement } from './statement.ts'
 
 type Place = { segments: readonly string[]; origin: string; priceMicro: bigint; health: number }
 
@@ -44,7 +44,8 @@ function indexOf(view: MeshView): Map<string, Place[]> {
   return places
 }
 
-const originOf = ({ address, base_url }: Statement, site: 'base' | undefined) => (site === 'base' ? base_url : address)
+const originOf = ({ address, base_url }: MeshStatement, site: 'base' | undefined) =>
+  site === 'base' ? base_url : address
 
 function fits(pattern: readonly string[], segments: readonly string[]): boolean {
   return pattern.every((part, index) => part === segments[index] || (template.test(part) && segments[index] !== ''))

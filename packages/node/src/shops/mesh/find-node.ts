@@ -1,5 +1,5 @@
+import { openStatement } from '@assay/protocol/mesh/statement'
 import type { Sql } from '@assay/till/store/database'
-import { openStatement } from './statement.ts'
 import { findPeer } from './store.ts'
 
 /** A node of the mesh that this node has seen: what a resolver of did:web can say of it. */

@@ -4,13 +4,8 @@ export const meshPath = '/x402/mesh'
 export const announcePath = '/x402/mesh/announce'
 export const manifestPath = '/.well-known/x402'
 
-export const statementType = 'x402-mesh+jws'
 export const requestTag = 'x402-mesh'
 
-export const statementCharsMax = 24_576
-export const offersMax = 128
-export const statementSecondsMax = 3_600
-export const clockSkewMs = 60_000
 export const requestValiditySecondsMax = 60
 
 /** Peers named in one document. */

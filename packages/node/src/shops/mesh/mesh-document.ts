@@ -1,6 +1,7 @@
+import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
+import { statementCharsMax } from '@assay/protocol/mesh/statement'
 import { z } from 'zod'
-import { relayedMax, statementCharsMax } from './limits.ts'
-import { parseNodeAddress } from './node-address.ts'
+import { relayedMax } from './limits.ts'
 
 const named = z.object({ did: z.string().max(300), address: z.string().max(255), sequence: z.int().min(0) })
 

@@ -1,10 +1,11 @@
+import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
+import { openStatement } from '@assay/protocol/mesh/statement'
 import type { MeshDeps } from './deps.ts'
 import { relayedMax } from './limits.ts'
 import { type OwnStatement, ownStatement } from './own-statement.ts'
-import { openStatement, type Statement } from './statement.ts'
 import { type PeerRow, shownPeers } from './store.ts'
 
-export type SeenPeer = PeerRow & { statement: string; content: Statement; recommended: boolean }
+export type SeenPeer = PeerRow & { statement: string; content: MeshStatement; recommended: boolean }
 
 /** The mesh as this node sees it at a moment. */
 export type MeshView = { own: OwnStatement; peers: readonly SeenPeer[]; readAtMs: number }

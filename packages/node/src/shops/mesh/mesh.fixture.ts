@@ -1,3 +1,5 @@
+import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
+import type { MeshOffer } from '@assay/protocol/mesh/read-statement'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
@@ -16,12 +18,10 @@ import { claimNonce } from '@assay/till/store/nonce-claims'
 import type { OutboundOutcome } from '../../outbound/index.ts'
 import type { MeshDeps } from './deps.ts'
 import { announcePath, meshPath } from './limits.ts'
-import { parseNodeAddress } from './node-address.ts'
 import { makeStatement } from './own-statement.ts'
 import type { PeerFetcher } from './peer-fetcher.ts'
 import { meshSettings } from './settings.ts'
 import { signNodeRequest } from './sign-request.ts'
-import type { Offer } from './statement.ts'
 
 /** A clock that tests move; sleeping takes no time of its own. */
 export function movableClock(startMs = 1_800_000_000_000): Clock & { advance(ms: number): void } {
@@ -36,7 +36,7 @@ export function movableClock(startMs = 1_800_000_000_000): Clock & { advance(ms:
   }
 }
 
-export const reportOffer: Offer = {
+export const reportOffer: MeshOffer = {
   capability: 'token.control.report',
   method: 'GET',
   path: '/v1/report/{address}',
@@ -89,7 +89,7 @@ export type FakePeer = {
 export type FakeWorld = {
   peers: Map<string, FakePeer>
   fetcher: PeerFetcher
-  add(origin: string, options?: { keyring?: Keyring; offers?: readonly Offer[] }): FakePeer
+  add(origin: string, options?: { keyring?: Keyring; offers?: readonly MeshOffer[] }): FakePeer
 }
 
 export function fakeWorld(clock: Clock, database: Database): FakeWorld {
@@ -157,7 +157,7 @@ export function testDeps(options: {
   clock: Clock
   keyring: Keyring
   fetcher: PeerFetcher
-  offers?: readonly Offer[]
+  offers?: readonly MeshOffer[]
   seeds?: readonly string[]
 }): MeshDeps {
   const { clock, keyring, database, origin } = options

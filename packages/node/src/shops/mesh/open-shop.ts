@@ -1,5 +1,7 @@
 import { checksumAddress } from '@assay/protocol/address'
 import { didWeb } from '@assay/protocol/did'
+import { type NodeAddress, parseNodeAddress } from '@assay/protocol/mesh/node-address'
+import type { MeshOffer } from '@assay/protocol/mesh/read-statement'
 import { createResponseSigner } from '@assay/till/signing'
 import type { Announcements, OpenShop, RouteDeclaration, Shop, ShopContext, Site } from '../../http/index.ts'
 import { createDnsResolver, type LoopbackTarget, publicAddresses } from '../../outbound/index.ts'
@@ -8,7 +10,6 @@ import type { MeshDeps } from './deps.ts'
 import { createElsewhere } from './elsewhere.ts'
 import { findMeshNode } from './find-node.ts'
 import { createMeshViews } from './mesh-view.ts'
-import { type NodeAddress, parseNodeAddress } from './node-address.ts'
 import { ownOffers } from './own-offers.ts'
 import { createPeerFetcher, type PeerFetcher } from './peer-fetcher.ts'
 import { createPeerLogs } from './peer-logs.ts'
@@ -16,7 +17,6 @@ import { createPeerReader } from './peer-reader.ts'
 import { meshRoutes } from './routes.ts'
 import { createRounds } from './run-round.ts'
 import { MeshSettingsError, meshSettings } from './settings.ts'
-import type { Offer } from './statement.ts'
 import { createStrangerLimit } from './stranger-limit.ts'
 
 export type MeshShopOptions = {
@@ -42,7 +42,7 @@ export function openMeshShop(options: MeshShopOptions): OpenShop {
       contactEmail: options.contactEmail,
       contentLicense: '',
     }
-    let offers: readonly Offer[] = []
+    let offers: readonly MeshOffer[] = []
     let announced: () => Announcements = () => ({})
     const deps = { ...createMeshDeps(context, options, () => offers), announced: () => announced() }
     const views = createMeshViews(deps)
@@ -80,7 +80,7 @@ const roundName = ({ rng }: MeshDeps) => `mesh.round.${Buffer.from(rng.bytes(2))
 export function createMeshDeps(
   context: ShopContext,
   options: MeshShopOptions,
-  offers: () => readonly Offer[],
+  offers: () => readonly MeshOffer[],
 ): MeshDeps {
   const { clock, rng, log, metrics, mode, keyring } = context
   const settings = meshSettings(options.settings, mode)

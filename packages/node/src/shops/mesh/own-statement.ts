@@ -1,14 +1,15 @@
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
+import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
+import { claimedKeyId, openStatement, statementType } from '@assay/protocol/mesh/statement'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { createJwsSigner } from '@assay/till/signing'
 import type { Sql } from '@assay/till/store/database'
 import type { Announcements } from '../../http/index.ts'
 import type { MeshDeps } from './deps.ts'
-import { meshProtocol, statementType } from './limits.ts'
-import { claimedKeyId, openStatement, type Statement } from './statement.ts'
+import { meshProtocol } from './limits.ts'
 
 /** What a node says of itself, signed: the compact JWS, and what it holds. */
-export type OwnStatement = { jws: string; statement: Statement }
+export type OwnStatement = { jws: string; statement: MeshStatement }
 
 /**
  * The statement that is valid now, made anew when half of its life is over, when the key changed or when other things
@@ -31,7 +32,7 @@ export async function ownStatement(deps: MeshDeps): Promise<OwnStatement> {
 export function makeStatement(deps: MeshDeps, sequence: number): OwnStatement {
   const { self, clock, settings, keyring } = deps
   const nowMs = clock.nowMs()
-  const statement: Statement = {
+  const statement: MeshStatement = {
     protocol: meshProtocol,
     did: self.did,
     address: self.origin,
@@ -71,7 +72,7 @@ function stillGood(deps: MeshDeps, { jws, statement }: OwnStatement): boolean {
   )
 }
 
-function sameAnnounced({ log, witness }: Statement, announced: Announcements): boolean {
+function sameAnnounced({ log, witness }: MeshStatement, announced: Announcements): boolean {
   const form = (value: Json | undefined) => canonicalJson(value ?? null)
   return form(log) === form(announced.log) && form(witness) === form(announced.witness)
 }

@@ -1,23 +1,24 @@
+import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
+import { readMeshStatement } from '@assay/protocol/mesh/read-statement'
+import { claimedKeyId, openStatement, verifyMeshStatement } from '@assay/protocol/mesh/statement'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { askedMicro, judgeAsked } from './check-prices.ts'
 import { reportOffer } from './mesh.fixture.ts'
 import { readBrief } from './mesh-document.ts'
-import { parseNodeAddress } from './node-address.ts'
 import { meshSettings } from './settings.ts'
-import { claimedKeyId, openStatement, readStatement, verifyStatement } from './statement.ts'
 import { readNodeRequest } from './verify-node-request.ts'
 
 const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.json())
 
-test('no text makes a parser of outside bytes throw', () => {
-  fc.assert(
-    fc.property(anyText, (text) => {
+test('no text makes a parser of outside bytes throw', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyText, async (text) => {
       expect(() => parseNodeAddress(text)).not.toThrow()
       expect(() => claimedKeyId(text)).not.toThrow()
       expect(() => openStatement(text)).not.toThrow()
-      expect(['malformed', 'not_canonical']).toContain(readStatement(text))
-      expect(verifyStatement(text, { address: 'https://a.example.org', keys: [], nowMs: 0 }).ok).toBe(false)
+      expect(['malformed', 'not_canonical']).toContain(readMeshStatement(text))
+      expect((await verifyMeshStatement(text, { address: 'https://a.example.org', keys: [], nowMs: 0 })).ok).toBe(false)
       expect(askedMicro(text)).toEqual([])
       expect(askedMicro(Buffer.from(text).toString('base64'))).toEqual([])
     }),

@@ -1,3 +1,4 @@
+import { isLoopbackAddress } from '@assay/protocol/mesh/node-address'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
@@ -9,7 +10,6 @@ import {
   type OutboundRequest,
   type Resolver,
 } from '../../outbound/index.ts'
-import { isLoopbackAddress } from './node-address.ts'
 
 /** The only way from here to other nodes: the safe fetcher, without redirects. */
 export type PeerFetcher = {

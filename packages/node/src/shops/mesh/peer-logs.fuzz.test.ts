@@ -1,11 +1,11 @@
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
+import { readMeshStatement } from '@assay/protocol/mesh/read-statement'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fixedKeyring, movableClock, testDeps } from './mesh.fixture.ts'
 import { makeStatement } from './own-statement.ts'
 import { announcedLog, announcedWitness } from './peer-logs.ts'
 import { silentDatabase } from './silent-database.fixture.ts'
-import { readStatement } from './statement.ts'
 
 const clock = movableClock(1_767_225_600_000)
 const deps = testDeps({
@@ -56,7 +56,7 @@ test('whatever stands in the two members, the statement itself is still taken', 
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 2 }), fc.jsonValue({ maxDepth: 2 }), (log, witness) => {
       const json = canonicalJson({ ...made.statement, log, witness } as Json)
-      const read = readStatement(json)
+      const read = readMeshStatement(json)
       expect(read).toMatchObject({ did: deps.self.did })
       const jws = `x.${Buffer.from(json).toString('base64url')}.x`
       const row = { did: deps.self.did, statement: jws, state: 'alive' as const, health: 1 }

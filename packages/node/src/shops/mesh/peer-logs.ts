@@ -1,6 +1,7 @@
+import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
+import { openStatement } from '@assay/protocol/mesh/statement'
 import type { PeerLogs, PeerWitness } from '../../tlog/peers/index.ts'
 import type { MeshDeps } from './deps.ts'
-import { openStatement, type Statement } from './statement.ts'
 import { findByAuthority, type PeerRow, shownPeers } from './store.ts'
 
 type PeerLog = NonNullable<Awaited<ReturnType<PeerLogs['findLog']>>>
@@ -29,7 +30,7 @@ const authorityOf = (name: string) => name.split('/')[0] ?? ''
  * A peer speaks for logs and witnesses named after its own address only: two peers that claim one name would make a
  * witness sign two histories under it.
  */
-const isNamedAfter = ({ address }: Statement, name: string) => authorityOf(name) === new URL(address).host
+const isNamedAfter = ({ address }: MeshStatement, name: string) => authorityOf(name) === new URL(address).host
 
 export function announcedLog(row: Pick<PeerRow, 'did' | 'statement'>): PeerLog | undefined {
   const statement = row.statement === undefined ? undefined : openStatement(row.statement)

@@ -1,7 +1,7 @@
+import type { PeerKey } from '@assay/protocol/mesh/statement'
 import type { MeshDeps } from './deps.ts'
 import { fetchJson } from './peer-fetcher.ts'
 import { readPeerKeys } from './read-peer-keys.ts'
-import type { PeerKey } from './statement.ts'
 import { findPeer } from './store.ts'
 
 export type PeerAnswer = { value: unknown; address: string; keys: readonly PeerKey[] }

@@ -1,8 +1,8 @@
+import type { PeerKey } from '@assay/protocol/mesh/statement'
 import { keyDirectoryPath } from '@assay/till/signing'
 import { z } from 'zod'
 import { keyDirectoryBytesMax } from './limits.ts'
 import { fetchJson, type PeerFetcher } from './peer-fetcher.ts'
-import type { PeerKey } from './statement.ts'
 
 const keysMax = 16
 

@@ -1,6 +1,6 @@
+import { capabilityPattern } from '@assay/protocol/mesh/read-statement'
+import { statementCharsMax } from '@assay/protocol/mesh/statement'
 import { z } from 'zod'
-import { statementCharsMax } from './limits.ts'
-import { capabilityPattern } from './statement.ts'
 
 export const meshQuery = z.strictObject({
   view: z.enum(['full', 'brief']).optional().describe('`brief` names peers without what they sell; nodes ask for it.'),

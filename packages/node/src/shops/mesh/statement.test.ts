@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
+import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
+import { readMeshStatement } from '@assay/protocol/mesh/read-statement'
+import { statementCharsMax, statementType, verifyMeshStatement } from '@assay/protocol/mesh/statement'
 import { createJwsSigner, keyDirectory } from '@assay/till/signing'
 import { expect, test } from 'vitest'
-import { statementCharsMax, statementType } from './limits.ts'
 import { fixedKeyring, movableClock, reportOffer, testDeps } from './mesh.fixture.ts'
-import { parseNodeAddress } from './node-address.ts'
 import { makeStatement } from './own-statement.ts'
 import { silentDatabase } from './silent-database.fixture.ts'
-import { readStatement, verifyStatement } from './statement.ts'
 
 const clock = movableClock(1_767_225_600_000)
 const keyring = fixedKeyring(7)
@@ -26,8 +26,8 @@ const sign = (value: Json, typ = statementType, authority = 'api.example.org') =
   createJwsSigner(keyring, { authority, clock, typ }).sign(canonicalJson(value))
 const content = made.statement as unknown as Record<string, Json>
 
-test('the statement of the documentation: canonical, signed, and the same bytes each time', () => {
-  expect(verifyStatement(made.jws, check)).toMatchObject({ ok: true, statement: made.statement })
+test('the statement of the documentation: canonical, signed, and the same bytes each time', async () => {
+  expect(await verifyMeshStatement(made.jws, check)).toMatchObject({ ok: true, statement: made.statement })
   expect(makeStatement(deps, 42).jws).toBe(made.jws)
   expect(keyring.active()).toMatchObject({
     keyId: '--6IM5l0OosLj9yWskISYhUA3n_3CURQkmrYMSha_ck',
@@ -68,18 +68,21 @@ test.each<[string, string, string]>([
   ['a base address that is none', sign({ ...content, base_url: 'https://example.org/path' }), 'malformed'],
   ['nothing signed', 'e30.e30.', 'signature'],
   ['too much', 'a'.repeat(statementCharsMax + 1), 'too_large'],
-])('a statement with %s is refused', (_, jws, reason) => {
-  expect(verifyStatement(jws, check)).toEqual({ ok: false, reason })
+])('a statement with %s is refused', async (_, jws, reason) => {
+  expect(await verifyMeshStatement(jws, check)).toEqual({ ok: false, reason })
 })
 
-test('a changed byte, a revoked key and another form of the same value are refused', () => {
+test('a changed byte, a revoked key and another form of the same value are refused', async () => {
   const [head, body, signature] = made.jws.split('.')
   const changed = Buffer.from(String(body), 'base64url').toString().replace('20000', '10000')
   const forged = `${head}.${Buffer.from(changed).toString('base64url')}.${signature}`
-  expect(verifyStatement(forged, check)).toEqual({ ok: false, reason: 'signature' })
+  expect(await verifyMeshStatement(forged, check)).toEqual({ ok: false, reason: 'signature' })
   const revoked = keys.map((key) => ({ ...key, exp: clock.nowMs() / 1000 - 600 }))
-  expect(verifyStatement(made.jws, { ...check, keys: revoked })).toEqual({ ok: false, reason: 'key_not_valid_then' })
-  expect(readStatement(JSON.stringify(content, null, 1))).toBe('not_canonical')
+  expect(await verifyMeshStatement(made.jws, { ...check, keys: revoked })).toEqual({
+    ok: false,
+    reason: 'key_not_valid_then',
+  })
+  expect(readMeshStatement(JSON.stringify(content, null, 1))).toBe('not_canonical')
 })
 
 test.each([

@@ -1,6 +1,6 @@
+import type { NodeAddress } from '@assay/protocol/mesh/node-address'
+import type { PeerKey } from '@assay/protocol/mesh/statement'
 import type { Sql } from '@assay/till/store/database'
-import type { NodeAddress } from './node-address.ts'
-import type { PeerKey } from './statement.ts'
 
 export type PeerState = 'candidate' | 'alive' | 'suspect' | 'dead'
 

@@ -1,11 +1,11 @@
+import { clockSkewMs, type PeerKey } from '@assay/protocol/mesh/statement'
 import { contentDigest, signatureBase } from '@assay/protocol/signatures/signature-base'
 import { parseSignature, parseSignatureInput, type SignatureInput } from '@assay/protocol/signatures/signature-input'
 import { equalBytes, sha256 } from '@assay/till/kernel/bytes'
 import { Problem } from '@assay/till/kernel/problem'
 import { verifyEd25519 } from '@assay/till/signing'
-import { clockSkewMs, requestTag, requestValiditySecondsMax } from './limits.ts'
+import { requestTag, requestValiditySecondsMax } from './limits.ts'
 import { signedComponents } from './sign-request.ts'
-import type { PeerKey } from './statement.ts'
 
 export type NodeRequest = {
   method: string

@@ -1,12 +1,13 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
+import { decodeJson } from '@assay/protocol/json-object'
 import { formatUsd } from '@assay/protocol/money'
+import { receiptIn } from '@assay/protocol/receipt-in'
 import type { Sale } from '@assay/till'
 import { createTokenMaker } from '@assay/till/signing'
 import type { Sql, Tx } from '@assay/till/store/database'
 import type { ShopContext } from '../../http/index.ts'
 import { grantPeriod, takeBackPeriod } from './grant-period.ts'
 import { parseSubscriptionPolicy } from './policy.ts'
-import { receiptIn } from './receipt-in.ts'
 import { chainOf, type SubscriptionView, showSubscription } from './show-subscription.ts'
 import { findSubscription } from './store.ts'
 import { type StoredToken, storedToken, tokenOf } from './stored-token.ts'
@@ -37,7 +38,7 @@ export function openStreamSubscriptions(
   const priceMicro = policy.priceMicro.stream
   return {
     priceMicro,
-    receiptIn,
+    receiptIn: (paymentResponse) => receiptIn(decodeJson(paymentResponse)) ?? null,
     grant: async (tx, sale) => {
       const period = {
         paymentId: sale.paymentId,

@@ -1,5 +1,7 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
+import { decodeJson } from '@assay/protocol/json-object'
 import { formatUsd } from '@assay/protocol/money'
+import { receiptIn } from '@assay/protocol/receipt-in'
 import type { ReleaseAnswer, Sale } from '@assay/till'
 import type { TokenMaker } from '@assay/till/signing'
 import type { Tx } from '@assay/till/store/database'
@@ -7,7 +9,6 @@ import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 import { grantPeriod, takeBackPeriod } from './grant-period.ts'
 import { type SubscriptionPolicy, type Tier, tiers } from './policy.ts'
-import { receiptIn } from './receipt-in.ts'
 import { chainOf, chainWord, exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
 import { type StoredToken, storedToken, tokenOf } from './stored-token.ts'
 
@@ -118,7 +119,11 @@ function releaseToken({ database, tokens }: Pick<SubscribeDeps, 'database' | 'to
     const token = await tokenOf(database, tokens, wallet, stored.token)
     return {
       ...answer,
-      body: JSON.stringify({ subscription: stored.subscription, token, receipt: receiptIn(paymentResponse) }),
+      body: JSON.stringify({
+        subscription: stored.subscription,
+        token,
+        receipt: receiptIn(decodeJson(paymentResponse)) ?? null,
+      }),
     }
   }
 }

@@ -1,4 +1,4 @@
-import { didWeb } from '@assay/protocol/did'
+import { didWeb } from '../did.ts'
 
 /** Where a node of the mesh is: its API_URL. The name follows from the address, so nobody can take another's. */
 export type NodeAddress = { origin: string; did: string }
