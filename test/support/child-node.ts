@@ -1,6 +1,7 @@
 // A node in a process of its own, joined to the database and chains of a test, that can be told where to die.
-import { parseConfig } from '../../packages/node/src/config/load-config.ts'
+
 import { startNode } from '../../packages/node/src/node.ts'
+import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { createKillPoints } from './kill-points.ts'
 import { createTestShop } from './test-shop.ts'
