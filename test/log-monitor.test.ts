@@ -22,7 +22,7 @@ beforeAll(async () => {
   mesh = await openMesh()
   node = await mesh.start({
     ownShops: 'all',
-    env: { CITATIONS: '{"anchor_minutes":0.01,"monitor_seconds":0.5}' },
+    env: { TLOG: '{"anchor_minutes":0.01,"monitor_seconds":0.5}' },
   })
   home = await mkdtemp(join(tmpdir(), 'assay-log-monitor-'))
 }, 240_000)

@@ -24,7 +24,7 @@ import { createProgram } from '../packages/cli/src/program.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { demoUsdcAddress } from '../packages/node/src/devnet/accounts.ts'
 import { createTestDemand, testClusters } from '../packages/node/src/shops/options/exchange.fixture.ts'
-import { openOptions } from '../packages/node/src/shops/options/index.ts'
+import { openOptions, parseOptionSettings } from '../packages/node/src/shops/options/index.ts'
 import type { PublishedBucket } from '../packages/node/src/shops/ports.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { type Clock, systemClock } from '../packages/till/src/kernel/clock.ts'
@@ -95,7 +95,7 @@ beforeAll(async () => {
     shops: [
       async (context) => {
         const shop = await openOptions(context, {
-          settings: { expiry_seconds: 600, agents_min: 10 },
+          settings: parseOptionSettings({ expiry_seconds: 600, agents_min: 10 }, true),
           demand,
           bondMs: 86_400_000,
         })

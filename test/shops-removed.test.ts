@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { OpenShop } from '../packages/node/src/http/index.ts'
-import { shopNames } from '../packages/node/src/node.ts'
+import { shopNames } from '../packages/node/src/shop-list.ts'
 import { defineProblems, problemRow } from '../packages/till/src/kernel/problem.ts'
 import { buy, echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
 
@@ -15,7 +15,7 @@ afterAll(() => till.close())
 
 const folder = fileURLToPath(new URL('../packages/node/src/shops', import.meta.url))
 
-test('every folder of a shop has its one line in node.ts', () => {
+test('every folder of a shop has its one line in shop-list.ts', () => {
   const folders = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
   expect(folders.map(({ name }) => name).filter((name) => !shopNames.includes(name))).toEqual([])
 })

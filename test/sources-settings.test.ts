@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseConfig } from '../packages/node/src/config/load-config.ts'
 import { parseLoopbackHosts } from '../packages/node/src/outbound/index.ts'
+import { parseConfig } from '../packages/node/src/shop-list.ts'
 
 const problemsOf = (env: Record<string, string>): string => {
   try {

@@ -1,6 +1,7 @@
 // A node whose payments really settle, on a chain that makes a block every two seconds, as Base does.
-import { parseConfig } from '../../packages/node/src/config/load-config.ts'
+
 import { startNode } from '../../packages/node/src/node.ts'
+import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { openFeedShop } from '../../test/harness/feed-shop.ts'
 import { benchPayer } from '../load/sign-payments.ts'

@@ -1,12 +1,13 @@
 import { mkdir } from 'node:fs/promises'
-import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import type { OpenShop } from '../../packages/node/src/http/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
+import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import { fundingClusters } from '../../packages/node/src/shops/attestations/index.ts'
-import { createIntentDeps, openIntentsShop } from '../../packages/node/src/shops/intents/index.ts'
+import { createIntentDeps } from '../../packages/node/src/shops/intents/index.ts'
+import { parseIntentSettings } from '../../packages/node/src/shops/intents/settings.ts'
 import { newestSeq, publishEvents } from '../../packages/node/src/shops/intents/store.ts'
 import { tickEvent } from '../../packages/node/src/shops/intents/tick-event.ts'
-import { openStreamSubscriptions, openSubscriptionsShop } from '../../packages/node/src/shops/subscriptions/index.ts'
+import { openStreamSubscriptions, parseSubscriptionPolicy } from '../../packages/node/src/shops/subscriptions/index.ts'
 import { activeBonds } from '../../packages/till/src/credit/bonds/index.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
 
@@ -20,8 +21,12 @@ let memoryMax = 0
 
 /** Stands where a closing would: signs and publishes ticks the way a closing does. */
 const driver: OpenShop = async (context) => {
-  const deps = createIntentDeps(context, { settings: intents, standing: { fundingClusters, activeBonds } })
-  const subscriptions = openStreamSubscriptions(context)
+  const deps = createIntentDeps(context, {
+    settings: parseIntentSettings(intents, true),
+    subscriptions: parseSubscriptionPolicy(),
+    standing: { fundingClusters, activeBonds },
+  })
+  const subscriptions = openStreamSubscriptions(context, parseSubscriptionPolicy())
   const sale = {
     paymentId: 'bench',
     routeId: 'market.intents.stream',
@@ -62,11 +67,12 @@ const config = parseConfig({
   ASSAY_HOME: home,
   DEVNET_PORTS: '0,0',
   LOG_LEVEL: 'error',
+  INTENTS: JSON.stringify(intents),
 })
 const node = await startNode(config, {
-  ownShops: 'till',
+  ownShops: ['account', 'sandbox', 'subscriptions', 'intents'],
   jobs: false,
-  shops: [openSubscriptionsShop(), openIntentsShop({ settings: intents }), driver],
+  shops: [driver],
 })
 setInterval(() => {
   memoryMax = Math.max(memoryMax, process.memoryUsage().rss)

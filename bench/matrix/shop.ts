@@ -5,7 +5,7 @@ import type { MatrixDeps } from '../../packages/node/src/shops/matrix/matrix-dep
 import { createAnswerMemo } from '../../packages/node/src/shops/matrix/snapshots/answer-memo.ts'
 import { createSnapshotKeeper } from '../../packages/node/src/shops/matrix/snapshots/keeper.ts'
 import { createSymbolTable } from '../../packages/node/src/shops/matrix/store/symbol-table.ts'
-import { openSubscriptionStreams } from '../../packages/node/src/shops/subscriptions/index.ts'
+import { openSubscriptionStreams, parseSubscriptionPolicy } from '../../packages/node/src/shops/subscriptions/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
@@ -29,7 +29,14 @@ export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Prom
   const symbols = createSymbolTable()
   const gate = createLicenceGate({ demo: true, assertions: [] })
   const common = { database, clock: systemClock, log: silentLog, shelf, symbols, gate, delayMs: 65 * 60_000 }
-  const streams = openSubscriptionStreams({ ...common, rng: systemRng }, { routeId: 'matrix.vip', connections: 5 })
+  const streams = openSubscriptionStreams(
+    { ...common, rng: systemRng },
+    {
+      routeId: 'matrix.vip',
+      connections: 5,
+      policy: parseSubscriptionPolicy(),
+    },
+  )
   return {
     deps: {
       ...common,

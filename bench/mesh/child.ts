@@ -1,22 +1,13 @@
 // One node of the mesh in a process of its own: the till, the sandbox it sells, and the mesh.
-import { parseConfig } from '../../packages/node/src/config/load-config.ts'
+
 import { startNode } from '../../packages/node/src/node.ts'
-import { openMeshShop } from '../../packages/node/src/shops/mesh/index.ts'
+import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 
 const config = parseConfig(process.env)
 const node = await startNode(config, {
   log: silentLog,
-  ownShops: 'till',
-  shops: [
-    openMeshShop({
-      peers: config.meshPeers,
-      settings: config.mesh,
-      demoHosts: config.demoHosts,
-      dnsServers: config.dnsServers,
-      contactEmail: config.contactEmail,
-    }),
-  ],
+  ownShops: ['account', 'sandbox', 'mesh'],
 })
 process.on('message', (message) => {
   if (message === 'stop') void node.stop().then(() => process.exit(0))

@@ -1,6 +1,6 @@
 // The node with settlement stubbed, and option series with more contracts on offer than anybody will buy.
 import { createTestDemand, testClusters } from '../../packages/node/src/shops/options/exchange.fixture.ts'
-import { openOptions } from '../../packages/node/src/shops/options/index.ts'
+import { openOptions, optionsShop, parseOptionSettings } from '../../packages/node/src/shops/options/index.ts'
 import { openDatabase } from '../citations/open-database.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
 import { openDatabaseCpu } from '../process/database-cpu.ts'
@@ -10,15 +10,18 @@ import { offerSeries } from './offer-series.ts'
 const node = await startStubbedNode({
   ownShops: 'till',
   shops: [
-    async (context) => {
-      const demand = createTestDemand(testClusters)
-      const shop = await openOptions(context, {
-        settings: { contracts_per_wallet: 1_000_000, vault_usd: '0' },
-        demand,
-        bondMs: 31 * 86_400_000,
-      })
-      if (!shop) throw new Error('the exchange is off')
-      return shop
+    {
+      ...optionsShop,
+      open: async (context) => {
+        const demand = createTestDemand(testClusters)
+        const shop = await openOptions(context, {
+          settings: parseOptionSettings({ contracts_per_wallet: 1_000_000, vault_usd: '0' }, true),
+          demand,
+          bondMs: 31 * 86_400_000,
+        })
+        if (!shop) throw new Error('the exchange is off')
+        return shop
+      },
     },
   ],
 })

@@ -1,7 +1,8 @@
 // One process of a node that counts what it does behind its door: runs of paid handlers, and settlements asked for.
-import { parseConfig } from '../../packages/node/src/config/load-config.ts'
+
 import { createLog } from '../../packages/node/src/http/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
+import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import { type CallCounts, countHandlers, countSettles } from '../../test/harness/call-counters.ts'
 import { answerCommands } from '../process/commands.ts'
 

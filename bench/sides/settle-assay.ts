@@ -1,8 +1,9 @@
+import { exactPayment } from '../../packages/till/src/facilitators/index.ts'
 // Our local facilitator, as the node composes it, on an embedded chain and the embedded database (fsync on).
-import { parseConfig } from '../../packages/node/src/config/load-config.ts'
+
 import { startDevnet } from '../../packages/node/src/devnet/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
-import { exactPayment } from '../../packages/till/src/facilitators/index.ts'
+import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import type { Facilitator } from '../../packages/till/src/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'

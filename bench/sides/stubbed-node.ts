@@ -1,8 +1,8 @@
 // The node as it is started by `npm start`, with its embedded database (fsync on) and chains. Only what lies behind the
 // two ports to the outside is answered in this process: the facilitator's settlement and reads of the chain.
 
-import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import { type NodeOptions, type RunningNode, startNode } from '../../packages/node/src/node.ts'
+import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import type { ChainPort } from '../../packages/till/src/chain/index.ts'
 import type { Facilitator } from '../../packages/till/src/index.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'

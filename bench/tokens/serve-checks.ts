@@ -22,7 +22,7 @@ const listener = await openListener({ port: 0, host: '127.0.0.1', log: silentLog
 const base = knownNetworks[0] as Network
 const { hash } = (await devnet.request('eth_getBlockByNumber', ['0x0', false])) as { hash: `0x${string}` }
 const absent = () => Promise.reject(new RpcRefusal(-32000, 'no database here'))
-const shop = await openTokensShop({ settings: {} })({
+const shop = await openTokensShop()({
   mode: 'demo',
   baseUrl: listener.url,
   base,

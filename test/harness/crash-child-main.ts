@@ -1,6 +1,7 @@
 // A node in a process of its own that can be told where to die. Its jobs run only when they are told to, one by one.
-import { parseConfig } from '../../packages/node/src/config/load-config.ts'
+
 import { startNode } from '../../packages/node/src/node.ts'
+import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { createJobsByHand } from './jobs-by-hand.ts'
 import { createKillPoints } from './kill-points.ts'

@@ -3,10 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getAddress } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
 import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
-import { type MeshShopOptions, openMeshShop } from '../../packages/node/src/shops/mesh/index.ts'
+import { parseConfig } from '../../packages/node/src/shop-list.ts'
+import {
+  type MeshShopOptions,
+  meshSettings,
+  openMeshShop,
+  parseMeshPeers,
+} from '../../packages/node/src/shops/mesh/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
@@ -75,8 +80,8 @@ export async function openMesh(): Promise<MeshFixture> {
       })
       const own = options.ownShops ?? 'till'
       const mesh = openMeshShop({
-        peers: config.meshPeers,
-        settings: config.mesh,
+        peers: parseMeshPeers(options.peers ?? [], 'demo'),
+        settings: meshSettings(config.values['MESH'], 'demo'),
         demoHosts: config.demoHosts,
         dnsServers: config.dnsServers,
         contactEmail: config.contactEmail,

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Address, concat, getAddress, keccak256, numberToHex, pad } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import { contractArtifacts } from '../../packages/node/src/devnet/artifacts.ts'
 import type { Devnet } from '../../packages/node/src/devnet/index.ts'
 import { openConsoleShop } from '../../packages/node/src/faces/console/index.ts'
 import type { OpenShop } from '../../packages/node/src/http/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
-import { openTokensShop } from '../../packages/node/src/shops/tokens/index.ts'
+import { parseConfig } from '../../packages/node/src/shop-list.ts'
+import { openTokensShop, tokensShop } from '../../packages/node/src/shops/tokens/index.ts'
 import { knownNetworks } from '../../packages/till/src/chain/network.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { startTestServer } from '../../packages/till/src/store/testing.ts'
@@ -66,7 +66,7 @@ export async function startProductionNode(chains: readonly [Devnet, Devnet]): Pr
   const node = await startNode(config, {
     log: silentLog,
     ownShops: 'till',
-    shops: [tokensOnYoungChain(config.tokens), openConsoleShop({ operators: [] })],
+    shops: [{ ...tokensShop, open: tokensOnYoungChain }, openConsoleShop({ operators: [] })],
   })
   return {
     address: node.address,
@@ -85,10 +85,7 @@ export async function startProductionNode(chains: readonly [Devnet, Devnet]): Pr
 }
 
 /** In production the shop looks for tokens from the first B20 block of Base on, which an embedded chain never reaches. */
-const tokensOnYoungChain =
-  (settings: Record<string, unknown>): OpenShop =>
-  (context) =>
-    openTokensShop({ settings })({ ...context, mode: 'rehearsal' as never })
+const tokensOnYoungChain: OpenShop = (context) => openTokensShop()({ ...context, mode: 'rehearsal' as never })
 
 /** Of contracts/TestUsdc.sol: owner and pause share the slot before. */
 const balancesSlot = 2

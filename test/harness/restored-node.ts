@@ -5,10 +5,10 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { serveWitness } from '../../packages/cli/src/citations/run-witness.ts'
 import { runCli } from '../../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../../packages/cli/src/terminal.fixture.ts'
-import { parseConfig } from '../../packages/node/src/config/load-config.ts'
 import { demoAccount } from '../../packages/node/src/devnet/accounts.ts'
 import { startDevnet } from '../../packages/node/src/devnet/index.ts'
 import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
+import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import { createOutsideWitness, mirrorLog } from '../../packages/node/src/tlog/restored-log.fixture.ts'
 import { type CitationAttestation, parseAttestation } from '../../packages/sdk/src/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
@@ -72,7 +72,7 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
     LOG_LEVEL: 'silent',
     MATRIX: '{"demo":"off"}',
     INTENTS: '{"demo":"off"}',
-    CITATIONS: JSON.stringify({
+    TLOG: JSON.stringify({
       anchor_minutes: 0.02,
       witnesses: alone ? [] : witnesses.map(({ key }, n) => ({ url: away ? nobody : served[n]?.url, key: key.vkey })),
     }),

@@ -1,6 +1,6 @@
 import type { OpenShop } from '../../packages/node/src/http/index.ts'
 import { testClusters } from '../../packages/node/src/shops/options/exchange.fixture.ts'
-import { openOptions } from '../../packages/node/src/shops/options/index.ts'
+import { openOptions, parseOptionSettings } from '../../packages/node/src/shops/options/index.ts'
 import type { PublishedBucket, PublishedDemand } from '../../packages/node/src/shops/ports.ts'
 
 const bucketMs = 30_000
@@ -32,7 +32,7 @@ export const openSteadyExchange =
   (expirySeconds: number): OpenShop =>
   async (context) => {
     const shop = await openOptions(context, {
-      settings: { expiry_seconds: expirySeconds, agents_min: 10 },
+      settings: parseOptionSettings({ expiry_seconds: expirySeconds, agents_min: 10 }, true),
       demand: steadyDemand,
       bondMs: 86_400_000,
     })

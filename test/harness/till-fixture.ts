@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { getAddress, type Hex, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
-import { type Config, parseConfig } from '../../packages/node/src/config/load-config.ts'
+import type { Config } from '../../packages/node/src/config/load-config.ts'
 import { demoUsdcAddress } from '../../packages/node/src/devnet/accounts.ts'
 import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
-import type { OpenShop } from '../../packages/node/src/http/index.ts'
 import { type NodeOptions, type RunningNode, startNode } from '../../packages/node/src/node.ts'
+import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { authorizationTypes } from '../../packages/protocol/src/typed-data/transfer-authorization.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
@@ -37,7 +37,7 @@ export type FixtureOptions = {
   intercept?: Interceptors
   log?: Log
   clock?: Clock
-  shops?: readonly OpenShop[]
+  shops?: NonNullable<NodeOptions['shops']>
   schemes?: NodeOptions['schemes']
   jobs?: boolean
   /** Most tests are about the till alone and start faster without the other shops. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
 import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
+import type { NodeOptions } from '../../packages/node/src/node.ts'
 import { type CallCounts, countHandlers, countSettles } from '../harness/call-counters.ts'
 import { type FixtureOptions, openTill, type TillFixture } from '../harness/till-fixture.ts'
 
@@ -12,7 +13,7 @@ export type ProofNode = {
   callCounts: CallCounts
   paidRoutes: readonly RouteDeclaration[]
   /** Shops beside the node's own, for a second process. */
-  shops: readonly OpenShop[]
+  shops: NonNullable<NodeOptions['shops']>
 }
 
 /** A whole node with every shop, whose paid handlers and settlements are counted. */

@@ -8,26 +8,6 @@ import type { Watch } from './watch.ts'
 
 export const canary = (name: string) => `canary-${name}-${randomBytes(8).toString('hex')}`
 
-/** Variables that hold no secret. Any other needs a canary: see `Canaries.env` and `Canaries.hostedEnv`. */
-export const harmless = new Set([
-  ...['ASSAY_MODE', 'ASSAY_HOME', 'HOST', 'PORT', 'DATABASE_PORT', 'DEVNET_PORTS', 'NETWORKS', 'PAY_TO', 'CUSTODY'],
-  ...['BASE_URL', 'API_URL', 'TOKENS', 'MATRIX', 'LICENCES', 'SUBSCRIPTIONS', 'REWARDS', 'CITATIONS', 'INTENTS'],
-  ...['MESH', 'MESH_PEERS', 'PAYOUTS', 'CREDIT', 'IDENTITY', 'ROYALTY_RECIPIENT', 'CONTENT_LICENSE', 'CONTACT_EMAIL'],
-  ...[
-    'SANDBOX',
-    'SHARED_PAYEES',
-    'DID_METHOD',
-    'EXPOSURE_CAP_USD',
-    'TRUST_PROXY',
-    'OPERATORS',
-    'METRICS_PUBLIC',
-    'LOG_LEVEL',
-  ],
-  ...['ERC6492_FACTORIES', 'DNS_SERVERS', 'DEMO_HOSTS'],
-  // Published, so that buyers know who settles; user, password and query in it stop the start.
-  'FACILITATOR',
-])
-
 /** A secret of every kind that a configuration can hold, each to be found nowhere. */
 export type Canaries = {
   provider: ProviderKeys

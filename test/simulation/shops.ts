@@ -2,13 +2,19 @@ import { z } from 'zod'
 import { demoMover } from '../../packages/node/src/devnet/index.ts'
 import { openLogFace } from '../../packages/node/src/faces/tlog/open-log-face.ts'
 import type { OpenShop, RouteDeclaration, Shop } from '../../packages/node/src/http/index.ts'
-import { fundingClusters, openAttestationsShop } from '../../packages/node/src/shops/attestations/index.ts'
+import {
+  fundingClusters,
+  openAttestationsShop,
+  parseMarketSettings,
+} from '../../packages/node/src/shops/attestations/index.ts'
 import { openIntents } from '../../packages/node/src/shops/intents/index.ts'
+import { parseIntentSettings } from '../../packages/node/src/shops/intents/settings.ts'
 import { openRewardsShop } from '../../packages/node/src/shops/rewards/index.ts'
 import { usualSettings } from '../../packages/node/src/shops/sources/deps.ts'
 import { sourcesPort } from '../../packages/node/src/shops/sources/index.ts'
 import { sourceRoutes } from '../../packages/node/src/shops/sources/routes.ts'
-import { openSubscriptionsShop } from '../../packages/node/src/shops/subscriptions/index.ts'
+import { openSubscriptionsShop, parseSubscriptionPolicy } from '../../packages/node/src/shops/subscriptions/index.ts'
+import { parseLogSettings } from '../../packages/node/src/tlog/index.ts'
 import { activeBonds } from '../../packages/till/src/credit/bonds/index.ts'
 import { openSteadyExchange } from '../harness/steady-exchange.ts'
 import { simulatedWeb, sites } from './simulated-web.ts'
@@ -49,7 +55,7 @@ const leisurely =
   async (context) =>
     atLeisure(await open(context))
 
-const logFace = leisurely(openLogFace({ settings: { anchor_minutes: 30 } }))
+const logFace = leisurely(openLogFace({ settings: parseLogSettings({ anchor_minutes: 30 }, true) }))
 
 /** Pages come from a web of the simulation's own. */
 const sourcesShop: OpenShop = (context) => {
@@ -69,15 +75,18 @@ const sourcesShop: OpenShop = (context) => {
 /** Stamps and the creators they pay. What takes weeks elsewhere ends within a run: held shares, and those that nobody claims. */
 const attestationsShop = leisurely((context) =>
   openAttestationsShop({
-    market: {
-      root_seconds: 15,
-      root_minimum_usd: '0.001',
-      threshold_usd: '0.012',
-      wait_days: 0.006,
-      release_days: 0,
-      challenge_days: 0.002,
-      funding_days: 0,
-    },
+    settings: parseMarketSettings(
+      {
+        root_seconds: 15,
+        root_minimum_usd: '0.001',
+        threshold_usd: '0.012',
+        wait_days: 0.006,
+        release_days: 0,
+        challenge_days: 0.002,
+        funding_days: 0,
+      },
+      true,
+    ),
     moverKey: demoMover.privateKey,
     royalty: { recipient: context.payees.pay_to, licence: 'LicenseRef-Assay-1.0' },
   })(context),
@@ -85,7 +94,8 @@ const attestationsShop = leisurely((context) =>
 
 const streamShop: OpenShop = async (context) => {
   const { shop } = await openIntents(context, {
-    settings: { demo: 'off', bucket_seconds: 10 },
+    settings: parseIntentSettings({ demo: 'off', bucket_seconds: 10 }, true),
+    subscriptions: parseSubscriptionPolicy(),
     standing: { fundingClusters, activeBonds },
   })
   return atLeisure(shop)

@@ -44,11 +44,12 @@ export { StoreError } from '@assay/till/store/errors'
 export { readPauses, setPause } from '@assay/till/store/pauses'
 export { createDatabase } from '@assay/till/store/pool'
 export { instancePayees } from './compose/ground.ts'
-export { type Config, ConfigError, environmentSchema, parseConfig } from './config/load-config.ts'
+export { type Config, ConfigError } from './config/load-config.ts'
 // --- for the operator's commands ---
 export { demoAccount } from './devnet/accounts.ts'
 export { runNode } from './main.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
+export { parseConfig } from './shop-list.ts'
 export {
   createSymbolTable,
   fetchDue,

@@ -1,8 +1,9 @@
 import { systemClock } from '@assay/till/kernel/clock'
 import { pino } from 'pino'
-import { ConfigError, parseConfig } from './config/load-config.ts'
+import { ConfigError } from './config/load-config.ts'
 import { createLog } from './http/index.ts'
 import { type RunningNode, startNode } from './node.ts'
+import { parseConfig } from './shop-list.ts'
 import { startSummary } from './start-summary.ts'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)

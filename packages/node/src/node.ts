@@ -1,7 +1,6 @@
 import { checksumAddress } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
 import type { PaidRoute, Payees, Scheme } from '@assay/till'
-import { activeBonds } from '@assay/till/credit/bonds'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
@@ -17,13 +16,11 @@ import { openPayouts } from './compose/payouts.ts'
 import { readinessChecks } from './compose/readiness.ts'
 import { openShops, payeesOf, shopContext } from './compose/shops.ts'
 import { type Origins, openTill, type Till } from './compose/till.ts'
-import type { Config } from './config/load-config.ts'
+import type { Config, ConfiguredShop } from './config/load-config.ts'
 import type { Devnet } from './devnet/index.ts'
-import { openConsoleShop } from './faces/console/index.ts'
 import { bazaarExtension, discoveryRoutes, type NodeFacts } from './faces/documents/index.ts'
 import { mcpRoutes } from './faces/mcp/index.ts'
 import { opsRoutes } from './faces/ops/routes.ts'
-import { openLogFace } from './faces/tlog/open-log-face.ts'
 import {
   type Announcements,
   createFrontDoor,
@@ -38,20 +35,7 @@ import {
   settleNextHops,
   sheddingLoad,
 } from './http/index.ts'
-import { openAccountShop } from './shops/account/index.ts'
-import { openAttestationsShop } from './shops/attestations/index.ts'
-import { openIdentityShop } from './shops/identity/index.ts'
-import { openIntentsShop } from './shops/intents/index.ts'
-import { openMatchShop } from './shops/match/index.ts'
-import { openMatrixShop } from './shops/matrix/index.ts'
-import { openMeshShop } from './shops/mesh/index.ts'
-import { openOptionsShop } from './shops/options/index.ts'
-import { openRewardsShop } from './shops/rewards/index.ts'
-import { openRoyaltiesShop } from './shops/royalties/index.ts'
-import { openSandboxShop } from './shops/sandbox/index.ts'
-import { openSourcesShop } from './shops/sources/index.ts'
-import { openSubscriptionsShop } from './shops/subscriptions/index.ts'
-import { openTokensShop } from './shops/tokens/index.ts'
+import { logMigrations } from './tlog/index.ts'
 
 export type RunningNode = {
   /** BASE_URL. */
@@ -62,6 +46,8 @@ export type RunningNode = {
   /** Another process can join with it. */
   databaseUrl: string
   devnets: readonly Devnet[]
+  /** Path of something cheap to buy first. */
+  firstPurchase: string | undefined
   stop(): Promise<void>
 }
 
@@ -72,11 +58,11 @@ export type NodeOptions = {
   log?: Log
   /** Chains that already run in this process, instead of starting or joining some. */
   devnets?: readonly Devnet[]
-  /** Shops beside the node's own. */
-  shops?: readonly OpenShop[]
+  /** Shops beside the node's own, and their tables where the database does not have them yet. */
+  shops?: readonly (OpenShop | ConfiguredShop)[]
   /** Payment schemes beside `exact`. */
   schemes?: readonly Scheme[]
-  /** Which of the node's own shops open, by name; `till` is the caller's account and the sandbox. */
+  /** Which of the configured shops open, by name; `till` is the caller's account and the sandbox. */
   ownShops?: 'all' | 'till' | readonly string[]
   /** False leaves recovery, reconciliation and the shops' jobs to other processes. */
   jobs?: boolean
@@ -108,10 +94,11 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
 async function compose(config: Config, options: NodeOptions, stops: Stops): Promise<Omit<RunningNode, 'stop'>> {
   const ports = openPorts(config, options)
   const lost = (reason: string) => options.onLost?.(reason)
+  const chosen = chosenShops(config, options)
   const ground = await openGround(config, ports, stops, {
     onLost: () => lost('the data folder is no longer held'),
     intercept: options.intercept ?? {},
-    migrations: migrationsOf(options),
+    migrations: [logMigrations, ...new Set(chosen.flatMap(({ migrations }) => migrations))],
     ...(options.devnets === undefined ? {} : { devnets: options.devnets }),
   })
   const listener = await openListener({
@@ -127,7 +114,11 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const payees = payeesOf(config)
   let payouts: PayoutDeps | undefined
   const context = await shopContext(config, ports, ground, origins, payees, () => payouts)
-  const openedShops = await openShops(context, [...ownShops(config, options.ownShops), ...(options.shops ?? [])], stops)
+  const openedShops = await openShops(
+    context,
+    chosen.map(({ open }) => open),
+    stops,
+  )
   const shops = openedShops.map((shop) => options.intercept?.shop?.(shop) ?? shop)
   let opened: OpenedFacilitator | undefined
   const paidRoutes = new Map<string, PaidRoute>()
@@ -181,72 +172,20 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     config,
     databaseUrl: ground.store.databaseUrl,
     devnets: ground.devnets,
+    firstPurchase: shops.find((shop) => shop.firstPurchase)?.firstPurchase,
   }
-}
-
-/** One line a shop, in the order they open: taking out the line and the folder leaves a node that still works. */
-const shopList: Record<string, (config: Config) => OpenShop> = {
-  account: (config) => openAccountShop({ credit: config.credit, payouts: config.payouts }),
-  sandbox: (config) => (config.sandbox ? openSandboxShop() : () => ({ routes: [] })),
-  tokens: (config) => openTokensShop({ settings: config.tokens }),
-  matrix: ({ matrix, subscriptions, licences, contactEmail }) =>
-    openMatrixShop({ settings: matrix, subscriptions, licences, contact: contactEmail }),
-  subscriptions: (config) => openSubscriptionsShop({ policy: config.subscriptions }),
-  rewards: (config) => openRewardsShop({ policy: config.rewards }),
-  mesh: (config) => openMeshShop({ ...reachOf(config), peers: config.meshPeers, settings: config.mesh }),
-  log: (config) => openLogFace({ settings: config.citations }),
-  sources: (config) => openSourcesShop({ ...reachOf(config), bonds: activeBonds }),
-  attestations: ({ citations, moverKey, royaltyRecipient, contentLicense }) =>
-    openAttestationsShop({
-      market: citations,
-      moverKey,
-      royalty: { recipient: royaltyRecipient, licence: contentLicense },
-    }),
-  identity: (config) => openIdentityShop({ didMethod: config.didMethod, settings: config.identity }),
-  royalties: (config) => openRoyaltiesShop({ recipient: config.royaltyRecipient, market: config.citations }),
-  match: () => openMatchShop(),
-  intents: ({ intents, subscriptions, natsUrl }) => openIntentsShop({ settings: intents, subscriptions, natsUrl }),
-  options: (config) => openOptionsShop({ settings: config.options, outbound: config }),
-  console: (config) => openConsoleShop({ operators: config.operators }),
-}
-
-export const shopNames = Object.keys(shopList)
-
-/** Whose tables a shop makes, with its own: those that it reads. */
-const tablesOf: Record<string, readonly string[]> = {
-  tokens: ['tokens'],
-  matrix: ['matrix', 'subscriptions'],
-  subscriptions: ['subscriptions'],
-  rewards: ['rewards'],
-  mesh: ['mesh'],
-  sources: ['sources'],
-  attestations: ['sources', 'match', 'attestations'],
-  identity: ['identity'],
-  royalties: ['sources', 'match', 'attestations', 'royalties'],
-  match: ['sources', 'match'],
-  intents: ['sources', 'match', 'subscriptions', 'intents'],
-  options: ['options'],
-}
-
-function migrationsOf({ ownShops: which }: NodeOptions): URL[] {
-  const folders = new Set(wantedShops(which).flatMap((name) => tablesOf[name] ?? []))
-  return ['./tlog/', ...[...folders].map((name) => `./shops/${name}/`)].map(
-    (path) => new URL(`${path}migrations/`, import.meta.url),
-  )
 }
 
 const tillShops = ['account', 'sandbox']
 
-const wantedShops = (which: NodeOptions['ownShops'] = 'all'): readonly string[] =>
-  which === 'all' ? shopNames : which === 'till' ? tillShops : which
-
-function ownShops(config: Config, which: NodeOptions['ownShops']): OpenShop[] {
-  const wanted = wantedShops(which)
-  return Object.entries(shopList).flatMap(([name, open]) => (wanted.includes(name) ? [open(config)] : []))
+/** The node's own shops that were asked for, and those that came with the start. */
+function chosenShops(config: Config, { ownShops = 'all', shops = [] }: NodeOptions): ConfiguredShop[] {
+  const wanted = ownShops === 'till' ? tillShops : ownShops
+  return [
+    ...config.shops.filter(({ name }) => wanted === 'all' || wanted.includes(name)),
+    ...shops.map((shop) => (typeof shop === 'function' ? { name: 'further', open: shop, migrations: [] } : shop)),
+  ]
 }
-
-/** How a shop reaches addresses that others give. */
-const reachOf = ({ demoHosts, dnsServers, contactEmail }: Config) => ({ demoHosts, dnsServers, contactEmail })
 
 function openPorts(config: Config, options: NodeOptions): Ports {
   const clock = options.clock ?? systemClock

@@ -12,12 +12,12 @@ export function startSummary(node: RunningNode, seconds: number): string {
     `  data      ${config.home}`,
   ]
   if (chains) lines.push(`  chains    ${chains}`)
-  if (config.sandbox && config.mode === 'demo')
+  if (node.firstPurchase !== undefined && config.mode === 'demo')
     lines.push(
       '',
       '  Buy your first answer (0.001 test USDC, from another terminal in this folder):',
       '',
-      `    npx assay buy "${url}/v1/sandbox/echo?message=hello" --demo`,
+      `    npx assay buy "${url}${node.firstPurchase}" --demo`,
     )
   lines.push('', '  Ctrl-C stops everything.', '')
   return lines.join('\n')

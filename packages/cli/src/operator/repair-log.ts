@@ -48,7 +48,7 @@ export async function repairLog(context: CommandContext, operator: Operator, opt
 async function bringBack(context: CommandContext, operator: Operator, options: RepairOptions): Promise<void> {
   const { node, database, config, actor } = operator
   const { origin } = await node.readTree(database)
-  const configured = node.parseLogSettings(config.citations, config.mode === 'demo').witnesses
+  const configured = node.parseLogSettings(config.values['TLOG'], config.mode === 'demo').witnesses
   const evidence = (await Promise.all(options.evidence.map(node.readEvidence))).flat()
   const plan = await node.planRepair(database, {
     copies: options.from.map(node.openLogCopy),

@@ -8,7 +8,6 @@ import {
   noteDifference,
   type PayoutChain,
   type PayoutDeps,
-  parsePayoutPolicy,
   payToRefundPurpose,
 } from '@assay/till/payouts'
 import { gapUntil, markReconciled, noteRestore } from '@assay/till/store/restore'
@@ -59,7 +58,7 @@ export function openPayouts(
     ids: ports.ids,
     log: ports.log,
     metrics: ports.metrics,
-    policy: parsePayoutPolicy(config.payouts),
+    policy: config.payouts,
     chains,
     purposes: [...ownPurposes, ...shops.flatMap((shop) => shop.payoutPurposes ?? [])],
     isPaused: async () => (await till.pauses.read()).get('payouts').paused,

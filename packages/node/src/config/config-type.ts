@@ -2,6 +2,8 @@ import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import type { Network } from '@assay/till/chain'
+import type { PayoutPolicy } from '@assay/till/payouts'
+import type { OpenShop } from '../http/index.ts'
 import type { LoopbackTarget } from '../outbound/index.ts'
 
 export type ConfiguredNetwork = Network & {
@@ -11,6 +13,9 @@ export type ConfiguredNetwork = Network & {
   /** Of the embedded chain, in demo mode. */
   devnetPort: number
 }
+
+/** A shop whose settings were checked, and the folders of the migrations that make its tables. */
+export type ConfiguredShop = { name: string; open: OpenShop; migrations: readonly URL[] }
 
 /** Everything the operator can set. Parsed once; all problems are reported together. */
 export type Config = {
@@ -33,36 +38,19 @@ export type Config = {
   settlerKeys: readonly Hex[]
   /** Keys of the custody wallets, by which the node pays others. Without one nothing is paid out on that chain. */
   custodyKeys: readonly Hex[]
-  /** Signs moves of creators' money from lost wallets. Never a custody key. */
-  moverKey: Hex | undefined
-  /** What a shop reads of its own accord, so that the shop can be taken out with its variable. */
-  tokens: Record<string, unknown>
-  matrix: Record<string, unknown>
-  licences: string | undefined
-  subscriptions: Record<string, unknown>
-  rewards: Record<string, unknown>
-  citations: Record<string, unknown>
-  intents: Record<string, unknown>
-  options: Record<string, unknown>
-  natsUrl: string | undefined
-  mesh: Record<string, unknown>
-  /** Origins of nodes to join. */
-  meshPeers: readonly string[]
-  payouts: Record<string, unknown>
-  credit: Record<string, unknown>
-  identity: Record<string, unknown>
+  payouts: PayoutPolicy
+  /** Ready to open, in their order, with the settings they were given. */
+  shops: readonly ConfiguredShop[]
+  /** What the variables of shops are set to, by name. */
+  values: Readonly<Record<string, unknown>>
   facilitatorToken: string | undefined
   royaltyRecipient: Address
   contentLicense: string
   contactEmail: string
-  sandbox: boolean
   /** Others are paid at PAY_TO and CUSTODY too, so a transfer without a claim waits for a person. */
   sharedPayees: boolean
-  didMethod: string
   exposureCapMicro: Micro
   trustProxy: number
-  /** Wallets that may see the operator's page. */
-  operators: readonly Address[]
   metricsPublic: boolean
   logLevel: 'silent' | 'error' | 'warn' | 'info'
   erc6492Factories: readonly Address[]

@@ -30,7 +30,7 @@ const jsonObject = z.string().transform((text, context) => {
   return {}
 })
 
-/** The environment, name by name. docs/configuration.md is compared with these keys by a test. */
+/** The node's own part of the environment, name by name; variables.ts describes each. */
 export const environmentSchema = z.object({
   ASSAY_MODE: z.enum(['demo', 'production'], 'must be demo or production').default('demo'),
   HOST: z.string().default('127.0.0.1'),
@@ -67,25 +67,7 @@ export const environmentSchema = z.object({
   SETTLER_KEYS_FILE: z.string().optional(),
   CUSTODY_KEYS: z.string().optional(),
   CUSTODY_KEYS_FILE: z.string().optional(),
-  MOVER_KEY: z.string().optional(),
-  MOVER_KEY_FILE: z.string().optional(),
-  TOKENS: jsonObject.optional(),
-  MATRIX: jsonObject.optional(),
-  LICENCES: z.string().optional(),
-  SUBSCRIPTIONS: jsonObject.optional(),
-  REWARDS: jsonObject.optional(),
-  CITATIONS: jsonObject.optional(),
-  INTENTS: jsonObject.optional(),
-  OPTIONS: jsonObject.optional(),
-  NATS_URL: z
-    .string()
-    .regex(/^(nats|tls):\/\//, 'must be a nats:// URL')
-    .optional(),
-  MESH: jsonObject.optional(),
-  MESH_PEERS: urlList.default([]),
   PAYOUTS: jsonObject.optional(),
-  CREDIT: jsonObject.optional(),
-  IDENTITY: jsonObject.optional(),
   FACILITATOR_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]{32,512}$/, 'must have 32 to 512 visible ASCII characters without spaces')
@@ -99,21 +81,13 @@ export const environmentSchema = z.object({
     .string()
     .regex(/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address')
     .default('operator@localhost'),
-  SANDBOX: flag.optional(),
   SHARED_PAYEES: flag.optional(),
-  DID_METHOD: z
-    .string()
-    .regex(/^[a-z0-9]{1,20}$/, 'must be lower-case letters and digits')
-    .default('x402'),
   EXPOSURE_CAP_USD: usd.optional(),
   TRUST_PROXY: z
     .string()
     .regex(/^[0-9]$/, 'must be a number of proxies, 0 to 9')
     .transform(Number)
     .default(0),
-  OPERATORS: urlList
-    .refine((list) => list.every((text) => hasChecksum(text)), 'must be addresses with their EIP-55 checksums')
-    .optional(),
   METRICS_PUBLIC: flag.default(false),
   LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info']).optional(),
   ERC6492_FACTORIES: z.string().optional(),

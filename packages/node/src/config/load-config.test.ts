@@ -5,7 +5,9 @@ import { checksumAddress } from '@assay/protocol/address'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { demoAccount } from '../devnet/accounts.ts'
-import { ConfigError, environmentSchema, parseConfig } from './load-config.ts'
+import { declareShop, SettingsError, type Variable } from '../http/index.ts'
+import { parseConfig, shopList } from '../shop-list.ts'
+import { ConfigError, describeVariables, readConfig } from './load-config.ts'
 
 const address = (digit: string) => checksumAddress(`0x${digit.repeat(40)}`)
 
@@ -43,7 +45,7 @@ test('nothing set is a demo node with its own chains and database', () => {
     mode: 'demo',
     port: 4020,
     host: '127.0.0.1',
-    sandbox: true,
+    values: expect.objectContaining({ SANDBOX: true }),
   })
   expect(config.networks.map(({ devnetPort }) => devnetPort)).toEqual([8545, 8546])
   expect(config.payTo).toBe(demoAccount('operator').address)
@@ -53,7 +55,7 @@ test('a complete production configuration is accepted, with the sandbox off', ()
   const config = parseConfig(production)
   expect(config).toMatchObject({
     mode: 'production',
-    sandbox: false,
+    values: expect.objectContaining({ SANDBOX: false }),
     facilitator: { kind: 'cdp' },
     baseUrl: 'https://node.example',
   })
@@ -111,7 +113,7 @@ test('flags are exactly true or false, numbers are numbers', () => {
       problemsOf({ [name]: value }).some((problem) => problem.startsWith(name)),
       name,
     ).toBe(true)
-  expect(parseConfig({ SANDBOX: 'false' }).sandbox).toBe(false)
+  expect(parseConfig({ SANDBOX: 'false' }).values['SANDBOX']).toBe(false)
 })
 
 test('a demo node joins database and chains together or not at all', () => {
@@ -144,8 +146,73 @@ test('custody may differ per chain, and settlement keys may come from a file', a
   await rm(folder, { recursive: true })
 })
 
+test('problems of the node and of every shop are reported together', () => {
+  const problems = problemsOf({
+    PORT: 'x',
+    TOKENS: '{"report_price_usd":"0"}',
+    MATRIX: 'not JSON',
+    OPTIONS: '{"premium_usd":"1","tick_seconds":0}',
+    MOVER_KEY: 'secret-but-no-key',
+    MESH_PEERS: 'nowhere',
+    OPERATORS: '0x1',
+  })
+  for (const name of ['PORT', 'TOKENS', 'MATRIX', 'OPTIONS: premium_usd', 'OPTIONS: tick_seconds'])
+    expect(problems.join('\n')).toContain(name)
+  for (const name of ['MOVER_KEY', 'MESH_PEERS', 'OPERATORS']) expect(problems.join('\n')).toContain(name)
+  expect(problems.join()).not.toContain('secret-but-no-key')
+})
+
+test('a variable that two shops read is reported once', () => {
+  expect(problemsOf({ SUBSCRIPTIONS: '{"pulls_per_day":0}' })).toHaveLength(1)
+  expect(problemsOf({ CITATIONS: '{"nonsense":1}' })).toHaveLength(1)
+})
+
+test('a mistyped variable is named with the one that was meant, and what belongs to others is left alone', () => {
+  expect(problemsOf({ BASE_RPC_URL: 'https://x.example', MESH_PEER: 'https://y.example' })).toEqual([
+    'BASE_RPC_URL: is not a variable of this node; did you mean BASE_RPC_URLS?',
+    'MESH_PEER: is not a variable of this node; did you mean MESH_PEERS?',
+  ])
+  expect(
+    problemsOf({ PATH: '/bin', HOSTS: 'x', LOG_DIR: 'x', NODE_ENV: 'test', TOKEN: 'x', npm_config_yes: 'x' }),
+  ).toEqual([])
+  // Both are set, so the second was meant for somebody else.
+  expect(problemsOf({ LOG_LEVEL: 'warn', LOG_LEVELS: 'x' })).toEqual([])
+})
+
+test('a shop that is taken out takes its variables with it, and one that is added brings its own', () => {
+  const without = shopList.filter(({ name }) => name !== 'mesh')
+  expect(Object.keys(describeVariables(without))).not.toContain('MESH')
+  expect(readConfig({ MESH: 'not JSON' }, without).values).not.toHaveProperty('MESH')
+  // Shops that read the prices of subscriptions still bring the variable.
+  const names = Object.keys(describeVariables(shopList.filter(({ name }) => name !== 'subscriptions')))
+  expect(names).toContain('SUBSCRIPTIONS')
+  const toys = declareShop({
+    name: 'toys',
+    variables: {
+      TOYS_KEY: { kind: 'text', description: 'A key.', secret: true, required: 'toys are locked' },
+      TOYS: { kind: 'json', default: '{"n":1}', demo: '{"n":2}', description: 'Toys.', secret: false },
+    },
+    configure: ({ TOYS }) => {
+      if (TOYS['n'] === 3) throw new SettingsError(['TOYS: n is too large'])
+      return () => ({ routes: [] })
+    },
+  })
+  const all = [...shopList, toys]
+  expect(describeVariables(all)['TOYS']).toEqual({ shown: '`{"n":1}`', description: 'Toys.', secret: false })
+  expect(readConfig({}, all).values['TOYS']).toEqual({ n: 2 })
+  expect(readConfig({ ...production, TOYS_KEY: 'x' }, all).values['TOYS']).toEqual({ n: 1 })
+  expect(() => readConfig(production, all)).toThrow('TOYS_KEY: missing, toys are locked')
+  expect(() => readConfig({ TOYS: '{"n":3}' }, all)).toThrow('TOYS: n is too large')
+  const thief = declareShop({
+    name: 'thief',
+    variables: { TOYS: { ...toys.variables['TOYS'] } as Variable },
+    configure: () => () => ({ routes: [] }),
+  })
+  expect(() => readConfig({}, [...all, thief])).toThrow('thief declares TOYS, which somebody else declares')
+})
+
 test('any environment gives a configuration or a list of problems', () => {
-  const names = Object.keys(environmentSchema.shape)
+  const names = Object.keys(describeVariables(shopList))
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom(...names), fc.string()), (env) => Array.isArray(problemsOf(env))),
     { numRuns: 300 },

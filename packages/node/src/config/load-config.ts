@@ -1,9 +1,13 @@
 import { resolve } from 'node:path'
 import { parseAddress, zeroAddress } from '@assay/protocol/address'
+import { parsePayoutPolicy } from '@assay/till/payouts'
 import { demoAccounts } from '../devnet/accounts.ts'
+import type { NodeFacts, ShopDeclaration } from '../http/index.ts'
 import type { Config } from './config-type.ts'
 import { type Environment, environmentSchema } from './environment.ts'
 import { configuredNetworks } from './networks.ts'
+import { readShops, variablesOf } from './read-shops.ts'
+import { unknownVariables } from './unknown-variables.ts'
 import { checkDemoJoin, checkProduction } from './validate.ts'
 import {
   checkOrigin,
@@ -12,12 +16,12 @@ import {
   dnsServers,
   facilitatorChoice,
   factoryList,
-  moverKey,
+  payoutPolicy,
   settlerKeys,
 } from './values.ts'
 
-export type { Config, ConfiguredNetwork, FacilitatorChoice } from './config-type.ts'
-export { environmentSchema } from './environment.ts'
+export type { Config, ConfiguredNetwork, ConfiguredShop, FacilitatorChoice } from './config-type.ts'
+export { describeVariables } from './read-shops.ts'
 
 /** Stops the start. The message lists every problem, one a line. */
 export class ConfigError extends Error {
@@ -32,27 +36,52 @@ export class ConfigError extends Error {
   }
 }
 
-export function parseConfig(env: Record<string, string | undefined>): Config {
+/** Reads the environment with the variables of these shops; all problems are told together. */
+export function readConfig(env: Record<string, string | undefined>, shops: readonly ShopDeclaration[]): Config {
   // An empty variable is an unset one: that is how shells and compose files leave things out.
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([key, value]) => key in environmentSchema.shape && value !== undefined && value !== ''),
-  )
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  const known = new Set([...Object.keys(environmentSchema.shape), ...Object.keys(variablesOf(shops))])
+  const problems = unknownVariables(given, known)
   const parsed = environmentSchema.safeParse(given)
-  if (!parsed.success)
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
-  const problems: string[] = []
-  const config = toConfig(parsed.data, problems)
+  if (!parsed.success) {
+    problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
+    throw new ConfigError([...problems, ...readShops(given, shops, demoFacts).problems])
+  }
+  const own = toConfig(parsed.data, problems)
+  const configured = readShops(given, shops, factsOf(own))
+  const config = { ...own, shops: configured.shops, values: configured.values }
   if (config.mode === 'production') problems.push(...checkProduction(parsed.data, config))
   else problems.push(...checkDemoJoin(config))
+  problems.push(...configured.problems)
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
 
-function toConfig(env: Environment, problems: string[]): Config {
+function factsOf(config: Omit<Config, 'shops' | 'values'>): NodeFacts {
+  return {
+    ...config,
+    demo: config.mode === 'demo',
+    ownKeys: [...config.custodyKeys, ...config.settlerKeys],
+  }
+}
+
+/** Where the node's own part is wrong, the shops' parts are still looked at, for their problems only. */
+const demoFacts: NodeFacts = {
+  demo: true,
+  payTo: zeroAddress,
+  contactEmail: '',
+  royaltyRecipient: zeroAddress,
+  contentLicense: '',
+  dnsServers: [],
+  demoHosts: new Map(),
+  payouts: parsePayoutPolicy(),
+  ownKeys: [],
+}
+
+function toConfig(env: Environment, problems: string[]): Omit<Config, 'shops' | 'values'> {
   const demo = env.ASSAY_MODE === 'demo'
   const demoAddress = (role: string) => demoAccounts.find((account) => account.role === role)?.address ?? zeroAddress
   const payTo = parseAddress(env.PAY_TO) ?? (demo ? demoAddress('operator') : zeroAddress)
-  const keys = { settlers: settlerKeys(env, demo, problems), custody: custodyKeys(env, demo, problems) }
   return {
     mode: env.ASSAY_MODE,
     host: env.HOST,
@@ -68,33 +97,16 @@ function toConfig(env: Environment, problems: string[]): Config {
     signingKeyFile: env.SIGNING_KEY_FILE,
     logKeyFile: env.LOG_KEY_FILE,
     facilitator: facilitatorChoice(env, problems),
-    settlerKeys: keys.settlers,
-    custodyKeys: keys.custody,
-    moverKey: moverKey(env, demo, [...keys.custody, ...keys.settlers], problems),
-    tokens: env.TOKENS ?? {},
-    matrix: env.MATRIX ?? {},
-    licences: env.LICENCES,
-    subscriptions: env.SUBSCRIPTIONS ?? {},
-    rewards: env.REWARDS ?? {},
-    citations: env.CITATIONS ?? {},
-    intents: env.INTENTS ?? {},
-    options: env.OPTIONS ?? {},
-    natsUrl: env.NATS_URL,
-    mesh: env.MESH ?? {},
-    meshPeers: env.MESH_PEERS.flatMap((peer) => checkOrigin('MESH_PEERS', peer, problems) ?? []),
-    payouts: env.PAYOUTS ?? {},
-    credit: env.CREDIT ?? {},
-    identity: env.IDENTITY ?? {},
+    settlerKeys: settlerKeys(env, demo, problems),
+    custodyKeys: custodyKeys(env, demo, problems),
+    payouts: payoutPolicy(env.PAYOUTS, problems),
     facilitatorToken: env.FACILITATOR_TOKEN,
     royaltyRecipient: parseAddress(env.ROYALTY_RECIPIENT) ?? payTo,
     contentLicense: env.CONTENT_LICENSE,
     contactEmail: env.CONTACT_EMAIL,
-    sandbox: env.SANDBOX ?? demo,
     sharedPayees: env.SHARED_PAYEES ?? false,
-    didMethod: env.DID_METHOD,
     exposureCapMicro: env.EXPOSURE_CAP_USD ?? (demo ? 1_000_000_000_000n : 10_000_000_000n),
     trustProxy: env.TRUST_PROXY,
-    operators: env.OPERATORS?.flatMap((text) => parseAddress(text) ?? []) ?? [payTo],
     metricsPublic: env.METRICS_PUBLIC,
     logLevel: env.LOG_LEVEL ?? (demo ? 'warn' : 'info'),
     erc6492Factories: factoryList(env.ERC6492_FACTORIES, problems),

@@ -1,5 +1,5 @@
 import { zeroAddress } from '@assay/protocol/address'
-import { demoAccounts, demoMover } from '../devnet/accounts.ts'
+import { demoAccounts } from '../devnet/accounts.ts'
 import type { Config } from './config-type.ts'
 import type { Environment } from './environment.ts'
 
@@ -64,7 +64,6 @@ function demoValues(config: Config): string[] {
   if (custody.includes(config.payTo)) problems.push('CUSTODY: must not be PAY_TO, others’ money is kept apart')
   if (config.settlerKeys.some((key) => keys.has(key.toLowerCase()))) problems.push('SETTLER_KEYS: contains a demo key')
   if (config.custodyKeys.some((key) => keys.has(key.toLowerCase()))) problems.push('CUSTODY_KEYS: contains a demo key')
-  if (config.moverKey?.toLowerCase() === demoMover.privateKey) problems.push('MOVER_KEY: is a demo key')
   if ([config.payTo, ...custody].includes(zeroAddress))
     problems.push('PAY_TO and CUSTODY: must not be the zero address')
   return problems

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { type Address, parseAddress } from '@assay/protocol/address'
-import { type Hex, isHex } from '@assay/protocol/bytes'
-import { demoAccounts, demoMover } from '../devnet/accounts.ts'
+import type { Hex } from '@assay/protocol/bytes'
+import { type PayoutPolicy, parsePayoutPolicy } from '@assay/till/payouts'
+import { demoAccounts } from '../devnet/accounts.ts'
+import { readKeys } from '../http/index.ts'
 import { type LoopbackTarget, parseIp, parseLoopbackHosts } from '../outbound/index.ts'
 import type { FacilitatorChoice } from './config-type.ts'
 import type { Environment } from './environment.ts'
@@ -42,53 +43,17 @@ export function facilitatorChoice(env: Environment, problems: string[]): Facilit
 }
 
 export function settlerKeys(env: Environment, demo: boolean, problems: string[]): Hex[] {
-  const text =
-    env.SETTLER_KEYS ??
-    (env.SETTLER_KEYS_FILE === undefined ? undefined : readKeys('SETTLER_KEYS_FILE', env.SETTLER_KEYS_FILE, problems))
-  if (text === undefined)
-    return demo ? demoAccounts.filter((account) => account.role === 'settler').map((account) => account.privateKey) : []
-  return keyList('SETTLER_KEYS', text, problems)
+  const given = readKeys('SETTLER_KEYS', { text: env.SETTLER_KEYS, file: env.SETTLER_KEYS_FILE }, problems)
+  return given ?? (demo ? demoKeys('settler') : [])
 }
 
 export function custodyKeys(env: Environment, demo: boolean, problems: string[]): Hex[] {
-  const text =
-    env.CUSTODY_KEYS ??
-    (env.CUSTODY_KEYS_FILE === undefined ? undefined : readKeys('CUSTODY_KEYS_FILE', env.CUSTODY_KEYS_FILE, problems))
-  if (text === undefined)
-    return demo && env.CUSTODY === undefined
-      ? demoAccounts.filter((account) => account.role === 'custody').map((account) => account.privateKey)
-      : []
-  return keyList('CUSTODY_KEYS', text, problems)
+  const given = readKeys('CUSTODY_KEYS', { text: env.CUSTODY_KEYS, file: env.CUSTODY_KEYS_FILE }, problems)
+  return given ?? (demo && env.CUSTODY === undefined ? demoKeys('custody') : [])
 }
 
-/** One key, which is none of the others: whoever has the custody key must not be able to move what was paid out of it. */
-export function moverKey(env: Environment, demo: boolean, others: readonly Hex[], problems: string[]): Hex | undefined {
-  const text =
-    env.MOVER_KEY ??
-    (env.MOVER_KEY_FILE === undefined ? undefined : readKeys('MOVER_KEY_FILE', env.MOVER_KEY_FILE, problems))
-  if (text === undefined) return demo ? demoMover.privateKey : undefined
-  const keys = keyList('MOVER_KEY', text, problems)
-  if (keys.length !== 1) problems.push('MOVER_KEY: must be one key')
-  if (keys.some((key) => others.some((other) => other.toLowerCase() === key.toLowerCase())))
-    problems.push('MOVER_KEY: must not be a key of CUSTODY_KEYS or SETTLER_KEYS')
-  return keys[0]
-}
-
-function keyList(name: string, text: string, problems: string[]): Hex[] {
-  const keys = text.split(/[\s,]+/).filter(Boolean)
-  // The value itself must never reach a message.
-  if (!keys.every((key) => isHex(key, 32))) problems.push(`${name}: each must be 32 bytes of hex`)
-  return keys.filter((key): key is Hex => isHex(key, 32))
-}
-
-function readKeys(name: string, path: string, problems: string[]): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    problems.push(`${name}: cannot be read: ${path}`)
-    return ''
-  }
-}
+const demoKeys = (role: string) =>
+  demoAccounts.filter((account) => account.role === role).map((account) => account.privateKey)
 
 export function factoryList(value: string | undefined, problems: string[]): Address[] {
   const parts = (value ?? '')
@@ -120,4 +85,13 @@ export function demoHosts(
   const parsed = parseLoopbackHosts(text)
   problems.push(...parsed.problems.map((problem) => `DEMO_HOSTS: ${problem}`))
   return parsed.hosts
+}
+
+export function payoutPolicy(given: Record<string, unknown> | undefined, problems: string[]): PayoutPolicy {
+  try {
+    return parsePayoutPolicy(given)
+  } catch (error) {
+    problems.push((error as Error).message)
+    return parsePayoutPolicy()
+  }
 }

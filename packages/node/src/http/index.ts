@@ -15,6 +15,7 @@ export { createMetrics, type PrometheusMetrics } from './metrics.ts'
 export { settleNextHops } from './next-hop.ts'
 export { nodeServices } from './node-services.ts'
 export { isStream, type PlainRequest, type PlainResponse } from './plain.ts'
+export { readKeys } from './read-keys.ts'
 export type { ReadinessCheck } from './readiness.ts'
 export { createRegistry, type RegisteredRoute, type Registry, RouteDeclarationError } from './registry.ts'
 export {
@@ -27,7 +28,24 @@ export {
   type RoutePrice,
 } from './route.ts'
 export { type Listener, type ListenOptions, openListener } from './server.ts'
-export type { Announcements, OpenShop, Shop, ShopContext, ShopJob } from './shop.ts'
+export {
+  type Announcements,
+  declareShop,
+  type OpenShop,
+  type Shop,
+  type ShopContext,
+  type ShopDeclaration,
+  type ShopJob,
+} from './shop.ts'
 export { createShopPorts, type ShopPort, type ShopPorts, shopPort } from './shop-ports.ts'
+export {
+  type NodeFacts,
+  parseMembers,
+  readVariable,
+  SettingsError,
+  type Values,
+  type Variable,
+  type Variables,
+} from './shop-settings.ts'
 export { eventText, signedEvent } from './signed-event.ts'
 export { royaltyBps } from './standing-headers.ts'

@@ -14,6 +14,7 @@ import type { Database } from '@assay/till/store/database'
 import type { ReadinessCheck } from './readiness.ts'
 import type { RouteDeclaration } from './route.ts'
 import type { ShopPorts } from './shop-ports.ts'
+import type { NodeFacts, Values, Variables } from './shop-settings.ts'
 
 /** What a shop is given: the floors below it, opened and wired. */
 export type ShopContext = {
@@ -72,6 +73,8 @@ export type Shop = {
   elsewhere?(method: string, path: string): string | undefined
   /** Members of the index's `demo` object, in demo mode only; called when the index is asked for. */
   demo?(): Record<string, unknown>
+  /** Path of something cheap that a newcomer can buy to see how paying works. */
+  firstPurchase?: string
   /** What a browser gets at `/`, where everybody else gets the index. One shop at most has it. */
   page?(): Promise<{ body: string; headers: Record<string, string> }>
   /** Work that makes the first call quick; a node calls it once when it starts, tests do not. */
@@ -83,5 +86,29 @@ export type Announcements = Readonly<Record<string, Json>>
 
 /** Runs in one process at a time, whoever holds its lease. */
 export type ShopJob = { name: string; intervalMs: number; work(): Promise<unknown> }
+
+/** A shop as the node lists it: all that is known of it before it opens. */
+export type ShopDeclaration = {
+  name: string
+  variables: Variables
+  /** Folders of the migrations that make its tables: its own, and those of shops whose tables it reads. */
+  migrations: readonly URL[]
+  /** Checks the values of its variables; throws a SettingsError with all that is wrong with them. */
+  configure(values: Readonly<Record<string, unknown>>, node: NodeFacts): OpenShop
+}
+
+export function declareShop<const V extends Variables = Record<never, never>>(shop: {
+  name: string
+  variables?: V
+  migrations?: readonly URL[]
+  configure(values: Values<V>, node: NodeFacts): OpenShop
+}): ShopDeclaration {
+  return {
+    name: shop.name,
+    variables: shop.variables ?? {},
+    migrations: shop.migrations ?? [],
+    configure: (values, node) => shop.configure(values as Values<V>, node),
+  }
+}
 
 export type OpenShop = (context: ShopContext) => Shop | Promise<Shop>

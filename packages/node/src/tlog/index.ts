@@ -11,3 +11,6 @@ export { type LogSettings, parseLogSettings } from './settings.ts'
 export { appendToLog, entryBytesMax, type LogDraft, leafCommitment, logOrigin } from './store.ts'
 export { createWitness, type SeenTree, type Witness, type WitnessAnswer, type WitnessStore } from './witness.ts'
 export { configuredWitness } from './witness-adapter.ts'
+
+/** Folder of the migrations that make the log's tables. */
+export const logMigrations = new URL('./migrations/', import.meta.url)

@@ -9,7 +9,7 @@ export type LogSettings = {
 }
 
 const schema = (demo: boolean) =>
-  z.object({
+  z.strictObject({
     anchor_minutes: z
       .number()
       .min(0.01)
@@ -32,12 +32,12 @@ const schema = (demo: boolean) =>
       .default(demo ? 2 : 60),
   })
 
-/** The members of `CITATIONS` that are about the log. */
+/** From the JSON of `TLOG`. */
 export function parseLogSettings(given: unknown, demo: boolean): LogSettings {
   const parsed = schema(demo).safeParse(given ?? {})
   if (!parsed.success)
     throw new RangeError(
-      parsed.error.issues.map((issue) => `CITATIONS: ${issue.path.join('.')} ${issue.message}`).join('; '),
+      parsed.error.issues.map((issue) => `TLOG: ${issue.path.join('.')} ${issue.message}`).join('; '),
     )
   const { data } = parsed
   return {

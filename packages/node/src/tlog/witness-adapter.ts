@@ -33,6 +33,6 @@ export function httpWitness(url: string, key: NoteKey): WitnessPeer {
 /** From the members `url` and `key` of the configuration. */
 export function configuredWitness(given: { url: string; key: string }): WitnessPeer {
   const key = parseNoteKey(given.key)
-  if (!key) throw new RangeError(`CITATIONS: not the key of a witness: ${given.key}`)
+  if (!key) throw new RangeError(`TLOG: not the key of a witness: ${given.key}`)
   return httpWitness(given.url, key)
 }

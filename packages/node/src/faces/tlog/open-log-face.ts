@@ -1,11 +1,12 @@
 import { introduceLogKey } from '@assay/till/signing'
-import type { OpenShop, ShopContext } from '../../http/index.ts'
+import { declareShop, type OpenShop, type ShopContext } from '../../http/index.ts'
 import { peerLogs, transparencyLog } from '../../shops/ports.ts'
 import { anchorCheckpoint } from '../../tlog/anchor-checkpoint.ts'
 import { anchoredHeads } from '../../tlog/anchored-heads.ts'
 import {
   checkOutside,
   collectCosignatures,
+  type LogSettings,
   logOrigin,
   logPath,
   openGuard,
@@ -21,19 +22,25 @@ import { databaseTime } from '../../tlog/store.ts'
 import { monitorPath, openMonitor } from './open-monitor.ts'
 import { openWitnessing } from './open-witnessing.ts'
 import { logRoutes } from './routes.ts'
+import { logVariables } from './settings.ts'
 
 export type LogFaceOptions = {
-  /** The JSON of `CITATIONS`. */
-  settings?: unknown
+  settings?: LogSettings
   /** Who else may hold tree heads of this log, such as mirrors. */
   outside?: readonly OutsideSource[]
 }
+
+export const logFace = declareShop({
+  name: 'log',
+  variables: logVariables,
+  configure: ({ TLOG }, { demo }) => openLogFace({ settings: parseLogSettings(TLOG, demo) }),
+})
 
 /** The transparency log of the node: opened after the mesh, whose peers witness it, and before the shops that write to it. */
 export function openLogFace(options: LogFaceOptions = {}): OpenShop {
   return async (context) => {
     const { database, clock, log, metrics, keyring, logKeyring, apiUrl, base } = context
-    const settings = parseLogSettings(options.settings, context.mode === 'demo')
+    const settings = options.settings ?? parseLogSettings({}, context.mode === 'demo')
     const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
     const identity = { node: context.baseUrl, chainId: base.chainId }
     await introduceLogKey({ database, keyring, logKeyring, identity }, origin)

@@ -1,18 +1,23 @@
-import { createCreditEntitlement, parseCreditPolicy } from '@assay/till'
+import { type CreditPolicy, createCreditEntitlement, parseCreditPolicy } from '@assay/till'
 import { releaseDue } from '@assay/till/credit/bonds'
-import { parsePayoutPolicy } from '@assay/till/payouts'
-import type { OpenShop } from '../../http/index.ts'
+import type { PayoutPolicy } from '@assay/till/payouts'
+import { declareShop, type OpenShop } from '../../http/index.ts'
 import { authRoutes } from './auth-routes.ts'
 import { bondRoutes } from './bond-routes.ts'
 import { creditRoutes } from './credit-routes.ts'
 import { mandateRoutes } from './mandate-routes.ts'
 import { paymentRoutes } from './payment-routes.ts'
 import { provenCaller } from './proven-caller.ts'
+import { accountVariables } from './settings.ts'
 
-/** A caller's account: sign-in, credit with its bonds and mandates, the status of payments. Options are the JSON of CREDIT and PAYOUTS. */
-export function openAccountShop(options: { credit?: unknown; payouts?: unknown } = {}): OpenShop {
-  const policy = parseCreditPolicy(options.credit)
-  const payoutPolicy = parsePayoutPolicy(options.payouts)
+export const accountShop = declareShop({
+  name: 'account',
+  variables: accountVariables,
+  configure: ({ CREDIT }, { payouts }) => openAccountShop(parseCreditPolicy(CREDIT), payouts),
+})
+
+/** A caller's account: sign-in, credit with its bonds and mandates, the status of payments. */
+function openAccountShop(policy: CreditPolicy, payoutPolicy: PayoutPolicy): OpenShop {
   return (context) => {
     const credit = createCreditEntitlement({
       ...context,

@@ -7,5 +7,10 @@ export { accrueShares, mergeLines, type Share } from './creators/accrue.ts'
 export { type PayoutView, readPayouts } from './creators/describe-payout.ts'
 export { findPayee } from './creators/payee.ts'
 export { fundingClusters } from './funding/index.ts'
-export { type AttestationsShopOptions, openAttestationsShop } from './open-shop.ts'
-export { parseMarketSettings } from './settings.ts'
+export {
+  type AttestationsShopOptions,
+  attestationsMigrations,
+  attestationsShop,
+  openAttestationsShop,
+} from './open-shop.ts'
+export { type MarketSettings, marketVariables, parseMarketSettings } from './settings.ts'

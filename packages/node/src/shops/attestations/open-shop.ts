@@ -1,7 +1,7 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { type OpenShop, royaltyBps, type Shop, type ShopContext } from '../../http/index.ts'
-import { findMatched } from '../match/index.ts'
+import { declareShop, type OpenShop, royaltyBps, type Shop, type ShopContext } from '../../http/index.ts'
+import { findMatched, matchMigrations } from '../match/index.ts'
 import { type OpenedLog, relatedParties, transparencyLog } from '../ports.ts'
 import { createMayRead, type SourceDeps, sourcesPort } from '../sources/index.ts'
 import { createCitationAttester } from './attest/attester.ts'
@@ -18,15 +18,29 @@ import { reverseAccruals } from './creators/reverse-accruals.ts'
 import { creatorRoutes } from './creators/routes.ts'
 import { followAllChains, runCreators } from './creators/run-creators.ts'
 import { fundingClusters, fundingJobs } from './funding/index.ts'
-import { parseMarketSettings } from './settings.ts'
+import { attestationsVariables, type MarketSettings, parseMarketSettings, parseMoverKey } from './settings.ts'
 
 export type AttestationsShopOptions = {
-  /** The JSON of `CITATIONS`, and the terms that every attestation names. */
-  market?: Record<string, unknown>
+  settings: MarketSettings
   /** Signs moves of creators' money to another wallet; without it nothing is moved. */
   moverKey?: Hex | undefined
+  /** The terms that every attestation names. */
   royalty: { recipient: Address; licence: string }
 }
+
+export const attestationsMigrations = [...matchMigrations, new URL('./migrations/', import.meta.url)]
+
+export const attestationsShop = declareShop({
+  name: 'attestations',
+  variables: attestationsVariables,
+  migrations: attestationsMigrations,
+  configure: ({ CITATIONS, MOVER_KEY, MOVER_KEY_FILE }, node) =>
+    openAttestationsShop({
+      settings: parseMarketSettings(CITATIONS, node.demo),
+      moverKey: parseMoverKey(MOVER_KEY, MOVER_KEY_FILE, node),
+      royalty: { recipient: node.royaltyRecipient, licence: node.contentLicense },
+    }),
+})
 
 /** Area C: stamps that pay creators. Nothing can be stamped where no sources are known. */
 export function openAttestationsShop(options: AttestationsShopOptions): OpenShop {
@@ -46,7 +60,7 @@ async function openAttestations(
 ): Promise<Shop> {
   const { database, clock, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
   context.ports.offer(relatedParties, fundingClusters)
-  const settings = parseMarketSettings(options.market, context.mode === 'demo')
+  const { settings } = options
   const threads = openPageThreads({ clock, log })
   const attest = {
     database,

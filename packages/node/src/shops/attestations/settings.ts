@@ -1,7 +1,55 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
+import { demoMover } from '../../devnet/accounts.ts'
+import { type NodeFacts, parseMembers, readKeys, SettingsError, type Variables } from '../../http/index.ts'
 import type { AttestSettings } from './attest/deps.ts'
+
+/** Also for shops that pay creators by the same rules. */
+export const marketVariables = {
+  CITATIONS: {
+    kind: 'json',
+    default: '{}',
+    description:
+      'JSON object with settings of the citation market: roots, thresholds, windows; docs/citations.md lists them.',
+    secret: false,
+  },
+} as const satisfies Variables
+
+export const attestationsVariables = {
+  ...marketVariables,
+  MOVER_KEY: {
+    kind: 'text',
+    shown: 'demo mover',
+    description:
+      "Private key that signs moves of creators' money from lost wallets; it holds nothing and needs no gas. Not a key of `CUSTODY_KEYS` or `SETTLER_KEYS`. Without it only a wallet itself can redirect. Part of the distributor contract: keep it as it was when the first root was made.",
+    secret: true,
+  },
+  MOVER_KEY_FILE: {
+    kind: 'text',
+    description: 'A file with the same, instead of the environment.',
+    secret: true,
+  },
+} as const satisfies Variables
+
+/** One key, which is none of the node's: whoever has the custody key must not be able to move what was paid out of it. */
+export function parseMoverKey(
+  text: string | undefined,
+  file: string | undefined,
+  { demo, ownKeys }: Pick<NodeFacts, 'demo' | 'ownKeys'>,
+): Hex | undefined {
+  const problems: string[] = []
+  const keys = readKeys('MOVER_KEY', { text, file }, problems)
+  if (keys === undefined) return demo ? demoMover.privateKey : undefined
+  const own = new Set(ownKeys.map((key) => key.toLowerCase()))
+  if (keys.length !== 1) problems.push('MOVER_KEY: must be one key')
+  if (keys.some((key) => own.has(key.toLowerCase())))
+    problems.push('MOVER_KEY: must not be a key of CUSTODY_KEYS or SETTLER_KEYS')
+  if (!demo && keys.some((key) => key.toLowerCase() === demoMover.privateKey)) problems.push('MOVER_KEY: is a demo key')
+  if (problems.length > 0) throw new SettingsError(problems)
+  return keys[0]
+}
 
 export type CreatorSettings = {
   /** Between two roots on a chain, at least. */
@@ -69,24 +117,13 @@ const schema = (demo: boolean) =>
       .max(365 * daySeconds)
       .default(demo ? 60 : 14 * daySeconds),
     threshold_usd: usd.default(500_000n),
-    // The log's own part, read where the log is opened.
-    anchor_minutes: z.unknown().optional(),
-    witnesses: z.unknown().optional(),
-    monitor_seconds: z.unknown().optional(),
-    peer_witnesses: z.unknown().optional(),
-    peer_witness_seconds: z.unknown().optional(),
     funding_days: z.number().min(0).max(365).default(7),
     public_funders: z.array(address).max(1_000).default([]),
   })
 
 /** From the JSON of `CITATIONS`. */
 export function parseMarketSettings(given: unknown, demo: boolean): MarketSettings {
-  const parsed = schema(demo).safeParse(given ?? {})
-  if (!parsed.success)
-    throw new RangeError(
-      parsed.error.issues.map((issue) => `CITATIONS: ${issue.path.join('.')} ${issue.message}`).join('; '),
-    )
-  const { data } = parsed
+  const data = parseMembers('CITATIONS', schema(demo), given)
   const day = daySeconds * 1000
   const windows = { waitMs: data.wait_days * day, releaseMs: data.release_days * day }
   return {

@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import { didWeb } from '@assay/protocol/did'
 import type { AnswerContent, SaleHook } from '@assay/till'
 import { openMandates } from '@assay/till/credit/mandates'
-import type { OpenShop, Shop, ShopContext } from '../../http/index.ts'
+import { declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
 import { meshNodes, relatedParties } from '../ports.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { agentChangedChannel, saveScores, walletsWithAgents } from './agents/store.ts'
@@ -17,21 +17,28 @@ import { recordReversal } from './rating/record-reversal.ts'
 import { ratingOf } from './rating/sign-rating.ts'
 import { registrationRoute } from './registration-route.ts'
 import { createRegistries } from './registry.ts'
-import { parseIdentitySettings } from './settings.ts'
+import { type IdentitySettings, identityVariables, parseIdentitySettings } from './settings.ts'
 
 export type IdentityShopOptions = {
   didMethod: string
-  /** The JSON of `IDENTITY`. */
-  settings?: Record<string, unknown>
+  settings?: IdentitySettings
   ports?: Partial<IdentityPorts>
 }
 
 const foldEveryMs = 15_000
 
+export const identityShop = declareShop({
+  name: 'identity',
+  variables: identityVariables,
+  migrations: [new URL('./migrations/', import.meta.url)],
+  configure: ({ IDENTITY, DID_METHOD }) =>
+    openIdentityShop({ didMethod: DID_METHOD ?? '', settings: parseIdentitySettings(IDENTITY) }),
+})
+
 /** Agents and nodes by their DIDs: who they are, what they can do, and how they have paid so far. */
 export function openIdentityShop(options: IdentityShopOptions): OpenShop {
   return async (context): Promise<Shop> => {
-    const settings = parseIdentitySettings(options.settings)
+    const settings = options.settings ?? parseIdentitySettings({})
     const deps = depsOf(context, options, settings.registries)
     const cache = createResolveCache<AnswerContent>(context.clock)
     const stopListening = await context.database.listen(

@@ -1,5 +1,23 @@
 import { type Address, hasChecksum } from '@assay/protocol/address'
 import { z } from 'zod'
+import { parseMembers, type Variables } from '../../http/index.ts'
+
+export const identityVariables = {
+  IDENTITY: {
+    kind: 'json',
+    default: '{}',
+    description:
+      "JSON object with the ERC-8004 registries and the node's own registrations; docs/identity.md lists the members.",
+    secret: false,
+  },
+  DID_METHOD: {
+    kind: 'text',
+    must: [/^[a-z0-9]{1,20}$/, 'must be lower-case letters and digits'],
+    default: 'x402',
+    description: "Method name of the agents' identifiers.",
+    secret: false,
+  },
+} as const satisfies Variables
 
 export type IdentitySettings = {
   /** ERC-8004 identity registries by network. An address without code there counts for nothing. */
@@ -28,14 +46,10 @@ const schema = z.strictObject({
 
 /** From the JSON of `IDENTITY`. */
 export function parseIdentitySettings(given: unknown): IdentitySettings {
-  const parsed = schema.safeParse(given ?? {})
-  if (!parsed.success)
-    throw new RangeError(
-      parsed.error.issues.map((issue) => `IDENTITY: ${issue.path.join('.')} ${issue.message}`).join('; '),
-    )
-  const registries = { ...knownRegistries, ...parsed.data.erc8004_registries }
+  const data = parseMembers('IDENTITY', schema, given)
+  const registries = { ...knownRegistries, ...data.erc8004_registries }
   return {
     registries: new Map(Object.entries(registries).map(([name, address]) => [name, address.toLowerCase() as Address])),
-    registrations: parsed.data.erc8004_registrations.map((one) => ({ network: one.network, agentId: one.agent_id })),
+    registrations: data.erc8004_registrations.map((one) => ({ network: one.network, agentId: one.agent_id })),
   }
 }

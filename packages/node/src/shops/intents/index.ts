@@ -1,3 +1,3 @@
 export type { Standing } from './deps.ts'
 export { createIntentDeps, type IntentOptions, type OpenedIntents, openIntents } from './open-intents.ts'
-export { openIntentsShop } from './open-shop.ts'
+export { intentsShop, openIntentsShop } from './open-shop.ts'

@@ -1,6 +1,11 @@
 import type { Shop, ShopContext } from '../../http/index.ts'
 import type { PeerReader, PublishedDemand } from '../ports.ts'
-import { openStreamSubscriptions, openSubscriptionStreams, streamRouteId } from '../subscriptions/index.ts'
+import {
+  openStreamSubscriptions,
+  openSubscriptionStreams,
+  type SubscriptionPolicy,
+  streamRouteId,
+} from '../subscriptions/index.ts'
 import { type Carrier, postgresCarrier } from './carrier.ts'
 import { createClassifier } from './classify.ts'
 import { closeBuckets } from './close-bucket.ts'
@@ -14,14 +19,13 @@ import { openNatsCarrier } from './nats-carrier-adapter.ts'
 import { readPeers } from './peers/read-peers.ts'
 import { sharedRoute } from './peers/shared-route.ts'
 import { bucketEpsilonMicro } from './privacy.ts'
-import { parseIntentSettings } from './settings.ts'
+import type { IntentSettings } from './settings.ts'
 import { publishedBuckets } from './store.ts'
 import { streamRoute } from './stream-route.ts'
 
 export type IntentOptions = {
-  /** The JSON of `INTENTS` and of `SUBSCRIPTIONS`. */
-  settings?: unknown
-  subscriptions?: unknown
+  settings: IntentSettings
+  subscriptions: SubscriptionPolicy
   /** `NATS_URL`. */
   natsUrl?: string | undefined
   standing: Standing
@@ -38,7 +42,7 @@ export type OpenedIntents = {
 
 export function createIntentDeps(context: ShopContext, options: IntentOptions): IntentDeps {
   const demo = context.mode === 'demo'
-  const settings = parseIntentSettings(options.settings, demo)
+  const { settings } = options
   bucketEpsilonMicro(settings)
   const book = createClusterBook(settings.clusters)
   const { database, clock, rng, log, metrics, jws, apiUrl } = context

@@ -1,10 +1,25 @@
 import { activeBonds } from '@assay/till/credit/bonds'
-import type { OpenShop } from '../../http/index.ts'
+import { declareShop, type OpenShop } from '../../http/index.ts'
+import { matchMigrations } from '../match/index.ts'
 import { demandIndex, peerReader, relatedParties } from '../ports.ts'
+import { parseSubscriptionPolicy, subscriptionsMigrations, subscriptionsVariables } from '../subscriptions/index.ts'
 import { type IntentOptions, openIntents } from './open-intents.ts'
+import { intentsVariables, parseIntentSettings } from './settings.ts'
+
+export const intentsShop = declareShop({
+  name: 'intents',
+  variables: { ...intentsVariables, ...subscriptionsVariables },
+  migrations: [...matchMigrations, subscriptionsMigrations, new URL('./migrations/', import.meta.url)],
+  configure: ({ INTENTS, NATS_URL, SUBSCRIPTIONS }, { demo }) =>
+    openIntentsShop({
+      settings: parseIntentSettings(INTENTS, demo),
+      subscriptions: parseSubscriptionPolicy(SUBSCRIPTIONS),
+      natsUrl: NATS_URL,
+    }),
+})
 
 /** Area C: what agents look for, as a stream. */
-export function openIntentsShop(options: Omit<IntentOptions, 'standing' | 'peers'> = {}): OpenShop {
+export function openIntentsShop(options: Omit<IntentOptions, 'standing' | 'peers'>): OpenShop {
   return async (context) => {
     const { shop, demand, bondMs } = await openIntents(context, {
       ...options,

@@ -1,6 +1,24 @@
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
+import { parseMembers, type Variables } from '../../http/index.ts'
 import type { OwnCluster } from './clusters.ts'
+
+export const intentsVariables = {
+  INTENTS: {
+    kind: 'json',
+    default: '{}',
+    description:
+      'JSON object with settings of the intent stream: buckets, privacy, own topics, simulated agents; docs/intents.md lists them.',
+    secret: false,
+  },
+  NATS_URL: {
+    kind: 'text',
+    must: [/^(nats|tls):\/\//, 'must be a nats:// URL'],
+    description:
+      'A NATS server with JetStream, such as `nats://10.0.0.5:4222` or with a login `nats://user:password@10.0.0.5:4222`, that carries the intent stream between machines. Without it PostgreSQL does.',
+    secret: true,
+  },
+} as const satisfies Variables
 
 export type IntentSettings = {
   bucketMs: number
@@ -83,12 +101,7 @@ const demoEpsilonPerBucket = 6
 
 /** From the JSON of `INTENTS`. */
 export function parseIntentSettings(given: unknown, demo: boolean): IntentSettings {
-  const parsed = schema(demo).safeParse(given ?? {})
-  if (!parsed.success)
-    throw new RangeError(
-      parsed.error.issues.map((issue) => `INTENTS: ${issue.path.join('.')} ${issue.message}`).join('; '),
-    )
-  const { data } = parsed
+  const data = parseMembers('INTENTS', schema(demo), given)
   const bucketsPerDay = 86_400 / data.bucket_seconds
   const epsilonDaily = data.epsilon_daily ?? (demo ? demoEpsilonPerBucket * bucketsPerDay : 1)
   return {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import type { OpenShop, ShopContext } from '../../http/index.ts'
+import { declareShop, type OpenShop, type ShopContext } from '../../http/index.ts'
+import { sourcesMigrations } from '../sources/index.ts'
 import { forgetMatches, type MatchDeps } from './answer-match.ts'
 import { type Following, followPages } from './follow-pages.ts'
 import type { MatchEngine } from './match-engine.ts'
@@ -16,6 +17,11 @@ const citationMicro = 5_000n
 const creatorMicro = 4_500n
 /** A start waits this long for the index; a large one fills up while the node already serves. */
 const startPatienceMs = 2_000
+
+/** Its own tables, and those of the pages that it finds. */
+export const matchMigrations = [sourcesMigrations, new URL('./migrations/', import.meta.url)]
+
+export const matchShop = declareShop({ name: 'match', migrations: matchMigrations, configure: () => openMatchShop() })
 
 /** Area C: ranked sources for a question. */
 export function openMatchShop(options: MatchShopOptions = {}): OpenShop {

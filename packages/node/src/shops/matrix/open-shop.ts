@@ -1,7 +1,14 @@
 import { withLease } from '@assay/till/jobs'
-import type { OpenShop, Shop, ShopContext, ShopJob } from '../../http/index.ts'
+import { declareShop, type OpenShop, type Shop, type ShopContext, type ShopJob } from '../../http/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
-import { openSubscriptionStreams, type SubscriptionStreams } from '../subscriptions/index.ts'
+import {
+  openSubscriptionStreams,
+  parseSubscriptionPolicy,
+  type SubscriptionPolicy,
+  type SubscriptionStreams,
+  subscriptionsMigrations,
+  subscriptionsVariables,
+} from '../subscriptions/index.ts'
 import { createFileCache } from './as-of/file-cache.ts'
 import { type DemoSize, fullDemo, smallDemo } from './demo/plan.ts'
 import { type DemoProgress, seedDemo } from './demo/seed-demo.ts'
@@ -15,31 +22,40 @@ import { keepQuality, qualityIsDue } from './quality/quality-store.ts'
 import { indexRoute } from './routes/index-route.ts'
 import { pullRoutes, vipRouteId } from './routes/pull-routes.ts'
 import { qualityRoute } from './routes/quality-route.ts'
-import { type MatrixSettings, parseMatrixSettings } from './settings.ts'
+import { type MatrixSettings, matrixVariables, parseMatrixSettings } from './settings.ts'
 import { createAnswerMemo } from './snapshots/answer-memo.ts'
 import { createSnapshotKeeper, isSnapshot } from './snapshots/keeper.ts'
 import { createRefreshRhythm } from './snapshots/refresh-rhythm.ts'
 import { createSymbolTable } from './store/symbol-table.ts'
 
-/** Area B: real short-selling data, point in time. `settings` is the JSON of MATRIX, `licences` the text of LICENCES. */
-export function openMatrixShop(
-  options: {
-    settings?: unknown
-    /** The JSON of SUBSCRIPTIONS. */
-    subscriptions?: unknown
-    licences?: string | undefined
-    contact?: string
-    outbound?: Outbound
-  } = {},
-): OpenShop {
-  const settings = parseMatrixSettings(options.settings, options.licences)
+export const matrixShop = declareShop({
+  name: 'matrix',
+  variables: { ...matrixVariables, ...subscriptionsVariables },
+  migrations: [subscriptionsMigrations, new URL('./migrations/', import.meta.url)],
+  configure: ({ MATRIX, LICENCES, SUBSCRIPTIONS }, { contactEmail }) =>
+    openMatrixShop({
+      settings: parseMatrixSettings(MATRIX, LICENCES),
+      subscriptions: parseSubscriptionPolicy(SUBSCRIPTIONS),
+      contact: contactEmail,
+    }),
+})
+
+/** Area B: real short-selling data, point in time. */
+function openMatrixShop({
+  settings,
+  subscriptions,
+  contact,
+}: {
+  settings: MatrixSettings
+  subscriptions: SubscriptionPolicy
+  contact: string
+}): OpenShop {
   return (context) => {
-    const contact = options.contact ?? 'operator@localhost'
-    const outbound = () => options.outbound ?? officialOutbound({ ...context, contact })
+    const outbound = () => officialOutbound({ ...context, contact })
     const streams = openSubscriptionStreams(context, {
       routeId: vipRouteId,
       connections: settings.connections,
-      policy: options.subscriptions,
+      policy: subscriptions,
     })
     return openShop(context, settings, outbound, streams)
   }

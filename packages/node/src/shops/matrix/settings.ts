@@ -1,10 +1,26 @@
 import { readFileSync } from 'node:fs'
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
+import { parseMembers, SettingsError, type Variables } from '../../http/index.ts'
 import type { LicenceAssertion } from './licences/gate.ts'
 import { readAssertions } from './licences/read-assertions.ts'
 import { sources } from './sources/catalogue.ts'
 import type { SourceId } from './sources/source.ts'
+
+export const matrixVariables = {
+  MATRIX: {
+    kind: 'json',
+    default: '{}',
+    description: 'JSON object with settings of the market data shop; docs/matrix.md lists them.',
+    secret: false,
+  },
+  LICENCES: {
+    kind: 'text',
+    description:
+      'Licences for market data that the operator holds: JSON, or the path of a JSON file; docs/matrix.md shows the form. Without an entry a source whose terms forbid charging stays out of what is sold.',
+    secret: false,
+  },
+} as const satisfies Variables
 
 export type MatrixSettings = {
   liveMicro: Micro
@@ -35,16 +51,11 @@ const schema = z.strictObject({
   fetch: z.union([z.literal('all'), z.array(z.enum(ids))]).default([]),
 })
 
-/** From the JSON of `MATRIX` and the text of `LICENCES`; all problems in one message. */
+/** From the JSON of `MATRIX` and the text of `LICENCES`. */
 export function parseMatrixSettings(given: unknown = {}, licences?: string): MatrixSettings {
-  const parsed = schema.safeParse(given)
   const asserted = licences === undefined ? { assertions: [], problems: [] } : readAssertions(licenceText(licences))
-  const problems = [
-    ...(parsed.success ? [] : parsed.error.issues.map((issue) => `MATRIX: ${issue.path.join('.')} ${issue.message}`)),
-    ...asserted.problems,
-  ]
-  if (!parsed.success || problems.length > 0) throw new RangeError(problems.join('; '))
-  const { data } = parsed
+  const data = parseMembers('MATRIX', schema, given)
+  if (asserted.problems.length > 0) throw new SettingsError(asserted.problems)
   return {
     liveMicro: data.live_usd,
     vipMicro: data.vip_usd,
@@ -61,6 +72,6 @@ function licenceText(licences: string): string {
   try {
     return readFileSync(licences, 'utf8')
   } catch {
-    throw new RangeError(`LICENCES: cannot be read: ${licences}`)
+    throw new SettingsError([`LICENCES: cannot be read: ${licences}`])
   }
 }

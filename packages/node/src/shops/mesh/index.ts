@@ -1,5 +1,5 @@
 export { findMeshNode, type MeshNode } from './find-node.ts'
 export { meshProtocol } from './limits.ts'
-export { type MeshShopOptions, openMeshShop } from './open-shop.ts'
-export { type MeshSettings, meshSettings } from './settings.ts'
+export { type MeshShopOptions, meshShop, openMeshShop } from './open-shop.ts'
+export { type MeshSettings, meshSettings, parseMeshPeers } from './settings.ts'
 export { addSeed, findPeer } from './store.ts'

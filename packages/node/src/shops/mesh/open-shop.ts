@@ -3,7 +3,15 @@ import { didWeb } from '@assay/protocol/did'
 import { type NodeAddress, parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import type { MeshOffer } from '@assay/protocol/mesh/read-statement'
 import { createResponseSigner } from '@assay/till/signing'
-import type { Announcements, OpenShop, RouteDeclaration, Shop, ShopContext, Site } from '../../http/index.ts'
+import {
+  type Announcements,
+  declareShop,
+  type OpenShop,
+  type RouteDeclaration,
+  type Shop,
+  type ShopContext,
+  type Site,
+} from '../../http/index.ts'
 import { createDnsResolver, type LoopbackTarget, publicAddresses } from '../../outbound/index.ts'
 import { meshNodes, peerLogs, peerReader } from '../ports.ts'
 import type { MeshDeps } from './deps.ts'
@@ -16,14 +24,13 @@ import { createPeerLogs } from './peer-logs.ts'
 import { createPeerReader } from './peer-reader.ts'
 import { meshRoutes } from './routes.ts'
 import { createRounds } from './run-round.ts'
-import { MeshSettingsError, meshSettings } from './settings.ts'
+import { type MeshSettings, meshSettings, meshVariables, parseMeshPeers } from './settings.ts'
 import { createStrangerLimit } from './stranger-limit.ts'
 
 export type MeshShopOptions = {
-  /** MESH_PEERS: origins of nodes to join. */
-  peers: readonly string[]
-  /** The JSON of `MESH`. */
-  settings: Record<string, unknown>
+  /** Nodes to join. */
+  peers: readonly NodeAddress[]
+  settings: MeshSettings
   /** Names under `.test` that a demo node asks at loopback. */
   demoHosts: ReadonlyMap<string, LoopbackTarget>
   dnsServers: readonly string[]
@@ -31,6 +38,17 @@ export type MeshShopOptions = {
   /** Tests cut connections between nodes here. */
   intercept?(fetch: PeerFetcher['fetch']): PeerFetcher['fetch']
 }
+
+export const meshShop = declareShop({
+  name: 'mesh',
+  variables: meshVariables,
+  migrations: [new URL('./migrations/', import.meta.url)],
+  configure: ({ MESH, MESH_PEERS }, { demo, demoHosts, dnsServers, contactEmail }) => {
+    const mode = demo ? 'demo' : 'production'
+    const settings = meshSettings(MESH, mode)
+    return openMeshShop({ peers: parseMeshPeers(MESH_PEERS, mode), settings, demoHosts, dnsServers, contactEmail })
+  },
+})
 
 /** Area C: finding other nodes and being found. */
 export function openMeshShop(options: MeshShopOptions): OpenShop {
@@ -65,16 +83,6 @@ export function openMeshShop(options: MeshShopOptions): OpenShop {
   }
 }
 
-/** A name that can never be asked is a mistake to tell, and not one to pass over. */
-function seedsOf(peers: readonly string[], mode: ShopContext['mode']): NodeAddress[] {
-  return peers.map((peer) => {
-    const address = parseNodeAddress(peer)
-    if (address === undefined || (mode === 'production' && !peer.startsWith('https:')))
-      throw new MeshSettingsError(`MESH_PEERS: ${peer} is not the https address of a node`)
-    return address
-  })
-}
-
 const roundName = ({ rng }: MeshDeps) => `mesh.round.${Buffer.from(rng.bytes(2)).readUInt16BE() % 1_000}`
 
 export function createMeshDeps(
@@ -83,7 +91,7 @@ export function createMeshDeps(
   offers: () => readonly MeshOffer[],
 ): MeshDeps {
   const { clock, rng, log, metrics, mode, keyring } = context
-  const settings = meshSettings(options.settings, mode)
+  const { settings } = options
   const { origin, host } = new URL(context.apiUrl)
   // A name that no peer would ask, such as localhost, is still a name to sign under.
   const self = parseNodeAddress(origin) ?? { origin, did: didWeb(host) }
@@ -97,7 +105,7 @@ export function createMeshDeps(
     signer: createResponseSigner(keyring, { clock }),
     claimNonce: context.proofs.claimNonce,
     settings,
-    seeds: seedsOf(options.peers, mode),
+    seeds: options.peers,
     self: {
       ...self,
       baseUrl: new URL(context.baseUrl).origin,

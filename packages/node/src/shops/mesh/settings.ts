@@ -1,6 +1,24 @@
+import { type NodeAddress, parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import { z } from 'zod'
+import { parseMembers, SettingsError, type Variables } from '../../http/index.ts'
 
 /** How eagerly this node keeps up with its peers. Short in a demo, where everything is on one machine. */
+export const meshVariables = {
+  MESH_PEERS: {
+    kind: 'list',
+    description:
+      'Comma-separated origins of nodes to join, such as `https://api.example.org`; one is enough, the others are found through it. docs/mesh.md.',
+    secret: false,
+  },
+  MESH: {
+    kind: 'json',
+    default: '{}',
+    description:
+      'JSON object with settings of the mesh: how often peers are visited, when they count as dead; docs/mesh.md lists the members.',
+    secret: false,
+  },
+} as const satisfies Variables
+
 export type MeshSettings = {
   visitEveryMs: number
   visitTimeoutMs: number
@@ -65,18 +83,11 @@ const given = z.strictObject({
     .optional(),
 })
 
-export class MeshSettingsError extends Error {}
-
-/** The JSON of `MESH`; throws with all that is wrong with it. */
-export function meshSettings(json: Record<string, unknown>, mode: 'demo' | 'production'): MeshSettings {
-  const parsed = given.safeParse(json)
-  if (!parsed.success)
-    throw new MeshSettingsError(
-      parsed.error.issues.map((issue) => `MESH: ${issue.path.join('.')}: ${issue.message}`).join('\n'),
-    )
-  const { data } = parsed
+/** From the JSON of `MESH`. */
+export function meshSettings(json: unknown, mode: 'demo' | 'production'): MeshSettings {
+  const data = parseMembers('MESH', given, json)
   if (mode === 'production' && data.loopback_ports !== undefined)
-    throw new MeshSettingsError('MESH: loopback_ports is for demo mode, a production node never asks its own machine')
+    throw new SettingsError(['MESH: loopback_ports is for demo mode, a production node never asks its own machine'])
   const usual = mode === 'demo' ? demo : production
   const [from, to] = (data.loopback_ports ?? '').split('-').map(Number)
   return {
@@ -90,4 +101,19 @@ export function meshSettings(json: Record<string, unknown>, mode: 'demo' | 'prod
     strangersPerMinute: data.strangers_per_minute ?? usual.strangersPerMinute,
     loopbackPorts: data.loopback_ports === undefined ? usual.loopbackPorts : { from: Number(from), to: Number(to) },
   }
+}
+
+/** A name that can never be asked is a mistake to tell, and not one to pass over. */
+export function parseMeshPeers(peers: readonly string[], mode: 'demo' | 'production'): NodeAddress[] {
+  const parsed = peers.map((peer) =>
+    mode === 'production' && !peer.startsWith('https:') ? undefined : parseNodeAddress(peer),
+  )
+  const wrong = peers.filter((_, place) => parsed[place] === undefined)
+  if (wrong.length > 0)
+    throw new SettingsError(
+      wrong.map(
+        (peer) => `MESH_PEERS: ${peer} is not the address of a node, an origin such as https://api.example.org`,
+      ),
+    )
+  return parsed.filter((address) => address !== undefined)
 }

@@ -1,5 +1,5 @@
 export type { OutboundSetup } from './ask-eligibility.ts'
 export { type OptionsOpening, openOptions } from './open-options.ts'
-export { openOptionsShop } from './open-shop.ts'
+export { optionsShop } from './open-shop.ts'
 export { payoutPurpose } from './set-off-debts.ts'
-export { legalAcknowledgement } from './settings.ts'
+export { legalAcknowledgement, parseOptionSettings } from './settings.ts'

@@ -18,14 +18,14 @@ import { refundLost, refusePartRefunds } from './refund-lost.ts'
 import { createReserveContracts } from './reserve-contracts.ts'
 import { releaseLapsed } from './return-contracts.ts'
 import { payoutPurposes } from './set-off-debts.ts'
-import { longestLifeMs, type OptionSettings, parseOptionSettings } from './settings.ts'
+import { longestLifeMs, type OptionSettings } from './settings.ts'
 import { settleSeries } from './settle-series.ts'
 import { spareCustody } from './spare-custody.ts'
 import { tradeRoutes } from './trade-routes.ts'
 
 export type OptionsOpening = {
-  /** The JSON of `OPTIONS`. */
-  settings?: unknown
+  /** Undefined where the exchange is off. */
+  settings: OptionSettings | undefined
   demand: PublishedDemand
   /** How long after a bucket the bonds that count in it stay locked. */
   bondMs: number
@@ -35,7 +35,7 @@ export type OptionsOpening = {
 /** The options exchange; undefined where it is off, as it is in production until the operator turns it on. */
 export async function openOptions(context: ShopContext, opening: OptionsOpening): Promise<Shop | undefined> {
   const demo = context.mode === 'demo'
-  const settings = parseOptionSettings(opening.settings, demo)
+  const { settings } = opening
   if (!settings) return undefined
   requireBondsPastExpiry(settings, opening.bondMs)
   const { database, clock, rng } = context

@@ -1,13 +1,22 @@
-import type { OpenShop } from '../../http/index.ts'
+import { declareShop, type OpenShop } from '../../http/index.ts'
 import { demandIndex } from '../ports.ts'
 import { type OptionsOpening, openOptions } from './open-options.ts'
 import { payoutPurposes } from './set-off-debts.ts'
+import { optionsVariables, parseOptionSettings } from './settings.ts'
 
 /** What was won before the market closed is still paid. */
 const closed = { routes: [], payoutPurposes }
 
+export const optionsShop = declareShop({
+  name: 'options',
+  variables: optionsVariables,
+  migrations: [new URL('./migrations/', import.meta.url)],
+  configure: ({ OPTIONS }, node) =>
+    openOptionsShop({ settings: parseOptionSettings(OPTIONS, node.demo), outbound: node }),
+})
+
 /** Area C: options on the published demand. Nothing is listed where no demand is published. */
-export function openOptionsShop(options: Omit<OptionsOpening, 'demand' | 'bondMs'> = {}): OpenShop {
+function openOptionsShop(options: Omit<OptionsOpening, 'demand' | 'bondMs'>): OpenShop {
   return async (context) => {
     const index = context.ports.find(demandIndex)
     return (index && (await openOptions(context, { ...options, ...index }))) ?? closed

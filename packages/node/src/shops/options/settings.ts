@@ -1,12 +1,25 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
+import { parseMembers, SettingsError, type Variables } from '../../http/index.ts'
 import { premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
 import type { ExpiryRule } from './domain/expiries.ts'
 
 /** An operator writes this sentence into `OPTIONS` to say that the notice was read. */
 export const legalAcknowledgement =
   'I have read the legal notice in docs/options.md and I am permitted to run this exchange'
+
+export const optionsVariables = {
+  OPTIONS: {
+    kind: 'json',
+    default: '{}',
+    shown: '`{}`, on in demo',
+    description:
+      'JSON object with settings of the options exchange. Off in production until `enabled`, `acknowledge` and `allowlist` turn it on; docs/options.md lists them.',
+    // The address that is asked about wallets may hold a key.
+    secret: true,
+  },
+} as const satisfies Variables
 
 export type OptionSettings = {
   /** Who may buy and write; `anyone` in demo mode only. */
@@ -90,12 +103,7 @@ const schema = (demo: boolean) =>
  * on, acknowledges the legal notice and says who may trade.
  */
 export function parseOptionSettings(given: unknown, demo: boolean): OptionSettings | undefined {
-  const parsed = schema(demo).safeParse(given ?? {})
-  if (!parsed.success)
-    throw new RangeError(
-      parsed.error.issues.map((issue) => `OPTIONS: ${issue.path.join('.')} ${issue.message}`).join('; '),
-    )
-  const { data } = parsed
+  const data = parseMembers('OPTIONS', schema(demo), given)
   if (!data.enabled) return undefined
   if (!demo) requireProduction(data)
   const seconds = (value: number | undefined, fallback: number) => (value === undefined ? fallback : value * 1000)
@@ -149,5 +157,5 @@ function requireProduction(data: Production) {
     problems.push(`OPTIONS: acknowledge must be the sentence "${legalAcknowledgement}"`)
   if (data.allowlist.length === 0 && data.eligibility_url === undefined)
     problems.push('OPTIONS: allowlist or eligibility_url must say who may trade')
-  if (problems.length > 0) throw new RangeError(problems.join('; '))
+  if (problems.length > 0) throw new SettingsError(problems)
 }

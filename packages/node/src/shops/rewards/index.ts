@@ -1,22 +1,34 @@
 import { createTokenMaker } from '@assay/till/signing'
-import type { OpenShop } from '../../http/index.ts'
+import { declareShop, type OpenShop } from '../../http/index.ts'
 import { createVisitCounter } from './count-visits.ts'
 import { matureShares } from './mature-shares.ts'
 import { createPassEntitlement } from './pass-entitlement.ts'
-import { parseRewardsPolicy } from './policy.ts'
+import { parseRewardsPolicy, type RewardsPolicy } from './policy.ts'
 import { createRedeemPoints } from './redeem-points.ts'
 import { redeemRoutes } from './redeem-routes.ts'
 import { reverseSale } from './reverse-sale.ts'
 import { rewardSales } from './reward-sales.ts'
+import { rewardsVariables } from './settings.ts'
 import { statusRoutes } from './status-routes.ts'
 
 /** In a demo nobody waits 30 days to see an affiliate paid. */
 const demoDefaults = { affiliate_hold_days: 0, affiliate_hold_days_subscription: 0 }
 
-/** Loyalty, referrals, affiliates and redemption. `policy` is the JSON of REWARDS. */
-export function openRewardsShop(options: { policy?: Record<string, unknown> } = {}): OpenShop {
+export const rewardsShop = declareShop({
+  name: 'rewards',
+  variables: rewardsVariables,
+  migrations: [new URL('./migrations/', import.meta.url)],
+  configure: ({ REWARDS }, { demo }) =>
+    openRewardsShop({ policy: parseRewardsPolicy({ ...(demo ? demoDefaults : {}), ...REWARDS }) }),
+})
+
+/** Loyalty, referrals, affiliates and redemption. */
+export function openRewardsShop({
+  policy = parseRewardsPolicy(demoDefaults),
+}: {
+  policy?: RewardsPolicy
+} = {}): OpenShop {
   return (context) => {
-    const policy = parseRewardsPolicy({ ...(context.mode === 'demo' ? demoDefaults : {}), ...options.policy })
     const ownPayees = new Set([context.payees.pay_to, ...Object.values(context.payees.custody)])
     const passTokens = createTokenMaker(context.rng, 'apass')
     const points = createRedeemPoints({ ...context, policy, tokens: passTokens })

@@ -1,5 +1,6 @@
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
+import { parseMembers, SettingsError } from '../../http/index.ts'
 
 export const tierNames = ['BRONZE', 'SILVER', 'GOLD', 'PLATINUM'] as const
 export type TierName = (typeof tierNames)[number]
@@ -87,12 +88,7 @@ const schema = z.strictObject({
 
 /** From the JSON of `REWARDS`. A policy by which buying and redeeming could pay is refused. */
 export function parseRewardsPolicy(given: unknown = {}): RewardsPolicy {
-  const parsed = schema.safeParse(given)
-  if (!parsed.success)
-    throw new RangeError(
-      parsed.error.issues.map((issue) => `REWARDS: ${issue.path.join('.')} ${issue.message}`).join('; '),
-    )
-  const { data } = parsed
+  const data = parseMembers('REWARDS', schema, given)
   const tier = (name: TierName, { from_usd, points_per_usd }: z.infer<typeof tierSchema>): LoyaltyTier => ({
     name,
     fromMicro: from_usd,
@@ -126,7 +122,7 @@ export function parseRewardsPolicy(given: unknown = {}): RewardsPolicy {
     },
   }
   const problems = policyProblems(policy)
-  if (problems.length > 0) throw new RangeError(problems.map((text) => `REWARDS: ${text}`).join('; '))
+  if (problems.length > 0) throw new SettingsError(problems.map((text) => `REWARDS: ${text}`))
   return policy
 }
 

@@ -1,1 +1,1 @@
-export { openRoyaltiesShop, type RoyaltiesShopOptions } from './open-shop.ts'
+export { royaltiesShop } from './open-shop.ts'

@@ -1,22 +1,33 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import { ensureDeployed } from '@assay/till/chain/own-contract'
-import { type OpenShop, royaltyBps } from '../../http/index.ts'
-import { createCitationAttester, parseMarketSettings } from '../attestations/index.ts'
+import { declareShop, type OpenShop, royaltyBps } from '../../http/index.ts'
+import {
+  attestationsMigrations,
+  createCitationAttester,
+  type MarketSettings,
+  marketVariables,
+  parseMarketSettings,
+} from '../attestations/index.ts'
 import { transparencyLog } from '../ports.ts'
 import { royaltyTermsFor } from './contract.ts'
 import { royaltyRoutes } from './routes.ts'
 
 const payoutPurposes = [{ purpose: 'royalty' }]
 
-export type RoyaltiesShopOptions = { recipient: Address; market: Record<string, unknown> }
+export const royaltiesShop = declareShop({
+  name: 'royalties',
+  variables: marketVariables,
+  migrations: [...attestationsMigrations, new URL('./migrations/', import.meta.url)],
+  configure: ({ CITATIONS }, { demo, royaltyRecipient }) =>
+    openRoyaltiesShop(royaltyRecipient, parseMarketSettings(CITATIONS, demo)),
+})
 
 /** Area C: the royalty declared in every answer's headers, and a way to remit it. */
-export function openRoyaltiesShop({ recipient, market }: RoyaltiesShopOptions): OpenShop {
+function openRoyaltiesShop(recipient: Address, settings: MarketSettings): OpenShop {
   return async (context) => {
     const { database, clock, ids, keyring, jws, apiUrl, base, payees } = context
     const opened = context.ports.find(transparencyLog)
     if (!opened) return { routes: [], payoutPurposes }
-    const settings = parseMarketSettings(market, context.mode === 'demo')
     const terms = royaltyTermsFor(recipient, royaltyBps)
     const routes = royaltyRoutes({
       database,

@@ -1,8 +1,19 @@
-import type { OpenShop } from '../../http/index.ts'
+import { declareShop } from '../../http/index.ts'
 import { sandboxRoutes } from './routes.ts'
+import { sandboxVariables } from './settings.ts'
 
 /** Something cheap to try paying with. */
-export function openSandboxShop(): OpenShop {
-  return ({ clock, networks }) => ({ routes: sandboxRoutes({ clock, networks: networks.map(({ caip2 }) => caip2) }) })
-}
+export const sandboxShop = declareShop({
+  name: 'sandbox',
+  variables: sandboxVariables,
+  configure:
+    ({ SANDBOX }) =>
+    ({ clock, networks }) =>
+      SANDBOX
+        ? {
+            routes: sandboxRoutes({ clock, networks: networks.map(({ caip2 }) => caip2) }),
+            firstPurchase: '/v1/sandbox/echo?message=hello',
+          }
+        : { routes: [] },
+})
 export { sandboxRoutes } from './routes.ts'

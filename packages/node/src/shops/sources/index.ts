@@ -2,7 +2,14 @@ export { createMayRead, type MayRead } from './crawl/may-read.ts'
 export type { ReadBonds, SourceDeps } from './deps.ts'
 export { type CanonicalDomain, canonicalDomain } from './domain/canonical-domain.ts'
 export { matchSuffix } from './domain/public-suffix.ts'
-export { createSourceDeps, openSourcesShop, type SourcesShopOptions, sourcesPort } from './open-shop.ts'
+export {
+  createSourceDeps,
+  openSourcesShop,
+  type SourcesShopOptions,
+  sourcesMigrations,
+  sourcesPort,
+  sourcesShop,
+} from './open-shop.ts'
 export { normalText, textDigest } from './page/text-digest.ts'
 export { type CitedSource, findCitedSource } from './pages/find-payee.ts'
 export { findPage, findPageVersion, type IndexedPage, type PageVersion } from './pages/indexed-page.ts'

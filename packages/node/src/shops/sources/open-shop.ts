@@ -1,5 +1,6 @@
+import { activeBonds } from '@assay/till/credit/bonds'
 import { loadSharedSecret } from '@assay/till/proofs'
-import { type OpenShop, type ShopContext, shopPort } from '../../http/index.ts'
+import { declareShop, type OpenShop, type ShopContext, shopPort } from '../../http/index.ts'
 import {
   createBotAuth,
   createDnsResolver,
@@ -29,6 +30,15 @@ export type SourcesShopOptions = {
 export const sourcesPort = shopPort<SourceDeps>('sources')
 
 const userAgent = (context: ShopContext, contact: string) => `AssayBot/1.0 (+${context.apiUrl}; ${contact})`
+
+export const sourcesMigrations = new URL('./migrations/', import.meta.url)
+
+export const sourcesShop = declareShop({
+  name: 'sources',
+  migrations: [sourcesMigrations],
+  configure: (_values, { demoHosts, dnsServers, contactEmail }) =>
+    openSourcesShop({ demoHosts, dnsServers, contactEmail, bonds: activeBonds }),
+})
 
 /** Area C: domains, what they publish, and their score. */
 export function openSourcesShop(options: SourcesShopOptions): OpenShop {

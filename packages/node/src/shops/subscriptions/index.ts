@@ -1,12 +1,14 @@
 import { createTokenMaker } from '@assay/till/signing'
-import type { OpenShop } from '../../http/index.ts'
+import { declareShop, type OpenShop } from '../../http/index.ts'
 import { createSubscriptionEntitlement } from './entitlement.ts'
 import { manageRoutes } from './manage-routes.ts'
-import { parseSubscriptionPolicy } from './policy.ts'
+import { parseSubscriptionPolicy, type SubscriptionPolicy } from './policy.ts'
+import { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
 import { subscribeRoutes } from './subscribe-routes.ts'
 
 export { listSubscriptions, type SubscriptionRow } from './list-subscriptions.ts'
-export { streamRouteId } from './policy.ts'
+export { parseSubscriptionPolicy, type SubscriptionPolicy, streamRouteId } from './policy.ts'
+export { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
 export { exampleSubscription, subscriptionSchema } from './show-subscription.ts'
 export {
   openStreamSubscriptions,
@@ -16,9 +18,19 @@ export {
 
 export { openSubscriptionStreams, type SubscriptionStreams, type WatchedStream } from './subscription-streams.ts'
 
-/** What a wallet may use, and until when. `policy` is the JSON of SUBSCRIPTIONS. */
-export function openSubscriptionsShop(options: { policy?: unknown } = {}): OpenShop {
-  const policy = parseSubscriptionPolicy(options.policy)
+export const subscriptionsShop = declareShop({
+  name: 'subscriptions',
+  variables: subscriptionsVariables,
+  migrations: [subscriptionsMigrations],
+  configure: ({ SUBSCRIPTIONS }) => openSubscriptionsShop({ policy: parseSubscriptionPolicy(SUBSCRIPTIONS) }),
+})
+
+/** What a wallet may use, and until when. */
+export function openSubscriptionsShop({
+  policy = parseSubscriptionPolicy(),
+}: {
+  policy?: SubscriptionPolicy
+} = {}): OpenShop {
   return (context) => {
     const deps = { ...context, policy, tokens: createTokenMaker(context.rng, 'asub') }
     return {

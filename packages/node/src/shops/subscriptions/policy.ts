@@ -1,5 +1,6 @@
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
+import { parseMembers } from '../../http/index.ts'
 
 export type Tier = 'standard' | 'vip'
 export const tiers: readonly Tier[] = ['standard', 'vip']
@@ -46,12 +47,7 @@ const schema = z
 
 /** From the JSON of `SUBSCRIPTIONS`; what is left out has its published default. */
 export function parseSubscriptionPolicy(given: unknown = {}): SubscriptionPolicy {
-  const parsed = schema.safeParse(given)
-  if (!parsed.success)
-    throw new RangeError(
-      parsed.error.issues.map((issue) => `SUBSCRIPTIONS: ${issue.path.join('.')} ${issue.message}`.trim()).join('; '),
-    )
-  const { data } = parsed
+  const data = parseMembers('SUBSCRIPTIONS', schema, given)
   return {
     priceMicro: { standard: data.standard_usd, vip: data.vip_usd, stream: data.stream_usd },
     fairUse: { perMinute: data.pulls_per_minute, perDay: data.pulls_per_day },

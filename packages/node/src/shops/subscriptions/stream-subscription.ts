@@ -7,7 +7,7 @@ import { createTokenMaker } from '@assay/till/signing'
 import type { Sql, Tx } from '@assay/till/store/database'
 import type { ShopContext } from '../../http/index.ts'
 import { grantPeriod, takeBackPeriod } from './grant-period.ts'
-import { parseSubscriptionPolicy } from './policy.ts'
+import type { SubscriptionPolicy } from './policy.ts'
 import { chainOf, type SubscriptionView, showSubscription } from './show-subscription.ts'
 import { findSubscription } from './store.ts'
 import { type StoredToken, storedToken, tokenOf } from './stored-token.ts'
@@ -31,9 +31,8 @@ export type StreamSubscriptions = {
 
 export function openStreamSubscriptions(
   context: Pick<ShopContext, 'database' | 'rng' | 'networks'>,
-  given?: unknown,
+  policy: SubscriptionPolicy,
 ): StreamSubscriptions {
-  const policy = parseSubscriptionPolicy(given)
   const tokens = createTokenMaker(context.rng, 'asub')
   const priceMicro = policy.priceMicro.stream
   return {

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { Problem } from '@assay/till/kernel/problem'
 import { createSlots, type ShopContext } from '../../http/index.ts'
-import { parseSubscriptionPolicy, productOf, tiersCovering } from './policy.ts'
+import { productOf, type SubscriptionPolicy, tiersCovering } from './policy.ts'
 import { subscriptionProblems } from './problems.ts'
 import { findSubscriptions, type Subscription } from './store.ts'
 import { createStreamPlaces } from './stream-places.ts'
@@ -45,8 +45,7 @@ export type SubscriptionStreamsOptions = {
   routeId: string
   /** Per subscription. */
   connections: number
-  /** The JSON of SUBSCRIPTIONS. */
-  policy?: unknown
+  policy: SubscriptionPolicy
 }
 
 type Deps = Pick<ShopContext, 'database' | 'clock' | 'log' | 'rng'>
@@ -55,7 +54,7 @@ export function openSubscriptionStreams(deps: Deps, options: SubscriptionStreams
   const { database, clock, log, rng } = deps
   const { routeId, connections } = options
   const product = productOf(routeId)
-  const covering = tiersCovering(parseSubscriptionPolicy(options.policy), routeId)
+  const covering = tiersCovering(options.policy, routeId)
   const process = Buffer.from(rng.bytes(12)).toString('hex')
   const slots = createSlots({ perCallerMax: connections, allMax })
   const places = createStreamPlaces({ database, clock, log, process, product, connections })

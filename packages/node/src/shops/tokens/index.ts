@@ -1,5 +1,5 @@
 import { nowSeconds } from '@assay/till/kernel/clock'
-import type { OpenShop, Shop, ShopContext } from '../../http/index.ts'
+import { declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
 import { forkTimes } from './abi/b20.ts'
 import { changesRoute } from './changes/route.ts'
 import { type Checker, createChecker } from './checker.ts'
@@ -11,9 +11,14 @@ import { createVetter } from './read/vet-endpoints.ts'
 import { createAttester } from './report/attest.ts'
 import { reportRoute } from './report-route.ts'
 import { checkRoutes } from './routes.ts'
-import { parseSettings, type TokensSettings } from './settings.ts'
+import { parseSettings, type TokensSettings, tokensVariables } from './settings.ts'
 
-export type TokensShopOptions = { settings: Record<string, unknown> }
+export const tokensShop = declareShop({
+  name: 'tokens',
+  variables: tokensVariables,
+  migrations: [new URL('./migrations/', import.meta.url)],
+  configure: ({ TOKENS }) => openTokensShop({ settings: parseSettings(TOKENS) }),
+})
 
 // The first B20 block of Base is not confirmed on chain; no token is older than this.
 const mainnetFloorBlock = 47_000_000n
@@ -21,8 +26,7 @@ const headAgeSecondsMax = 90
 const headAheadSecondsMax = 30
 
 /** Area A: who controls a B20 token. */
-export function openTokensShop(options: TokensShopOptions): OpenShop {
-  const settings = parseSettings(options.settings)
+export function openTokensShop({ settings = parseSettings({}) }: { settings?: TokensSettings } = {}): OpenShop {
   return async (context): Promise<Shop> => {
     const { base, baseUrl, mode } = context
     const stopped = new AbortController()

@@ -1,0 +1,212 @@
+import type { environmentSchema } from './environment.ts'
+
+/** How the documents show a variable of the node, and whether its value must not be seen. */
+export type Described = { shown: string; description: string; secret: boolean }
+
+/** docs/configuration.md is compared with these rows by a test. */
+export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape, Described>> = {
+  ASSAY_MODE: {
+    shown: '`demo`',
+    description: '`demo`: own database, own chains, test money. `production`: real chains, nothing weak accepted.',
+    secret: false,
+  },
+  HOST: {
+    shown: '`127.0.0.1`',
+    description: 'Address to listen at.',
+    secret: false,
+  },
+  PORT: {
+    shown: '`4020`',
+    description: 'Port to listen at; `0` picks a free one.',
+    secret: false,
+  },
+  ASSAY_HOME: {
+    shown: '`.assay`',
+    description: 'Data folder: embedded database and chains, and the note by which `assay` finds them.',
+    secret: false,
+  },
+  DATABASE_URL: {
+    shown: 'none',
+    description: 'PostgreSQL 14 or newer to use instead of the embedded one. Required in production.',
+    secret: true,
+  },
+  DATABASE_URL_DIRECT: {
+    shown: 'none',
+    description:
+      'The same server past a transaction pooler such as PgBouncer. Set it when `DATABASE_URL` names the pooler: migrations, notifications and process locks go here. See [deploy](deploy.md#pgbouncer).',
+    secret: true,
+  },
+  DATABASE_PORT: {
+    shown: '`0`',
+    description: 'TCP port of the embedded database; `0` picks a free one and keeps it.',
+    secret: false,
+  },
+  DEVNET_PORTS: {
+    shown: '`8545,8546`',
+    description: 'JSON-RPC ports of the embedded chains, Base, Polygon, then those of `CHAINS`; `0` picks a free one.',
+    secret: false,
+  },
+  NETWORKS: {
+    shown: '`main`',
+    description: '`main`: Base and Polygon. `test`: Base Sepolia and Polygon Amoy.',
+    secret: false,
+  },
+  BASE_RPC_URLS: {
+    shown: 'none',
+    description:
+      'Comma-separated JSON-RPC URLs of Base. Required in production; with it a demo node joins a running chain.',
+    secret: true,
+  },
+  POLYGON_RPC_URLS: {
+    shown: 'none',
+    description: 'The same for Polygon.',
+    secret: true,
+  },
+  CHAINS: {
+    shown: 'none',
+    description:
+      'JSON: further chains to take USDC on, by name, such as `{"arbitrum":{"chain_id":42161,"rpc_urls":["https://…"],"usdc":"0x…"}}`; optional members `usdc_name`, `usdc_version` (EIP-712 domain of the token) and `native_usd_max`.',
+    secret: true,
+  },
+  PAY_TO: {
+    shown: 'demo operator',
+    description: "Checksummed address that receives what is the operator's own. May be cold. Required in production.",
+    secret: false,
+  },
+  CUSTODY: {
+    shown: 'demo custody',
+    description:
+      'Address that receives what is owed to others; one for both chains, or `eip155:8453=0x…,eip155:137=0x…`. Never `PAY_TO`. Required in production.',
+    secret: false,
+  },
+  BASE_URL: {
+    shown: 'own address',
+    description: 'Public origin of areas A and B, such as `https://assay.example.org`. Required in production, https.',
+    secret: false,
+  },
+  API_URL: {
+    shown: '`BASE_URL`',
+    description: 'Public origin of area C. Required in production, https.',
+    secret: false,
+  },
+  SIGNING_KEY_FILE: {
+    shown: 'none',
+    description:
+      'Ed25519 private keys, PKCS8 PEM or JWK set, mode 0600. Required in production; a demo node keeps its keys in the database.',
+    secret: true,
+  },
+  LOG_KEY_FILE: {
+    shown: 'none',
+    description:
+      'Ed25519 private key of the transparency log, in the same formats and mode; another one than those in `SIGNING_KEY_FILE`. Required in production. Make one with `openssl genpkey -algorithm ed25519 -out log-key.pem && chmod 600 log-key.pem`.',
+    secret: true,
+  },
+  FACILITATOR: {
+    shown: '`local`',
+    description:
+      'Who settles: `local` (own wallets), `cdp`, or the URL of any x402 facilitator. Required in production.',
+    secret: false,
+  },
+  CDP_API_KEY_ID: {
+    shown: 'none',
+    description: 'Key id for `FACILITATOR=cdp`.',
+    secret: true,
+  },
+  CDP_API_KEY_SECRET: {
+    shown: 'none',
+    description: 'Key secret for `FACILITATOR=cdp`, Ed25519 (base64) or EC (PEM).',
+    secret: true,
+  },
+  SETTLER_KEYS: {
+    shown: 'demo settler',
+    description:
+      'Private keys of the wallets that settle with `FACILITATOR=local`, comma-separated. Each needs gas on both chains.',
+    secret: true,
+  },
+  SETTLER_KEYS_FILE: {
+    shown: 'none',
+    description: 'A file with the same, instead of the environment.',
+    secret: true,
+  },
+  CUSTODY_KEYS: {
+    shown: 'demo custody',
+    description:
+      'Private keys of the `CUSTODY` wallets, comma-separated. They only sign transfers, which the settling wallets carry, so they need no gas. Without the key of a chain its shares accrue and nothing is paid out there.',
+    secret: true,
+  },
+  CUSTODY_KEYS_FILE: {
+    shown: 'none',
+    description: 'A file with the same, instead of the environment.',
+    secret: true,
+  },
+  PAYOUTS: {
+    shown: '`{}`',
+    description:
+      'JSON object: minimum, daily limit, approval limit and batch size of payouts; docs/commerce.md lists the members.',
+    secret: false,
+  },
+  FACILITATOR_TOKEN: {
+    shown: 'none',
+    description:
+      'Opens `/facilitator/verify`, `/settle` and `/supported` to whoever sends it as a bearer token; 32 to 512 characters.',
+    secret: true,
+  },
+  ROYALTY_RECIPIENT: {
+    shown: '`PAY_TO`',
+    description: 'Address in `X-X402-Royalty-Recipient`.',
+    secret: false,
+  },
+  CONTENT_LICENSE: {
+    shown: '`LicenseRef-Assay-1.0`',
+    description: 'SPDX expression in `X-X402-License`.',
+    secret: false,
+  },
+  CONTACT_EMAIL: {
+    shown: '`operator@localhost`',
+    description: 'Published in the index and in OpenAPI. Required in production.',
+    secret: false,
+  },
+  SHARED_PAYEES: {
+    shown: '`false`',
+    description:
+      '`true`: somebody else, such as a second database, is paid at `PAY_TO` or `CUSTODY` too. Transfers without a claim then wait for a person (`assay ledger review`) instead of becoming credit.',
+    secret: false,
+  },
+  EXPOSURE_CAP_USD: {
+    shown: '`10000`, demo `1000000`',
+    description: 'Most value that may be served and not final at any moment; above it, paid routes answer 503.',
+    secret: false,
+  },
+  TRUST_PROXY: {
+    shown: '`0`',
+    description: 'How many proxies of your own stand in front; only then is `X-Forwarded-For` believed.',
+    secret: false,
+  },
+  METRICS_PUBLIC: {
+    shown: '`false`',
+    description: '`true` shows `/metrics` to everyone, otherwise to this machine only.',
+    secret: false,
+  },
+  LOG_LEVEL: {
+    shown: '`info`, demo `warn`',
+    description: '`silent`, `error`, `warn` or `info`; logs go to standard error as JSON.',
+    secret: false,
+  },
+  ERC6492_FACTORIES: {
+    shown: 'none',
+    description: 'Factories of smart wallets that may be deployed while checking a signature, comma-separated.',
+    secret: false,
+  },
+  DNS_SERVERS: {
+    shown: '`1.1.1.1,9.9.9.9`',
+    description:
+      'IP addresses of two or more recursive resolvers, best of different operators; a domain proof counts only when they agree.',
+    secret: false,
+  },
+  DEMO_HOSTS: {
+    shown: 'none',
+    description:
+      'Demo only: `my.test=127.0.0.1:8080,…` maps names under `.test` to sites on this machine, to try registering one. Production refuses it.',
+    secret: false,
+  },
+}

@@ -1,0 +1,11 @@
+import type { Variables } from '../../http/index.ts'
+
+export const accountVariables = {
+  CREDIT: {
+    kind: 'json',
+    default: '{}',
+    description:
+      'JSON object: what a refund of credit costs and how long a bond takes to come back; docs/credit.md lists the members.',
+    secret: false,
+  },
+} as const satisfies Variables
