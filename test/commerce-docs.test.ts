@@ -7,6 +7,7 @@ import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { demoAccount } from '../packages/node/src/devnet/index.ts'
 import { trialBalance } from '../packages/till/src/ledger/index.ts'
 import { openTill, type TillFixture } from './harness/till-fixture.ts'
+import { pause } from './harness/until.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const [, walkThrough = ''] = readFileSync(join(root, 'docs/commerce.md'), 'utf8').split('\n## Walk-through\n')
@@ -83,6 +84,6 @@ async function untilPaid(line: string): Promise<string> {
   for (let round = 0; ; round += 1) {
     const output = await assay(line)
     if (!line.includes(' affiliate ') || /0x[0-9a-f]{64}/.test(output) || round > 120) return output
-    await new Promise((resolve) => setTimeout(resolve, 250))
+    await pause(100)
   }
 }
