@@ -28,6 +28,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
   const { port } = site.address() as AddressInfo
   till = await openTill({
+    ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'],
     env: {
       DEMO_HOSTS: `unclaimed.test=127.0.0.1:${port},later.test=127.0.0.1:${port}`,
       // Roots are made by hand of the clock only where a test wants them.

@@ -27,7 +27,7 @@ let home: string
 const buyer = privateKeyToAccount(demoAccount('buyer').privateKey)
 
 beforeAll(async () => {
-  till = await openTill()
+  till = await openTill({ ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'] })
   home = await mkdtemp(join(tmpdir(), 'assay-witness-'))
 }, 120_000)
 afterAll(async () => {

@@ -30,7 +30,10 @@ const buyer = privateKeyToAccount(demoAccount('buyer').privateKey)
 const creator = demoAccount('creator').address
 
 beforeAll(async () => {
-  till = await openTill({ env: { CITATIONS: '{"root_seconds":1,"threshold_usd":"0.01","anchor_minutes":0.03}' } })
+  till = await openTill({
+    ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'],
+    env: { CITATIONS: '{"root_seconds":1,"threshold_usd":"0.01","anchor_minutes":0.03}' },
+  })
   const { rows } = await till.db.database.query<{ url: string; text: string }>(
     `select v.url, v.text from page_version v join source s on s.domain = v.domain
      where s.state = 'proven' and length(v.text) > 400 order by v.url limit 1`,

@@ -17,7 +17,10 @@ const blocks = [...(walkThrough.split('\n## ')[0] ?? '').matchAll(/```sh\n([\s\S
 
 let till: TillFixture
 beforeAll(async () => {
-  till = await openTill({ env: { MATRIX: '{"demo":"small"}' } })
+  till = await openTill({
+    ownShops: ['account', 'sandbox', 'matrix', 'subscriptions', 'rewards'],
+    env: { MATRIX: '{"demo":"small"}' },
+  })
   // The feeds are made beside the start; a reader of the walk-through has read this far by then.
   const isMade = async () => expect((await fetch(`${till.node.url}/matrix/squeeze/delayed`)).status).toBe(200)
   await vi.waitFor(isMade, { timeout: 60_000, interval: 200 })

@@ -31,6 +31,7 @@ let site: LocalSite
 beforeAll(async () => {
   site = await openLocalSite({ '/': '<html><head><title>One</title></head><body><p>Words.</p></body></html>' })
   till = await openTill({
+    ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'],
     env: {
       DEMO_HOSTS: `${domain}=127.0.0.1:${site.port}`,
       CITATIONS:

@@ -15,6 +15,7 @@ beforeAll(async () => {
   site = await openLocalSite({ '/': pageOf('Zebrafish are striped.'), '/private': pageOf('Nobody may read this.') })
   site.files.set('/robots.txt', 'User-agent: *\nDisallow: /private\n')
   till = await openTill({
+    ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'match'],
     env: { DEMO_HOSTS: `changing.test=127.0.0.1:${site.port}`, CITATIONS: '{"snapshot_minutes":0}' },
   })
 })

@@ -27,6 +27,7 @@ let operatorEnv: NodeJS.ProcessEnv
 beforeAll(async () => {
   site = await openLocalSite({ '/': plain })
   till = await openTill({
+    ownShops: ['account', 'sandbox', 'sources'],
     env: { DEMO_HOSTS: `cli.test=127.0.0.1:${site.port},sdk.test=127.0.0.1:${site.port}` },
   })
   operatorEnv = {

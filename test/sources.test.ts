@@ -15,7 +15,10 @@ const creator = privateKeyToAccount(generatePrivateKey())
 const startedSeconds = Math.floor(Date.now() / 1000)
 beforeAll(async () => {
   site = await openLocalSite({ '/': poorPage('One'), '/two': poorPage('Two') })
-  till = await openTill({ env: { DEMO_HOSTS: `my.test=127.0.0.1:${site.port}` } })
+  till = await openTill({
+    ownShops: ['account', 'sandbox', 'sources'],
+    env: { DEMO_HOSTS: `my.test=127.0.0.1:${site.port}` },
+  })
 })
 afterAll(async () => {
   await till?.close()

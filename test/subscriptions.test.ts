@@ -12,7 +12,7 @@ import { until } from './harness/until.ts'
 
 let till: TillFixture
 beforeAll(async () => {
-  till = await openTill({ shops: [openFeedShop] })
+  till = await openTill({ ownShops: ['account', 'sandbox', 'subscriptions', 'rewards'], shops: [openFeedShop] })
 })
 afterAll(async () => {
   await expectSoundBooks(till)
