@@ -270,7 +270,7 @@ test('a changed or removed field of an evidence file went unnoticed', async () =
     expect(
       (before.notCovered ?? []).filter(
         (path) =>
-          !/^(?:weight|payouts\[\d\]|log\.anchor\.(?:network|contract|transaction)$|remitted_for_this)/.test(path),
+          !/^(?:weight|payouts\[\d\]|log\.anchor\.(?:network|contract|transaction|size)$|remitted_for_this)/.test(path),
       ),
     ).toEqual([])
   }
