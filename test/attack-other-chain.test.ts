@@ -6,6 +6,7 @@ import { type Devnet, devnetTransport } from '../packages/node/src/devnet/index.
 import type { Address } from '../packages/protocol/src/address.ts'
 import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
 import { echoPath, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 let till: TillFixture
 beforeAll(async () => {
@@ -31,15 +32,11 @@ const loseAnswer = (payer: string) =>
   till.db.owner.query(`update payment set delivered_at = null, client_gone = true where payer = $1`, [
     payer.toLowerCase(),
   ])
-const untilDelivered = async (payer: string) => {
-  for (;;) {
-    const { rows } = await till.db.owner.query(`select 1 from payment where payer = $1 and delivered_at is not null`, [
-      payer.toLowerCase(),
-    ])
-    if (rows.length > 0) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
+const untilDelivered = (payer: string) =>
+  until('delivered', async () => {
+    const sql = `select 1 from payment where payer = $1 and delivered_at is not null`
+    return (await till.db.owner.query(sql, [payer.toLowerCase()])).rows.length > 0
+  })
 
 test('whoever holds the same contract address on another chain does not get the lost answer of its payer', async () => {
   const deployer = privateKeyToAccount(generatePrivateKey())

@@ -4,6 +4,7 @@ import { CommitUnknown, StoreUnavailable } from '../packages/till/src/store/erro
 import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
 import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 const shop = createTestShop()
 let till: TillFixture
@@ -42,14 +43,6 @@ afterAll(async () => {
 
 const at = (path: string) => `${till.node.url}${path}`
 
-async function waitFor(condition: () => Promise<boolean>, withinMs = 15_000): Promise<void> {
-  for (const end = Date.now() + withinMs; Date.now() < end; ) {
-    if (await condition()) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error('it did not come about')
-}
-
 test('a provider that refuses to answer makes a payment wait with 503, never fail with 500', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
@@ -71,7 +64,7 @@ test('a database that is away makes a payment wait with 503, never fail with 500
     expect((await send(at('/test/small'), payload)).status).toBe(503)
     databaseAway = undefined
   }
-  await waitFor(async () => (await send(at('/test/small'), payload)).status === 200)
+  await until('sold again', async () => (await send(at('/test/small'), payload)).status === 200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
 })
 
@@ -86,5 +79,5 @@ test('a chain that cannot be read does not keep the payments of the other from b
     ])
     return rows[0]?.final === true
   }
-  await waitFor(isFinal)
+  await until('final', isFinal)
 })

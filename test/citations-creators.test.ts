@@ -10,6 +10,7 @@ import type { Clock } from '../packages/till/src/kernel/clock.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { accounts, balanceDifferences, owedTo } from '../packages/till/src/ledger/index.ts'
 import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 const network = 'eip155:8453'
 const buyer = privateKeyToAccount(demoAccount('buyer').privateKey)
@@ -27,6 +28,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
   const { port } = site.address() as AddressInfo
   till = await openTill({
+    ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'],
     env: {
       DEMO_HOSTS: `unclaimed.test=127.0.0.1:${port},later.test=127.0.0.1:${port}`,
       // Roots are made by hand of the clock only where a test wants them.
@@ -58,14 +60,6 @@ async function attest(source_url: string): Promise<any> {
 }
 // biome-ignore lint/suspicious/noExplicitAny: see above
 const show = async (id: string): Promise<any> => (await fetch(`${till.node.url}/v1/attestations/${id}`)).json()
-
-async function until(what: string, look: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
-    if (await look()) return
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
-  throw new Error(`never came about: ${what}`)
-}
 
 async function expectBooksToAgree(): Promise<void> {
   const books = await readCreatorBooks(till.db.database, network)

@@ -21,6 +21,7 @@ import {
 } from '../packages/sdk/src/index.ts'
 import { statementTypedData } from '../packages/till/src/proofs/index.ts'
 import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 let till: TillFixture
 let page: string
@@ -30,6 +31,7 @@ const creator = demoAccount('creator').address
 
 beforeAll(async () => {
   till = await openTill({
+    ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'],
     env: { CITATIONS: '{"root_seconds":1,"threshold_usd":"0.01"}', TLOG: '{"anchor_minutes":0.03}' },
   })
   const { rows } = await till.db.database.query<{ url: string; text: string }>(
@@ -60,15 +62,6 @@ const read = async (path: string): Promise<Answer> => {
 }
 const count = async (table: string) =>
   Number((await till.db.database.query<{ n: bigint }>(`select count(*) as n from ${table}`)).rows[0]?.n)
-
-async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-  for (const deadline = Date.now() + 40_000; Date.now() < deadline; ) {
-    const seen = await look()
-    if (seen) return seen
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
-  throw new Error(`never came about: ${what}`)
-}
 
 test('a citation is stamped, logged with its proof, and split with the creator', async () => {
   const { status, json } = await attest({ source_url: page, agent_wallet: buyer.address, quote: quoteText })

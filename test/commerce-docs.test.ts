@@ -7,6 +7,7 @@ import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { demoAccount } from '../packages/node/src/devnet/index.ts'
 import { trialBalance } from '../packages/till/src/ledger/index.ts'
 import { openTill, type TillFixture } from './harness/till-fixture.ts'
+import { pause } from './harness/until.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const [, walkThrough = ''] = readFileSync(join(root, 'docs/commerce.md'), 'utf8').split('\n## Walk-through\n')
@@ -16,7 +17,10 @@ const blocks = [...(walkThrough.split('\n## ')[0] ?? '').matchAll(/```sh\n([\s\S
 
 let till: TillFixture
 beforeAll(async () => {
-  till = await openTill({ env: { MATRIX: '{"demo":"small"}' } })
+  till = await openTill({
+    ownShops: ['account', 'sandbox', 'matrix', 'subscriptions', 'rewards'],
+    env: { MATRIX: '{"demo":"small"}' },
+  })
   // The feeds are made beside the start; a reader of the walk-through has read this far by then.
   const isMade = async () => expect((await fetch(`${till.node.url}/matrix/squeeze/delayed`)).status).toBe(200)
   await vi.waitFor(isMade, { timeout: 60_000, interval: 200 })
@@ -83,6 +87,6 @@ async function untilPaid(line: string): Promise<string> {
   for (let round = 0; ; round += 1) {
     const output = await assay(line)
     if (!line.includes(' affiliate ') || /0x[0-9a-f]{64}/.test(output) || round > 120) return output
-    await new Promise((resolve) => setTimeout(resolve, 250))
+    await pause(100)
   }
 }

@@ -5,10 +5,11 @@ import { trialBalance } from '../packages/till/src/ledger/index.ts'
 import { openFeedShop } from './harness/feed-shop.ts'
 import { expectSoundBooks } from './harness/invariants.ts'
 import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 let till: TillFixture
 beforeAll(async () => {
-  till = await openTill({ shops: [openFeedShop] })
+  till = await openTill({ ownShops: ['account', 'sandbox', 'subscriptions', 'rewards'], shops: [openFeedShop] })
 })
 afterAll(async () => {
   await expectSoundBooks(till)
@@ -20,13 +21,6 @@ const json = async <T = Record<string, unknown>>(path: string) => (await (await 
 const balanced = async () => {
   const { sumByUnit } = await trialBalance(till.db.owner)
   for (const [unit, sum] of Object.entries(sumByUnit)) expect(sum, unit).toBe(0n)
-}
-const until = async (what: string, condition: () => Promise<boolean>, seconds = 20) => {
-  for (let round = 0; round < seconds * 10; round += 1) {
-    if (await condition()) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error(`not reached: ${what}`)
 }
 type Loyalty = {
   points: string
@@ -97,7 +91,7 @@ test('an affiliate is paid on chain, and a refund takes the share back', async (
   expect(response.status).toBe(200)
   const shareMicro = (((250_000_000n - 1_000n) * 15n) / 100n).toString()
   expect(await affiliate(partner.address)).toMatchObject({ earned_micro: shareMicro, pending_micro: shareMicro })
-  await until('paid', async () => (await affiliate(partner.address)).paid_micro === shareMicro, 60)
+  await until('paid', async () => (await affiliate(partner.address)).paid_micro === shareMicro)
   await balanced()
   const paid = await affiliate(partner.address)
   expect(paid.payouts).toMatchObject([{ state: 'paid', amount_micro: shareMicro }])

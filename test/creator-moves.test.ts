@@ -15,6 +15,7 @@ import { balanceDifferences } from '../packages/till/src/ledger/index.ts'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
 import { oweCreator } from './harness/owe-creator.ts'
 import { openTill, type TillFixture } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 const network = 'eip155:8453'
 const domain = 'moved.test'
@@ -30,6 +31,7 @@ let site: LocalSite
 beforeAll(async () => {
   site = await openLocalSite({ '/': '<html><head><title>One</title></head><body><p>Words.</p></body></html>' })
   till = await openTill({
+    ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'],
     env: {
       DEMO_HOSTS: `${domain}=127.0.0.1:${site.port}`,
       CITATIONS:
@@ -61,14 +63,6 @@ async function ask(from: Address, account = owner): Promise<Response> {
   const body = JSON.stringify({ from })
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
   return fetch(await signRequest(`${till.node.url}/v1/sources/${domain}/move`, init, { account }))
-}
-
-async function until(what: string, look: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
-    if (await look()) return
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
-  throw new Error(`never came about: ${what}`)
 }
 
 const chainOf = async (wallet: Address) => (await call(`/v1/creators/${wallet}`)).chains[0]

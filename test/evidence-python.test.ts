@@ -70,11 +70,11 @@ describe.skipIf(pythonMissing)('the verifier in Python', () => {
   }, 120_000)
 
   const tampered = [
-    ['plain-answer', 150],
-    ['paid-answer', 150],
-    ['attestation', 150],
-    ['paid-attestation', 100],
-    ['five-rotations-middle', 25],
+    ['plain-answer', 60],
+    ['paid-answer', 60],
+    ['attestation', 60],
+    ['paid-attestation', 40],
+    ['five-rotations-middle', 12],
   ] as const
 
   test.each(tampered)(

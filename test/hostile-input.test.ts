@@ -6,6 +6,7 @@ import type { Address } from '../packages/protocol/src/address.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
 import { accounts, credit, debit, post } from '../packages/till/src/ledger/index.ts'
 import { openTill, type TillFixture } from './harness/till-fixture.ts'
+import { together } from './promises/proof.ts'
 
 type Part = 'params' | 'query' | 'body'
 type Step = string | number
@@ -123,11 +124,11 @@ const nameOf = ({ route, part, path }: Field) => `${route.id} ${part}.${path.joi
 test('NUL, half a surrogate pair or "1e5" in a field answered 500: no field of any route does', async () => {
   expect(fields.length).toBeGreaterThan(100)
   const failures: string[] = []
-  for (const field of fields)
-    for (const value of hostile) {
-      const status = await statusOf(field, value)
-      if (status === 500) failures.push(`${nameOf(field)} ${JSON.stringify(value.slice(0, 20))}`)
-    }
+  const tried = fields.flatMap((field) => hostile.map((value) => ({ field, value })))
+  await together(tried.length, 8, async (index) => {
+    const { field, value } = tried[index] as (typeof tried)[number]
+    if ((await statusOf(field, value)) === 500) failures.push(`${nameOf(field)} ${JSON.stringify(value.slice(0, 20))}`)
+  })
   expect(failures).toEqual([])
 }, 300_000)
 
@@ -144,7 +145,7 @@ test('any value in any field of any route is answered without an internal error'
     fc.asyncProperty(fc.constantFrom(...fields), value, async (field, given) => {
       expect(await statusOf(field, given), nameOf(field)).not.toBe(500)
     }),
-    { numRuns: 800 },
+    { numRuns: Number(process.env['HOSTILE_RUNS'] ?? 300) },
   )
 }, 300_000)
 
@@ -189,6 +190,6 @@ test('any text in a header that is read is answered without an internal error', 
       await response.body?.cancel()
       expect(response.status, `${name} of ${field.route.id}`).not.toBe(500)
     }),
-    { numRuns: 600 },
+    { numRuns: Number(process.env['HOSTILE_RUNS'] ?? 300) },
   )
 }, 300_000)

@@ -31,6 +31,7 @@ let token: string
 
 beforeAll(async () => {
   till = await openTill({
+    ownShops: ['account', 'sandbox', 'subscriptions', 'log', 'sources', 'attestations', 'identity', 'match', 'intents'],
     env: {
       INTENTS: JSON.stringify({
         demo: 'off',

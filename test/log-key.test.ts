@@ -13,7 +13,7 @@ import { boughtAndWitnessed } from './promises/rotate.ts'
 let till: TillFixture
 let home: string
 beforeAll(async () => {
-  till = await openTill()
+  till = await openTill({ ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'] })
   home = await mkdtemp(join(tmpdir(), 'assay-log-key-'))
 }, 120_000)
 afterAll(async () => {

@@ -12,6 +12,7 @@ import {
   signPayment,
   type TillFixture,
 } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 /** A facilitator that can be told when to be slow, and what to say after it has done its work. */
 type Mood = { until: Promise<void> | undefined; after: 'truth' | 'throw' | 'unknown' | 'refused' }
@@ -58,14 +59,10 @@ function sendAndHangUp(target: string, header: string, isTime: () => Promise<voi
   })
 }
 
-async function untilState(payer: string, state: string): Promise<void> {
-  for (let i = 0; i < 600; i += 1) {
-    const rows = (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase())
-    if (rows.some((row) => row.state === state)) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error(`no payment of ${payer} became ${state}`)
-}
+const untilState = (payer: string, state: string) =>
+  until(`a payment of ${payer} is ${state}`, async () =>
+    (await paymentRows(till)).some((row) => row.payer === payer.toLowerCase() && row.state === state),
+  )
 
 async function untilDelivered(payer: string): Promise<void> {
   await expect
@@ -88,7 +85,9 @@ test('a client that hangs up while its payment settles pays once: its next try g
     goOn = resolve
   })
   const header = encodePayload(await signPayment(buyer, offer))
-  await sendAndHangUp(target, header, () => untilState(buyer.address, 'settling'))
+  await sendAndHangUp(target, header, async () => {
+    await untilState(buyer.address, 'settling')
+  })
   const early = await send(target, await signPayment(buyer, offer))
   expect(early.status).toBe(503)
   expect(await early.json()).toMatchObject({

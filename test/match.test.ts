@@ -3,6 +3,7 @@ import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
 import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 const words = 'Chickens lay fewer eggs in winter because the days are short. '
 const pageOf = (text: string) =>
@@ -14,6 +15,7 @@ beforeAll(async () => {
   site = await openLocalSite({ '/': pageOf('Zebrafish are striped.'), '/private': pageOf('Nobody may read this.') })
   site.files.set('/robots.txt', 'User-agent: *\nDisallow: /private\n')
   till = await openTill({
+    ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'match'],
     env: { DEMO_HOSTS: `changing.test=127.0.0.1:${site.port}`, CITATIONS: '{"snapshot_minutes":0}' },
   })
 })
@@ -43,13 +45,11 @@ async function match(body: unknown): Promise<{ status: number; answer: Matched }
 
 /** The demo's sites are crawled in the background. */
 async function untilIndexed(): Promise<void> {
-  for (let tries = 0; tries < 60; tries += 1) {
-    const { rows } = await till.db.owner.query<{ read: number }>(
-      'select count(*)::int as read from crawl_page where change_seq is not null',
-    )
-    if ((rows[0]?.read ?? 0) >= 10) break
-    await new Promise((resolve) => setTimeout(resolve, 500))
-  }
+  await until('ten pages', async () => {
+    const sql = 'select count(*)::int as read from crawl_page where change_seq is not null'
+    const { rows } = await till.db.owner.query<{ read: number }>(sql)
+    return (rows[0]?.read ?? 0) >= 10
+  })
   // Within two seconds of a crawl every process has it.
   await new Promise((resolve) => setTimeout(resolve, 2_000))
 }

@@ -13,7 +13,10 @@ let till: TillFixture
 let folder: string
 let env: NodeJS.ProcessEnv
 beforeAll(async () => {
-  till = await openTill({ env: { MATRIX: '{"demo":"small"}' } })
+  till = await openTill({
+    ownShops: ['account', 'sandbox', 'matrix', 'subscriptions', 'rewards'],
+    env: { MATRIX: '{"demo":"small"}' },
+  })
   folder = await mkdtemp(join(tmpdir(), 'assay-ingest-'))
   env = {
     DATABASE_URL: till.db.databaseUrl,

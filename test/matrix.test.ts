@@ -57,7 +57,11 @@ const pass: EntitlementPort = {
 
 let till: TillFixture
 beforeAll(async () => {
-  till = await openTill({ env: { MATRIX: '{"demo":"small"}' }, shops: [() => ({ routes: [], entitlements: [pass] })] })
+  till = await openTill({
+    ownShops: ['account', 'sandbox', 'matrix', 'subscriptions', 'rewards'],
+    env: { MATRIX: '{"demo":"small"}' },
+    shops: [() => ({ routes: [], entitlements: [pass] })],
+  })
 }, 120_000)
 afterAll(() => till.close())
 
@@ -273,7 +277,7 @@ test('a stream is for subscribers: signed CloudEvents, and no payment opens it',
 })
 
 test('without a licence the paid feeds rest on SEC data, say so, and what cannot be sold is 403 before any 402', async () => {
-  const other = await openTill()
+  const other = await openTill({ ownShops: ['account', 'sandbox', 'matrix'] })
   try {
     const deps = { database: other.db.database, clock: systemClock, symbols: createSymbolTable() }
     for (const { file, source } of sampleFiles)

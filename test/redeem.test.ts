@@ -15,7 +15,7 @@ import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
 let till: TillFixture
 let owner: PrivateKeyAccount
 beforeAll(async () => {
-  till = await openTill({ shops: [openFeedShop] })
+  till = await openTill({ ownShops: ['account', 'sandbox', 'subscriptions', 'rewards'], shops: [openFeedShop] })
   owner = await till.newBuyer(100_000_000n)
   for (let n = 0; n < 20; n += 1) await buy(owner, at(`/test/feed/vip?n=${n}`))
 })

@@ -5,8 +5,9 @@ import { type Checkpoint, parseCheckpoint } from '../packages/protocol/src/log/c
 import { verifyConsistency } from '../packages/protocol/src/log/verify-proof.ts'
 import { type CitationAttestation, verifyAttestation } from '../packages/sdk/src/index.ts'
 import type { TestDatabase } from '../packages/till/src/store/testing.ts'
-import { buyer, type LogNode, openRestoredWorld, type RestoredWorld, until } from './harness/restored-node.ts'
+import { buyer, type LogNode, openRestoredWorld, type RestoredWorld } from './harness/restored-node.ts'
 import { buy, echoPath } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 let world: RestoredWorld
 let backups: TestDatabase[]

@@ -42,6 +42,7 @@ beforeAll(async () => {
   const port = await freePort()
   proxy = await openCuttingProxy(port)
   till = await openTill({
+    ownShops: 'till',
     env: { PORT: String(port), BASE_URL: proxy.url },
     intercept: { facilitator: lateFacilitator },
   })

@@ -8,6 +8,7 @@ import { authorizationOf, cancelAuthorization, carryAuthorization, setPaused } f
 import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
 import { createTestShop, impossible } from './harness/test-shop.ts'
 import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 const shop = createTestShop()
 let till: TillFixture
@@ -250,7 +251,7 @@ test('above 1 USDC, what cannot be taken back waits for finality', async () => {
   expect(early.status).toBe(503)
   expect(await statesOf(buyer.address)).toEqual(['settled'])
   till.base.control.setFinalityLag(0)
-  await waitFor(async () => (await statesOf(buyer.address))[0] === 'served')
+  await until('served', async () => (await statesOf(buyer.address))[0] === 'served')
   expect((await send(at('/test/large'), payload)).status).toBe(200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(2_000_000n)
 })
@@ -284,7 +285,7 @@ test('A42: a reorg that drops the payment reverses it, revokes what it bought an
     )
     return rows.map((row) => row.kind).join()
   }
-  await waitFor(async () => (await postings()) === 'reorg,sale')
+  await until('taken back', async () => (await postings()) === 'reorg,sale')
   expect(shop.revoked.some((sale) => sale.paymentId === paymentId)).toBe(true)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(0n)
   await till.base.control.releaseMining()
@@ -313,10 +314,10 @@ test('the switch `paid` stops payments before anything is taken', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
   await setPause(till.db.owner, { name: 'sales', paused: true, reason: 'test', by: 'test' })
-  await waitFor(async () => (await fetch(at('/test/small'))).status === 503)
+  await until('paused', async () => (await fetch(at('/test/small'))).status === 503)
   expect((await send(at('/test/small'), payload)).status).toBe(503)
   await setPause(till.db.owner, { name: 'sales', paused: false, reason: 'test', by: 'test' })
-  await waitFor(async () => (await send(at('/test/small'), payload)).status === 200)
+  await until('sold again', async () => (await send(at('/test/small'), payload)).status === 200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
 })
 
@@ -336,14 +337,6 @@ test('a pass opens what it covers, once; elsewhere it is 402, unknown it is 401,
   expect(shop.held.get('abc')).toBe('captured')
 })
 
-async function waitFor(condition: () => Promise<boolean>, ms = 40_000): Promise<void> {
-  const deadline = Date.now() + ms
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('it did not happen in time')
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-}
-
 test('I7: an effect that keeps failing for a minute is credited with an alarm, not left hanging', async () => {
   const buyer = await till.newBuyer()
   shop.commitFails = new Error('a bug in the effect')
@@ -352,6 +345,6 @@ test('I7: an effect that keeps failing for a minute is credited with an alarm, n
   await till.db.owner.query(`update payment set claimed_at = claimed_at - interval '2 minutes' where payer = $1`, [
     buyer.address.toLowerCase(),
   ])
-  await waitFor(async () => (await statesOf(buyer.address))[0] === 'credited')
+  await until('credited', async () => (await statesOf(buyer.address))[0] === 'credited')
   expect(await creditOf(buyer.address)).toBe(1_500n)
 })

@@ -14,6 +14,7 @@ import {
 } from '../packages/sdk/src/index.ts'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
 import { openTill, type TillFixture } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 const words = 'A passage of running text about how short interest is collected and published twice a month. '.repeat(12)
 const plain = `<html><head><title>Plain</title></head><body><p>${words}</p></body></html>`
@@ -26,6 +27,7 @@ let operatorEnv: NodeJS.ProcessEnv
 beforeAll(async () => {
   site = await openLocalSite({ '/': plain })
   till = await openTill({
+    ownShops: ['account', 'sandbox', 'sources'],
     env: { DEMO_HOSTS: `cli.test=127.0.0.1:${site.port},sdk.test=127.0.0.1:${site.port}` },
   })
   operatorEnv = {
@@ -48,15 +50,12 @@ async function assay(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
 }
 const source = (...args: string[]) => assay(['source', ...args, '--url', till.node.url])
 
-async function until(domain: string, holds: (source: Source) => boolean): Promise<Source> {
-  for (let tries = 0; tries < 1_000; tries += 1) {
+const untilShown = (domain: string, holds: (source: Source) => boolean): Promise<Source> =>
+  until(`the state of ${domain}`, async () => {
     const { out } = await source('status', domain, '--json')
     const shown = JSON.parse(out) as Source
-    if (holds(shown)) return shown
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error('it did not happen in 50 seconds')
-}
+    return holds(shown) && shown
+  })
 
 test('a creator registers, proves, signs, reads the advice, follows it, and sees the score rise, all with `assay source`', async () => {
   const registered = await source('register', 'cli.test', '--wallet', creator.address, '--contact', 'me@example.org')
@@ -73,7 +72,7 @@ test('a creator registers, proves, signs, reads the advice, follows it, and sees
   expect(proven.out).toMatch(/^cli\.test {2}proven/)
   expect(proven.out).toContain(`payout     active ${creator.address}`)
 
-  const before = await until('cli.test', (shown) => (shown.score?.components[1]?.known ?? 0) > 0.9)
+  const before = await untilShown('cli.test', (shown) => (shown.score?.components[1]?.known ?? 0) > 0.9)
   const status = await source('status', 'cli.test', '--wallet', creator.address)
   expect(status.out).toMatch(/provenance +\d\.\d\d/)
   expect(status.out).toMatch(/machine_readability: text {2}http:\/\/cli\.test\/ {2}sha256 0x/)
@@ -85,7 +84,7 @@ test('a creator registers, proves, signs, reads the advice, follows it, and sees
     `<html><head><title>Better</title><link rel="canonical" href="http://cli.test/"><link rel="license" href="https://creativecommons.org/licenses/by/4.0/"><meta name="author" content="A. Writer"></head><body><p>${words}</p><a href="mailto:a@cli.test">contact</a></body></html>`,
   )
   expect((await source('verify', 'cli.test')).code).toBe(0)
-  await until('cli.test', (shown) => (shown.cite_score ?? 0) > (before.cite_score ?? 0) + 5)
+  await untilShown('cli.test', (shown) => (shown.cite_score ?? 0) > (before.cite_score ?? 0) + 5)
 })
 
 test('what cannot be is told with the exit code and the problem', async () => {
@@ -141,12 +140,12 @@ test('a contest reaches the operator, who decides it; a harmful domain is refuse
   expect(listed.out).not.toContain('\u001b')
   expect((await operator('decide', id, 'maybe', '--reason', 'x')).code).not.toBe(0)
   expect((await operator('decide', id, 'pending', '--reason', 'looking')).code).toBe(0)
-  await until('sdk.test', (shown) => shown.score?.gate.value === 0.5)
+  await untilShown('sdk.test', (shown) => shown.score?.gate.value === 0.5)
   expect((await operator('decide', id, 'rejected', '--reason', 'it is not')).code).toBe(0)
-  await until('sdk.test', (shown) => shown.score?.gate.value === 1)
+  await untilShown('sdk.test', (shown) => shown.score?.gate.value === 1)
   expect((await operator('decide', id, 'upheld', '--reason', 'again')).err).toContain('rejected before')
   expect((await operator('refuse', 'sdk.test', '--reason', 'phishing')).out).toContain('refused')
-  await until('sdk.test', (shown) => shown.cite_score === 0 && shown.state === 'refused')
+  await untilShown('sdk.test', (shown) => shown.cite_score === 0 && shown.state === 'refused')
   expect((await operator('admit', 'sdk.test', '--reason', 'a mistake')).out).toContain('proven')
   expect((await operator('refuse', 'never-seen.com', '--reason', 'x')).code).not.toBe(0)
 })

@@ -3,6 +3,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
 import { openTill, type TillFixture } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 const words = 'A passage of running text about how short interest is collected and published twice a month. '.repeat(12)
 const poorPage = (title: string) =>
@@ -14,7 +15,10 @@ const creator = privateKeyToAccount(generatePrivateKey())
 const startedSeconds = Math.floor(Date.now() / 1000)
 beforeAll(async () => {
   site = await openLocalSite({ '/': poorPage('One'), '/two': poorPage('Two') })
-  till = await openTill({ env: { DEMO_HOSTS: `my.test=127.0.0.1:${site.port}` } })
+  till = await openTill({
+    ownShops: ['account', 'sandbox', 'sources'],
+    env: { DEMO_HOSTS: `my.test=127.0.0.1:${site.port}` },
+  })
 })
 afterAll(async () => {
   await till?.close()
@@ -33,14 +37,11 @@ async function call(path: string, body?: unknown): Promise<{ status: number; bod
   return { status: response.status, body: await response.json() }
 }
 
-async function until(holds: (source: Answer) => boolean): Promise<Answer> {
-  for (let tries = 0; tries < 1_000; tries += 1) {
+const untilShown = (holds: (source: Answer) => boolean): Promise<Answer> =>
+  until('the state of my.test', async () => {
     const { body } = await call(`/v1/sources/my.test?wallet=${creator.address}`)
-    if (holds(body)) return body
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error('it did not happen in 50 seconds')
-}
+    return holds(body) && body
+  })
 
 test('at ready the demo sites are proven, crawled and scored, and differ clearly', async () => {
   const index = (await call('/')).body
@@ -85,7 +86,7 @@ test('a newcomer registers a site, proves it, watches the score, improves the si
     payout: { state: 'active', wallet: creator.address },
   })
 
-  const before = await until(
+  const before = await untilShown(
     (source) =>
       source.crawl.pages_indexed === 2 &&
       source.score.components.some((part: Answer) => part.id === 'provenance' && part.known > 0.9),
@@ -104,7 +105,7 @@ test('a newcomer registers a site, proves it, watches the score, improves the si
       <body><p>${words} <a href="http://token-control.test/who-can-mint">source</a></p><a href="/two">two</a> <a href="/corrections">Corrections</a> <a href="mailto:me@my.test">Contact</a></body></html>`,
     )
   await call('/v1/sources/my.test/verify', {})
-  const after = await until((source) => source.cite_score > before.cite_score + 10)
+  const after = await untilShown((source) => source.cite_score > before.cite_score + 10)
   expect(after.licence).toMatchObject({ name: 'CC-BY-4.0' })
   expect(after.score.history.length).toBeGreaterThan(1)
   expect(site.requests.every(({ headers }) => headers['user-agent']?.startsWith('AssayBot/'))).toBe(true)

@@ -8,10 +8,11 @@ import { revokeTokens } from '../packages/till/src/signing/index.ts'
 import { openFeedShop } from './harness/feed-shop.ts'
 import { expectSoundBooks } from './harness/invariants.ts'
 import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 let till: TillFixture
 beforeAll(async () => {
-  till = await openTill({ shops: [openFeedShop] })
+  till = await openTill({ ownShops: ['account', 'sandbox', 'subscriptions', 'rewards'], shops: [openFeedShop] })
 })
 afterAll(async () => {
   await expectSoundBooks(till)
@@ -161,9 +162,7 @@ test('L14: a reorg that takes the payment away takes the period, the points and 
   await till.base.control.holdMining()
   await till.base.control.reorg(3, { drop: [rows[0]?.transaction ?? '0x'] })
   till.base.control.setFinalityLag(0)
-  for (let round = 0; round < 150 && (await points()).points !== '0'; round += 1)
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  expect((await points()).points).toBe('0')
+  await until('points taken back', async () => (await points()).points === '0')
   expect((await pull('live', bought.token)).status).toBe(402)
   expect(await read(`/affiliate/${partner.address}`)).toMatchObject({
     earned_micro: '0',

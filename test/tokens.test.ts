@@ -24,7 +24,7 @@ const get = async (path: string, init?: RequestInit) => {
 const address = (key: string) => tokens.get(key)?.address as string
 
 beforeAll(async () => {
-  till = await openTill()
+  till = await openTill({ ownShops: ['account', 'sandbox', 'tokens'] })
   const { body } = await get('/')
   const demo = body.demo as unknown as { tokens: DemoToken[] }
   tokens = new Map(demo.tokens.map((token) => [token.key, token]))
@@ -194,7 +194,7 @@ describe('a report kept as a file', () => {
   })
 
   test('verifies offline after the node is gone, and not after a change', async () => {
-    const own = await openTill()
+    const own = await openTill({ ownShops: ['account', 'sandbox', 'tokens'] })
     const { body } = { body: (await (await fetch(own.node.url)).json()) as { demo: { tokens: DemoToken[] } } }
     const token = body.demo.tokens.find(({ key }) => key === 'mintable')?.address
     const buyer = await own.newBuyer(1_000_000n)

@@ -1,27 +1,16 @@
-// npx tsx bench/citations/main.ts [--leaves 1000000] [--attest 3000]: the figures of attestations and their log; exit
-// code 1 when one is missed.
-import { rm } from 'node:fs/promises'
-import { startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
-import { handOut } from '../hand-out.ts'
-import { temporaryHome } from '../process/temporary-home.ts'
+// npx tsx bench/citations/main.ts [--leaves 1000000] [--attest 3000]: the figures of attestations and their log.
+import { runBench } from '../run-bench.ts'
 import { measureAttest } from './measure-attest.ts'
 import { measureLog } from './measure-log.ts'
 import { measurePages } from './measure-pages.ts'
 
-const option = (name: string, fallback: number): number => {
-  const at = process.argv.indexOf(`--${name}`)
-  return at < 0 ? fallback : Number(process.argv[at + 1])
-}
-const home = await temporaryHome()
-const server = await startTestServer()
-process.env[testServerVariable] = server.url
-try {
+await runBench(async ({ home, openServer, option, note }) => {
+  await openServer()
   const log = await measureLog(option('leaves', 1_000_000))
   const attest = await measureAttest(home, option('attest', 3_000))
   const pages = await measurePages()
-  const undisturbed = pages.inline_stall_ms >= pages.required_ratio * pages.threads_stall_ms
-  process.stdout.write(`${JSON.stringify({ log, attest, pages }, null, 2)}\n`)
-  handOut(
+  note('figures', { log, attest, pages })
+  return [
     {
       figure: `proof in a log of ${log.leaves} leaves, p99`,
       asked: `${log.required_proof_p99_ms} ms`,
@@ -38,16 +27,7 @@ try {
       figure: `longest stall of the event loop, ${pages.count} pages of ${pages.bytes / 1e6} MB at once`,
       asked: `1/${pages.required_ratio} of parsing without threads`,
       measured: `${pages.threads_stall_ms} ms; without threads ${pages.inline_stall_ms} ms`,
-      reached: undisturbed,
+      reached: pages.inline_stall_ms >= pages.required_ratio * pages.threads_stall_ms,
     },
-  )
-  const reached =
-    undisturbed &&
-    log.proof_p99_ms < log.required_proof_p99_ms &&
-    attest.per_second >= attest.required_per_second &&
-    attest.statuses['200'] === attest.count
-  process.exitCode = reached ? 0 : 1
-} finally {
-  await server.stop()
-  await rm(home, { recursive: true, force: true })
-}
+  ]
+})

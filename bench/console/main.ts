@@ -1,23 +1,13 @@
 // npx tsx bench/console/main.ts [--quick]: how much the first view of the console takes, and how long, alone and under load.
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { openBrowser } from '../../test/harness/browser.ts'
 import { loadedBytes } from '../../test/harness/page-checks.ts'
-import { handOut } from '../hand-out.ts'
-import { temporaryHome } from '../process/temporary-home.ts'
+import { startChild } from '../process/child.ts'
+import { counted, runBench } from '../run-bench.ts'
 
 const visits = process.argv.includes('--quick') ? 5 : 20
 const callers = 16
 const bytesMax = 150_000
-const home = await temporaryHome()
-const side = fork(join(import.meta.dirname, 'side.ts'), [], {
-  execArgv: ['--import', 'tsx'],
-  env: { PATH: process.env['PATH'], ASSAY_HOME: home },
-  stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-})
 
 type View = { ms: number; bytes: number }
 
@@ -63,40 +53,31 @@ function startLoad(url: string): { stop(): Promise<number> } {
   }
 }
 
-const browser = await openBrowser()
-try {
-  const [{ url }] = (await once(side, 'message')) as [{ url: string }]
-  await firstView(browser, url)
-  const alone = await median(browser, url)
-  const load = startLoad(url)
-  const startedMs = performance.now()
-  const loaded = await median(browser, url)
-  const perSecond = (await load.stop()) / ((performance.now() - startedMs) / 1000)
-  process.stdout.write(
-    `${[
-      `first view, alone        ${alone.ms.toFixed(0)} ms to the heading, median of ${visits}`,
-      `first view, under load   ${loaded.ms.toFixed(0)} ms beside ${perSecond.toFixed(0)} prices asked a second   ${(loaded.ms / alone.ms).toFixed(1)} x`,
-      `bytes of the first view  ${(alone.bytes / 1000).toFixed(1)} kB compressed, ${bytesMax / 1000} kB at most`,
-    ].join('\n')}\n`,
-  )
-  handOut(
-    {
-      figure: 'bytes of the first view, compressed',
-      asked: `${bytesMax / 1000} kB`,
-      measured: `${(alone.bytes / 1000).toFixed(1)} kB`,
-      reached: alone.bytes < bytesMax,
-    },
-    {
-      figure: 'first view, alone and under load',
-      asked: null,
-      measured: `${alone.ms.toFixed(0)} and ${loaded.ms.toFixed(0)} ms beside ${perSecond.toFixed(0)} prices asked a second`,
-      reached: null,
-    },
-  )
-  if (alone.bytes >= bytesMax) process.exitCode = 1
-} finally {
-  await browser.close()
-  side.send('stop')
-  await once(side, 'exit')
-  await rm(home, { recursive: true, force: true })
-}
+await runBench(async ({ home }) => {
+  const side = await startChild('console/side.ts', { ASSAY_HOME: home })
+  const browser = await openBrowser()
+  try {
+    const url = await side.ask<string>('url')
+    await firstView(browser, url)
+    const alone = await median(browser, url)
+    const load = startLoad(url)
+    const startedMs = performance.now()
+    const loaded = await median(browser, url)
+    const perSecond = (await load.stop()) / ((performance.now() - startedMs) / 1000)
+    return [
+      {
+        figure: 'bytes of the first view, compressed',
+        asked: `${bytesMax / 1000} kB`,
+        measured: `${(alone.bytes / 1000).toFixed(1)} kB`,
+        reached: alone.bytes < bytesMax,
+      },
+      counted(
+        'first view, alone and under load',
+        `${alone.ms.toFixed(0)} and ${loaded.ms.toFixed(0)} ms beside ${perSecond.toFixed(0)} prices asked a second`,
+      ),
+    ]
+  } finally {
+    await browser.close()
+    await side.stop()
+  }
+})

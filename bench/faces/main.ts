@@ -1,24 +1,15 @@
 // npx tsx bench/faces/main.ts: what our client costs a buyer beside the stock one, and how long a tool call takes.
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { registerExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createAssayClient, readDemoNetworks } from '../../packages/sdk/src/index.ts'
-import { handOut } from '../hand-out.ts'
-import { temporaryHome } from '../process/temporary-home.ts'
+import type { FigureRow } from '../hand-out.ts'
+import { startChild } from '../process/child.ts'
+import { type Bench, counted, runBench } from '../run-bench.ts'
 
 const rounds = process.argv.includes('--quick') ? 40 : 200
-const home = await temporaryHome()
-const side = fork(join(import.meta.dirname, 'side.ts'), [], {
-  execArgv: ['--import', 'tsx'],
-  env: { PATH: process.env['PATH'], ASSAY_HOME: home },
-  stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-})
 
 type Timed = { cpuMs: number; p50Ms: number; p99Ms: number }
 
@@ -41,8 +32,16 @@ async function timed(work: (n: number) => Promise<void>): Promise<Timed> {
 const shown = ({ cpuMs, p50Ms, p99Ms }: Timed) =>
   `${cpuMs.toFixed(2)} ms CPU, p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`
 
-try {
-  const [{ url }] = (await once(side, 'message')) as [{ url: string }]
+await runBench(async ({ home, note }) => {
+  const side = await startChild('faces/side.ts', { ASSAY_HOME: home })
+  try {
+    return await measureFaces(await side.ask<string>('url'), note)
+  } finally {
+    await side.stop()
+  }
+})
+
+async function measureFaces(url: string, note: Bench['note']): Promise<FigureRow[]> {
   const account = privateKeyToAccount(generatePrivateKey())
   const echo = (n: number) => `${url}/v1/sandbox/echo?message=n${n}`
   const stock = x402Client.fromConfig({
@@ -68,28 +67,18 @@ try {
   })
   const plain = await timed(async (n) => must((await fetch(echo(n))).status === 402))
   await mcp.close()
-  handOut(
-    {
-      figure: 'our client, every answer and receipt verified, CPU of a paid call',
-      asked: null,
-      measured: shown(mine),
-      reached: null,
+  note('figures', {
+    stock_client: theirs,
+    our_client: mine,
+    our_client_problems_reported: report,
+    mcp_unpaid: tool,
+    http_unpaid: plain,
+  })
+  return [
+    counted('our client, every answer and receipt verified, CPU of a paid call', shown(mine), {
       peer: '@x402/fetch',
       ratio: Number((mine.cpuMs / theirs.cpuMs).toFixed(2)),
-    },
-    { figure: 'MCP tool call, unpaid', asked: null, measured: shown(tool), reached: null },
-  )
-  process.stdout.write(
-    `${[
-      `@x402/fetch, paid call            ${shown(theirs)}`,
-      `our client, answers verified      ${shown(mine)}   ${(mine.cpuMs / theirs.cpuMs).toFixed(2)} x the CPU of the stock client`,
-      `our client, problems only told    ${shown(report)}   ${(report.cpuMs / theirs.cpuMs).toFixed(2)} x`,
-      `MCP tool call, unpaid             ${shown(tool)}`,
-      `the same over plain HTTP          ${shown(plain)}   ${(tool.p50Ms / plain.p50Ms).toFixed(1)} x the time through MCP`,
-    ].join('\n')}\n`,
-  )
-} finally {
-  side.send('stop')
-  await once(side, 'exit')
-  await rm(home, { recursive: true, force: true })
+    }),
+    counted('MCP tool call, unpaid', shown(tool)),
+  ]
 }

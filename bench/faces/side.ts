@@ -1,9 +1,4 @@
 // The node that bench/faces buys from, in a process of its own: its work must not count as the client's.
-import { startStubbedNode } from '../sides/stubbed-node.ts'
+import { serveNode } from '../sides/serve-node.ts'
 
-const node = await startStubbedNode({ ownShops: 'till' })
-process.send?.({ url: node.url })
-process.on('message', async () => {
-  await node.stop()
-  process.exit(0)
-})
+await serveNode({ ownShops: 'till' })

@@ -15,6 +15,7 @@ import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
 import { buy } from './till-fixture.ts'
+import { until } from './until.ts'
 
 export type LogView = {
   origin: string
@@ -158,13 +159,4 @@ function logNode(node: RunningNode, db: TestDatabase, witnessed: () => number): 
       )
     },
   }
-}
-
-export async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-  for (let n = 0; n < 600; n += 1) {
-    const found = await look()
-    if (found) return found
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error(`not seen within a minute: ${what}`)
 }

@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { parseCheckpoint } from '../../packages/protocol/src/log/checkpoint.ts'
 import { verifyConsistency } from '../../packages/protocol/src/log/verify-proof.ts'
 import { type CitationAttestation, verifyAttestation } from '../../packages/sdk/src/index.ts'
-import { type LogNode, openRestoredWorld, type RestoredWorld, until } from '../harness/restored-node.ts'
+import { type LogNode, openRestoredWorld, type RestoredWorld } from '../harness/restored-node.ts'
+import { until } from '../harness/until.ts'
 import { createFaults, type Faults, type Proof, plain } from './proof.ts'
 
 const stampsEach = 3

@@ -17,6 +17,7 @@ import { payoutTree } from '../../packages/protocol/src/payout-tree.ts'
 import { testKey } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
 import { oweCreator } from '../harness/owe-creator.ts'
 import { openTill, type TillFixture } from '../harness/till-fixture.ts'
+import { until } from '../harness/until.ts'
 import { createDice, createFaults, type Dice, type Faults, type Proof, plain } from './proof.ts'
 
 const network = 'eip155:8453'
@@ -70,14 +71,6 @@ export const proveRobberyVain: Proof = async ({ count, say }) => {
   } finally {
     await till.close()
   }
-}
-
-async function until(what: string, look: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 90_000; Date.now() < deadline; ) {
-    if (await look()) return
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
-  throw new Error(`never came about: ${what}`)
 }
 
 /** Three rounds of shares, each in a root of its own: older and newer epochs are there to be robbed. */

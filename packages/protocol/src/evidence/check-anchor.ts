@@ -21,9 +21,7 @@ export function checkAnchor(
   const named = anchor === undefined ? undefined : provenAnchor(anchor, head, Number(log.leaf_index))
   if (anchor !== undefined && !named)
     return { check: failed('anchor', 'the tree head and the anchor that the file names are not of one tree') }
-  const covers = named
-    ? ['size', 'root', 'consistency_proof', 'consistency_proof.**'].map((name) => `log.anchor.${name}`)
-    : []
+  const covers = named ? coveredOf(named, head).map((name) => `log.anchor.${name}`) : []
   const heads: Head[] = [{ size: head.size, root: toHex(head.root) }, ...(named ? [named] : [])]
   const pairs = heads.flatMap((own) => anchors.filter(({ size }) => size === own.size).map((seen) => ({ own, seen })))
   const other = pairs.find(({ own, seen }) => seen.root.toLowerCase() !== own.root)
@@ -33,6 +31,14 @@ export function checkAnchor(
   const detail = `no head of size ${heads.map(({ size }) => size).join(' or ')} that was read on chain was given`
   return { check: (policy?.anchor ? failed : notChecked)('anchor', detail), covers }
 }
+
+/** A proof binds the size of the earlier tree, which it starts from; one root may pass as a later tree of several sizes. */
+const coveredOf = (named: Head, head: Checkpoint): string[] => [
+  ...(named.size <= head.size ? ['size'] : []),
+  'root',
+  'consistency_proof',
+  'consistency_proof.**',
+]
 
 /** The named head, when it holds the entry, and of it and the head of the file the later begins with the earlier. */
 function provenAnchor(anchor: unknown, head: Checkpoint, leafIndex: number): Head | undefined {

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { systemRng } from '../kernel/random.ts'
@@ -31,6 +31,24 @@ async function makeHome(name = 'assay-home-', mode = 0o755): Promise<string> {
     await rm(parent, { recursive: true, force: true })
   })
   return join(parent, 'home')
+}
+
+let used: Promise<string> | undefined
+afterAll(async () => {
+  if (used) await rm(dirname(await used), { recursive: true, force: true })
+})
+
+/** A home that a node has left in order. Making a database takes seconds, and few tests are about the first start. */
+async function makeUsedHome(): Promise<string> {
+  used ??= (async () => {
+    const home = join(await mkdtemp(join(tmpdir(), 'assay-used-')), 'home')
+    await chmod(dirname(home), 0o755)
+    await (await openStore({ home, clock: systemClock, log: silentLog, rng: systemRng })).stop()
+    return home
+  })()
+  const home = await makeHome()
+  execFileSync('cp', ['-a', await used, home])
+  return home
 }
 
 const open = async (home: string, options: Partial<Parameters<typeof openStore>[0]> = {}): Promise<Store> => {
@@ -131,7 +149,7 @@ test('data survive a restart at the same address, over the socket and over TCP, 
 })
 
 test('a second start on a folder in use fails with a friendly error and does not disturb the first', async () => {
-  const home = await makeHome()
+  const home = await makeUsedHome()
   const first = await open(home)
   await expect(open(home)).rejects.toThrow(/already running/)
   expect((await first.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
@@ -149,7 +167,7 @@ test('two first starts at once make one cluster and one owner', async () => {
 })
 
 test('after kill -9 the server left behind is taken over by the next start', async () => {
-  const home = await makeHome()
+  const home = await makeUsedHome()
   const killed = startChild(home)
   const before = await killed.until('open')
   await killed.kill()
@@ -173,7 +191,7 @@ test('kill -9 at any moment of a first start leaves nothing that the next one ca
 })
 
 test('a signal to the process group of the node does not reach the server', async () => {
-  const home = await makeHome()
+  const home = await makeUsedHome()
   const node = startChild(home)
   const { pid } = await node.until('open')
   const groupOf = async (id: string) => (await readFile(`/proc/${id}/stat`, 'utf8')).split(') ')[1]?.split(' ')[2]
@@ -181,7 +199,7 @@ test('a signal to the process group of the node does not reach the server', asyn
 })
 
 test('a pid file of a crashed server whose number now belongs to another program confuses nobody', async () => {
-  const home = await makeHome()
+  const home = await makeUsedHome()
   const first = await open(home)
   await first.stop()
   const user = await chooseRunUser()
@@ -196,7 +214,7 @@ test('a pid file of a crashed server whose number now belongs to another program
 })
 
 test('the owner learns of a lost lock only when it cannot be had again', async () => {
-  const home = await makeHome()
+  const home = await makeUsedHome()
   let lost = 0
   const store = await open(home, { onLockLost: () => (lost += 1) })
   const client = await connectClient({ url: store.databaseUrl.replace(/\/assay$/, '/postgres') })
@@ -217,7 +235,7 @@ test('a home folder with a very long path works', async () => {
 })
 
 test('a port that must be had and is taken stops the start', async () => {
-  const first = await open(await makeHome())
+  const first = await open(await makeUsedHome())
   const port = Number(new URL(first.databaseUrl).port)
   await expect(open(await makeHome(), { port })).rejects.toThrow(/port .* is taken/)
 })

@@ -155,7 +155,7 @@ test('rule 4, L34: no order of buying, referring, redeeming, using, being paid a
         await expectNoGain(person)
       }
     }),
-    { numRuns: Number(process.env['CYCLE_RUNS'] ?? 40) },
+    { numRuns: Number(process.env['CYCLE_RUNS'] ?? 20) },
   )
 }, 120_000)
 

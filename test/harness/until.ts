@@ -1,0 +1,14 @@
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Looks again until it is so, and gives what was seen. The limit only ends what hangs: a busy machine is slow. */
+export async function until<T>(
+  what: string,
+  look: () => Promise<T | undefined | false>,
+  { withinMs = 90_000, everyMs = 50 } = {},
+): Promise<T> {
+  for (const giveUpAt = Date.now() + withinMs; Date.now() < giveUpAt; await pause(everyMs)) {
+    const seen = await look()
+    if (seen) return seen
+  }
+  throw new Error(`it did not happen within ${withinMs / 1_000} s: ${what}`)
+}
