@@ -1,4 +1,5 @@
 import type { Network } from '@assay/till/chain'
+import type { FacilitatorChoice } from '@assay/till/facilitators'
 import type { Address } from '@assay/till/kernel/address'
 import type { Hex } from '@assay/till/kernel/bytes'
 import type { Micro } from '@assay/till/kernel/money'
@@ -71,8 +72,3 @@ export type Config = {
   /** Names under .test that a demo node asks at loopback. */
   demoHosts: ReadonlyMap<string, LoopbackTarget>
 }
-
-export type FacilitatorChoice =
-  | { kind: 'local' }
-  | { kind: 'cdp'; keyId: string; keySecret: string }
-  | { kind: 'url'; url: string }

@@ -1,22 +1,14 @@
 import { resolve } from 'node:path'
+import { chooseFacilitator } from '@assay/till/facilitators'
 import { parseAddress, zeroAddress } from '@assay/till/kernel/address'
 import { demoAccounts } from '../devnet/accounts.ts'
 import type { Config } from './config-type.ts'
 import { type Environment, environmentSchema } from './environment.ts'
 import { configuredNetworks } from './networks.ts'
 import { checkDemoJoin, checkProduction } from './validate.ts'
-import {
-  checkOrigin,
-  custodyKeys,
-  demoHosts,
-  dnsServers,
-  facilitatorChoice,
-  factoryList,
-  moverKey,
-  settlerKeys,
-} from './values.ts'
+import { checkOrigin, custodyKeys, demoHosts, dnsServers, factoryList, moverKey, settlerKeys } from './values.ts'
 
-export type { Config, ConfiguredNetwork, FacilitatorChoice } from './config-type.ts'
+export type { Config, ConfiguredNetwork } from './config-type.ts'
 export { environmentSchema } from './environment.ts'
 
 /** Stops the start. The message lists every problem, one a line. */
@@ -67,7 +59,7 @@ function toConfig(env: Environment, problems: string[]): Config {
     apiUrl: checkOrigin('API_URL', env.API_URL, problems),
     signingKeyFile: env.SIGNING_KEY_FILE,
     logKeyFile: env.LOG_KEY_FILE,
-    facilitator: facilitatorChoice(env, problems),
+    facilitator: chooseFacilitator(env.FACILITATOR, env, problems),
     settlerKeys: keys.settlers,
     custodyKeys: keys.custody,
     moverKey: moverKey(env, demo, [...keys.custody, ...keys.settlers], problems),

@@ -1,7 +1,7 @@
-import type { Network } from '../chain/index.ts'
-import type { Address } from '../kernel/address.ts'
-import type { TransferAuthorization } from '../kernel/eip3009.ts'
-import { type ExactPayment, exactPayment } from './exact-payment.ts'
+import type { Network } from '../../chain/index.ts'
+import type { Address } from '../../kernel/address.ts'
+import type { TransferAuthorization } from '../../kernel/eip3009.ts'
+import { type ExactPayment, exactPayment } from '../exact-payment.ts'
 
 export const shopAddress: Address = '0x5a0b54d5dc17e0aadc383d2db43b0a0d3e029c4c'
 

@@ -1,5 +1,5 @@
-import type { FacilitatorPayment } from '../contract/facilitator.ts'
-import { checksumAddress } from '../kernel/address.ts'
+import type { FacilitatorPayment } from '../../contract/facilitator.ts'
+import { checksumAddress } from '../../kernel/address.ts'
 
 /** The body of `verify` and `settle`, made from our own terms alone: nothing else of the client's reaches a facilitator. */
 export function facilitatorBody(payment: FacilitatorPayment): string {

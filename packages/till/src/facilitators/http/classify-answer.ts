@@ -1,9 +1,9 @@
-import type { VerifyOutcome } from '../contract/facilitator.ts'
-import type { Hex } from '../kernel/bytes.ts'
-import { isHex } from '../kernel/bytes.ts'
+import type { VerifyOutcome } from '../../contract/facilitator.ts'
+import type { Hex } from '../../kernel/bytes.ts'
+import { isHex } from '../../kernel/bytes.ts'
+import { isScreening } from '../refusal-causes.ts'
 import { isDefiniteRefusal } from './error-codes.ts'
 import type { HttpExchangeResult } from './http-exchange.ts'
-import { isScreening } from './refusal-causes.ts'
 
 /** What an answer to `settle` proves. The fee is not in it: that is a matter of the contract with the facilitator. */
 export type SettleAnswer =

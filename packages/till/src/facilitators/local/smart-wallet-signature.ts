@@ -1,6 +1,6 @@
 import { decodeAbiParameters } from 'viem'
-import { type Address, parseAddress } from '../kernel/address.ts'
-import type { Hex } from '../kernel/bytes.ts'
+import { type Address, parseAddress } from '../../kernel/address.ts'
+import type { Hex } from '../../kernel/bytes.ts'
 
 const magic = '6492649264926492649264926492649264926492649264926492649264926492'
 
