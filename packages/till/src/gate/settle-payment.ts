@@ -1,6 +1,6 @@
 import { type ChainPort, type ChainTransfer, ChainUnreadable, type SettlementEvidence } from '../chain/index.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
-import type { Charge, ClaimedTransfer, Scheme, VerifiedPayment } from '../contract/scheme.ts'
+import type { Charge, Scheme, VerifiedPayment } from '../contract/scheme.ts'
 import { isScreening } from '../facilitators/refusal-causes.ts'
 import type { Hex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -32,20 +32,18 @@ export type SettlementResult =
 
 export type SettleDeps = { facilitator: Facilitator; clock: Clock; deadlineMs: number }
 
-/** A verified payment, and how its scheme settles and shows it. */
-export type Settled = VerifiedPayment & {
+/** A verified payment whose intent is stored, and how its scheme settles and shows it. */
+export type Settlement = VerifiedPayment & {
   scheme: Pick<Scheme, 'settle' | 'confirmsRefusal' | 'evidence'>
   chain: ChainPort
+  claim: Charge & { headBlock: bigint }
 }
-
-/** A claim whose intent is stored. */
-export type Settling = Charge & { headBlock: bigint }
 
 // Made once: an abort without a reason makes an exception with a stack for every purchase.
 const over = new Error('the wait for the settlement is over')
 
 /** Settles through the scheme and believes only our own read of the chain. */
-export async function settlePayment(deps: SettleDeps, purchase: Settled, claim: Settling): Promise<SettlementResult> {
+export async function settlePayment(deps: SettleDeps, settlement: Settlement): Promise<SettlementResult> {
   const startedMs = deps.clock.nowMs()
   const timeout = new AbortController()
   const remainingMs = () => deps.deadlineMs - (deps.clock.nowMs() - startedMs)
@@ -55,15 +53,17 @@ export async function settlePayment(deps: SettleDeps, purchase: Settled, claim: 
   )
   try {
     const outcome = await Promise.race([
-      purchase.scheme.settle(purchase, claim, deps.facilitator, timeout.signal).catch((error: unknown) => ({
-        status: 'unknown' as const,
-        reason: error instanceof Error ? error.message.slice(0, 200) : 'the facilitator failed',
-      })),
+      settlement.scheme
+        .settle(settlement, settlement.claim, deps.facilitator, timeout.signal)
+        .catch((error: unknown) => ({
+          status: 'unknown' as const,
+          reason: error instanceof Error ? error.message.slice(0, 200) : 'the facilitator failed',
+        })),
       timer.then(() => ({ status: 'unknown' as const, reason: 'timeout' })),
     ])
-    if (outcome.status === 'submitted') return await confirm(deps, outcome, purchase, claim, remainingMs)
-    if (outcome.status === 'refused') return await afterRefusal(outcome, purchase, claim)
-    return await afterUnknown(outcome, purchase, claim)
+    if (outcome.status === 'submitted') return await confirm(deps, outcome, settlement, remainingMs)
+    if (outcome.status === 'refused') return await afterRefusal(outcome, settlement)
+    return await afterUnknown(outcome, settlement)
   } finally {
     timeout.abort(over)
   }
@@ -83,11 +83,10 @@ const blocksBefore = (block: bigint, blocks: bigint) => (block > blocks ? block 
 async function confirm(
   deps: SettleDeps,
   submitted: { transaction: Hex; feeMicro: Micro; gasGwei?: bigint },
-  purchase: Settled,
-  claim: Settling,
+  settlement: Settlement,
   remainingMs: () => number,
 ): Promise<SettlementResult> {
-  const { scheme, chain } = purchase
+  const { scheme, chain, claim } = settlement
   let keyReadMs = deps.clock.nowMs()
   const costs = { feeMicro: submitted.feeMicro, gasGwei: submitted.gasGwei ?? 0n }
   for (;;) {
@@ -98,13 +97,13 @@ async function confirm(
     const isLast = remainingMs() <= pollMs
     if (isLast || deps.clock.nowMs() - keyReadMs >= keyReadEveryMs) {
       keyReadMs = deps.clock.nowMs()
-      const byKey = await byKeyOnly(purchase, claim, sinceClaimBlocks)
+      const byKey = await byKeyOnly(settlement, sinceClaimBlocks)
       // Nothing but a transfer ends the wait: the reported transaction may still land, whatever else is seen now.
       if (byKey?.status === 'settled') return { ...byKey, ...costs }
     }
     if (evidence.status === 'used_otherwise') return { status: 'used_otherwise', use: transferUse(evidence.transfer) }
     if (evidence.status === 'reverted') {
-      const byKey = await byKeyOnly(purchase, claim)
+      const byKey = await byKeyOnly(settlement)
       if (byKey?.status === 'settled') return { ...byKey, ...costs }
       if (byKey && byKey.status !== 'unknown') return byKey
       return {
@@ -119,28 +118,27 @@ async function confirm(
 
 type Refusal = { reason: string; message?: string; gasGwei?: bigint; payloadLeft: boolean }
 
-async function afterRefusal(refusal: Refusal, purchase: Settled, claim: Settling): Promise<SettlementResult> {
-  const { scheme, chain } = purchase
+async function afterRefusal(refusal: Refusal, settlement: Settlement): Promise<SettlementResult> {
+  const { scheme, chain, claim } = settlement
   // A refusal is no proof: anyone may have sent the payment.
-  const byKey = await byKeyOnly(purchase, claim)
+  const byKey = await byKeyOnly(settlement)
   if (byKey) return byKey
   // An outage of the facilitator is not the buyer's fault, and 402 would ask the buyer to pay again.
   if (isOutage(refusal.reason)) return { status: 'not_sent', reason: refusal.reason }
   const gasGwei = refusal.gasGwei ?? 0n
   if (isScreening(refusal.reason)) return { status: 'payer_refused', reason: refusal.reason }
-  if (refusal.payloadLeft && !(await scheme.confirmsRefusal(purchase, claim, chain, refusal.reason)))
+  if (refusal.payloadLeft && !(await scheme.confirmsRefusal(settlement, claim, chain, refusal.reason)))
     return { status: 'refused', reason: refusal.reason, gasGwei }
-  return failedIfUnused(purchase, claim, refusal.reason, gasGwei, refusal.message)
+  return failedIfUnused(refusal, settlement)
 }
 
 const isOutage = (reason: string) => reason.startsWith('facilitator_') || reason === 'settlement_aborted'
 
 async function afterUnknown(
   outcome: { reason: string; transaction?: Hex },
-  purchase: Settled,
-  claim: Settling,
+  settlement: Settlement,
 ): Promise<SettlementResult> {
-  const byKey = await byKeyOnly(purchase, claim)
+  const byKey = await byKeyOnly(settlement)
   if (byKey && byKey.status !== 'unknown') return byKey
   return {
     status: 'unknown',
@@ -151,8 +149,7 @@ async function afterUnknown(
 
 /** What the key itself tells, or undefined when it is unused. */
 async function byKeyOnly(
-  { scheme: { evidence }, chain }: Settled,
-  claim: ClaimedTransfer & { headBlock: bigint },
+  { scheme: { evidence }, chain, claim }: Settlement,
   searchBlocks = keySearchBlocks,
 ): Promise<SettlementResult | undefined> {
   try {
@@ -192,11 +189,8 @@ const transferUse = (transfer: ChainTransfer): OtherUse => ({
 })
 
 async function failedIfUnused(
-  { scheme, chain }: Settled,
-  claim: Settling,
-  reason: string,
-  gasGwei: bigint,
-  message?: string,
+  { reason, message, gasGwei = 0n }: Refusal,
+  { scheme, chain, claim }: Settlement,
 ): Promise<SettlementResult> {
   try {
     if (await scheme.evidence.isUsed(chain, claim, 'latest'))
