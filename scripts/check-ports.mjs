@@ -27,7 +27,7 @@ const tillExceptions = {
     timer: 'lets a batch gather for a moment: what is written together, never what is written',
   },
   'chain/http-endpoint.ts': { network: 'the JSON-RPC adapter', timer: 'the limit of one call' },
-  'facilitators/http-exchange.ts': { network: 'the adapter to a facilitator over HTTP', timer: 'its limit' },
+  'facilitators/http/http-exchange.ts': { network: 'the adapter to a facilitator over HTTP', timer: 'its limit' },
 }
 
 const nodeExceptions = {

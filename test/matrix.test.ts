@@ -51,8 +51,9 @@ const pass: EntitlementPort = {
   name: 'test-pass',
   claims: (headers) => headers.has('x-test-pass'),
   hold: async () => ({ status: 'held', holdId: 'h', account: '0x1111111111111111111111111111111111111111' }),
-  capture: async () => undefined,
-  release: async () => {},
+  capture: async (_tx, held) => held.map(() => ({ status: 'captured' })),
+  release: async () => undefined,
+  describe: async () => undefined,
 }
 
 let till: TillFixture

@@ -137,12 +137,16 @@ function passPort(shop: TestShop): EntitlementPort {
       shop.held.set(pass, 'held')
       return { status: 'held', holdId: pass, account }
     },
-    capture: async (_tx, holdId) => {
-      shop.held.set(holdId, 'captured')
-    },
+    capture: async (_tx, held) =>
+      held.map(({ hold }) => {
+        shop.held.set(hold.holdId, 'captured')
+        return { status: 'captured' }
+      }),
     release: async (holdId) => {
       shop.held.set(holdId, 'released')
+      return undefined
     },
+    describe: async () => undefined,
   }
 }
 

@@ -202,7 +202,10 @@ function openPorts(config: Config, options: NodeOptions): Ports {
 
 function nodeFacts({ facilitator, royaltyRecipient }: Config, payees: Payees): NodeFacts {
   return {
-    facilitator: facilitator.kind === 'url' ? facilitator : { kind: facilitator.kind },
+    facilitator: {
+      kind: facilitator.kind,
+      ...(facilitator.settings['url'] === undefined ? {} : { url: facilitator.settings['url'] }),
+    },
     royaltyRecipient,
     payees,
   }

@@ -1,17 +1,14 @@
 export { mandateHeader } from './contract/credit-terms.ts'
+export type { EntitlementPort, HeldCall, Hold, HoldOutcome } from './contract/entitlement.ts'
 export type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from './contract/facilitator.ts'
 export { createOffers, type JwsPort } from './contract/offers.ts'
 export type {
   AnswerContent,
   Attribution,
-  Capture,
   CommitMany,
   Consumption,
-  EntitlementPort,
   Gate,
   GateOutcome,
-  HeldDraw,
-  HoldOutcome,
   PaidCall,
   PaidRoute,
   PreparedAnswer,
@@ -41,13 +38,12 @@ export {
   type EntitledCall,
   earlierCall,
   endHold,
+  endOfHold,
   expiredHolds,
   idempotencyKey,
   insertHold,
-  keepAnswer,
   keyWithin,
   type NewHold,
-  wasCaptured,
 } from './entitlements/entitled-calls.ts'
 export { createClaims } from './gate/claims.ts'
 export { creditPayment, failBooked } from './gate/credit-payment.ts'

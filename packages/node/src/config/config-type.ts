@@ -2,6 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import type { Network } from '@assay/till/chain'
+import type { FacilitatorChoice } from '@assay/till/facilitators'
 import type { PayoutPolicy } from '@assay/till/payouts'
 import type { OpenShop } from '../http/index.ts'
 import type { LoopbackTarget } from '../outbound/index.ts'
@@ -59,8 +60,3 @@ export type Config = {
   /** Names under .test that a demo node asks at loopback. */
   demoHosts: ReadonlyMap<string, LoopbackTarget>
 }
-
-export type FacilitatorChoice =
-  | { kind: 'local' }
-  | { kind: 'cdp'; keyId: string; keySecret: string }
-  | { kind: 'url'; url: string }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { parseAddress, zeroAddress } from '@assay/protocol/address'
+import { chooseFacilitator } from '@assay/till/facilitators'
 import { parsePayoutPolicy } from '@assay/till/payouts'
 import { demoAccounts } from '../devnet/accounts.ts'
 import type { NodeFacts, ShopDeclaration } from '../http/index.ts'
@@ -9,18 +10,9 @@ import { configuredNetworks } from './networks.ts'
 import { readShops, variablesOf } from './read-shops.ts'
 import { unknownVariables } from './unknown-variables.ts'
 import { checkDemoJoin, checkProduction } from './validate.ts'
-import {
-  checkOrigin,
-  custodyKeys,
-  demoHosts,
-  dnsServers,
-  facilitatorChoice,
-  factoryList,
-  payoutPolicy,
-  settlerKeys,
-} from './values.ts'
+import { checkOrigin, custodyKeys, demoHosts, dnsServers, factoryList, payoutPolicy, settlerKeys } from './values.ts'
 
-export type { Config, ConfiguredNetwork, ConfiguredShop, FacilitatorChoice } from './config-type.ts'
+export type { Config, ConfiguredNetwork, ConfiguredShop } from './config-type.ts'
 export { describeVariables } from './read-shops.ts'
 
 /** Stops the start. The message lists every problem, one a line. */
@@ -96,7 +88,7 @@ function toConfig(env: Environment, problems: string[]): Omit<Config, 'shops' | 
     apiUrl: checkOrigin('API_URL', env.API_URL, problems),
     signingKeyFile: env.SIGNING_KEY_FILE,
     logKeyFile: env.LOG_KEY_FILE,
-    facilitator: facilitatorChoice(env, problems),
+    facilitator: chooseFacilitator(env.FACILITATOR, env, problems),
     settlerKeys: settlerKeys(env, demo, problems),
     custodyKeys: custodyKeys(env, demo, problems),
     payouts: payoutPolicy(env.PAYOUTS, problems),

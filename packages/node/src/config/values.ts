@@ -4,7 +4,6 @@ import { type PayoutPolicy, parsePayoutPolicy } from '@assay/till/payouts'
 import { demoAccounts } from '../devnet/accounts.ts'
 import { readKeys } from '../http/index.ts'
 import { type LoopbackTarget, parseIp, parseLoopbackHosts } from '../outbound/index.ts'
-import type { FacilitatorChoice } from './config-type.ts'
 import type { Environment } from './environment.ts'
 
 export function checkUrls(name: string, urls: readonly string[], problems: string[]): readonly string[] {
@@ -27,19 +26,6 @@ export function checkOrigin(name: string, value: string | undefined, problems: s
   )
     problems.push(`${name}: must be an origin such as https://api.example.org, without path`)
   return origin?.origin
-}
-
-export function facilitatorChoice(env: Environment, problems: string[]): FacilitatorChoice {
-  const choice = env.FACILITATOR ?? 'local'
-  if (choice === 'local') return { kind: 'local' }
-  if (choice === 'cdp') {
-    if (!env.CDP_API_KEY_ID) problems.push('CDP_API_KEY_ID: missing, needed by FACILITATOR=cdp')
-    if (!env.CDP_API_KEY_SECRET) problems.push('CDP_API_KEY_SECRET: missing, needed by FACILITATOR=cdp')
-    return { kind: 'cdp', keyId: env.CDP_API_KEY_ID ?? '', keySecret: env.CDP_API_KEY_SECRET ?? '' }
-  }
-  if (!/^https?:\/\//.test(choice) || !URL.canParse(choice))
-    problems.push('FACILITATOR: must be local, cdp or the URL of an x402 facilitator')
-  return { kind: 'url', url: choice }
 }
 
 export function settlerKeys(env: Environment, demo: boolean, problems: string[]): Hex[] {

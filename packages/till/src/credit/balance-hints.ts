@@ -1,6 +1,6 @@
 import type { Micro } from '@assay/protocol/money'
-import type { DrawOutcome, DrawRequest } from '../contract/paid-call.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { DrawOutcome, DrawRequest } from './credit-draws.ts'
 
 const pursesMax = 10_000
 const freshMs = 10_000

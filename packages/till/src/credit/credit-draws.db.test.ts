@@ -1,17 +1,8 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { idempotencyKeyPattern } from '../entitlements/entitled-calls.ts'
+import { idempotencyKeyPattern, keepAnswer } from '../entitlements/entitled-calls.ts'
 import { systemClock } from '../kernel/clock.ts'
-import {
-  accounts,
-  balanceDifferences,
-  balanceOf,
-  credit,
-  debit,
-  InsufficientBalance,
-  owedTo,
-  post,
-} from '../ledger/index.ts'
+import { accounts, balanceDifferences, balanceOf, credit, debit, InsufficientBalance, post } from '../ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { base, insertTestMandate, mandateCounters, openCreditDesk, polygon, randomWallet } from './credit.fixture.ts'
 import { heldDifferences } from './credit-balance.ts'
@@ -182,7 +173,7 @@ test('the owner of a mandate got the answers of its delegate by spelling their s
   const held = await desk.held(ask)
   await desk.capture(held, ask)
   const answer = { status: 200, contentType: 'text/plain', body: 'of the delegate' }
-  await db.database.transaction(async (tx) => desk.port.keep?.(tx, held.holdId, answer))
+  await db.database.transaction(async (tx) => keepAnswer(tx, held.holdId, answer))
   const stored = await db.database.query<{ name: string }>(
     'select idempotency_key as name from entitled_call where id = $1',
     [held.holdId],
@@ -216,7 +207,7 @@ test('a named call that was drawn is found again after its price moved over a ca
   const held = await desk.held(ask)
   await desk.capture(held, ask)
   const answer = { status: 200, contentType: 'text/plain', body: 'bought' }
-  await db.database.transaction(async (tx) => desk.port.keep?.(tx, held.holdId, answer))
+  await db.database.transaction(async (tx) => keepAnswer(tx, held.holdId, answer))
   expect(await desk.hold({ ...ask, micro: 600n })).toMatchObject({ status: 'served', answer: { status: 200 } })
   expect(await refusal({ ...ask, micro: 600n, key: 'fresh' })).toBe('mandate_over_cap')
   expect(await desk.balance(owner)).toBe(9_600n)
@@ -265,26 +256,6 @@ test('what is held cannot be posted away, and is free again when the hold ends',
   await desk.port.release(holdId)
   await spend('late')
   expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([699n, 0n])
-})
-
-test('holds that were posted to an account of their own are still taken and given back from there', async () => {
-  const wallet = randomWallet()
-  await desk.topUp(wallet, 1_000n)
-  const holdBefore = async () => {
-    const { holdId } = await desk.held({ by: wallet, micro: 200n })
-    await db.owner.query(`update ledger_balance b set held_micro = 0 from ledger_account a
-      where a.id = b.account_id and a.name = '${accounts.credit(base, wallet).name}'`)
-    await db.owner.query('update entitled_call set held_on = null where id = $1', [holdId])
-    const lines = [debit(accounts.credit(base, wallet), 200n), credit(accounts.creditHeld(base, wallet), 200n)]
-    await post(db.database, [{ reference: `credit_hold:${holdId}`, kind: 'credit_hold', lines }])
-    return holdId
-  }
-  await desk.port.release(await holdBefore())
-  expect(await desk.balance(wallet)).toBe(1_000n)
-  const taken = await holdBefore()
-  await db.database.transaction((tx) => desk.port.capture(tx, taken))
-  expect(await desk.balance(wallet)).toBe(800n)
-  expect(await owedTo(db.database, accounts.creditHeld(base, wallet))).toBe(0n)
 })
 
 test('the books agree with the kept balances after all of it, and what is held with the holds', async () => {

@@ -1,5 +1,7 @@
 import type { Address } from '@assay/protocol/address'
-import type { Draw, DrawOutcome, DrawRequest, HeldDraw } from '../contract/paid-call.ts'
+import type { Micro } from '@assay/protocol/money'
+import type { Capture, Draw, HeldCall, HoldEnd, HoldOutcome } from '../contract/entitlement.ts'
+import type { PaidRoute } from '../contract/paid-call.ts'
 import { type EntitledCall, holdMs, paysIntoClearing } from '../entitlements/entitled-calls.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { accounts, type LedgerTransaction, postValuesWithoutTransfers } from '../ledger/index.ts'
@@ -7,6 +9,29 @@ import type { Database, Sql, Tx } from '../store/database.ts'
 import { sqlStateOf } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import { creditLines } from './credit-balance.ts'
+
+export type DrawRequest = {
+  id: string
+  account: Address
+  /** Where its credit may lie, best first. */
+  networks: readonly string[]
+  amountMicro: Micro
+  route: PaidRoute
+  fingerprint: string
+  key: string | undefined
+  mandateId: string | undefined
+  /** Of the proof: claimed with the hold, so that a copy of the request draws nothing. */
+  nonce: { key: string; expiresAtMs: number }
+  /** What the caller gets when it cannot be drawn. */
+  notHeld(drawn: DrawOutcome): Promise<HoldOutcome>
+}
+
+export type DrawOutcome = {
+  /** `held`, or why not. */
+  outcome: string
+  network: string | null
+  leftMicro: Micro | null
+}
 
 const retryable = new Set(['40001', '40P01'])
 const attemptsMax = 4
@@ -101,98 +126,67 @@ export function takeDraws(tx: Tx, nowMs: number, items: readonly DrawRequest[]):
 }
 
 export function postingOfDraw({ id, account, amountMicro, route }: DrawRequest, network: string): LedgerTransaction {
-  const toClearing = paysIntoClearing(route)
-  return takePosting({
-    id,
-    subject: network,
-    account,
-    amount: amountMicro,
-    routeId: route.id,
-    toClearing,
-    isPosted: false,
-  })
+  return takePosting(id, account, route, { network, amountMicro })
 }
 
-/** A draw that was taken, with what is left of its balance now. */
-export async function takenDraw(sql: Sql, id: string): Promise<Draw | undefined> {
-  const { rows } = await sql.query<Draw>(
-    `select e.subject as network, e.amount as "amountMicro", b.owed_micro - b.held_micro as "leftMicro"
-     from entitled_call e join ledger_balance b on b.account_id = e.held_on
-     where e.id = $1 and e.port = 'credit' and e.state = 'captured'`,
+/** What became of a draw; when it was taken, with what is left of its balance now. */
+export async function endOfDraw(sql: Sql, id: string): Promise<HoldEnd> {
+  const { rows } = await sql.query<Draw & { state: string }>(
+    `select e.state, e.subject as network, e.amount as "amountMicro", b.owed_micro - b.held_micro as "leftMicro"
+     from entitled_call e left join ledger_balance b on b.account_id = e.held_on where e.id = $1 and e.port = 'credit'`,
     [id],
   )
-  return rows[0]
+  const [row] = rows
+  if (!row || row.state === 'held') return { status: 'absent' }
+  const { state, ...draw } = row
+  return state === 'captured' ? { status: 'captured', draw } : { status: 'released' }
 }
 
 const captureSql = `select credit_capture(${Array.from({ length: 13 }, (_, i) => `$${i + 1}`).join(', ')}) as ended`
 
 /** Ends many holds and posts what they move, in one statement. Throws when one of them is no longer held. */
-export async function captureDraws(tx: Tx, nowMs: number, held: readonly HeldDraw[]): Promise<void> {
-  const postings = held.map(({ holdId, account, route, draw }) =>
-    takePosting({
-      id: holdId,
-      subject: draw.network,
-      account,
-      amount: draw.amountMicro,
-      routeId: route.id,
-      toClearing: paysIntoClearing(route),
-      isPosted: false,
-    }),
-  )
+export async function captureDraws(tx: Tx, nowMs: number, held: readonly HeldCall[]): Promise<void> {
+  if (held.length === 0) return
+  const postings = held.map(({ hold: { holdId, account, draw }, route }) => {
+    if (!draw) throw new Error(`nothing is held for ${holdId}`)
+    return takePosting(holdId, account, route, draw)
+  })
   const { rows } = await tx.query<{ ended: number }>({
     name: 'credit_capture',
     text: captureSql,
-    values: [held.map(({ holdId }) => holdId), new Date(nowMs), ...postValuesWithoutTransfers(postings)],
+    values: [held.map(({ hold }) => hold.holdId), new Date(nowMs), ...postValuesWithoutTransfers(postings)],
   })
   if (rows[0]?.ended !== held.length) throw new Error('a credit hold is no longer held')
 }
 
 /** A hold of credit that just ended. */
-export type EndedDraw = Pick<
-  EntitledCall,
-  'id' | 'subject' | 'account' | 'amount' | 'routeId' | 'toClearing' | 'mandateId' | 'mandateDay'
-> & {
-  /** Older holds were posted to an account of their own, and are taken from there. */
-  isPosted: boolean
-}
+export type EndedDraw = Pick<EntitledCall, 'id' | 'subject' | 'account' | 'amount' | 'mandateId' | 'mandateDay'>
 
-/** Moves a hold to its end, once, and frees what it kept aside. Undefined when it had ended before. */
-export async function endDraw(
-  tx: Sql,
-  nowMs: number,
-  id: string,
-  state: 'captured' | 'released',
-): Promise<EndedDraw | undefined> {
+/** Voids a hold, once, and frees what it kept aside. Undefined when it had ended before. */
+export async function voidDraw(tx: Sql, nowMs: number, id: string): Promise<EndedDraw | undefined> {
   const { rows } = await tx.query<EndedDraw>({
     name: 'credit_end',
-    text: `select id, account, subject, amount, route_id as "routeId", to_clearing as "toClearing", mandate_id as "mandateId",
-        mandate_day::text as "mandateDay", is_posted as "isPosted" from credit_end(array[$1], $2, $3)`,
-    values: [id, state, new Date(nowMs)],
+    text: `select id, account, subject, amount, mandate_id as "mandateId", mandate_day::text as "mandateDay"
+      from credit_end(array[$1], 'released', $2)`,
+    values: [id, new Date(nowMs)],
   })
   return rows[0]
 }
 
-type Taken = Omit<EndedDraw, 'mandateId' | 'mandateDay'>
-
-export function takePosting({
-  id,
-  subject: network,
-  account,
-  amount,
-  routeId,
-  toClearing,
-  isPosted,
-}: Taken): LedgerTransaction {
+function takePosting(
+  id: string,
+  account: Address,
+  route: PaidRoute,
+  { network, amountMicro }: Capture,
+): LedgerTransaction {
+  const target = paysIntoClearing(route) ? accounts.clearingPayments(network) : accounts.revenue(network, route.id)
   return {
     reference: `credit_take:${id}`,
     kind: 'sale',
     paymentId: id,
     lines: [
-      { account: isPosted ? accounts.creditHeld(network, account) : accounts.credit(network, account), amount },
-      {
-        account: toClearing ? accounts.clearingPayments(network) : accounts.revenue(network, routeId),
-        amount: -amount,
-      },
+      { account: accounts.credit(network, account), amount: amountMicro },
+      { account: target, amount: -amountMicro },
     ],
   }
 }
@@ -200,9 +194,9 @@ export function takePosting({
 /** What a void gives back pays first what the wallet owes; where it owes nothing, nothing moves. */
 export async function givePostings(
   tx: Tx,
-  { id, subject: network, account, amount, isPosted }: Taken,
+  { id, subject: network, account, amount }: EndedDraw,
 ): Promise<LedgerTransaction[]> {
-  const from = isPosted ? accounts.creditHeld(network, account) : accounts.credit(network, account)
+  const from = accounts.credit(network, account)
   const given = (await creditLines(tx, network, account, amount)).filter((line) => line.account.name !== from.name)
   const moved = given.reduce((sum, line) => sum - line.amount, 0n)
   const lines = [{ account: from, amount: moved }, ...given]

@@ -1,28 +1,16 @@
 import type { Address } from '@assay/protocol/address'
 import { formatUsd } from '@assay/protocol/money'
 import { takesCredit } from '../contract/credit-terms.ts'
+import type { CaptureOutcome, EntitlementPort, HeldCall, Hold, HoldOutcome } from '../contract/entitlement.ts'
 import { callFingerprint } from '../contract/fingerprint.ts'
-import type {
-  AnswerContent,
-  DrawOutcome,
-  DrawRequest,
-  EntitlementPort,
-  HoldOutcome,
-  NotTaken,
-  PaidCall,
-  Promised,
-  TakenDraw,
-} from '../contract/paid-call.ts'
+import type { PaidCall } from '../contract/paid-call.ts'
 import {
   earlierCall,
   expiredHolds,
   idempotencyKey,
   isNameless,
-  keepAnswer,
   keyWithin,
-  nameCall,
   paysIntoClearing,
-  wasCaptured,
 } from '../entitlements/entitled-calls.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
@@ -33,13 +21,14 @@ import { createBalanceHints } from './balance-hints.ts'
 import {
   captureDraws,
   createDraws,
+  type DrawOutcome,
+  type DrawRequest,
   type EndedDraw,
-  endDraw,
+  endOfDraw,
   givePostings,
   postingOfDraw,
   takeDraws,
-  takenDraw,
-  takePosting,
+  voidDraw,
 } from './credit-draws.ts'
 import {
   createMandateReader,
@@ -84,25 +73,18 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
     draws: createDraws(database, clock),
     mandateOf: createMandateReader(database),
     hints: createBalanceHints(clock),
+    promised: new WeakMap<Hold, DrawRequest>(),
   }
   const port: EntitlementPort = {
     name,
     claims: (headers) => /\berc8128:/.test(headers.get('signature-input') ?? ''),
     hold: (call) => holdCredit(parts, call).catch(asRefusal),
-    earlier: (call) => earlierDraw(parts, call).catch(asRefusal),
-    capture: async (tx, holdId) => {
-      const call = await endDraw(tx, clock.nowMs(), holdId, 'captured')
-      if (!call) throw new Error(`the credit hold ${holdId} is no longer held`)
-      await post(tx, [takePosting(call)])
-      return { network: call.subject, amountMicro: call.amount }
+    capture: (tx, held) => captureCredit(parts, tx, held),
+    release: async (holdId) => {
+      await releaseDraw(database, clock, holdId)
+      return endOfDraw(database, holdId)
     },
-    captureAll: (tx, held) => captureDraws(tx, clock.nowMs(), held),
-    takeAll: (tx, promised) => chargeAfterPrepare(parts, tx, promised),
-    taken: (callId) => takenDraw(database, callId),
-    keep: keepAnswer,
-    release: (holdId) => releaseDraw(database, clock, holdId),
-    captured: (holdId) => wasCaptured(database, holdId),
-    nameTaken: (callId, call, answer) => nameDraw(database, callId, callFingerprint(call), answer),
+    describe: (call) => earlierDraw(parts, call).catch(asRefusal),
   }
   return {
     ...port,
@@ -125,6 +107,8 @@ type Parts = CreditDeps & {
   draws: ReturnType<typeof createDraws>
   mandateOf: ReturnType<typeof createMandateReader>
   hints: ReturnType<typeof createBalanceHints>
+  /** What a promise has to draw. */
+  promised: WeakMap<Hold, DrawRequest>
 }
 
 async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
@@ -158,36 +142,55 @@ async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
     nonce: caller.nonce,
     notHeld: (drawn) => notHeld(parts, call, drawn, { mandate, account, key }).catch(asRefusal),
   }
-  if (parts.promises !== false && !call.route.commit && parts.hints.hasEnough(request))
-    return { status: 'promised', account, callId: id, named: key !== undefined, request }
+  const hold: Hold = {
+    status: 'held',
+    holdId: id,
+    account,
+    callId: id,
+    named: key !== undefined,
+    ownName: keyOf(mandate, id) ?? id,
+  }
+  if (parts.promises !== false && !call.route.commit && parts.hints.hasEnough(request)) {
+    const promise: Hold = { ...hold, promised: true }
+    parts.promised.set(promise, request)
+    return promise
+  }
   const drawn = await parts.draws.hold(request)
   parts.hints.saw(request, drawn)
-  if (drawn.outcome === 'held' && drawn.network !== null)
-    return {
-      status: 'held',
-      holdId: id,
-      account,
-      callId: id,
-      named: key !== undefined,
-      draw: { network: drawn.network, amountMicro: call.priceMicro, leftMicro: drawn.leftMicro ?? 0n },
-    }
-  return request.notHeld(drawn)
+  const draw = drawOf(request, drawn)
+  return draw ? { ...hold, draw } : request.notHeld(drawn)
 }
 
-async function chargeAfterPrepare(
-  parts: Parts,
-  tx: Tx,
-  promised: readonly Promised[],
-): Promise<(TakenDraw | NotTaken)[]> {
-  const requests = promised.map(({ request }) => request)
-  const drawn = await takeDraws(tx, parts.clock.nowMs(), requests)
-  return requests.map((request, index) => {
-    const one = drawn[index] as DrawOutcome
-    parts.hints.saw(request, one)
-    if (one.outcome !== 'held' || one.network === null) return { status: 'not_taken', why: () => request.notHeld(one) }
-    const draw = { network: one.network, amountMicro: request.amountMicro, leftMicro: one.leftMicro ?? 0n }
-    return { status: 'taken', draw, posting: postingOfDraw(request, one.network) }
+const drawOf = ({ amountMicro }: DrawRequest, { outcome, network, leftMicro }: DrawOutcome) =>
+  outcome === 'held' && network !== null ? { network, amountMicro, leftMicro: leftMicro ?? 0n } : undefined
+
+/** What was set aside is taken and posted in one statement, what was promised in another; its postings are the caller's. */
+async function captureCredit(parts: Parts, tx: Tx, held: readonly HeldCall[]): Promise<CaptureOutcome[]> {
+  const nowMs = parts.clock.nowMs()
+  const requests = held.flatMap(({ hold }) => parts.promised.get(hold) ?? [])
+  await captureDraws(
+    tx,
+    nowMs,
+    held.filter(({ hold }) => !hold.promised),
+  )
+  const drawn = requests.length === 0 ? [] : await takeDraws(tx, nowMs, requests)
+  const kept = new Map(requests.map((request, index) => [request.id, promiseOutcome(parts, request, drawn[index])]))
+  return held.map(({ hold }): CaptureOutcome => {
+    if (hold.promised) return kept.get(hold.holdId) ?? broken(hold)
+    return { status: 'captured', ...(hold.draw ? { draw: hold.draw } : {}) }
   })
+}
+
+function promiseOutcome(parts: Parts, request: DrawRequest, drawn: DrawOutcome | undefined): CaptureOutcome {
+  if (!drawn) throw new Error(`the draw ${request.id} got no answer`)
+  parts.hints.saw(request, drawn)
+  const draw = drawOf(request, drawn)
+  if (!draw) return { status: 'not_captured', why: () => request.notHeld(drawn) }
+  return { status: 'captured', draw, posting: postingOfDraw(request, draw.network) }
+}
+
+function broken({ holdId }: Hold): never {
+  throw new Error(`nothing is known of the promise ${holdId}`)
 }
 
 async function delegatedMandate({ mandateOf }: Parts, id: string, caller: CreditCaller): Promise<MandateTerms> {
@@ -253,17 +256,6 @@ async function requireNamed(
     throw new Problem('call_in_flight', { retryAfterSeconds: 5 })
 }
 
-async function nameDraw(database: Database, id: string, fingerprint: string, answer: AnswerContent): Promise<boolean> {
-  const { rows } = await database.query<{ mandate: string | null }>(
-    'select mandate_id as mandate from entitled_call where id = $1',
-    [id],
-  )
-  const [row] = rows
-  if (!row) return false
-  const key = row.mandate === null ? id : keyOf({ id: row.mandate }, id)
-  return nameCall(database, id, { key: key ?? id, fingerprint }, answer)
-}
-
 /** Names given under a mandate are its own: nobody finds the answers of another by guessing. */
 function keyOf(mandate: Pick<MandateTerms, 'id'> | undefined, key: string | undefined): string | undefined {
   return mandate === undefined ? key : keyWithin('mandate', mandate.id, key)
@@ -298,7 +290,7 @@ function notEnough(call: PaidCall, mandated: boolean): HoldOutcome {
 /** Void: the money and what the mandate counted go back. What was counted for a day that is over stays with that day. */
 function releaseDraw(database: Database, clock: Clock, holdId: string): Promise<void> {
   return database.transaction(async (tx) => {
-    const call = await endDraw(tx, clock.nowMs(), holdId, 'released')
+    const call = await voidDraw(tx, clock.nowMs(), holdId)
     if (!call) return
     await uncount(tx, call)
     await post(tx, await givePostings(tx, call))

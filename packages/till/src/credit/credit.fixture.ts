@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Address } from '@assay/protocol/address'
 import { mandateHeader } from '../contract/credit-terms.ts'
-import type { HoldOutcome, PaidCall, PaidRoute } from '../contract/paid-call.ts'
+import type { Hold, HoldOutcome } from '../contract/entitlement.ts'
+import type { PaidCall, PaidRoute } from '../contract/paid-call.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { systemRng } from '../kernel/random.ts'
@@ -55,18 +56,19 @@ export function openCreditDesk(db: Pick<TestDatabase, 'database'>, given: { cloc
     clock,
     callOf,
     hold,
-    earlier: async (asked: Asked) => port.earlier?.(signed(asked)),
+    earlier: async (asked: Asked) => port.describe(signed(asked)),
     /** Held or thrown. */
     held: async (asked: Asked) => {
       const outcome = await hold(asked)
       if (outcome.status !== 'held') throw new Error(JSON.stringify(outcome))
       return outcome
     },
-    capture: (held: Extract<HoldOutcome, { status: 'held' }>, asked: Asked) =>
+    /** Captured and posted, as the gate does it. */
+    capture: (hold: Hold, asked: Asked) =>
       database.transaction(async (tx) => {
-        if (!held.draw) throw new Error('nothing is drawn')
-        const { holdId, account, draw } = held
-        await port.captureAll?.(tx, [{ holdId, account, draw, route: callOf(asked).route }])
+        const [outcome] = await port.capture(tx, [{ hold, route: callOf(asked).route }])
+        if (outcome?.status === 'captured' && outcome.posting) await post(tx, [outcome.posting])
+        return outcome?.status
       }),
     topUp: (wallet: Address, micro: bigint, network = base) =>
       post(database, [

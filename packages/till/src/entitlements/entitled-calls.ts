@@ -1,7 +1,8 @@
 import type { Address } from '@assay/protocol/address'
 import { toHex } from '@assay/protocol/bytes'
+import type { HoldEnd, HoldOutcome } from '../contract/entitlement.ts'
 import { callFingerprint } from '../contract/fingerprint.ts'
-import type { AnswerContent, HoldOutcome, PaidCall, PaidRoute } from '../contract/paid-call.ts'
+import type { AnswerContent, PaidCall, PaidRoute } from '../contract/paid-call.ts'
 import { sha256 } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
@@ -149,10 +150,13 @@ export async function endHold(
   return rows[0] && toCall(rows[0])
 }
 
-/** Whether it was taken for good. */
-export async function wasCaptured(sql: Sql, id: string): Promise<boolean> {
-  const { rowCount } = await sql.query(`select from entitled_call where id = $1 and state = 'captured'`, [id])
-  return rowCount > 0
+/** What became of a hold. */
+export async function endOfHold(sql: Sql, id: string): Promise<HoldEnd> {
+  const { rows } = await sql.query<{ state: EntitledCall['state'] }>('select state from entitled_call where id = $1', [
+    id,
+  ])
+  const state = rows[0]?.state
+  return { status: state === 'captured' || state === 'released' ? state : 'absent' }
 }
 
 /** Only calls that their caller named can be asked for again. */

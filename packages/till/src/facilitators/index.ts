@@ -1,8 +1,9 @@
-export { withBreaker } from './breaker.ts'
-export { type CdpFacilitatorOptions, cdpBaseUrl, createCdpFacilitator } from './cdp-facilitator.ts'
-export { type CdpKey, createCdpJwt, readCdpKey } from './cdp-jwt.ts'
+export { createCdpFacilitator } from './cdp/cdp-facilitator.ts'
 export { type ExactPayment, exactPayment } from './exact-payment.ts'
-export { defaultFacilitatorBudget, type FacilitatorBudget, forgetBudgets } from './facilitator-budget.ts'
+export type { FacilitatorChoice, FacilitatorKind, FacilitatorPorts } from './facilitator-kind.ts'
+export { chooseFacilitator, openFacilitator } from './kinds.ts'
+export type { LocalChain } from './local/local-facilitator.ts'
+export { defaultFacilitatorBudget } from './service/facilitator-budget.ts'
 export {
   admitFacilitatorCaller,
   type FacilitatorCaller,
@@ -10,16 +11,7 @@ export {
   settleForOthers,
   supportedForOthers,
   verifyForOthers,
-} from './facilitator-service.ts'
-export { type HttpExchange, nodeHttpExchange } from './http-exchange.ts'
-export { createHttpFacilitator, FacilitatorConfigError, type HttpFacilitatorOptions } from './http-facilitator.ts'
-export {
-  createLocalFacilitator,
-  type LocalChain,
-  type LocalFacilitator,
-  type LocalFacilitatorOptions,
-} from './local-facilitator.ts'
-export { defaultGasLimits, type GasLimits } from './plan-settlement.ts'
+} from './service/facilitator-service.ts'
 export {
   type FacilitatorRequest,
   type FacilitatorSettleAnswer,
@@ -29,5 +21,4 @@ export {
   facilitatorSettleAnswerSchema,
   facilitatorSupportedSchema,
   facilitatorVerifyAnswerSchema,
-} from './service-schemas.ts'
-export { defaultQueueLimits, type QueueLimits } from './settlement-queue.ts'
+} from './service/service-schemas.ts'

@@ -1,4 +1,5 @@
-import type { AnswerContent, EntitlementPort, GateOutcome, PaidCall } from '../contract/paid-call.ts'
+import type { EntitlementPort } from '../contract/entitlement.ts'
+import type { AnswerContent, GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import type { PaymentRecord } from '../contract/payment-record.ts'
 import { equalBytes } from '../kernel/bytes.ts'
 import { transfersOfKey } from '../ledger/index.ts'
@@ -141,7 +142,7 @@ export async function answerEarlier(
   ports: readonly EntitlementPort[],
 ): Promise<GateOutcome | undefined> {
   for (const port of ports) {
-    const earlier = await port.earlier?.(call)
+    const earlier = await port.describe(call)
     if (earlier?.status === 'refused') return { kind: 'refused', problem: earlier.problem }
     if (earlier?.status === 'served')
       return { kind: 'served', answer: await releasedAnswer(call, earlier.answer, ''), delivered: () => {} }

@@ -1,26 +1,102 @@
-import { type Address, checksumAddress } from '@assay/protocol/address'
-import type { Draw, PaidCall, PreparedAnswer, Sale } from '../contract/paid-call.ts'
+import type { CaptureOutcome, Draw, EntitlementPort, Hold, HoldOutcome } from '../contract/entitlement.ts'
+import type { AnswerContent, PaidCall, PreparedAnswer, Sale } from '../contract/paid-call.ts'
+import { keepAnswer } from '../entitlements/entitled-calls.ts'
 import { Problem } from '../kernel/problem.ts'
-import { encodeDraw } from '../schemes/encode-response.ts'
+import { post } from '../ledger/index.ts'
+import type { Tx } from '../store/database.ts'
+import { CommitUnknown } from '../store/errors.ts'
+import { createBatcher } from '../store/group-commit.ts'
 import type { GateDeps } from './gate-deps.ts'
+import { inDoubtCommit } from './in-doubt-commit.ts'
+import { expectClearingEmpty } from './sale-postings.ts'
 
-/** Until a capture says otherwise no money moved for this call, so its sale is worth nothing; only the effect is committed. */
-export function entitledSale(
-  deps: GateDeps,
-  call: PaidCall,
-  account: Sale['payer'],
-  callId: string,
-  reservation: Sale['reservation'],
-): Sale {
+/** A held call whose answer is prepared. */
+export type ReadyCall = {
+  call: PaidCall
+  port: EntitlementPort
+  hold: Hold
+  callId: string
+  prepared: PreparedAnswer
+  /** What the effect made of the prepared answer, as soon as it is known. */
+  made?: AnswerContent
+}
+
+export type SaleOutcome =
+  | { status: 'sold'; answer: AnswerContent; draw?: Draw }
+  | { status: 'not_captured'; why(): Promise<HoldOutcome> }
+
+/**
+ * Ends held calls: capture, effect and sale hooks in one transaction. Draws of credit without an effect of their own
+ * share one, so that one commit to disk carries many of them.
+ */
+export function createEntitledSales(deps: GateDeps) {
+  const run = (items: readonly ReadyCall[]) => deps.database.transaction((tx) => sellAll(deps, tx, items))
+  const plain = createBatcher<ReadyCall, SaleOutcome>({ maxItems: 128, maxConcurrent: 2, run })
+  const sell = async (item: ReadyCall): Promise<SaleOutcome> => {
+    const draws = item.hold.promised || item.hold.draw !== undefined
+    if (draws && !item.call.route.commit) return plain.submit(item)
+    return (await run([item]))[0] as SaleOutcome
+  }
+  return { sell: (item: ReadyCall) => sell(item).catch((error: unknown) => afterLostCommit(deps, item, error)) }
+}
+
+export type EntitledSales = ReturnType<typeof createEntitledSales>
+
+async function sellAll(deps: GateDeps, tx: Tx, items: readonly ReadyCall[]): Promise<SaleOutcome[]> {
+  const captures = await captureAll(tx, items)
+  const sold = items.flatMap((item, index) => {
+    const capture = captures[index]
+    return capture?.status === 'captured' ? [{ item, capture, sale: saleOf(deps, item, capture.draw) }] : []
+  })
+  for (const { item, capture, sale } of sold) item.made = await commitEffect(tx, item, sale, capture.draw !== undefined)
+  const paid = sold.filter(({ capture }) => capture.draw !== undefined).map(({ sale }) => sale)
+  const unposted = sold.flatMap(({ capture }) => capture.posting ?? [])
+  if (paid.length > 0) for (const hook of deps.saleHooks) await hook(tx, paid, unposted)
+  await post(tx, unposted)
+  for (const { item } of sold)
+    if (item.hold.named) await keepAnswer(tx, item.hold.holdId, item.made ?? item.prepared.answer)
+  return items.map((item, index) => {
+    const capture = captures[index] as CaptureOutcome
+    if (capture.status === 'not_captured') return capture
+    const { draw } = capture
+    return { status: 'sold', answer: item.made ?? item.prepared.answer, ...(draw ? { draw } : {}) }
+  })
+}
+
+/** Each port takes its own, in one go. */
+async function captureAll(tx: Tx, items: readonly ReadyCall[]): Promise<CaptureOutcome[]> {
+  const outcomes = new Map<ReadyCall, CaptureOutcome>()
+  for (const port of new Set(items.map((item) => item.port))) {
+    const own = items.filter((item) => item.port === port)
+    const captured = await port.capture(
+      tx,
+      own.map(({ hold, call }) => ({ hold, route: call.route })),
+    )
+    if (captured.length !== own.length) throw new Error(`${port.name} did not answer every capture`)
+    for (const [index, item] of own.entries()) outcomes.set(item, captured[index] as CaptureOutcome)
+  }
+  return items.map((item) => outcomes.get(item) as CaptureOutcome)
+}
+
+async function commitEffect(tx: Tx, item: ReadyCall, sale: Sale, isPaid: boolean): Promise<AnswerContent> {
+  const { route } = item.call
+  const answer = (await route.commit?.(tx, sale)) ?? item.prepared.answer
+  if (isPaid && route.commit && route.payee === 'custody')
+    await expectClearingEmpty(tx, { network: sale.network, routeId: route.id }, [sale])
+  return answer
+}
+
+/** Where no money moves, a sale is worth nothing; only its effect is committed. */
+function saleOf(deps: GateDeps, { call, hold, callId, prepared }: ReadyCall, draw: Draw | undefined): Sale {
   return {
     paymentId: callId,
     routeId: call.route.id,
-    network: call.route.networks[0] ?? '',
-    payer: account,
-    amountMicro: 0n,
+    network: draw?.network ?? call.route.networks[0] ?? '',
+    payer: hold.account,
+    amountMicro: draw?.amountMicro ?? 0n,
     payee: call.route.payee,
     attribution: call.attribution,
-    reservation,
+    reservation: prepared.reservation ?? null,
     provisional: false,
     transaction: '',
     settledAtMs: deps.clock.nowMs(),
@@ -30,20 +106,26 @@ export function entitledSale(
   }
 }
 
-export function drawResponse(account: Address, callId: string, draw: Draw): string {
-  return encodeDraw({
-    payer: checksumAddress(account),
-    network: draw.network,
-    amount: draw.amountMicro.toString(),
-    call: callId,
-    left: draw.leftMicro.toString(),
-  })
-}
+const looksMax = 5
+const firstPauseMs = 200
 
-/** Throws also when the caller left meanwhile: an answer that nobody can ask for again is not to be paid for. */
-export async function prepareForCaller(call: PaidCall, account: Address, callId: string): Promise<PreparedAnswer> {
-  const prepared = await call.prepare(account, callId)
-  if (call.clientGone.aborted)
-    throw new Problem('not_ready', { detail: 'The caller has left; nothing was taken.', retryAfterSeconds: 1 })
-  return prepared
+/**
+ * A commit whose end nobody saw may have taken the price, and a call without a name cannot be asked for again: then the
+ * answer that was paid for is given.
+ */
+async function afterLostCommit(deps: GateDeps, item: ReadyCall, error: unknown): Promise<SaleOutcome> {
+  if (!(error instanceof CommitUnknown)) throw error
+  const { port, hold, call, made } = item
+  for (let look = 0; look < looksMax; look += 1) {
+    await deps.clock.sleep(firstPauseMs * 2 ** look)
+    // Waits for a commit that is still under way, and gives back what it did not take.
+    const end = await port.release(hold.holdId).catch(() => ({ status: 'absent' as const }))
+    if (end === undefined) throw error
+    if (end.status === 'absent') continue
+    if (end.status === 'released') throw new Problem('settlement_unavailable', { retryAfterSeconds: 1 })
+    if (!made) throw error
+    const { draw = hold.draw } = end
+    return { status: 'sold', answer: made, ...(draw ? { draw } : {}) }
+  }
+  throw inDoubtCommit(deps, { call, hold, answer: made ?? item.prepared.answer })
 }

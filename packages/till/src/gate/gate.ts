@@ -1,7 +1,8 @@
 import type { Gate, PaidCall } from '../contract/paid-call.ts'
 import { CommitUnknown, StoreUnavailable } from '../store/errors.ts'
+import { createEntitledSales } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
-import { createEntitledSales, passEntitled } from './pass-entitled.ts'
+import { passEntitled } from './pass-entitled.ts'
 import { passPayment } from './pass-payment.ts'
 import { refuse } from './refuse.ts'
 

@@ -1,17 +1,20 @@
 import { expect, test } from 'vitest'
-import type { EntitlementPort, PaidCall } from '../contract/paid-call.ts'
+import type { Hold } from '../contract/entitlement.ts'
+import type { PaidCall } from '../contract/paid-call.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { inDoubtCommit } from './in-doubt-commit.ts'
 
 const deps = { clock: { sleep: () => new Promise<void>(() => {}) } } as unknown as GateDeps
 const answer = { status: 200, contentType: 'application/json', body: '{}' }
-const told = (named: boolean, port: Partial<EntitlementPort>) =>
-  inDoubtCommit(deps, { port: port as EntitlementPort, call: {} as PaidCall, callId: 'call_1', named, answer }).details
+const told = (given: Pick<Hold, 'named' | 'ownName'>) => {
+  const hold: Hold = { status: 'held', holdId: 'call_1', account: `0x${'1'.repeat(40)}`, ...given }
+  return inDoubtCommit(deps, { call: {} as PaidCall, hold, answer }).details
+}
 
 test('a name is promised only where calls can be named afterwards', () => {
-  expect(told(false, { nameTaken: async () => true })).toMatchObject({ extra: { idempotency_key: 'call_1' } })
-  const unnameable = told(false, {})
+  expect(told({ ownName: 'call_1' })).toMatchObject({ extra: { idempotency_key: 'call_1' } })
+  const unnameable = told({})
   expect(unnameable.extra).toBeUndefined()
   expect(unnameable.hint).toMatch(/may use another/)
-  expect(told(true, {}).hint).toBeUndefined()
+  expect(told({ named: true }).hint).toBeUndefined()
 })

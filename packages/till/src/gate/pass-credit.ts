@@ -1,5 +1,6 @@
 import { takesCredit } from '../contract/credit-terms.ts'
-import type { EntitlementPort, GateOutcome, PaidCall } from '../contract/paid-call.ts'
+import type { EntitlementPort } from '../contract/entitlement.ts'
+import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import type { PaymentEnvelope } from '../contract/scheme.ts'
 import { acceptSignature } from '../proofs/index.ts'
 import { answerEarlier } from './earlier-payment.ts'

@@ -1,6 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { EntitlementPort, PaidCall, PaidRoute } from '../contract/paid-call.ts'
+import type { EntitlementPort } from '../contract/entitlement.ts'
+import type { PaidCall, PaidRoute } from '../contract/paid-call.ts'
 import {
   type Asked,
   insertTestMandate,
@@ -16,8 +17,9 @@ import { systemRng } from '../kernel/random.ts'
 import type { Database } from '../store/database.ts'
 import { CommitUnknown, StoreUnavailable } from '../store/errors.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { createEntitledSales } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
-import { createEntitledSales, passEntitled } from './pass-entitled.ts'
+import { passEntitled } from './pass-entitled.ts'
 
 let db: TestDatabase
 let desk: ReturnType<typeof openCreditDesk>
@@ -63,8 +65,8 @@ async function ask(database: Database, asked: AskedCall, at = desk) {
   const port: EntitlementPort = {
     ...at.port,
     hold: () => at.hold(asked),
-    earlier: () => at.earlier(asked),
-    ...(asked.blind ? { taken: lost, captured: lost, release: lost } : {}),
+    describe: () => at.earlier(asked),
+    ...(asked.blind ? { release: lost } : {}),
   }
   return passEntitled(deps, createEntitledSales(deps), call, [port])
 }

@@ -5,7 +5,7 @@ import type { Facilitator, FacilitatorPayment, SettleOutcome } from '../contract
 import { createExactScheme } from '../schemes/exact/index.ts'
 import { judgeUsedKey } from '../transitions/judge-settlement.ts'
 import { another, chainShowing, confirmedAt, expected, named, type Shown, steppingClock } from './chain-stub.fixture.ts'
-import { type Settled, type Settling, settlePayment } from './settle-payment.ts'
+import { type Settlement, settlePayment } from './settle-payment.ts'
 
 const headBlock = 10_000n
 const deadlineMs = 30_000
@@ -26,7 +26,7 @@ const submitted: SettleOutcome = { status: 'submitted', transaction: named, feeM
 
 const exact = createExactScheme([])
 /** Hands the payment over as it is: what the facilitator is told is not the matter here. */
-const purchaseOn = (chain: ChainPort) =>
+const settlementOn = (chain: ChainPort, head = headBlock) =>
   ({
     scheme: {
       ...exact,
@@ -35,8 +35,8 @@ const purchaseOn = (chain: ChainPort) =>
     },
     chain,
     payment: { signed: {} },
-  }) as unknown as Settled
-const claimAt = (head = headBlock) => ({ ...expected, headBlock: head }) as unknown as Settling
+    claim: { ...expected, headBlock: head },
+  }) as unknown as Settlement
 
 async function settle(outcome: SettleOutcome | Error, shown: Shown, more: { head?: bigint } = {}) {
   const { chain, asked } = chainShowing(shown)
@@ -47,7 +47,7 @@ async function settle(outcome: SettleOutcome | Error, shown: Shown, more: { head
       return outcome
     },
   } as unknown as Facilitator
-  const result = await settlePayment({ facilitator, clock, deadlineMs }, purchaseOn(chain), claimAt(more.head))
+  const result = await settlePayment({ facilitator, clock, deadlineMs }, settlementOn(chain, more.head))
   return { result, asked, waitedMs: clock.slept.reduce((sum, ms) => sum + ms, 0) }
 }
 
@@ -262,7 +262,7 @@ test('a facilitator that never answers is left at the deadline, and told so', as
     },
   } as unknown as Facilitator
   const clock = { ...steppingClock(), sleep: () => Promise.resolve() }
-  const result = await settlePayment({ facilitator, clock, deadlineMs }, purchaseOn(chain), claimAt())
+  const result = await settlePayment({ facilitator, clock, deadlineMs }, settlementOn(chain))
   expect(result).toEqual({ status: 'unknown', reason: 'timeout' })
   expect(told?.aborted).toBe(true)
 })

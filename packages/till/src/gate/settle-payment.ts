@@ -2,7 +2,7 @@ import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
-import type { Charge, ClaimedTransfer, Scheme, VerifiedPayment } from '../contract/scheme.ts'
+import type { Charge, Scheme, VerifiedPayment } from '../contract/scheme.ts'
 import { isScreening } from '../facilitators/refusal-causes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import {
@@ -18,20 +18,18 @@ import type { SettlementResult } from '../transitions/settlement-result.ts'
 
 export type SettleDeps = { facilitator: Facilitator; clock: Clock; deadlineMs: number }
 
-/** A verified payment, and how its scheme settles and shows it. */
-export type Settled = VerifiedPayment & {
+/** A verified payment whose intent is stored, and how its scheme settles and shows it. */
+export type Settlement = VerifiedPayment & {
   scheme: Pick<Scheme, 'settle' | 'confirmsRefusal' | 'evidence'>
   chain: ChainPort
+  claim: Charge & { headBlock: bigint }
 }
-
-/** A claim whose intent is stored. */
-export type Settling = Charge & { headBlock: bigint }
 
 // Made once: an abort without a reason makes an exception with a stack for every purchase.
 const over = new Error('the wait for the settlement is over')
 
 /** Settles through the scheme and believes only our own read of the chain. */
-export async function settlePayment(deps: SettleDeps, purchase: Settled, claim: Settling): Promise<SettlementResult> {
+export async function settlePayment(deps: SettleDeps, settlement: Settlement): Promise<SettlementResult> {
   const startedMs = deps.clock.nowMs()
   const timeout = new AbortController()
   const remainingMs = () => deps.deadlineMs - (deps.clock.nowMs() - startedMs)
@@ -41,15 +39,17 @@ export async function settlePayment(deps: SettleDeps, purchase: Settled, claim: 
   )
   try {
     const outcome = await Promise.race([
-      purchase.scheme.settle(purchase, claim, deps.facilitator, timeout.signal).catch((error: unknown) => ({
-        status: 'unknown' as const,
-        reason: error instanceof Error ? error.message.slice(0, 200) : 'the facilitator failed',
-      })),
+      settlement.scheme
+        .settle(settlement, settlement.claim, deps.facilitator, timeout.signal)
+        .catch((error: unknown) => ({
+          status: 'unknown' as const,
+          reason: error instanceof Error ? error.message.slice(0, 200) : 'the facilitator failed',
+        })),
       timer.then(() => ({ status: 'unknown' as const, reason: 'timeout' })),
     ])
-    if (outcome.status === 'submitted') return await confirm(deps, outcome, purchase, claim, remainingMs)
-    if (outcome.status === 'refused') return await afterRefusal(outcome, purchase, claim)
-    return await afterUnknown(outcome, purchase, claim)
+    if (outcome.status === 'submitted') return await confirm(deps, outcome, settlement, remainingMs)
+    if (outcome.status === 'refused') return await afterRefusal(outcome, settlement)
+    return await afterUnknown(outcome, settlement)
   } finally {
     timeout.abort(over)
   }
@@ -69,11 +69,10 @@ const blocksBefore = (block: bigint, blocks: bigint) => (block > blocks ? block 
 async function confirm(
   deps: SettleDeps,
   submitted: { transaction: Hex; feeMicro: Micro; gasGwei?: bigint },
-  purchase: Settled,
-  claim: Settling,
+  settlement: Settlement,
   remainingMs: () => number,
 ): Promise<SettlementResult> {
-  const { scheme, chain } = purchase
+  const { scheme, chain, claim } = settlement
   let keyReadMs = deps.clock.nowMs()
   const costs = { feeMicro: submitted.feeMicro, gasGwei: submitted.gasGwei ?? 0n }
   for (;;) {
@@ -84,24 +83,23 @@ async function confirm(
     let byKey: KeyReading | 'not_read' = 'not_read'
     if (evidence.status !== 'confirmed' && (isLast || deps.clock.nowMs() - keyReadMs >= keyReadEveryMs)) {
       keyReadMs = deps.clock.nowMs()
-      const found = await byKeyOnly(purchase, claim, sinceClaimBlocks)
+      const found = await byKeyOnly(settlement, sinceClaimBlocks)
       // Nothing but a transfer ends the wait: the reported transaction may still be included, whatever else is seen now.
       if (found?.status === 'settled') byKey = found
     }
     let verdict = judgeReported(submitted.transaction, evidence, byKey)
-    if (verdict === 'read_key')
-      verdict = judgeReported(submitted.transaction, evidence, await byKeyOnly(purchase, claim))
+    if (verdict === 'read_key') verdict = judgeReported(submitted.transaction, evidence, await byKeyOnly(settlement))
     if (typeof verdict !== 'string') return verdict.status === 'settled' ? { ...verdict, ...costs } : verdict
     if (isLast) return { status: 'unknown', reason: 'not seen in a block yet', transaction: submitted.transaction }
     await deps.clock.sleep(pollMs)
   }
 }
 
-async function afterRefusal(refusal: Refusal, purchase: Settled, claim: Settling): Promise<SettlementResult> {
-  const { scheme, chain } = purchase
+async function afterRefusal(refusal: Refusal, settlement: Settlement): Promise<SettlementResult> {
+  const { scheme, chain, claim } = settlement
   const { reason } = refusal
   let facts: RefusalFacts = {
-    byKey: await byKeyOnly(purchase, claim),
+    byKey: await byKeyOnly(settlement),
     outage: isOutage(reason),
     screening: isScreening(reason),
   }
@@ -109,7 +107,7 @@ async function afterRefusal(refusal: Refusal, purchase: Settled, claim: Settling
     const verdict = judgeRefusal(refusal, facts)
     if (verdict.status !== 'need') return verdict
     if (verdict.fact === 'simulationConfirms') {
-      facts = { ...facts, simulationConfirms: await scheme.confirmsRefusal(purchase, claim, chain, reason) }
+      facts = { ...facts, simulationConfirms: await scheme.confirmsRefusal(settlement, claim, chain, reason) }
       continue
     }
     try {
@@ -125,16 +123,14 @@ const isOutage = (reason: string) => reason.startsWith('facilitator_') || reason
 
 async function afterUnknown(
   outcome: { reason: string; transaction?: Hex },
-  purchase: Settled,
-  claim: Settling,
+  settlement: Settlement,
 ): Promise<SettlementResult> {
-  return judgeNoAnswer(outcome, await byKeyOnly(purchase, claim))
+  return judgeNoAnswer(outcome, await byKeyOnly(settlement))
 }
 
 /** What the key itself tells, or undefined when it is unused. */
 async function byKeyOnly(
-  { scheme: { evidence }, chain }: Settled,
-  claim: ClaimedTransfer & { headBlock: bigint },
+  { scheme: { evidence }, chain, claim }: Settlement,
   searchBlocks = keySearchBlocks,
 ): Promise<KeyReading> {
   try {

@@ -55,7 +55,7 @@ export async function settleAndFinish(deps: GateDeps, purchase: Purchase, attemp
   if (call.clientGone.aborted) gone()
   let outcome: GateOutcome
   try {
-    const result = await settlePayment({ ...deps, deadlineMs: deps.limits.settleMs }, purchase, claim)
+    const result = await settlePayment({ ...deps, deadlineMs: deps.limits.settleMs }, { ...purchase, claim })
     deps.metrics.count('payments_settlements', { outcome: result.status, network: claim.network })
     outcome = await afterSettlement(deps, purchase, attempt, result)
   } catch (error) {

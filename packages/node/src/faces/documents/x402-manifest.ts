@@ -10,7 +10,7 @@ import { offerOf } from './offers.ts'
 
 /** What the root manifest says of the node itself, beside its routes. */
 export type NodeFacts = {
-  facilitator: { kind: 'local' | 'cdp' | 'url'; url?: string }
+  facilitator: { kind: string; url?: string }
   royaltyRecipient: Address
   payees: Payees
 }

@@ -4,14 +4,13 @@ import {
   type EntitlementPort,
   earlierCall,
   endHold,
+  endOfHold,
   expiredHolds,
   type HoldOutcome,
   idempotencyKey,
   insertHold,
-  keepAnswer,
   keyWithin,
   type PaidCall,
-  wasCaptured,
 } from '@assay/till'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
@@ -32,17 +31,21 @@ export function createPassEntitlement(deps: PassDeps): EntitlementPort & { recov
     name,
     claims: (headers) => passOf(headers) !== undefined,
     hold: (call) => holdPass(deps, call),
-    capture: async (tx, holdId) => {
-      if (!(await endHold(tx, clock, holdId, 'captured'))) throw new Error(`the hold ${holdId} is no longer held`)
-      return undefined
+    capture: async (tx, held) => {
+      for (const { hold } of held)
+        if (!(await endHold(tx, clock, hold.holdId, 'captured')))
+          throw new Error(`the hold ${hold.holdId} is no longer held`)
+      return held.map(() => ({ status: 'captured' }))
     },
-    keep: keepAnswer,
-    release: (holdId) =>
-      database.transaction(async (tx) => {
+    release: async (holdId) => {
+      await database.transaction(async (tx) => {
         const call = await endHold(tx, clock, holdId, 'released')
         if (call) await tx.query(`update pass set used = used - 1 where id = $1`, [call.subject])
-      }),
-    captured: (holdId) => wasCaptured(database, holdId),
+      })
+      return endOfHold(database, holdId)
+    },
+    // A hold finds an earlier call of the same name by itself.
+    describe: async () => undefined,
   }
   return {
     ...port,

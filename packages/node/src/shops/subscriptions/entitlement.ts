@@ -35,10 +35,12 @@ export function createSubscriptionEntitlement(deps: EntitlementDeps): Entitlemen
     },
     hold: (call) => holdPull(deps, call).catch(asRefusal),
     // The pull was counted by the hold, and nothing else is used up.
-    capture: async () => undefined,
+    capture: async (_tx, held) => held.map(() => ({ status: 'captured' })),
     release: async (holdId) => {
       if (holdId !== uncountedHold) await givePullBack(deps.database, holdId as Address)
+      return undefined
     },
+    describe: async () => undefined,
   }
 }
 

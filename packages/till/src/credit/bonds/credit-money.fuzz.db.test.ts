@@ -74,22 +74,14 @@ function openWallet(owner: Address, delegate: Address, mandate: string) {
       command.kind === 'draw' ? { by: owner, micro: command.micro } : { by: delegate, micro: command.micro, mandate }
     const wasRevoked = revoked
     const held = await desk.hold(asked)
-    if (held.status === 'promised') {
-      const [outcome] = await db.database.transaction(async (tx) => {
-        const outcomes = (await desk.port.takeAll?.(tx, [held])) ?? []
-        await post(
-          tx,
-          outcomes.flatMap((one) => (one.status === 'taken' ? [one.posting] : [])),
-        )
-        return outcomes
-      })
-      if (outcome?.status !== 'taken') return
+    if (held.status !== 'held') return
+    if (held.promised) {
+      if ((await desk.capture(held, asked)) !== 'captured') return
       sums.takenMicro += command.micro
       promised += 1
     }
-    if (held.status === 'held' || held.status === 'promised')
-      expect(command.kind === 'mandated' && wasRevoked, 'drawn under a revoked mandate').toBe(false)
-    if (held.status !== 'held') return
+    expect(command.kind === 'mandated' && wasRevoked, 'drawn under a revoked mandate').toBe(false)
+    if (held.promised) return
     if (command.end === 'void') await desk.port.release(held.holdId)
     if (command.end !== 'capture') return
     const taken = await desk.capture(held, asked).then(

@@ -1,14 +1,14 @@
 import type { Address } from '@assay/protocol/address'
-import { ChainUnreadable, type Network, type Rpc, RpcRefusal } from '../chain/index.ts'
-import type { SettlementWallets } from '../chain/wallet/index.ts'
-import type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from '../contract/facilitator.ts'
-import { type Clock, nowSeconds } from '../kernel/clock.ts'
-import type { Log } from '../kernel/log.ts'
-import type { Metrics } from '../kernel/metrics.ts'
-import { type ExactPayment, isExact } from './exact-payment.ts'
+import { ChainUnreadable, type Network, type Rpc, RpcRefusal } from '../../chain/index.ts'
+import type { SettlementWallets } from '../../chain/wallet/index.ts'
+import type { Facilitator, FacilitatorPayment, SettleOutcome, VerifyOutcome } from '../../contract/facilitator.ts'
+import { type Clock, nowSeconds } from '../../kernel/clock.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
+import { type ExactPayment, isExact } from '../exact-payment.ts'
+import type { SettleRefusal } from '../revert-reason.ts'
 import { createPayerCodes } from './payer-codes.ts'
 import { defaultGasLimits, type GasLimits, looksPlain, planContract, planPlain } from './plan-settlement.ts'
-import type { SettleRefusal } from './revert-reason.ts'
 import { type SettleGroupDeps, settleGroup } from './settle-group.ts'
 import { createSettlementQueue, defaultQueueLimits, type QueueLimits } from './settlement-queue.ts'
 import { simulateSettlements } from './simulate-settlements.ts'
@@ -32,6 +32,8 @@ export type LocalFacilitator = Facilitator & {
   /** Payments waiting or on their way, all chains. */
   pending(): number
 }
+
+type DeskDeps = Omit<SettleGroupDeps, 'putBack'>
 
 type ChainDesk = {
   network: Network
@@ -77,7 +79,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
 }
 
 function createDesk(options: LocalFacilitatorOptions, { network, rpc, wallets }: LocalChain): ChainDesk {
-  const deps: SettleGroupDeps = {
+  const deps: DeskDeps = {
     network,
     rpc,
     wallets,
@@ -87,13 +89,12 @@ function createDesk(options: LocalFacilitatorOptions, { network, rpc, wallets }:
     gas: { ...defaultGasLimits, ...options.gas },
     factories: new Set(options.factories),
     payerCodes: createPayerCodes(options.clock),
-    putBack: (item) => queue.putBack(item),
   }
   const queue = createSettlementQueue({
     clock: options.clock,
     limits: { ...defaultQueueLimits, ...options.queue },
     concurrency: wallets.capacity,
-    settleGroup: (group) => settleGroup(deps, group),
+    settleGroup: (group, putBack) => settleGroup({ ...deps, putBack }, group),
   })
   return {
     network,
@@ -130,7 +131,7 @@ function refusalBeforeChain(network: Network, payment: ExactPayment, clock: Cloc
   return undefined
 }
 
-async function verifyByPlaying(deps: SettleGroupDeps, payment: ExactPayment): Promise<VerifyOutcome> {
+async function verifyByPlaying(deps: DeskDeps, payment: ExactPayment): Promise<VerifyOutcome> {
   try {
     const plan = looksPlain(payment) ? planPlain(payment, deps.gas) : await planForContract(deps, payment)
     if (!('calls' in plan)) return { status: 'invalid', ...plan }
@@ -148,7 +149,7 @@ async function verifyByPlaying(deps: SettleGroupDeps, payment: ExactPayment): Pr
   }
 }
 
-async function planForContract(deps: SettleGroupDeps, payment: ExactPayment) {
+async function planForContract(deps: DeskDeps, payment: ExactPayment) {
   const code = await deps.rpc.first('eth_getCode', [payment.authorization.from, 'latest'])
   return planContract(payment, code !== '0x', deps.factories, deps.gas)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { knownNetworks, type Network } from '../chain/index.ts'
-import { testPayer } from '../chain/wallet/wallet.fixture.ts'
-import { systemClock } from '../kernel/clock.ts'
+import { knownNetworks, type Network } from '../../chain/index.ts'
+import { testPayer } from '../../chain/wallet/wallet.fixture.ts'
+import { systemClock } from '../../kernel/clock.ts'
 import { paymentOf } from './local.fixture.ts'
 import { createSettlementQueue, defaultQueueLimits, type QueuedPayment, type QueueOptions } from './settlement-queue.ts'
 

@@ -1,14 +1,14 @@
 import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import type { Network } from '../chain/index.ts'
-import { equalBytes, sha256 } from '../kernel/bytes.ts'
-import type { Clock } from '../kernel/clock.ts'
-import type { Ids } from '../kernel/ids.ts'
-import { Problem } from '../kernel/problem.ts'
-import type { Sql } from '../store/database.ts'
-import { type ExactPayment, exactPayment } from './exact-payment.ts'
+import type { Network } from '../../chain/index.ts'
+import type { Facilitator } from '../../contract/facilitator.ts'
+import { equalBytes, sha256 } from '../../kernel/bytes.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import { Problem } from '../../kernel/problem.ts'
+import type { Sql } from '../../store/database.ts'
+import { type ExactPayment, exactPayment } from '../exact-payment.ts'
 import { type BudgetUse, type FacilitatorBudget, recordLostGas, spendBudget } from './facilitator-budget.ts'
-import type { LocalFacilitator } from './local-facilitator.ts'
 import type {
   FacilitatorRequest,
   FacilitatorSettleAnswer,
@@ -18,7 +18,7 @@ import type {
 
 /** Our own facilitator, opened by the operator to others. */
 export type FacilitatorServiceDeps = {
-  facilitator: LocalFacilitator
+  facilitator: Facilitator
   networks: readonly Network[]
   /** PAY_TO and CUSTODY: payments to ourselves go through the gate or not at all. */
   ownPayees: ReadonlySet<Address>

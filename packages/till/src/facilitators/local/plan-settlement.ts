@@ -1,9 +1,9 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import type { Network } from '../chain/index.ts'
-import { aggregate3Call, type MulticallCall, transferCall } from '../chain/wallet/index.ts'
-import type { ExactPayment } from './exact-payment.ts'
-import type { SettleRefusal } from './revert-reason.ts'
+import type { Network } from '../../chain/index.ts'
+import { aggregate3Call, type MulticallCall, transferCall } from '../../chain/wallet/index.ts'
+import type { ExactPayment } from '../exact-payment.ts'
+import type { SettleRefusal } from '../revert-reason.ts'
 import { unwrapSignature } from './smart-wallet-signature.ts'
 
 /** Gas is bought by limit and paid by use, so limits are generous, yet bounded: a contract payer decides what it burns. */

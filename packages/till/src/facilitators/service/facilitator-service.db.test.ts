@@ -1,12 +1,16 @@
 import { checksumAddress } from '@assay/protocol/address'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { knownNetworks, type Network } from '../chain/index.ts'
-import { testPayer } from '../chain/wallet/wallet.fixture.ts'
-import type { FacilitatorPayment, SettleOutcome, VerifyOutcome } from '../contract/facilitator.ts'
-import { systemClock } from '../kernel/clock.ts'
-import { createIds } from '../kernel/ids.ts'
-import { systemRng } from '../kernel/random.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { knownNetworks, type Network } from '../../chain/index.ts'
+import { testPayer } from '../../chain/wallet/wallet.fixture.ts'
+import type { FacilitatorPayment, SettleOutcome, VerifyOutcome } from '../../contract/facilitator.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { createIds } from '../../kernel/ids.ts'
+import { systemRng } from '../../kernel/random.ts'
+import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { cdpFeeMicro, countSettlement } from '../cdp/facilitator-usage.ts'
+import { facilitatorBody } from '../http/payment-wire.ts'
+import { paymentOf, shopAddress } from '../local/local.fixture.ts'
+import type { LocalFacilitator } from '../local/local-facilitator.ts'
 import { defaultFacilitatorBudget, forgetBudgets } from './facilitator-budget.ts'
 import {
   type FacilitatorServiceDeps,
@@ -14,10 +18,6 @@ import {
   supportedForOthers,
   verifyForOthers,
 } from './facilitator-service.ts'
-import { cdpFeeMicro, countSettlement } from './facilitator-usage.ts'
-import { paymentOf, shopAddress } from './local.fixture.ts'
-import type { LocalFacilitator } from './local-facilitator.ts'
-import { facilitatorBody } from './payment-wire.ts'
 import { facilitatorRequestSchema } from './service-schemas.ts'
 
 const network = knownNetworks[0] as Network

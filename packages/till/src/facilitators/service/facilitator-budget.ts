@@ -1,5 +1,5 @@
-import type { Clock } from '../kernel/clock.ts'
-import type { Sql } from '../store/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Sql } from '../../store/database.ts'
 
 export type FacilitatorBudget = {
   settlesPerPayerPerHour: number

@@ -1,8 +1,8 @@
 import { type Hex, isHex } from '@assay/protocol/bytes'
-import type { VerifyOutcome } from '../contract/facilitator.ts'
+import type { VerifyOutcome } from '../../contract/facilitator.ts'
+import { isScreening } from '../refusal-causes.ts'
 import { isDefiniteRefusal } from './error-codes.ts'
 import type { HttpExchangeResult } from './http-exchange.ts'
-import { isScreening } from './refusal-causes.ts'
 
 /** What an answer to `settle` proves. The fee is not in it: that is a matter of the contract with the facilitator. */
 export type SettleAnswer =

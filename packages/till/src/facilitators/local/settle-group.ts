@@ -1,17 +1,17 @@
 import type { Address } from '@assay/protocol/address'
-import { ChainUnreadable, type Network, type Rpc } from '../chain/index.ts'
+import { ChainUnreadable, type Network, type Rpc } from '../../chain/index.ts'
 import {
   authorizationKey,
   type SettlementWallets,
   type TransactionOutcome,
   usedAuthorizations,
-} from '../chain/wallet/index.ts'
-import { type Clock, nowSeconds } from '../kernel/clock.ts'
-import type { Log } from '../kernel/log.ts'
-import type { Metrics } from '../kernel/metrics.ts'
+} from '../../chain/wallet/index.ts'
+import { type Clock, nowSeconds } from '../../kernel/clock.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
+import type { SettleRefusal } from '../revert-reason.ts'
 import type { PayerCodes } from './payer-codes.ts'
 import { type GasLimits, joinPlans, planContract, planPlain, type SettlementPlan } from './plan-settlement.ts'
-import type { SettleRefusal } from './revert-reason.ts'
 import type { QueuedPayment } from './settlement-queue.ts'
 import { simulateSettlements, type Verdict } from './simulate-settlements.ts'
 

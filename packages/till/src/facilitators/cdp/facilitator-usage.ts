@@ -1,6 +1,6 @@
 import type { Micro } from '@assay/protocol/money'
-import type { Clock } from '../kernel/clock.ts'
-import type { Sql } from '../store/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Sql } from '../../store/database.ts'
 
 /** Counts one more settlement of this month (UTC) and gives the number it has in it, over all processes. */
 export async function countSettlement(sql: Sql, facilitator: string, clock: Clock): Promise<bigint> {

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { TransferAuthorization } from '@assay/protocol/typed-data/transfer-authorization'
-import type { Network } from '../chain/index.ts'
-import { type ExactPayment, exactPayment } from './exact-payment.ts'
+import type { Network } from '../../chain/index.ts'
+import { type ExactPayment, exactPayment } from '../exact-payment.ts'
 
 export const shopAddress: Address = '0x5a0b54d5dc17e0aadc383d2db43b0a0d3e029c4c'
 

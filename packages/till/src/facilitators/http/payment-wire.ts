@@ -1,5 +1,5 @@
 import { checksumAddress } from '@assay/protocol/address'
-import type { FacilitatorPayment } from '../contract/facilitator.ts'
+import type { FacilitatorPayment } from '../../contract/facilitator.ts'
 
 /** The body of `verify` and `settle`, made from our own terms alone: nothing else of the client's reaches a facilitator. */
 export function facilitatorBody(payment: FacilitatorPayment): string {

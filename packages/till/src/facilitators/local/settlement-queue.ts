@@ -1,8 +1,8 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import type { SettleOutcome } from '../contract/facilitator.ts'
-import type { Clock } from '../kernel/clock.ts'
-import type { ExactPayment } from './exact-payment.ts'
+import type { SettleOutcome } from '../../contract/facilitator.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { ExactPayment } from '../exact-payment.ts'
 import { looksPlain } from './plan-settlement.ts'
 
 /** A payment between the call of `settle` and its outcome. */
@@ -30,17 +30,18 @@ export const defaultQueueLimits: QueueLimits = { waitingMax: 4_000, perPayerMax:
 
 export type SettlementQueue = {
   submit(payment: ExactPayment, signal: AbortSignal): Promise<SettleOutcome>
-  /** Puts a payment back that must be tried by itself. */
-  putBack(item: QueuedPayment): void
   size(): number
 }
+
+export type PutBack = (item: QueuedPayment) => void
 
 export type QueueOptions = {
   clock: Clock
   limits: QueueLimits
   /** How many transactions may be on their way at once. */
   concurrency: number
-  settleGroup(group: QueuedPayment[]): Promise<void>
+  /** `putBack` takes a payment again that must be tried by itself. */
+  settleGroup(group: QueuedPayment[], putBack: PutBack): Promise<void>
 }
 
 const busy: SettleOutcome = {
@@ -99,10 +100,16 @@ export function createSettlementQueue(options: QueueOptions): SettlementQueue {
     })
   }
 
+  const putBack: PutBack = (item) => {
+    if (item.signal.aborted) return
+    waiting.unshift(item)
+    schedule()
+  }
+
   const start = (group: QueuedPayment[]) => {
     groups += 1
     gatheredSinceMs = clock.monotonicMs()
-    void options.settleGroup(group).finally(() => {
+    void options.settleGroup(group, putBack).finally(() => {
       groups -= 1
       schedule()
     })
@@ -130,11 +137,6 @@ export function createSettlementQueue(options: QueueOptions): SettlementQueue {
 
   return {
     size: () => running.size,
-    putBack: (item) => {
-      if (item.signal.aborted) return
-      waiting.unshift(item)
-      schedule()
-    },
     submit(payment, signal) {
       const { from, nonce } = payment.authorization
       const key = `${from} ${nonce}`

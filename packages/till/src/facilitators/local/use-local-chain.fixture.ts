@@ -11,9 +11,9 @@ import {
   demoIssuer,
   devnetTransport,
   startDevnet,
-} from '../../../node/src/devnet/index.ts'
-import { createRpc, type Network, type RpcEndpoint } from '../chain/index.ts'
-import type { SettlementWallets } from '../chain/wallet/index.ts'
+} from '../../../../node/src/devnet/index.ts'
+import { createRpc, type Network, type RpcEndpoint } from '../../chain/index.ts'
+import type { SettlementWallets } from '../../chain/wallet/index.ts'
 import {
   demoNetwork,
   devnetEndpoint,
@@ -21,12 +21,12 @@ import {
   testHolder,
   testPayer,
   testWallets,
-} from '../chain/wallet/wallet.fixture.ts'
-import type { SettleOutcome } from '../contract/facilitator.ts'
-import { systemClock } from '../kernel/clock.ts'
-import { silentLog } from '../kernel/log.ts'
-import { silentMetrics } from '../kernel/metrics.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+} from '../../chain/wallet/wallet.fixture.ts'
+import type { SettleOutcome } from '../../contract/facilitator.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { silentLog } from '../../kernel/log.ts'
+import { silentMetrics } from '../../kernel/metrics.ts'
+import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import { createLocalFacilitator, type LocalFacilitator, type LocalFacilitatorOptions } from './local-facilitator.ts'
 
 export const payers = Array.from({ length: 30 }, (_, index) => testPayer(`payer ${index}`))

@@ -1,14 +1,14 @@
 import type { Micro } from '@assay/protocol/money'
-import type { Facilitator } from '../contract/facilitator.ts'
-import type { Clock } from '../kernel/clock.ts'
-import type { Log } from '../kernel/log.ts'
-import type { Metrics } from '../kernel/metrics.ts'
-import type { Rng } from '../kernel/random.ts'
-import type { Sql } from '../store/database.ts'
+import type { Facilitator } from '../../contract/facilitator.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
+import type { Rng } from '../../kernel/random.ts'
+import type { Sql } from '../../store/database.ts'
+import type { HttpExchange } from '../http/http-exchange.ts'
+import { createHttpFacilitator } from '../http/http-facilitator.ts'
 import { createCdpJwt, readCdpKey } from './cdp-jwt.ts'
 import { cdpFeeMicro, countSettlement } from './facilitator-usage.ts'
-import type { HttpExchange } from './http-exchange.ts'
-import { createHttpFacilitator } from './http-facilitator.ts'
 
 export type CdpFacilitatorOptions = {
   apiKeyId: string

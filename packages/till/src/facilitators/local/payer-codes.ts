@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '../../kernel/clock.ts'
 
 const rememberedMax = 20_000
 const rememberedMs = 10 * 60_000

@@ -1,8 +1,8 @@
 import type { Address } from '@assay/protocol/address'
-import { ChainUnreadable, type Network, type Rpc, type RpcCall, RpcRefusal } from '../chain/index.ts'
-import { aggregate3Call, readAggregate3 } from '../chain/wallet/index.ts'
+import { ChainUnreadable, type Network, type Rpc, type RpcCall, RpcRefusal } from '../../chain/index.ts'
+import { aggregate3Call, readAggregate3 } from '../../chain/wallet/index.ts'
+import { explainRevert, type SettleRefusal } from '../revert-reason.ts'
 import { type GasLimits, joinPlans, type SettlementPlan } from './plan-settlement.ts'
-import { explainRevert, type SettleRefusal } from './revert-reason.ts'
 
 export type Verdict = { status: 'passes' } | ({ status: 'fails' } & SettleRefusal)
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
-import { type Clock, nowSeconds } from '../kernel/clock.ts'
-import type { Rng } from '../kernel/random.ts'
-import { FacilitatorConfigError } from './http-facilitator.ts'
+import { type Clock, nowSeconds } from '../../kernel/clock.ts'
+import type { Rng } from '../../kernel/random.ts'
+import { FacilitatorConfigError } from '../http/http-facilitator.ts'
 
 /** An API key of the Coinbase Developer Platform, ready to sign. */
 export type CdpKey = { id: string; algorithm: 'EdDSA' | 'ES256'; privateKey: KeyObject }

@@ -3,10 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { knownNetworks, type Network } from '../chain/index.ts'
-import { testPayer } from '../chain/wallet/wallet.fixture.ts'
-import type { Log } from '../kernel/log.ts'
-import { silentMetrics } from '../kernel/metrics.ts'
+import { knownNetworks, type Network } from '../../chain/index.ts'
+import { testPayer } from '../../chain/wallet/wallet.fixture.ts'
+import type { Log } from '../../kernel/log.ts'
+import { silentMetrics } from '../../kernel/metrics.ts'
+import { paymentOf } from '../local/local.fixture.ts'
 import {
   breakOff,
   type ContractServer,
@@ -20,7 +21,6 @@ import {
   text,
 } from './contract-server.fixture.ts'
 import { createHttpFacilitator, type HttpFacilitatorOptions } from './http-facilitator.ts'
-import { paymentOf } from './local.fixture.ts'
 
 const network = knownNetworks[0] as Network
 const payment = paymentOf(network, testPayer('remote'))

@@ -1,0 +1,66 @@
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
+import type { Problem } from '../kernel/problem.ts'
+import type { LedgerTransaction } from '../ledger/index.ts'
+import type { Tx } from '../store/database.ts'
+import type { AnswerContent, PaidCall, PaidRoute } from './paid-call.ts'
+
+/** What a wallet may use without paying per call: subscriptions, passes and credit. */
+export type EntitlementPort = {
+  /** Name in metrics. */
+  name: string
+  /** True when the request carries this kind of credential; no I/O. */
+  claims(headers: ReadonlyMap<string, string>): boolean
+  /** Sets a call aside before its answer is prepared. */
+  hold(call: PaidCall): Promise<HoldOutcome>
+  /** Takes held calls, in the transaction of their effects and before them. An outcome for each, in the order given. */
+  capture(tx: Tx, held: readonly HeldCall[]): Promise<CaptureOutcome[]>
+  /** Gives a hold back, once, unless it was captured; also for holds whose process died. Undefined: what became of it is not known. */
+  release(holdId: string): Promise<HoldEnd | undefined>
+  /** What became of this very call when it came before. Asked before its caller would have to pay again. */
+  describe(call: PaidCall): Promise<HoldOutcome | undefined>
+}
+
+export type HoldOutcome =
+  | Hold
+  /** The same named call was served before: its answer again, nothing more is used. */
+  | { status: 'served'; answer: AnswerContent }
+  /** Does not cover this call: the answer is a 402 with this note, and what else helps the caller choose. */
+  | { status: 'not_covered'; note: string; extra?: Record<string, unknown> }
+  | { status: 'refused'; problem: Problem }
+
+export type Hold = {
+  status: 'held'
+  holdId: string
+  account: Address
+  /** The sale is known by it where postings of the capture carry it. */
+  callId?: string
+  /** Nothing is set aside, for the caller evidently has the price: it is taken with the answer, or the capture says why not. */
+  promised?: true
+  /** What the capture will move; absent where no money moves, or while it is promised. */
+  draw?: Draw
+  /** True where the caller gave the call a name, so that its answer is kept to be given again. */
+  named?: boolean
+  /** Under which the call is found again when it is named after itself; absent where it cannot be. */
+  ownName?: string
+}
+
+export type HeldCall = { hold: Hold; route: PaidRoute }
+
+/** Money that a capture moved, so that the sale counts as one. Nothing moved: no sale. */
+export type Capture = { network: string; amountMicro: Micro }
+
+/** Credit that a call draws, and what is left of that balance beside it. */
+export type Draw = Capture & { leftMicro: Micro }
+
+export type CaptureOutcome =
+  /** `posting`: left to the caller, to be made in the same transaction. */
+  | { status: 'captured'; draw?: Draw; posting?: LedgerTransaction }
+  /** A promise that could not be kept; `why` says what a hold would have said. */
+  | { status: 'not_captured'; why(): Promise<HoldOutcome> }
+
+export type HoldEnd =
+  | { status: 'captured'; draw?: Draw }
+  | { status: 'released' }
+  /** Nothing is there now; a commit that is still under way may yet show it. */
+  | { status: 'absent' }

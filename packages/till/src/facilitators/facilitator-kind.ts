@@ -1,0 +1,38 @@
+import type { Address } from '@assay/protocol/address'
+import type { Facilitator } from '../contract/facilitator.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Rng } from '../kernel/random.ts'
+import type { Sql } from '../store/database.ts'
+import type { LocalChain } from './local/local-facilitator.ts'
+
+/** What was chosen, and the settings its kind read for itself. */
+export type FacilitatorChoice = { kind: string; settings: Record<string, string> }
+
+export type FacilitatorPorts = {
+  sql: Sql
+  clock: Clock
+  rng: Rng
+  log: Log
+  metrics: Metrics
+  /** Opens the wallets by which this process settles; only a kind that settles by itself asks for them. */
+  localChains(): Promise<readonly LocalChain[]>
+  /** ERC-6492 factories that may deploy a payer's wallet at our cost. */
+  factories: readonly Address[]
+}
+
+/** One way to have payments settled: a folder with one of these, and a line in `kinds.ts`. */
+export type FacilitatorKind = {
+  readonly name: string
+  /** What the operator writes to choose it. */
+  readonly chosenBy: string
+  takes(choice: string): boolean
+  /** What is missing or wrong is added to `problems`, each with the name of its variable. */
+  readSettings(
+    choice: string,
+    env: Readonly<Record<string, unknown>>,
+    problems: string[],
+  ): FacilitatorChoice['settings']
+  open(settings: FacilitatorChoice['settings'], ports: FacilitatorPorts): Promise<Facilitator>
+}

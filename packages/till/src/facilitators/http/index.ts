@@ -1,0 +1,12 @@
+import { withBreaker } from '../breaker.ts'
+import type { FacilitatorKind } from '../facilitator-kind.ts'
+import { createHttpFacilitator } from './http-facilitator.ts'
+
+/** Any x402 facilitator by its address. */
+export const http: FacilitatorKind = {
+  name: 'url',
+  chosenBy: 'the URL of an x402 facilitator',
+  takes: (choice) => /^https?:\/\//.test(choice) && URL.canParse(choice),
+  readSettings: (choice) => ({ url: choice }),
+  open: async ({ url = '' }, ports) => withBreaker(createHttpFacilitator({ baseUrl: url, ...ports }), ports),
+}

@@ -1,0 +1,12 @@
+import type { FacilitatorKind } from '../facilitator-kind.ts'
+import { createLocalFacilitator } from './local-facilitator.ts'
+
+/** This process itself, with wallets of its own. */
+export const local: FacilitatorKind = {
+  name: 'local',
+  chosenBy: 'local',
+  takes: (choice) => choice === 'local',
+  readSettings: () => ({}),
+  open: async (_settings, { localChains, clock, log, metrics, factories }) =>
+    createLocalFacilitator({ chains: await localChains(), clock, log, metrics, factories }),
+}
