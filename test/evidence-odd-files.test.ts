@@ -1,14 +1,18 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runCli } from '../packages/cli/src/run-cli.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { parseEvidence, verifyAttestation, verifyEvidence } from '../packages/sdk/src/index.ts'
 import type { EvidenceVector } from './harness/evidence-vectors.ts'
 import { attest, introduction, responseKey, rotation, start } from './harness/evidence-world.ts'
 import { openPythonVerifier, pythonMissing } from './harness/python-verifier.ts'
 
+const script = fileURLToPath(new URL('../tools/verify_evidence.py', import.meta.url))
 const folder = fileURLToPath(new URL('./vectors/evidence/', import.meta.url))
 const soundOf = (name: string) =>
   JSON.stringify((JSON.parse(readFileSync(`${folder}${name}.json`, 'utf8')) as EvidenceVector).file)
@@ -51,6 +55,27 @@ describe('an odd file', () => {
     },
     60_000,
   )
+
+  test('bytes that are not UTF-8 are no evidence: here, on the command line and in Python', async () => {
+    // In a text that nothing signs: read leniently, the rest would verify.
+    const bytes = Buffer.from(alone)
+    const at = bytes.indexOf('waits for the next payout')
+    expect(at).toBeGreaterThan(0)
+    bytes[at] = 0xff
+    expect(parseEvidence(new Uint8Array(Buffer.from(alone)))).toBeDefined()
+    expect(parseEvidence(new Uint8Array(bytes))).toBeUndefined()
+    const home = await mkdtemp(join(tmpdir(), 'assay-bytes-'))
+    const path = join(home, 'file.json')
+    await writeFile(path, bytes)
+    const terminal = createTestTerminal()
+    expect(await runCli(['verify', path], terminal)).toBe(5)
+    expect(terminal.stderr()).toContain('not valid UTF-8')
+    if (!pythonMissing) {
+      const run = spawnSync('python3', [script, path], { encoding: 'utf8' })
+      expect([run.status, run.stderr]).toEqual([5, expect.stringContaining('not valid UTF-8')])
+    }
+    await rm(home, { recursive: true, force: true })
+  }, 60_000)
 
   test('a key that a trusted directory takes back stays lost, whatever statements in the file say of it', async () => {
     const lostAt = start + 86_400

@@ -465,13 +465,17 @@ def verify_consistency(old_size, old_root, size, root, proof):
 
 
 def parse_checkpoint(note):
-    if not isinstance(note, str) or len(note) > 100_000 or not note.endswith('\n') or '\n\n' not in note:
+    if not isinstance(note, str) or len(note) > 1_000_000 or not note.endswith('\n') or '\n\n' not in note:
+        return None
+    if re.search('[\x00-\x09\x0b-\x1f\ufffd]', note):
         return None
     split = note.rindex('\n\n')
     text, tail = note[:split + 1], note[split + 2:-1]
     lines = (text.split('\n') + ['', ''])[:3]
     root = from_base64(lines[2])
-    if not lines[0] or not is_text(lines[1], r'0|[1-9][0-9]{0,14}') or root is None or len(root) != 32:
+    if not lines[0] or not is_text(lines[1], r'0|[1-9][0-9]{0,15}') or int(lines[1]) >= 2**53 or root is None or len(root) != 32:
+        return None
+    if tail.count('\n') >= 100:
         return None
     signatures = []
     for line in tail.split('\n'):
@@ -499,8 +503,8 @@ def line_of(head, key):
 
 
 def is_signed_by_log(head, key):
-    line = line_of(head, key)
-    return key['type'] == 1 and line is not None and verify_ed25519(key['x'], utf8(head['text']), line)
+    lines = [s for name, key_id, s in head['signatures'] if name == key['name'] and key_id == key['id']]
+    return key['type'] == 1 and len(lines) > 0 and all(verify_ed25519(key['x'], utf8(head['text']), s) for s in lines)
 
 
 def cosigned_at(head, key):
@@ -515,7 +519,7 @@ def cosigned_at(head, key):
 # ---------------------------------------------------------------- keys and what is said about them
 
 ZERO_WALLET = '0x' + '00' * 20
-STATEMENT_TEXTS = ('action', 'purpose', 'key_id', 'public_key', 'node', 'origin', 'wallet', 'predecessor_key_id')
+STATEMENT_TEXTS = ('action', 'purpose', 'key_id', 'public_key', 'node', 'api', 'origin', 'wallet', 'predecessor_key_id')
 STATEMENT_NUMBERS = ('not_before', 'not_after', 'tree_size', 'predecessor_until', 'chain_id')
 
 
@@ -528,7 +532,7 @@ def is_statement(one):
             and all(is_int(one.get(name)) and one[name] >= 0 for name in STATEMENT_NUMBERS)
             and all(name in one and (one[name] is None or is_text(one[name]))
                     for name in ('wallet_signature', 'predecessor_signature'))
-            and one['purpose'] in ('response', 'log') and is_text(one['wallet'], r'0x[0-9a-f]{40}')
+            and one['action'] in ('add', 'rotate', 'revoke') and one['purpose'] in ('response', 'log') and is_text(one['wallet'], r'0x[0-9a-f]{40}')
             and is_text(one['public_key'], r'[A-Za-z0-9_-]{43}') and thumbprint(one['public_key']) == one['key_id'])
 
 
@@ -538,7 +542,8 @@ def statement_digest(one):
     return typed_digest(domain, 'KeyStatement', [
         ('string', 'action', one['action']), ('string', 'purpose', one['purpose']), ('string', 'keyId', one['key_id']),
         ('string', 'publicKey', one['public_key']), ('uint64', 'notBefore', one['not_before']),
-        ('uint64', 'notAfter', one['not_after']), ('string', 'node', one['node']), ('string', 'origin', one['origin']),
+        ('uint64', 'notAfter', one['not_after']), ('string', 'node', one['node']), ('string', 'api', one['api']),
+        ('string', 'origin', one['origin']),
         ('uint64', 'treeSize', one['tree_size']), ('address', 'operator', one['wallet']),
         ('string', 'predecessor', one['predecessor_key_id']),
         ('uint64', 'predecessorUntil', one['predecessor_until'])])
@@ -569,7 +574,7 @@ def new_key(key_id, x, purpose, **more):
                  'origin': None, 'size': None}, **more)
 
 
-def follow_keys(statements, anchors, wallets, named):
+def follow_keys(statements, anchors, wallets, named, homes):
     """Every key that what is trusted leads to, by id."""
     revoked, keys, accepted, node = {}, {}, set(), None
     wallets = {wallet.lower() for wallet in wallets}
@@ -589,7 +594,9 @@ def follow_keys(statements, anchors, wallets, named):
     def vouched(place, one):
         if node is not None and one['node'] != node:
             return False
-        if by_wallet[place] and one['wallet'] in wallets:
+        # A wallet may run several nodes: it names keys for one at a time.
+        own = all(home in (one['node'], one['api']) for home in homes)
+        if own and by_wallet[place] and one['wallet'] in wallets:
             return True
         old = keys.get(one['predecessor_key_id'])
         if old is None:
@@ -608,7 +615,7 @@ def follow_keys(statements, anchors, wallets, named):
     while found:
         found = False
         for place, one in enumerate(statements):
-            if place in accepted or one['action'] not in ('add', 'rotate', 'revoke') or not vouched(place, one):
+            if place in accepted or not vouched(place, one):
                 continue
             accepted.add(place)
             found = True
@@ -680,7 +687,8 @@ def resolve_keys(file, options):
     else:
         anchors = [key for key in named.values() if key['purpose'] == 'response']
     more = statements_in(options['directory'])
-    keys = follow_keys(statements + more, anchors, options['wallets'], {key['id']: key['x'] for key in named.values()})
+    keys = follow_keys(statements + more, anchors, options['wallets'], {key['id']: key['x'] for key in named.values()},
+                       file['homes'])
     source = 'what you trust' if trusted else 'the file itself'
     return {'keys': keys, 'trusted': trusted, 'source': source}
 
@@ -765,7 +773,7 @@ def parse_evidence(value):
     bare = parse_attestation(value)
     if bare:
         return {'saved': None, 'request': None, 'response': None, 'origin': bare['record']['node'], 'directory': None,
-                'payment': None, 'receipt': None, 'attestation': bare}
+                'homes': [bare['record']['node']], 'payment': None, 'receipt': None, 'attestation': bare}
     if not isinstance(value, dict) or value.get('format') != 'assay-evidence' or not is_int(value.get('version')):
         return None
     names = {'format', 'version', 'saved_at', 'request', 'response', 'keys', 'payment', 'receipt'}
@@ -786,7 +794,8 @@ def parse_evidence(value):
     found = given or (None if alone else parse_attestation(json_object(from_base64(response['body_base64']))))
     if alone and (found is None or payment is not None or receipt is not None):
         return None
-    return {'saved': value['saved_at'], 'request': request, 'response': response, 'origin': keys['origin'],
+    homes = [keys['origin']] + ([found['record']['node']] if found else [])
+    return {'saved': value['saved_at'], 'request': request, 'response': response, 'origin': keys['origin'], 'homes': homes,
             'directory': keys.get('directory'), 'payment': payment, 'receipt': receipt, 'attestation': found}
 
 
@@ -1225,7 +1234,8 @@ def read_head(log, options):
     if head is None:
         return None
     listed = log.get('witness_keys')
-    named = [witness_key(one) for one in listed] if isinstance(listed, list) else []
+    too_many = isinstance(listed, list) and len(listed) > 32
+    named = [witness_key(one) for one in listed] if isinstance(listed, list) and not too_many else []
     given = None
     if options['witnesses'] is not None:
         given = [witness_key(one) for one in dict.fromkeys(options['witnesses'])]
@@ -1236,7 +1246,7 @@ def read_head(log, options):
             continue
         verified.append({'name': key['name'], 'id': key['id'], 'seconds': seconds})
     counted = verified if given is None else [one for one in verified if any(same_key(one, key) for key in given)]
-    return {'head': head, 'named': named, 'given': given, 'verified': verified,
+    return {'head': head, 'too_many': too_many, 'named': named, 'given': given, 'verified': verified,
             'times': [one['seconds'] for one in counted],
             'trusted_times': [one['seconds'] for one in counted] if given is not None else []}
 
@@ -1252,8 +1262,9 @@ def check_log(file, logged, resolved, options):
     if logged is None:
         return [failed('log', 'the tree head cannot be read')]
     head = logged['head']
-    found, readable = [], True
-    for vkey in log.get('keys') or []:
+    found, readable, listed = [], True, log.get('keys') or []
+    too_many = isinstance(listed, list) and len(listed) > 8
+    for vkey in [] if too_many else listed:
         key = parse_note_key(text_of(vkey))
         readable = readable and key is not None
         known = next((one for one in resolved['keys'].values()
@@ -1261,7 +1272,8 @@ def check_log(file, logged, resolved, options):
         if key and known and key['name'] == head['origin'] == known['origin'] and is_signed_by_log(head, key):
             found.append(known)
     return [guarded('inclusion', lambda: check_inclusion(file, log, head)),
-            check_head(head, found, readable),
+            failed('checkpoint', 'the file lists %d keys, 8 at most are read' % len(listed)) if too_many
+            else check_head(head, found, readable),
             check_head_key(head, found, logged, resolved, policy),
             guarded('witnesses', lambda: check_witnesses(log, logged, policy)),
             guarded('anchor', lambda: check_anchor(log, head, options))]
@@ -1318,6 +1330,8 @@ def check_head_key(head, found, logged, resolved, policy):
 
 def check_witnesses(log, logged, policy):
     shown, verified, named = log.get('witnesses'), logged['verified'], logged['named']
+    if logged['too_many']:
+        return failed('witnesses', 'the file lists more than 32 keys of witnesses')
     if not isinstance(shown, list) or not all(isinstance(one, dict) for one in shown):
         return failed('witnesses', 'the list of witnesses is missing')
     if None in named:
@@ -1530,7 +1544,8 @@ def main(argv):
         print('cannot read %s' % given.file, file=sys.stderr)
         return 2
     except UnicodeDecodeError:
-        text = ''
+        print('%s is not valid UTF-8' % given.file, file=sys.stderr)
+        return 5
     report = verify_text(text, options)
     if report is None:
         print('%s is not an evidence file' % given.file, file=sys.stderr)

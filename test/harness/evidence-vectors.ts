@@ -1,3 +1,4 @@
+import { noteKey } from '../../packages/protocol/src/log/signed-note.ts'
 import type { CitationAttestation, Evidence } from '../../packages/sdk/src/index.ts'
 import { answered, attestUrl, echoUrl, plainUrl } from './evidence-answers.ts'
 import {
@@ -290,6 +291,10 @@ function brokenAttestations(first: CitationAttestation, whole: Evidence): Eviden
   ]
 }
 
+/** Keys that signed nothing. */
+const strangers = (name: string, type: number, count: number) =>
+  Array.from({ length: count }, (_, n) => noteKey(name, type, keyOf(0x90 + n).x).vkey)
+
 /** What is left of a sound file when somebody takes a part of its proof out. */
 export function strippedVectors(first: CitationAttestation, whole: Evidence): EvidenceVector[] {
   const { url } = first as unknown as { url: string }
@@ -321,6 +326,22 @@ export function strippedVectors(first: CitationAttestation, whole: Evidence): Ev
       ['witnesses'],
       without((log) => {
         log['witness_keys'] = []
+      }),
+    ),
+    invalid(
+      'too-many-witness-keys',
+      'no head has that many witnesses: each key costs the verifier a signature',
+      ['witnesses'],
+      without((log) => {
+        log['witness_keys'] = [...(first.log.witness_keys ?? []), ...strangers('witness.example', 4, 31)]
+      }),
+    ),
+    invalid(
+      'too-many-log-keys',
+      'no head has that many signers: each key costs the verifier a signature',
+      ['checkpoint', 'head_key'],
+      without((log) => {
+        log['keys'] = [...(first.log.keys ?? []), ...strangers(origin, 1, 8)]
       }),
     ),
     invalid(
@@ -392,6 +413,13 @@ async function rotated(): Promise<EvidenceVector[]> {
       ['head_key'],
       await lostLogKey(),
       byWallet,
+    ),
+    invalid(
+      'wallet-names-another-node',
+      'the wallet names the keys for another node of the same operator',
+      ['keys', 'checkpoint', 'head_key'],
+      await ofAnotherNode(),
+      ['--trust-wallet', operator.address],
     ),
     valid('revoked-log-key-trusted-witness', 'a trusted witness had seen the head before', await lostLogKey(), [
       ...byWallet,
@@ -474,6 +502,22 @@ const lostLogKey = async () =>
       await state({ action: 'revoke', purpose: 'log', notAfter: start + day }, logKey(0), { wallet: true }),
     ],
   })
+
+/** Signed with the keys of another node of the operator, under the name of this one. */
+const ofAnotherNode = async () => {
+  const other = { node: 'https://other.example', api: 'https://api.other.example' }
+  return attest({
+    id,
+    responseKey: 0,
+    logKeys: [0],
+    attestedAt: start + 60,
+    witnessedAt: start + 62,
+    statements: [
+      await state({ action: 'add', purpose: 'response', ...other }, responseKey(0), { wallet: true }),
+      await state({ action: 'add', purpose: 'log', ...other }, logKey(0), { wallet: true }),
+    ],
+  })
+}
 
 const tooEarly = async () =>
   attest({

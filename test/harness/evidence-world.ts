@@ -65,6 +65,7 @@ export async function state(
     notBefore: start,
     notAfter: 0,
     node: nodeUrl,
+    api: apiUrl,
     origin: message.purpose === 'log' ? origin : '',
     treeSize: 0,
     operator: by.wallet ? lower(operator.address) : zeroAddress,

@@ -95,7 +95,7 @@ export const changeDeps = (till: TillFixture, keyring: Keyring) => {
     clock: systemClock,
     rng: systemRng,
     keyring,
-    identity: { node: till.node.url, chainId: 8453, operator: address },
+    identity: { node: till.node.url, api: till.node.url, chainId: 8453, operator: address },
     wallet: {
       address,
       signTypedData: (data: Parameters<typeof account.signTypedData>[0]) => account.signTypedData(data),

@@ -100,7 +100,7 @@ function keepRotating(
           {
             ...ports,
             keyring,
-            identity: { node, chainId: 8453, operator: address },
+            identity: { node, api: node, chainId: 8453, operator: address },
             wallet: { address, signTypedData: (data) => account.signTypedData(data) },
           },
           { overlapMs: 2_000 },

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { fromUtf8 } from '@assay/protocol/bytes'
 import type { EvidenceCheck, EvidenceReport, VerifyAttestationOptions } from '@assay/sdk'
 import { type AddCommand, type CommandContext, jsonOption } from './command-context.ts'
 import { CliError, exitCodes, usageError } from './exit-codes.ts'
@@ -51,7 +52,11 @@ export const addVerify: AddCommand = (program, context) => {
 }
 
 async function runVerify({ terminal, endWith }: CommandContext, file: string, options: VerifyOptions): Promise<void> {
-  const text = file === '-' ? (await terminal.readInput()).toString('utf8') : await readText(file)
+  const text = fromUtf8(file === '-' ? await terminal.readInput() : await readBytes(file))
+  if (text === undefined)
+    throw new CliError(exitCodes.notVerified, 'not_evidence', `${file} is not valid UTF-8`, {
+      hint: 'Verify the file as it was saved: another program may have changed its encoding.',
+    })
   const demands = await readDemands(options)
   const parsed = parseJson(text)
   const checked = (await verifyFork(parsed, options)) ?? (await verifyFile(parsed, options, demands))
@@ -178,7 +183,7 @@ function printChecks(
 
 async function trustedKeys(node: string, options: VerifyOptions): Promise<{ trustedDirectory?: unknown }> {
   if (options.keys !== undefined) {
-    const directory = parseJson(await readText(options.keys))
+    const directory = parseJson(fromUtf8(await readBytes(options.keys)) ?? '')
     if (directory === undefined) throw usageError(`--keys: ${options.keys} is not JSON`)
     return { trustedDirectory: directory }
   }
@@ -186,8 +191,8 @@ async function trustedKeys(node: string, options: VerifyOptions): Promise<{ trus
   return { trustedDirectory: await (await import('@assay/sdk')).fetchDirectory(new URL(node).origin) }
 }
 
-function readText(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => {
+function readBytes(path: string): Promise<Buffer> {
+  return readFile(path).catch(() => {
     throw usageError(`cannot read ${path}`)
   })
 }

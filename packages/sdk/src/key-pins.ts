@@ -19,14 +19,12 @@ export type KeyPinOptions = {
   given?: Readonly<Record<string, unknown>>
   /** Wallet of the operator: it may name new keys even when all old ones are lost. */
   operator?: string
-  /** BASE_URL of the node, where keys are looked up at its other address. */
-  node?: string
 }
 
 const directoryPath = '/.well-known/http-message-signatures-directory'
 const directoryBytesMax = 262_144
 
-export function createKeyPins({ platform, given = {}, operator, node }: KeyPinOptions): KeyPins {
+export function createKeyPins({ platform, given = {}, operator }: KeyPinOptions): KeyPins {
   const pins = new Map<string, KeySet>()
   const documents = new Map<string, unknown>(Object.entries(given))
   for (const [origin, directory] of documents) pins.set(origin, toKeySet(directory))
@@ -34,7 +32,7 @@ export function createKeyPins({ platform, given = {}, operator, node }: KeyPinOp
   const refresh = async (origin: string): Promise<KeySet> => {
     const document = await fetchDirectory(origin, platform)
     const pinned = pins.get(origin)
-    const vouching = operator === undefined ? undefined : { wallet: operator, node: node ?? origin }
+    const vouching = operator === undefined ? undefined : { wallet: operator, node: origin }
     const next = pinned === undefined ? toKeySet(document) : await followDirectory(pinned, document, vouching)
     pins.set(origin, next)
     documents.set(origin, document)

@@ -60,12 +60,18 @@ export function keyChangeDeps(
         hint: 'Clients that know the old wallet will not follow this one. Use its key, or add --allow-new-wallet.',
       },
     )
+  const name = nodeName(config, options.node)
   return {
     database,
     clock: node.systemClock,
     rng: node.systemRng,
     keyring,
-    identity: { node: nodeName(config, options.node), chainId: config.networks[0]?.chainId ?? 0, operator: address },
+    identity: {
+      node: name,
+      api: config.apiUrl ?? name,
+      chainId: config.networks[0]?.chainId ?? 0,
+      operator: address,
+    },
     wallet: { address, signTypedData: (data) => account.signTypedData(data) },
     ...fileOption(config, keyring.purpose),
   }

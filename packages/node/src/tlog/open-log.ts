@@ -1,9 +1,11 @@
+import { witnessKeysMax } from '@assay/protocol/evidence/check-witnesses'
 import { type PublishedStatement, publishedStatement } from '@assay/protocol/keys/key-statement'
 import { consistencyRanges, inclusionRanges } from '@assay/protocol/log/merkle'
 import { type NoteKey, noteKey, parseNote, signatureTypes } from '@assay/protocol/log/signed-note'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { createIntegrator, type IntegrateDeps, type PlacedBatch, signHead } from './integrate.ts'
 import {
+  type Cosignature,
   cosignaturesOf,
   findPlace,
   firstCheckpointOver,
@@ -99,7 +101,7 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
       const checkpoint = best ?? (await firstCheckpointOver(database, leafIndex))
       if (!checkpoint) return undefined
       const path = await hashesOf(inclusionRanges(leafIndex, checkpoint.size), checkpoint.size)
-      const cosignatures = best?.cosignatures ?? []
+      const cosignatures = shownCosignatures(best?.cosignatures ?? [])
       return {
         origin,
         leaf_index: String(leafIndex),
@@ -157,6 +159,10 @@ function proofIn(origin: string, { leaves, from, head, tiles }: PlacedBatch, ind
 const keyOf = (origin: string, x: string) => noteKey(origin, signatureTypes.ed25519, x)
 const bears = (note: string, { name, keyId }: NoteKey) =>
   parseNote(note)?.signatures.some((one) => one.name === name && one.keyId === keyId) ?? false
+
+/** No more than a verifier reads, those of configured witnesses first. */
+const shownCosignatures = (all: readonly Cosignature[]) =>
+  [...all].sort((a, b) => Number(a.peer) - Number(b.peer)).slice(0, witnessKeysMax)
 
 /** Peers that nobody chose must not hide the signatures of those that were. */
 const chosen = ({ cosignatures }: WitnessedCheckpoint) => cosignatures.filter(({ peer }) => !peer).length

@@ -81,6 +81,9 @@ function checkInclusion(file: CitationAttestation, log: ShownLog, head: SignedHe
   }
 }
 
+/** Signers of one head: each key that a file lists costs a verifier a signature. */
+const logKeysMax = 8
+
 const listedKeys = ({ keys }: ShownLog): readonly unknown[] => (Array.isArray(keys) ? keys : [])
 
 type HeadKeys = readonly { place: number; known: KnownKey }[]
@@ -88,6 +91,7 @@ type HeadKeys = readonly { place: number; known: KnownKey }[]
 /** Keys of this log that signed the head: reached from what is trusted, or by what the file says of itself. */
 async function findHeadKeys(file: CitationAttestation, head: SignedHead, { keys }: ResolvedKeys): Promise<HeadKeys> {
   const found: { place: number; known: KnownKey }[] = []
+  if (listedKeys(file.log).length > logKeysMax) return found
   for (const [place, vkey] of listedKeys(file.log).entries()) {
     const key = parseNoteKey(String(vkey))
     const known = [...keys.values()].find(({ x, purpose }) => purpose === 'log' && x === key?.x)
@@ -98,6 +102,10 @@ async function findHeadKeys(file: CitationAttestation, head: SignedHead, { keys 
 }
 
 function checkHead(log: ShownLog, head: SignedHead, found: HeadKeys, cosignatures: number): Finding {
+  if (listedKeys(log).length > logKeysMax)
+    return {
+      check: failed('checkpoint', `the file lists ${listedKeys(log).length} keys, ${logKeysMax} at most are read`),
+    }
   if (found.length === 0) return { check: failed('checkpoint', 'the tree head is not signed by a key of this log') }
   if (listedKeys(log).some((vkey) => parseNoteKey(String(vkey)) === undefined))
     return { check: failed('checkpoint', 'a key of the log cannot be read') }

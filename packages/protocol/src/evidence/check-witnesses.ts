@@ -7,6 +7,8 @@ import type { VerifyAttestationOptions } from './verify-attestation.ts'
 type Cosignature = { name: string; keyId: string; seconds: number }
 
 export type Cosignatures = {
+  /** The file lists more keys than are read. */
+  tooMany: boolean
   /** Undefined where a text is not a key of a witness. */
   named: readonly (NoteKey | undefined)[]
   trusted: readonly (NoteKey | undefined)[] | undefined
@@ -18,6 +20,8 @@ export type Cosignatures = {
   trustedTimes: readonly number[]
 }
 
+/** Witnesses of one head: each key that a file lists costs a verifier a signature. */
+export const witnessKeysMax = 32
 const latestSeconds = 253_402_300_799
 
 export async function findCosignatures(
@@ -25,7 +29,9 @@ export async function findCosignatures(
   named: unknown,
   trusted: readonly string[] | undefined,
 ): Promise<Cosignatures> {
-  const fromFile = Array.isArray(named) ? named.map(readWitnessKey) : []
+  const listed = Array.isArray(named) ? named : []
+  const tooMany = listed.length > witnessKeysMax
+  const fromFile = tooMany ? [] : listed.map(readWitnessKey)
   const given = trusted && [...new Set(trusted)].map(readWitnessKey)
   const verified: Cosignature[] = []
   for (const key of [...fromFile, ...(given ?? [])]) {
@@ -35,7 +41,7 @@ export async function findCosignatures(
   }
   const counted = given ? verified.filter((one) => given.some((key) => isBy(one, key))) : verified
   const times = counted.map(({ seconds }) => seconds)
-  return { named: fromFile, trusted: given, verified, times, trustedTimes: given ? times : [] }
+  return { tooMany, named: fromFile, trusted: given, verified, times, trustedTimes: given ? times : [] }
 }
 
 function readWitnessKey(vkey: unknown): NoteKey | undefined {
@@ -63,6 +69,7 @@ export function checkWitnesses(
 /** The list beside the tree head must be what the tree head holds. One whose key is not in the file is not covered. */
 function shownWitnesses(file: CitationAttestation, found: Cosignatures): { problem: string } | { covers: string[] } {
   const { witnesses } = file.log as { witnesses?: unknown }
+  if (found.tooMany) return { problem: `the file lists more than ${witnessKeysMax} keys of witnesses` }
   if (!Array.isArray(witnesses) || !witnesses.every(isRecord)) return { problem: 'the list of witnesses is missing' }
   if (found.named.includes(undefined)) return { problem: 'a key of a witness in the file cannot be read' }
   const covers = [

@@ -1,6 +1,6 @@
 import { isAddress } from 'viem'
 import { fromBase64, toBase64 } from '../base64.ts'
-import type { Hex } from '../bytes.ts'
+import { fromUtf8, type Hex } from '../bytes.ts'
 import { isRecord, readJsonObject } from '../json-object.ts'
 import { type CitationAttestation, parseAttestation } from './attestation-file.ts'
 
@@ -47,10 +47,12 @@ export function attestationIn(body: Uint8Array): CitationAttestation | undefined
 }
 
 /**
- * Reads evidence of either version, and an attestation by itself. Undefined for anything else. An answer that is an
+ * Reads evidence of either version, and an attestation by itself, from JSON or from the bytes of a file. Undefined for
+ * anything else. An answer that is an
  * attestation is one whether the file says so or not: its proof cannot be left out.
  */
-export function parseEvidence(value: unknown): Evidence | undefined {
+export function parseEvidence(file: unknown): Evidence | undefined {
+  const value = file instanceof Uint8Array ? parseJson(file) : file
   if (!isShallow(value, depthMax)) return undefined
   const bare = parseAttestation(value)
   if (bare) return { ...emptyFile, keys: { origin: bare.record.node, directory: null }, attestation: bare }
@@ -67,6 +69,14 @@ export function parseEvidence(value: unknown): Evidence | undefined {
   const found = given ?? attestationIn(body) ?? null
   if (alone && (!found || payment !== null || receipt !== null)) return undefined
   return { ...(value as Evidence), version: 2, payment, receipt, attestation: found }
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(fromUtf8(bytes) ?? '')
+  } catch {
+    return undefined
+  }
 }
 
 const depthMax = 200

@@ -16,6 +16,8 @@ export type EvidenceTrust = {
 
 /** What a file says about keys. */
 export type FileKeys = {
+  /** Addresses under which the file names its node. */
+  homes: readonly string[]
   directory?: unknown
   /** Lists of statements, and where in the file each stands. */
   statements: readonly { at: string; list: unknown }[]
@@ -48,6 +50,7 @@ export async function resolveKeys(file: FileKeys, trust: EvidenceTrust): Promise
   const followed = await followKeys([...statements, ...given.statements], {
     keys: anchors,
     wallets: trustWallets,
+    homes: file.homes,
     revokedBy: 'anybody',
     named: new Map(own.map(({ keyId, x }) => [keyId, x])),
   })
@@ -72,6 +75,7 @@ const statementFields = [
   'not_before',
   'not_after',
   'node',
+  'api',
   'origin',
   'tree_size',
   'chain_id',

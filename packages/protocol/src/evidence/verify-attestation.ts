@@ -41,6 +41,7 @@ export async function verifyAttestation(
 /** What the file says about keys; `at` is the place of the attestation in it. */
 export function attestationKeys(file: CitationAttestation, at: string): FileKeys {
   return {
+    homes: [file.record.node],
     statements: [{ at: `${at}log.key_statements`, list: file.log.key_statements }],
     responseKeys: [String(file.attestation.public_key)],
   }

@@ -62,9 +62,14 @@ const within =
 
 function keysOf({ keys, attestation }: Evidence): FileKeys {
   const own = { at: 'keys.directory.statements', list: directoryStatements(keys.directory) }
-  if (!attestation) return { directory: keys.directory, statements: [own] }
+  if (!attestation) return { homes: [keys.origin], directory: keys.directory, statements: [own] }
   const attested = attestationKeys(attestation, 'attestation.')
-  return { ...attested, directory: keys.directory, statements: [...attested.statements, own] }
+  return {
+    ...attested,
+    homes: [keys.origin, ...attested.homes],
+    directory: keys.directory,
+    statements: [...attested.statements, own],
+  }
 }
 
 /** Keys that sign answers, with the end that counts. */

@@ -32,8 +32,8 @@ export type KeyTrust = {
   wallets: readonly string[]
   /** Public keys by id, for keys that statements only name. */
   named?: ReadonlyMap<string, string>
-  /** The only node for which the given wallets may name keys. */
-  node?: string
+  /** Addresses of the one node it is about: a wallet may run several, and a key of one is none of another. */
+  homes?: readonly string[]
   /**
    * Whose word takes a key back. To a verifier of a file anybody's, for it can only take away. To a witness only that of
    * somebody trusted, or a stranger could silence a log.
@@ -81,7 +81,7 @@ async function followOnce(
   const vouched = async (item: KeyStatement): Promise<boolean> => {
     const { message } = item
     if (node !== undefined && message.node !== node) return false
-    const ownNode = trust.node === undefined || trust.node === message.node
+    const ownNode = (trust.homes ?? []).every((home) => home === message.node || home === message.api)
     if (ownNode && signed.get(item) && wallets.has(message.operator)) return true
     const old = keys.get(message.predecessor)
     if (!old || !mayName(old.purpose, item)) return false

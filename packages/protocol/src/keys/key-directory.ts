@@ -37,7 +37,7 @@ function readKey(entry: unknown): TrustedKey[] {
   return [{ ...key, revokedAt: Number.isNaN(revokedAt) ? 0 : revokedAt }]
 }
 
-/** Whose wallet may name new keys, and for which node: a wallet may run several, and a key of one is none of another. */
+/** Whose wallet may name new keys, and for which node, by either of its addresses. */
 export type Operator = { wallet: string; node: string }
 
 /**
@@ -55,7 +55,7 @@ export async function followDirectory(pinned: KeySet, document: unknown, operato
     keys: [...trusted.values()].map(asAnchor),
     wallets: operator ? [operator.wallet] : [],
     revokedBy: 'anybody',
-    ...(operator ? { node: operator.node } : {}),
+    ...(operator ? { homes: [operator.node] } : {}),
   })
   for (const key of keys) {
     const found = followed.keys.get(key.keyId)

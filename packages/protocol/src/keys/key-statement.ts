@@ -22,6 +22,8 @@ export type KeyStatementMessage = {
   notAfter: number
   /** Base URL of the node, so that the statement is worthless for any other. */
   node: string
+  /** Base URL of its interface, which answers and records name; the same where the node has one address. */
+  api: string
   /** Name of the log, and the size of the tree beyond which its heads bear this key; empty and 0 for other keys. */
   origin: string
   treeSize: number
@@ -50,6 +52,7 @@ const types = {
     { name: 'notBefore', type: 'uint64' },
     { name: 'notAfter', type: 'uint64' },
     { name: 'node', type: 'string' },
+    { name: 'api', type: 'string' },
     { name: 'origin', type: 'string' },
     { name: 'treeSize', type: 'uint64' },
     { name: 'operator', type: 'address' },
@@ -118,6 +121,7 @@ export type PublishedStatement = {
   not_before: number
   not_after: number
   node: string
+  api: string
   origin: string
   tree_size: number
   chain_id: number
@@ -138,6 +142,7 @@ export function publishedStatement(statement: KeyStatement): PublishedStatement 
     not_before: message.notBefore,
     not_after: message.notAfter,
     node: message.node,
+    api: message.api,
     origin: message.origin,
     tree_size: message.treeSize,
     chain_id: chainId,
@@ -160,7 +165,7 @@ export function readStatements(list: unknown): { statement: KeyStatement; place:
   })
 }
 
-const texts = ['action', 'purpose', 'key_id', 'public_key', 'node', 'origin', 'wallet', 'predecessor_key_id']
+const texts = ['action', 'purpose', 'key_id', 'public_key', 'node', 'api', 'origin', 'wallet', 'predecessor_key_id']
 const numbers = ['not_before', 'not_after', 'tree_size', 'predecessor_until', 'chain_id']
 const signatures = ['wallet_signature', 'predecessor_signature']
 const keyPattern = /^[A-Za-z0-9_-]{43}$/
@@ -186,6 +191,7 @@ function readStatement(entry: unknown): KeyStatement | undefined {
       notBefore: entry.not_before,
       notAfter: entry.not_after,
       node: entry.node,
+      api: entry.api,
       origin: entry.origin,
       treeSize: entry.tree_size,
       operator: wallet as Address,

@@ -25,6 +25,7 @@ export async function introduceLogKey(
     notBefore: Math.floor(first.activatesAtMs / 1000),
     notAfter: 0,
     node: identity.node,
+    api: identity.api,
     origin,
     treeSize: 0,
     operator: zeroAddress,

@@ -23,6 +23,7 @@ import { generateSigningKey } from './signing-key.ts'
 const operator = privateKeyToAccount(`0x${'0a'.repeat(32)}`)
 const identity = {
   node: 'http://127.0.0.1:4020',
+  api: 'http://127.0.0.1:4020',
   chainId: 8453,
   operator: operator.address.toLowerCase() as Address,
 }

@@ -9,7 +9,8 @@ import { createPrivateKeyStore, type PrivateKeyStore } from './private-keys.ts'
 import type { PrivateSigningKey } from './signing-key.ts'
 
 /** Whose keys these are: statements name the node and are signed by this wallet. */
-export type KeyringIdentity = { node: string; chainId: number; operator: Address }
+/** `node` and `api` are its base address and that of its interface. */
+export type KeyringIdentity = { node: string; api: string; chainId: number; operator: Address }
 
 export type Keyring = {
   readonly purpose: KeyPurpose

@@ -103,6 +103,7 @@ export async function statementFor(
     notBefore: Math.floor(times.notBeforeMs / 1000),
     notAfter: Math.floor((times.notAfterMs ?? 0) / 1000),
     node: identity.node,
+    api: identity.api,
     ...(purpose === 'log' ? await logPlace(database) : { origin: '', treeSize: 0 }),
     operator: identity.operator.toLowerCase() as Address,
     predecessor: '',

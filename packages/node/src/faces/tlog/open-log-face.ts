@@ -42,7 +42,7 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
     const { database, clock, log, metrics, keyring, logKeyring, apiUrl, base } = context
     const settings = options.settings ?? parseLogSettings({}, context.mode === 'demo')
     const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
-    const identity = { node: context.baseUrl, chainId: base.chainId }
+    const identity = { node: context.baseUrl, api: apiUrl, chainId: base.chainId }
     await introduceLogKey({ database, keyring, logKeyring, identity }, origin)
     // Those that the settings name are outside; the demo's own go back with the database.
     const confirmAfter = settings.witnesses.length > 0 ? await databaseTime(database) : undefined

@@ -1,7 +1,8 @@
+import { fromUtf8 } from '@assay/protocol/bytes'
 import { useRef, useState } from 'preact/hooks'
 import { announce } from '../../app/announce.ts'
 import { useNode } from '../../node/context.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
+import { asProblem, ProblemError } from '../../node/problem.ts'
 import { sentence } from '../../ui/format.ts'
 import { Notice, PageHead, Problem } from '../../ui/parts.tsx'
 import type { Verified } from './verify-text.ts'
@@ -39,6 +40,12 @@ export function VerifyPage() {
             setText(dropped)
             check(dropped)
           }}
+          onUnreadable={() => {
+            setVerified(undefined)
+            setProblem(
+              new ProblemError({ title: 'This file is not valid UTF-8.', hint: 'Choose the file as it was saved.' }),
+            )
+          }}
         />
         <label class="field">
           <span>Or paste it</span>
@@ -70,11 +77,17 @@ export function VerifyPage() {
 
 const bytesMax = 20 * 1024 * 1024
 
-function DropArea({ onText }: { onText: (text: string) => void }) {
+type DropProps = { onText: (text: string) => void; onUnreadable: () => void }
+
+function DropArea({ onText, onUnreadable }: DropProps) {
   const [over, setOver] = useState(false)
   const input = useRef<HTMLInputElement>(null)
-  const take = (file: File | undefined) => {
-    if (file !== undefined && file.size <= bytesMax) file.text().then(onText)
+  const take = async (file: File | undefined) => {
+    if (file === undefined || file.size > bytesMax) return
+    // `file.text()` would replace what it cannot read, and another file would be verified.
+    const text = fromUtf8(new Uint8Array(await file.arrayBuffer()))
+    if (text === undefined) onUnreadable()
+    else onText(text)
   }
   return (
     <section

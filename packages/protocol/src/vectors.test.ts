@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { utf8 } from '@assay/protocol/bytes'
-import { followDirectory, readDirectory } from '@assay/protocol/keys/key-directory'
-import { verifyReceipt } from '@assay/protocol/receipt'
-import { type ReceivedResponse, verifyResponse } from '@assay/protocol/signatures/verify-response'
 import { expect, test } from 'vitest'
+import { utf8 } from './bytes.ts'
+import { followDirectory, readDirectory } from './keys/key-directory.ts'
+import { verifyReceipt } from './receipt.ts'
+import { type ReceivedResponse, verifyResponse } from './signatures/verify-response.ts'
 
 const read = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../../test/vectors/${name}.json`, import.meta.url), 'utf8'))
@@ -88,6 +88,7 @@ const published = {
   not_before: statement.message.notBefore,
   not_after: statement.message.notAfter,
   node: statement.message.node,
+  api: statement.message.api,
   origin: statement.message.origin,
   tree_size: statement.message.treeSize,
   predecessor_key_id: statement.message.predecessor,
