@@ -1,5 +1,5 @@
 import { leafHash, nodeHash, rangeHash, type Subtree } from '../../packages/node/src/tlog/merkle.ts'
-import { Violation } from '../adversary/violation.ts'
+import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
 import { has } from './shops.ts'
 

@@ -1,4 +1,4 @@
-import type { RpcCall, RpcEndpoint } from '@assay/till/chain'
+import type { RpcCall } from '@assay/till/chain'
 import { RpcRefusal } from '@assay/till/chain'
 import { type Address, zeroAddress } from '@assay/till/kernel/address'
 import { type Hex, sha256, toHex } from '@assay/till/kernel/bytes'
@@ -376,8 +376,4 @@ export function answerModel(
     default:
       throw new RpcRefusal(-32601, `no method ${call.method}`)
   }
-}
-
-export function modelEndpoint(model: ModelToken, nowSeconds: number, name = 'model'): RpcEndpoint {
-  return { name, send: async (calls) => calls.map((call) => answerModel(model, call, nowSeconds)) }
 }

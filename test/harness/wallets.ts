@@ -3,8 +3,8 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import switchWallet from '../../contracts/artifacts/SwitchWallet.json' with { type: 'json' }
 import { demoAccount, demoIssuer } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/till/src/kernel/address.ts'
-import type { Payload } from '../harness/till-fixture.ts'
 import { sendTransaction, type TestChain } from './send-transaction.ts'
+import type { Payload } from './till-fixture.ts'
 
 const usdcAbi = parseAbi([
   'function transfer(address,uint256)',
