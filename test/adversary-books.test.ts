@@ -17,9 +17,9 @@ import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { schemes } from '../packages/till/src/schemes/exact/schemes.fixture.ts'
 import { openTestDatabase } from '../packages/till/src/store/testing.ts'
-import { type AdversaryTill, alarmsRaised, expectAnswer, lower, openAdversaryTill } from './adversary/adversary-till.ts'
-import { sendTransaction } from './adversary/send-transaction.ts'
-import { carryAuthorization, signAgain, transferPlainly } from './adversary/wallets.ts'
+import { type AdversaryTill, alarmsRaised, expectAnswer, lower, openAdversaryTill } from './harness/adversary-till.ts'
+import { sendTransaction } from './harness/send-transaction.ts'
+import { carryAuthorization, signAgain, transferPlainly } from './harness/wallets.ts'
 
 /** What outsiders can do to the books by sending money, and what one endpoint can do by lying. */
 let given: AdversaryTill

@@ -1,7 +1,9 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type AdversaryTill, alarmsRaised, expectAnswer, lower, openAdversaryTill } from './adversary/adversary-till.ts'
+import { type AdversaryTill, alarmsRaised, expectAnswer, lower, openAdversaryTill } from './harness/adversary-till.ts'
+import { spentOnChain } from './harness/invariants.ts'
+import { type Payload, send } from './harness/till-fixture.ts'
 import {
   carryAuthorization,
   delegateAccount,
@@ -9,9 +11,7 @@ import {
   setBlacklisted,
   setSignatureValid,
   transferPlainly,
-} from './adversary/wallets.ts'
-import { spentOnChain } from './harness/invariants.ts'
-import { type Payload, send } from './harness/till-fixture.ts'
+} from './harness/wallets.ts'
 
 /** A facilitator's word settles nothing, and a payer with code decides for itself. */
 let given: AdversaryTill

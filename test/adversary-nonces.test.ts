@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import {
-  type AdversaryTill,
-  alarmsRaised,
-  expectAnswer,
-  nonceOf,
-  openAdversaryTill,
-} from './adversary/adversary-till.ts'
-import { authorizationOf, cancelAuthorization, carryAuthorization, signAgain } from './adversary/wallets.ts'
+import { type AdversaryTill, alarmsRaised, expectAnswer, nonceOf, openAdversaryTill } from './harness/adversary-till.ts'
 import { send } from './harness/till-fixture.ts'
+import { authorizationOf, cancelAuthorization, carryAuthorization, signAgain } from './harness/wallets.ts'
 
 /** A nonce may be signed any number of times. Only the very transfer that was claimed pays a claim. */
 let given: AdversaryTill

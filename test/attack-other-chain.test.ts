@@ -1,12 +1,12 @@
-import { type Abi, createPublicClient, createWalletClient, type Hex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import wallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json' }
-import { type Devnet, devnetTransport } from '../packages/node/src/devnet/index.ts'
+import type { Devnet } from '../packages/node/src/devnet/index.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
 import { echoPath, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
+import { deployContract } from './harness/wallets.ts'
 
 let till: TillFixture
 beforeAll(async () => {
@@ -19,12 +19,7 @@ afterAll(async () => {
 
 async function deployWallet(devnet: Devnet, deployer: PrivateKeyAccount, owner: Address): Promise<Address> {
   await devnet.control.fund(deployer.address.toLowerCase() as Address, { microUsdc: 0n, wei: 10n ** 18n })
-  const sender = createWalletClient({ account: deployer, transport: devnetTransport(devnet) })
-  const reader = createPublicClient({ transport: devnetTransport(devnet), pollingInterval: 20 })
-  const { abi, bytecode } = wallet as unknown as { abi: Abi; bytecode: Hex }
-  const hash = await sender.deployContract({ chain: null, abi, bytecode, args: [owner] })
-  const { contractAddress } = await reader.waitForTransactionReceipt({ hash })
-  return contractAddress?.toLowerCase() as Address
+  return deployContract(devnet, wallet, [owner], deployer)
 }
 
 /** As if the connection had broken while the answer was on its way. */

@@ -1,78 +1,37 @@
 import { randomBytes } from 'node:crypto'
-import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { encodeFunctionData, parseAbi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
-import {
-  type ChainPort,
-  ChainUnreadable,
-  createChain,
-  createRpc,
-  type Network,
-} from '../packages/till/src/chain/index.ts'
-import { type ReconcileReport, reconcileBooks } from '../packages/till/src/index.ts'
-import { systemClock } from '../packages/till/src/kernel/clock.ts'
-import { createIds } from '../packages/till/src/kernel/ids.ts'
-import { silentLog } from '../packages/till/src/kernel/log.ts'
-import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
-import { systemRng } from '../packages/till/src/kernel/random.ts'
-import { schemes } from '../packages/till/src/schemes/exact/schemes.fixture.ts'
-import { carryAuthorization } from './adversary/wallets.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { demoAccount } from '../packages/node/src/devnet/index.ts'
+import type { Address } from '../packages/protocol/src/address.ts'
 import { expectSoundBooks } from './harness/invariants.ts'
-import { buy, echoPath, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { openReconciledTill, type ReconciledTill } from './harness/reconciled-till.ts'
+import { sendTransaction } from './harness/send-transaction.ts'
+import { buy, echoPath, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { carryAuthorization } from './harness/wallets.ts'
 
+let world: ReconciledTill
 let till: TillFixture
-let chain: ChainPort
-let fails: { balance: boolean } = { balance: false }
-
 beforeAll(async () => {
-  // No jobs: what a test leaves in the middle must stay there until the test looks.
-  till = await openTill({ ownShops: 'till', jobs: false })
-  const given = till.node.config.networks[0] as Network
-  const rpc = createRpc([
-    {
-      name: 'test',
-      send: (calls) => Promise.all(calls.map((call) => till.base.request(call.method, [...call.params]))),
-    },
-  ])
-  const real = createChain({
-    network: { ...given, usdc: { ...given.usdc, address: till.base.usdc } },
-    rpc,
-    clock: systemClock,
-    checkContractSignature: async () => 'invalid',
-    headAgeMsMax: 0,
-  })
-  chain = {
-    ...real,
-    usdcBalance: (owner, block) =>
-      fails.balance ? Promise.reject(new ChainUnreadable('away')) : real.usdcBalance(owner, block),
-  }
-})
-beforeEach(() => {
-  fails = { balance: false }
+  world = await openReconciledTill()
+  till = world.till
 })
 afterAll(async () => {
   await expectSoundBooks(till)
   await till.close()
 })
 
-const reconcile = async (): Promise<ReconcileReport | undefined> => {
-  const ids = createIds(systemClock, systemRng)
-  const deps = { database: till.db.database, clock: systemClock, ids, log: silentLog, metrics: silentMetrics, schemes }
-  const [report] = await reconcileBooks(deps, [{ chain, payee: 'pay_to', address: till.node.config.payTo }])
-  return report
-}
+const reconcile = () => world.reconcile()
 
-const abi = parseAbi([
-  'function transfer(address,uint256) returns (bool)',
-  'function transferFrom(address,address,uint256) returns (bool)',
-])
-
-async function callUsdc(key: Hex, functionName: string, args: readonly unknown[]): Promise<void> {
-  const client = createWalletClient({ account: privateKeyToAccount(key), transport: devnetTransport(till.base) })
-  const data = encodeFunctionData({ abi, functionName, args } as Parameters<typeof encodeFunctionData>[0])
-  await client.sendTransaction({ chain: null, to: till.base.usdc, data })
-}
+/** By a spender who was allowed nothing: anybody can move nothing. */
+const moveNothing = (from: Address, to: Address) =>
+  sendTransaction(till.base, privateKeyToAccount(demoAccount('affiliate').privateKey), {
+    to: till.base.usdc,
+    data: encodeFunctionData({
+      abi: parseAbi(['function transferFrom(address,address,uint256) returns (bool)']),
+      args: [from, to, 0n],
+    }),
+  })
 
 const stakeOf = async () => {
   const { rows } = await till.db.owner.query<{ micro: bigint }>(
@@ -81,8 +40,7 @@ const stakeOf = async () => {
   )
   return rows[0]?.micro ?? 0n
 }
-const withdraw = (micro: bigint) =>
-  callUsdc(demoAccount('operator').privateKey, 'transfer', [demoAccount('creator').address, micro])
+const withdraw = (micro: bigint) => world.transfer('operator', demoAccount('creator').address, micro)
 
 test('money that came before the first claim is not counted twice when the books are opened', async () => {
   const buyer = await till.newBuyer()
@@ -98,7 +56,7 @@ test('transfers of nothing, plain or authorized, neither stop the comparison nor
   const stranger = await till.newBuyer()
   const offer = await quote(`${till.node.url}${echoPath}`)
   await carryAuthorization(till.base, await signPayment(stranger, offer, { value: 0n }))
-  await callUsdc(demoAccount('affiliate').privateKey, 'transferFrom', [stranger.address, till.node.config.payTo, 0n])
+  await moveNothing(stranger.address, till.node.config.payTo)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 0 })
   const { rows } = await till.db.owner.query(`select 1 from inbound_review where amount_micro = 0`)
   expect(rows).toEqual([])
@@ -119,7 +77,7 @@ test('a withdrawal is booked once although a transfer beside it still waits for 
       Buffer.from((payload.payload.authorization['nonce'] as string).slice(2), 'hex'),
       till.node.config.payTo,
       randomBytes(32),
-      (await chain.head()).number,
+      (await world.chain.head()).number,
     ],
   )
   await till.db.owner.query(`insert into payer_flight values ('eip155:8453', $1, 1, 1000)`, [
@@ -143,10 +101,8 @@ test('a withdrawal is booked once although a transfer beside it still waits for 
 test('a withdrawal is booked once although the comparison broke off in the middle', async () => {
   const before = await stakeOf()
   await withdraw(400n)
-  fails.balance = true
-  expect(await reconcile()).toBeUndefined()
+  expect(await world.reconcile(true)).toBeUndefined()
   await till.base.control.mine(1)
-  fails.balance = false
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n })
   expect((await stakeOf()) - before).toBe(400n)
 })

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { type Clock, systemClock } from '../packages/till/src/kernel/clock.ts'
-import { carryAuthorization } from './adversary/wallets.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
 import { openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { carryAuthorization } from './harness/wallets.ts'
 
 /** 402 asks a client to pay again, so it may never answer an authorization that has already paid us. */
 const shop = createTestShop()

@@ -5,6 +5,7 @@ import { trialBalance } from '../packages/till/src/ledger/index.ts'
 import { openFeedShop } from './harness/feed-shop.ts'
 import { expectSoundBooks } from './harness/invariants.ts'
 import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { tokenBalance } from './harness/token-balance.ts'
 import { until } from './harness/until.ts'
 
 let till: TillFixture
@@ -95,9 +96,7 @@ test('an affiliate is paid on chain, and a refund takes the share back', async (
   await balanced()
   const paid = await affiliate(partner.address)
   expect(paid.payouts).toMatchObject([{ state: 'paid', amount_micro: shareMicro }])
-  const data = `0x70a08231${partner.address.slice(2).toLowerCase().padStart(64, '0')}`
-  const held = BigInt((await till.base.request('eth_call', [{ to: till.base.usdc, data }, 'latest'])) as string)
-  expect(held.toString()).toBe(shareMicro)
+  expect(String(await tokenBalance(till.base, partner.address))).toBe(shareMicro)
   const { rows } = await till.db.owner.query<{ id: string }>(`select id from payment where payer = $1`, [
     buyer.address.toLowerCase(),
   ])

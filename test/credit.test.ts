@@ -1,12 +1,12 @@
 import { registerExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
-import { type Abi, createPublicClient, createWalletClient, type Hex } from 'viem'
+import type { Hex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import smartWallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json' }
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
-import { type Devnet, demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
+import { type Devnet, demoAccount } from '../packages/node/src/devnet/index.ts'
 import { openRewardsShop } from '../packages/node/src/shops/rewards/index.ts'
 import { openSubscriptionsShop } from '../packages/node/src/shops/subscriptions/index.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
@@ -43,6 +43,7 @@ import {
   quote,
   type TillFixture,
 } from './harness/till-fixture.ts'
+import { deployContract } from './harness/wallets.ts'
 
 let till: TillFixture
 let networks: NonNullable<AssayClientOptions['networks']>
@@ -538,16 +539,5 @@ const operatorEnv = (): NodeJS.ProcessEnv => ({
   USER: 'tester',
 })
 
-async function deploy(devnet: Devnet, keeper: Address): Promise<Address> {
-  const transport = devnetTransport(devnet)
-  const account = privateKeyToAccount(demoAccount('creator').privateKey)
-  const { abi, bytecode } = smartWallet as { abi: Abi; bytecode: Hex }
-  const hash = await createWalletClient({ account, transport }).deployContract({
-    chain: null,
-    abi,
-    bytecode,
-    args: [keeper],
-  })
-  const receipt = await createPublicClient({ transport, pollingInterval: 20 }).waitForTransactionReceipt({ hash })
-  return receipt.contractAddress?.toLowerCase() as Address
-}
+const deploy = (devnet: Devnet, keeper: Address): Promise<Address> =>
+  deployContract(devnet, smartWallet, [keeper], privateKeyToAccount(demoAccount('creator').privateKey))

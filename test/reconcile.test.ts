@@ -1,80 +1,24 @@
-import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoAccount } from '../packages/node/src/devnet/index.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
-import { createChain, createRpc, type Network } from '../packages/till/src/chain/index.ts'
-import { type ReconciledAddress, reconcileBooks } from '../packages/till/src/index.ts'
-import { systemClock } from '../packages/till/src/kernel/clock.ts'
-import { createIds } from '../packages/till/src/kernel/ids.ts'
-import { silentLog } from '../packages/till/src/kernel/log.ts'
-import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
-import { systemRng } from '../packages/till/src/kernel/random.ts'
-import { schemes } from '../packages/till/src/schemes/exact/schemes.fixture.ts'
-import { carryAuthorization, transferPlainly } from './adversary/wallets.ts'
 import { expectSoundBooks, paymentRows } from './harness/invariants.ts'
-import { buy, echoPath, openTill, quote, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { openReconciledTill, type ReconciledTill } from './harness/reconciled-till.ts'
+import { buy, echoPath, quote, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { carryAuthorization } from './harness/wallets.ts'
 
-type RpcLog = Record<string, unknown> & { data: string }
-/** What the endpoint makes of the logs it was asked for. */
-let bendLogs = (logs: RpcLog[]): RpcLog[] => logs
-
+let world: ReconciledTill
 let till: TillFixture
-let target: ReconciledAddress
-const alarms: string[] = []
-const metrics = {
-  ...silentMetrics,
-  count: (_name: string, labels?: Record<string, string>) => void alarms.push(labels?.['alarm'] ?? ''),
-}
-
 beforeAll(async () => {
-  till = await openTill({ ownShops: 'till' })
-  const network = {
-    ...(till.node.config.networks[0] as Network),
-    usdc: { ...(till.node.config.networks[0] as Network).usdc, address: till.base.usdc },
-  }
-  const rpc = createRpc([
-    {
-      name: 'test',
-      send: (calls) =>
-        Promise.all(
-          calls.map(async (call) => {
-            const answer = await till.base.request(call.method, [...call.params])
-            return call.method === 'eth_getLogs' ? bendLogs(answer as RpcLog[]) : answer
-          }),
-        ),
-    },
-  ])
-  const chain = createChain({
-    network,
-    rpc,
-    clock: systemClock,
-    checkContractSignature: async () => 'invalid',
-    headAgeMsMax: 0,
-  })
-  target = { chain, payee: 'pay_to', address: till.node.config.payTo }
+  world = await openReconciledTill({ jobs: true })
+  till = world.till
 })
 afterAll(async () => {
   await expectSoundBooks(till)
   await till.close()
 })
 
-const reconcile = async () => {
-  const [report] = await reconcileBooks(
-    {
-      database: till.db.database,
-      clock: systemClock,
-      ids: createIds(systemClock, systemRng),
-      log: silentLog,
-      metrics,
-      schemes,
-    },
-    [target],
-  )
-  return report
-}
-
-const sendAs = (role: 'creator' | 'operator', to: Address, micro: bigint) =>
-  transferPlainly(till.base, privateKeyToAccount(demoAccount(role).privateKey), to, micro)
+const reconcile = () => world.reconcile()
+const payTo = () => till.node.config.payTo
 
 const creditOf = async (payer: string) => {
   const { rows } = await till.db.owner.query<{ micro: bigint }>(
@@ -104,7 +48,7 @@ test('an authorization that nobody claimed is credited to its payer exactly once
 })
 
 test('a plain transfer goes to review and into the books, and is credited to nobody', async () => {
-  await sendAs('creator', target.address, 7_770n)
+  await world.transfer('creator', payTo(), 7_770n)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 1 })
   const { rows } = await till.db.owner.query<{ sender: Address; amount_micro: bigint; state: string }>(
     `select sender, amount_micro, state from inbound_review`,
@@ -114,12 +58,12 @@ test('a plain transfer goes to review and into the books, and is credited to nob
 })
 
 test('what the operator takes out of PAY_TO is a withdrawal, no difference', async () => {
-  await sendAs('operator', demoAccount('creator').address, 5_000n)
+  await world.transfer('operator', demoAccount('creator').address, 5_000n)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n })
 })
 
 test('a posting without money is found and raises an alarm', async () => {
-  alarms.length = 0
+  world.alarms()
   const { accounts, post } = await import('../packages/till/src/ledger/index.ts')
   await till.db.database.transaction((tx) =>
     post(tx, [
@@ -134,40 +78,40 @@ test('a posting without money is found and raises an alarm', async () => {
     ]),
   )
   expect(await reconcile()).toMatchObject({ differenceMicro: -123n })
-  expect(alarms).toContain('books_differ')
+  expect(world.alarms()).toBeGreaterThan(0)
 })
 
 test('a transfer that the endpoint told twice is booked once; one that it kept back or made up is found at once', async () => {
   const before = (await reconcile())?.differenceMicro ?? 0n
-  const pay = (micro: bigint) => sendAs('creator', target.address, micro)
+  const pay = (micro: bigint) => world.transfer('creator', payTo(), micro)
   const openReviews = async () => {
     const { rows } = await till.db.owner.query<{ micro: bigint }>(
       `select amount_micro as micro from inbound_review order by seen_at, amount_micro`,
     )
     return rows.map(({ micro }) => micro)
   }
-  bendLogs = (logs) => [...logs, ...logs]
+  world.bend((logs) => [...logs, ...logs])
   await pay(3_100n)
   expect(await reconcile()).toMatchObject({ differenceMicro: before })
   expect((await openReviews()).filter((micro) => micro === 3_100n)).toHaveLength(1)
 
-  alarms.length = 0
-  bendLogs = () => []
+  world.alarms()
+  world.bend(() => [])
   await pay(5_300n)
   expect(await reconcile()).toMatchObject({ differenceMicro: before + 5_300n })
-  expect(alarms).toContain('books_differ')
+  expect(world.alarms()).toBeGreaterThan(0)
 
   // What a log says of an amount is not believed: the receipt counts.
-  bendLogs = (logs) => logs.map((log) => ({ ...log, data: `0x${9_999n.toString(16).padStart(64, '0')}` }))
+  world.bend((logs) => logs.map((log) => ({ ...log, data: `0x${9_999n.toString(16).padStart(64, '0')}` })))
   await pay(7_100n)
   expect(await reconcile()).toMatchObject({ differenceMicro: before + 5_300n })
   expect((await openReviews()).filter((micro) => micro === 7_100n)).toHaveLength(1)
-  bendLogs = (logs) => logs
+  world.bend((logs) => logs)
 })
 
 test('transfers of less than a thousandth without a claim are booked in sum', async () => {
   const before = (await reconcile())?.differenceMicro ?? 0n
-  for (const micro of [7n, 70n, 700n]) await sendAs('creator', target.address, micro)
+  for (const micro of [7n, 70n, 700n]) await world.transfer('creator', payTo(), micro)
   expect(await reconcile()).toMatchObject({ differenceMicro: before, unexplained: 0 })
   const { rows } = await till.db.owner.query(
     `select amount_micro as micro, booked_as as as, booked_for as count from transfer where amount_micro < 1000`,

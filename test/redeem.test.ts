@@ -1,8 +1,7 @@
-import { type Abi, createPublicClient, createWalletClient, type Hex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import smartWallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json' }
-import { type Devnet, demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
+import { type Devnet, demoAccount } from '../packages/node/src/devnet/index.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
@@ -11,6 +10,7 @@ import { revokeTokens } from '../packages/till/src/signing/index.ts'
 import { openFeedShop } from './harness/feed-shop.ts'
 import { expectSoundBooks } from './harness/invariants.ts'
 import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { deployContract } from './harness/wallets.ts'
 
 let till: TillFixture
 let owner: PrivateKeyAccount
@@ -136,19 +136,8 @@ test('a contract wallet buys, redeems by EIP-1271 and uses its pass; on a chain 
   expect(used.status).toBe(200)
 })
 
-async function deploy(devnet: Devnet, keeper: Address): Promise<Address> {
-  const transport = devnetTransport(devnet)
-  const account = privateKeyToAccount(demoAccount('creator').privateKey)
-  const { abi, bytecode } = smartWallet as { abi: Abi; bytecode: Hex }
-  const hash = await createWalletClient({ account, transport }).deployContract({
-    chain: null,
-    abi,
-    bytecode,
-    args: [keeper],
-  })
-  const receipt = await createPublicClient({ transport, pollingInterval: 20 }).waitForTransactionReceipt({ hash })
-  return receipt.contractAddress?.toLowerCase() as Address
-}
+const deploy = (devnet: Devnet, keeper: Address): Promise<Address> =>
+  deployContract(devnet, smartWallet, [keeper], privateKeyToAccount(demoAccount('creator').privateKey))
 
 test('a named call uses the pass once however often it is sent, and another request of that name is 409', async () => {
   const { pass } = (await (await post(await draft())).json()) as { pass: { token: string } }

@@ -4,11 +4,11 @@ import { demoAccount } from '../packages/node/src/devnet/index.ts'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { Problem } from '../packages/till/src/kernel/problem.ts'
 import { setPause } from '../packages/till/src/store/pauses.ts'
-import { authorizationOf, cancelAuthorization, carryAuthorization, setPaused } from './adversary/wallets.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
 import { createTestShop, impossible } from './harness/test-shop.ts'
 import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
+import { authorizationOf, cancelAuthorization, carryAuthorization, setPaused } from './harness/wallets.ts'
 
 const shop = createTestShop()
 let till: TillFixture

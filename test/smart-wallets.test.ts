@@ -8,9 +8,9 @@ import yes from '../contracts/artifacts/YesWallet.json' with { type: 'json' }
 import { devnetTransport } from '../packages/node/src/devnet/index.ts'
 import { type Address, zeroAddress } from '../packages/protocol/src/address.ts'
 import type { Facilitator } from '../packages/till/src/index.ts'
-import { deployContract, deploySwitchWallet, setSignatureValid } from './adversary/wallets.ts'
 import { expectSoundBooks } from './harness/invariants.ts'
 import { echoPath, openTill, type Payload, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { deployContract, deploySwitchWallet, setSignatureValid } from './harness/wallets.ts'
 
 let till: TillFixture
 let url: string

@@ -15,8 +15,8 @@ import { termsForAmount } from '../packages/till/src/schemes/match-offer.ts'
 import { own, uint } from '../packages/till/src/schemes/read-fields.ts'
 import type { Database, HeldLock } from '../packages/till/src/store/database.ts'
 import { StoreUnavailable } from '../packages/till/src/store/errors.ts'
-import { sendTransaction } from './adversary/send-transaction.ts'
 import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
+import { sendTransaction } from './harness/send-transaction.ts'
 import {
   buy,
   decodeHeader,

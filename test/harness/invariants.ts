@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { verifySeals } from '../../packages/till/src/ledger/index.ts'
 import type { TillFixture } from './till-fixture.ts'
+import { tokenBalance } from './token-balance.ts'
 
 type PaymentRow = {
   id: string
@@ -61,8 +62,5 @@ export async function spentOnChain(
   payer: string,
   fundedMicro = 10_000_000n,
 ): Promise<bigint> {
-  const devnet = till[chain]
-  const data = `0x70a08231${payer.slice(2).toLowerCase().padStart(64, '0')}`
-  const balance = await devnet.request('eth_call', [{ to: devnet.usdc, data }, 'latest'])
-  return fundedMicro - BigInt(balance as string)
+  return fundedMicro - (await tokenBalance(till[chain], payer))
 }

@@ -11,11 +11,11 @@ import { type EmbeddedServer, runEmbedded } from '../../packages/till/src/store/
 import { startOrAdopt } from '../../packages/till/src/store/embedded/server.ts'
 import { testServerVariable } from '../../packages/till/src/store/testing.ts'
 import { Broken, requireExactly } from '../harness/broken.ts'
+import { buyThroughDeath } from '../harness/buy-through-death.ts'
 import { spentOnChain } from '../harness/invariants.ts'
+import { createMoneyCheck } from '../harness/money-check.ts'
 import { createTestShop } from '../harness/test-shop.ts'
 import { openTill, type TillFixture } from '../harness/till-fixture.ts'
-import { buyThroughDeath } from './buy-through-death.ts'
-import { createMoneyCheck } from './check-outside.ts'
 import { killWhileWriting } from './kill-while-writing.ts'
 import { noDeaths, type Row } from './run-deaths.ts'
 

@@ -1,9 +1,9 @@
 import { Broken, requireExactly } from '../harness/broken.ts'
+import { buyThroughDeath } from '../harness/buy-through-death.ts'
 import { startCrashChild } from '../harness/crash-child.ts'
 import { spentOnChain } from '../harness/invariants.ts'
 import type { KillPlan } from '../harness/kill-points.ts'
 import type { TillFixture } from '../harness/till-fixture.ts'
-import { buyThroughDeath } from './buy-through-death.ts'
 import { drawThroughDeath, type RequestPath } from './request-paths.ts'
 import type { Life } from './run-deaths.ts'
 

@@ -1,8 +1,8 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { createJobsByHand } from '../harness/jobs-by-hand.ts'
+import { createMoneyCheck } from '../harness/money-check.ts'
 import { type NodeVariant, openVariant } from '../harness/node-variants.ts'
 import { buy, openTill, type TillFixture } from '../harness/till-fixture.ts'
-import { createMoneyCheck } from './check-outside.ts'
 
 /** A fixture whose jobs run only when they are told to: what is due stays due until the crashing process takes it up. */
 export type JobHarness = {

@@ -3,9 +3,9 @@ import { streamRouteId } from '../../packages/node/src/shops/subscriptions/index
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
 import { accounts, owedTo } from '../../packages/till/src/ledger/index.ts'
+import type { Wanted } from '../harness/buy-through-death.ts'
 import type { NodeVariant } from '../harness/node-variants.ts'
 import { buy, type TillFixture } from '../harness/till-fixture.ts'
-import type { Wanted } from './buy-through-death.ts'
 
 /** One way in which money comes in by a request, and what it must leave behind, once. */
 export type RequestPath = {

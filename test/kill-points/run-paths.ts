@@ -1,7 +1,7 @@
 import type { KillPlan } from '../harness/kill-points.ts'
+import { createMoneyCheck } from '../harness/money-check.ts'
 import { type NodeVariant, openVariant } from '../harness/node-variants.ts'
 import { openTill } from '../harness/till-fixture.ts'
-import { createMoneyCheck } from './check-outside.ts'
 import { dieAtWork, type WorkPath } from './die-at-work.ts'
 import { dieInRequest, settleAll } from './die-in-request.ts'
 import { type JobHarness, openJobHarness } from './job-harness.ts'

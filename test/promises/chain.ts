@@ -2,9 +2,9 @@ import { faultsInBooks } from '../../bench/scale/books.ts'
 import { demoAccount } from '../../packages/node/src/devnet/index.ts'
 import type { ReconcileReport } from '../../packages/till/src/index.ts'
 import { accounts, post, reverse } from '../../packages/till/src/ledger/index.ts'
-import { carryAuthorization } from '../adversary/wallets.ts'
+import { type BendLogs, endpoints, openReconciledTill, type ReconciledTill } from '../harness/reconciled-till.ts'
 import { echoPath, quote, signPayment } from '../harness/till-fixture.ts'
-import { type BendLogs, type ChainWorld, endpoints, openChainWorld } from './chain-world.ts'
+import { carryAuthorization } from '../harness/wallets.ts'
 import { createDice, createFaults, createProgress, type Dice, type Faults, type Proof, plain } from './proof.ts'
 
 const network = 'eip155:8453'
@@ -13,7 +13,7 @@ const cyclesMax = 5
 
 /** What was done behind the back of the books, how it shows when it was found, and what a person then does about it. */
 type Injected = { found(report: ReconcileReport): Promise<boolean>; mend?(): Promise<void> }
-type Inject = (world: ChainWorld, micro: bigint) => Promise<Injected>
+type Inject = (world: ReconciledTill, micro: bigint) => Promise<Injected>
 
 const kinds = [
   ['extra', plainTransfer],
@@ -32,7 +32,7 @@ const troubles = ['none', 'none', 'late', 'unread'] as const
  * sales and with one of three endpoints lying. `count` is faults put in, one after the other.
  */
 export const proveBooksEqualChain: Proof = async ({ count, say }) => {
-  const world = await openChainWorld()
+  const world = await openReconciledTill()
   const faults = createFaults()
   const dice = createDice(Date.now() % 1_000_000)
   const progress = createProgress(say, count, 'faults found')
@@ -64,7 +64,7 @@ export const proveBooksEqualChain: Proof = async ({ count, say }) => {
 }
 
 /** The cycle in which it was found; one more than were tried when it was not. */
-async function findOne(world: ChainWorld, inject: Inject, micro: bigint, dice: Dice): Promise<number> {
+async function findOne(world: ReconciledTill, inject: Inject, micro: bigint, dice: Dice): Promise<number> {
   const trouble = dice.pick(troubles)
   const { control } = world.till.base
   world.bend(lieOf(dice))
@@ -85,7 +85,7 @@ async function findOne(world: ChainWorld, inject: Inject, micro: bigint, dice: D
   }
 }
 
-async function checkEven(world: ChainWorld, after: string, faults: Faults): Promise<ReconcileReport | undefined> {
+async function checkEven(world: ReconciledTill, after: string, faults: Faults): Promise<ReconcileReport | undefined> {
   const report = await world.reconcile()
   if (report?.differenceMicro !== 0n) faults.note(`after ${after} the difference is ${report?.differenceMicro}`)
   return report
@@ -103,17 +103,17 @@ function lieOf(dice: Dice): BendLogs {
   return (logs, endpoint) => (endpoint === liar ? lie(logs, endpoint) : logs)
 }
 
-async function reviewsOf({ till }: ChainWorld, transaction: string): Promise<number> {
+async function reviewsOf({ till }: ReconciledTill, transaction: string): Promise<number> {
   const { rows } = await till.db.owner.query(`select 1 from inbound_review where transaction = $1`, [transaction])
   return rows.length
 }
 
-async function plainTransfer(world: ChainWorld, micro: bigint): Promise<Injected> {
+async function plainTransfer(world: ReconciledTill, micro: bigint): Promise<Injected> {
   const transaction = await world.transfer('creator', world.till.node.config.payTo, micro)
   return { found: async () => (await reviewsOf(world, transaction)) === 1 }
 }
 
-async function transferToldTwice(world: ChainWorld, micro: bigint): Promise<Injected> {
+async function transferToldTwice(world: ReconciledTill, micro: bigint): Promise<Injected> {
   world.bend((logs) => [...logs, ...logs])
   const transaction = await world.transfer('creator', world.till.node.config.payTo, micro)
   return {
@@ -121,7 +121,7 @@ async function transferToldTwice(world: ChainWorld, micro: bigint): Promise<Inje
   }
 }
 
-async function unclaimedAuthorization(world: ChainWorld, micro: bigint): Promise<Injected> {
+async function unclaimedAuthorization(world: ReconciledTill, micro: bigint): Promise<Injected> {
   const { till } = world
   const payer = await till.newBuyer()
   const offer = await quote(`${till.node.url}${echoPath}`)
@@ -130,14 +130,14 @@ async function unclaimedAuthorization(world: ChainWorld, micro: bigint): Promise
   return { found: async () => (await balanceOf(world, account)) === -micro }
 }
 
-async function withdrawal(world: ChainWorld, micro: bigint): Promise<Injected> {
+async function withdrawal(world: ReconciledTill, micro: bigint): Promise<Injected> {
   const account = `operator:usdc@${network}`
   const before = await balanceOf(world, account)
   await world.transfer('operator', demoAccount('creator').address, micro)
   return { found: async () => (await balanceOf(world, account)) - before === micro }
 }
 
-async function balanceOf({ till }: ChainWorld, account: string): Promise<bigint> {
+async function balanceOf({ till }: ReconciledTill, account: string): Promise<bigint> {
   const { rows } = await till.db.owner.query<{ micro: bigint }>(
     `select coalesce(sum(e.amount_micro), 0)::bigint as micro from ledger_entry e
      join ledger_account a on a.id = e.account_id where a.name = $1`,
@@ -147,12 +147,12 @@ async function balanceOf({ till }: ChainWorld, account: string): Promise<bigint>
 }
 
 /** A sale in the books that nobody paid for. */
-async function postingWithoutTransfer(world: ChainWorld, micro: bigint): Promise<Injected> {
+async function postingWithoutTransfer(world: ReconciledTill, micro: bigint): Promise<Injected> {
   return bookUnpaid(world, `invented:${micro}`, micro)
 }
 
 /** The newest sale once more, under another name. */
-async function saleBookedTwice(world: ChainWorld, micro: bigint): Promise<Injected> {
+async function saleBookedTwice(world: ReconciledTill, micro: bigint): Promise<Injected> {
   await world.sell()
   const { rows } = await world.till.db.owner.query<{ amount_micro: bigint }>(
     `select amount_micro from payment where state = 'served' order by claimed_at desc limit 1`,
@@ -160,7 +160,7 @@ async function saleBookedTwice(world: ChainWorld, micro: bigint): Promise<Inject
   return bookUnpaid(world, `again:${micro}`, rows[0]?.amount_micro ?? 0n)
 }
 
-async function bookUnpaid(world: ChainWorld, reference: string, micro: bigint): Promise<Injected> {
+async function bookUnpaid(world: ReconciledTill, reference: string, micro: bigint): Promise<Injected> {
   const { database } = world.till.db
   const lines = [
     { account: accounts.onchain(network, 'pay_to'), amount: micro },

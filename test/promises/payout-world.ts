@@ -18,6 +18,7 @@ import { accounts, credit, debit, post } from '../../packages/till/src/ledger/in
 import { createCustodyKey } from '../../packages/till/src/payouts/custody-key.ts'
 import { type PayoutDeps, parsePayoutPolicy, runPayouts } from '../../packages/till/src/payouts/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
+import { tokenBalance } from '../harness/token-balance.ts'
 import { createLife, type Life } from './payout-life.ts'
 
 const purpose = 'proof'
@@ -101,7 +102,7 @@ export async function openPayoutWorld() {
       } | null
       return block?.transactions ?? []
     },
-    received: async (address: string) => balanceOf(devnet, address),
+    received: (address: string) => tokenBalance(devnet, address),
     transfersOut: () => countTransfers(devnet, custody.address),
     nonceGaps: () =>
       findGaps(
@@ -167,11 +168,6 @@ async function startProcess(
       await wallets.stop().catch(() => {})
     },
   }
-}
-
-async function balanceOf(devnet: Devnet, address: string): Promise<bigint> {
-  const data = `0x70a08231${address.slice(2).toLowerCase().padStart(64, '0')}`
-  return BigInt((await devnet.request('eth_call', [{ to: devnet.usdc, data }, 'latest'])) as string)
 }
 
 async function countTransfers(devnet: Devnet, from: Address): Promise<number> {

@@ -4,8 +4,8 @@ import { faultsInBooks, isCharged, usdcOf } from '../../bench/scale/books.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { testKey } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
-import { authorizationOf, cancelAuthorization } from '../adversary/wallets.ts'
 import { openTill, type Payload, quote, send, signPayment, type TillFixture } from '../harness/till-fixture.ts'
+import { authorizationOf, cancelAuthorization } from '../harness/wallets.ts'
 import {
   createDice,
   createFaults,

@@ -1,6 +1,6 @@
 import type { Tx } from '../../packages/till/src/store/database.ts'
-import { checkTerminal, checkTransfers } from '../adversary/invariants.ts'
-import { Violation } from '../adversary/violation.ts'
+import { checkTerminal, checkTransfers } from '../harness/check-transfers.ts'
+import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
 import { booksOf, checkAnswers } from './check-answers.ts'
 import { checkBooks } from './check-books.ts'

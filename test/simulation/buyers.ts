@@ -1,7 +1,6 @@
 import { toHex } from '../../packages/protocol/src/bytes.ts'
 import type { Rng } from '../../packages/till/src/kernel/random.ts'
-import { blockNumber, readTransfers } from '../adversary/chain-transfers.ts'
-import { Violation } from '../adversary/violation.ts'
+import { blockNumber, readTransfers } from '../harness/chain-transfers.ts'
 import {
   decodeHeader,
   encodePayload,
@@ -10,6 +9,7 @@ import {
   type SignOptions,
   signPayment,
 } from '../harness/till-fixture.ts'
+import { Violation } from '../harness/violation.ts'
 import type { History, Order, Sent } from './history.ts'
 import type { World } from './world.ts'
 

@@ -2,7 +2,7 @@ import { heldDifferences } from '../../packages/till/src/index.ts'
 import { balanceDifferences, verifySeals } from '../../packages/till/src/ledger/index.ts'
 import { verifyAudit } from '../../packages/till/src/store/audit-log.ts'
 import type { Sql } from '../../packages/till/src/store/database.ts'
-import { Violation } from '../adversary/violation.ts'
+import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
 
 const questions: readonly [rule: string, what: string, sql: string][] = [

@@ -7,8 +7,8 @@ import { distributorFor } from '../../packages/node/src/shops/attestations/creat
 import { demoTerms } from '../../packages/node/src/shops/attestations/creators/demo-terms.fixture.ts'
 import { readDistributor } from '../../packages/node/src/shops/attestations/creators/read-distributor.ts'
 import type { Network, Rpc } from '../../packages/till/src/chain/index.ts'
-import { tokenBalance } from '../adversary/token-balance.ts'
-import { Violation } from '../adversary/violation.ts'
+import { tokenBalance } from '../harness/token-balance.ts'
+import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
 import { has } from './shops.ts'
 

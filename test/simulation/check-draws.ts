@@ -1,4 +1,4 @@
-import { Violation } from '../adversary/violation.ts'
+import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
 import type { Draw } from './history.ts'
 

@@ -1,6 +1,6 @@
 import { emptyRoot, leafHash, nodeHash } from '../../packages/node/src/tlog/tree-hash.ts'
 import { rangeHash, type Subtree } from '../../packages/protocol/src/log/merkle.ts'
-import { Violation } from '../adversary/violation.ts'
+import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
 import { has } from './shops.ts'
 

@@ -1,4 +1,4 @@
-import { type ChainRecord, createChainRecord } from '../adversary/chain-transfers.ts'
+import { type ChainRecord, createChainRecord } from '../harness/chain-transfers.ts'
 import type { Payload } from '../harness/till-fixture.ts'
 
 /** One thing a buyer wants once, whatever it takes. Its path names it, so that everything about it can be found. */

@@ -6,7 +6,7 @@ import {
   signAgain,
   signAuthorization,
   transferPlainly,
-} from '../adversary/wallets.ts'
+} from '../harness/wallets.ts'
 import { askPrice, chainOf, pay, type Scene, sign } from './buyers.ts'
 import { attackOrder, buyerOf, carry, strangerAddress, unlessRefused } from './perform-attackers.ts'
 import { buy } from './perform-buyers.ts'

@@ -1,6 +1,6 @@
 import { formatUsd } from '../../packages/protocol/src/money.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
-import { Violation } from '../adversary/violation.ts'
+import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
 import type { Draw } from './history.ts'
 import { buyOnce, newOrder } from './perform-buyers.ts'

@@ -1,4 +1,4 @@
-import { Violation } from '../adversary/violation.ts'
+import { Violation } from '../harness/violation.ts'
 import { askPrice, pay, type Scene, sign } from './buyers.ts'
 import { newOrder } from './perform-buyers.ts'
 import { has } from './shops.ts'

@@ -1,6 +1,6 @@
 import type { Log } from '../../packages/till/src/kernel/log.ts'
-import { checkTransfers } from '../adversary/invariants.ts'
-import { Violation } from '../adversary/violation.ts'
+import { checkTransfers } from '../harness/check-transfers.ts'
+import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
 import { booksOf, checkAnswers } from './check-answers.ts'
 import { checkBooks } from './check-books.ts'

@@ -37,9 +37,6 @@ export type RewardsPolicy = {
   }
 }
 
-/** 1,000 points are what the first services of this kind called a credit: one free call. */
-export const pointsPerCredit = 1_000n
-
 const whole = z.number().int().min(0).max(1_000_000_000)
 const usd = z.string().transform((text, context) => {
   const micro = parseUsd(text)

@@ -21,10 +21,6 @@ export type Known<T> = { known: true; value: T } | { known: false; reason: Unkno
 export const known = <T>(value: T): Known<T> => ({ known: true, value })
 export const unknown = <T>(reason: UnknownReason): Known<T> => ({ known: false, reason })
 
-export function valueIfKnown<T>(fact: Known<T> | undefined): T | undefined {
-  return fact?.known ? fact.value : undefined
-}
-
 export type PinnedBlock = { number: bigint; hash: Hex; timestamp: number; stateRoot: Hex }
 
 export type AccountLabel =

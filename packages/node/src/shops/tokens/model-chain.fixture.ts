@@ -1,7 +1,6 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
-import type { RpcCall, RpcEndpoint } from '@assay/till/chain'
-import { RpcRefusal } from '@assay/till/chain'
+import { type RpcCall, RpcRefusal } from '@assay/till/chain'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { encodeAbiParameters, encodeEventTopics, type Hex as ViemHex } from 'viem'
 import { multicall3Address } from '../../devnet/index.ts'
@@ -377,8 +376,4 @@ export function answerModel(
     default:
       throw new RpcRefusal(-32601, `no method ${call.method}`)
   }
-}
-
-export function modelEndpoint(model: ModelToken, nowSeconds: number, name = 'model'): RpcEndpoint {
-  return { name, send: async (calls) => calls.map((call) => answerModel(model, call, nowSeconds)) }
 }

@@ -1,4 +1,4 @@
-import { type Address, checksumAddress } from '@assay/protocol/address'
+import { checksumAddress } from '@assay/protocol/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Checked } from './checker.ts'
 import type { AccountLabel, Known, PinnedBlock, TokenFacts } from './facts.ts'
@@ -107,5 +107,3 @@ export function showReading({ meter, providers, quorum }: Pick<Checked, 'meter' 
     round_trips: { ...meter },
   }
 }
-
-export const showAddress = (address: Address) => checksumAddress(address)

@@ -22,15 +22,6 @@ export type AttestSettings = {
   challengeMs: number
 }
 
-const day = 86_400_000
-
-export const usualAttestSettings: AttestSettings = {
-  snapshotMs: 3_600_000,
-  waitMs: 180 * day,
-  releaseMs: 7 * day,
-  challengeMs: 7 * day,
-}
-
 /** The page a query matched, so that a citation can tell whether it changed since. */
 export type FindMatched = (queryId: string, url: string) => Promise<{ textSha256: Uint8Array } | undefined>
 

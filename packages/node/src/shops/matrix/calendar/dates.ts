@@ -49,8 +49,6 @@ export function fromDayNumber(day: number): IsoDate {
 
 export const addDays = (date: IsoDate, days: number): IsoDate => fromDayNumber(toDayNumber(date) + days)
 
-export const utcDate = (ms: number): IsoDate => new Date(ms).toISOString().slice(0, 10)
-
 export function weekday(date: IsoDate): number {
   return new Date(`${date}T00:00:00Z`).getUTCDay()
 }

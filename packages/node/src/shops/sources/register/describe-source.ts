@@ -147,8 +147,6 @@ function scoreOf(source: SourceRow, history: readonly ScoreRow[]) {
   }
 }
 
-export type CrawlSummary = Awaited<ReturnType<typeof readCrawl>>
-
 async function readCrawl(deps: SourceDeps, domain: string) {
   const { rows } = await deps.database.query<{
     findings: HostFindings

@@ -11,7 +11,6 @@ export const forkOrder: readonly Fork[] = ['beryl', 'cobalt', 'denim']
 
 export const factoryAddress = lower(facts.addresses.B20Factory) as Address
 export const policyRegistryAddress = lower(facts.addresses.PolicyRegistry) as Address
-export const activationRegistryAddress = lower(facts.addresses.ActivationRegistry) as Address
 
 export type RoleName = keyof typeof facts.roles
 export type ScopeName = keyof typeof facts.scopes
@@ -45,7 +44,6 @@ export const wad = BigInt(facts.constants.wad)
 export const alwaysBlockId = BigInt(facts.constants.alwaysBlockPolicyId)
 export const invertBit = BigInt(facts.constants.invertedPolicyBit)
 export const pausableFeatures: readonly string[] = facts.enums.PausableFeature
-export const featureKeys = facts.features as Record<string, Hex>
 
 export const selectors = {
   ...facts.selectors,

@@ -1,11 +1,7 @@
 import { openClearing } from '../../packages/till/src/ledger/index.ts'
-import { expectSoundBooks } from '../harness/invariants.ts'
-import type { TillFixture } from '../harness/till-fixture.ts'
-
-const balanceOf = async (till: TillFixture, address: string): Promise<bigint> => {
-  const data = `0x70a08231${address.slice(2).toLowerCase().padStart(64, '0')}`
-  return BigInt((await till.base.request('eth_call', [{ to: till.base.usdc, data }, 'latest'])) as string)
-}
+import { expectSoundBooks } from './invariants.ts'
+import type { TillFixture } from './till-fixture.ts'
+import { tokenBalance } from './token-balance.ts'
 
 /** What moved on chain against what the books say moved, since the last look, at both of our addresses. */
 export async function createMoneyCheck(till: TillFixture) {
@@ -23,7 +19,7 @@ export async function createMoneyCheck(till: TillFixture) {
            where a.name = $1 and t.kind not in ('opening', 'funding', 'withdrawal')`,
           [`onchain:${wallet}@eip155:8453`],
         )
-        return { wallet, chain: await balanceOf(till, address), books: rows[0]?.micro ?? 0n }
+        return { wallet, chain: await tokenBalance(till.base, address), books: rows[0]?.micro ?? 0n }
       }),
     )
   const first = await look()

@@ -1,5 +1,5 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { quote, send, signPayment, type TillFixture } from '../harness/till-fixture.ts'
+import { quote, send, signPayment, type TillFixture } from './till-fixture.ts'
 
 export type Wanted = { path: string; init: RequestInit }
 

@@ -7,8 +7,11 @@ import { demoAccount } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
-import { expectSoundBooks } from '../harness/invariants.ts'
-import { createTestShop, type TestShop } from '../harness/test-shop.ts'
+import { createChainRecord, scanTransfers } from './chain-transfers.ts'
+import { checkTransfers, checkTransfersAtRest } from './check-transfers.ts'
+import { type FacilitatorFault, hostileFacilitator } from './hostile-facilitator.ts'
+import { expectSoundBooks } from './invariants.ts'
+import { createTestShop, type TestShop } from './test-shop.ts'
 import {
   type FixtureOptions,
   openTill,
@@ -18,10 +21,7 @@ import {
   send,
   signPayment,
   type TillFixture,
-} from '../harness/till-fixture.ts'
-import { createChainRecord, scanTransfers } from './chain-transfers.ts'
-import { type FacilitatorFault, hostileFacilitator } from './hostile-facilitator.ts'
-import { checkTransfers, checkTransfersAtRest } from './invariants.ts'
+} from './till-fixture.ts'
 import { transferPlainly } from './wallets.ts'
 
 type JobName = 'payments.recover' | 'payments.finality' | 'payments.reconcile'

@@ -1,7 +1,14 @@
-import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { demoAccount, devnetTransport } from '../../packages/node/src/devnet/index.ts'
-import { ChainUnreadable, createChain, createRpc, type Network } from '../../packages/till/src/chain/index.ts'
+import { demoAccount } from '../../packages/node/src/devnet/index.ts'
+import type { Address } from '../../packages/protocol/src/address.ts'
+import {
+  type ChainPort,
+  ChainUnreadable,
+  createChain,
+  createRpc,
+  type Network,
+} from '../../packages/till/src/chain/index.ts'
 import { type ReconcileReport, reconcileBooks } from '../../packages/till/src/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../packages/till/src/kernel/ids.ts'
@@ -10,14 +17,16 @@ import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { schemes } from '../../packages/till/src/schemes/exact/schemes.fixture.ts'
 import { buy, echoPath, openTill, type TillFixture } from '../harness/till-fixture.ts'
+import { transferPlainly } from './wallets.ts'
 
 export type RpcLog = Record<string, unknown> & { data: string }
 /** What an endpoint makes of the logs it was asked for; by its number. */
 export type BendLogs = (logs: RpcLog[], endpoint: number) => RpcLog[]
 
 /** A till whose books are compared with the chain when told, through three endpoints that can lie. */
-export type ChainWorld = {
+export type ReconciledTill = {
   till: TillFixture
+  chain: ChainPort
   bend(logs: BendLogs): void
   /** One cycle; undefined when the chain could not be read. `unread` lets the last read of it fail. */
   reconcile(unread?: boolean): Promise<ReconcileReport | undefined>
@@ -30,9 +39,9 @@ export type ChainWorld = {
 
 export const endpoints = 3
 
-export async function openChainWorld(): Promise<ChainWorld> {
-  // No jobs: what is injected stays there until the next cycle, and that is ours.
-  const till = await openTill({ ownShops: 'till', jobs: false })
+/** Without jobs: what is injected stays there until the next cycle, and that is the caller's. */
+export async function openReconciledTill({ jobs = false } = {}): Promise<ReconciledTill> {
+  const till = await openTill({ ownShops: 'till', jobs })
   const buyer = await till.newBuyer(1_000_000_000n)
   const listening: { bend: BendLogs; rung: number; unread: boolean } = { bend: (logs) => logs, rung: 0, unread: false }
   const chain = openBentChain(till, listening)
@@ -45,6 +54,7 @@ export async function openChainWorld(): Promise<ChainWorld> {
   const deps = { clock: systemClock, ids: createIds(systemClock, systemRng), log: silentLog, metrics, schemes }
   return {
     till,
+    chain,
     bend: (logs) => {
       listening.bend = logs
     },
@@ -59,7 +69,8 @@ export async function openChainWorld(): Promise<ChainWorld> {
       return rung
     },
     sell: () => sellOnce(till, buyer),
-    transfer: (from, to, micro) => transferUsdc(till, demoAccount(from).privateKey, to as Hex, micro),
+    transfer: (from, to, micro) =>
+      transferPlainly(till.base, privateKeyToAccount(demoAccount(from).privateKey), to as Address, micro),
     close: () => till.close(),
   }
 }
@@ -95,12 +106,4 @@ async function sellOnce(till: TillFixture, buyer: PrivateKeyAccount): Promise<vo
   if (response.status !== 200)
     throw new Error(`a purchase was answered with ${response.status}: ${await response.text()}`)
   await response.body?.cancel()
-}
-
-const abi = parseAbi(['function transfer(address,uint256) returns (bool)'])
-
-async function transferUsdc(till: TillFixture, key: Hex, to: Hex, micro: bigint): Promise<Hex> {
-  const client = createWalletClient({ account: privateKeyToAccount(key), transport: devnetTransport(till.base) })
-  const data = encodeFunctionData({ abi, functionName: 'transfer', args: [to, micro] })
-  return client.sendTransaction({ chain: null, to: till.base.usdc, data })
 }
