@@ -32,3 +32,5 @@ export function createBalanceHints(clock: Clock) {
     },
   }
 }
+
+export type BalanceHints = ReturnType<typeof createBalanceHints>

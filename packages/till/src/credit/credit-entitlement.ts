@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { formatUsd } from '@assay/protocol/money'
 import { takesCredit } from '../contract/credit-terms.ts'
-import type { CaptureOutcome, EntitlementPort, HeldCall, Hold, HoldOutcome } from '../contract/entitlement.ts'
+import type { EntitlementPort, Hold, HoldOutcome } from '../contract/entitlement.ts'
 import { callFingerprint } from '../contract/fingerprint.ts'
 import type { PaidCall } from '../contract/paid-call.ts'
 import {
@@ -18,16 +18,14 @@ import { Problem } from '../kernel/problem.ts'
 import { post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { createBalanceHints } from './balance-hints.ts'
+import { type CaptureDeps, captureCredit, drawOf } from './capture-credit.ts'
 import {
-  captureDraws,
   createDraws,
   type DrawOutcome,
   type DrawRequest,
   type EndedDraw,
   endOfDraw,
   givePostings,
-  postingOfDraw,
-  takeDraws,
   voidDraw,
 } from './credit-draws.ts'
 import {
@@ -103,13 +101,11 @@ function asRefusal(error: unknown): HoldOutcome {
   throw error
 }
 
-type Parts = CreditDeps & {
-  draws: ReturnType<typeof createDraws>
-  mandateOf: ReturnType<typeof createMandateReader>
-  hints: ReturnType<typeof createBalanceHints>
-  /** What a promise has to draw. */
-  promised: WeakMap<Hold, DrawRequest>
-}
+type Parts = CreditDeps &
+  CaptureDeps & {
+    draws: ReturnType<typeof createDraws>
+    mandateOf: ReturnType<typeof createMandateReader>
+  }
 
 async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
   if (!takesCredit(call.route)) return { status: 'not_covered', note: 'Credit does not buy credit.' }
@@ -159,38 +155,6 @@ async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
   parts.hints.saw(request, drawn)
   const draw = drawOf(request, drawn)
   return draw ? { ...hold, draw } : request.notHeld(drawn)
-}
-
-const drawOf = ({ amountMicro }: DrawRequest, { outcome, network, leftMicro }: DrawOutcome) =>
-  outcome === 'held' && network !== null ? { network, amountMicro, leftMicro: leftMicro ?? 0n } : undefined
-
-/** What was set aside is taken and posted in one statement, what was promised in another; its postings are the caller's. */
-async function captureCredit(parts: Parts, tx: Tx, held: readonly HeldCall[]): Promise<CaptureOutcome[]> {
-  const nowMs = parts.clock.nowMs()
-  const requests = held.flatMap(({ hold }) => parts.promised.get(hold) ?? [])
-  await captureDraws(
-    tx,
-    nowMs,
-    held.filter(({ hold }) => !hold.promised),
-  )
-  const drawn = requests.length === 0 ? [] : await takeDraws(tx, nowMs, requests)
-  const kept = new Map(requests.map((request, index) => [request.id, promiseOutcome(parts, request, drawn[index])]))
-  return held.map(({ hold }): CaptureOutcome => {
-    if (hold.promised) return kept.get(hold.holdId) ?? broken(hold)
-    return { status: 'captured', ...(hold.draw ? { draw: hold.draw } : {}) }
-  })
-}
-
-function promiseOutcome(parts: Parts, request: DrawRequest, drawn: DrawOutcome | undefined): CaptureOutcome {
-  if (!drawn) throw new Error(`the draw ${request.id} got no answer`)
-  parts.hints.saw(request, drawn)
-  const draw = drawOf(request, drawn)
-  if (!draw) return { status: 'not_captured', why: () => request.notHeld(drawn) }
-  return { status: 'captured', draw, posting: postingOfDraw(request, draw.network) }
-}
-
-function broken({ holdId }: Hold): never {
-  throw new Error(`nothing is known of the promise ${holdId}`)
 }
 
 async function delegatedMandate({ mandateOf }: Parts, id: string, caller: CreditCaller): Promise<MandateTerms> {
