@@ -20,10 +20,10 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'log position ignored',
-    file: 'packages/till/src/ledger/transfers.ts',
-    fn: 'takeTransfers',
-    find: 'taken.map(({ money }) => money.position)',
-    replace: 'taken.map(() => 0)',
+    file: 'packages/till/src/ledger/transfer-key.ts',
+    fn: 'transferKey',
+    find: 'transfer.position',
+    replace: '0',
     proof: { file: 'packages/till/src/ledger/transfers.db.test.ts', test: 'log position ignored' },
   },
   {
