@@ -25,7 +25,7 @@ export type Action = {
   /** Set for what happens in the end by itself, lower first: without anybody's ill will the world comes to rest this way. */
   fair?: number
   /** False when nothing came of it. */
-  run(world: World): boolean | void
+  run(world: World): unknown
 }
 
 const fairRequest = 1
@@ -48,7 +48,7 @@ export function actionsOf(bound: Bound, world: World): Action[] {
 const who = ({ n, auth, owner }: Handler) => `request ${n} (${auth}, process ${owner})`
 
 function requestActions(bound: Bound, world: World, handler: Handler): Action[] {
-  const step = (label: string, run: (world: World, own: Handler) => boolean | void, fair?: number): Action => ({
+  const step = (label: string, run: (world: World, own: Handler) => unknown, fair?: number): Action => ({
     label: `${who(handler)} ${label}`,
     run: (next) => run(next, handlerOf(next, handler.n)),
     ...(fair === undefined ? {} : { fair }),
@@ -96,7 +96,7 @@ function requestActions(bound: Bound, world: World, handler: Handler): Action[] 
   }
 }
 
-type Step = (label: string, run: (world: World, own: Handler) => boolean | void, fair?: number) => Action
+type Step = (label: string, run: (world: World, own: Handler) => unknown, fair?: number) => Action
 
 /** What a facilitator says changes nothing until the request looks at the chain, so both are one step. */
 function saidActions(bound: Bound, handler: Handler, said: Said, step: Step): Action[] {

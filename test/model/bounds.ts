@@ -1,14 +1,14 @@
 import type { Authorization, Bound, Said } from './world.ts'
 
-const quote: Authorization = { id: 'a', key: 'ka', payer: 'alice', micro: 4, to: 'us', until: 2, request: 'r' }
+const quote: Authorization = { id: 'a', key: 'ka', payer: 'alice', micro: 4, to: 'us', until: 1, request: 'r' }
 const again = (id: string, change: Partial<Authorization>): Authorization => ({ ...quote, id, ...change })
 
 /** The same key signed again. */
 const less = again('a-less', { micro: 1 })
 const elsewhere = again('a-elsewhere', { to: 'them' })
-const longer = again('a-longer', { until: 3 })
-const cancel = again('a-cancel', { to: 'nobody', micro: 0, until: 4 })
-const others: Authorization = { id: 'b', key: 'kb', payer: 'bob', micro: 4, to: 'us', until: 2, request: 'r' }
+const longer = again('a-longer', { until: 2 })
+const cancel = again('a-cancel', { to: 'nobody', micro: 0, until: 3 })
+const others: Authorization = { id: 'b', key: 'kb', payer: 'bob', micro: 4, to: 'us', until: 1, request: 'r' }
 const fresh = again('a-fresh', { key: 'kf' })
 
 const everySaid: readonly Said[] = [
@@ -23,7 +23,7 @@ const everySaid: readonly Said[] = [
   'nothing',
 ]
 
-const quiet = { processes: 1, heights: 4, says: ['submitted', 'nothing'], jobsUnderWay: 0 } as const
+const quiet = { processes: 1, heights: 2, says: ['submitted', 'nothing'], jobsUnderWay: 0 } as const
 
 export const smallBounds: readonly Bound[] = [
   {
@@ -33,6 +33,7 @@ export const smallBounds: readonly Bound[] = [
     sends: { a: 1 },
     carried: ['a', 'a-less', 'a-elsewhere', 'a-longer', 'a-cancel'],
     says: everySaid,
+    heights: 3,
   },
   {
     ...quiet,
@@ -42,7 +43,7 @@ export const smallBounds: readonly Bound[] = [
     carried: ['a', 'a-less'],
     processes: 2,
     crashes: 1,
-    says: ['submitted', 'refused_unsent', 'outage', 'nothing'],
+    says: ['submitted', 'refused_unsent', 'nothing'],
   },
   {
     ...quiet,
@@ -65,7 +66,6 @@ export const smallBounds: readonly Bound[] = [
     carried: ['a'],
     batch: ['a', 'b'],
     says: ['submitted', 'submitted_other', 'nothing'],
-    heights: 3,
   },
   {
     ...quiet,
@@ -76,6 +76,7 @@ export const smallBounds: readonly Bound[] = [
     reorgs: 1,
     frontRun: true,
     jobsUnderWay: 1,
+    heights: 3,
   },
   {
     ...quiet,
@@ -103,18 +104,17 @@ export const smallBounds: readonly Bound[] = [
     sends: { a: 2 },
     carried: ['a', 'a-less'],
     restores: 1,
-    heights: 4,
   },
   {
     ...quiet,
     name: 'a payout, a restore and a reorganisation',
-    authorizations: [again('a', { until: 1 })],
+    authorizations: [quote],
     sends: {},
     carried: ['a'],
     restores: 1,
     reorgs: 1,
     payouts: true,
-    heights: 5,
+    heights: 4,
   },
   {
     ...quiet,
@@ -124,7 +124,6 @@ export const smallBounds: readonly Bound[] = [
     carried: ['a', 'a-fresh'],
     lostAnswers: 1,
     crashes: 1,
-    heights: 3,
   },
   {
     ...quiet,
@@ -134,7 +133,6 @@ export const smallBounds: readonly Bound[] = [
     carried: ['a', 'b'],
     capMicro: 4,
     capForAll: true,
-    heights: 3,
   },
   {
     ...quiet,
@@ -143,7 +141,6 @@ export const smallBounds: readonly Bound[] = [
     sends: { a: 1, b: 1 },
     carried: ['a', 'b'],
     capMicro: 8,
-    heights: 3,
   },
   {
     ...quiet,
@@ -152,6 +149,5 @@ export const smallBounds: readonly Bound[] = [
     sends: { a: 1 },
     carried: ['a'],
     shared: true,
-    heights: 3,
   },
 ]

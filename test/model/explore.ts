@@ -72,7 +72,7 @@ export function explore(bound: Bound, statesMax = Number.POSITIVE_INFINITY): Exp
 }
 
 /** What is wrong, in words; false when nothing came of the action. */
-function violationOf(run: () => boolean | void): string | false | undefined {
+function violationOf(run: () => unknown): string | false | undefined {
   try {
     return run() === false ? false : undefined
   } catch (error) {

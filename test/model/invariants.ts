@@ -88,6 +88,8 @@ function checkOpen({ store }: World): void {
 /** Answers, credit and payouts of a payer together are never more than what it sent us. */
 function checkGiven(bound: Bound, world: World, counts: (id: string) => boolean): void {
   const { store } = world
+  // Right after a restore the books are older than the chain. Nothing leaves until they are reconciled.
+  if (store.gap && !store.gap.reconciled) return
   for (const payer of Object.keys(store.open)) {
     const rows = world.granted.map((id) => id.split('/')[0] as string)
     const granted = sum(
@@ -108,9 +110,10 @@ function checkGiven(bound: Bound, world: World, counts: (id: string) => boolean)
     const arrived = sum(
       bound.authorizations.filter((one) => one.payer === payer && counts(one.id)).map(({ micro }) => micro),
     )
+    // What this database has not sold, the other one may have.
     const elsewhere = sum(
       bound.authorizations
-        .filter((one) => one.payer === payer && one.soldElsewhere && counts(one.id))
+        .filter((one) => one.payer === payer && one.soldElsewhere && counts(one.id) && !rows.includes(one.key))
         .map(({ micro }) => micro),
     )
     const given = granted + held + credit + out + elsewhere

@@ -211,14 +211,19 @@ function explain(bound: Bound, world: World, transfer: TransferRow): Write | und
   const auth = authorizationOf(bound, transfer.auth)
   const claim = conflictOf(world.store, auth)
   const seen = { tx: transfer.tx, at: transfer.at, fork: transfer.fork, position: transfer.position }
+  const gapUntil = world.store.gap ? BigInt(world.store.gap.until) : undefined
   if (claim) {
-    const explained = explainClaimed({ state: claim.state, payTo: us, amountMicro: BigInt(claim.micro) }, facts)
+    const explained = explainClaimed(
+      { state: claim.state, payTo: us, amountMicro: BigInt(claim.micro) },
+      facts,
+      gapUntil,
+    )
     if (explained.book === 'nothing') return undefined
+    if (explained.book === 'gap') return { do: 'book', transfer: transfer.id, as: 'gap', micro: transfer.micro }
     if (explained.book === 'claim') return { do: 'credit', row: claim.id, seen, reason: 'landed_after_refusal' }
     return { do: 'book', transfer: transfer.id, as: 'credit', micro: Number(explained.micro) }
   }
-  const { gap } = world.store
-  const unclaimed = explainUnclaimed(into, facts, gap ? BigInt(gap.until) : undefined)
+  const unclaimed = explainUnclaimed(into, facts, gapUntil)
   if (unclaimed !== 'credit') return { do: 'book', transfer: transfer.id, as: unclaimed, micro: transfer.micro }
   return { do: 'insert_credited', auth: transfer.auth, id: `${transfer.key}/in`, seen }
 }

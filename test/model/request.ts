@@ -7,7 +7,6 @@ import {
   stillStands,
 } from '../../packages/till/src/transitions/decide-claim.ts'
 import { admitSale, isExposed } from '../../packages/till/src/transitions/decide-exposure.ts'
-import { paysExactly } from '../../packages/till/src/transitions/decide-recovery.ts'
 import { decideFinish, decideSettlement } from '../../packages/till/src/transitions/decide-settlement.ts'
 import { decideSpentKey } from '../../packages/till/src/transitions/decide-spent-key.ts'
 import {
@@ -29,22 +28,12 @@ import {
   isFinal,
   isOurs,
   keyUse,
+  recipientOf,
   seenIn,
-  us,
+  seenOf,
   useOf,
 } from './abstract-chain.ts'
-import {
-  claim,
-  conflictOf,
-  credit,
-  endRow,
-  finish,
-  insertCredited,
-  intend,
-  reclaim,
-  resume,
-  rowOf,
-} from './abstract-store.ts'
+import { claim, conflictOf, credit, endRow, finish, intend, reclaim, resume, rowOf } from './abstract-store.ts'
 import {
   type Bound,
   type Handler,
@@ -69,7 +58,7 @@ export function handlerOf(world: World, n: number): Handler {
 }
 
 /** The request is over. 402 asks for money: none may have moved as far as the request could know. */
-export function answer(bound: Bound, world: World, handler: Handler, what: string): void {
+export function answer(bound: Bound, world: World, handler: Handler, what: string): unknown {
   world.handlers = world.handlers.filter((one) => one !== handler)
   if (what !== '402') return
   const { key } = authorizationOf(bound, handler.auth)
@@ -81,7 +70,7 @@ export function answer(bound: Bound, world: World, handler: Handler, what: strin
 }
 
 /** Reads the chain for a fresh request: is its key used? */
-export function lookFirst(bound: Bound, world: World, handler: Handler): void {
+export function lookFirst(bound: Bound, world: World, handler: Handler): unknown {
   const auth = authorizationOf(bound, handler.auth)
   handler.head = headOf(world)
   handler.looked = headOf(world)
@@ -95,22 +84,16 @@ export function lookFirst(bound: Bound, world: World, handler: Handler): void {
   const found = keyUse(bound, world, auth.key)
   const transfer = found.status === 'transfer' ? found.transfer : undefined
   const broughtUs = transfer !== undefined && broughtMoney(isOursOn, 'n', transfer)
-  const seen = { tx: use.tx, at: use.at, fork: world.blocks[use.at] as number, position: use.position }
   const decision = decideSpentKey({
     use: found.status,
-    final: isFinal(world, confirmedOf(seen)),
+    final: isFinal(world, confirmedOf(seenOf(world, use))),
     broughtMoney: broughtUs,
     becomesCredit: broughtUs,
-    fits: transfer !== undefined && paysExactly({ payTo: us, amountMicro: BigInt(auth.micro) }, transfer),
   })
-  if (decision === 'credit_now') {
-    handler.write = { do: 'insert_credited', auth: auth.id, id: `${auth.key}/${handler.n}`, seen }
-    handler.at = 'write'
-    handler.answer = '409'
-  } else answer(bound, world, handler, decision === 'pay_again' ? '402' : decision === 'unknown' ? '503' : '409')
+  answer(bound, world, handler, decision === 'pay_again' ? '402' : decision === 'unknown' ? '503' : '409')
 }
 
-function answerKnown(bound: Bound, world: World, handler: Handler, earlier: Row): void {
+function answerKnown(bound: Bound, world: World, handler: Handler, earlier: Row): unknown {
   const auth = authorizationOf(bound, handler.auth)
   const sameRequest = earlier.request === auth.request
   const kind = answerRepeat({ state: earlier.state, sameKey: true, sameRequest, knowsIdentifier: false })
@@ -120,10 +103,10 @@ function answerKnown(bound: Bound, world: World, handler: Handler, earlier: Row)
     return
   }
   if (kind !== 'failed') return answer(bound, world, handler, kind)
-  const recipients = world.store.transfers
+  const transfers = world.store.transfers
     .filter(({ key }) => key === auth.key)
-    .map(({ recipient }) => `0x${recipient}` as const)
-  answer(bound, world, handler, hasReachedUs(earlier, recipients, isOurs) ? '409' : '402')
+    .map((transfer) => ({ ...transfer, recipient: recipientOf(transfer) }))
+  answer(bound, world, handler, hasReachedUs(earlier, transfers, isOurs) ? '409' : '402')
 }
 
 export function claimStep(bound: Bound, world: World, handler: Handler): void {
@@ -144,7 +127,7 @@ function askForLost(bound: Bound, world: World, handler: Handler, earlier: Row):
   } else handler.at = 'claim_again'
 }
 
-export function conflictStep(bound: Bound, world: World, handler: Handler): void {
+export function conflictStep(bound: Bound, world: World, handler: Handler): unknown {
   const auth = authorizationOf(bound, handler.auth)
   const earlier = conflictOf(world.store, auth)
   if (!earlier) return answer(bound, world, handler, '503')
@@ -304,7 +287,7 @@ export const finishFacts = (bound: Bound, row: Row, final: boolean, hasRoom: boo
 })
 
 /** Writes what was decided, and answers by what the store says. `lost`: the answer does not reach the buyer. */
-export function writeStep(bound: Bound, world: World, handler: Handler, lost: boolean): void {
+export function writeStep(bound: Bound, world: World, handler: Handler, lost: boolean): unknown {
   const write = handler.write as Write
   const worker = { owner: handler.owner, attempt: handler.n }
   if (write.do === 'finish') {
@@ -319,7 +302,6 @@ export function writeStep(bound: Bound, world: World, handler: Handler, lost: bo
     return answer(bound, world, handler, finished === 'booked_otherwise' ? '409' : '503')
   }
   if (write.do === 'credit') credit(world.store, write)
-  else if (write.do === 'insert_credited') insertCredited(bound, world.store, write)
   else if (write.do === 'end') {
     const ended = endRow(world.store, write, worker)
     // Recovery took it over meanwhile: the chain decides, and no longer this refusal.

@@ -1,4 +1,4 @@
-import type { ChainPort, ChainTransfer } from '../chain/index.ts'
+import type { ChainPort } from '../chain/index.ts'
 import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import { movedMoneyOf, type PaymentRecord } from '../contract/payment-record.ts'
 import { creditLines } from '../credit/credit-balance.ts'
@@ -6,7 +6,6 @@ import { fromHex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { accounts, addPayToPart, post, takeTransfer, transfersOfNonce } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
-import { paysExactly } from '../transitions/decide-recovery.ts'
 import { decideSpentKey } from '../transitions/decide-spent-key.ts'
 import { moves } from '../transitions/moves.ts'
 import { otherUseReason } from '../transitions/other-use.ts'
@@ -96,8 +95,8 @@ async function postCredit(tx: Tx, claim: FinishedClaim, money: MoneySource): Pro
   if (claim.payee === 'pay_to') await addPayToPart(tx, accounts.credit(claim.network, claim.payer), lines)
 }
 
-/** The nonce was spent and no claim explains it: the claim is inserted with its credit in one transaction. */
-export async function creditSpentAuthorization(
+/** The nonce was spent and no claim explains it: what the payer is told. */
+export async function answerSpentAuthorization(
   deps: GateDeps,
   chain: ChainPort,
   call: PaidCall,
@@ -105,7 +104,7 @@ export async function creditSpentAuthorization(
   claim: Claim,
   earlier?: Pick<PaymentRecord, 'id'>,
 ): Promise<GateOutcome> {
-  const followed = (paymentId?: string) => (paymentId ? { extra: { status_url: deps.statusUrl(paymentId) } } : {})
+  const followed = earlier ? { extra: { status_url: deps.statusUrl(earlier.id) } } : {}
   const { payer, nonce, headBlock, network } = claim
   const searchFrom = headBlock > 5_000n ? headBlock - 5_000n : 0n
   const use = await chain.nonceUse(payer, nonce, searchFrom)
@@ -118,27 +117,21 @@ export async function creditSpentAuthorization(
     final: place !== undefined && (await isFinal(chain, place)),
     broughtMoney,
     becomesCredit: broughtMoney && (await becomesCredit(deps.database, network, transfer)),
-    fits: transfer !== undefined && paysExactly(claim, transfer),
   })
   switch (decision) {
     case 'unknown':
       return refuse('settlement_unknown', { retryAfterSeconds: 10 })
     case 'used_long_ago':
-      return usedLongAgo(deps, chain, call, verified, claim, followed(earlier?.id))
+      return usedLongAgo(deps, chain, call, verified, claim, followed)
     case 'pay_again':
       return refuse402(deps, call, { code: 'payment_failed', reason, detail: 'The nonce is used up.', payer, network })
     case 'dust':
       return refuse('payment_nonce_reused', { detail: dustDetail })
-    case 'credited_later':
+    case 'credited':
       return refuse('payment_credited', {
         detail: 'The amount is added to your credit once the transfer is final.',
-        ...followed(earlier?.id),
+        ...followed,
       })
-    case 'credit_now': {
-      const evidence = { ...(transfer as ChainTransfer), status: 'confirmed', gasGwei: 0n } as const
-      const paymentId = await insertCredited(deps, claim, evidence)
-      return refuse('payment_credited', followed(paymentId ?? earlier?.id))
-    }
   }
 }
 

@@ -72,8 +72,7 @@ export async function reachedUs(
   { network, payer, nonce, reason }: PaymentRecord,
 ): Promise<boolean> {
   const transfers = await transfersOfNonce(deps.database, { network, sender: payer, nonce })
-  const recipients = transfers.map(({ recipient }) => recipient)
-  return hasReachedUs({ reason }, recipients, (address) => deps.isOurs(network, address))
+  return hasReachedUs({ reason }, transfers, (address) => deps.isOurs(network, address))
 }
 
 /** The secret identifier is the key to a stored answer: the authorization alone is public once it has settled. */

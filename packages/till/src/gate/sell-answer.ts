@@ -2,7 +2,7 @@ import { type ChainPort, ChainUnreadable, type PayerStatus } from '../chain/inde
 import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import { toHex } from '../kernel/bytes.ts'
 import { inFlightPerPayerMax, isLostAnswer, stillStands } from '../transitions/decide-claim.ts'
-import { creditSpentAuthorization } from './credit-payment.ts'
+import { answerSpentAuthorization } from './credit-payment.ts'
 import { answerDuplicate, answerLost } from './earlier-payment.ts'
 import type { GateDeps, VerifiedPayment } from './gate-deps.ts'
 import { refuse, refuse402 } from './refuse.ts'
@@ -259,5 +259,5 @@ async function nonceUsedBefore(
     const answer = await answerDuplicate(deps, call, verified, earlier)
     if (answer.kind !== 'reclaimable') return answer
   }
-  return creditSpentAuthorization(deps, chain, call, verified, claim, earlier)
+  return answerSpentAuthorization(deps, chain, call, verified, claim, earlier)
 }

@@ -76,7 +76,7 @@ async function explain(
     nonce: row.nonce,
     identifierHash: null,
   })
-  if (claim) return bookClaimed(deps, row, into, claim)
+  if (claim) return bookClaimed(deps, row, into, claim, gapUntil)
   const unclaimed = explainUnclaimed(into, row, gapUntil)
   if (unclaimed === 'gap') return bookGap(deps, row, into)
   if (unclaimed === 'review') return bookReview(deps, row, into)
@@ -88,9 +88,11 @@ async function bookClaimed(
   row: TransferRow,
   into: ReconciledAddress,
   claim: PaymentRecord,
+  gapUntil: bigint | undefined,
 ): Promise<Explained> {
-  const explained = explainClaimed(claim, row)
+  const explained = explainClaimed(claim, row, gapUntil)
   if (explained.book === 'nothing') return 'pending'
+  if (explained.book === 'gap') return bookGap(deps, row, into)
   if (explained.book === 'claim') {
     deps.metrics.count('alarms', { alarm: 'paid_after_refusal' })
     deps.log.error(

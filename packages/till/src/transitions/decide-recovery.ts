@@ -37,7 +37,13 @@ export function decideUnknown(
   }
 }
 
-export type RecordedTransfer = { recipient: `0x${string}`; amountMicro: Micro; bookedAs: string | null }
+export type RecordedTransfer = {
+  recipient: `0x${string}`
+  amountMicro: Micro
+  bookedAs: string | null
+  /** In a final block. One that is neither final nor booked was taken away by a reorganisation. */
+  final: boolean
+}
 
 /** Until then the transfer may still be found near the claim. */
 export const mayReadRows = (payment: { validBefore: bigint }, finalTime: number): boolean =>
@@ -53,7 +59,7 @@ export function decideByRows<T extends RecordedTransfer>(
   isOurs: (address: `0x${string}`) => boolean,
 ): { do: 'finish'; row: T } | { do: 'end'; move: Move; reason: OtherUseReason } | { do: 'wait' } {
   if (!facts.usedAndRecorded) return { do: 'wait' }
-  const ours = facts.rows.filter(({ recipient }) => isOurs(recipient))
+  const ours = facts.rows.filter(({ recipient, final }) => final && isOurs(recipient))
   const row = ours.find((one) => one.bookedAs === null && paysExactly(payment, one))
   if (row) return { do: 'finish', row }
   const reason = ours.length > 0 ? 'paid_otherwise' : 'nonce_used_elsewhere'
@@ -70,12 +76,12 @@ export const paysExactly = (
 export function decideWatched(facts: {
   usedAtFinal: boolean
   usedAndRecorded: boolean
-  rows: readonly { bookedAs: string | null }[]
+  rows: readonly Pick<RecordedTransfer, 'bookedAs' | 'final'>[]
 }): 'final' | 'wait' {
   if (!facts.usedAtFinal) return 'final'
   // What reached us has its row, and is booked by it; until then nobody may be told that nothing moved.
   if (!facts.usedAndRecorded) return 'wait'
-  return facts.rows.some(({ bookedAs }) => bookedAs === null) ? 'wait' : 'final'
+  return facts.rows.some(({ bookedAs, final }) => final && bookedAs === null) ? 'wait' : 'final'
 }
 
 /** A held payment is given once its transfer is in a final block. */
