@@ -1,4 +1,3 @@
-import type { ChainTransfer } from '../chain/index.ts'
 import type { GateOutcome } from '../contract/paid-call.ts'
 import { movedMoneyOf, type PaymentRecord } from '../contract/payment-record.ts'
 import { creditLines } from '../credit/credit-balance.ts'
@@ -6,7 +5,6 @@ import { fromHex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { accounts, addPayToPart, post, takeTransfer, transfersOfKey } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
-import { paysExactly } from '../transitions/decide-recovery.ts'
 import { decideSpentKey } from '../transitions/decide-spent-key.ts'
 import { moves } from '../transitions/moves.ts'
 import { judgeOtherUse, paidOtherwise } from '../transitions/other-use.ts'
@@ -100,15 +98,15 @@ async function postCredit(tx: Tx, claim: FinishedClaim, money: MoneySource): Pro
 
 const searchedBlocks = 5_000n
 
-/** The key was spent and no claim explains it: the claim is inserted with its credit in one transaction. */
-export async function creditSpentPayment(
+/** The key was spent and no claim explains it: what the payer is told. */
+export async function answerSpentPayment(
   deps: GateDeps,
   purchase: Purchase,
   claim: Claim,
   earlier?: Pick<PaymentRecord, 'id'>,
 ): Promise<GateOutcome> {
   const { call, scheme, chain } = purchase
-  const followed = (paymentId?: string) => (paymentId ? { extra: { status_url: deps.statusUrl(paymentId) } } : {})
+  const followed = earlier ? { extra: { status_url: deps.statusUrl(earlier.id) } } : {}
   const { payer, headBlock, network } = claim
   const searchFrom = headBlock > searchedBlocks ? headBlock - searchedBlocks : 0n
   const use = await scheme.evidence.useOf(chain, claim, searchFrom)
@@ -121,27 +119,21 @@ export async function creditSpentPayment(
     final: place !== undefined && (await isFinal(chain, place)),
     broughtMoney,
     becomesCredit: broughtMoney && (await becomesCredit(deps.database, network, transfer)),
-    fits: transfer !== undefined && paysExactly(claim, transfer),
   })
   switch (decision) {
     case 'unknown':
       return refuse('settlement_unknown', { retryAfterSeconds: 10 })
     case 'used_long_ago':
-      return usedLongAgo(deps, purchase, claim, followed(earlier?.id))
+      return usedLongAgo(deps, purchase, claim, followed)
     case 'pay_again':
       return refuse402(deps, call, { code: 'payment_failed', reason, detail: scheme.words.usedUp, payer, network })
     case 'dust':
       return refuse(scheme.words.reused, { detail: scheme.words.usedForDust })
-    case 'credited_later':
+    case 'credited':
       return refuse('payment_credited', {
         detail: 'The amount is added to your credit once the transfer is final.',
-        ...followed(earlier?.id),
+        ...followed,
       })
-    case 'credit_now': {
-      const evidence = { ...(transfer as ChainTransfer), status: 'confirmed', gasGwei: 0n } as const
-      const paymentId = await insertCredited(deps, claim, evidence)
-      return refuse('payment_credited', followed(paymentId ?? earlier?.id))
-    }
   }
 }
 

@@ -71,8 +71,7 @@ export async function reachedUs(
   { network, payer, paymentKey, reason }: PaymentRecord,
 ): Promise<boolean> {
   const transfers = await transfersOfKey(deps.database, { network, sender: payer, paymentKey })
-  const recipients = transfers.map(({ recipient }) => recipient)
-  return hasReachedUs({ reason }, recipients, (address) => deps.isOurs(network, address))
+  return hasReachedUs({ reason }, transfers, (address) => deps.isOurs(network, address))
 }
 
 /** The secret identifier is the key to a stored answer: the payment alone is public once it has settled. */

@@ -2,7 +2,6 @@ import { ChainUnreadable } from '../chain/index.ts'
 import type { GateOutcome } from '../contract/paid-call.ts'
 import type { FundsOutcome } from '../contract/scheme.ts'
 import { inFlightPerPayerMax, isLostAnswer, stillStands } from '../transitions/decide-claim.ts'
-import { creditSpentPayment } from './credit-payment.ts'
 import { answerDuplicate, answerLost } from './earlier-payment.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { keyOf, type Purchase } from './purchase.ts'
@@ -189,5 +188,5 @@ async function usedBefore(deps: GateDeps, purchase: Purchase, claim: Claim): Pro
     const answer = await answerDuplicate(deps, purchase, earlier)
     if (answer.kind !== 'reclaimable') return answer
   }
-  return creditSpentPayment(deps, purchase, claim, earlier)
+  return answerSpentPayment(deps, purchase, claim, earlier)
 }

@@ -4,6 +4,7 @@ import type { Micro } from '@assay/protocol/money'
 import { fromHex } from '../kernel/bytes.ts'
 import type { Sql, Tx } from '../store/database.ts'
 import type { TransferTurn } from './transaction.ts'
+import { transferKey } from './transfer-key.ts'
 
 /** A transfer into or out of an address of ours, as the chain shows it. */
 export type MovedMoney = {
@@ -33,14 +34,15 @@ export async function takeTransfers(
   nowMs: number,
 ): Promise<(TransferTurn | undefined)[]> {
   if (taken.length === 0) return []
+  const keys = taken.map(({ money }) => transferKey(money))
   const { rows } = await tx.query<{ place: number; id: bigint; turn: number }>({
     name: 'transfer_take',
     text: 'select * from transfer_take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
     values: [
-      taken.map(({ money }) => money.network),
-      taken.map(({ money }) => money.asset),
-      taken.map(({ money }) => money.transaction),
-      taken.map(({ money }) => money.position),
+      keys.map(({ network }) => network),
+      keys.map(({ asset }) => asset),
+      keys.map(({ transaction }) => transaction),
+      keys.map(({ position }) => position),
       taken.map(({ money }) => money.sender),
       taken.map(({ money }) => money.recipient),
       taken.map(({ money }) => money.amountMicro),

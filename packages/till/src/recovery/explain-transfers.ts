@@ -71,7 +71,7 @@ async function explain(
   if (into && outOf) return bookBetween(deps, row, outOf, into, byParties === 'funding')
   if (outOf) return explainOutbound(deps, row, byParties === 'withdrawal')
   if (!into) throw new Error('a transfer of addresses that are not ours')
-  if (claim) return bookClaimed(deps, row, into, claim)
+  if (claim) return bookClaimed(deps, row, into, claim, gapUntil)
   // A plain transfer may be anything; a payment key shows that its sender signed it for us.
   if (row.paymentKey === undefined) return bookReview(deps, row, into)
   const unclaimed = explainUnclaimed(into, row, gapUntil)
@@ -96,9 +96,11 @@ async function bookClaimed(
   row: TransferRow,
   into: ReconciledAddress,
   claim: PaymentRecord,
+  gapUntil: bigint | undefined,
 ): Promise<Explained> {
-  const explained = explainClaimed(claim, row)
+  const explained = explainClaimed(claim, row, gapUntil)
   if (explained.book === 'nothing') return 'pending'
+  if (explained.book === 'gap') return bookGap(deps, row, into)
   if (explained.book === 'claim') {
     deps.metrics.count('alarms', { alarm: 'paid_after_refusal' })
     deps.log.error(

@@ -18,7 +18,7 @@ import {
   takePayToPart,
 } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
-import { decideAfterReorg, decideFinality } from '../transitions/decide-finality.ts'
+import { bearerOfReorg, decideAfterReorg, decideFinality } from '../transitions/decide-finality.ts'
 import { moves } from '../transitions/moves.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
 import type { RecoverDeps } from './recover.ts'
@@ -160,8 +160,8 @@ type PaymentReservation = NonNullable<Awaited<ReturnType<typeof readAnswer>>>['r
 async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise<LedgerTransaction> {
   const { network, amountMicro } = payment
   const reference = `${postingReference('reorg', payment)}:${payment.blockHash}`
-  // Its effect gave the money on: everyone's part is taken back, and what is spent is owed by whoever spent it.
-  if (payment.payee === 'custody' && payment.state === 'served')
+  const bearer = bearerOfReorg(payment)
+  if (bearer === 'shares')
     return {
       reference,
       kind: 'reorg',
@@ -171,7 +171,7 @@ async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise
         { account: accounts.onchain(network, 'custody'), amount: -amountMicro },
       ],
     }
-  const { account, atMostMicro, restOf = accounts.reorgLoss(network) } = await takenBackFrom(tx, payment)
+  const { account, atMostMicro, restOf = accounts.reorgLoss(network) } = await takenBackFrom(tx, payment, bearer)
   const backMicro = smallerOf(atMostMicro, amountMicro)
   const lostMicro = amountMicro - backMicro
   return {
@@ -188,10 +188,14 @@ async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise
 
 type TakenBack = { account: Account; atMostMicro: Micro; restOf?: Account }
 
-async function takenBackFrom(tx: Tx, payment: PaymentRecord): Promise<TakenBack> {
+async function takenBackFrom(
+  tx: Tx,
+  payment: PaymentRecord,
+  bearer: ReturnType<typeof bearerOfReorg>,
+): Promise<TakenBack> {
   const { network, amountMicro } = payment
-  if (payment.state === 'settled') return { account: accounts.clearingPayments(network), atMostMicro: amountMicro }
-  if (payment.state === 'credited') {
+  if (bearer === 'clearing') return { account: accounts.clearingPayments(network), atMostMicro: amountMicro }
+  if (bearer === 'credit') {
     const credit = accounts.credit(network, payment.payer)
     await lockBalances(tx, [credit])
     if (payment.payee === 'pay_to') await takePayToPart(tx, credit, amountMicro)
@@ -201,6 +205,5 @@ async function takenBackFrom(tx: Tx, payment: PaymentRecord): Promise<TakenBack>
       restOf: accounts.receivable(network, payment.payer, 'credit'),
     }
   }
-  const revenue = accounts.revenue(network, payment.routeId)
-  return { account: revenue, atMostMicro: payment.revocable ? amountMicro : 0n }
+  return { account: accounts.revenue(network, payment.routeId), atMostMicro: bearer === 'revenue' ? amountMicro : 0n }
 }

@@ -106,12 +106,16 @@ export function answerRepeat({ state, sameKey, sameRequest, knowsIdentifier }: R
   }
 }
 
-/** 402 asks for money: never if the key of a payment that is over has brought some. */
+type RecordedUse = { recipient: `0x${string}`; bookedAs: string | null; final: boolean }
+
+/** 402 asks for money: never if the key of a payment that is over has brought some, unless a reorganisation took it away. */
 export const hasReachedUs = (
   { reason }: { reason: string | null },
-  recipients: readonly `0x${string}`[],
+  transfers: readonly RecordedUse[],
   isOurs: (address: `0x${string}`) => boolean,
-): boolean => reason === paidOtherwise || recipients.some(isOurs)
+): boolean =>
+  reason === paidOtherwise ||
+  transfers.some(({ recipient, bookedAs, final }) => (final || bookedAs !== null) && isOurs(recipient))
 
 /** Whether a claim that stands under the key still decides about it; what is over does not. */
 export const stillStands = (earlier: { state: PaymentState } | undefined): boolean =>

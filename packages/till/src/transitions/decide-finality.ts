@@ -19,6 +19,19 @@ export function decideFinality(payment: Paid, canonicalHash: string | undefined)
   return payment.state === 'settled' ? 'wait' : 'final'
 }
 
+/** Who bears a transfer that a reorganisation took: what was given on is taken back, and what cannot be is our loss. */
+export function bearerOfReorg(payment: {
+  state: PaymentState
+  payee: 'pay_to' | 'custody'
+  revocable: boolean
+}): 'clearing' | 'credit' | 'shares' | 'revenue' | 'loss' {
+  if (payment.state === 'settled') return 'clearing'
+  if (payment.state === 'credited') return 'credit'
+  // Its effect gave the money on: everyone's part is taken back, and what is spent is owed by whoever spent it.
+  if (payment.payee === 'custody') return 'shares'
+  return payment.revocable ? 'revenue' : 'loss'
+}
+
 /** The transfer of a payment is not in the block that was seen: it is in another one, or it is gone. */
 export function decideAfterReorg(
   payment: { logPosition: number | null },

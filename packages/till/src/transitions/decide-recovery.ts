@@ -34,7 +34,13 @@ export function decideUnknown(verdict: SettlementResult, other?: { final: boolea
   }
 }
 
-export type RecordedTransfer = { recipient: `0x${string}`; amountMicro: Micro; bookedAs: string | null }
+export type RecordedTransfer = {
+  recipient: `0x${string}`
+  amountMicro: Micro
+  bookedAs: string | null
+  /** In a final block. One that is neither final nor booked was taken away by a reorganisation. */
+  final: boolean
+}
 
 /** Until then the transfer may still be found near the claim. */
 export const mayReadRows = (payment: { validBefore: bigint }, finalTime: number): boolean =>
@@ -51,7 +57,7 @@ export function decideByRows<T extends RecordedTransfer>(
   elsewhere: { reason: string },
 ): { do: 'finish'; row: T } | { do: 'end'; move: Move; reason: string } | { do: 'wait' } {
   if (!facts.usedAndRecorded) return { do: 'wait' }
-  const ours = facts.rows.filter(({ recipient }) => isOurs(recipient))
+  const ours = facts.rows.filter(({ recipient, final }) => final && isOurs(recipient))
   const row = ours.find((one) => one.bookedAs === null && paysExactly(payment, one))
   if (row) return { do: 'finish', row }
   const reason = ours.length > 0 ? paidOtherwise : elsewhere.reason
@@ -68,12 +74,12 @@ export const paysExactly = (
 export function decideWatched(facts: {
   usedAtFinal: boolean
   usedAndRecorded: boolean
-  rows: readonly { bookedAs: string | null }[]
+  rows: readonly Pick<RecordedTransfer, 'bookedAs' | 'final'>[]
 }): 'final' | 'wait' {
   if (!facts.usedAtFinal) return 'final'
   // What reached us has its row, and is booked by it; until then nobody may be told that nothing moved.
   if (!facts.usedAndRecorded) return 'wait'
-  return facts.rows.some(({ bookedAs }) => bookedAs === null) ? 'wait' : 'final'
+  return facts.rows.some(({ bookedAs, final }) => final && bookedAs === null) ? 'wait' : 'final'
 }
 
 /** A held payment is given once its transfer is in a final block. */

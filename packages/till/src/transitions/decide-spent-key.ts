@@ -7,18 +7,17 @@ export type SpentKey = {
   broughtMoney: boolean
   /** It is, or will be, the credit of its sender: too little of a stranger is not. */
   becomesCredit: boolean
-  /** It is exactly the transfer that was quoted. */
-  fits: boolean
 }
 
-export type SpentAnswer = 'unknown' | 'used_long_ago' | 'pay_again' | 'dust' | 'credited_later' | 'credit_now'
+export type SpentAnswer = 'unknown' | 'used_long_ago' | 'pay_again' | 'dust' | 'credited'
 
 /** Until its block is final a reorganisation could free the key, and the money would move after all. */
-export function decideSpentKey({ use, final, broughtMoney, becomesCredit, fits }: SpentKey): SpentAnswer {
+export function decideSpentKey({ use, final, broughtMoney, becomesCredit }: SpentKey): SpentAnswer {
   if (use === 'could_not_read') return 'unknown'
   if (use === 'absent') return 'used_long_ago'
   if (!broughtMoney) return final ? 'pay_again' : 'unknown'
   if (!becomesCredit) return final ? 'dust' : 'unknown'
-  // Credit can be spent at once, so it waits for finality; reconciliation then books the transfer by its own amount.
-  return final && fits ? 'credit_now' : 'credited_later'
+  // Reconciliation books it, after finality and by its own amount: it knows whether the transfer may have been sold or
+  // credited already, before a restore or by another database.
+  return 'credited'
 }

@@ -32,21 +32,29 @@ export type Explanation =
   | { book: 'nothing' }
   /** The transfer that was quoted, after its claim was over: the claim is credited. */
   | { book: 'claim' }
+  /** What was sold or credited before a restore is unknown: it is nobody's until a person decides. */
+  | { book: 'gap' }
   /** Credit of its sender, by its own amount. */
   | { book: 'credit'; micro: Micro }
 
 /** A transfer with the key of a claim pays that claim if it is exactly the one that was claimed; else it is credit. */
-export function explainClaimed(claim: ClaimOf, transfer: Transfer): Explanation {
-  if (!paysExactly(claim, transfer)) return { book: 'credit', micro: transfer.amountMicro }
-  return isOver(claim.state) ? { book: 'claim' } : { book: 'nothing' }
+export function explainClaimed(claim: ClaimOf, transfer: Transfer, gapUntil: bigint | undefined): Explanation {
+  const pays = paysExactly(claim, transfer)
+  if (pays && !isOver(claim.state)) return { book: 'nothing' }
+  if (isInGap(transfer, gapUntil)) return { book: 'gap' }
+  return pays ? { book: 'claim' } : { book: 'credit', micro: transfer.amountMicro }
 }
 
-/** Nobody claimed it. What may have been sold or credited before a restore is nobody's until a person decides. */
+/** The claim may have ended otherwise, and the transfer been booked, after the backup and before the restore. */
+const isInGap = ({ blockNumber }: Transfer, gapUntil: bigint | undefined): boolean =>
+  gapUntil !== undefined && blockNumber <= gapUntil
+
+/** Nobody claimed it. */
 export function explainUnclaimed(
   { exclusive }: Side,
   transfer: Transfer,
   gapUntil: bigint | undefined,
 ): 'gap' | 'review' | 'credit' {
-  if (gapUntil !== undefined && transfer.blockNumber <= gapUntil) return 'gap'
+  if (isInGap(transfer, gapUntil)) return 'gap'
   return exclusive === false ? 'review' : 'credit'
 }

@@ -1,0 +1,101 @@
+import { type Action, actionsOf } from './actions.ts'
+import { copyWorld, decode, encode } from './encode.ts'
+import { createHash } from './hash.ts'
+import { checkAlways, checkAtRest } from './invariants.ts'
+import { createStateSet, type StateSet } from './state-set.ts'
+import { type Bound, initialWorld, Violation, type World } from './world.ts'
+
+export type Found = { what: string; trace: readonly string[] }
+export type Explored = {
+  states: number
+  transitions: number
+  /** States in which nothing happens by itself any more. */
+  rests: number
+  depth: number
+  complete: boolean
+  violation?: Found
+}
+
+/** States of a level that wait as they are; a text takes longer and needs less memory. */
+const unpackedMax = 200_000
+
+/**
+ * Breadth first through every state that the bound reaches. Each must keep what `checkAlways` says; following what happens
+ * by itself must lead from each to a state of rest, which must keep what `checkAtRest` says.
+ */
+export function explore(bound: Bound, statesMax = Number.POSITIVE_INFINITY): Explored {
+  const known = createStateSet()
+  const hash = createHash()
+  const result: Explored = { states: 0, transitions: 0, rests: 0, depth: 0, complete: false }
+  const start = initialWorld(bound)
+  known.add(hash(start), -1)
+  let level: (World | string)[] = [start]
+  let firstOfLevel = 0
+  const stop = (index: number, what: string, last?: string): Explored => {
+    const trace = [...traceTo(bound, known, hash, index), ...(last === undefined ? [] : [last])]
+    return { ...result, states: known.size(), violation: { what, trace } }
+  }
+  for (; level.length > 0; result.depth += 1) {
+    const following: (World | string)[] = []
+    for (const [place, waiting] of level.entries()) {
+      const from = firstOfLevel + place
+      const world = typeof waiting === 'string' ? decode(waiting) : waiting
+      let fair: { priority: number; index: number } | undefined
+      for (const action of actionsOf(bound, world)) {
+        const next = copyWorld(world)
+        const failed = violationOf(() => action.run(next))
+        if (failed === false) continue
+        if (typeof failed === 'string') return stop(from, failed, action.label)
+        const { index, isNew } = known.add(hash(next), from)
+        if (index === from) continue
+        result.transitions += 1
+        if (isNew) {
+          const wrong = violationOf(() => checkAlways(bound, next))
+          if (typeof wrong === 'string') return stop(from, wrong, action.label)
+          following.push(following.length < unpackedMax ? next : encode(next))
+        }
+        if (action.fair !== undefined && (!fair || action.fair < fair.priority)) fair = { priority: action.fair, index }
+      }
+      known.setFair(from, fair?.index ?? -1)
+      if (fair) continue
+      result.rests += 1
+      const wrong = violationOf(() => checkAtRest(bound, world))
+      if (typeof wrong === 'string') return stop(from, `at rest: ${wrong}`)
+    }
+    firstOfLevel += level.length
+    level = following
+    if (known.size() > statesMax) return { ...result, states: known.size() }
+  }
+  const circle = known.firstOnCircle()
+  if (circle >= 0) return stop(circle, 'nothing that happens by itself leads to rest from here')
+  return { ...result, states: known.size(), complete: true }
+}
+
+/** What is wrong, in words; false when nothing came of the action. */
+function violationOf(run: () => unknown): string | false | undefined {
+  try {
+    return run() === false ? false : undefined
+  } catch (error) {
+    if (error instanceof Violation) return error.message
+    return `the code failed: ${error instanceof Error ? error.stack?.split('\n').slice(0, 3).join(' ') : String(error)}`
+  }
+}
+
+/** The shortest way to a state, in words: its predecessors are found again one after the other. */
+function traceTo(bound: Bound, known: StateSet, hash: (world: World) => Uint32Array, index: number): string[] {
+  const path: number[] = []
+  for (let at = index; at > 0; at = known.parentOf(at)) path.unshift(at)
+  const trace: string[] = []
+  let world = initialWorld(bound)
+  for (const wanted of path) {
+    const step = actionsOf(bound, world)
+      .map((action: Action) => ({ action, next: copyWorld(world) }))
+      .find(
+        ({ action, next }) => violationOf(() => action.run(next)) === undefined && known.indexOf(hash(next)) === wanted,
+      )
+    if (!step) throw new Error('a state cannot be reached again')
+    trace.push(step.action.label)
+    world = step.next
+  }
+  return trace
+}

@@ -1,0 +1,145 @@
+import { isExposed } from '../../packages/till/src/transitions/decide-exposure.ts'
+import { isOpen } from '../../packages/till/src/transitions/payment-state.ts'
+import { authorizationOf } from './abstract-chain.ts'
+import { type Bound, type Row, Violation, type World } from './world.ts'
+
+/** The invariants of the simulation (test/adversary/invariants.ts), on the states of the model. */
+
+const paid = (row: Row) => row.state === 'settled' || row.state === 'served' || row.state === 'credited'
+const sum = (values: readonly number[]) => values.reduce((total, one) => total + one, 0)
+
+/** What must hold at any moment. */
+export function checkAlways(bound: Bound, world: World): void {
+  checkBooks(bound, world)
+  checkPaid(world)
+  checkOpen(world)
+  checkGiven(bound, world, (id) => world.arrived.includes(id))
+  checkExposure(bound, world)
+}
+
+/** What must hold besides, once nothing is under way and the chain is final: all is ended, booked and released. */
+export function checkAtRest(bound: Bound, world: World): void {
+  const { store } = world
+  for (const row of store.rows)
+    if (isOpen(row.state) || row.state === 'settled' || !row.final)
+      throw new Violation(`${row.id} is ${row.state}${row.final ? '' : ' and not final'} for ever`)
+  if (store.books.clearing !== 0) throw new Violation(`${store.books.clearing} is held in clearing for ever`)
+  for (const use of world.uses)
+    if (authorizationOf(bound, use.auth).to === 'us' && !isBooked(world, use.tx, use.position))
+      throw new Violation(`the transfer of ${use.auth} is final and booked as nothing`)
+  for (const transfer of store.transfers)
+    if (
+      transfer.bookedAs !== null &&
+      !world.uses.some((use) => use.tx === transfer.tx && use.position === transfer.position)
+    )
+      throw new Violation(`${transfer.tx} is booked as ${transfer.bookedAs} and is in no final block`)
+  checkGiven(bound, world, (id) => world.uses.some(({ auth }) => auth === id))
+  const arrived = sum(
+    world.uses.map(({ auth }) => authorizationOf(bound, auth)).map(({ to, micro }) => (to === 'us' ? micro : 0)),
+  )
+  const left = sum(world.outs.map(({ micro }) => micro))
+  if (store.books.onchain !== arrived - left)
+    throw new Violation(`the books say ${store.books.onchain} on chain, where ${arrived - left} is`)
+  for (const payout of store.payouts) {
+    const sent = world.outs.some(({ n, payer }) => n === payout.n && payer === payout.payer)
+    if (sent !== (payout.state === 'paid'))
+      throw new Violation(`a payout is ${payout.state} and was ${sent ? '' : 'not '}sent`)
+  }
+  for (const key of world.told402)
+    if (store.rows.some((row) => row.key === key && row.state === 'served'))
+      throw new Violation(`402 was answered for ${key}, which then bought an answer`)
+}
+
+const isBooked = (world: World, tx: string, position: number) =>
+  world.store.transfers.some((row) => row.tx === tx && row.position === position && row.bookedAs !== null)
+
+/** Each booked transfer is in the books once, by its own amount. */
+function checkBooks(bound: Bound, { store }: World): void {
+  const { books } = store
+  const booked = sum(store.transfers.map((row) => (row.bookedAs === null ? 0 : authorizationOf(bound, row.auth).micro)))
+  const out = sum(store.payouts.map(({ state, micro }) => (state === 'paid' ? micro : 0)))
+  if (books.onchain !== booked - out) throw new Violation(`${booked - out} is booked and ${books.onchain} posted`)
+  const owing = sum(Object.values(books.credit)) - sum(Object.values(books.owed))
+  const other = books.clearing + books.clearingPayouts + books.revenue + books.gap + books.review
+  if (books.onchain !== owing + other)
+    throw new Violation(`the books do not balance: ${books.onchain} and ${owing + other}`)
+}
+
+/** A payment that has money has exactly the transfer that it claimed. */
+function checkPaid({ store }: World): void {
+  for (const row of store.rows) {
+    const transfers = store.transfers.filter(
+      ({ bookedFor, bookedAs }) => bookedFor === row.id && bookedAs === 'payment',
+    )
+    const fits = transfers.filter((one) => one.key === row.key && one.micro === row.micro && one.recipient === 'us')
+    if (fits.length !== (paid(row) ? 1 : 0))
+      throw new Violation(`${row.id} is ${row.state} and has ${fits.length} transfers`)
+  }
+}
+
+function checkOpen({ store }: World): void {
+  for (const [payer, open] of Object.entries(store.open)) {
+    const rows = store.rows.filter((row) => row.payer === payer && isOpen(row.state))
+    if (open.count !== rows.length || open.micro !== sum(rows.map(({ micro }) => micro)))
+      throw new Violation(`${payer} holds ${open.count} payments open, of which ${rows.length} are`)
+  }
+}
+
+/** Answers, credit and payouts of a payer together are never more than what it sent us. */
+function checkGiven(bound: Bound, world: World, counts: (id: string) => boolean): void {
+  const { store } = world
+  // Right after a restore the books are older than the chain. Nothing leaves until they are reconciled.
+  if (store.gap && !store.gap.reconciled) return
+  for (const payer of Object.keys(store.open)) {
+    const rows = world.granted.map((id) => id.split('/')[0] as string)
+    const granted = sum(
+      [...new Set(rows)].map(
+        (key) => bound.authorizations.find((one) => one.key === key && one.payer === payer)?.micro ?? 0,
+      ),
+    )
+    const held = sum(
+      store.rows.filter((row) => row.payer === payer && row.state === 'settled').map(({ micro }) => micro),
+    )
+    const credit = (store.books.credit[payer] ?? 0) - (store.books.owed[payer] ?? 0)
+    const out = sum([
+      ...world.outs.filter((one) => one.payer === payer).map(({ micro }) => micro),
+      ...store.payouts
+        .filter((one) => one.payer === payer && one.state === 'signed' && !world.outs.some(({ n }) => n === one.n))
+        .map(({ micro }) => micro),
+    ])
+    const arrived = sum(
+      bound.authorizations.filter((one) => one.payer === payer && counts(one.id)).map(({ micro }) => micro),
+    )
+    // What this database has not sold, the other one may have.
+    const elsewhere = sum(
+      bound.authorizations
+        .filter((one) => one.payer === payer && one.soldElsewhere && counts(one.id) && !rows.includes(one.key))
+        .map(({ micro }) => micro),
+    )
+    const given = granted + held + credit + out + elsewhere
+    if (given > arrived)
+      throw new Violation(
+        `${payer} was given ${given} (answers ${granted}, held ${held}, credit ${credit}, paid out ${out}) and sent ${arrived}`,
+      )
+  }
+}
+
+function checkExposure(bound: Bound, { store }: World): void {
+  if (bound.capMicro === undefined) return
+  const exposed = (rows: readonly Row[]) =>
+    sum(
+      rows
+        .filter((row) => row.state === 'served' && isExposed({ ...row, revocable: bound.revocable === true }))
+        .map(({ micro }) => micro),
+    )
+  if (exposed(store.rows) > bound.capMicro)
+    throw new Violation(
+      `${exposed(store.rows)} is given away for money that is not final, above the cap of ${bound.capMicro}`,
+    )
+  if (bound.capForAll) return
+  const fresh = store.rows.filter(
+    ({ payer }) => !store.rows.some((one) => one.payer === payer && one.final && one.state === 'served'),
+  )
+  if (exposed(fresh) > bound.capMicro / 2)
+    throw new Violation(`fresh wallets use ${exposed(fresh)}, more than half of the cap`)
+}
