@@ -20,7 +20,7 @@ import { type PayoutDeps, parsePayoutPolicy, runPayouts } from '../../packages/t
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
 import { createLife, type Life } from './payout-life.ts'
 
-const purpose = 'proof'
+const purpose = 'royalty'
 const network8453 = 'eip155:8453'
 const finalityLagBlocks = 2
 /** A wallet that is quick to lose patience, on a chain that makes blocks at once. */
