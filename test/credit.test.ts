@@ -7,6 +7,7 @@ import smartWallet from '../contracts/artifacts/SmartWallet.json' with { type: '
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { type Devnet, demoAccount, devnetTransport } from '../packages/node/src/devnet/index.ts'
+import { insertTestRuling } from '../packages/node/src/shops/attestations/attest/ruling.fixture.ts'
 import { openRewardsShop } from '../packages/node/src/shops/rewards/index.ts'
 import { openSubscriptionsShop } from '../packages/node/src/shops/subscriptions/index.ts'
 import {
@@ -28,7 +29,6 @@ import {
   topUpCredit,
 } from '../packages/sdk/src/index.ts'
 import { activeBonds } from '../packages/till/src/credit/bonds/index.ts'
-import { insertTestRuling } from '../packages/till/src/credit/bonds/ruling.fixture.ts'
 import { openMandates } from '../packages/till/src/credit/mandates/index.ts'
 import type { Address } from '../packages/till/src/kernel/address.ts'
 import { accounts, balanceDifferences, balanceOf, post } from '../packages/till/src/ledger/index.ts'
