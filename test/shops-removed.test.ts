@@ -1,11 +1,13 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { z } from 'zod'
-import type { OpenShop } from '../packages/node/src/http/index.ts'
-import { shopNames } from '../packages/node/src/shop-list.ts'
-import { defineProblems, problemRow } from '../packages/till/src/kernel/problem.ts'
-import { buy, echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
+import type { RunningNode } from '../packages/node/src/node.ts'
+import { shopList, shopNames } from '../packages/node/src/shop-list.ts'
+import type { Log } from '../packages/till/src/kernel/log.ts'
+import { connectClient } from '../packages/till/src/store/connection.ts'
+import { openEmptyDatabase } from './harness/empty-database.ts'
+import { buy, echoPath, type FixtureOptions, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { maker, toyProblems, toyShop } from './toys/shop.ts'
 
 let till: TillFixture
 beforeAll(async () => {
@@ -20,61 +22,108 @@ test('every folder of a shop has its one line in shop-list.ts', () => {
   expect(folders.map(({ name }) => name).filter((name) => !shopNames.includes(name))).toEqual([])
 })
 
+/** A node on a database of its own, which has the tables that this node made and no others. */
+async function onEmptyDatabase(
+  options: FixtureOptions,
+  work: (node: RunningNode, query: (text: string, values?: unknown[]) => Promise<unknown[]>) => Promise<void>,
+): Promise<void> {
+  const database = await openEmptyDatabase(till.db.databaseUrl)
+  const node = await till.startAnother({ ...options, databaseUrl: database.url })
+  const client = await connectClient({ url: database.url })
+  try {
+    await work(node, async (text, values) => (await client.query(text, values)).rows)
+  } finally {
+    await client.end()
+    await node.stop()
+    await database.close()
+  }
+}
+
+const ownersIn = async (query: (text: string) => Promise<unknown[]>) =>
+  ((await query('select distinct owner from schema_migration order by owner')) as { owner: string }[]).map(
+    ({ owner }) => owner,
+  )
+
+/** Whose tables are made without a shop: also those of shops that others read. */
+const ownersWithout = (name: string) => [
+  ...new Set([
+    'till',
+    'tlog',
+    ...shopList
+      .filter((shop) => shop.name !== name)
+      .flatMap(({ migrations }) => migrations.map(({ pathname }) => pathname.split('/').at(-3) ?? '')),
+  ]),
+]
+
 test.each(shopNames.filter((name) => name !== 'sandbox'))(
-  'a node without %s starts, is ready and sells',
+  'a node without %s makes no tables of it, starts, is ready, does its jobs and sells',
   async (name) => {
-    const node = await till.startAnother({ ownShops: shopNames.filter((other) => other !== name), jobs: false })
-    try {
+    const list = shopList.filter((shop) => shop.name !== name)
+    const log = missingTables()
+    await onEmptyDatabase({ list, ownShops: 'all', jobs: true, log }, async (node, query) => {
       expect((await fetch(`${node.address}/readyz`)).status).toBe(200)
       expect((await fetch(`${node.address}/openapi.json`)).status).toBe(200)
       const response = await buy(await till.newBuyer(), `${node.address}${echoPath}?message=${name}`)
       expect(response.status, await response.text()).toBe(200)
-    } finally {
-      await node.stop()
-    }
+      expect(await ownersIn(query)).toEqual(ownersWithout(name).sort())
+      // Asks all shops that know something of a wallet.
+      const agent = await fetch(`${node.address}/v1/agents/did:x402:${maker}`)
+      expect(agent.status).toBe(name === 'identity' ? 404 : 200)
+    })
+    expect(log.missing).toEqual([])
   },
 )
 
-const problems = defineProblems({
-  toy_missing: problemRow(404, false, 'No such toy', 'GET /toys lists them.'),
-})
+/** Jobs and routes that need a table of a shop that is not there. */
+function missingTables(): Log & { missing: string[] } {
+  const missing: string[] = []
+  const look = (fields: Record<string, unknown>) => {
+    const text = JSON.stringify(fields, (_key, value) => (value instanceof Error ? String(value) : value))
+    if (/(relation|function|column) .* does not exist/.test(text)) missing.push(text)
+  }
+  return { missing, info: look, warn: look, error: look }
+}
 
-const toyShop: OpenShop = ({ base }) => ({
-  routes: [
-    {
-      id: 'toys.price',
-      area: 'core',
-      method: 'GET',
-      path: '/toys/:name',
-      summary: 'A toy, for a price',
-      params: z.strictObject({ name: z.string().max(20) }),
-      output: z.strictObject({ toy: z.string() }),
-      example: { params: { name: 'ball' }, output: { toy: 'ball' } },
-      next: '/',
-      access: {
-        kind: 'paid',
-        price: { kind: 'fixed', micro: 1_000n },
-        networks: [base.caip2],
-        payee: 'pay_to',
-        revocable: false,
-        prepare: async ({ params }) => ({
-          answer: { status: 200, contentType: 'application/json', body: JSON.stringify({ toy: params.name }) },
-        }),
-      },
-    },
-  ],
-})
-
-test('a new shop of one folder and one line is sold, described and charged for', async () => {
-  const node = await till.startAnother({ shops: [toyShop], ownShops: 'till', jobs: false })
-  try {
-    const response = await buy(await till.newBuyer(), `${node.address}/toys/ball`)
-    expect([response.status, await response.json()]).toEqual([200, { toy: 'ball' }])
+test('a new shop of one folder and one line brings all that is its own', async () => {
+  const options = {
+    list: [...shopList, toyShop],
+    ownShops: ['account', 'sandbox', 'toys'],
+    env: { TOYS: '{"names":["kite"]}' },
+  }
+  await onEmptyDatabase({ ...options, jobs: true }, async (node, query) => {
+    const buyer = await till.newBuyer()
+    const response = await buy(buyer, `${node.address}/toys/kite`)
+    expect([response.status, await response.json()]).toEqual([200, { toy: 'kite' }])
+    expect(await query('select toy from toy_sold')).toEqual([{ toy: 'kite' }])
+    expect(
+      await query(
+        `select a.purpose, a.owner, b.owed_micro::text as owed from ledger_account a
+         join ledger_balance b on b.account_id = a.id where a.role = 'payable'`,
+      ),
+    ).toEqual([{ purpose: 'toy_maker', owner: maker, owed: '1000' }])
+    const missing = await buy(buyer, `${node.address}/toys/ball`)
+    expect([missing.status, ((await missing.json()) as { code: string }).code]).toEqual([404, 'toy_missing'])
+    const index = (await (await fetch(node.address, { headers: { accept: 'application/json' } })).json()) as {
+      demo: { toys: string[] }
+    }
+    expect(index.demo.toys).toEqual(['kite'])
     const openapi = (await (await fetch(`${node.address}/openapi.json`)).json()) as { paths: Record<string, unknown> }
     expect(Object.keys(openapi.paths)).toContain('/toys/{name}')
-    const page = await fetch(`${node.address}/errors/${problems.toy_missing.code}`)
+    const page = await fetch(`${node.address}/errors/${toyProblems.toy_missing.code}`)
     expect(((await page.json()) as { title: string }).title).toBe('No such toy')
-  } finally {
-    await node.stop()
-  }
+    expect(await ownersIn(query)).toEqual(['till', 'tlog', 'toys'])
+  })
+})
+
+test('a pause of a new shop stops it and nothing else, and its settings are checked with all others', async () => {
+  const list = [...shopList, toyShop]
+  await expect(till.startAnother({ list, env: { TOYS: '{"names":3}', TOKENS: 'x' } })).rejects.toThrow(
+    /TOKENS: must be a JSON object[\s\S]*TOYS: names must be a list|TOYS: names[\s\S]*TOKENS/,
+  )
+  await onEmptyDatabase({ list, ownShops: ['account', 'sandbox', 'toys'], jobs: false }, async (node, query) => {
+    await query(`update pause set paused = true, reason = 'test' where name = 'toys'`)
+    const buyer = await till.newBuyer()
+    await expect.poll(async () => (await buy(buyer, `${node.address}/toys/ball`)).status, { timeout: 30_000 }).toBe(503)
+    expect((await buy(buyer, `${node.address}${echoPath}?message=open`)).status).toBe(200)
+  })
 })

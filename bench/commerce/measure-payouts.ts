@@ -16,13 +16,21 @@ import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { accounts, credit, debit, post } from '../../packages/till/src/ledger/index.ts'
 import { createCustodyKey, parsePayoutPolicy, runPayouts } from '../../packages/till/src/payouts/index.ts'
 import { openStore } from '../../packages/till/src/store/open-store.ts'
+import { allOwners } from '../../packages/till/src/store/testing.ts'
 
 const payees = 500
 
 /** 500 affiliates, each owed 12 USD, paid on an embedded chain. */
 export async function measurePayouts(home: string) {
   const ports = { clock: systemClock, log: silentLog, rng: systemRng }
-  const store = await openStore({ home, port: 0, ...ports, onProgress: () => {}, onLockLost: () => {} })
+  const store = await openStore({
+    home,
+    migrations: (await allOwners()).slice(1),
+    port: 0,
+    ...ports,
+    onProgress: () => {},
+    onLockLost: () => {},
+  })
   const devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
   const holder = await testHolder(store.database)
   const endpoint = devnetEndpoint(devnet)

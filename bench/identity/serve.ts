@@ -3,7 +3,7 @@
 
 import { createFrontDoor, openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
 import { fundingClusters } from '../../packages/node/src/shops/attestations/index.ts'
-import { operator } from '../../packages/node/src/shops/identity/identity.fixture.ts'
+import { allEvidence, operator } from '../../packages/node/src/shops/identity/identity.fixture.ts'
 import { openIdentityShop } from '../../packages/node/src/shops/identity/index.ts'
 import { createRpc, knownNetworks, type Network } from '../../packages/till/src/chain/index.ts'
 import { openMandates } from '../../packages/till/src/credit/mandates/index.ts'
@@ -28,7 +28,10 @@ const listener = await openListener({ port: 0, host: '127.0.0.1', log: silentLog
 const [base, polygon] = [8453, 137].map((id) => knownNetworks.find((one) => one.chainId === id) as Network)
 const jws = createJwsSigner(keyring, { authority: new URL(listener.url).host, clock: systemClock })
 const noChain = createRpc([{ name: 'none', send: () => Promise.reject(new Error('no chain here')) }])
-const shop = await openIdentityShop({ didMethod: 'x402', ports: { mandates: openMandates, fundingClusters } })({
+const shop = await openIdentityShop({
+  didMethod: 'x402',
+  ports: { mandates: openMandates, fundingClusters, evidence: allEvidence },
+})({
   mode: 'demo',
   baseUrl: listener.url,
   apiUrl: listener.url,

@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { getAddress, type Hex, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
-import type { Config } from '../../packages/node/src/config/load-config.ts'
+import { type Config, readConfig } from '../../packages/node/src/config/load-config.ts'
 import { demoUsdcAddress } from '../../packages/node/src/devnet/accounts.ts'
 import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
+import type { ShopDeclaration } from '../../packages/node/src/http/index.ts'
 import { type NodeOptions, type RunningNode, startNode } from '../../packages/node/src/node.ts'
-import { parseConfig } from '../../packages/node/src/shop-list.ts'
+import { shopList } from '../../packages/node/src/shop-list.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { authorizationTypes } from '../../packages/protocol/src/typed-data/transfer-authorization.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
@@ -34,6 +35,10 @@ export type TillFixture = {
 
 export type FixtureOptions = {
   env?: Record<string, string>
+  /** Another database than that of the fixture. */
+  databaseUrl?: string
+  /** Declared shops beside those of the list, or instead of them. */
+  list?: readonly ShopDeclaration[]
   intercept?: Interceptors
   log?: Log
   clock?: Clock
@@ -59,16 +64,25 @@ export async function openTill(options: FixtureOptions = {}): Promise<TillFixtur
   const home = await mkdtemp(join(tmpdir(), 'assay-till-'))
   const nodes: RunningNode[] = []
   const start = async (given: FixtureOptions) => {
-    const node = await startNode(configFor(db, devnets, home, { ...chainsIn(options.chains, further), ...given.env }), {
-      devnets,
-      log: given.log ?? silentLog,
-      ...(given.clock === undefined ? {} : { clock: given.clock }),
-      ...(given.intercept === undefined ? {} : { intercept: given.intercept }),
-      ...(given.shops === undefined ? {} : { shops: given.shops }),
-      ...(given.schemes === undefined ? {} : { schemes: given.schemes }),
-      ...(given.jobs === undefined ? {} : { jobs: given.jobs }),
-      ownShops: given.ownShops ?? options.ownShops ?? 'all',
-    })
+    const node = await startNode(
+      configFor(
+        given.databaseUrl ?? db.databaseUrl,
+        devnets,
+        home,
+        { ...chainsIn(options.chains, further), ...given.env },
+        given.list,
+      ),
+      {
+        devnets,
+        log: given.log ?? silentLog,
+        ...(given.clock === undefined ? {} : { clock: given.clock }),
+        ...(given.intercept === undefined ? {} : { intercept: given.intercept }),
+        ...(given.shops === undefined ? {} : { shops: given.shops }),
+        ...(given.schemes === undefined ? {} : { schemes: given.schemes }),
+        ...(given.jobs === undefined ? {} : { jobs: given.jobs }),
+        ownShops: given.ownShops ?? options.ownShops ?? 'all',
+      },
+    )
     nodes.push(node)
     return node
   }
@@ -103,15 +117,16 @@ function chainsIn(chains: FixtureOptions['chains'] = {}, devnets: readonly Devne
 }
 
 function configFor(
-  db: TestDatabase,
+  databaseUrl: string,
   [base, polygon]: readonly Devnet[],
   home: string,
   env: Record<string, string> = {},
+  list: readonly ShopDeclaration[] = shopList,
 ): Config {
-  return parseConfig({
+  const all = {
     PORT: '0',
     ASSAY_HOME: home,
-    DATABASE_URL: db.databaseUrl,
+    DATABASE_URL: databaseUrl,
     BASE_RPC_URLS: base?.url ?? '',
     POLYGON_RPC_URLS: polygon?.url ?? '',
     LOG_LEVEL: 'silent',
@@ -119,7 +134,8 @@ function configFor(
     MATRIX: '{"demo":"off"}',
     INTENTS: '{"demo":"off"}',
     ...env,
-  })
+  }
+  return readConfig(all, list)
 }
 
 export type Requirements = {

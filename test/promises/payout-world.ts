@@ -21,7 +21,7 @@ import { openTestDatabase, type TestDatabase } from '../../packages/till/src/sto
 import { tokenBalance } from '../harness/token-balance.ts'
 import { createLife, type Life } from './payout-life.ts'
 
-const purpose = 'proof'
+const purpose = 'royalty'
 const network8453 = 'eip155:8453'
 const finalityLagBlocks = 2
 /** A wallet that is quick to lose patience, on a chain that makes blocks at once. */

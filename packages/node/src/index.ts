@@ -50,6 +50,7 @@ export { demoAccount } from './devnet/accounts.ts'
 export { runNode } from './main.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
 export { parseConfig } from './shop-list.ts'
+export { isUpheldAgainst } from './shops/attestations/index.ts'
 export {
   createSymbolTable,
   fetchDue,

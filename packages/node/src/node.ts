@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
 import { type Rng, systemRng } from '@assay/till/kernel/random'
-import type { PayoutDeps } from '@assay/till/payouts'
+import { type PayoutDeps, prepareDue } from '@assay/till/payouts'
 import { createResponseSigner } from '@assay/till/signing'
 import { demoObject } from './compose/demo.ts'
 import { type OpenedFacilitator, openFacilitator } from './compose/facilitator.ts'
@@ -147,6 +147,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   for (const { declaration, paid } of door.registry.routes) if (paid) paidRoutes.set(declaration.id, paid.route)
   if (options.jobs !== false) {
     payouts = openPayouts(config, ports, ground, till, payees, shops, opened?.local?.senders, stops)
+    await prepareDue(ground.store.database, payouts.purposes)
     await startJobs(
       ports,
       ground,

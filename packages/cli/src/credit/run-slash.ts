@@ -26,14 +26,15 @@ export async function runSlash(
     if (options[name].trim() === '') throw usageError(`--${name} must say something`)
   if (!options.yes && terminal.interactive && !(await terminal.confirm(`Take ${bondId} for ${options.ruling}?`)))
     throw new CliError(exitCodes.refused, 'not_confirmed', 'not confirmed; nothing was changed')
-  const outcome = await node.slashBond(database, {
+  const order = {
     bondId,
     ruling: options.ruling.trim(),
     reason: options.reason.trim(),
     by: actor,
     nowMs: node.systemClock.nowMs(),
     ...(micro === undefined ? {} : { micro }),
-  })
+  }
+  const outcome = await node.slashBond(database, order, node.isUpheldAgainst)
   if (outcome.status === 'refused') throw new CliError(exitCodes.refused, outcome.why, whyTexts[outcome.why])
   const { bond } = outcome
   const document = {

@@ -22,8 +22,6 @@ export function demoObject(config: Config, devnets: readonly Devnet[], shops: re
         address: checksumAddress(account.address),
         private_key: account.privateKey,
       })),
-    tokens: [],
-    sources: [],
     ...Object.assign({}, ...shops.map((shop) => shop.demo?.() ?? {})),
   }
 }

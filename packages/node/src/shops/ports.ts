@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import type { Sql } from '@assay/till/store/database'
+import type { Sql, Tx } from '@assay/till/store/database'
 import { shopPort } from '../http/index.ts'
 import type { LogGuard, TransparencyLog } from '../tlog/index.ts'
 import type { PeerLogs } from '../tlog/peers/index.ts'
@@ -78,3 +78,20 @@ export const transparencyLog = shopPort<OpenedLog>('transparency_log')
 
 /** The logs and witnesses that peers of the mesh announce, and the only way to reach them. */
 export const peerLogs = shopPort<PeerLogs>('peer_logs')
+
+/** Who earns from a payment `id`, and whether its citation was found to be washed: SQL over the tables of the shop that offers it. */
+export type SaleShares = { creatorsSql(id: string): string; washedSql(id: string): string }
+export const saleShares = shopPort<SaleShares>('sale_shares')
+
+/** Wallets that earn from having brought the payer of `id`, as SQL. */
+export const saleBringers = shopPort<{ walletsSql(id: string): string }>('sale_bringers')
+
+/** How many disputes were upheld against what `wallet` had proven, as SQL. */
+export const upheldDisputes = shopPort<{ countSql(wallet: string): string }>('upheld_disputes')
+
+/** Whoever is found to own a source may have cited it: those citations stop counting. `purse` has all wallets of the owner. */
+export type OwnCitations = (
+  tx: Tx,
+  found: { domain: string; wallet: string; purse: readonly string[] },
+) => Promise<void>
+export const ownCitations = shopPort<OwnCitations>('own_citations')

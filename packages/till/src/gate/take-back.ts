@@ -41,8 +41,9 @@ async function sharesOf(tx: Tx, payment: TakenFrom): Promise<Share[]> {
      join ledger_entry e on e.transaction_id = t.id
      join ledger_account a on a.id = e.account_id
      where t.payment_id = $1 and a.unit = $2
-       and (a.kind in ('liability', 'income') or a.name like 'receivable:credit:%')
-       and a.name not like 'payable\\_facilitator@%' and a.name not like 'payable:affiliate%'
+       and (a.kind in ('liability', 'income') or (a.role = 'receivable' and a.purpose = 'credit'))
+       and a.role <> 'payable_facilitator' and not (a.role = 'payable'
+         and exists (select from ledger_purpose p where p.purpose = a.purpose and p.is_cost))
      group by a.id, a.name, a.kind, a.unit, a.guarded
      having sum(e.amount_micro) <> 0
      order by a.kind = 'income' desc, a.name`,

@@ -127,3 +127,43 @@ test('L28: nothing posted can be changed or removed by the application, nor by t
   }
   await expect(db.owner.query('update ledger_entry set amount_micro = 7')).rejects.toThrow(/never changed/)
 })
+
+test('the parts of an account’s name are fields of its row', async () => {
+  const wallet = `0x${'7e'.repeat(20)}` as const
+  const network = 'eip155:8453'
+  const of = (
+    name: string,
+    owner: string | null,
+    role: string,
+    purpose: string | null,
+    where: string | null = network,
+  ) => ({
+    name,
+    role,
+    purpose,
+    owner,
+    network: where,
+  })
+  const expected = [
+    of(`credit:${wallet}@${network}`, wallet, 'credit', null),
+    of(`payable:affiliate:${wallet}@${network}`, wallet, 'payable', 'affiliate'),
+    of(`payable:creator_accrued.11:${wallet}@${network}`, wallet, 'payable', 'creator_accrued'),
+    of(`payable:creator_waiting.3:news.example@${network}`, null, 'payable', 'creator_waiting'),
+    of(`receivable:credit:${wallet}@${network}`, wallet, 'receivable', 'credit'),
+    of(`revenue:tokens.report@${network}`, null, 'revenue', 'tokens.report'),
+    of(`unmatched@${network}`, null, 'unmatched', null),
+    of(`points:${wallet}`, wallet, 'points', null, null),
+    of('points_issued', null, 'points_issued', null, null),
+  ]
+  await db.owner.query(
+    `insert into ledger_account (name, kind, unit, guarded)
+     select name, 'asset', 'points', false from unnest($1::text[]) name on conflict do nothing`,
+    [expected.map(({ name }) => name)],
+  )
+  const { rows } = await db.database.query(
+    'select name, role, purpose, owner, network from ledger_account where name = any($1)',
+    [expected.map(({ name }) => name)],
+  )
+  const sorted = (list: readonly unknown[]) => list.map((row) => JSON.stringify(row)).sort()
+  expect(sorted(rows)).toEqual(sorted(expected))
+})

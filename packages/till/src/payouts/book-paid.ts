@@ -70,7 +70,7 @@ export async function bookPaid(
         lines: [
           { account: accounts.clearingPayouts(payout.network), amount: row.owed },
           { account: accounts.onchain(payout.network, 'custody'), amount: -transfer.amountMicro },
-          ...differenceLines(payout, row.owed, transfer),
+          ...(await differenceLines(tx, payout, row.owed, transfer)),
         ],
       },
     ])
@@ -81,16 +81,17 @@ export async function bookPaid(
 }
 
 /** What the payee got beyond the debt it owes back; what it did not get is still owed to it. */
-function differenceLines(
+async function differenceLines(
+  tx: Tx,
   { network, payee, purpose }: Payout,
   owedMicro: Micro,
   { recipient, amountMicro }: { recipient: Address; amountMicro: Micro },
-): LedgerLine[] {
+): Promise<LedgerLine[]> {
   const paidMicro = recipient === payee ? amountMicro : 0n
   const excess = recipient === payee ? amountMicro - owedMicro : amountMicro
   const missing = owedMicro - paidMicro
   return [
-    ...(excess > 0n ? [{ account: debtAccount(network, recipient, purpose), amount: excess }] : []),
+    ...(excess > 0n ? [{ account: await debtAccount(tx, network, recipient, purpose), amount: excess }] : []),
     ...(missing > 0n ? [{ account: accounts.payable(network, payee, purpose), amount: -missing }] : []),
   ]
 }

@@ -4,14 +4,12 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { type Account, accounts, balanceOf, lockAccounts, owedTo, post } from '../ledger/index.ts'
+import { type Account, accounts, balanceOf, lockAccounts, lockBalances, owedTo, post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { createPayout } from './create-payout.ts'
 import { debtAccount } from './debt-account.ts'
 import { dailyLimitOf, type PayoutPolicy } from './policy.ts'
-
-/** Accounts of the books that are paid out by themselves: `payable:<purpose>:<wallet>`. */
-export type PayoutPurpose = { purpose: string; minimumMicro?: Micro }
+import type { PayoutPurpose } from './purposes.ts'
 
 export type CollectDeps = {
   database: Database
@@ -31,13 +29,14 @@ export async function collectDue(
   { purpose, minimumMicro = deps.policy.minimumMicro }: PayoutPurpose,
 ): Promise<number> {
   const { rows } = await deps.database.query<{ payee: Address }>(
-    `select substring(a.name from '0x[0-9a-f]{40}') as payee from ledger_account a join ledger_balance b on b.account_id = a.id
-     where a.name like 'payable:' || $1 || ':%' and a.unit = $2 and b.owed_micro >= $3
-       and not exists (select from payout p where p.network = $4 and p.purpose = $1
-         and p.account = substring(a.name from '0x[0-9a-f]{40}') and p.state in ('waiting','queued','signed','parked'))
-       and not exists (select from payout_hold h where h.network = $4 and h.payee = substring(a.name from '0x[0-9a-f]{40}'))
-     order by b.owed_micro desc limit $5`,
-    [purpose, `${network}/usdc`, minimumMicro > 0n ? minimumMicro : 1n, network, perRunMax],
+    `select a.owner as payee from payout_due d
+       join ledger_account a on a.id = d.account_id join ledger_balance b on b.account_id = d.account_id
+     where a.network = $1 and a.purpose = $2
+       and not exists (select from payout p where p.network = $1 and p.purpose = $2 and p.account = a.owner
+         and p.state in ('waiting','queued','signed','parked'))
+       and not exists (select from payout_hold h where h.network = $1 and h.payee = a.owner)
+     order by b.owed_micro desc limit $3`,
+    [network, purpose, perRunMax],
   )
   for (const { payee } of rows) await collectOne(deps, network, { purpose, minimumMicro }, payee)
   return rows.length
@@ -54,10 +53,18 @@ async function collectOne(
   const limitMicro = dailyLimitOf(deps.policy, purpose)
   const created = await deps.database.transaction(async (tx) => {
     // The reversal of a sale reads the same balance: one of the two sees what the other did.
-    await lockAccounts(tx, [source, debtAccount(network, payee, purpose)])
-    const finalMicro = (await owedTo(tx, source)) - (await notFinal(tx, network, source))
-    const amountMicro = finalMicro - (await setOffDebt(tx, { network, payee, purpose, finalMicro, id }))
-    if (amountMicro <= 0n || amountMicro < minimumMicro) return undefined
+    await lockAccounts(tx, [source, await debtAccount(tx, network, payee, purpose)])
+    // Nothing is added to it meanwhile, or a share that comes now would be taken off the list with those before.
+    await lockBalances(tx, [source])
+    const owedMicro = await owedTo(tx, source)
+    const finalMicro = owedMicro - (await notFinal(tx, network, source))
+    const setOffMicro = await setOffDebt(tx, { network, payee, purpose, finalMicro, id })
+    const amountMicro = finalMicro - setOffMicro
+    const isDue = amountMicro > 0n && amountMicro >= minimumMicro
+    // What a reorg could still take is looked at again until it is final; less than the minimum when more is added.
+    const restMicro = owedMicro - setOffMicro - (isDue ? amountMicro : 0n)
+    if (restMicro < minimumMicro || restMicro === 0n) await takeOffList(tx, source)
+    if (!isDue) return undefined
     const aboveLimit = amountMicro > limitMicro
     const outcome = await createPayout(tx, {
       id,
@@ -76,6 +83,10 @@ async function collectOne(
   if (created === 'above_limit') alarmAboveLimit(deps, { id, network, purpose })
 }
 
+async function takeOffList(tx: Tx, { name }: Account): Promise<void> {
+  await tx.query('delete from payout_due where account_id = (select id from ledger_account where name = $1)', [name])
+}
+
 /** No day would ever have room for it: a person must decide. */
 export function alarmAboveLimit(
   { log, metrics }: Pick<CollectDeps, 'log' | 'metrics'>,
@@ -90,7 +101,7 @@ type Debt = { network: string; payee: Address; purpose: string; finalMicro: Micr
 
 /** What the payee got too much of before comes off what it is owed now. */
 async function setOffDebt(tx: Tx, { network, payee, purpose, finalMicro, id }: Debt): Promise<Micro> {
-  const debt = debtAccount(network, payee, purpose)
+  const debt = await debtAccount(tx, network, payee, purpose)
   const owes = await balanceOf(tx, debt)
   const setOffMicro = owes > 0n && finalMicro > 0n ? smallerOf(owes, finalMicro) : 0n
   if (setOffMicro > 0n)

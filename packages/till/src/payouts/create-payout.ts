@@ -80,7 +80,7 @@ async function findPayout(
 /** What was paid stands as the payee's debt, because these books did not know what for. The rest is owed. */
 async function settleWithPaid(tx: Tx, payout: NewPayout): Promise<void> {
   const { network, payee, purpose, amountMicro } = payout
-  const debt = debtAccount(network, payee, purpose)
+  const debt = await debtAccount(tx, network, payee, purpose)
   await lockAccounts(tx, [debt])
   const owes = await balanceOf(tx, debt)
   const settled = owes > 0n ? smallerOf(owes, amountMicro) : 0n

@@ -1,11 +1,13 @@
 import type { Address } from '@assay/protocol/address'
 import { type Account, accounts } from '../ledger/index.ts'
-import { creditRefundPurposes } from './credit-refund-purposes.ts'
-
-/** What a wallet paid from credit, or with option money, is set off with its credit. */
-const paidFromCredit: ReadonlySet<string> = new Set([...creditRefundPurposes, 'option'])
+import type { Sql } from '../store/database.ts'
 
 /** Where a payee's debt is booked when it got more than it was owed. */
-export function debtAccount(network: string, payee: Address, purpose: string): Account {
-  return accounts.receivable(network, payee, paidFromCredit.has(purpose) ? 'credit' : purpose)
+export async function debtAccount(sql: Sql, network: string, payee: Address, purpose: string): Promise<Account> {
+  const { rows } = await sql.query<{ debt: string | null }>({
+    name: 'payouts_debt_purpose',
+    text: 'select debt_purpose as debt from ledger_purpose where purpose = $1',
+    values: [purpose],
+  })
+  return accounts.receivable(network, payee, rows[0]?.debt ?? purpose)
 }

@@ -144,7 +144,7 @@ async function owedLines(
     lines.push({ account, amount: covered })
     rest -= covered
   }
-  if (rest > 0n) lines.push({ account: debtAccount(network, recipient, purpose), amount: rest })
+  if (rest > 0n) lines.push({ account: await debtAccount(tx, network, recipient, purpose), amount: rest })
   return lines
 }
 

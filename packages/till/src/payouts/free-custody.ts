@@ -2,11 +2,8 @@ import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { ChainPort } from '../chain/index.ts'
 import type { Sql } from '../store/database.ts'
-import { payToRefundPurpose } from './credit-refund-purposes.ts'
 import type { Payout } from './payout-record.ts'
-
-/** Debts whose money arrived at PAY_TO, and is at the custody wallet only if the operator has put it there. */
-export const ownMoneyPurposes: ReadonlySet<string> = new Set(['affiliate', 'refund', payToRefundPurpose])
+import { operatorPurposes } from './purposes.ts'
 
 export type CustodyMoney = {
   /** True when this payout can be paid beside what was taken before. */
@@ -21,29 +18,24 @@ export async function freeCustody(sql: Sql, chain: ChainPort, custody: Address):
   const network = chain.network.caip2
   const final = await chain.finalizedBlock()
   const balanceMicro = await chain.usdcBalance(custody, final.number)
+  const own = await operatorPurposes(sql)
   const { rows } = await sql.query<{ others: Micro; signed: Micro; reserved: Micro }>(
     `select
        (select coalesce(sum(b.owed_micro - b.pay_to_micro), 0)::bigint from ledger_account a join ledger_balance b on b.account_id = a.id
-        where a.unit = $1 and a.name not like 'payable:affiliate%'
-          and a.name not like 'payable:creator\\_committed:%' and a.name not like all($5::text[])) as others,
+        where a.unit = $1 and (a.role <> 'payable'
+          or not exists (select from ledger_purpose p where p.purpose = a.purpose and p.backed_by <> 'custody'))) as others,
        (select coalesce(sum(amount_micro), 0)::bigint from payout where network = $2 and state in ('signed', 'parked')
           and (block_number is null or block_number > $3)) as signed,
        (select coalesce(sum(amount_micro), 0)::bigint from payout where network = $2 and state in ('waiting', 'queued')
           and not purpose = any($4::text[])) as reserved`,
-    [
-      `${network}/usdc`,
-      network,
-      final.number,
-      [...ownMoneyPurposes],
-      [...ownMoneyPurposes].map((purpose) => `payable:${purpose.replaceAll('_', '\\_')}:%`),
-    ],
+    [`${network}/usdc`, network, final.number, [...own]],
   )
   const { others = 0n, signed = 0n, reserved = 0n } = rows[0] ?? {}
   let leftMicro = balanceMicro - signed
   let othersMicro = others + reserved
   return {
     take: ({ purpose, amountMicro }) => {
-      const ownMoney = ownMoneyPurposes.has(purpose)
+      const ownMoney = own.has(purpose)
       if (amountMicro > (ownMoney ? leftMicro - othersMicro : leftMicro)) return false
       leftMicro -= amountMicro
       if (!ownMoney) othersMicro -= amountMicro

@@ -9,6 +9,7 @@ import { createIds } from '../kernel/ids.ts'
 import { silentLog } from '../kernel/log.ts'
 import { systemRng } from '../kernel/random.ts'
 import { accounts, credit, debit, post, trialBalance } from '../ledger/index.ts'
+import type { TestDatabase } from '../store/testing.ts'
 import { createCustodyKey } from './custody-key.ts'
 import { type PayoutDeps, parsePayoutPolicy } from './index.ts'
 
@@ -35,6 +36,8 @@ export function usePayouts(): void {
     books.number += 1
     // A purpose of its own per test keeps their debts apart on the shared books.
     books.purpose = `share${books.number}`
+    await declarePurpose(world.store, books.purpose)
+    await declarePurpose(world.store, `${books.purpose}b`)
     books.alarms = []
     books.custody = createCustodyKey(testKey(`custody ${books.number}`).privateKey)
     books.rpc = createRpc([world.endpoint])
@@ -58,6 +61,13 @@ export function usePayouts(): void {
     const { sumByUnit } = await trialBalance(world.store.database)
     for (const sum of Object.values(sumByUnit)) expect(sum).toBe(0n)
   })
+}
+
+/** What the migration of a shop does for the purposes that it pays out. */
+export async function declarePurpose({ owner }: Pick<TestDatabase, 'owner'>, purpose: string): Promise<void> {
+  await owner.query('insert into ledger_purpose (purpose, paid_out) values ($1, true) on conflict do nothing', [
+    purpose,
+  ])
 }
 
 export function payouts(changes: Partial<PayoutDeps> = {}, sender: SettlementWallets = books.wallets): PayoutDeps {

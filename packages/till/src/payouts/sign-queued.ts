@@ -9,10 +9,11 @@ import type { Database } from '../store/database.ts'
 import { readDatabaseId } from '../store/instance.ts'
 import { alarmAboveLimit } from './collect-due.ts'
 import type { CustodyKey } from './custody-key.ts'
-import { freeCustody, ownMoneyPurposes } from './free-custody.ts'
+import { freeCustody } from './free-custody.ts'
 import { payoutNonce } from './identity.ts'
 import { authorizationOf, type Payout, payoutColumns, toPayout } from './payout-record.ts'
 import { dailyLimitOf, type PayoutPolicy } from './policy.ts'
+import { operatorPurposes } from './purposes.ts'
 
 export type SignDeps = { database: Database; clock: Clock; log: Log; metrics: Metrics; policy: PayoutPolicy }
 
@@ -93,6 +94,7 @@ function alarmUnfunded({ metrics, log }: SignDeps, network: string, unfunded: re
 
 /** Those that wait for the operator's money come last: however many there are, they hold up nobody else. */
 async function readQueued(database: Database, network: string, after: Payout | undefined): Promise<Payout[]> {
+  const own = await operatorPurposes(database)
   const { rows } = await database.query(
     `select ${payoutColumns} from payout p where network = $1 and state = 'queued'
        and ($3::timestamptz is null or (purpose = any($5::text[]), created_at, id) > ($6, $3, $4))
@@ -103,8 +105,8 @@ async function readQueued(database: Database, network: string, after: Payout | u
       pageSize,
       after?.createdAt ?? null,
       after?.id ?? null,
-      [...ownMoneyPurposes],
-      after !== undefined && ownMoneyPurposes.has(after.purpose),
+      [...own],
+      after !== undefined && own.has(after.purpose),
     ],
   )
   return rows.map(toPayout)

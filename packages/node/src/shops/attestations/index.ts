@@ -3,6 +3,7 @@ export { type CitationAttester, createCitationAttester } from './attest/attester
 export { describeLog, withKeys } from './attest/describe-attestation.ts'
 export { signRecord } from './attest/sign-record.ts'
 export { findAttestation } from './attest/store.ts'
+export { isUpheldAgainst } from './attest/upheld-against.ts'
 export { accrueShares, mergeLines, type Share } from './creators/accrue.ts'
 export { type PayoutView, readPayouts } from './creators/describe-payout.ts'
 export { findPayee } from './creators/payee.ts'

@@ -2,13 +2,15 @@ import { type Address, zeroAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { declareShop, type OpenShop, royaltyBps, type Shop, type ShopContext } from '../../http/index.ts'
 import { findMatched, matchMigrations } from '../match/index.ts'
-import { type OpenedLog, relatedParties, transparencyLog } from '../ports.ts'
+import { type OpenedLog, ownCitations, relatedParties, saleShares, transparencyLog } from '../ports.ts'
 import { createMayRead, type SourceDeps, sourcesPort } from '../sources/index.ts'
 import { createCitationAttester } from './attest/attester.ts'
 import { foldAttestations } from './attest/fold-attestations.ts'
 import { createHostTurns } from './attest/host-turns.ts'
+import { markOwn } from './attest/mark-own.ts'
 import { openPageThreads } from './attest/page-threads-adapter.ts'
 import { attestRoutes } from './attest/routes.ts'
+import { shares } from './attest/shares-sql.ts'
 import { createSnapshots } from './attest/snapshots.ts'
 import { pruneSnapshots } from './attest/store-snapshots.ts'
 import { mayBackRoot } from './creators/adopt-root.ts'
@@ -60,6 +62,8 @@ async function openAttestations(
 ): Promise<Shop> {
   const { database, clock, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
   context.ports.offer(relatedParties, fundingClusters)
+  context.ports.offer(saleShares, shares)
+  context.ports.offer(ownCitations, markOwn)
   const { settings } = options
   const threads = openPageThreads({ clock, log })
   const attest = {

@@ -5,8 +5,11 @@ import { silentLog } from '@assay/till/kernel/log'
 import { createTestDeps } from '@assay/till/proofs/proof-deps.fixture'
 import { createFixedKeyring, privateKeyFromSeed } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
+import { shares } from '../attestations/attest/shares-sql.ts'
+import { bringers } from '../rewards/bringers-sql.ts'
+import { disputes } from '../sources/score/disputes-sql.ts'
 import type { IdentityDeps } from './deps.ts'
-import { emptyPorts, type IdentityPorts } from './ports.ts'
+import { type EvidenceSql, emptyPorts, type IdentityPorts } from './ports.ts'
 import type { Registries } from './registry.ts'
 
 export const operator = `0x${'ee'.repeat(20)}` as Address
@@ -16,6 +19,13 @@ export const addressOf = (name: string) =>
   `0x${createHash('sha256').update(name).digest('hex').slice(0, 40)}` as Address
 
 export type TestIdentity = IdentityDeps & { moveTo(ms: number): void }
+
+/** As where all shops are open. */
+export const allEvidence: EvidenceSql = {
+  ...shares,
+  bringersSql: bringers.walletsSql,
+  disputesSql: disputes.countSql,
+}
 
 /** Everything but the database is made up. */
 export function createTestIdentity(
@@ -37,7 +47,7 @@ export function createTestIdentity(
     chainIds: [8453, 137],
     issuer: 'did:web:node.test%3A4020',
     operator,
-    ports: { ...emptyPorts, ...given.ports },
+    ports: { ...emptyPorts, evidence: allEvidence, ...given.ports },
     registries: given.registries ?? { registryOn: async () => undefined, walletOf: async () => undefined },
     moveTo: (ms) => {
       nowMs = ms

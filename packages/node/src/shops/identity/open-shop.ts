@@ -3,14 +3,14 @@ import { didWeb } from '@assay/protocol/did'
 import type { AnswerContent, SaleHook } from '@assay/till'
 import { openMandates } from '@assay/till/credit/mandates'
 import { declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
-import { meshNodes, relatedParties } from '../ports.ts'
+import { meshNodes, relatedParties, saleBringers, saleShares, upheldDisputes } from '../ports.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { agentChangedChannel, saveScores, walletsWithAgents } from './agents/store.ts'
 import { agentWriteRoutes } from './agents/write-routes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { createResolveCache } from './did/resolve-cache.ts'
 import { resolveRoutes } from './did/resolve-routes.ts'
-import type { IdentityPorts } from './ports.ts'
+import { type EvidenceSql, type IdentityPorts, noEvidence } from './ports.ts'
 import { foldRatings } from './rating/fold-ratings.ts'
 import { readStanding } from './rating/read-wallet.ts'
 import { recordReversal } from './rating/record-reversal.ts'
@@ -96,6 +96,18 @@ function portsOf({ ports }: ShopContext): IdentityPorts {
     mandates: openMandates,
     meshNodes: { find: async (sql, did, nowMs) => ports.find(meshNodes)?.find(sql, did, nowMs) },
     fundingClusters: async (sql, wallets) => (await ports.find(relatedParties)?.(sql, wallets)) ?? new Map(),
+    evidence: evidenceOf(ports),
+  }
+}
+
+/** Asked for with each statement: a shop opened later may offer its part. */
+function evidenceOf(ports: ShopContext['ports']): EvidenceSql {
+  const shares = () => ports.find(saleShares) ?? noEvidence
+  return {
+    creatorsSql: (id) => shares().creatorsSql(id),
+    washedSql: (id) => shares().washedSql(id),
+    bringersSql: (id) => ports.find(saleBringers)?.walletsSql(id) ?? noEvidence.bringersSql(id),
+    disputesSql: (wallet) => ports.find(upheldDisputes)?.countSql(wallet) ?? noEvidence.disputesSql(wallet),
   }
 }
 

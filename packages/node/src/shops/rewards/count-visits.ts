@@ -8,7 +8,10 @@ const referrersMax = 10_000
 
 export type VisitCounter = { count(referrer: Address): void; stop(): Promise<void> }
 
-/** Counts requests that carried `ref`. Kept in memory for a moment: a visit is worth no write of its own. */
+/**
+ * Counts requests that named a wallet of ours as `ref`. Kept in memory for a moment: a visit is worth no write of its own.
+ * Wallets that never paid are not counted, for anybody can make up any number of them.
+ */
 export function createVisitCounter(deps: { database: Database; clock: Clock; log: Log }): VisitCounter {
   const { database, clock, log } = deps
   let visits = new Map<Address, number>()
@@ -20,10 +23,11 @@ export function createVisitCounter(deps: { database: Database; clock: Clock; log
     visits = new Map()
     await database
       .query(
-        `insert into referral_visit as v (referrer, day, visits)
-         select referrer, $3::timestamptz at time zone 'UTC', n from unnest($1::text[], $2::bigint[]) t (referrer, n) order by referrer
-         on conflict (referrer, day) do update set visits = v.visits + excluded.visits`,
-        [[...taken.keys()], [...taken.values()], new Date(clock.nowMs())],
+        `insert into referral_visit as v (referrer, visits)
+         select t.referrer, t.n from unnest($1::text[], $2::bigint[]) t (referrer, n)
+           join loyalty l on l.wallet = t.referrer order by t.referrer
+         on conflict (referrer) do update set visits = v.visits + excluded.visits`,
+        [[...taken.keys()], [...taken.values()]],
       )
       .catch((error: unknown) => log.warn({ error: String(error) }, 'referral visits were not counted'))
   }

@@ -1,5 +1,7 @@
 import { createTokenMaker } from '@assay/till/signing'
 import { declareShop, type OpenShop } from '../../http/index.ts'
+import { saleBringers } from '../ports.ts'
+import { bringers } from './bringers-sql.ts'
 import { createVisitCounter } from './count-visits.ts'
 import { matureShares } from './mature-shares.ts'
 import { createPassEntitlement } from './pass-entitlement.ts'
@@ -34,6 +36,7 @@ export function openRewardsShop({
     const points = createRedeemPoints({ ...context, policy, tokens: passTokens })
     const passes = createPassEntitlement({ ...context, passTokens })
     const visits = createVisitCounter(context)
+    context.ports.offer(saleBringers, bringers)
     return {
       routes: [...statusRoutes({ ...context, policy }), ...redeemRoutes({ ...context, policy, points, passTokens })],
       entitlements: [passes],

@@ -28,7 +28,7 @@ export async function readLoyalty(deps: { sql: Sql; policy: RewardsPolicy; baseU
     `select coalesce((select spent_micro from loyalty where wallet = $1), 0) as spent_micro,
        coalesce((select sales from loyalty where wallet = $1), 0) as sales,
        (select count(*) from referral where referrer = $1 and status = 'counted') as referrals,
-       (select coalesce(sum(visits), 0)::bigint from referral_visit where referrer = $1) as visits,
+       coalesce((select visits from referral_visit where referrer = $1), 0) as visits,
        r.referrer, r.status, r.reason,
        (select affiliate from loyalty where wallet = $1) as affiliate,
        (select affiliate_note from loyalty where wallet = $1) as affiliate_note

@@ -9,6 +9,7 @@ import type { Rng } from '@assay/till/kernel/random'
 import type { ProofDeps } from '@assay/till/proofs'
 import type { Database, Sql } from '@assay/till/store/database'
 import type { Outbound, Resolver } from '../../outbound/index.ts'
+import type { OwnCitations } from '../ports.ts'
 import type { DomainRules } from './domain/canonical-domain.ts'
 
 /** What the use cases of sources work with; made once, when the shop opens. */
@@ -33,6 +34,8 @@ export type SourceDeps = {
   settings: SourceSettings
   /** Where bonds are known of; without it nobody has one but by the operator's own entry. */
   bonds?: ReadBonds
+  /** Tells the shop of citations, where there is one, whose source was found to be whose. */
+  markOwn?: OwnCitations
 }
 
 /** What wallets have at stake; `all` for every wallet that has something. */

@@ -9,11 +9,13 @@ import {
   publicAddresses,
   type Resolver,
 } from '../../outbound/index.ts'
+import { ownCitations, upheldDisputes } from '../ports.ts'
 import { withDemoZone } from './demo/demo-resolver.ts'
 import { openDemoSites } from './demo/open-demo-sites.ts'
 import { seedDemoSources } from './demo/seed-demo-sources.ts'
 import { type ReadBonds, type SourceDeps, type SourceSettings, usualSettings } from './deps.ts'
 import { sourceRoutes } from './routes.ts'
+import { disputes } from './score/disputes-sql.ts'
 import { openSourceJobs } from './source-jobs.ts'
 
 export type SourcesShopOptions = {
@@ -54,6 +56,7 @@ export function openSourcesShop(options: SourcesShopOptions): OpenShop {
       sites ? (name) => sites.txtRecords(name) : () => [],
     )
     context.ports.offer(sourcesPort, deps)
+    context.ports.offer(upheldDisputes, disputes)
     if (sites) await seedDemoSources(deps, sites)
     const stopping = new AbortController()
     const { jobs, stop } = await openSourceJobs(deps, stopping.signal)
@@ -117,5 +120,6 @@ export function createSourceDeps(
     domains: { ownHosts: new Set(ownHosts), demoHosts: hosts },
     settings,
     ...(options.bonds ? { bonds: options.bonds } : {}),
+    markOwn: async (tx, found) => context.ports.find(ownCitations)?.(tx, found),
   }
 }

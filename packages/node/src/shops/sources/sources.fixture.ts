@@ -6,6 +6,7 @@ import { silentMetrics } from '@assay/till/kernel/metrics'
 import { systemRng } from '@assay/till/kernel/random'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import type { Outbound, OutboundOutcome, OutboundRequest, Resolver } from '../../outbound/index.ts'
+import { markOwn } from '../attestations/attest/mark-own.ts'
 import { type SourceDeps, usualSettings } from './deps.ts'
 
 export type Answering = (request: OutboundRequest) => {
@@ -94,6 +95,7 @@ export async function openSourceWorld(): Promise<SourceWorld> {
     apiUrl: 'https://api.node.example.net',
     base,
     domains: { ownHosts: new Set(['api.node.example.net']), demoHosts: new Set<string>() },
+    markOwn,
     settings: { ...usualSettings, checkPauseMs: 0, crawl: { ...usualSettings.crawl, hostDelayMs: 0 } },
   }
   return Object.assign(world, { deps })

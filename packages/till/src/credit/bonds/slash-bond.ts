@@ -1,12 +1,13 @@
+import type { Address } from '@assay/protocol/address'
 import { type Micro, smallerOf } from '@assay/protocol/money'
 import { accounts, post } from '../../ledger/index.ts'
 import { writeAudit } from '../../store/audit-log.ts'
-import type { Database } from '../../store/database.ts'
-import { type Bond, isUpheldAgainst, lockBond } from './store.ts'
+import type { Database, Tx } from '../../store/database.ts'
+import { type Bond, lockBond } from './store.ts'
 
 export type SlashOrder = {
   bondId: string
-  /** The citation that was found to be washed, by its attestation; it can take from this bond once. */
+  /** What was ruled, by its id; it can take from this bond once. */
   ruling: string
   reason: string
   by: string
@@ -19,14 +20,17 @@ export type SlashOutcome =
   | { status: 'slashed'; bond: Bond; micro: Micro }
   | { status: 'refused'; why: 'no_such_bond' | 'ended' | 'not_upheld' | 'more_than_left' | 'slashed_before' }
 
+/** Whether a ruling was upheld against a wallet: whoever rules knows. */
+export type IsUpheld = (tx: Tx, ruling: string, wallet: Address) => Promise<boolean>
+
 /** Takes a bond, or a part of it, for an upheld ruling: posted as income of the node, and in the audit log. */
-export async function slashBond(database: Database, order: SlashOrder): Promise<SlashOutcome> {
+export async function slashBond(database: Database, order: SlashOrder, isUpheld: IsUpheld): Promise<SlashOutcome> {
   const { bondId, ruling, reason, by, nowMs } = order
   return database.transaction(async (tx): Promise<SlashOutcome> => {
     const bond = await lockBond(tx, bondId)
     if (!bond) return { status: 'refused', why: 'no_such_bond' }
     if (bond.state === 'released' || bond.state === 'slashed') return { status: 'refused', why: 'ended' }
-    if (!(await isUpheldAgainst(tx, ruling, bond.wallet))) return { status: 'refused', why: 'not_upheld' }
+    if (!(await isUpheld(tx, ruling, bond.wallet))) return { status: 'refused', why: 'not_upheld' }
     const leftMicro = bond.micro - bond.slashedMicro
     const micro = order.micro ?? leftMicro
     if (micro <= 0n || smallerOf(micro, leftMicro) !== micro) return { status: 'refused', why: 'more_than_left' }

@@ -108,14 +108,40 @@ create table ledger_account (
   -- The others have no such row, for everyone's payments would queue up at it.
   guarded boolean not null,
   created_at timestamptz not null default now(),
-  is_wallet boolean not null generated always as (name like 'onchain:pay\_to@%' or name like 'onchain:custody@%') stored,
+  -- The parts of a name, `<role>[:<purpose>][:<owner>][@<network>]`, by which accounts are found. One purpose may keep a
+  -- balance in several accounts, numbered `.0`, `.1` and so on.
+  network text generated always as (nullif(split_part(name, '@', 2), '')) stored,
+  role text not null generated always as (split_part(split_part(name, '@', 1), ':', 1)) stored,
+  purpose text generated always as (case when split_part(split_part(name, '@', 1), ':', 2) ~ '^(0x[0-9a-f]{40})?$' then null
+    else regexp_replace(split_part(split_part(name, '@', 1), ':', 2), '\.[0-9]+$', '') end) stored,
+  -- The wallet it belongs to.
+  owner text generated always as (substring(name from ':(0x[0-9a-f]{40})(?:@|$)')) stored,
+  is_wallet boolean not null generated always as (split_part(name, ':', 1) = 'onchain'
+    and split_part(split_part(name, '@', 1), ':', 2) in ('pay_to', 'custody')) stored,
   check (not guarded or kind = 'liability')
 );
--- Few of all accounts are debts to us, and they are looked for in each round of payouts.
-create index ledger_account_receivable on ledger_account (name) where name like 'receivable:%';
+-- Shares and debts are looked for by purpose in each round of payouts.
+create index ledger_account_purpose on ledger_account (network, role, purpose) where role in ('payable', 'receivable');
 insert into app_access values ('ledger_account', 'select');
 create trigger ledger_account_append_only before update or delete or truncate on ledger_account
   for each statement execute function refuse_change();
+
+-- What accounts `payable:<purpose>` are about. One that is not listed is owed out of custody and paid by its shop itself.
+create table ledger_purpose (
+  purpose text primary key check (purpose ~ '^[a-z][a-z0-9_]{0,30}$'),
+  -- Whose money pays it: what custody holds for others, what the operator has put there, or a contract.
+  backed_by text not null default 'custody' check (backed_by in ('custody', 'operator', 'contract')),
+  -- A cost of ours beside the price: when a sale is taken back, its buyer gets nothing from it.
+  is_cost boolean not null default false,
+  -- Paid out by itself once it reaches the minimum.
+  paid_out boolean not null default false,
+  -- Under which purpose a payee's debt is booked that got too much; its own where null.
+  debt_purpose text
+);
+insert into app_access values ('ledger_purpose', 'select');
+insert into ledger_purpose (purpose, backed_by, paid_out, debt_purpose) values
+  ('refund', 'operator', true, null), ('credit_refund', 'custody', true, 'credit'),
+  ('credit_refund_pay_to', 'operator', true, 'credit');
 
 create table ledger_transaction (
   id bigint generated always as identity primary key,
@@ -168,11 +194,18 @@ create table ledger_balance (
   -- what custody holds for others. Whatever is drawn comes from the other part first: the database keeps this one from
   -- exceeding the balance.
   pay_to_micro bigint not null default 0,
+  is_payable boolean not null default false,
   constraint ledger_balance_not_negative check (owed_micro >= 0),
   constraint ledger_balance_held check (held_micro between 0 and greatest(owed_micro, 0)),
   constraint ledger_balance_pay_to check (pay_to_micro between 0 and greatest(owed_micro, 0))
 );
 insert into app_access values ('ledger_balance', 'select');
+
+-- Shares that grew since they were last looked at: whether they are due is asked of these, not of all there ever were.
+create table payout_due (
+  account_id bigint primary key
+);
+insert into app_access values ('payout_due', 'select, insert, delete');
 
 -- Sealed ranges of the books, each carrying the hash of the one before.
 create table ledger_seal (
@@ -194,8 +227,8 @@ create trigger ledger_seal_append_only before update or delete or truncate on le
 -- Kept by the owner's right, for the application itself may not write balances.
 create function ledger_open_balance() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-  insert into ledger_balance (account_id, owed_micro, version)
-    select id, 0, 0 from opened where guarded order by id;
+  insert into ledger_balance (account_id, owed_micro, version, is_payable)
+    select id, 0, 0, role = 'payable' from opened where guarded order by id;
   return null;
 end $$;
 create trigger ledger_account_opened after insert on ledger_account
@@ -239,11 +272,19 @@ begin
   if touched is not null then
     -- One order for all, so that postings that share accounts wait for each other and never in a circle.
     perform from ledger_balance b where b.account_id = any (touched) order by b.account_id for no key update;
-    update ledger_balance b
-      set owed_micro = b.owed_micro - moved.amount, version = b.version + 1,
-        pay_to_micro = least(b.pay_to_micro, greatest(b.owed_micro - moved.amount, 0))
-      from (select account_id, sum(amount_micro)::bigint as amount from added group by account_id) moved
-      where b.account_id = moved.account_id;
+    with moved as (
+      update ledger_balance b
+        set owed_micro = b.owed_micro - moved.amount, version = b.version + 1,
+          pay_to_micro = least(b.pay_to_micro, greatest(b.owed_micro - moved.amount, 0))
+        from (select account_id, sum(amount_micro)::bigint as amount from added group by account_id) moved
+        where b.account_id = moved.account_id
+        returning b.account_id, b.is_payable and moved.amount < 0 as grew
+    )
+    insert into payout_due (account_id)
+      select m.account_id from moved m
+      where m.grew and (select p.paid_out from ledger_purpose p
+        where p.purpose = (select a.purpose from ledger_account a where a.id = m.account_id))
+      on conflict do nothing;
   end if;
   return null;
 end $$;

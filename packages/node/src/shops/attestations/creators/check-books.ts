@@ -22,21 +22,21 @@ const held = (which: string) =>
 
 /** All sums in one statement, so that they are of one moment. */
 export async function readCreatorBooks(sql: Sql, network: string): Promise<CreatorBooks> {
-  const owed = (prefix: string) =>
+  const owed = (purpose: string) =>
     `(select coalesce(sum(b.owed_micro), 0)::bigint from ledger_account a join ledger_balance b on b.account_id = a.id
-      where a.unit = $1 || '/usdc' and a.name like '${prefix}%')`
+      where a.network = $1 and a.role = 'payable' and a.purpose = '${purpose}')`
   const { rows } = await sql.query<CreatorBooks>(
     `with since as materialized (select e.account_id, sum(e.amount_micro) as micro from ledger_transaction t
        join ledger_entry e on e.transaction_id = t.id where t.xid >= (select until_xid from books_fold_head)
        group by e.account_id)
      select
        (select coalesce(sum(micro), 0)::bigint from creator_accrual where network = $1 and state in ('accrued', 'committing')) as "accruedRows",
-       ${owed('payable:creator\\_accrued.')} as "accruedLedger",
-       ${held("a.name like 'receivable:%' and a.name like 'receivable:creator\\_accrued:%' and a.unit = $1 || '/usdc'")} as "receivableLedger",
+       ${owed('creator_accrued')} as "accruedLedger",
+       ${held("a.network = $1 and a.role = 'receivable' and a.purpose = 'creator_accrued'")} as "receivableLedger",
        (select coalesce(sum(micro), 0)::bigint from creator_accrual where network = $1 and state = 'waiting') as "waitingRows",
-       ${owed('payable:creator\\_waiting.')} as "waitingLedger",
+       ${owed('creator_waiting')} as "waitingLedger",
        (select coalesce(sum(committed_micro - claimed_micro), 0)::bigint from creator_balance where network = $1) as "committedRows",
-       ${owed('payable:creator\\_committed:')} as "committedLedger",
+       ${owed('creator_committed')} as "committedLedger",
        ${held("a.name = 'onchain:distributor@' || $1")} as "distributorLedger"`,
     [network],
   )

@@ -281,3 +281,6 @@ create trigger creator_waiting_claim after update of wallet_proven_at, proven_at
   for each row when ((old.wallet_proven_at, old.proven_at, old.method)
     is distinct from (new.wallet_proven_at, new.proven_at, new.method))
   execute function creator_waiting_look();
+
+-- What is in a root on chain is in the contract that pays it.
+insert into ledger_purpose (purpose, backed_by) values ('creator_committed', 'contract');

@@ -21,7 +21,7 @@ export async function readAgent(deps: ReadDeps, named: AgentAddress, nowMs: numb
     ${list(mandates.openSql('$1', '$3::timestamptz'))} as mandates, $3::timestamptz as asked_at,`
   const { rows } = await deps.database.query<Row>({
     name: 'identity-known',
-    text: standingSql(more),
+    text: standingSql(deps.ports.evidence, more),
     values: [named.address, subjectsOf(named), new Date(nowMs)],
   })
   const [row] = rows

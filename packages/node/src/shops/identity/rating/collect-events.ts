@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { EvidenceSql } from '../ports.ts'
 import type { RatingEvent } from './evidence.ts'
 
 /** A row of a payment, a draw of credit or a reversal, in the one shape that events are made from. */
@@ -20,31 +21,26 @@ export type SeenRow = {
 }
 
 /** Creators that earn from a call, and whether its citation was found to be washed. */
-const sharesSql = (id: string) =>
-  `(select array_agg(distinct a.wallet) from creator_accrual a where a.payment_id = ${id}) as creators,
-   (select cardinality(t.wash) > 0 from attestation t where t.payment_id = ${id}) as washed`
-
-/** Who earned from bringing the payer: named by the request or remembered from an earlier one, the books of rewards know both. */
-const earnersSql = (id: string) =>
-  `coalesce((select array[s.affiliate, s.referrer] from reward_sale s where s.payment_id = ${id} order by s.round desc limit 1), '{}')`
+const sharesSql = ({ creatorsSql, washedSql }: EvidenceSql, id: string) =>
+  `${creatorsSql(id)} as creators, ${washedSql(id)} as washed`
 
 /** `where` may name the columns ended_at, payer and id of `p`. */
-export const paymentsSql = (where: string) =>
+export const paymentsSql = (evidence: EvidenceSql, where: string) =>
   `select p.id, 'payment' as kind, p.state, p.reason, p.payer as wallet, p.network, p.ended_at as at, p.amount_micro::text as micro,
-     true as whole, p.pay_to as payee, p.route_id as route, ${sharesSql('p.id')},
-     array[p.ref, p.aff] || ${earnersSql('p.id')} as referrers
+     true as whole, p.pay_to as payee, p.route_id as route, ${sharesSql(evidence, 'p.id')},
+     array[p.ref, p.aff] || ${evidence.bringersSql('p.id')} as referrers
    from payment p where p.ended_at is not null and ${where}`
 
-export const drawsSql = (where: string) =>
+export const drawsSql = (evidence: EvidenceSql, where: string) =>
   `select p.id, 'draw' as kind, p.state, null as reason, p.account as wallet, p.subject as network, p.ended_at as at,
-     p.amount::text as micro, true as whole, null as payee, p.route_id as route, ${sharesSql('p.id')},
-     ${earnersSql('p.id')} as referrers
+     p.amount::text as micro, true as whole, null as payee, p.route_id as route, ${sharesSql(evidence, 'p.id')},
+     ${evidence.bringersSql('p.id')} as referrers
    from entitled_call p where p.port = 'credit' and p.state = 'captured' and ${where}`
 
-export const reversalsSql = (where: string) =>
+export const reversalsSql = (evidence: EvidenceSql, where: string) =>
   `select r.id::text, 'reversal' as kind, 'undone' as state, r.reason, r.wallet, r.network, r.reversed_at as at, r.micro::text as micro,
-     r.whole, p.pay_to as payee, coalesce(p.route_id, '') as route, ${sharesSql('r.payment_id')},
-     array[p.ref, p.aff] || ${earnersSql('r.payment_id')} as referrers
+     r.whole, p.pay_to as payee, coalesce(p.route_id, '') as route, ${sharesSql(evidence, 'r.payment_id')},
+     array[p.ref, p.aff] || ${evidence.bringersSql('r.payment_id')} as referrers
    from rating_reversal r left join payment p on p.id = r.payment_id where r.counted and ${where}`
 
 /** Money that stays the payer's own after such a call, so that paying it proves nothing. */

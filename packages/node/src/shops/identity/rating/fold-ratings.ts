@@ -9,7 +9,7 @@ import { evidenceKey, loadEvidence, saveEvidence, type Touched } from './evidenc
 export type FoldDeps = {
   database: Database
   clock: Clock
-  ports: Pick<IdentityPorts, 'fundingClusters'>
+  ports: Pick<IdentityPorts, 'fundingClusters' | 'evidence'>
   operator: Address
 }
 
@@ -46,17 +46,18 @@ async function foldBatch(deps: FoldDeps, tx: Tx): Promise<{ wallets: Address[]; 
   if (cursor === undefined) throw new Error('the cursor of ratings is missing')
   const upTo = new Date(deps.clock.nowMs() - foldLagMs)
   const payments = await tx.query<SeenRow>(
-    `${paymentsSql('(p.ended_at, p.payer, p.id) > ($1, $2, $3) and p.ended_at < $4')} order by p.ended_at, p.payer, p.id limit ${batchMax}`,
+    `${paymentsSql(deps.ports.evidence, '(p.ended_at, p.payer, p.id) > ($1, $2, $3) and p.ended_at < $4')} order by p.ended_at, p.payer, p.id limit ${batchMax}`,
     [cursor.payment_at, cursor.payment_payer, cursor.payment_id, upTo],
   )
   const draws = await tx.query<SeenRow>(
-    `${drawsSql('(p.ended_at, p.account, p.id) > ($1, $2, $3) and p.ended_at < $4')} order by p.ended_at, p.account, p.id limit ${batchMax}`,
+    `${drawsSql(deps.ports.evidence, '(p.ended_at, p.account, p.id) > ($1, $2, $3) and p.ended_at < $4')} order by p.ended_at, p.account, p.id limit ${batchMax}`,
     [cursor.draw_at, cursor.draw_account, cursor.draw_id, upTo],
   )
   // A reversal is counted only where its sale was: those that are not are passed over by the query.
-  const reversals = await tx.query<SeenRow>(`${reversalsSql('r.id > $1')} order by r.id limit ${batchMax}`, [
-    cursor.reversal_id,
-  ])
+  const reversals = await tx.query<SeenRow>(
+    `${reversalsSql(deps.ports.evidence, 'r.id > $1')} order by r.id limit ${batchMax}`,
+    [cursor.reversal_id],
+  )
   const seen = [...payments.rows, ...draws.rows, ...reversals.rows]
   if (seen.length === 0) return { wallets: [], more: false }
   const clusters = await deps.ports.fundingClusters(tx, [...walletsIn(seen)])

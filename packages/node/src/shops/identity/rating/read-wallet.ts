@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
-import type { IdentityPorts } from '../ports.ts'
+import type { EvidenceSql, IdentityPorts } from '../ports.ts'
 import { drawsSql, paymentsSql, reversalsSql, type SeenRow, toEvents, walletsIn } from './collect-events.ts'
 import { takeIn, type WalletEvidence } from './evidence.ts'
 import { gatherEvidence, type PartyRow, partyColumns, type TallyRow, tallyColumns } from './evidence-store.ts'
@@ -34,23 +34,25 @@ const since = (wallet: string, of: string) =>
  * from the books and what is read behind them. The limit tells the planner that there is one cursor; without it, it plans
  * for hundreds.
  */
-export const standingSql = (more = '') => `select ${more}
+export const standingSql = (evidence: EvidenceSql, more = '') => `select ${more}
   ${list(`select ${tallyColumns} from agent_rating where wallet = $1`)} as tallies,
   ${list(`select ${partyColumns} from agent_rating_party where wallet = $1`)} as parties,
-  ${list(paymentsSql(since('payer', 'payment')))} as payments,
-  ${list(drawsSql(since('account', 'draw')))} as draws,
-  ${list(reversalsSql('r.id > c.reversal_id and r.wallet = $1'))} as reversals,
-  (select count(distinct d.id) from source_claim s join source_dispute d on d.domain = s.domain
-   where s.wallet = $1 and s.proven_at <= d.opened_at and d.state = 'upheld' and d.kind <> 'score'
-     and d.claim_id is distinct from s.id) as disputes
+  ${list(paymentsSql(evidence, since('payer', 'payment')))} as payments,
+  ${list(drawsSql(evidence, since('account', 'draw')))} as draws,
+  ${list(reversalsSql(evidence, 'r.id > c.reversal_id and r.wallet = $1'))} as reversals,
+  ${evidence.disputesSql('$1')} as disputes
   from (select * from rating_cursor limit 1) c`
 
 export async function readStanding(deps: StandingDeps, sql: Sql, wallet: Address): Promise<WalletStanding> {
-  const { rows } = await sql.query<StandingRow>({ name: 'identity-standing', text: standingSql(), values: [wallet] })
+  const { rows } = await sql.query<StandingRow>({
+    name: 'identity-standing',
+    text: standingSql(deps.ports.evidence),
+    values: [wallet],
+  })
   return toStanding(deps, sql, wallet, rows[0])
 }
 
-type StandingDeps = { ports: Pick<IdentityPorts, 'fundingClusters'>; operator: Address }
+type StandingDeps = { ports: Pick<IdentityPorts, 'fundingClusters' | 'evidence'>; operator: Address }
 
 export async function toStanding(
   deps: StandingDeps,

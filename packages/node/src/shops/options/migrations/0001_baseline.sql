@@ -176,3 +176,6 @@ create table option_settlement (
 );
 create index option_settlement_time on option_settlement (decided_at desc, symbol);
 insert into app_access values ('option_settlement', 'select, insert');
+
+-- Bought from credit, so what somebody got too much of is set off with credit.
+insert into ledger_purpose (purpose, paid_out, debt_purpose) values ('option', true, 'credit');

@@ -60,12 +60,10 @@ create index reward_sale_waiting on reward_sale (payer) where needs_finality;
 -- A contract wallet redeems on a chain on which it bought, and status pages ask by payer.
 create index reward_sale_payer on reward_sale (payer, network);
 
--- Requests that carried `ref`, per day.
+-- Requests that carried `ref`, for wallets that paid once: a name that anybody can make up gets no row.
 create table referral_visit (
-  referrer text not null check (referrer ~ '^0x[0-9a-f]{40}$'),
-  day date not null,
-  visits bigint not null,
-  primary key (referrer, day)
+  referrer text primary key references loyalty (wallet),
+  visits bigint not null
 );
 
 -- One redemption per server nonce; the same request again finds its first result here.
@@ -96,3 +94,7 @@ create table pass (
   constraint pass_not_overused check (used between 0 and calls)
 );
 create index pass_wallet on pass (wallet, made_at);
+
+-- What affiliates are owed is a cost of the operator's, beside the price.
+insert into ledger_purpose (purpose, backed_by, is_cost, paid_out) values
+  ('affiliate', 'operator', true, true), ('affiliate_pending', 'operator', true, false);

@@ -18,3 +18,5 @@ create index royalty_remittance_by_parent on royalty_remittance (parent, created
 insert into app_access values ('royalty_remittance', 'select, insert');
 create trigger royalty_remittance_is_fixed before update or delete or truncate on royalty_remittance
   for each statement execute function refuse_change();
+
+insert into ledger_purpose (purpose, paid_out) values ('royalty', true);

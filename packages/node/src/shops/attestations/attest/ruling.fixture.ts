@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import type { Sql } from '../../store/database.ts'
+import type { Sql } from '@assay/till/store/database'
 
 type TestRuling = { wallet: Address; wash?: readonly string[]; judged?: boolean }
 

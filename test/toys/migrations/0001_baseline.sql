@@ -1,0 +1,7 @@
+create table toy_sold (
+  payment_id text primary key,
+  toy text not null
+);
+insert into app_access values ('toy_sold', 'select, insert');
+insert into pause (name) values ('toys');
+insert into ledger_purpose (purpose, paid_out) values ('toy_maker', true);
