@@ -46,7 +46,7 @@ const alarms = async ({ node }: LogNode) =>
   /assay_alarms_total\{alarm="log_forked"\} (\d+)/.exec(await (await fetch(`${node.url}/metrics`)).text())?.[1]
 
 async function expectStopped(restored: LogNode): Promise<void> {
-  expect(await restored.log()).toMatchObject({ state: 'stopped', stopped: { reason: 'forked' } })
+  expect(await restored.log()).toMatchObject({ state: 'stopped', stopped: { reason: 'forked', since: sinceThen } })
   const size = (await restored.log()).size
   expect(await problem(await restored.attest())).toMatchObject({ status: 503, code: 'log_stopped', reason: 'forked' })
   const remit = { parent: before[0]?.id, sale_price_micro: '1000000' }
@@ -80,11 +80,13 @@ async function expectAllVerify(restored: LogNode): Promise<void> {
   }
 }
 
+const sinceThen = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/)
+
 test('after a restore that is noticed nothing is signed until a witness answers or the operator says so', async () => {
   // As a promoted standby or a restored backup has it: the server is on another timeline than noted.
   await newest.owner.query('update instance set timeline = timeline + 1')
   const restored = await world.start(newest, { away: true })
-  expect(await restored.log()).toMatchObject({ state: 'stopped', stopped: { reason: 'restored' } })
+  expect(await restored.log()).toMatchObject({ state: 'stopped', stopped: { reason: 'restored', since: sinceThen } })
   expect(await problem(await restored.attest())).toMatchObject({ status: 503, reason: 'restored' })
   expect((await world.assay(newest, 'log', 'resume', '--reason', ' ')).code).toBe(2)
   expect(await world.assay(newest, 'log', 'resume', '--reason', 'both witnesses are gone')).toMatchObject({ code: 0 })

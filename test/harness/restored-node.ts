@@ -21,7 +21,7 @@ export type LogView = {
   origin: string
   size: string
   state: 'open' | 'stopped'
-  stopped: { reason: string; detail: string } | null
+  stopped: { reason: string; detail: string; since: string | null } | null
   keys: string[]
 }
 

@@ -235,7 +235,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     name: 'log signed after a restore unchecked',
     file: 'packages/node/src/tlog/reason-not-to-sign.ts',
     fn: 'reasonNotToSign',
-    find: 'tree.unchecked',
+    find: 'tree.restoredAt !== null',
     replace: 'false',
     proof: {
       file: 'packages/node/src/tlog/restored-log.db.test.ts',
@@ -249,6 +249,14 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'signed.includes(true)',
     replace: 'true',
     proof: { file: 'packages/node/src/tlog/restored-log.db.test.ts', test: 'a head that a stranger signed' },
+  },
+  {
+    name: 'log head of a revoked key kept',
+    file: 'packages/node/src/tlog/check-outside.ts',
+    fn: 'dropForeign',
+    find: 'await ownHead(deps, head.note)',
+    replace: 'true',
+    proof: { file: 'packages/node/src/tlog/restored-log.db.test.ts', test: 'a kept head that only a key taken back' },
   },
   {
     name: 'log repaired with leaves nobody checked',

@@ -225,7 +225,7 @@ export type Operations = {
   /** The transparency log: its files, keys and what they were said to be, witnesses, and whether it is stopped. */
   'log.describe': {
     input: Record<string, never>
-    answer: { origin: string; prefix: string; size: string; state: 'open' | 'stopped'; stopped: { reason: string; detail: string } | null; keys: string[]; key_statements: Record<string, unknown>[]; witnesses: string[]; anchors: ({ network: string; size: string; contract: string; transaction: string | null; anchored_at: string | null })[]; predecessors: ({ origin: string; last_head: string | null; replaced_at: string })[] }
+    answer: { origin: string; prefix: string; size: string; state: 'open' | 'stopped'; stopped: { reason: string; detail: string; since: string | null } | null; keys: string[]; key_statements: Record<string, unknown>[]; witnesses: string[]; anchors: ({ network: string; size: string; contract: string; transaction: string | null; anchored_at: string | null })[]; predecessors: ({ origin: string; last_head: string | null; replaced_at: string })[] }
   }
   /** Hashes or entries of the log, 256 at a time. */
   'log.tile1': {

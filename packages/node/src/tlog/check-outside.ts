@@ -58,7 +58,7 @@ export async function checkOutside(deps: CheckDeps, sources: readonly OutsideSou
   const verdict = await database.transaction(async (tx) => {
     const reports = answers.flatMap(({ reports }) => reports ?? [])
     await keepReports(deps, tx, sources, reports)
-    return conclude(tx, enough(sources, reached) ? now : undefined)
+    return conclude(deps, tx, enough(sources, reached) ? now : undefined)
   })
   if (verdict.isNew) {
     deps.metrics.count('alarms', { alarm: 'log_forked' })
@@ -145,12 +145,13 @@ export async function readOutsideHeads(sql: Sql): Promise<KnownHead[]> {
 }
 
 /** Compares every kept head with the tree as it is now, and stops the log or lets it go on. */
-export async function conclude(
+async function conclude(
+  deps: CheckDeps,
   tx: Tx,
   checkedAt: Date | undefined,
 ): Promise<{ forkReason: string | null; isNew: boolean; ended: boolean }> {
   const { size, forkReason: before } = await lockTree(tx)
-  const heads = await readOutsideHeads(tx)
+  const heads = await dropForeign(deps, tx, await readOutsideHeads(tx))
   for (const head of heads) {
     if (head.root === null) continue
     head.reason = await difference(tx, size, head as { source: string; size: number; root: Uint8Array })
@@ -168,6 +169,15 @@ export async function conclude(
     [forkReason, checkedAt ?? null],
   )
   return { forkReason, isNew: before === null && forkReason !== null, ended: before !== null && forkReason === null }
+}
+
+/** A kept head whose only signers were taken back since is no word of this log any more: whoever stole the key wrote it. */
+async function dropForeign(deps: CheckDeps, tx: Tx, heads: readonly KnownHead[]): Promise<KnownHead[]> {
+  const kept: KnownHead[] = []
+  for (const head of heads)
+    if (head.note === null || (await ownHead(deps, head.note))) kept.push(head)
+    else await tx.query('delete from log_outside_head where source = $1', [head.source])
+  return kept
 }
 
 async function difference(

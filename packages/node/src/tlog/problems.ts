@@ -5,6 +5,6 @@ export const logProblems = defineProblems({
     503,
     true,
     'Transparency log is stopped',
-    'Try again later; nothing was charged. GET /v1/log says when it goes on.',
+    'Try again later; nothing was charged. GET /v1/log says why, and since when.',
   ),
 })

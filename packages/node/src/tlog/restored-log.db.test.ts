@@ -230,7 +230,7 @@ test('after a noticed restore nothing is signed until a witness answered, or the
   await own.append('two')
   await own.compare()
   await own.tree.integrate()
-  expect([await own.size(), (await readTree(own.db.database)).unchecked]).toEqual([1, true])
+  expect([await own.size(), (await readTree(own.db.database)).restoredAt]).toEqual([1, expect.any(Date)])
   away = false
   await own.compare()
   await own.tree.integrate()
@@ -266,6 +266,24 @@ test('a head that a stranger signed under our name stops nothing; one that we si
   expect((await own.compare()).forkReason).toContain('peer holds a signed head of size 3')
   notes.length = 0
   expect((await own.compare()).forkReason, 'it proves itself, whether it is shown again or not').not.toBeNull()
+})
+
+test('a kept head that only a key taken back since had signed stops nothing any more', async () => {
+  await house.append('one', 'two', 'three')
+  const stolen = (await house.tree.checkpoint()) as string
+  const source = {
+    name: 'peer',
+    seesEveryHead: false,
+    outsideHeads: async () => [{ source: 'peer', note: stolen }],
+  }
+  const own = await open(openTestDatabase(), { keyring: house.keyring, witnesses: [], more: [source] })
+  await own.append('another')
+  expect((await own.compare()).forkReason).toContain('peer holds a signed head of size 3')
+  // The operator takes that key back and names another: what it signed is no word of this log.
+  const renewed = await openLogHouse(own.db, { witnesses: [], more: [source] })
+  expect((await renewed.compare()).forkReason).toBeNull()
+  await renewed.append('goes on')
+  expect(await renewed.size()).toBe(2)
 })
 
 test('a process that has just started signs nothing until a witness has answered, restored or not', async () => {

@@ -49,14 +49,15 @@ export type TreeState = {
   origin: string | null
   /** Set while somebody outside holds a head that this tree does not extend. */
   forkReason: string | null
-  /** A restore was noticed, and the tree was not compared with the outside since. */
-  unchecked: boolean
+  forkedAt: Date | null
+  /** A restore was noticed then, and the tree was not compared with the outside since. */
+  restoredAt: Date | null
   /** When one who sees every head was last asked and agreed, or the operator answered for it. */
   checkedAt: Date | null
 }
 
-const treeColumns = `size, origin, fork_reason as "forkReason", checked_at as "checkedAt", exists (
-  select from restore_gap where noticed_at > coalesce(checked_at, '-infinity')) as unchecked`
+const treeColumns = `size, origin, fork_reason as "forkReason", forked_at as "forkedAt", checked_at as "checkedAt", (
+  select max(noticed_at) from restore_gap where noticed_at > coalesce(checked_at, '-infinity')) as "restoredAt"`
 
 const toTree = (rows: (Omit<TreeState, 'size'> & { size: bigint })[]): TreeState => {
   const [row] = rows

@@ -1,11 +1,17 @@
 import type { Address } from '../address.ts'
 import { concatBytes, fromHex } from '../bytes.ts'
 
+const uint64Max = 0xffff_ffff_ffff_ffffn
+
 /** 32 bytes, big-endian, as the ABI and EIP-712 encode numbers. */
 export function uintWord(value: bigint | number): Uint8Array<ArrayBuffer> {
-  const digits = value.toString(16)
-  if (value < 0 || digits.length > 64) throw new RangeError('not a uint256')
-  return fromHex(`0x${digits.padStart(64, '0')}`)
+  const whole = BigInt(value)
+  const digits = whole > uint64Max ? whole.toString(16) : ''
+  if (whole < 0n || digits.length > 64) throw new RangeError('not a uint256')
+  if (digits !== '') return fromHex(`0x${digits.padStart(64, '0')}`)
+  const word = new Uint8Array(32)
+  new DataView(word.buffer).setBigUint64(24, whole)
+  return word
 }
 
 export const addressWord = (address: Address): Uint8Array<ArrayBuffer> =>

@@ -9,9 +9,9 @@ export type TransparencyLog = {
   origin: string
   prefix: string
   size: string
-  /** `stopped`: no head is signed and no stamp sold, for the reason given. */
+  /** `stopped`: no head is signed and no stamp sold, for the reason given, since then where it is known. */
   state: 'open' | 'stopped'
-  stopped: { reason: string; detail: string } | null
+  stopped: { reason: string; detail: string; since: string | null } | null
   keys: string[]
   witnesses: string[]
   anchors: {
