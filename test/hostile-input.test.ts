@@ -6,7 +6,7 @@ import { signRequest } from '../packages/sdk/src/index.ts'
 import type { Address } from '../packages/till/src/kernel/address.ts'
 import { accounts, credit, debit, post } from '../packages/till/src/ledger/index.ts'
 import { openTill, type TillFixture } from './harness/till-fixture.ts'
-import { together } from './promises/proof.ts'
+import { together } from './harness/until.ts'
 
 type Part = 'params' | 'query' | 'body'
 type Step = string | number
