@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { createFaultPoints, type FaultPoints } from './harness/fault-points.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { paymentRows, spentOnChain } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
-import { openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { quote, send, signPayment } from './harness/till-fixture.ts'
 import { pause, together } from './harness/until.ts'
+import { useTill } from './harness/use-till.ts'
 
 /**
  * Every port call that one purchase makes fails once, before its work and after it. Whatever happens, the buyer who obeys
@@ -13,12 +14,11 @@ const path = '/test/small'
 const priceMicro = 1_500n
 /** What one waits for, an authorization that must expire, another does not. */
 const nodesAtOnce = 4
-let till: TillFixture
 type Faulty = { points: FaultPoints; url: string }
 let nodes: Faulty[]
 
+const till = useTill({ ownShops: 'till', shops: [createTestShop().open] })
 beforeAll(async () => {
-  till = await openTill({ ownShops: 'till', shops: [createTestShop().open] })
   nodes = await Promise.all(Array.from({ length: nodesAtOnce }, startFaulty))
 })
 
@@ -33,10 +33,6 @@ async function startFaulty(): Promise<Faulty> {
   })
   return { points, url: `${address}${path}` }
 }
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
-})
 
 async function purchase(
   { points, url }: Faulty,

@@ -1,17 +1,14 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { OpenShop } from '../packages/node/src/http/index.ts'
 import { shopNames } from '../packages/node/src/node.ts'
 import { defineProblems, problemRow } from '../packages/till/src/kernel/problem.ts'
-import { buy, echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { buy, echoPath } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
-beforeAll(async () => {
-  till = await openTill({ ownShops: 'till' })
-})
-afterAll(() => till.close())
+const till = useTill({ ownShops: 'till' })
 
 const folder = fileURLToPath(new URL('../packages/node/src/shops', import.meta.url))
 

@@ -17,6 +17,9 @@ import { exampleOf, type Visitor } from './visitor.ts'
 
 const jobsMs = 2_000
 
+/** While everything fails nobody waits for long. */
+const impatient = (init: RequestInit = {}): RequestInit => ({ ...init, signal: AbortSignal.timeout(8_000) })
+
 /** Their turn may not come while something fails, so all of them are run; the scheduler logs what they throw. */
 async function runJobs({ rounds, odd }: GuardedNode): Promise<void> {
   await Promise.all(
@@ -35,12 +38,12 @@ async function visitWhileFailing(guarded: GuardedNode, visitor: Visitor, some: n
   const quietly = (work: Promise<unknown>) => work.catch(() => undefined)
   await together(some, 4, async (index) => {
     const { url, init } = exampleOf(origin, routes[(index * step) % routes.length] as (typeof routes)[number])
-    await quietly(visitor.ask(url, init))
-    await quietly(visitor.buy(buyer, `${origin}${echoPath}?message=${index}`))
+    await quietly(visitor.ask(url, impatient(init)))
+    await quietly(visitor.buy(buyer, `${origin}${echoPath}?message=${index}`, impatient()))
   })
   await Promise.race([runJobs(guarded), sleep(jobsMs)])
   for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json', '/'])
-    await quietly(visitor.ask(`${origin}${path}`))
+    await quietly(visitor.ask(`${origin}${path}`, impatient()))
 }
 
 /** Database, chain and facilitator fail at random calls, before their work or after it. */
