@@ -15,8 +15,9 @@ export default defineConfig({
     hookTimeout: 240_000,
     expect: { poll: { timeout: 30_000, interval: 20 } },
     pool: 'forks',
-    maxWorkers: 2,
-    // Files follow each other in two processes: loading a node for each of them would take longer than most of the tests.
+    // For two cores: a test waits for its children, its database and time about a third of its life.
+    maxWorkers: 3,
+    // Files follow each other in these processes: loading a node for each would take longer than most of the tests.
     isolate: false,
     sequence: { sequencer: LongestFirst },
   },

@@ -5,21 +5,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { expectSoundBooks } from './harness/invariants.ts'
-import { echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { echoPath } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
 const attackerKey = `0x${'11'.repeat(32)}` as const
 let careless: Server
 
+const till = useTill({ ownShops: 'till' })
 beforeAll(async () => {
-  till = await openTill({ ownShops: 'till' })
   careless = createServer(carelessSeller)
   await new Promise<void>((resolve) => careless.listen(0, '127.0.0.1', resolve))
 })
 afterAll(async () => {
   careless.closeAllConnections()
   await new Promise((resolve) => careless.close(resolve))
-  await till.close()
 })
 
 /** Sells to whoever sends something that looks like a payment, and takes its own name from the caller. */

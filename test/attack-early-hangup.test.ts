@@ -1,11 +1,11 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { OpenShop } from '../packages/node/src/http/index.ts'
-import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
-import { encodePayload, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { spentOnChain } from './harness/invariants.ts'
+import { encodePayload, quote, send, signPayment } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
 let pricing: Promise<void> | undefined
 
 /** A price that takes a moment, such as one read from the database. */
@@ -40,13 +40,7 @@ const openSlow: OpenShop = ({ base }) => ({
   ],
 })
 
-beforeAll(async () => {
-  till = await openTill({ ownShops: 'till', shops: [openSlow] })
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
-})
+const till = useTill({ ownShops: 'till', shops: [openSlow] })
 
 test('a client that hangs up before its payment is even looked at is not charged twice for coming back', async () => {
   const buyer = await till.newBuyer()

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { OpenShop, RouteDeclaration } from '../packages/node/src/http/index.ts'
-import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
-import { openTill, type PaymentRequired, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { spentOnChain } from './harness/invariants.ts'
+import { postJson } from './harness/post-json.ts'
+import { type PaymentRequired, quote, send, signPayment } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
 let unitMicro = 1_000n
 
 /** Sells units by the body, a cheap GET and a dear POST at one address, and a POST at a price of its own. */
@@ -47,19 +48,9 @@ const openUnits: OpenShop = ({ base }) => {
   }
 }
 
-beforeAll(async () => {
-  till = await openTill({ ownShops: 'till', shops: [openUnits] })
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
-})
+const till = useTill({ ownShops: 'till', shops: [openUnits] })
 
-const units = (count: number): RequestInit => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ units: count }),
-})
+const units = (count: number): RequestInit => postJson({ units: count })
 const echoOffers = (offer: PaymentRequired) => ({
   extensions: { 'offer-receipt': offer.extensions['offer-receipt'] },
 })

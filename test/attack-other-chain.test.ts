@@ -1,21 +1,15 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import wallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json' }
 import type { Devnet } from '../packages/node/src/devnet/index.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
-import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
-import { echoPath, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { spentOnChain } from './harness/invariants.ts'
+import { echoPath, quote, send, signPayment } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
+import { useTill } from './harness/use-till.ts'
 import { deployContract } from './harness/wallets.ts'
 
-let till: TillFixture
-beforeAll(async () => {
-  till = await openTill({ ownShops: 'till' })
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
-})
+const till = useTill({ ownShops: 'till' })
 
 async function deployWallet(devnet: Devnet, deployer: PrivateKeyAccount, owner: Address): Promise<Address> {
   await devnet.control.fund(deployer.address.toLowerCase() as Address, { microUsdc: 0n, wei: 10n ** 18n })

@@ -1,44 +1,38 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { RpcRefusal } from '../packages/till/src/chain/index.ts'
 import { CommitUnknown, StoreUnavailable } from '../packages/till/src/store/errors.ts'
-import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
+import { spentOnChain } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
-import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { buy, quote, send, signPayment } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
+import { useTill } from './harness/use-till.ts'
 
 const shop = createTestShop()
-let till: TillFixture
 let refuses: (method: string, endpoint: string) => boolean = () => false
 let databaseAway: Error | undefined
 
-beforeAll(async () => {
-  till = await openTill({
-    ownShops: 'till',
-    shops: [shop.open],
-    intercept: {
-      rpc: (endpoint) => ({
-        ...endpoint,
-        send: async (calls) => {
-          if (calls.some((call) => refuses(call.method, endpoint.name)))
-            throw new RpcRefusal(-32_005, 'daily request count exceeded, request rate limited')
-          return endpoint.send(calls)
-        },
-      }),
-      database: (database) => ({
-        ...database,
-        query: (...args) => (databaseAway ? Promise.reject(databaseAway) : database.query(...args)),
-        transaction: (work) => (databaseAway ? Promise.reject(databaseAway) : database.transaction(work)),
-      }),
-    },
-  })
+const till = useTill({
+  ownShops: 'till',
+  shops: [shop.open],
+  intercept: {
+    rpc: (endpoint) => ({
+      ...endpoint,
+      send: async (calls) => {
+        if (calls.some((call) => refuses(call.method, endpoint.name)))
+          throw new RpcRefusal(-32_005, 'daily request count exceeded, request rate limited')
+        return endpoint.send(calls)
+      },
+    }),
+    database: (database) => ({
+      ...database,
+      query: (...args) => (databaseAway ? Promise.reject(databaseAway) : database.query(...args)),
+      transaction: (work) => (databaseAway ? Promise.reject(databaseAway) : database.transaction(work)),
+    }),
+  },
 })
 afterEach(() => {
   refuses = () => false
   databaseAway = undefined
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
 })
 
 const at = (path: string) => `${till.node.url}${path}`

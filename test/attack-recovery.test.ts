@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { Facilitator } from '../packages/till/src/index.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { paymentRows, spentOnChain } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
-import { openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { quote, send, signPayment } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
 const shop = createTestShop()
-let till: TillFixture
 let whileSettling: (() => Promise<void>) | undefined
 /** Can be interrupted before it refuses. */
 const interrupted = (facilitator: Facilitator): Facilitator => ({
@@ -19,16 +19,10 @@ const interrupted = (facilitator: Facilitator): Facilitator => ({
   },
 })
 
-beforeAll(async () => {
-  till = await openTill({ ownShops: 'till', shops: [shop.open], intercept: { facilitator: interrupted }, jobs: false })
-})
+const till = useTill({ ownShops: 'till', shops: [shop.open], intercept: { facilitator: interrupted }, jobs: false })
 beforeEach(() => {
   whileSettling = undefined
   shop.commitFails = undefined
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
 })
 
 const at = (path: string) => `${till.node.url}${path}`

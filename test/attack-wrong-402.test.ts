@@ -1,14 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { type Clock, systemClock } from '../packages/till/src/kernel/clock.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { paymentRows, spentOnChain } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
-import { openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { quote, send, signPayment } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 import { carryAuthorization } from './harness/wallets.ts'
 
 /** 402 asks a client to pay again, so it may never answer an authorization that has already paid us. */
 const shop = createTestShop()
-let till: TillFixture
 let aheadMs = 0
 let answer: 'truth' | 'unknown' | 'refused' = 'truth'
 const clock: Clock = { ...systemClock, nowMs: () => Date.now() + aheadMs }
@@ -21,16 +21,10 @@ const moody = (facilitator: Facilitator): Facilitator => ({
   },
 })
 
-beforeAll(async () => {
-  till = await openTill({ ownShops: 'till', shops: [shop.open], intercept: { facilitator: moody }, clock })
-})
+const till = useTill({ ownShops: 'till', shops: [shop.open], intercept: { facilitator: moody }, clock })
 afterEach(() => {
   aheadMs = 0
   answer = 'truth'
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
 })
 
 const at = (path: string) => `${till.node.url}${path}`

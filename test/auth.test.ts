@@ -1,23 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { echoPath, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { expect, test } from 'vitest'
+import { postJson } from './harness/post-json.ts'
+import { echoPath, quote, send, signPayment } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
-beforeAll(async () => {
-  till = await openTill({ ownShops: 'till' })
-})
-afterAll(() => till.close())
+const till = useTill({ ownShops: 'till' })
 
 const account = privateKeyToAccount(generatePrivateKey())
 const did = `did:pkh:eip155:8453:${account.address.toLowerCase()}`
 
 async function challenge(): Promise<{ message: string; info: Record<string, string> }> {
-  const response = await fetch(`${till.node.url}/v1/auth/challenge`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ address: account.address, chain_id: 'eip155:8453' }),
-  })
+  const response = await fetch(
+    `${till.node.url}/v1/auth/challenge`,
+    postJson({ address: account.address, chain_id: 'eip155:8453' }),
+  )
   expect(response.status).toBe(200)
   return (await response.json()) as { message: string; info: Record<string, string> }
 }

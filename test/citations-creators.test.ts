@@ -9,6 +9,7 @@ import { requestRefund } from '../packages/till/src/index.ts'
 import type { Clock } from '../packages/till/src/kernel/clock.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { accounts, balanceDifferences, owedTo } from '../packages/till/src/ledger/index.ts'
+import { postJson } from './harness/post-json.ts'
 import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 
@@ -48,11 +49,7 @@ async function attest(source_url: string): Promise<any> {
     buyer,
     `${till.node.url}/v1/cite/attest`,
     {},
-    {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ source_url, agent_wallet: buyer.address }),
-    },
+    postJson({ source_url, agent_wallet: buyer.address }),
   )
   const json = await response.json()
   expect(response.status, JSON.stringify(json)).toBe(200)

@@ -19,26 +19,26 @@ import {
   verifyReceipt,
 } from '../packages/sdk/src/index.ts'
 import { changedAt, leafPaths, removedAt } from './harness/change-field.ts'
-import { buy, decodeHeader, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { postJson } from './harness/post-json.ts'
+import { buy, decodeHeader } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
 let home: string
 const buyer = privateKeyToAccount(demoAccount('buyer').privateKey)
 
+const till = useTill({ ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'] })
 beforeAll(async () => {
-  till = await openTill({ ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'] })
   home = await mkdtemp(join(tmpdir(), 'assay-witness-'))
 }, 120_000)
 afterAll(async () => {
-  await till.close()
   await rm(home, { recursive: true, force: true })
 })
 
 const url = (path: string) => `${till.node.url}${path}`
 
 async function buyEvidence(path: string, body: unknown): Promise<CitationAttestation> {
-  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  const init = postJson(body)
   const parsed = parseAttestation(await (await buy(buyer, url(path), {}, init)).json())
   if (!parsed) throw new Error('not an attestation')
   return parsed
@@ -186,7 +186,7 @@ test('a policy that demands an anchor could not be met by a head that grew from 
 
 test('the receipt of a stamp names its leaf, so that a leaf that is dropped is proven', async () => {
   const sell = async (path: string, body: unknown) => {
-    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    const init = postJson(body)
     const answer = await buy(buyer, url(path), {}, init)
     const file = parseAttestation(await answer.json()) as CitationAttestation
     const settlement = decodeHeader<SettlementHeader>(answer.headers.get('payment-response'))

@@ -1,6 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
 import { clients, usdcAbi, usdcBalance } from '../packages/node/src/devnet/test-chain.ts'
 import { citationStatement } from '../packages/node/src/shops/attestations/attest/agent-statement.ts'
@@ -20,20 +20,21 @@ import {
   setPayoutThreshold,
 } from '../packages/sdk/src/index.ts'
 import { statementTypedData } from '../packages/till/src/proofs/index.ts'
-import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { postJson } from './harness/post-json.ts'
+import { buy } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
 let page: string
 let quoteText: string
 const buyer = privateKeyToAccount(demoAccount('buyer').privateKey)
 const creator = demoAccount('creator').address
 
+const till = useTill({
+  ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'],
+  env: { CITATIONS: '{"root_seconds":1,"threshold_usd":"0.01"}', TLOG: '{"anchor_minutes":0.03}' },
+})
 beforeAll(async () => {
-  till = await openTill({
-    ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'],
-    env: { CITATIONS: '{"root_seconds":1,"threshold_usd":"0.01"}', TLOG: '{"anchor_minutes":0.03}' },
-  })
   const { rows } = await till.db.database.query<{ url: string; text: string }>(
     `select v.url, v.text from page_version v join source s on s.domain = v.domain
      where s.state = 'proven' and length(v.text) > 400 order by v.url limit 1`,
@@ -41,19 +42,13 @@ beforeAll(async () => {
   page = rows[0]?.url ?? ''
   quoteText = (rows[0]?.text ?? '').slice(100, 180)
 }, 120_000)
-afterAll(() => till.close())
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read by hand here
 type Answer = { status: number; json: any }
 
 const url = (path: string) => `${till.node.url}${path}`
-const post = (body: unknown): RequestInit => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-})
 const attest = async (body: Record<string, unknown>, payer = buyer): Promise<Answer> => {
-  const response = await buy(payer, url('/v1/cite/attest'), {}, post(body))
+  const response = await buy(payer, url('/v1/cite/attest'), {}, postJson(body))
   return { status: response.status, json: await response.json() }
 }
 const read = async (path: string): Promise<Answer> => {
@@ -243,7 +238,7 @@ test('a claim pays its sources in equal parts, and a royalty on it goes back to 
     buyer,
     url('/v1/claims/anchor'),
     {},
-    post({ statement: 'Short interest rose.', sources, agent_wallet: buyer.address }),
+    postJson({ statement: 'Short interest rose.', sources, agent_wallet: buyer.address }),
   )
   const claim = (await bought.json()) as Answer['json']
   expect(claim).toMatchObject({ split: { toll_micro: '500', creator_micro: '4500' }, log: { state: 'logged' } })
@@ -254,13 +249,18 @@ test('a claim pays its sources in equal parts, and a royalty on it goes back to 
     buyer,
     url('/v1/royalties/remit'),
     {},
-    post({ parent: claim.id, sale_price_micro: '1000000' }),
+    postJson({ parent: claim.id, sale_price_micro: '1000000' }),
   )
   const royalty = (await remitted.json()) as Answer['json']
   expect(remitted.status).toBe(200)
   expect(royalty).toMatchObject({ royalty_micro: '25000', record: { parent: claim.id } })
   expect(royalty.payouts.map((payout: { micro: string }) => payout.micro)).toEqual(['7500', '7500', '7500'])
-  const again = await buy(buyer, url('/v1/royalties/remit'), {}, post({ parent: royalty.id, sale_price_micro: '40' }))
+  const again = await buy(
+    buyer,
+    url('/v1/royalties/remit'),
+    {},
+    postJson({ parent: royalty.id, sale_price_micro: '40' }),
+  )
   const child = (await again.json()) as Answer['json']
   expect(child.record.derived_from.map((one: { id: string }) => one.id)).toEqual([royalty.id, claim.id])
   expect((await read(royalty.url)).json.remitted_for_this).toEqual([{ id: child.id, royalty_micro: '1' }])
@@ -268,7 +268,7 @@ test('a claim pays its sources in equal parts, and a royalty on it goes back to 
     buyer,
     url('/v1/royalties/remit'),
     {},
-    post({ parent: 'att_00000000000000000000000000', sale_price_micro: '40' }),
+    postJson({ parent: 'att_00000000000000000000000000', sale_price_micro: '40' }),
   )
   expect(unknown.status).toBe(404)
 })

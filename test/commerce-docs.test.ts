@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { demoAccount } from '../packages/node/src/devnet/index.ts'
 import { trialBalance } from '../packages/till/src/ledger/index.ts'
-import { openTill, type TillFixture } from './harness/till-fixture.ts'
 import { pause } from './harness/until.ts'
+import { useTill } from './harness/use-till.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const [, walkThrough = ''] = readFileSync(join(root, 'docs/commerce.md'), 'utf8').split('\n## Walk-through\n')
@@ -15,17 +15,15 @@ const blocks = [...(walkThrough.split('\n## ')[0] ?? '').matchAll(/```sh\n([\s\S
   code.trim(),
 )
 
-let till: TillFixture
+const till = useTill({
+  ownShops: ['account', 'sandbox', 'matrix', 'subscriptions', 'rewards'],
+  env: { MATRIX: '{"demo":"small"}' },
+})
 beforeAll(async () => {
-  till = await openTill({
-    ownShops: ['account', 'sandbox', 'matrix', 'subscriptions', 'rewards'],
-    env: { MATRIX: '{"demo":"small"}' },
-  })
   // The feeds are made beside the start; a reader of the walk-through has read this far by then.
   const isMade = async () => expect((await fetch(`${till.node.url}/matrix/squeeze/delayed`)).status).toBe(200)
   await vi.waitFor(isMade, { timeout: 60_000, interval: 200 })
 })
-afterAll(() => till.close())
 
 const words: Record<string, string> = {
   AFFILIATE: demoAccount('affiliate').address,

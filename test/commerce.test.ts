@@ -1,21 +1,15 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { requestRefund } from '../packages/till/src/index.ts'
 import { trialBalance } from '../packages/till/src/ledger/index.ts'
 import { openFeedShop } from './harness/feed-shop.ts'
-import { expectSoundBooks } from './harness/invariants.ts'
-import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { postJson } from './harness/post-json.ts'
+import { buy } from './harness/till-fixture.ts'
 import { tokenBalance } from './harness/token-balance.ts'
 import { until } from './harness/until.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
-beforeAll(async () => {
-  till = await openTill({ ownShops: ['account', 'sandbox', 'subscriptions', 'rewards'], shops: [openFeedShop] })
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
-})
+const till = useTill({ ownShops: ['account', 'sandbox', 'subscriptions', 'rewards'], shops: [openFeedShop] })
 
 const at = (path: string) => `${till.node.url}${path}`
 const json = async <T = Record<string, unknown>>(path: string) => (await (await fetch(at(path))).json()) as T
@@ -46,11 +40,10 @@ async function redeem(account: PrivateKeyAccount, reward: string, points: string
   )
   const { nonce, issued_at, expires_at, typed_data } = info.sign
   const signature = await account.signTypedData(typed_data)
-  return fetch(at('/redeem'), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ wallet: account.address, points, reward, nonce, issued_at, expires_at, signature }),
-  })
+  return fetch(
+    at('/redeem'),
+    postJson({ wallet: account.address, points, reward, nonce, issued_at, expires_at, signature }),
+  )
 }
 
 test('a wallet never seen has zeros', async () => {

@@ -14,6 +14,7 @@ import { signRequest } from '../packages/sdk/src/index.ts'
 import { balanceDifferences } from '../packages/till/src/ledger/index.ts'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
 import { oweCreator } from './harness/owe-creator.ts'
+import { postJson } from './harness/post-json.ts'
 import { openTill, type TillFixture } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 
@@ -52,9 +53,7 @@ afterAll(async () => {
 // biome-ignore lint/suspicious/noExplicitAny: answers are read by hand here
 async function call(path: string, body?: unknown): Promise<any> {
   const response = await fetch(`${till.node.url}${path}`, {
-    ...(body === undefined
-      ? {}
-      : { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    ...(body === undefined ? {} : postJson(body)),
   })
   return response.json()
 }

@@ -33,32 +33,23 @@ import { activeBonds } from '../packages/till/src/credit/bonds/index.ts'
 import { openMandates } from '../packages/till/src/credit/mandates/index.ts'
 import { accounts, balanceDifferences, balanceOf, post } from '../packages/till/src/ledger/index.ts'
 import { openFeedShop } from './harness/feed-shop.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
-import {
-  buy,
-  decodeHeader,
-  echoPath,
-  encodePayload,
-  openTill,
-  quote,
-  type TillFixture,
-} from './harness/till-fixture.ts'
+import { paymentRows, spentOnChain } from './harness/invariants.ts'
+import { postJson } from './harness/post-json.ts'
+import { buy, decodeHeader, echoPath, encodePayload, quote } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 import { deployContract } from './harness/wallets.ts'
 
-let till: TillFixture
 let networks: NonNullable<AssayClientOptions['networks']>
+const till = useTill({
+  ownShops: 'till',
+  env: { CREDIT: JSON.stringify({ bond_release_hours: 0 }) },
+  shops: [openFeedShop, openSubscriptionsShop(), openRewardsShop()],
+})
 beforeAll(async () => {
-  till = await openTill({
-    ownShops: 'till',
-    env: { CREDIT: JSON.stringify({ bond_release_hours: 0 }) },
-    shops: [openFeedShop, openSubscriptionsShop(), openRewardsShop()],
-  })
   networks = await readDemoNetworks(till.node.url)
 })
 afterAll(async () => {
-  await expectSoundBooks(till)
   expect(await balanceDifferences(till.db.database)).toEqual([])
-  await till.close()
 })
 
 const at = (path: string) => `${till.node.url}${path}`
@@ -216,11 +207,7 @@ test('forged, foreign, altered and expired mandates are not accepted, and a nonc
   const agent = stranger()
   const signed = await signMandate(owner, termsFor(agent.address))
   const present = async (body: unknown) => {
-    const response = await fetch(at('/v1/mandates'), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
+    const response = await fetch(at('/v1/mandates'), postJson(body))
     return [response.status, await code(response)]
   }
   const byThief = await signMandate(stranger(), termsFor(agent.address))

@@ -10,17 +10,15 @@ import { callOperation } from '../packages/sdk/src/call-operation.ts'
 import { createAssayClient, readDemoNetworks } from '../packages/sdk/src/index.ts'
 import { operationsFile, operationsSource } from '../scripts/generate-operations.mjs'
 import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
-import { openTill, type TillFixture } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
 let mcp: Client
+const till = useTill()
 beforeAll(async () => {
-  till = await openTill()
   mcp = await connect()
 }, 120_000)
 afterAll(async () => {
   await mcp?.close()
-  await till?.close()
 })
 
 async function connect(): Promise<Client> {

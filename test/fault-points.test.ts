@@ -1,36 +1,41 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createFaultPoints } from './harness/fault-points.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { createFaultPoints, type FaultPoints } from './harness/fault-points.ts'
+import { paymentRows, spentOnChain } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
-import { openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { quote, send, signPayment } from './harness/till-fixture.ts'
+import { pause, together } from './harness/until.ts'
+import { useTill } from './harness/use-till.ts'
 
 /**
  * Every port call that one purchase makes fails once, before its work and after it. Whatever happens, the buyer who obeys
  * our answers ends with its answer and is charged once, and a 402 is only ever seen when nothing moved.
  */
-const points = createFaultPoints()
 const path = '/test/small'
 const priceMicro = 1_500n
-let till: TillFixture
-let url: string
+/** What one waits for, an authorization that must expire, another does not. */
+const nodesAtOnce = 4
+type Faulty = { points: FaultPoints; url: string }
+let nodes: Faulty[]
 
+const till = useTill({ ownShops: 'till', shops: [createTestShop().open] })
 beforeAll(async () => {
-  // The node under fault runs no jobs of its own; a second one beside it recovers, as a second process would.
-  till = await openTill({ ownShops: 'till', shops: [createTestShop().open] })
-  const faulty = await till.startAnother({
+  nodes = await Promise.all(Array.from({ length: nodesAtOnce }, startFaulty))
+})
+
+/** A node under fault runs no jobs of its own; the one beside it recovers, as a second process would. */
+async function startFaulty(): Promise<Faulty> {
+  const points = createFaultPoints()
+  const { address } = await till.startAnother({
     intercept: points.intercept,
     shops: [createTestShop().open],
     jobs: false,
     env: { BASE_URL: till.node.url },
   })
-  url = `${faulty.address}${path}`
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
-})
+  return { points, url: `${address}${path}` }
+}
 
 async function purchase(
+  { points, url }: Faulty,
   at: number,
   when: 'before' | 'after',
 ): Promise<{ calls: readonly string[]; statuses: number[] }> {
@@ -55,7 +60,7 @@ async function purchase(
     // A stock client cannot resend its payload: it signs anew.
     payload = await signPayment(buyer, offer)
     await till.base.control.mine(1)
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await pause(300)
   }
   const states = (await paymentRows(till))
     .filter((row) => row.payer === buyer.address.toLowerCase())
@@ -65,11 +70,13 @@ async function purchase(
 }
 
 test('each port call of a purchase may fail once without a second charge or a lost answer', async () => {
-  const { calls } = await purchase(Number.POSITIVE_INFINITY, 'before')
+  const { calls } = await purchase(nodes[0] as Faulty, Number.POSITIVE_INFINITY, 'before')
   expect(calls.length).toBeGreaterThan(8)
   const plans = calls.flatMap((_, index) => (['before', 'after'] as const).map((when) => ({ at: index + 1, when })))
-  for (const plan of plans)
-    await purchase(plan.at, plan.when).catch((error: unknown) => {
-      throw new Error(`call ${plan.at} (${calls[plan.at - 1]}) failed ${plan.when}: ${String(error)}`)
+  await together(plans.length, nodesAtOnce, async (index, worker) => {
+    const { at, when } = plans[index] as (typeof plans)[number]
+    await purchase(nodes[worker] as Faulty, at, when).catch((error: unknown) => {
+      throw new Error(`call ${at} (${calls[at - 1]}) failed ${when}: ${String(error)}`)
     })
+  })
 }, 400_000)

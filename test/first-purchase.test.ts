@@ -1,15 +1,13 @@
 import { registerExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
-import { decodeHeader, echoPath, openTill, quote, type TillFixture } from './harness/till-fixture.ts'
+import { postJson } from './harness/post-json.ts'
+import { decodeHeader, echoPath, quote } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
-beforeAll(async () => {
-  till = await openTill({ ownShops: 'till' })
-})
-afterAll(() => till.close())
+const till = useTill({ ownShops: 'till' })
 
 /** The stock buyer, its code unmodified; the chain to pay on is chosen as its users do. */
 function stockBuyer(account: PrivateKeyAccount, network: string) {
@@ -42,11 +40,10 @@ test.each(['eip155:8453', 'eip155:137'])(
 
 test('a stock buyer can pay for a POST with a body', async () => {
   const account = await till.newBuyer()
-  const response = await stockBuyer(account, 'eip155:8453')(`${till.node.url}${echoPath}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ message: 'with a body' }),
-  })
+  const response = await stockBuyer(account, 'eip155:8453')(
+    `${till.node.url}${echoPath}`,
+    postJson({ message: 'with a body' }),
+  )
   expect(response.status).toBe(200)
   expect(await response.json()).toMatchObject({ echo: 'with a body' })
 })

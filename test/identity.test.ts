@@ -1,5 +1,5 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { openIdentityShop } from '../packages/node/src/shops/identity/index.ts'
@@ -16,17 +16,14 @@ import {
   searchAgents,
   verifyRating,
 } from '../packages/sdk/src/index.ts'
-import { echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { echoPath } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
 const key = generatePrivateKey()
 const agent = privateKeyToAccount(key)
 const did = didOfWallet(agent.address)
 
-let till: TillFixture
-beforeAll(async () => {
-  till = await openTill({ ownShops: 'till', shops: [openIdentityShop({ didMethod: 'x402' })] })
-})
-afterAll(() => till?.close())
+const till = useTill({ ownShops: 'till', shops: [openIdentityShop({ didMethod: 'x402' })] })
 
 const reader = () => createAssayClient({ account: agent, networks: [], maxPerCallUsd: '0', baseUrl: till.node.url })
 

@@ -13,40 +13,39 @@ import {
   verifyEvent,
 } from '@assay/sdk'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { type PeerKeys, readSharedEvent } from '../packages/node/src/shops/intents/peers/shared-event.ts'
 import { lockIntents, newestSeq, publishEvents } from '../packages/node/src/shops/intents/store.ts'
 import { accounts, credit, debit, post } from '../packages/till/src/ledger/index.ts'
 import { keyDirectoryPath } from '../packages/till/src/signing/index.ts'
-import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { buy, quote, send, signPayment } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
 const price = 5_000_000_000n
-let till: TillFixture
 let url: string
 let networks: PayableNetwork[]
 let buyer: PrivateKeyAccount
 let token: string
 
+const till = useTill({
+  ownShops: ['account', 'sandbox', 'subscriptions', 'log', 'sources', 'attestations', 'identity', 'match', 'intents'],
+  env: {
+    INTENTS: JSON.stringify({
+      demo: 'off',
+      bucket_seconds: 1,
+      connections: 2,
+      epsilon_daily: 864_000,
+      share: true,
+    }),
+  },
+})
 beforeAll(async () => {
-  till = await openTill({
-    ownShops: ['account', 'sandbox', 'subscriptions', 'log', 'sources', 'attestations', 'identity', 'match', 'intents'],
-    env: {
-      INTENTS: JSON.stringify({
-        demo: 'off',
-        bucket_seconds: 1,
-        connections: 2,
-        epsilon_daily: 864_000,
-        share: true,
-      }),
-    },
-  })
   url = `${till.node.url}/v1/market/intent-stream`
   networks = (await readDemo(till.node.url)).networks
   buyer = await till.newBuyer(price * 4n)
 }, 120_000)
-afterAll(() => till?.close())
 
 /** Searches of distinct wallets, as a sale writes them. */
 async function search(agents: number, query: string): Promise<void> {

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { Database } from '../packages/till/src/store/database.ts'
 import { CommitUnknown } from '../packages/till/src/store/errors.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { paymentRows, spentOnChain } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
-import { openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { quote, send, signPayment } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
 /** Answers that are lost after their statement took effect, and writes of ends that come late. */
 const shop = createTestShop()
-let till: TillFixture
 /** Statements whose answers are lost, the next one first. */
 let lost: RegExp[] = []
 let settleHeldMs = 0
@@ -27,34 +27,28 @@ const losingAnswers = (real: Database): Database => ({
   },
 })
 
-beforeAll(async () => {
-  till = await openTill({
-    ownShops: 'till',
-    shops: [shop.open],
-    intercept: {
-      database: losingAnswers,
-      facilitator: (real) => ({
-        ...real,
-        settle: async (payment, signal) => {
-          if (notSent) {
-            notSent = false
-            return { status: 'refused', reason: 'facilitator_unreachable', payloadLeft: false }
-          }
-          await new Promise((resolve) => setTimeout(resolve, settleHeldMs))
-          return real.settle(payment, signal)
-        },
-      }),
-    },
-  })
+const till = useTill({
+  ownShops: 'till',
+  shops: [shop.open],
+  intercept: {
+    database: losingAnswers,
+    facilitator: (real) => ({
+      ...real,
+      settle: async (payment, signal) => {
+        if (notSent) {
+          notSent = false
+          return { status: 'refused', reason: 'facilitator_unreachable', payloadLeft: false }
+        }
+        await new Promise((resolve) => setTimeout(resolve, settleHeldMs))
+        return real.settle(payment, signal)
+      },
+    }),
+  },
 })
 beforeEach(() => {
   lost = []
   settleHeldMs = 0
   notSent = false
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
 })
 
 const intent = /^payment-intent$/

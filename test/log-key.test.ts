@@ -7,17 +7,15 @@ import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { addCheckpointBody } from '../packages/node/src/tlog/witness.ts'
 import { type Evidence, verifyEvidence } from '../packages/sdk/src/index.ts'
-import { openTill, type TillFixture } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 import { boughtAndWitnessed } from './promises/rotate.ts'
 
-let till: TillFixture
 let home: string
+const till = useTill({ ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'] })
 beforeAll(async () => {
-  till = await openTill({ ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'] })
   home = await mkdtemp(join(tmpdir(), 'assay-log-key-'))
 }, 120_000)
 afterAll(async () => {
-  await till.close()
   await rm(home, { recursive: true, force: true })
 })
 

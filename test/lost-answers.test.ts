@@ -1,23 +1,14 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Facilitator } from '../packages/till/src/index.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
-import {
-  buy,
-  echoPath,
-  encodePayload,
-  openTill,
-  quote,
-  send,
-  signPayment,
-  type TillFixture,
-} from './harness/till-fixture.ts'
+import { paymentRows, spentOnChain } from './harness/invariants.ts'
+import { buy, echoPath, encodePayload, quote, send, signPayment } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
+import { useTill } from './harness/use-till.ts'
 
 /** A facilitator that can be told when to be slow, and what to say after it has done its work. */
 type Mood = { until: Promise<void> | undefined; after: 'truth' | 'throw' | 'unknown' | 'refused' }
 
-let till: TillFixture
 let url: string
 let mood: Mood
 const moody = (facilitator: Facilitator): Facilitator => ({
@@ -33,16 +24,12 @@ const moody = (facilitator: Facilitator): Facilitator => ({
   },
 })
 
+const till = useTill({ ownShops: 'till', intercept: { facilitator: moody } })
 beforeAll(async () => {
-  till = await openTill({ ownShops: 'till', intercept: { facilitator: moody } })
   url = `${till.node.url}${echoPath}`
 })
 beforeEach(() => {
   mood = { until: undefined, after: 'truth' }
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
 })
 
 /** Sends a request over a bare socket and breaks the connection when it is time, without reading the answer. */

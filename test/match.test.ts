@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
+import { postJson } from './harness/post-json.ts'
 import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 
@@ -32,14 +33,8 @@ type Matched = {
 }
 
 const url = () => `${till.node.url}/v1/match`
-const asking = (body: unknown): RequestInit => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-})
-
 async function match(body: unknown): Promise<{ status: number; answer: Matched }> {
-  const response = await buy(await till.newBuyer(), url(), {}, asking(body))
+  const response = await buy(await till.newBuyer(), url(), {}, postJson(body))
   return { status: response.status, answer: (await response.json()) as Matched }
 }
 
@@ -93,12 +88,12 @@ test('what finds nothing or asks nothing is not charged', async () => {
     )
     return rows[0]?.paid
   }
-  const nothing = await buy(buyer, url(), {}, asking({ query: 'xylophonic zebrafish quux' }))
+  const nothing = await buy(buyer, url(), {}, postJson({ query: 'xylophonic zebrafish quux' }))
   expect([nothing.status, await nothing.json()]).toMatchObject([404, { code: 'no_match' }])
-  const payload = await signPayment(buyer, await quote(url(), asking({ query: 'squeeze' })))
+  const payload = await signPayment(buyer, await quote(url(), postJson({ query: 'squeeze' })))
   for (const query of ['', '  …!? ', 'the of and', 'a'.repeat(501), 7])
-    expect((await send(url(), payload, asking({ query }))).status).toBe(400)
-  expect((await send(url(), payload, asking({ query: 'squeeze', limit: 51 }))).status).toBe(400)
+    expect((await send(url(), payload, postJson({ query }))).status).toBe(400)
+  expect((await send(url(), payload, postJson({ query: 'squeeze', limit: 51 }))).status).toBe(400)
   expect(await spent()).toBe(0)
 })
 
@@ -106,7 +101,7 @@ test('a page that changed since it was matched, that no match offered or that ro
   const buyer = await till.newBuyer()
   const registered = await fetch(
     `${till.node.url}/v1/sources/register`,
-    asking({ domain: 'changing.test', wallet: buyer.address }),
+    postJson({ domain: 'changing.test', wallet: buyer.address }),
   )
   expect(registered.status).toBe(200)
   const query = { query: 'zebrafish', domains: ['changing.test'] }
@@ -116,7 +111,7 @@ test('a page that changed since it was matched, that no match offered or that ro
     .then(() => match(query))
   const [page, query_id] = [found.answer.data[0]?.url, found.answer.query_id]
   const attest = async (body: Record<string, unknown>) => {
-    const request = asking({ source_url: page, agent_wallet: buyer.address, ...body })
+    const request = postJson({ source_url: page, agent_wallet: buyer.address, ...body })
     const response = await buy(buyer, `${till.node.url}/v1/cite/attest`, {}, request)
     return [response.status, await response.json()] as const
   }

@@ -7,16 +7,15 @@ import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { createDemoWorld } from '../packages/node/src/shops/matrix/demo/demo-world.ts'
 import { shortVolumeFile } from '../packages/node/src/shops/matrix/demo/write-files.ts'
-import { openTill, type TillFixture } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
 let folder: string
 let env: NodeJS.ProcessEnv
+const till = useTill({
+  ownShops: ['account', 'sandbox', 'matrix', 'subscriptions', 'rewards'],
+  env: { MATRIX: '{"demo":"small"}' },
+})
 beforeAll(async () => {
-  till = await openTill({
-    ownShops: ['account', 'sandbox', 'matrix', 'subscriptions', 'rewards'],
-    env: { MATRIX: '{"demo":"small"}' },
-  })
   folder = await mkdtemp(join(tmpdir(), 'assay-ingest-'))
   env = {
     DATABASE_URL: till.db.databaseUrl,
@@ -27,7 +26,6 @@ beforeAll(async () => {
   }
 }, 120_000)
 afterAll(async () => {
-  await till?.close()
   await rm(folder, { recursive: true, force: true })
 })
 

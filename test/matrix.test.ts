@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sampleFiles } from '../packages/node/src/shops/matrix/demo/sample-files.fixture.ts'
 import { createSymbolTable, ingestFile } from '../packages/node/src/shops/matrix/index.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
@@ -6,7 +6,8 @@ import type { EntitlementPort } from '../packages/till/src/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { revokeTokens } from '../packages/till/src/signing/index.ts'
-import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { buy, openTill } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
 type Cell = { value: unknown; source: string; as_of: string; available_at: string; licence: string } | null
 type Row = {
@@ -56,15 +57,11 @@ const pass: EntitlementPort = {
   describe: async () => undefined,
 }
 
-let till: TillFixture
-beforeAll(async () => {
-  till = await openTill({
-    ownShops: ['account', 'sandbox', 'matrix', 'subscriptions', 'rewards'],
-    env: { MATRIX: '{"demo":"small"}' },
-    shops: [() => ({ routes: [], entitlements: [pass] })],
-  })
-}, 120_000)
-afterAll(() => till.close())
+const till = useTill({
+  ownShops: ['account', 'sandbox', 'matrix', 'subscriptions', 'rewards'],
+  env: { MATRIX: '{"demo":"small"}' },
+  shops: [() => ({ routes: [], entitlements: [pass] })],
+})
 
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${till.node.url}${path}`, { headers })
 const json = async (path: string) => (await get(path)).json() as Promise<Answer>

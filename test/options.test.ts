@@ -30,6 +30,7 @@ import type { Address } from '../packages/protocol/src/address.ts'
 import { type Clock, systemClock } from '../packages/till/src/kernel/clock.ts'
 import { accounts, credit, debit, post, trialBalance } from '../packages/till/src/ledger/index.ts'
 import { setPause } from '../packages/till/src/store/pauses.ts'
+import { postJson } from './harness/post-json.ts'
 import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 
 /** Runs with the machine's clock and can be moved ahead: nobody waits for an expiry. */
@@ -72,11 +73,6 @@ const client = async (account: PrivateKeyAccount, maxPerCallUsd = '8000'): Promi
     platform: { nowMs: clock.nowMs },
   })
 }
-const json = (body: unknown): RequestInit => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-})
 const patience = { timeout: 60_000, interval: 250 }
 const at = (path: string) => `${till.node.url}${path}`
 const usdcOf = (account: PrivateKeyAccount) =>
@@ -153,19 +149,19 @@ test('wrong input is said with the 402, and takes no money when it is paid', asy
     [{ symbol, strike: 5 }, 'input_invalid'],
     [{ symbol, quote_id: `${'A'.repeat(40)}.${'A'.repeat(22)}` }, 'quote_stale'],
   ] as const) {
-    const unpaid = await fetch(at('/v1/options/buy'), json(body))
+    const unpaid = await fetch(at('/v1/options/buy'), postJson(body))
     expect(unpaid.status).toBe(402)
     expect(await unpaid.json()).toMatchObject({ input_problem: { code } })
-    const paid = await buy(buyer, at('/v1/options/buy'), {}, json(body))
+    const paid = await buy(buyer, at('/v1/options/buy'), {}, postJson(body))
     expect(await paid.json()).toMatchObject({ code })
   }
-  const other = await buy(buyer, at('/v1/options/buy'), {}, json({ symbol, wallet: writer.address }))
+  const other = await buy(buyer, at('/v1/options/buy'), {}, postJson({ symbol, wallet: writer.address }))
   expect(await other.json()).toMatchObject({ code: 'input_invalid' })
   // The cheapest premium, which a call without a body is quoted, may move between quote and payment.
   const empty = async () =>
     (await (await buy(buyer, at('/v1/options/buy'), {}, { method: 'POST' })).json()) as { code: string }
   await expect.poll(async () => (await empty()).code).toBe('input_invalid')
-  const dear = await buy(writer, at('/v1/options/write'), {}, json({ symbol, premium_usd: '121' }))
+  const dear = await buy(writer, at('/v1/options/write'), {}, postJson({ symbol, premium_usd: '121' }))
   expect(await dear.json()).toMatchObject({ code: 'premium_out_of_band' })
   expect(await usdcOf(buyer)).toBe(2_000_000_000n)
 })
@@ -177,13 +173,13 @@ test('a quote is bought at its price, once', async () => {
   held = (await nearest()).symbol
   const quoted = await quoteOption(mine, till.node.url, { symbol: held })
   const body = { symbol: held, quote_id: quoted.quote_id }
-  const offer = await quote(at('/v1/options/buy'), json(body))
+  const offer = await quote(at('/v1/options/buy'), postJson(body))
   expect(offer.accepts[0]?.amount).toBe(quoted.premium_micro)
   const payload = await signPayment(buyer, offer)
-  const first = await send(at('/v1/options/buy'), payload, json(body))
+  const first = await send(at('/v1/options/buy'), payload, postJson(body))
   expect(first.status).toBe(200)
   expect(await first.json()).toMatchObject({ symbol: held, quantity: 1, refundable: false, synthetic: true })
-  const copy = await send(at('/v1/options/buy'), payload, json(body))
+  const copy = await send(at('/v1/options/buy'), payload, postJson(body))
   expect(copy.status).toBe(409)
   const { positions } = await readOptionHoldings(mine, till.node.url, buyer.address)
   expect(positions.filter(({ state }) => state === 'open')).toHaveLength(1)
@@ -246,7 +242,7 @@ test('credit of another chain reserved contracts before it was refused', async (
   await post(till.db.database, [{ reference: `test_topup:${wallet}`, kind: 'opening', lines }])
   const bodies = { buy: { symbol }, write: { symbol, premium_usd: '80' } }
   for (const [what, body] of Object.entries(bodies)) {
-    const signed = await signRequest(at(`/v1/options/${what}`), json(body), {
+    const signed = await signRequest(at(`/v1/options/${what}`), postJson(body), {
       account,
       platform: { nowMs: clock.nowMs, randomBytes: (length) => randomBytes(length) },
     })
@@ -263,9 +259,9 @@ test('the kill switch stops trading, not looking', async () => {
   await setPause(till.db.database, { name: 'options', paused: true, reason: 'drill', by: 'test' })
   try {
     await expect
-      .poll(async () => (await fetch(at('/v1/options/quote'), json({ symbol: held }))).status, { timeout: 10_000 })
+      .poll(async () => (await fetch(at('/v1/options/quote'), postJson({ symbol: held }))).status, { timeout: 10_000 })
       .toBe(503)
-    const refused = await buy(buyer, at('/v1/options/buy'), {}, json({ symbol: held }))
+    const refused = await buy(buyer, at('/v1/options/buy'), {}, postJson({ symbol: held }))
     expect(await refused.json()).toMatchObject({ code: 'switched_off' })
     expect((await fetch(at('/v1/options/series'))).status).toBe(200)
   } finally {

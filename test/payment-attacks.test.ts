@@ -1,21 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { type Hex, hexToBytes, toHex } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Facilitator } from '../packages/till/src/index.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
-import {
-  buy,
-  decodeHeader,
-  echoPath,
-  encodePayload,
-  openTill,
-  quote,
-  send,
-  signPayment,
-  type TillFixture,
-} from './harness/till-fixture.ts'
+import { paymentRows, spentOnChain } from './harness/invariants.ts'
+import { postJson } from './harness/post-json.ts'
+import { buy, decodeHeader, echoPath, encodePayload, quote, send, signPayment } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
 let url: string
 const settles: string[] = []
 const counting = (facilitator: Facilitator): Facilitator => ({
@@ -26,13 +17,9 @@ const counting = (facilitator: Facilitator): Facilitator => ({
   },
 })
 
+const till = useTill({ ownShops: 'till', intercept: { facilitator: counting } })
 beforeAll(async () => {
-  till = await openTill({ ownShops: 'till', intercept: { facilitator: counting } })
   url = `${till.node.url}${echoPath}`
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
 })
 
 const settlesOf = (nonce: string) => settles.filter((seen) => seen === nonce).length
@@ -120,11 +107,7 @@ test('A6: without a resource in the payload the first claim decides', async () =
 
 test('A7: a payment for one body or method does not buy another', async () => {
   const buyer = await till.newBuyer()
-  const post = (message: string) => ({
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ message }),
-  })
+  const post = (message: string) => postJson({ message })
   const payload = await signPayment(buyer, await quote(url, post('a')))
   expect((await send(url, payload, post('a'))).status).toBe(200)
   expect((await send(url, payload, post('b'))).status).toBe(409)

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodePayload, quote, send, signPayment } from './harness/till-fixture.ts'
 import { judgeRounds, type Round } from './promises/cheap.ts'
@@ -85,4 +86,14 @@ test('every promise has a command, and every command stands in the document', ()
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
   const table = readme.slice(readme.indexOf('## What it promises'), readme.indexOf('## Configuration'))
   for (const { name } of rows) expect(table).toContain(`\`${name}\``)
+})
+
+test('every file that the command of a promise names is there', () => {
+  const named = rows.flatMap(({ commands }) => commands.flatMap((command) => command.args('test')))
+  const paths = named.filter((arg) => /^(?:test|packages|bench|scripts)\//.test(arg))
+  expect(paths.length).toBeGreaterThan(20)
+  const root = new URL('../', import.meta.url)
+  const isThere = (path: string) =>
+    readdirSync(new URL(`${dirname(path)}/`, root)).some((name) => name.startsWith(basename(path)))
+  expect(paths.filter((path) => !isThere(path))).toEqual([])
 })

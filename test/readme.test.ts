@@ -8,26 +8,24 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { startSummary } from '../packages/node/src/start-summary.ts'
-import { openTill, type TillFixture } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const gettingStarted = readFileSync(join(root, 'docs/getting-started.md'), 'utf8')
 const run = promisify(execFile)
 
-let till: TillFixture
 let scripts: string
 let folder: string
 
+const till = useTill()
 beforeAll(async () => {
-  till = await openTill()
   folder = mkdtempSync(join(tmpdir(), 'assay-readme-'))
   // Below the workspace, so that packages are found as they are from the folder a reader saves into.
   mkdirSync(join(root, 'node_modules/.cache'), { recursive: true })
   scripts = mkdtempSync(join(root, 'node_modules/.cache/assay-readme-'))
 })
 afterAll(async () => {
-  await till.close()
   for (const path of [scripts, folder]) rmSync(path, { recursive: true, force: true })
 })
 

@@ -1,5 +1,5 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import smartWallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json' }
 import { type Devnet, demoAccount } from '../packages/node/src/devnet/index.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
@@ -8,20 +8,16 @@ import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { revokeTokens } from '../packages/till/src/signing/index.ts'
 import { openFeedShop } from './harness/feed-shop.ts'
-import { expectSoundBooks } from './harness/invariants.ts'
-import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { postJson } from './harness/post-json.ts'
+import { buy } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 import { deployContract } from './harness/wallets.ts'
 
-let till: TillFixture
 let owner: PrivateKeyAccount
+const till = useTill({ ownShops: ['account', 'sandbox', 'subscriptions', 'rewards'], shops: [openFeedShop] })
 beforeAll(async () => {
-  till = await openTill({ ownShops: ['account', 'sandbox', 'subscriptions', 'rewards'], shops: [openFeedShop] })
   owner = await till.newBuyer(100_000_000n)
   for (let n = 0; n < 20; n += 1) await buy(owner, at(`/test/feed/vip?n=${n}`))
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
 })
 
 const at = (path: string) => `${till.node.url}${path}`
@@ -31,8 +27,7 @@ type Info = {
 }
 const infoFor = async (wallet: string, points = '1000', reward = 'pull') =>
   (await (await fetch(at(`/redeem/info?wallet=${wallet}&reward=${reward}&points=${points}`))).json()) as Info
-const post = (body: unknown) =>
-  fetch(at('/redeem'), { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+const post = (body: unknown) => fetch(at('/redeem'), postJson(body))
 const draft = async (changes: Record<string, unknown> = {}, points = '1000') => {
   const { sign } = await infoFor(owner.address, points)
   const { nonce, issued_at, expires_at, typed_data } = sign

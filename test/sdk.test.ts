@@ -19,6 +19,7 @@ import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
 import { setPause } from '../packages/till/src/store/pauses.ts'
 import { type CuttingProxy, openCuttingProxy } from './harness/cutting-proxy.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { postJson } from './harness/post-json.ts'
 import { echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
 
 let till: TillFixture
@@ -91,11 +92,7 @@ test.each([
 
 test('a POST is paid for with its body', async () => {
   const buyer = await till.newBuyer()
-  const init = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ message: 'with a body' }),
-  }
+  const init = postJson({ message: 'with a body' })
   const { response, verified } = await clientOf(buyer).fetch(echoPath, init)
   expect(await response.json()).toMatchObject({ echo: 'with a body' })
   expect(verified.status).toBe('verified')

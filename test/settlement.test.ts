@@ -1,17 +1,17 @@
 import type { Hex } from 'viem'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { demoAccount } from '../packages/node/src/devnet/index.ts'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { Problem } from '../packages/till/src/kernel/problem.ts'
 import { setPause } from '../packages/till/src/store/pauses.ts'
-import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
+import { paymentRows, spentOnChain } from './harness/invariants.ts'
 import { createTestShop, impossible } from './harness/test-shop.ts'
-import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { buy, quote, send, signPayment } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
+import { useTill } from './harness/use-till.ts'
 import { authorizationOf, cancelAuthorization, carryAuthorization, setPaused } from './harness/wallets.ts'
 
 const shop = createTestShop()
-let till: TillFixture
 /** Runs between our checks and the settlement, once. */
 let beforeSettle: (() => Promise<unknown>) | undefined
 let outage = false
@@ -29,18 +29,12 @@ const interrupting = (facilitator: Facilitator): Facilitator => ({
   },
 })
 
-beforeAll(async () => {
-  till = await openTill({ ownShops: 'till', shops: [shop.open], intercept: { facilitator: interrupting } })
-})
+const till = useTill({ ownShops: 'till', shops: [shop.open], intercept: { facilitator: interrupting } })
 beforeEach(() => {
   beforeSettle = undefined
   namesAnother = false
   shop.prepareFails = undefined
   shop.commitFails = undefined
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
 })
 
 const at = (path: string) => `${till.node.url}${path}`

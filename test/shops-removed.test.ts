@@ -1,19 +1,16 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { RunningNode } from '../packages/node/src/node.ts'
-import { shopList, shopNames } from '../packages/node/src/shop-list.ts'
+import { expect, test } from 'vitest'
+import { type RunningNode, shopNames } from '../packages/node/src/node.ts'
+import { shopList } from '../packages/node/src/shop-list.ts'
 import type { Log } from '../packages/till/src/kernel/log.ts'
 import { connectClient } from '../packages/till/src/store/connection.ts'
 import { openEmptyDatabase } from './harness/empty-database.ts'
-import { buy, echoPath, type FixtureOptions, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { buy, echoPath, type FixtureOptions } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 import { maker, toyProblems, toyShop } from './toys/shop.ts'
 
-let till: TillFixture
-beforeAll(async () => {
-  till = await openTill({ ownShops: 'till' })
-})
-afterAll(() => till.close())
+const till = useTill({ ownShops: 'till' })
 
 const folder = fileURLToPath(new URL('../packages/node/src/shops', import.meta.url))
 

@@ -1,6 +1,6 @@
 import { concatHex, createPublicClient, encodeAbiParameters, encodeFunctionData, type Hex, parseAbi, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import burning from '../contracts/artifacts/GasBurningWallet.json' with { type: 'json' }
 import wallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json' }
 import factory from '../contracts/artifacts/SmartWalletFactory.json' with { type: 'json' }
@@ -8,11 +8,10 @@ import yes from '../contracts/artifacts/YesWallet.json' with { type: 'json' }
 import { devnetTransport } from '../packages/node/src/devnet/index.ts'
 import { type Address, zeroAddress } from '../packages/protocol/src/address.ts'
 import type { Facilitator } from '../packages/till/src/index.ts'
-import { expectSoundBooks } from './harness/invariants.ts'
-import { echoPath, openTill, type Payload, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { echoPath, type Payload, quote, send, signPayment } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 import { deployContract, deploySwitchWallet, setSignatureValid } from './harness/wallets.ts'
 
-let till: TillFixture
 let url: string
 let settles = 0
 const counting = (facilitator: Facilitator): Facilitator => ({
@@ -23,13 +22,9 @@ const counting = (facilitator: Facilitator): Facilitator => ({
   },
 })
 
+const till = useTill({ ownShops: 'till', intercept: { facilitator: counting } })
 beforeAll(async () => {
-  till = await openTill({ ownShops: 'till', intercept: { facilitator: counting } })
   url = `${till.node.url}${echoPath}`
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
 })
 
 const reader = () => createPublicClient({ transport: devnetTransport(till.base), pollingInterval: 20 })

@@ -2,6 +2,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
+import { postJson } from './harness/post-json.ts'
 import { openTill, type TillFixture } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 
@@ -30,9 +31,7 @@ type Answer = any
 
 async function call(path: string, body?: unknown): Promise<{ status: number; body: Answer }> {
   const response = await fetch(`${till.node.url}${path}`, {
-    ...(body === undefined
-      ? {}
-      : { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    ...(body === undefined ? {} : postJson(body)),
   })
   return { status: response.status, body: await response.json() }
 }

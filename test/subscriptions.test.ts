@@ -1,23 +1,16 @@
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { requestChallenge, signIn, signInHeader, signRequest } from '../packages/sdk/src/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { base32 } from '../packages/till/src/kernel/ids.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { revokeTokens } from '../packages/till/src/signing/index.ts'
 import { openFeedShop } from './harness/feed-shop.ts'
-import { expectSoundBooks } from './harness/invariants.ts'
-import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { buy } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
-beforeAll(async () => {
-  till = await openTill({ ownShops: ['account', 'sandbox', 'subscriptions', 'rewards'], shops: [openFeedShop] })
-})
-afterAll(async () => {
-  await expectSoundBooks(till)
-  await till.close()
-})
+const till = useTill({ ownShops: ['account', 'sandbox', 'subscriptions', 'rewards'], shops: [openFeedShop] })
 
 const at = (path: string) => `${till.node.url}${path}`
 const day = 86_400_000

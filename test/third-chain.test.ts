@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { buy, decodeHeader, echoPath, openTill, quote, type TillFixture } from './harness/till-fixture.ts'
+import { expect, test } from 'vitest'
+import { buy, decodeHeader, echoPath, quote } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
-beforeAll(async () => {
-  till = await openTill({ ownShops: 'till', chains: { arbitrum: 42_161 } })
-})
-afterAll(() => till.close())
+const till = useTill({ ownShops: 'till', chains: { arbitrum: 42_161 } })
 
 const third = 'eip155:42161'
 

@@ -3,18 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encodeFunctionData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { demoIssuer } from '../packages/node/src/devnet/index.ts'
 import { roles, tokenAbi } from '../packages/node/src/shops/tokens/abi/b20.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { parseTokenReport, verifyTokenReport } from '../packages/sdk/src/index.ts'
-import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { postJson } from './harness/post-json.ts'
+import { buy, openTill } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
 
 type DemoToken = { key: string; address: string; what: string; synthetic: boolean }
 
-let till: TillFixture
 let tokens: Map<string, DemoToken>
 const url = (path: string) => `${till.node.url}${path}`
 const get = async (path: string, init?: RequestInit) => {
@@ -23,13 +24,12 @@ const get = async (path: string, init?: RequestInit) => {
 }
 const address = (key: string) => tokens.get(key)?.address as string
 
+const till = useTill({ ownShops: ['account', 'sandbox', 'tokens'] })
 beforeAll(async () => {
-  till = await openTill({ ownShops: ['account', 'sandbox', 'tokens'] })
   const { body } = await get('/')
   const demo = body.demo as unknown as { tokens: DemoToken[] }
   tokens = new Map(demo.tokens.map((token) => [token.key, token]))
 })
-afterAll(() => till.close())
 
 describe('the free check', () => {
   test('a newcomer sees at least eight demo tokens and every verdict', async () => {
@@ -79,22 +79,17 @@ describe('the free check', () => {
 
   test('a batch answers in order, with the problem where there is no answer', async () => {
     const addresses = [address('locked'), till.base.usdc, address('mintable')]
-    const { body } = await get('/v1/check/batch', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ addresses }),
-    })
+    const { body } = await get('/v1/check/batch', postJson({ addresses }))
     const data = body.data as unknown as { verdict?: string; problem?: { reason: string } }[]
     expect(data.map((one) => one.verdict ?? one.problem?.reason)).toEqual([
       'LOCKED',
       'not_b20_prefix',
       'PARTIALLY_CONTROLLED',
     ])
-    const tooMany = await get('/v1/check/batch', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ addresses: Array.from({ length: 21 }, () => address('locked')) }),
-    })
+    const tooMany = await get(
+      '/v1/check/batch',
+      postJson({ addresses: Array.from({ length: 21 }, () => address('locked')) }),
+    )
     expect(tooMany.response.status).toBe(400)
   })
 

@@ -1,27 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type CrashChild, startCrashChild } from './harness/crash-child.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
-import {
-  echoPath,
-  encodePayload,
-  openTill,
-  quote,
-  send,
-  signPayment,
-  type TillFixture,
-} from './harness/till-fixture.ts'
+import { echoPath, encodePayload, quote, send, signPayment } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
+import { useTill } from './harness/use-till.ts'
 
-let till: TillFixture
 let children: CrashChild[]
 
+const till = useTill({ ownShops: 'till' })
 beforeAll(async () => {
-  till = await openTill({ ownShops: 'till' })
   children = await Promise.all([startCrashChild(till), startCrashChild(till)])
 })
 afterAll(async () => {
   await Promise.all(children.map((child) => child.stop()))
-  await till.close()
 })
 
 test('A4: one payment sent 1,000 times at once over two processes is served once, settled once, handled once', async () => {

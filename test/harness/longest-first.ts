@@ -2,7 +2,25 @@ import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** In this order, before all others: a long file that starts last leaves one core idle until it ends. */
-const longest = ['test/console.browser.test.ts', 'test/hostile-input.test.ts']
+const longest = [
+  'test/kill-points.test.ts',
+  'test/console.browser.test.ts',
+  'test/simulation.test.ts',
+  'packages/till/src/store/open-store.db.test.ts',
+  'test/hostile-input.test.ts',
+  'test/restore-log.test.ts',
+  'test/shops-removed.test.ts',
+  'test/creator-moves.test.ts',
+  'test/secrets-stay-in.test.ts',
+  'test/matrix.test.ts',
+  'test/log-monitor.test.ts',
+  'test/readme.test.ts',
+  'test/mesh.test.ts',
+  'test/intents.test.ts',
+  'test/evidence-python.test.ts',
+  'test/commerce-stopped-node.test.ts',
+  'packages/node/src/tlog/restored-log.db.test.ts',
+]
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -5,6 +5,7 @@ import { signRequest } from '../../packages/sdk/src/index.ts'
 import { accounts, owedTo } from '../../packages/till/src/ledger/index.ts'
 import type { Wanted } from '../harness/buy-through-death.ts'
 import type { NodeVariant } from '../harness/node-variants.ts'
+import { postJson } from '../harness/post-json.ts'
 import { buy, type TillFixture } from '../harness/till-fixture.ts'
 
 /** One way in which money comes in by a request, and what it must leave behind, once. */
@@ -18,12 +19,6 @@ export type RequestPath = {
   /** Paid from credit: nothing moves on chain during the call itself. */
   draws?: boolean
 }
-
-const json = (body: unknown): RequestInit => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-})
 
 const countRows = (sql: string) => async (till: TillFixture, buyer: PrivateKeyAccount) => {
   const { rows } = await till.db.owner.query<{ n: bigint }>(sql, [buyer.address.toLowerCase()])
@@ -74,7 +69,7 @@ export const requestPaths: readonly RequestPath[] = [
     name: 'credit top-up',
     variant: 'shops',
     fundedMicro: 20_000_000n,
-    wanted: async () => ({ path: '/v1/credit/topup', init: json({ usd: '5' }) }),
+    wanted: async () => ({ path: '/v1/credit/topup', init: postJson({ usd: '5' }) }),
     effects: async (till, buyer) => Number((await creditMicro(till, buyer)) / toppedUp),
   },
   {
@@ -83,7 +78,7 @@ export const requestPaths: readonly RequestPath[] = [
     fundedMicro: 20_000_000n,
     draws: true,
     wanted: async (till, buyer) => {
-      const response = await buy(buyer, `${till.node.url}/v1/credit/topup`, {}, json({ usd: '5' }))
+      const response = await buy(buyer, `${till.node.url}/v1/credit/topup`, {}, postJson({ usd: '5' }))
       if (response.status !== 200) throw new Error(`top-up: ${response.status}`)
       return { path: '/v1/sandbox/echo?message=drawn', init: { headers: { 'idempotency-key': 'kill-points-draw' } } }
     },
@@ -95,7 +90,7 @@ export const requestPaths: readonly RequestPath[] = [
     fundedMicro: 10_000_000n,
     wanted: async (_till, buyer) => ({
       path: '/v1/cite/attest',
-      init: json({ source_url: `http://${siteHost}/page`, agent_wallet: buyer.address }),
+      init: postJson({ source_url: `http://${siteHost}/page`, agent_wallet: buyer.address }),
     }),
     effects: countRows(
       `select count(*) as n from attestation a join payment p on p.id = a.payment_id where p.payer = $1`,
@@ -107,7 +102,7 @@ export const requestPaths: readonly RequestPath[] = [
     fundedMicro: 10_000_000n,
     wanted: async (till, buyer) => {
       const { id } = await firstPayment(till, buyer)
-      return { path: '/v1/royalties/remit', init: json({ parent: id, sale_price_micro: '40000000' }) }
+      return { path: '/v1/royalties/remit', init: postJson({ parent: id, sale_price_micro: '40000000' }) }
     },
     effects: countRows(
       `select count(*) as n from royalty_remittance r join payment p on p.id = r.payment_id where p.payer = $1`,
@@ -119,7 +114,7 @@ export const requestPaths: readonly RequestPath[] = [
     fundedMicro: 9_000_000_000n,
     wanted: async (till) => {
       const series = await openSeries(till)
-      return { path: '/v1/options/write', init: json({ symbol: series, premium_usd: '120' }) }
+      return { path: '/v1/options/write', init: postJson({ symbol: series, premium_usd: '120' }) }
     },
     effects: countRows(`select count(*) as n from option_order where writer = $1 and state <> 'revoked'`),
   },
@@ -129,7 +124,7 @@ export const requestPaths: readonly RequestPath[] = [
     fundedMicro: 500_000_000n,
     wanted: async (till) => {
       const series = await openSeries(till)
-      return { path: '/v1/options/buy', init: json({ symbol: series }) }
+      return { path: '/v1/options/buy', init: postJson({ symbol: series }) }
     },
     effects: countRows(`select count(*) as n from option_position where holder = $1 and state = 'open'`),
   },

@@ -11,17 +11,8 @@ import {
   signPayment,
   type TillFixture,
 } from '../harness/till-fixture.ts'
-import {
-  createDice,
-  createFaults,
-  createProgress,
-  type Dice,
-  type Faults,
-  type Proof,
-  plain,
-  share,
-  together,
-} from './proof.ts'
+import { together } from '../harness/until.ts'
+import { createDice, createFaults, createProgress, type Dice, type Faults, type Proof, plain, share } from './proof.ts'
 import { openProofNode, type ProofNode, proofPath, proofPriceMicro } from './proof-node.ts'
 
 const atOnce = 96

@@ -11,16 +11,8 @@ import {
   verifySeals,
 } from '../../packages/till/src/ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
-import {
-  createDice,
-  createFaults,
-  createProgress,
-  type Dice,
-  type Faults,
-  type Proof,
-  plain,
-  together,
-} from './proof.ts'
+import { together } from '../harness/until.ts'
+import { createDice, createFaults, createProgress, type Dice, type Faults, type Proof, plain } from './proof.ts'
 
 const networks = ['eip155:8453', 'eip155:137']
 const owners = Array.from({ length: 200 }, (_, index) => `0x${(index + 1).toString(16).padStart(40, '0')}` as const)

@@ -44,19 +44,6 @@ export function createProgress(say: (text: string) => void, whole: number, what:
   }
 }
 
-/** As many at once as told, until all are done; the first error ends it. */
-export async function together(count: number, atOnce: number, work: (index: number, worker: number) => Promise<void>) {
-  let next = 0
-  const worker = async (number: number) => {
-    while (next < count) {
-      const index = next
-      next += 1
-      await work(index, number)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, count) }, (_, number) => worker(number)))
-}
-
 /** Small and quick, and the same for the same seed. */
 export function createDice(seed: number) {
   let state = seed >>> 0

@@ -5,17 +5,9 @@ import type { Address } from '../../packages/protocol/src/address.ts'
 import { testKey } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { openTill, type Payload, quote, send, signPayment, type TillFixture } from '../harness/till-fixture.ts'
+import { together } from '../harness/until.ts'
 import { authorizationOf, cancelAuthorization } from '../harness/wallets.ts'
-import {
-  createDice,
-  createFaults,
-  createProgress,
-  type Dice,
-  type Faults,
-  type Proof,
-  plain,
-  together,
-} from './proof.ts'
+import { createDice, createFaults, createProgress, type Dice, type Faults, type Proof, plain } from './proof.ts'
 import { type Kind, kinds, openReorgShop, type Passes, priceOf } from './reorg-shop.ts'
 
 const depthMax = 64

@@ -5,7 +5,8 @@ import { usdcOf } from '../../bench/scale/books.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { buy, encodePayload, quote, send, signPayment } from '../harness/till-fixture.ts'
-import { createDice, createFaults, type Dice, type Faults, type Proof, together } from './proof.ts'
+import { together } from '../harness/until.ts'
+import { createDice, createFaults, type Dice, type Faults, type Proof } from './proof.ts'
 import { openProofNode, type ProofNode, proofPath, proofPriceMicro } from './proof-node.ts'
 
 const perKey = 100

@@ -223,7 +223,7 @@ export const rows: readonly Row[] = [
     promise: 'what arrived is what is booked, whoever signs, carries, cancels or settles it',
     asked: 'every attack gains nothing, stops nobody and leaves the books equal to the chain',
     commands: [
-      tests(['test/adversary', 'packages/till/src/ledger/transfers', 'packages/node/src/payouts/restored']),
+      tests(['test/adversary', 'packages/till/src/ledger/transfers', 'packages/till/src/payouts/restored']),
       script(
         'simulate',
         ['--seeds', '20', '--steps', '200'],
@@ -247,7 +247,7 @@ export const rows: readonly Row[] = [
     asked: '300 attempts at a whole node: 0 gained, every creator gets all of it; 200 histories against a model',
     commands: [
       proof('rob', 25),
-      tests(['packages/node/src/citations/creators/distributor'], (size) => ({
+      tests(['packages/node/src/shops/attestations/creators/distributor'], (size) => ({
         DISTRIBUTOR_RUNS: size === 'asked' ? '200' : '12',
       })),
     ],

@@ -1,5 +1,5 @@
 import { encodePayload } from '../harness/till-fixture.ts'
-import { together } from '../promises/proof.ts'
+import { together } from '../harness/until.ts'
 import { canary } from './canaries.ts'
 import type { GuardedNode } from './guarded-node.ts'
 import { exampleOf, type Visitor } from './visitor.ts'

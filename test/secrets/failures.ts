@@ -9,13 +9,17 @@ import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { connectClient } from '../../packages/till/src/store/connection.ts'
 import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
 import { echoPath } from '../harness/till-fixture.ts'
-import { createDice, together } from '../promises/proof.ts'
+import { together } from '../harness/until.ts'
+import { createDice } from '../promises/proof.ts'
 import { canary } from './canaries.ts'
 import type { GuardedNode } from './guarded-node.ts'
 import { type FacilitatorFault, providerFaults } from './keyed-upstreams.ts'
 import { exampleOf, type Visitor } from './visitor.ts'
 
 const jobsMs = 2_000
+
+/** While everything fails nobody waits for long. */
+const impatient = (init: RequestInit = {}): RequestInit => ({ ...init, signal: AbortSignal.timeout(8_000) })
 
 /** Their turn may not come while something fails, so all of them are run; the scheduler logs what they throw. */
 async function runJobs({ rounds, odd }: GuardedNode): Promise<void> {
@@ -35,12 +39,12 @@ async function visitWhileFailing(guarded: GuardedNode, visitor: Visitor, some: n
   const quietly = (work: Promise<unknown>) => work.catch(() => undefined)
   await together(some, 4, async (index) => {
     const { url, init } = exampleOf(origin, routes[(index * step) % routes.length] as (typeof routes)[number])
-    await quietly(visitor.ask(url, init))
-    await quietly(visitor.buy(buyer, `${origin}${echoPath}?message=${index}`))
+    await quietly(visitor.ask(url, impatient(init)))
+    await quietly(visitor.buy(buyer, `${origin}${echoPath}?message=${index}`, impatient()))
   })
   await Promise.race([runJobs(guarded), sleep(jobsMs)])
   for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json', '/'])
-    await quietly(visitor.ask(`${origin}${path}`))
+    await quietly(visitor.ask(`${origin}${path}`, impatient()))
 }
 
 /** Database, chain and facilitator fail at random calls, before their work or after it. */

@@ -5,7 +5,7 @@ import { demoAccount } from '../../packages/node/src/devnet/index.ts'
 import { createAskEligibility, openHookOutbound } from '../../packages/node/src/shops/options/ask-eligibility.ts'
 import { requestChallenge, signIn } from '../../packages/sdk/src/index.ts'
 import { decodeHeader, echoPath, type PaymentRequired, signPayment } from '../harness/till-fixture.ts'
-import { together } from '../promises/proof.ts'
+import { together } from '../harness/until.ts'
 import type { GuardedNode } from './guarded-node.ts'
 import { type Answer, exampleOf, givesToken, type Visitor } from './visitor.ts'
 

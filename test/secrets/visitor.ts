@@ -23,14 +23,15 @@ export type Visitor = {
 // biome-ignore lint/suspicious/noExplicitAny: answers of many routes
 type Json = any
 
-const patienceMs = 8_000
+/** Ends what hangs, no more: a busy machine is slow. */
+const patienceMs = 90_000
 const streamMs = 1_500
 
 export function createVisitor(watch: Watch): Visitor {
   const ask: Visitor['ask'] = async (target, init = {}) => {
     const method = init.method ?? (typeof target === 'string' ? 'GET' : target.method)
     const { pathname } = new URL(typeof target === 'string' ? target : target.url)
-    const signal = AbortSignal.timeout(patienceMs)
+    const signal = init.signal ?? AbortSignal.timeout(patienceMs)
     const response = await fetch(target, { ...init, redirect: 'manual', signal })
     const place = `${method} ${pathname} ${response.status}`
     const { status, headers } = response

@@ -1,3 +1,4 @@
+import { postJson } from '../harness/post-json.ts'
 import type { Scene } from './buyers.ts'
 import { buyOnce, newOrder } from './perform-buyers.ts'
 import { has } from './shops.ts'
@@ -12,14 +13,10 @@ export async function attest(scene: Scene, step: Step, patienceMs?: number): Pro
   if (!has(scene.world.seed, 'citations')) return undefined
   const site = sites[step.b % sites.length]
   const id = `o-${scene.history.orders.length}`
-  const init = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      source_url: citedUrl(site?.host ?? '', id),
-      agent_wallet: scene.world.buyers[step.a % buyerCount]?.address,
-    }),
-  }
+  const init = postJson({
+    source_url: citedUrl(site?.host ?? '', id),
+    agent_wallet: scene.world.buyers[step.a % buyerCount]?.address,
+  })
   return (await buyOnce(scene, newOrder(scene, step, attestPath, 5_000n, init), patienceMs)) === 200
 }
 

@@ -1,13 +1,8 @@
+import { postJson } from '../harness/post-json.ts'
 import { askPrice, pay, type Scene, sign } from './buyers.ts'
 import { newOrder } from './perform-buyers.ts'
 import { has } from './shops.ts'
 import type { Step } from './steps.ts'
-
-const json = (body: unknown): RequestInit => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-})
 
 /** Some series that is traded now; undefined where there is no exchange. */
 async function someSeries({ world }: Scene, step: Step): Promise<string | undefined> {
@@ -21,7 +16,7 @@ async function someSeries({ world }: Scene, step: Step): Promise<string | undefi
 
 /** A series may close or sell out meanwhile, so nobody is owed a contract for having asked. */
 async function trade(scene: Scene, step: Step, path: string, body: Record<string, unknown>): Promise<boolean> {
-  const order = { ...newOrder(scene, step, path, 0n, json(body)), honest: false }
+  const order = { ...newOrder(scene, step, path, 0n, postJson(body)), honest: false }
   scene.history.orders[scene.history.orders.length - 1] = order
   const offer = await askPrice(scene, order)
   return offer !== undefined && (await pay(scene, order, await sign(scene, order, offer))) === 200

@@ -1,8 +1,9 @@
 import { readCreatorBooks } from '../../../packages/node/src/shops/attestations/creators/check-books.ts'
 import { Broken, requireExactly } from '../../harness/broken.ts'
+import { postJson } from '../../harness/post-json.ts'
 import type { WorkPath } from '../die-at-work.ts'
 import type { JobHarness } from '../job-harness.ts'
-import { balanceOn, countOf, creditOf, json, network, rowOf, siteName } from './support.ts'
+import { balanceOn, countOf, creditOf, network, rowOf, siteName } from './support.ts'
 
 const shareMicro = 4_500n
 
@@ -14,7 +15,11 @@ async function cite(harness: JobHarness): Promise<{ host: string; payer: string 
   taken.set(harness, index + 1)
   const host = siteName(index)
   const buyer = await harness.till.newBuyer(10_000_000n)
-  await harness.paid(buyer, '/v1/cite/attest', json({ source_url: `http://${host}/page`, agent_wallet: buyer.address }))
+  await harness.paid(
+    buyer,
+    '/v1/cite/attest',
+    postJson({ source_url: `http://${host}/page`, agent_wallet: buyer.address }),
+  )
   return { host, payer: buyer.address.toLowerCase() }
 }
 

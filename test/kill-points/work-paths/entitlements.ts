@@ -1,8 +1,9 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { requireExactly } from '../../harness/broken.ts'
+import { postJson } from '../../harness/post-json.ts'
 import type { WorkPath } from '../die-at-work.ts'
 import type { JobHarness } from '../job-harness.ts'
-import { countOf, creditOf, json, rowOf, sendSigned } from './support.ts'
+import { countOf, creditOf, rowOf, sendSigned } from './support.ts'
 
 const toppedUp = 5_000_000n
 const bonded = 1_000_000n
@@ -30,7 +31,7 @@ async function ownerOfPoints(harness: JobHarness): Promise<PrivateKeyAccount> {
 }
 
 async function redeem(origin: string, body: unknown): Promise<string> {
-  const response = await fetch(`${origin}/redeem`, json(body))
+  const response = await fetch(`${origin}/redeem`, postJson(body))
   const answer = (await response.json()) as { pass?: { token: string } }
   if (response.status !== 200) throw new Error(`redeemed with ${response.status} ${JSON.stringify(answer)}`)
   return answer.pass?.token ?? ''
@@ -104,7 +105,7 @@ const bond: WorkPath = {
   owe: async (harness) => {
     const owner = await harness.till.newBuyer(20_000_000n)
     const wallet = owner.address.toLowerCase()
-    await harness.paid(owner, '/v1/credit/topup', json({ usd: '5' }))
+    await harness.paid(owner, '/v1/credit/topup', postJson({ usd: '5' }))
     await harness.untilFinal(owner.address)
     const bondsAt = async (origin: string) =>
       (

@@ -1,9 +1,10 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { requireExactly } from '../../harness/broken.ts'
+import { postJson } from '../../harness/post-json.ts'
 import type { WorkPath } from '../die-at-work.ts'
 import { type JobHarness, until } from '../job-harness.ts'
 import { openSeries } from '../request-paths.ts'
-import { balanceOn, countOf, json, rowOf, sendSigned } from './support.ts'
+import { balanceOn, countOf, rowOf, sendSigned } from './support.ts'
 
 const fundedMicro = 9_000_000_000n
 const askedMicro = 60_000_000n
@@ -26,12 +27,12 @@ async function newSeries(harness: JobHarness): Promise<{ symbol: string; capMicr
 
 /** Two contracts offered below the vault's price, in the book. */
 async function offerTwo(harness: JobHarness, writer: PrivateKeyAccount, symbol: string): Promise<string> {
-  const offer = await harness.paid(writer, '/v1/options/write', json({ symbol, premium_usd: '60', quantity: 2 }))
+  const offer = await harness.paid(writer, '/v1/options/write', postJson({ symbol, premium_usd: '60', quantity: 2 }))
   await harness.untilFinal(writer.address)
   await harness.run('options.harness')
   // A board is drawn anew every moment.
   await until('the offer on the board', async () => {
-    const quoted = await fetch(`${harness.till.node.address}/v1/options/quote`, json({ symbol }))
+    const quoted = await fetch(`${harness.till.node.address}/v1/options/quote`, postJson({ symbol }))
     await quoted.arrayBuffer()
     return quoted.status === 200
   })
@@ -47,7 +48,7 @@ const settlement: WorkPath = {
     const [writer, buyer] = [await harness.till.newBuyer(fundedMicro), await harness.till.newBuyer(fundedMicro)]
     const { symbol, capMicro } = await newSeries(harness)
     await offerTwo(harness, writer, symbol)
-    await harness.paid(buyer, '/v1/options/buy', json({ symbol }))
+    await harness.paid(buyer, '/v1/options/buy', postJson({ symbol }))
     await harness.untilFinal(buyer.address)
     await harness.till.db.owner.query(
       `update option_series s set expires_at = t.at, last_trade_at = t.at, listed_at = least(listed_at, t.at)

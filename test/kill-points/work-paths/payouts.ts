@@ -1,9 +1,10 @@
 import { requestRefund } from '../../../packages/till/src/index.ts'
 import { Broken, requireExactly } from '../../harness/broken.ts'
 import type { NodeVariant } from '../../harness/node-variants.ts'
+import { postJson } from '../../harness/post-json.ts'
 import type { Due, WorkPath } from '../die-at-work.ts'
 import type { JobHarness } from '../job-harness.ts'
-import { balanceOn, countOf, creditOf, json, rowOf, sendSigned } from './support.ts'
+import { balanceOn, countOf, creditOf, rowOf, sendSigned } from './support.ts'
 
 const toppedUp = 5_000_000n
 
@@ -70,7 +71,7 @@ const creditRefund: WorkPath = {
   jobs: ['payouts.run'],
   owe: async (harness) => {
     const buyer = await harness.till.newBuyer(20_000_000n)
-    await harness.paid(buyer, '/v1/credit/topup', json({ usd: '5' }))
+    await harness.paid(buyer, '/v1/credit/topup', postJson({ usd: '5' }))
     await harness.untilFinal(buyer.address)
     const before = await balanceOn(harness, buyer.address)
     const cost = async () =>

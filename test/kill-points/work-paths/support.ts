@@ -5,15 +5,10 @@ import type { Address } from '../../../packages/protocol/src/address.ts'
 import { signRequest } from '../../../packages/sdk/src/index.ts'
 import { accounts, owedTo } from '../../../packages/till/src/ledger/index.ts'
 import { spentOnChain } from '../../harness/invariants.ts'
+import { postJson } from '../../harness/post-json.ts'
 import type { JobHarness } from '../job-harness.ts'
 
 export const network = 'eip155:8453'
-
-export const json = (body: unknown): RequestInit => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-})
 
 /** What a wallet has on chain. */
 export const balanceOn = async ({ till }: JobHarness, wallet: string): Promise<bigint> =>
@@ -36,7 +31,7 @@ export async function sendSigned(
   url: string,
   body: unknown,
 ): Promise<{ status: number; body: Record<string, unknown> }> {
-  const signed = await signRequest(url, json(body), { account })
+  const signed = await signRequest(url, postJson(body), { account })
   const response = await fetch(signed)
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
