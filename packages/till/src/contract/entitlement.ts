@@ -35,8 +35,11 @@ export type Hold = {
   account: Address
   /** The sale is known by it where postings of the capture carry it. */
   callId?: string
-  /** Nothing is set aside, for the caller evidently has the price: it is taken with the answer, or the capture says why not. */
-  promised?: true
+  /**
+   * Nothing is set aside, for the caller evidently has the price: it is taken with the answer, or the capture says why not.
+   * What is to be taken then, for the port alone.
+   */
+  promise?: object
   /** What the capture will move; absent where no money moves, or while it is promised. */
   draw?: Draw
   /** True where the caller gave the call a name, so that its answer is kept to be given again. */

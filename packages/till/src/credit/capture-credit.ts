@@ -1,15 +1,10 @@
-import type { CaptureOutcome, Draw, HeldCall, Hold } from '../contract/entitlement.ts'
+import type { CaptureOutcome, Draw, HeldCall } from '../contract/entitlement.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Tx } from '../store/database.ts'
 import type { BalanceHints } from './balance-hints.ts'
 import { captureDraws, type DrawOutcome, type DrawRequest, postingOfDraw, takeDraws } from './credit-draws.ts'
 
-export type CaptureDeps = {
-  clock: Clock
-  hints: BalanceHints
-  /** What a promise has to draw. */
-  promised: WeakMap<Hold, DrawRequest>
-}
+export type CaptureDeps = { clock: Clock; hints: BalanceHints }
 
 export const drawOf = ({ amountMicro }: DrawRequest, { outcome, network, leftMicro }: DrawOutcome): Draw | undefined =>
   outcome === 'held' && network !== null ? { network, amountMicro, leftMicro: leftMicro ?? 0n } : undefined
@@ -17,24 +12,22 @@ export const drawOf = ({ amountMicro }: DrawRequest, { outcome, network, leftMic
 /** What was set aside is taken and posted in one statement, what was promised in another; its postings are the caller's. */
 export async function captureCredit(deps: CaptureDeps, tx: Tx, held: readonly HeldCall[]): Promise<CaptureOutcome[]> {
   const nowMs = deps.clock.nowMs()
-  const requests = held.flatMap(({ hold }) => (hold.promised ? [promiseOf(deps, hold)] : []))
-  await captureDraws(
-    tx,
-    nowMs,
-    held.filter(({ hold }) => !hold.promised),
-  )
-  const drawn = requests.length === 0 ? [] : await takeDraws(tx, nowMs, requests)
-  const kept = requests.map((request, index) => outcomeOf(deps, request, drawn[index] as DrawOutcome)).values()
-  return held.map(({ hold }): CaptureOutcome => {
-    if (hold.promised) return kept.next().value as CaptureOutcome
-    return { status: 'captured', ...(hold.draw ? { draw: hold.draw } : {}) }
-  })
-}
-
-function promiseOf({ promised }: CaptureDeps, hold: Hold): DrawRequest {
-  const request = promised.get(hold)
-  if (!request) throw new Error(`nothing is known of the promise ${hold.holdId}`)
-  return request
+  const outcomes = new Array<CaptureOutcome>(held.length)
+  const setAside: HeldCall[] = []
+  const promises: { place: number; request: DrawRequest }[] = []
+  for (const [place, one] of held.entries())
+    if (one.hold.promise) promises.push({ place, request: one.hold.promise as DrawRequest })
+    else {
+      setAside.push(one)
+      outcomes[place] = { status: 'captured', ...(one.hold.draw ? { draw: one.hold.draw } : {}) }
+    }
+  if (setAside.length > 0) await captureDraws(tx, nowMs, setAside)
+  if (promises.length === 0) return outcomes
+  const requests = promises.map(({ request }) => request)
+  const drawn = await takeDraws(tx, nowMs, requests)
+  for (const [index, { place, request }] of promises.entries())
+    outcomes[place] = outcomeOf(deps, request, drawn[index] as DrawOutcome)
+  return outcomes
 }
 
 function outcomeOf({ hints }: CaptureDeps, request: DrawRequest, drawn: DrawOutcome): CaptureOutcome {

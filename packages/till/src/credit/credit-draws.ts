@@ -146,7 +146,6 @@ const captureSql = `select credit_capture(${Array.from({ length: 13 }, (_, i) =>
 
 /** Ends many holds and posts what they move, in one statement. Throws when one of them is no longer held. */
 export async function captureDraws(tx: Tx, nowMs: number, held: readonly HeldCall[]): Promise<void> {
-  if (held.length === 0) return
   const postings = held.map(({ hold: { holdId, account, draw }, route }) => {
     if (!draw) throw new Error(`nothing is held for ${holdId}`)
     return takePosting(holdId, account, route, draw)

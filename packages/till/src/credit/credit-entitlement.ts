@@ -71,7 +71,6 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
     draws: createDraws(database, clock),
     mandateOf: createMandateReader(database),
     hints: createBalanceHints(clock),
-    promised: new WeakMap<Hold, DrawRequest>(),
   }
   const port: EntitlementPort = {
     name,
@@ -146,11 +145,8 @@ async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
     named: key !== undefined,
     ownName: keyOf(mandate, id) ?? id,
   }
-  if (parts.promises !== false && !call.route.commit && parts.hints.hasEnough(request)) {
-    const promise: Hold = { ...hold, promised: true }
-    parts.promised.set(promise, request)
-    return promise
-  }
+  if (parts.promises !== false && !call.route.commit && parts.hints.hasEnough(request))
+    return { ...hold, promise: request }
   const drawn = await parts.draws.hold(request)
   parts.hints.saw(request, drawn)
   const draw = drawOf(request, drawn)

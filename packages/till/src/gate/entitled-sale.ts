@@ -32,12 +32,14 @@ export type SaleOutcome =
 export function createEntitledSales(deps: GateDeps) {
   const run = (items: readonly ReadyCall[]) => deps.database.transaction((tx) => sellAll(deps, tx, items))
   const plain = createBatcher<ReadyCall, SaleOutcome>({ maxItems: 128, maxConcurrent: 2, run })
-  const sell = async (item: ReadyCall): Promise<SaleOutcome> => {
-    const draws = item.hold.promised || item.hold.draw !== undefined
-    if (draws && !item.call.route.commit) return plain.submit(item)
-    return (await run([item]))[0] as SaleOutcome
+  const sellAlone = async (item: ReadyCall) => (await run([item]))[0] as SaleOutcome
+  return {
+    sell(item: ReadyCall): Promise<SaleOutcome> {
+      const draws = item.hold.promise || item.hold.draw !== undefined
+      const selling = draws && !item.call.route.commit ? plain.submit(item) : sellAlone(item)
+      return selling.catch((error: unknown) => afterLostCommit(deps, item, error))
+    },
   }
-  return { sell: (item: ReadyCall) => sell(item).catch((error: unknown) => afterLostCommit(deps, item, error)) }
 }
 
 export type EntitledSales = ReturnType<typeof createEntitledSales>
@@ -48,7 +50,10 @@ async function sellAll(deps: GateDeps, tx: Tx, items: readonly ReadyCall[]): Pro
     const capture = captures[index]
     return capture?.status === 'captured' ? [{ item, capture, sale: saleOf(deps, item, capture.draw) }] : []
   })
-  for (const { item, capture, sale } of sold) item.made = await commitEffect(tx, item, sale, capture.draw !== undefined)
+  for (const { item, capture, sale } of sold)
+    item.made = item.call.route.commit
+      ? await commitEffect(tx, item, sale, capture.draw !== undefined)
+      : item.prepared.answer
   const paid = sold.filter(({ capture }) => capture.draw !== undefined).map(({ sale }) => sale)
   const unposted = sold.flatMap(({ capture }) => capture.posting ?? [])
   if (paid.length > 0) for (const hook of deps.saleHooks) await hook(tx, paid, unposted)
@@ -65,17 +70,15 @@ async function sellAll(deps: GateDeps, tx: Tx, items: readonly ReadyCall[]): Pro
 
 /** Each port takes its own, in one go. */
 async function captureAll(tx: Tx, items: readonly ReadyCall[]): Promise<CaptureOutcome[]> {
-  const outcomes = new Map<ReadyCall, CaptureOutcome>()
+  const outcomes = new Array<CaptureOutcome>(items.length)
   for (const port of new Set(items.map((item) => item.port))) {
-    const own = items.filter((item) => item.port === port)
-    const captured = await port.capture(
-      tx,
-      own.map(({ hold, call }) => ({ hold, route: call.route })),
-    )
-    if (captured.length !== own.length) throw new Error(`${port.name} did not answer every capture`)
-    for (const [index, item] of own.entries()) outcomes.set(item, captured[index] as CaptureOutcome)
+    const places = items.flatMap((item, place) => (item.port === port ? [place] : []))
+    const held = places.map((place) => items[place] as ReadyCall).map(({ hold, call }) => ({ hold, route: call.route }))
+    const captured = await port.capture(tx, held)
+    if (captured.length !== places.length) throw new Error(`${port.name} did not answer every capture`)
+    for (const [index, place] of places.entries()) outcomes[place] = captured[index] as CaptureOutcome
   }
-  return items.map((item) => outcomes.get(item) as CaptureOutcome)
+  return outcomes
 }
 
 async function commitEffect(tx: Tx, item: ReadyCall, sale: Sale, isPaid: boolean): Promise<AnswerContent> {

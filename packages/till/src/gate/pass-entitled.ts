@@ -73,7 +73,7 @@ async function serveHeld(deps: GateDeps, sales: EntitledSales, held: HeldCall): 
 }
 
 async function giveBack(deps: GateDeps, { port, hold }: HeldCall): Promise<void> {
-  if (hold.promised) return
+  if (hold.promise) return
   await port
     .release(hold.holdId)
     .catch((failure: unknown) => deps.log.warn({ hold: hold.holdId, error: String(failure) }, 'hold not released'))
@@ -84,7 +84,7 @@ async function giveBack(deps: GateDeps, { port, hold }: HeldCall): Promise<void>
  * is final buys as always.
  */
 async function isBeyondCap(deps: GateDeps, { call, hold }: HeldCall): Promise<boolean> {
-  const draws = hold.promised || hold.draw !== undefined
+  const draws = hold.promise || hold.draw !== undefined
   if (!draws || call.route.revocable || (await deps.exposure.hasRoom(call.priceMicro))) return false
   const balances = await Promise.all(
     [...deps.chains.keys()].map((network) => readCredit(deps.database, network, hold.account)),
@@ -102,7 +102,7 @@ async function prepareForCaller(call: PaidCall, account: Address, callId: string
 
 /** A hold that sets something aside finds a call of the same name; a promise has not looked for one yet. */
 async function earlierInstead({ call, port, hold }: HeldCall, error: unknown): Promise<NotHeld> {
-  const earlier = hold.promised && hold.named ? await port.describe(call) : undefined
+  const earlier = hold.promise && hold.named ? await port.describe(call) : undefined
   if (earlier === undefined) throw error
   return earlier as NotHeld
 }

@@ -15,7 +15,7 @@ export type MovedMoney = {
   sender: Address
   recipient: Address
   amountMicro: Micro
-  /** The key it shows, where the chain shows one. */
+  /** The key that the chain shows it was made with, or that it was claimed by; undefined for a plain transfer. */
   paymentKey: Hex | undefined
   blockNumber: bigint
   blockHash: Hex
@@ -99,7 +99,7 @@ const columns = `id, network, asset, transaction, position, sender, recipient, a
   '0x' || encode(payment_key, 'hex') as "paymentKey", block_number as "blockNumber", block_hash as "blockHash", turn,
   booked_as as "bookedAs", booked_for as "bookedFor", final, tries`
 
-/** Transfers that show a payment key, whatever they were booked as. */
+/** Transfers with a payment key, whatever they were booked as. */
 export async function transfersOfKey(
   sql: Sql,
   key: { network: string; sender: Address; paymentKey: Hex },

@@ -74,13 +74,13 @@ function openWallet(owner: Address, delegate: Address, mandate: string) {
     const wasRevoked = revoked
     const held = await desk.hold(asked)
     if (held.status !== 'held') return
-    if (held.promised) {
+    if (held.promise) {
       if ((await desk.capture(held, asked)) !== 'captured') return
       sums.takenMicro += command.micro
       promised += 1
     }
     expect(command.kind === 'mandated' && wasRevoked, 'drawn under a revoked mandate').toBe(false)
-    if (held.promised) return
+    if (held.promise) return
     if (command.end === 'void') await desk.port.release(held.holdId)
     if (command.end !== 'capture') return
     const taken = await desk.capture(held, asked).then(
