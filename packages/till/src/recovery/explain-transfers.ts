@@ -78,8 +78,8 @@ async function explain(
   })
   if (claim) return bookClaimed(deps, row, into, claim, gapUntil)
   const unclaimed = explainUnclaimed(into, row, gapUntil)
-  if (unclaimed === 'gap') return bookGap(deps, row, into)
-  if (unclaimed === 'review') return bookReview(deps, row, into)
+  if (unclaimed.book === 'gap') return bookGap(deps, row, into)
+  if (unclaimed.book === 'review') return bookReview(deps, row, into)
   return creditUnclaimed(deps, row, into, row.nonce)
 }
 
@@ -90,9 +90,10 @@ async function bookClaimed(
   claim: PaymentRecord,
   gapUntil: bigint | undefined,
 ): Promise<Explained> {
-  const explained = explainClaimed(claim, row, gapUntil)
+  const explained = explainClaimed(claim, into, row, gapUntil)
   if (explained.book === 'nothing') return 'pending'
   if (explained.book === 'gap') return bookGap(deps, row, into)
+  if (explained.book === 'review') return bookReview(deps, row, into)
   if (explained.book === 'claim') {
     deps.metrics.count('alarms', { alarm: 'paid_after_refusal' })
     deps.log.error(
