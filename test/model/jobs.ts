@@ -181,7 +181,7 @@ function watched(world: World, row: Row): Write | undefined {
     usedAndRecorded: usedAt(world, row.key, world.store.cursor),
     rows: rowsOfKey(world, row.key),
   }
-  return decideWatched(facts) === 'final' ? { do: 'final', row: row.id } : undefined
+  return decideWatched(facts) === 'final' ? { do: 'final', row: row.id, state: row.state } : undefined
 }
 
 function finality(bound: Bound, world: World, row: Row): Write | undefined {
@@ -189,7 +189,7 @@ function finality(bound: Bound, world: World, row: Row): Write | undefined {
     { state: row.state, blockHash: hashOf(row.at as number, row.fork as number) },
     canonicalHash(world, row.at as number),
   )
-  if (decision === 'final') return { do: 'final', row: row.id }
+  if (decision === 'final') return { do: 'final', row: row.id, state: row.state }
   if (decision === 'wait' || row.tx === null) return undefined
   const after = decideAfterReorg(
     { logPosition: row.position },
@@ -257,7 +257,8 @@ export function performWrite(bound: Bound, world: World, write: Write): void {
       endRow(store, write)
       return
     case 'final':
-      Object.assign(rowOf(store, write.row), { final: true, provisional: false })
+      if (rowOf(store, write.row).state === write.state)
+        Object.assign(rowOf(store, write.row), { final: true, provisional: false })
       return
     case 'move':
       moveTo(store, write)

@@ -75,6 +75,8 @@ export function lookFirst(bound: Bound, world: World, handler: Handler): unknown
   const auth = authorizationOf(bound, handler.auth)
   handler.head = headOf(world)
   handler.looked = headOf(world)
+  // What has expired is refused before it is claimed.
+  if (validBefore(auth.until) < BigInt(timeOf(headOf(world)))) return answer(bound, world, handler, 'expired')
   const use = useOf(world, auth.key)
   if (!use) {
     handler.at = 'claim'

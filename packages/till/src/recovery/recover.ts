@@ -249,8 +249,7 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
       const usedAtFinal = await chain.authorizationUsed(payment.payer, payment.nonce, final.number)
       const usedAndRecorded = usedAtFinal && (await isUsedAndRecorded(deps, chain, payment))
       const rows = usedAndRecorded ? await transfersOfNonce(deps.database, { ...payment, sender: payment.payer }) : []
-      if (decideWatched({ usedAtFinal, usedAndRecorded, rows }) === 'final')
-        await markFinal(deps.database, [payment.id])
+      if (decideWatched({ usedAtFinal, usedAndRecorded, rows }) === 'final') await markFinal(deps.database, [payment])
     })
 }
 
