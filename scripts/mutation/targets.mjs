@@ -40,6 +40,7 @@ export const targets = [
     name: 'payments',
     mutate: [
       ...['chain-verdict', 'sale-postings', 'settle-payment'].map((file) => `${till}/gate/${file}.ts`),
+      ...['judge-settlement', 'judge-unknown'].map((file) => `${till}/transitions/${file}.ts`),
       ...['fingerprint', 'offers', 'terms', 'credit-terms'].map((file) => `${till}/contract/${file}.ts`),
       ...['challenge', 'match-terms', 'verify-authorization', 'decode-payment', 'encode-response'].map(
         (file) => `${till}/schemes/exact/${file}.ts`,

@@ -43,6 +43,7 @@ function apply(
 ): PaymentState | undefined {
   const facts = { state: row.state, owner: BigInt(row.owner), attempt: row.attempt, reason: row.reason }
   if (!mayMove(move, facts, worker && { owner: BigInt(worker.owner), attempt: worker.attempt })) return undefined
+  if (row.final) throw new Violation(`${row.id} was final as ${row.state} and becomes ${move.to}`)
   const was = row.state
   row.state = move.to
   if (move.final) row.final = true

@@ -193,16 +193,20 @@ function jobActions(bound: Bound, world: World): Action[] {
   }))
   if (world.store.cursor < world.final)
     actions.push({ label: 'transfers are recorded', fair: fairJob, run: (next) => reconcile(bound, next) })
-  for (const { label, write } of jobsOf(bound, world))
+  for (const { label, write, unlucky } of jobsOf(bound, world))
     if (bound.jobsUnderWay === 0)
-      actions.push({ label: `a job ${label}`, fair: fairJob, run: (next) => performWrite(bound, next, write) })
+      actions.push({
+        label: `a job ${label}`,
+        ...(unlucky ? {} : { fair: fairJob }),
+        run: (next) => performWrite(bound, next, write),
+      })
     else if (
       world.jobs.length < bound.jobsUnderWay &&
       !world.jobs.some((one) => JSON.stringify(one) === JSON.stringify(write))
     )
       actions.push({
         label: `a job ${label}: it will write ${nameOf(write)}`,
-        ...(world.jobs.length === 0 ? { fair: fairJob } : {}),
+        ...(world.jobs.length === 0 && !unlucky ? { fair: fairJob } : {}),
         run: (next) => {
           next.jobs.push(write)
           if (next.jobs.length > 1)

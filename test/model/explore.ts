@@ -77,7 +77,7 @@ function violationOf(run: () => unknown): string | false | undefined {
     return run() === false ? false : undefined
   } catch (error) {
     if (error instanceof Violation) return error.message
-    return `the code failed: ${error instanceof Error ? error.stack?.split('\n').slice(0, 3).join(' ') : String(error)}`
+    return `the code failed: ${error}`
   }
 }
 

@@ -67,6 +67,8 @@ function checkBooks(bound: Bound, { store }: World): void {
 
 /** A payment that has money has exactly the transfer that it claimed. */
 function checkPaid({ store }: World): void {
+  if (new Set(store.rows.map(({ key }) => key)).size < store.rows.length)
+    throw new Violation('one payment key is claimed by two rows')
   for (const row of store.rows) {
     const transfers = store.transfers.filter(
       ({ bookedFor, bookedAs }) => bookedFor === row.id && bookedAs === 'payment',
@@ -124,22 +126,32 @@ function checkGiven(bound: Bound, world: World, counts: (id: string) => boolean)
   }
 }
 
-function checkExposure(bound: Bound, { store }: World): void {
-  if (bound.capMicro === undefined) return
-  const exposed = (rows: readonly Row[]) =>
-    sum(
-      rows
-        .filter((row) => row.state === 'served' && isExposed({ ...row, revocable: bound.revocable === true }))
-        .map(({ micro }) => micro),
-    )
-  if (exposed(store.rows) > bound.capMicro)
-    throw new Violation(
-      `${exposed(store.rows)} is given away for money that is not final, above the cap of ${bound.capMicro}`,
-    )
-  if (bound.capForAll) return
-  const fresh = store.rows.filter(
-    ({ payer }) => !store.rows.some((one) => one.payer === payer && one.final && one.state === 'served'),
+/** What a reorganisation could still take, and was given away for good. */
+const exposedIn = (bound: Bound, { store, final }: World) =>
+  store.rows.filter(
+    (row) =>
+      isExposed({ ...row, revocable: bound.revocable === true }) &&
+      (row.state !== 'served' || (row.at as number) > final),
   )
-  if (exposed(fresh) > bound.capMicro / 2)
-    throw new Violation(`fresh wallets use ${exposed(fresh)}, more than half of the cap`)
+
+function checkExposure(bound: Bound, world: World): void {
+  if (bound.capMicro === undefined) return
+  const served = exposedIn(bound, world).filter(({ state }) => state === 'served')
+  const micro = sum(served.map((row) => row.micro))
+  if (micro > bound.capMicro)
+    throw new Violation(`${micro} is given away for money that is not final, above the cap of ${bound.capMicro}`)
+}
+
+/** Checked when a request is admitted: what recovery gives may use the other half. */
+export function checkFreshPayers(bound: Bound, world: World, admitted: Row): void {
+  if (bound.capMicro === undefined || bound.capForAll) return
+  const { rows } = world.store
+  const isKnown = (payer: string) => rows.some((row) => row.payer === payer && row.final && row.state === 'served')
+  const fresh = sum(
+    exposedIn(bound, world)
+      .filter(({ payer }) => !isKnown(payer))
+      .map(({ micro }) => micro),
+  )
+  if (!isKnown(admitted.payer) && fresh + admitted.micro > bound.capMicro / 2)
+    throw new Violation(`fresh wallets use ${fresh + admitted.micro}, more than half of the cap`)
 }

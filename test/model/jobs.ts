@@ -70,7 +70,8 @@ import {
 
 /** The jobs of recovery, reconciliation, finality and payouts: each reads, decides by the functions of the till, and writes later. */
 
-export type Job = { label: string; write: Write }
+/** `unlucky`: a read did not show what is there, as happens for a while. */
+export type Job = { label: string; write: Write; unlucky: boolean }
 
 const nameOf = (move: object): string =>
   Object.keys(moves).find((name) => moves[name as keyof typeof moves] === move) as string
@@ -78,14 +79,14 @@ const nameOf = (move: object): string =>
 /** Every job that has something to write now. One that decides to wait changes nothing. */
 export function jobsOf(bound: Bound, world: World): Job[] {
   const jobs: Job[] = []
-  const add = (label: string, write: Write | undefined) => {
-    if (write) jobs.push({ label, write })
+  const add = (label: string, write: Write | undefined, unlucky = false) => {
+    if (write) jobs.push({ label, write, unlucky })
   }
   for (const row of world.store.rows) {
     if (row.state === 'claimed' || row.state === 'settling') add(`takes over ${row.id}`, abandoned(world, row))
     if (row.state === 'unknown')
       for (const found of [true, false])
-        add(`resolves ${row.id}${found ? '' : ' from the rows'}`, resolve(bound, world, row, found))
+        add(`resolves ${row.id}${found ? '' : ' from the rows'}`, resolve(bound, world, row, found), !found)
     if (row.state === 'settled') add(`releases ${row.id}`, held(bound, world, row))
     if (isOver(row.state) && !row.final) add(`stops watching ${row.id}`, watched(world, row))
     if (paidStates.includes(row.state) && !row.final && row.at !== null && row.at <= world.final)
@@ -182,7 +183,7 @@ function watched(world: World, row: Row): Write | undefined {
     usedAndRecorded: usedAt(world, row.key, world.store.cursor),
     rows: rowsOfKey(world, row.key),
   }
-  return decideWatched(facts) === 'final' ? { do: 'final', row: row.id } : undefined
+  return decideWatched(facts) === 'final' ? { do: 'final', row: row.id, state: row.state } : undefined
 }
 
 function finality(bound: Bound, world: World, row: Row): Write | undefined {
@@ -190,7 +191,7 @@ function finality(bound: Bound, world: World, row: Row): Write | undefined {
     { state: row.state, blockHash: hashOf(row.at as number, row.fork as number) },
     canonicalHash(world, row.at as number),
   )
-  if (decision === 'final') return { do: 'final', row: row.id }
+  if (decision === 'final') return { do: 'final', row: row.id, state: row.state }
   if (decision === 'wait' || row.tx === null) return undefined
   const after = decideAfterReorg(
     { logPosition: row.position },
@@ -217,16 +218,19 @@ function explain(bound: Bound, world: World, transfer: TransferRow): Write | und
   if (claim) {
     const explained = explainClaimed(
       { state: claim.state, payTo: us, amountMicro: BigInt(claim.micro) },
+      into,
       facts,
       gapUntil,
     )
     if (explained.book === 'nothing') return undefined
-    if (explained.book === 'gap') return { do: 'book', transfer: transfer.id, as: 'gap', micro: transfer.micro }
+    if (explained.book === 'gap' || explained.book === 'review')
+      return { do: 'book', transfer: transfer.id, as: explained.book, micro: transfer.micro }
     if (explained.book === 'claim') return { do: 'credit', row: claim.id, seen, reason: 'landed_after_refusal' }
     return { do: 'book', transfer: transfer.id, as: 'credit', micro: Number(explained.micro) }
   }
   const unclaimed = explainUnclaimed(into, facts, gapUntil)
-  if (unclaimed !== 'credit') return { do: 'book', transfer: transfer.id, as: unclaimed, micro: transfer.micro }
+  if (unclaimed.book !== 'credit')
+    return { do: 'book', transfer: transfer.id, as: unclaimed.book, micro: transfer.micro }
   return { do: 'insert_credited', auth: transfer.auth, id: `${transfer.key}/in`, seen }
 }
 
@@ -255,7 +259,8 @@ export function performWrite(bound: Bound, world: World, write: Write): void {
       endRow(store, write)
       return
     case 'final':
-      Object.assign(rowOf(store, write.row), { final: true, provisional: false })
+      if (rowOf(store, write.row).state === write.state)
+        Object.assign(rowOf(store, write.row), { final: true, provisional: false })
       return
     case 'move':
       moveTo(store, write)

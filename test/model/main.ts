@@ -1,17 +1,27 @@
 import { parseArgs } from 'node:util'
-import { smallBounds } from './bounds.ts'
+import { fullBounds, smallBounds } from './bounds.ts'
 import { explore } from './explore.ts'
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, max: { type: 'string' } } })
-for (const bound of smallBounds.filter(({ name }) => values.only === undefined || name.includes(values.only))) {
-  const startedMs = process.cpuUsage().user / 1000
-  const found = explore(bound, values.max === undefined ? undefined : Number(values.max))
-  const ms = Math.round(process.cpuUsage().user / 1000 - startedMs)
-  console.log(
-    `${bound.name}: ${found.states} states, ${found.transitions} transitions, ${found.rests} at rest, depth ${found.depth}, complete ${found.complete}, ${ms} ms, ${Math.round(process.memoryUsage().rss / 1e6)} MB`,
-  )
-  if (found.violation) {
-    console.log(`VIOLATION: ${found.violation.what}`)
-    for (const [index, line] of found.violation.trace.entries()) console.log(`  ${index + 1}. ${line}`)
-  }
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, small: { type: 'boolean' }, states: { type: 'string' } },
+})
+const chosen = (values.small ? smallBounds : [...smallBounds, ...fullBounds]).filter(
+  ({ name }) => values.only === undefined || name.includes(values.only),
+)
+if (chosen.length === 0) throw new Error(`no bound has "${values.only}" in its name`)
+let states = 0
+for (const bound of chosen) {
+  const startedMs = process.cpuUsage().user / 1_000
+  const found = explore(bound, values.states === undefined ? undefined : Number(values.states))
+  const seconds = ((process.cpuUsage().user / 1_000 - startedMs) / 1_000).toFixed(1)
+  const extent = `${found.states} states, ${found.transitions} transitions, ${found.rests} at rest, depth ${found.depth}`
+  const end = found.violation ? 'VIOLATION' : found.complete ? 'holds' : 'stopped early'
+  const megabytes = Math.round(process.memoryUsage().rss / 1e6)
+  console.log(`${bound.name}: ${end}; ${extent}, ${seconds} s CPU, ${megabytes} MB`)
+  states += found.states
+  if (!found.complete) process.exitCode = 1
+  if (!found.violation) continue
+  console.log(`  ${found.violation.what}`)
+  for (const [index, line] of found.violation.trace.entries()) console.log(`  ${index + 1}. ${line}`)
 }
+console.log(`${states} states in ${chosen.length} bounds`)

@@ -34,6 +34,7 @@ import {
   useOf,
 } from './abstract-chain.ts'
 import { claim, conflictOf, credit, endRow, finish, intend, reclaim, resume, rowOf } from './abstract-store.ts'
+import { checkFreshPayers } from './invariants.ts'
 import { words } from './words.ts'
 import {
   type Bound,
@@ -75,6 +76,8 @@ export function lookFirst(bound: Bound, world: World, handler: Handler): unknown
   const auth = authorizationOf(bound, handler.auth)
   handler.head = headOf(world)
   handler.looked = headOf(world)
+  // What has expired is refused before it is claimed.
+  if (validBefore(auth.until) < BigInt(timeOf(headOf(world)))) return answer(bound, world, handler, 'expired')
   const use = useOf(world, auth.key)
   if (!use) {
     handler.at = 'claim'
@@ -178,7 +181,10 @@ export function admitStep(bound: Bound, world: World, handler: Handler): void {
     handler.write = { do: 'end', row: row.id, move: 'release', reason: 'stopped' }
     handler.answer = stop
     handler.at = 'write'
-  } else handler.at = 'intend'
+  } else {
+    checkFreshPayers(bound, world, row)
+    handler.at = 'intend'
+  }
 }
 
 export function releaseStep(handler: Handler, reason: string): void {
@@ -260,6 +266,7 @@ export function judgeStep(bound: Bound, world: World, handler: Handler, lastLook
       ? { final: isFinal(world, result.use), ...judgeOtherUse(words, isOursOn, 'n', result.use) }
       : undefined
   const decision = decideSettlement(result, other)
+  if (decision.do === 'end' && decision.answer === 'pay_again') checkProvable(world, handler)
   const row = rowOf(world.store, handler.row)
   handler.at = 'write'
   if (decision.do === 'finish') {
@@ -277,6 +284,14 @@ export function judgeStep(bound: Bound, world: World, handler: Handler, lastLook
     handler.answer = decision.answer === 'pay_again' ? '402' : decision.answer === 'credited' ? '409' : '503'
   }
   return true
+}
+
+/** The payload has left: it can be carried until it expires, unless our own simulation fails or its key is used up. */
+function checkProvable(world: World, handler: Handler): void {
+  const isUnsent = handler.said === 'refused_unsent' || handler.said === 'refused_confirmed'
+  const use = useOf(world, rowOf(world.store, handler.row).key)
+  if (!isUnsent && !(use && use.at <= world.final))
+    throw new Violation(`402 for ${handler.auth} though it can still be carried`)
 }
 
 export const finishFacts = (bound: Bound, row: Row, final: boolean, hasRoom: boolean) => ({

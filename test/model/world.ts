@@ -153,7 +153,7 @@ export type Write =
   | { do: 'finish'; row: string; seen: Seen; hold: boolean; provisional: boolean }
   | { do: 'credit'; row: string; seen: Seen; reason: string }
   | { do: 'end'; row: string; move: string; reason: string; tx?: string }
-  | { do: 'final'; row: string }
+  | { do: 'final'; row: string; state: PaymentState }
   | { do: 'move'; row: string; fork: number; seen: Seen }
   | { do: 'undo'; row: string; fork: number; state: PaymentState }
   | { do: 'book'; transfer: string; as: 'credit' | 'gap' | 'review'; micro: number }

@@ -9,6 +9,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'facts.exposedMicro + amountMicro <= facts.capMicro',
     replace: 'true',
     proof: { file: 'packages/till/src/gate/exposure.db.test.ts', test: 'exposure cap removed' },
+    model: { bound: 'the cap of the exposure' },
   },
   {
     name: 'fresh wallets use the whole cap',
@@ -17,6 +18,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'exposedMicro + sale.amountMicro > capMicro / 2n',
     replace: 'false',
     proof: { file: 'packages/till/src/gate/exposure.db.test.ts', test: '1,000 fresh wallets' },
+    model: { bound: 'the part of the cap that is for known payers' },
   },
   {
     name: 'log position ignored',
@@ -25,6 +27,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'transfer.position',
     replace: '0',
     proof: { file: 'packages/till/src/ledger/transfers.db.test.ts', test: 'log position ignored' },
+    model: { bound: 'two buyers in one transaction' },
   },
   {
     name: 'offers honoured for any request',
@@ -33,6 +36,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'offer.request === offeredRequest(call)',
     replace: 'true',
     proof: { file: 'test/attack-offers.test.ts', test: 'a signed offer for one method is no offer for another' },
+    model: { outside: 'which offer fits a request is decided before there is a payment' },
   },
   {
     name: 'refusal believed without simulation',
@@ -41,6 +45,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: "simulated.status !== 'fails'",
     replace: 'false',
     proof: { file: 'packages/till/src/gate/settle-payment.test.ts', test: 'a refusal of a payload that left' },
+    model: { bound: 'a key signed again, and a facilitator that lies' },
   },
   {
     name: 'claim without its unique key',
@@ -50,6 +55,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     // Another key for each claim.
     replace: "'0x'.concat(Buffer.from(Reflect.get(claim, 'id')).toString('hex').slice(-64).padStart(64, '0')) as K",
     proof: { file: 'packages/till/src/gate/store-claim.db.test.ts', test: 'claim without its unique key' },
+    model: { bound: 'a lease that runs out under a request' },
   },
   {
     name: 'credit of the quote for another amount',
@@ -58,6 +64,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'claim.payTo === transfer.recipient && claim.amountMicro === transfer.amountMicro',
     replace: 'claim.payTo === transfer.recipient',
     proof: { file: 'test/adversary-nonces.test.ts', test: 'a nonce signed again for one micro' },
+    model: { bound: 'a key signed again, and a facilitator that lies' },
   },
   {
     name: 'nonce used otherwise stays unknown',
@@ -66,6 +73,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'other?.final',
     replace: 'false',
     proof: { file: 'test/adversary-nonces.test.ts', test: 'a nonce used for one micro while its payment settles' },
+    model: { bound: 'a key signed again, and a facilitator that lies' },
   },
   {
     name: '402 for money that reached us',
@@ -74,6 +82,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'other.reason === paidOtherwise',
     replace: 'false',
     proof: { file: 'test/adversary-nonces.test.ts', test: 'a nonce used in a final block' },
+    model: { bound: 'a key signed again, and a facilitator that lies' },
   },
   {
     name: 'cancellation believed before it is final',
@@ -82,6 +91,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'finalNumber >= seen.blockNumber && canonicalHash === seen.blockHash',
     replace: 'true',
     proof: { file: 'test/adversary-nonces.test.ts', test: 'a cancellation that a reorg takes away' },
+    model: { bound: 'a reorganisation' },
   },
   {
     name: 'reorganised payment kept',
@@ -90,6 +100,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'payment.blockHash !== canonicalHash',
     replace: 'false',
     proof: { file: 'test/adversary-nonces.test.ts', test: 'a reorg that replaces our transfer' },
+    model: { bound: 'a reorganisation' },
   },
   {
     name: 'used nonce watched for ever',
@@ -98,6 +109,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: '!facts.usedAndRecorded',
     replace: 'true',
     proof: { file: 'test/adversary-nonces.test.ts', test: 'a released payment whose nonce was used otherwise' },
+    model: { bound: 'a key signed again, and a facilitator that lies' },
   },
   {
     name: 'contradicted facilitator believed',
@@ -106,6 +118,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: "'contradicted'",
     replace: "'failed'",
     proof: { file: 'test/adversary-facilitator.test.ts', test: 'is contradicted' },
+    model: { bound: 'a key signed again, and a facilitator that lies' },
   },
   {
     name: 'no credit after a refusal',
@@ -114,6 +127,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'pays && !isOver(claim.state)',
     replace: 'pays',
     proof: { file: 'test/adversary-facilitator.test.ts', test: 'a transfer carried after our 402' },
+    model: { bound: 'a key signed again, and a facilitator that lies' },
   },
   {
     name: 'screening answered as a refusal',
@@ -122,6 +136,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'screening.test(reason)',
     replace: 'false',
     proof: { file: 'test/adversary-facilitator.test.ts', test: 'a payer that the facilitator screens out' },
+    model: { outside: 'both answers take nothing; the model does not tell 403 from 503' },
   },
   {
     name: 'contract not asked again before settling',
@@ -130,6 +145,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'verified.payerIsKey',
     replace: 'true',
     proof: { file: 'test/adversary-facilitator.test.ts', test: 'a contract that stops accepting a signature' },
+    model: { outside: 'signatures are checked by the scheme, not by a transition' },
   },
   {
     name: 'key believed for an account with code',
@@ -138,6 +154,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'verified.payerIsKey && status.hasCode',
     replace: 'false',
     proof: { file: 'test/adversary-facilitator.test.ts', test: 'a payer delegated by EIP-7702' },
+    model: { outside: 'signatures are checked by the scheme, not by a transition' },
   },
   {
     name: 'dust read one by one',
@@ -146,6 +163,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'recipient === address && !ours.has(sender) && amountMicro < dustMicro',
     replace: 'false',
     proof: { file: 'test/adversary-books.test.ts', test: 'a flood of dust' },
+    model: { outside: 'the cost of a flood, not a state of a payment' },
   },
   {
     name: 'dust counted beside what is read',
@@ -154,6 +172,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'logs.filter(({ transaction, blockNumber }) => !toRead.has(transaction) && blockNumber <= lastBlock)',
     replace: 'logs.filter((log) => isDust(log) && log.blockNumber <= lastBlock)',
     proof: { file: 'test/adversary-books.test.ts', test: 'dust beside a larger transfer' },
+    model: { outside: 'how logs are read; the model records each transfer once' },
   },
   {
     name: 'one endpoint believed on a balance',
@@ -162,6 +181,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: "rpc.agreed('eth_call', [call, blockTag(blockNumber)])",
     replace: "rpc.first('eth_call', [call, blockTag(blockNumber)])",
     proof: { file: 'test/adversary-books.test.ts', test: 'one endpoint that lies about balances' },
+    model: { outside: 'how the chain is read; the model reads the truth' },
   },
   {
     name: 'shared payee credits by itself',
@@ -170,6 +190,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'exclusive === false',
     replace: 'false',
     proof: { file: 'test/adversary-books.test.ts', test: 'a payee that two databases share' },
+    model: { bound: 'a payee that two databases share' },
   },
   {
     name: 'review and payment both book one transfer',
@@ -179,6 +200,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     replace:
       "taken.length === 0 || (await tx.query('update transfer set booked_as = null, turn = turn + 2 where transaction = any($1)', [taken.map(({ money }) => money.transaction)]), false)",
     proof: { file: 'packages/till/src/ledger/transfers.db.test.ts', test: 'review and payment never both book' },
+    model: { outside: 'an update of the database; the model finds its own store without that guard' },
   },
   {
     name: 'payout called paid before finality',
@@ -187,6 +209,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: '!final',
     replace: "!final && use.status !== 'transfer'",
     proof: { file: 'packages/till/src/payouts/payouts.chain.test.ts', test: 'a reorg before finality is followed by' },
+    model: { bound: 'a payout, a restore and a reorganisation' },
   },
   {
     name: 'payout money given back early',
@@ -195,6 +218,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: '!hasExpired(facts.finalTime, facts.validBefore)',
     replace: 'false',
     proof: { file: 'packages/till/src/payouts/payouts.chain.test.ts', test: 'a blocked payee is parked' },
+    model: { bound: 'a payout, a restore and a reorganisation' },
   },
   {
     name: 'payouts go on after a restore',
@@ -206,6 +230,7 @@ export const plannedFaults: readonly PlantedFault[] = [
       file: 'packages/till/src/payouts/payout-limits.chain.test.ts',
       test: 'money leaves while the books miss money',
     },
+    model: { bound: 'a payout, a restore and a reorganisation' },
   },
   {
     name: 'failed without a guard',
@@ -214,6 +239,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: "{ from: ['settling'], to: 'failed', by: 'attempt' }",
     replace: "{ from: ['settling', 'unknown', 'settled'], to: 'failed', by: 'anyone' }",
     proof: { file: 'test/attack-recovery.test.ts', test: 'a refusal that comes after recovery' },
+    model: { bound: 'a lease that runs out under a request' },
   },
   {
     name: '402 for an expired nonce that paid us',
@@ -222,6 +248,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'transfers.some(({ recipient, bookedAs, final }) => (final || bookedAs !== null) && isOurs(recipient))',
     replace: 'false',
     proof: { file: 'test/adversary-nonces.test.ts', test: 'an expired payment whose nonce' },
+    model: { outside: 'the model finds every use of a key; this guards against one too old to be found' },
   },
   {
     name: 'log signed whatever others hold',
@@ -289,6 +316,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: 'answers[index]?.commitments',
     replace: '{}',
     proof: { file: 'test/citations-offline.test.ts', test: 'the receipt of a stamp names its leaf' },
+    model: { outside: 'what an answer contains' },
   },
   {
     name: 'tree heads pruned while they are young',

@@ -11,6 +11,8 @@ export type PlantedFault = {
   find: string
   replace: string
   proof: { file: string; test: string }
+  /** For faults of the till: the bound of the model that finds it too, or why the model cannot. */
+  model?: { bound: string } | { outside: string }
 }
 
 /** The code moved on: the fault must be written again, or the proof would prove nothing. */

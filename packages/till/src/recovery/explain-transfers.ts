@@ -75,8 +75,8 @@ async function explain(
   // A plain transfer may be anything; a payment key shows that its sender signed it for us.
   if (row.paymentKey === undefined) return bookReview(deps, row, into)
   const unclaimed = explainUnclaimed(into, row, gapUntil)
-  if (unclaimed === 'gap') return bookGap(deps, row, into)
-  if (unclaimed === 'review') return bookReview(deps, row, into)
+  if (unclaimed.book === 'gap') return bookGap(deps, row, into)
+  if (unclaimed.book === 'review') return bookReview(deps, row, into)
   return creditUnclaimed(deps, row, into, row.paymentKey)
 }
 
@@ -98,9 +98,10 @@ async function bookClaimed(
   claim: PaymentRecord,
   gapUntil: bigint | undefined,
 ): Promise<Explained> {
-  const explained = explainClaimed(claim, row, gapUntil)
+  const explained = explainClaimed(claim, into, row, gapUntil)
   if (explained.book === 'nothing') return 'pending'
   if (explained.book === 'gap') return bookGap(deps, row, into)
+  if (explained.book === 'review') return bookReview(deps, row, into)
   if (explained.book === 'claim') {
     deps.metrics.count('alarms', { alarm: 'paid_after_refusal' })
     deps.log.error(

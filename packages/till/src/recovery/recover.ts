@@ -257,8 +257,7 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
       const usedAtFinal = await deps.schemes.of(payment).evidence.isUsed(chain, payment, final.number)
       const usedAndRecorded = usedAtFinal && (await isUsedAndRecorded(deps, chain, payment))
       const rows = usedAndRecorded ? await transfersOfKey(deps.database, { ...payment, sender: payment.payer }) : []
-      if (decideWatched({ usedAtFinal, usedAndRecorded, rows }) === 'final')
-        await markFinal(deps.database, [payment.id])
+      if (decideWatched({ usedAtFinal, usedAndRecorded, rows }) === 'final') await markFinal(deps.database, [payment])
     })
 }
 

@@ -56,8 +56,13 @@ export async function notFinalUpTo(sql: Sql, network: string, block: bigint, lim
   )
 }
 
-export async function markFinal(sql: Sql, ids: readonly string[]): Promise<void> {
-  await sql.query(`update payment set final = true, provisional = false where id = any($1::text[])`, [ids])
+/** Only what is still as it was read: a released payment may have been claimed again meanwhile. */
+export async function markFinal(sql: Sql, payments: readonly Pick<PaymentRecord, 'id' | 'state'>[]): Promise<void> {
+  await sql.query(
+    `update payment p set final = true, provisional = false
+     from unnest($1::text[], $2::text[]) t (id, state) where p.id = t.id and p.state = t.state`,
+    [payments.map(({ id }) => id), payments.map(({ state }) => state)],
+  )
 }
 
 async function read(sql: Sql, where: string, values: readonly unknown[]): Promise<PaymentRecord[]> {

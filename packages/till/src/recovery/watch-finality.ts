@@ -66,11 +66,7 @@ async function judgeBlock(
   const canonical = await chain.blockHash(number)
   // One read settles all payments of a block that is still there.
   const there = payments.filter((payment) => decideFinality(payment, canonical) === 'final')
-  if (there.length > 0)
-    await markFinal(
-      deps.database,
-      there.map((payment) => payment.id),
-    )
+  if (there.length > 0) await markFinal(deps.database, there)
   for (const payment of payments)
     if (decideFinality(payment, canonical) === 'reorged')
       try {

@@ -27,34 +27,39 @@ export function explainByParties({
 type Transfer = { recipient: string; amountMicro: Micro; blockNumber: bigint }
 type ClaimOf = { state: PaymentState; payTo: string; amountMicro: Micro }
 
+/** What may have been sold or credited elsewhere is nobody's until a person decides. */
+type NotCredited = { book: 'gap' } | { book: 'review' }
+
 export type Explanation =
   /** The claim takes it. */
   | { book: 'nothing' }
+  | NotCredited
   /** The transfer that was quoted, after its claim was over: the claim is credited. */
   | { book: 'claim' }
-  /** What was sold or credited before a restore is unknown: it is nobody's until a person decides. */
-  | { book: 'gap' }
   /** Credit of its sender, by its own amount. */
   | { book: 'credit'; micro: Micro }
 
 /** A transfer with the key of a claim pays that claim if it is exactly the one that was claimed; else it is credit. */
-export function explainClaimed(claim: ClaimOf, transfer: Transfer, gapUntil: bigint | undefined): Explanation {
+export function explainClaimed(
+  claim: ClaimOf,
+  into: Side,
+  transfer: Transfer,
+  gapUntil: bigint | undefined,
+): Explanation {
   const pays = paysExactly(claim, transfer)
   if (pays && !isOver(claim.state)) return { book: 'nothing' }
-  if (isInGap(transfer, gapUntil)) return { book: 'gap' }
-  return pays ? { book: 'claim' } : { book: 'credit', micro: transfer.amountMicro }
+  const unclaimed = explainUnclaimed(into, transfer, gapUntil)
+  if (unclaimed.book !== 'credit') return unclaimed
+  return pays ? { book: 'claim' } : unclaimed
 }
 
-/** The claim may have ended otherwise, and the transfer been booked, after the backup and before the restore. */
-const isInGap = ({ blockNumber }: Transfer, gapUntil: bigint | undefined): boolean =>
-  gapUntil !== undefined && blockNumber <= gapUntil
-
-/** Nobody claimed it. */
+/** Nobody claimed it: sold or credited before a restore, or by another database with the same payee, or credit. */
 export function explainUnclaimed(
   { exclusive }: Side,
   transfer: Transfer,
   gapUntil: bigint | undefined,
-): 'gap' | 'review' | 'credit' {
-  if (isInGap(transfer, gapUntil)) return 'gap'
-  return exclusive === false ? 'review' : 'credit'
+): NotCredited | { book: 'credit'; micro: Micro } {
+  if (gapUntil !== undefined && transfer.blockNumber <= gapUntil) return { book: 'gap' }
+  if (exclusive === false) return { book: 'review' }
+  return { book: 'credit', micro: transfer.amountMicro }
 }

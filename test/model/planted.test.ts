@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { plannedFaults } from '../planted/faults.ts'
+import { explorePlanted } from './explore-planted.ts'
+
+const isOfTheTill = (file: string) => file.startsWith('packages/till/')
+const found = plannedFaults.flatMap(({ model, ...fault }) =>
+  model && 'bound' in model ? [{ ...fault, bound: model.bound }] : [],
+)
+
+test('every planted fault of the till is found by the model, or says why it lies outside of it', () => {
+  expect(plannedFaults.filter(({ file, model }) => isOfTheTill(file) && !model).map(({ name }) => name)).toEqual([])
+})
+
+test.each(found)('the model finds "$name"', async ({ bound, ...fault }) => {
+  const { violation } = await explorePlanted(fault, bound)
+  expect(violation?.trace.length).toBeGreaterThan(0)
+  process.stdout.write(`${fault.name}: ${violation?.what} (${violation?.trace.length} steps)\n`)
+})
+
+/** What the database guards, and nobody else: without it the model goes wrong, so it is not there for nothing. */
+const store = 'test/model/abstract-store.ts'
+const guards = [
+  {
+    name: 'a state changes only from where the move starts',
+    fn: 'apply',
+    find: '!mayMove(move, facts, worker && { owner: BigInt(worker.owner), attempt: worker.attempt })',
+    replace: 'false',
+    bound: 'a lease that runs out under a request',
+  },
+]
+
+test.each(guards)('the model needs the guard of the database: $name', async ({ bound, ...guard }) => {
+  const { violation } = await explorePlanted({ ...guard, file: store }, bound)
+  expect(violation?.trace.length).toBeGreaterThan(0)
+})
