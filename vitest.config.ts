@@ -1,13 +1,17 @@
 import { defineConfig } from 'vitest/config'
 import { plantPlugin } from './test/planted/plugin.ts'
+import { withoutShops } from './test/support/without-shops.ts'
 
 const whole = ['packages/*/src/**/*.chain.test.ts', 'test/**/*.test.ts']
 
-const { PLANT: planted } = process.env
+const { PLANT: planted, ASSAY_WITHOUT_SHOPS: without } = process.env
 
 export default defineConfig({
   // npm run faults puts one fault into the code while it is loaded, and expects the tests to notice.
-  plugins: planted === undefined ? [] : [plantPlugin(planted)],
+  plugins: [
+    ...(planted === undefined ? [] : [plantPlugin(planted)]),
+    ...(without === undefined ? [] : [withoutShops(without.split(','))]),
+  ],
   test: {
     globalSetup: ['test/support/global-postgres.ts'],
     // A busy machine is late, and no test says how fast something is: that belongs in a bench. These only end what hangs.
