@@ -1,12 +1,16 @@
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/harness/longest-first.ts'
+import { withoutShops } from './test/harness/without-shops.ts'
 import { plantPlugin } from './test/planted/plugin.ts'
 
-const { PLANT: planted } = process.env
+const { PLANT: planted, ASSAY_WITHOUT_SHOPS: without } = process.env
 
 export default defineConfig({
   // npm run faults puts one fault into the code while it is loaded, and expects the tests to notice.
-  plugins: planted === undefined ? [] : [plantPlugin(planted)],
+  plugins: [
+    ...(planted === undefined ? [] : [plantPlugin(planted)]),
+    ...(without === undefined ? [] : [withoutShops(without.split(','))]),
+  ],
   test: {
     include: ['packages/*/src/**/*.test.ts', 'bench/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/harness/global-setup.ts'],

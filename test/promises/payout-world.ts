@@ -21,7 +21,7 @@ import { openTestDatabase, type TestDatabase } from '../../packages/till/src/sto
 import { tokenBalance } from '../harness/token-balance.ts'
 import { createLife, type Life } from './payout-life.ts'
 
-const purpose = 'royalty'
+const purpose = 'proof'
 const network8453 = 'eip155:8453'
 const finalityLagBlocks = 2
 /** A wallet that is quick to lose patience, on a chain that makes blocks at once. */
@@ -32,6 +32,7 @@ export type PayoutWorld = Awaited<ReturnType<typeof openPayoutWorld>>
 /** The payouts of a node with real wallets, books and chain, and processes that die when told. */
 export async function openPayoutWorld() {
   const db = await openTestDatabase()
+  await db.owner.query('insert into ledger_purpose (purpose, paid_out) values ($1, true)', [purpose])
   const devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
   const custody = testKey('custody of proofs')
   const settlers = [testKey('settler of proofs 1'), testKey('settler of proofs 2')]

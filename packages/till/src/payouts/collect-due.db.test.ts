@@ -9,15 +9,17 @@ import { accounts, credit, debit, type LedgerTransaction, post } from '../ledger
 import type { Database, Tx } from '../store/database.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { collectDue } from './collect-due.ts'
+import { declarePurpose } from './payouts.fixture.ts'
 import { parsePayoutPolicy } from './policy.ts'
 import { prepareDue } from './purposes.ts'
 
 const network = 'eip155:8453'
-const purpose = 'royalty'
+const purpose = 'share'
 const ids = createIds(systemClock, systemRng)
 let db: TestDatabase
 beforeAll(async () => {
   db = await openTestDatabase()
+  await declarePurpose(db, purpose)
 })
 afterAll(() => db.close())
 beforeEach(() => db.owner.query('delete from payout_due'))

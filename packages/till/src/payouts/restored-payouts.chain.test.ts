@@ -14,6 +14,10 @@ import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { createCustodyKey } from './custody-key.ts'
 import { createPayout, explainPayout, type PayoutDeps, parsePayoutPolicy, refundAccount, runPayouts } from './index.ts'
 
+/** As the shop does that pays them, where it is there. */
+const declareAffiliates = `insert into ledger_purpose (purpose, backed_by, paid_out) values ('affiliate', 'operator', true)
+  on conflict do nothing`
+
 const network = 'eip155:8453'
 const usd = 1_000_000n
 const ids = createIds(systemClock, systemRng)
@@ -134,6 +138,7 @@ const received = (payee: Address) => chain.usdcBalance(payee)
 
 test('restore pays payouts twice', async () => {
   const db = await openTestDatabase()
+  await db.owner.query(declareAffiliates)
   dbs.push(db)
   const paid = { payer: buyer, paymentKey: `0x${'ab'.repeat(32)}` as const }
   await live(db, async ({ run }) => {
@@ -185,6 +190,7 @@ test('restore pays payouts twice', async () => {
 
 test('a refund that the chain shows as paid is settled with what the buyer got, never paid again', async () => {
   const db = await openTestDatabase()
+  await db.owner.query(declareAffiliates)
   dbs.push(db)
   const payer = testKey('payer of a restore').address
   const paid = { payer, paymentKey: `0x${'cd'.repeat(32)}` as const }
@@ -215,6 +221,7 @@ test('a refund that the chain shows as paid is settled with what the buyer got, 
 
 test('a restored data folder was not noticed, although the chain showed a payout that the books had forgotten', async () => {
   const db = await openTestDatabase()
+  await db.owner.query(declareAffiliates)
   dbs.push(db)
   const copy = await db.copy()
   dbs.push(copy)
