@@ -120,6 +120,7 @@ export const expectedOf = (row: Pick<Row, 'key' | 'micro'>): Expected => ({ key:
 /** Mines a block with these authorizations in it, in one transaction. */
 export function mine(bound: Bound, world: World, tx: string, ids: readonly string[]): void {
   world.blocks.push(world.fork)
+  world.now = Math.max(world.now, headOf(world))
   for (const [position, id] of ids.entries()) {
     const { key, to } = authorizationOf(bound, id)
     world.uses.push({ key, auth: id, tx, at: headOf(world), position })

@@ -191,13 +191,12 @@ export const fullBounds: readonly Bound[] = [
   },
   {
     ...quiet,
-    name: 'full: a restore, a crash and a reorganisation',
+    name: 'full: a restore and a crash',
     authorizations: [quote, less],
     sends: { a: 2 },
     carried: ['a', 'a-less'],
     restores: 1,
     crashes: 1,
-    reorgs: 1,
   },
   {
     ...quiet,

@@ -103,6 +103,7 @@ export function createHash() {
     number(-1)
     number(world.final)
     number(world.fork)
+    number(world.now)
     for (const use of world.uses) object(use)
     for (const out of world.outs) object(out)
     store(world.store)

@@ -77,7 +77,7 @@ export function lookFirst(bound: Bound, world: World, handler: Handler): unknown
   handler.head = headOf(world)
   handler.looked = headOf(world)
   // What has expired is refused before it is claimed.
-  if (validBefore(auth.until) < BigInt(timeOf(headOf(world)))) return answer(bound, world, handler, 'expired')
+  if (validBefore(auth.until) < BigInt(timeOf(world.now))) return answer(bound, world, handler, 'expired')
   const use = useOf(world, auth.key)
   if (!use) {
     handler.at = 'claim'
@@ -163,7 +163,7 @@ export function exposed(bound: Bound, world: World): number {
 }
 
 function reasonNotToSettle(bound: Bound, world: World, row: Row): '402' | '503' | undefined {
-  if (validBefore(row.until) < BigInt(timeOf(headOf(world)))) return '402'
+  if (validBefore(row.until) < BigInt(timeOf(world.now))) return '402'
   const cap = bound.capMicro
   if (cap === undefined) return undefined
   const sale = { amountMicro: BigInt(row.micro), revocable: bound.revocable === true }

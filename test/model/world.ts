@@ -193,6 +193,8 @@ export type World = {
   blocks: number[]
   final: number
   fork: number
+  /** The highest block that ever was: the clock does not go back with a reorganisation. */
+  now: number
   uses: Use[]
   /** Payouts in blocks. */
   outs: { n: number; payer: string; micro: number; at: number }[]
@@ -227,6 +229,7 @@ export function initialWorld(bound: Bound): World {
     blocks: [0],
     final: 0,
     fork: 0,
+    now: 0,
     uses: [],
     outs: [],
     store: {
