@@ -6,7 +6,7 @@ import type { Address } from '../../packages/protocol/src/address.ts'
 import { knownNetworks, type Network } from '../../packages/till/src/chain/index.ts'
 import { accounts, post } from '../../packages/till/src/ledger/index.ts'
 import type { Database } from '../../packages/till/src/store/database.ts'
-import { usdcOf } from '../scale/books.ts'
+import { tokenBalance } from '../../test/harness/token-balance.ts'
 import type { Cluster } from '../scale/cluster.ts'
 
 export const network = 'eip155:8453'
@@ -60,7 +60,7 @@ export async function moneyOut({ base }: Cluster): Promise<bigint[]> {
   const demo = { ...known, usdc: { ...known.usdc, address: base.usdc } }
   const distributor = distributorFor(demo, demoAccount('custody').address, demoTerms).address
   const [inContract = 0n, claimed = 0n, ...rest] = await Promise.all(
-    [distributor, creator, ...payees].map((address) => usdcOf(base, address)),
+    [distributor, creator, ...payees].map((address) => tokenBalance(base, address)),
   )
   return [inContract + claimed, ...rest]
 }

@@ -1,10 +1,11 @@
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { addressTopic, topics } from '../../packages/till/src/chain/usdc-abi.ts'
 import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
+import { faultsInBooks } from '../../test/harness/books.ts'
 import type { CallCounts } from '../../test/harness/call-counters.ts'
+import { tokenBalance } from '../../test/harness/token-balance.ts'
 import { benchPayer, signPayment } from '../load/sign-payments.ts'
 import { type Child, startChild } from '../process/child.ts'
-import { faultsInBooks, usdcOf } from './books.ts'
 import { type Caller, openCaller } from './call.ts'
 import type { Cluster } from './cluster.ts'
 import { paidPath, paymentHeader, readTerms } from './terms.ts'
@@ -38,7 +39,7 @@ async function judge(cluster: Cluster, nodes: readonly Child[], caller: Caller, 
   const ports = await Promise.all(nodes.map((node) => node.ask<number>('port')))
   const terms = await readTerms(caller, ports[0] ?? 0)
   const header = paymentHeader(terms, signPayment(payer, terms))
-  const before = await usdcOf(cluster.base, payer.address)
+  const before = await tokenBalance(cluster.base, payer.address)
   const statuses = new Map<number, number>()
   await Promise.all(
     Array.from({ length: copies }, async (_, index) => {
@@ -54,7 +55,7 @@ async function judge(cluster: Cluster, nodes: readonly Child[], caller: Caller, 
     settle: callCounts.reduce((sum, { settled }) => sum + settled, 0),
     'charge on chain': await chargesOf(cluster, payer.address),
   }
-  const spent = before - (await usdcOf(cluster.base, payer.address))
+  const spent = before - (await tokenBalance(cluster.base, payer.address))
   const { rows } = await cluster.owner.query<{ state: string }>('select state from payment where payer = $1', [
     payer.address.toLowerCase(),
   ])

@@ -1,7 +1,7 @@
-import { faultsInBooks } from '../../bench/scale/books.ts'
 import { demoAccount } from '../../packages/node/src/devnet/index.ts'
 import type { ReconcileReport } from '../../packages/till/src/index.ts'
 import { accounts, post, reverse } from '../../packages/till/src/ledger/index.ts'
+import { faultsInBooks } from '../harness/books.ts'
 import { type BendLogs, endpoints, openReconciledTill, type ReconciledTill } from '../harness/reconciled-till.ts'
 import { echoPath, quote, signPayment } from '../harness/till-fixture.ts'
 import { carryAuthorization } from '../harness/wallets.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { faultsInBooks, isCharged, usdcOf } from '../../bench/scale/books.ts'
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import { faultsInBooks } from '../harness/books.ts'
 import { createFaultPoints, type FaultPoints } from '../harness/fault-points.ts'
 import {
   encodePayload,
@@ -11,6 +11,7 @@ import {
   signPayment,
   type TillFixture,
 } from '../harness/till-fixture.ts'
+import { isCharged, tokenBalance } from '../harness/token-balance.ts'
 import { together } from '../harness/until.ts'
 import { createDice, createFaults, createProgress, type Dice, type Faults, type Proof, plain, share } from './proof.ts'
 import { openProofNode, type ProofNode, proofPath, proofPriceMicro } from './proof-node.ts'
@@ -107,7 +108,7 @@ type Buying = { dice: Dice; tally: Tally; faults: Faults; say(text: string): voi
 
 /** Signs anew after every answer but a 200, as a stock client does; a 402 must mean that nothing moved. */
 async function buyOnce(till: TillFixture, buyer: PrivateKeyAccount, url: string, { dice, tally, faults, say }: Buying) {
-  const before = await usdcOf(till.base, buyer.address)
+  const before = await tokenBalance(till.base, buyer.address)
   const startedMs = performance.now()
   // With what the purchase before may have left open.
   const startedAt = new Date(Date.now() - 60_000)
@@ -145,7 +146,7 @@ async function buyOnce(till: TillFixture, buyer: PrivateKeyAccount, url: string,
     if (tries.length === 1 || (await isCharged(till.base, buyer.address, nonce))) tally.paidMs.push(answeredMs - sentMs)
   if (answeredMs - startedMs > servedWithinMs)
     say(`slow: ${url}: ${seen.join(', ')}; the books: ${await booksOf(till, buyer.address, startedAt)}`)
-  const spent = before - (await usdcOf(till.base, buyer.address))
+  const spent = before - (await tokenBalance(till.base, buyer.address))
   if (spent !== proofPriceMicro)
     faults.note(
       `${url}: charged ${spent} for what costs ${proofPriceMicro}: ${seen.join(', ')}; the books: ${await booksOf(till, buyer.address, startedAt)}`,

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { faultsInBooks, isCharged, usdcOf } from '../../bench/scale/books.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { testKey } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { faultsInBooks } from '../harness/books.ts'
 import { openTill, type Payload, quote, send, signPayment, type TillFixture } from '../harness/till-fixture.ts'
+import { isCharged, tokenBalance } from '../harness/token-balance.ts'
 import { together } from '../harness/until.ts'
 import { authorizationOf, cancelAuthorization } from '../harness/wallets.ts'
 import { createDice, createFaults, createProgress, type Dice, type Faults, type Proof, plain } from './proof.ts'
@@ -182,7 +183,7 @@ async function judge(till: TillFixture, orders: readonly Order[], passes: Passes
     const landed = (await isCharged(till.base, buyer.address, nonce)) && state !== 'failed' && state !== 'released'
     if (state === 'failed') tally.failed += 1
     if (kind === 'share') {
-      const received = await usdcOf(till.base, payee)
+      const received = await tokenBalance(till.base, payee)
       const due = landed && state === 'served' ? priceOf.share : 0n
       if (received !== due) faults.note(`${order} (${state}): its payee has ${received}, due is ${due}`)
     }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { usdcOf } from '../../bench/scale/books.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { buy, encodePayload, quote, send, signPayment } from '../harness/till-fixture.ts'
+import { tokenBalance } from '../harness/token-balance.ts'
 import { together } from '../harness/until.ts'
 import { createDice, createFaults, type Dice, type Faults, type Proof } from './proof.ts'
 import { openProofNode, type ProofNode, proofPath, proofPriceMicro } from './proof-node.ts'
@@ -52,7 +52,7 @@ type Trying = {
 async function retryPayment({ till }: ProofNode, index: number, trying: Trying): Promise<() => Promise<void>> {
   const { faults, tally } = trying
   const buyer = await till.newBuyer()
-  const before = await usdcOf(till.base, buyer.address)
+  const before = await tokenBalance(till.base, buyer.address)
   const url = `${till.node.url}${proofPath}?of=k${index}`
   const offer = await quote(url)
   const identifier = `retried-${index}-${'0'.repeat(16)}`
@@ -65,7 +65,7 @@ async function retryPayment({ till }: ProofNode, index: number, trying: Trying):
     ),
   })
   const bytes = await retryMany(url, headers, trying)
-  const spent = before - (await usdcOf(till.base, buyer.address))
+  const spent = before - (await tokenBalance(till.base, buyer.address))
   if (spent !== proofPriceMicro) faults.note(`key ${index} was charged ${spent}`)
   const other = await buy(buyer, `${till.node.url}${proofPath}?of=other${index}`, { identifier })
   await other.text()

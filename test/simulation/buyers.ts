@@ -9,20 +9,17 @@ import {
   type SignOptions,
   signPayment,
 } from '../harness/till-fixture.ts'
+import { isCharged } from '../harness/token-balance.ts'
 import { Violation } from '../harness/violation.ts'
 import type { History, Order, Sent } from './history.ts'
 import type { World } from './world.ts'
 
 export type Scene = { world: World; history: History; rng: Rng }
 
-const transferSpent = '0xe94a0102'
-
 /** What the token itself says of an authorization, without asking any view. */
-export async function authorizationSpent({ world }: Scene, payload: Payload): Promise<boolean> {
+export function authorizationSpent({ world }: Scene, payload: Payload): Promise<boolean> {
   const { from, nonce } = payload.payload.authorization as { from: string; nonce: string }
-  const chain = chainOf(world, String(payload.accepted['network']))
-  const data = `${transferSpent}${from.slice(2).toLowerCase().padStart(64, '0')}${nonce.slice(2)}`
-  return BigInt((await chain.request('eth_call', [{ to: chain.usdc, data }, 'latest'])) as string) !== 0n
+  return isCharged(chainOf(world, String(payload.accepted['network'])), from, nonce)
 }
 
 /** Whether any transfer with this nonce is at an address of ours; a cancelled one is spent and moved nothing. */
