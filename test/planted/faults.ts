@@ -200,7 +200,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     replace:
       "taken.length === 0 || (await tx.query('update transfer set booked_as = null, turn = turn + 2 where transaction = any($1)', [taken.map(({ money }) => money.transaction)]), false)",
     proof: { file: 'packages/till/src/ledger/transfers.db.test.ts', test: 'review and payment never both book' },
-    model: { outside: 'an update of the database; the model finds its own store without that guard' },
+    model: { outside: 'an update of the database that takes a booked row again' },
   },
   {
     name: 'payout called paid before finality',
