@@ -35,7 +35,7 @@ async function joinedFolder() {
     return folder
   }
   const { build } = await import('esbuild')
-  // Two starts at once build twice; whoever is first gives the folder its name.
+  // Two starts at once build twice; anyone who is first gives the folder its name.
   const draft = `${folder}.${process.pid}`
   mkdirSync(draft, { recursive: true })
   await build({

@@ -1,5 +1,5 @@
 // npm run -s sbom > sbom.json, or npm run sbom -- --out sbom.json: what a node loads, as CycloneDX. Read from the lockfile, so
-// nothing need be installed. Without -s npm prints a header of its own before it, which is no JSON.
+// nothing need be installed. Without -s npm prints its own header before it, which is no JSON.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'

@@ -21,7 +21,7 @@ afterAll(async () => {
   await new Promise((resolve) => careless.close(resolve))
 })
 
-/** Sells to whoever sends something that looks like a payment, and takes its own name from the caller. */
+/** Sells to anyone who sends something that looks like a payment, and takes its own name from the caller. */
 const carelessSeller: RequestListener = (request, response) => sellCarelessly(request, response)
 
 function sellCarelessly(
@@ -53,7 +53,7 @@ function sellCarelessly(
   response.end('{}')
 }
 
-/** Takes the money of whoever hangs up and keeps the answer; its chain is asked at the same address. */
+/** Takes the money of the party that hangs up and keeps the answer; its chain is asked at the same address. */
 function openCharger(): Server {
   const used = new Set<string>()
   let chargedMicro = 0n

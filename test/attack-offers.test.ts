@@ -8,7 +8,7 @@ import { useTill } from './harness/use-till.ts'
 
 let unitMicro = 1_000n
 
-/** Sells units by the body, a cheap GET and a dear POST at one address, and a POST at a price of its own. */
+/** Sells units by the body, a cheap GET and a dear POST at one address, and a POST at its own price. */
 const openUnits: OpenShop = ({ base }) => {
   const paid = (
     id: string,

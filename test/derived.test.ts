@@ -76,7 +76,7 @@ test('a paid tool names its price, is bought with a payment of the stock client,
   expect(bought.structuredContent).toMatchObject({ echo: 'over mcp', paid_by: buyer.address.toLowerCase() })
   expect(bought._meta['x402/payment-response']).toMatchObject({ success: true, amount: '1000' })
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
-  // The same payment for other arguments, and for the same ones by whoever read it from the chain.
+  // The same payment for other arguments, and for the same ones by anyone who read it from the chain.
   const elsewhere = await call('sandbox_echo_get', { message: 'another' }, { 'x402/payment': payment })
   expect(elsewhere.isError).toBe(true)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
@@ -179,7 +179,7 @@ test('`assay mcp` lends the tools over pipes and buys within its maximums', asyn
 
 test('the typed operations of the SDK are those of the node, and can be called', async () => {
   const openapi = await (await fetch(`${till.node.url}/openapi/full.json`)).json()
-  // `npm run operations` against a running node writes the file anew.
+  // `npm run operations` against a running node writes the file again.
   expect(readFileSync(operationsFile, 'utf8')).toBe(operationsSource(openapi))
   const client = createAssayClient({
     account: await till.newBuyer(),

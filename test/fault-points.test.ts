@@ -57,7 +57,7 @@ async function purchase(
       expect(await spentOnChain(till, 'base', buyer.address), 'a 402 means that nothing moved').toBe(0n)
     if (response.status === 200) break
     expect([402, 409, 503], JSON.stringify(body)).toContain(response.status)
-    // A stock client cannot resend its payload: it signs anew.
+    // A stock client cannot resend its payload: it signs again.
     payload = await signPayment(buyer, offer)
     await till.base.control.mine(1)
     await pause(300)

@@ -5,7 +5,7 @@ import { dieAtWorks, dieInRequests } from './kill-points/run-paths.ts'
 import { refundOf } from './kill-points/work-paths/payouts.ts'
 
 /**
- * A node in a process of its own is killed with SIGKILL before or after its port calls, and another process goes on from
+ * A node in its own process is killed with SIGKILL before or after its port calls, and another process goes on from
  * the database and the chain alone. The buyer knows nothing but HTTP: it must end with the answer, charged exactly once.
  * A payout must end as one intent, one transfer and balanced books.
  *

@@ -47,7 +47,7 @@ const feeds = [
   'institutional',
 ]
 
-/** Stands in for a subscription: whoever says so is let in. */
+/** Stands in for a subscription: anyone who says so is let in. */
 const pass: EntitlementPort = {
   name: 'test-pass',
   claims: (headers) => headers.has('x-test-pass'),
@@ -297,7 +297,7 @@ test('without a licence the paid feeds rest on SEC data, say so, and what cannot
         expect([feed, refused.status]).toEqual([feed, 403])
         expect(((await refused.json()) as { code: string }).code).toBe('licence_required')
       }
-    // Each feed has a snapshot of its own, made after that of the composite.
+    // Each feed has its own snapshot, made after that of the composite.
     await expect
       .poll(async () => (await fetch(url('short-volume/delayed'))).status, { timeout: 40_000, interval: 500 })
       .toBe(200)

@@ -22,7 +22,7 @@ import {
   readMesh as readRaw,
 } from './harness/mesh-nodes.ts'
 
-// Waiting for others takes as long as the machine needs; each wait below has an end of its own.
+// Waiting for others takes as long as the machine needs; each wait below has its own end.
 vi.setConfig({ testTimeout: 150_000 })
 
 let mesh: MeshFixture

@@ -111,7 +111,7 @@ test('a restored node signs and sells no stamp until its log is repaired from a 
   expect(Number(sold?.log.leaf_index)).toBeGreaterThan(Math.max(...after.map(({ log }) => Number(log.leaf_index))))
   await expectAllVerify(restored)
   expect((await fetch(`${restored.node.url}/readyz`)).status).toBe(200)
-  // What was signed here is on chain: whoever restores the other backup needs it.
+  // What was signed here is on chain: anyone who restores the other backup needs it.
   await world.mirror(db, mirror())
 }, 180_000)
 

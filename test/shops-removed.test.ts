@@ -19,7 +19,7 @@ test('every folder of a shop has its one line in shop-list.ts', () => {
   expect(folders.map(({ name }) => name).filter((name) => !shopNames.includes(name))).toEqual([])
 })
 
-/** A node on a database of its own, which has the tables that this node made and no others. */
+/** A node on its own database, which has the tables that this node made and no others. */
 async function onEmptyDatabase(
   options: FixtureOptions,
   work: (node: RunningNode, query: (text: string, values?: unknown[]) => Promise<unknown[]>) => Promise<void>,

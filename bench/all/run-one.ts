@@ -14,7 +14,7 @@ export type Ran = { rows: FigureRow[]; exitCode: number | null; seconds: number;
 
 const graceMs = 60_000
 
-/** One bench in a process group of its own: whatever it started ends with it. */
+/** One bench in its own process group: whatever it started ends with it. */
 export async function runOne(bench: Bench, quick: boolean): Promise<Ran> {
   await mkdir(resultsFolder, { recursive: true })
   const base = join(resultsFolder, bench.name.replaceAll(' ', '-'))
@@ -25,7 +25,7 @@ export async function runOne(bench: Bench, quick: boolean): Promise<Ran> {
     cwd: root,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A clean environment: settings of whoever runs this are no part of a bench.
+    // A clean environment: settings of the party that runs this are no part of a bench.
     env: {
       ...registryEnv(),
       PATH: process.env['PATH'],

@@ -47,7 +47,7 @@ export async function measureHooks(home: string, rounds: number, payments: numbe
     return {
       payments,
       added_time_percent: added(({ perSecond }) => 1 / perSecond),
-      // Of the node and its database together: what a paid request costs, whoever does the work.
+      // Of the node and its database together: what a paid request costs, no matter who does the work.
       added_cpu_percent: added(cost),
       cpu_micros_with: middle(on, cost),
       cpu_micros_without: middle(off, cost),

@@ -25,7 +25,7 @@ type Figures = { cpuMicros: number; wallMicros: number; databaseMicros: number; 
 type Used = { node: number; database: number; logBytes: number; atMs: number }
 type Kind = CreditPlan['kind']
 
-/** A node of its own for each way to pay: what a call leaves to be done later is done by the node that sold it. */
+/** Its own node for each way to pay: what a call leaves to be done later is done by the node that sold it. */
 type Side = { kind: Kind; server: Child; port: number; plan: CreditPlan; idle: { node: number; database: number } }
 
 const kinds = ['credit', 'subscriber', 'exact'] as const
@@ -172,7 +172,7 @@ try {
   const settled = await measureSettled(await folder('settled'))
   const of = (list: readonly Figures[], figure: keyof Figures) => list.map((one) => one[figure])
   const besideSubscriber = {
-    // A subscriber's challenge costs a request of its own, which is not counted here.
+    // A subscriber's challenge costs its own request, which is not counted here.
     cpu: ratioOf(of(costs.credit, 'cpuMicros'), of(costs.subscriber, 'cpuMicros')),
     wall: ratioOf(of(costs.credit, 'wallMicros'), of(costs.subscriber, 'wallMicros')),
   }

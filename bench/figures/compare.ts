@@ -1,6 +1,6 @@
 import { type RawAnswer, readAnswer } from '../load/exchange.ts'
 
-/** Headers whose value differs from one answer to the next, whoever writes them. */
+/** Headers whose value differs from one answer to the next, no matter who writes them. */
 const changing = new Set(['date', 'x-request-id', 'ratelimit'])
 /** Written by node:http itself, on both sides. */
 export const ofConnection = new Set(['date', 'connection', 'keep-alive'])
@@ -16,7 +16,7 @@ export function assertSameBytes(ours: RawAnswer, theirs: RawAnswer): void {
   assertEqual('the bytes', masked(ours).join('\n'), masked(theirs).join('\n'))
 }
 
-/** For answers made anew in each round: the same status, the same headers in the same order, a body of the same size. */
+/** For answers made again in each round: the same status, the same headers in the same order, a body of the same size. */
 export function assertSameShape(ours: string, theirs: string): void {
   const shape = (text: string) => {
     const { status, headers, body } = readAnswer(text)

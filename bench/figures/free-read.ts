@@ -6,10 +6,10 @@ import type { Comparison } from './figure.ts'
 import { giveToBare, loadInTurn, type Server, type Setting } from './setting.ts'
 
 const firstNote = `${notePath}/${'0'.repeat(40)}`
-/** A note of its own for every request, so no two of these share a signature. */
+/** Its own note for every request, so no two of these share a signature. */
 const newNote = `${notePath}/{n}`
 
-/** A free answer: given again while it was just signed, and signed anew for every request. */
+/** A free answer: given again while it was just signed, and signed again for every request. */
 export async function measureFreeRead(setting: Setting): Promise<Comparison[]> {
   await giveToBare(setting, firstNote)
   const again = await against(setting, (host) => ({ kind: 'same', host, target: firstNote }))

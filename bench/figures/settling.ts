@@ -7,7 +7,7 @@ const payers = 200
 
 type Settled = { seconds: number; reported: number; onChain: number }
 
-/** Many payments at once, settled on an embedded chain of its own by each side. */
+/** Many payments at once, settled on its own embedded chain by each side. */
 export async function measureSettling(home: string, rounds: number): Promise<Figure[]> {
   const env = { PAYERS: String(payers) }
   const ours = await startChild('sides/settle-assay.ts', { ...env, ASSAY_HOME: join(home, 'settling') })

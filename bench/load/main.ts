@@ -276,7 +276,7 @@ async function overload(stage: Stage, perSecond: number, seconds: number): Promi
 
 const untouched = new Set(['released', 'failed'])
 
-/** Whoever has an answer has paid for it, and whoever has none has not. */
+/** Anyone who has an answer has paid for it, and anyone who has none has not. */
 async function judgePaid(stage: Stage, name: string, { paid }: Outcome): Promise<void> {
   const states = new Map<string, string>()
   for (let at = 0; at < paid.length; at += 2_000) {

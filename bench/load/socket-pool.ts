@@ -49,7 +49,7 @@ export function openSocketPool(port: number): SocketPool {
     all.add(line)
     return line
   }
-  /** One that was used a moment ago; older ones the server may be closing just now. */
+  /** One that was used recently; older ones the server may be closing just now. */
   const freshLine = (): Line | undefined => {
     const line = idle.pop()
     if (!line || performance.now() - line.idleSinceMs < idleMsMax) return line

@@ -40,7 +40,7 @@ try {
 
 /** Where the names that made the news stood on the mornings before. */
 async function showNames(world: Parameters<typeof loadWorld>[0]): Promise<void> {
-  // Whatever the terms, an operator may look at a ranking of its own.
+  // Whatever the terms, an operator may look at its own ranking.
   const gate = createLicenceGate({
     demo: false,
     assertions: (['finra-short-interest', 'finra-short-volume', 'nasdaq-directory', 'price-csv'] as const).map(

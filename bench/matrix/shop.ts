@@ -14,7 +14,7 @@ import { allOwners } from '../../packages/till/src/store/testing.ts'
 import { handOut } from '../hand-out.ts'
 import { temporaryHome } from '../process/temporary-home.ts'
 
-/** The market data shop on a database of its own, with the durability a node has: fsync on. */
+/** The market data shop on its own database, with the durability a node has: fsync on. */
 export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Promise<void> }> {
   const home = await temporaryHome('assay-bench-matrix-')
   const store = await openStore({

@@ -1,4 +1,4 @@
-// One node of the mesh in a process of its own: the till, the sandbox it sells, and the mesh.
+// One node of the mesh in its own process: the till, the sandbox it sells, and the mesh.
 
 import { startNode } from '../../packages/node/src/node.ts'
 import { parseConfig } from '../../packages/node/src/shop-list.ts'
@@ -12,6 +12,6 @@ const node = await startNode(config, {
 process.on('message', (message) => {
   if (message === 'stop') void node.stop().then(() => process.exit(0))
 })
-// Whoever started it is gone: nothing may be left running.
+// Anyone who started it is gone: nothing may be left running.
 process.on('disconnect', () => process.exit(1))
 process.send?.({ ready: node.address })

@@ -19,7 +19,7 @@ export type Member = {
   close(): Promise<void>
 }
 
-/** A node with a database, payees and a settling wallet of its own, on chains that all share. */
+/** A node with a database, payees and its own settling wallet, on chains that all share. */
 export async function createMember(wire: Wire, chains: readonly [Devnet, Devnet], peers: string): Promise<Member> {
   const db = await openTestDatabase({ poolSize: 1 })
   const home = await temporaryHome('assay-mesh-')

@@ -70,7 +70,7 @@ async function measureClaims(name: string, shards: readonly Shard[], seconds: nu
   handOut({ figure: `claims, ${name}`, asked: null, measured: text, reached: null })
 }
 
-/** The same claims from four callers at once. Whoever sends one finds the same server, and one of them wins. */
+/** The same claims from four callers at once. Anyone who sends one finds the same server, and one of them wins. */
 async function doubleClaims(shards: readonly Shard[]): Promise<number> {
   const claims: Claim[] = Array.from({ length: 1_024 }, () => ({ payer: randomBytes(20), nonce: randomBytes(32) }))
   const send = async (): Promise<number> => {

@@ -17,7 +17,7 @@ export type Shard = {
   stop(): Promise<void>
 }
 
-/** A database server of its own, every commit synced to disk. */
+/** Its own database server, every commit synced to disk. */
 export async function openShard(sessions: number): Promise<Shard> {
   const home = await mkdtemp(join(tmpdir(), 'assay-shard-'))
   await chmod(home, 0o711)

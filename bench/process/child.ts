@@ -9,7 +9,7 @@ export type Child = {
 
 type Waiting = { resolve(value: unknown): void; reject(error: Error): void }
 
-/** Starts a file of this folder in a process of its own; resolves when it is ready to be asked. */
+/** Starts a file of this folder in its own process; resolves when it is ready to be asked. */
 export async function startChild(
   file: string,
   env: Record<string, string> = {},

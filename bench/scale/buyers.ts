@@ -83,7 +83,7 @@ export function keepBuying(caller: Caller, terms: BenchTerms, nodes: readonly No
   }
 }
 
-/** Whoever was charged has the answer, and whoever has none was not charged. */
+/** Anyone who was charged has the answer, and anyone who has none was not charged. */
 export async function judgePurchases(
   cluster: Cluster,
   terms: BenchTerms,

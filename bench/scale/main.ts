@@ -65,7 +65,7 @@ export async function runScale(args: string[]): Promise<number> {
   return fine ? 0 : 1
 }
 
-/** Each part on a database of its own: what one leaves behind does not colour the next. */
+/** Each part on its own database: what one leaves behind does not colour the next. */
 async function onCluster(
   options: ClusterOptions,
   work: (cluster: Awaited<ReturnType<typeof openCluster>>) => Promise<Verdict>,

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// A process of its own, so that serving does not count as crawling. Pages of ordinary size, each after 50 ms.
+// Its own process, so that serving does not count as crawling. Pages of ordinary size, each after 50 ms.
 const pagesPerSite = 20
 const paragraph =
   '<p>Short interest is collected twice a month and published with a delay, so a live figure is an estimate. '.repeat(3)

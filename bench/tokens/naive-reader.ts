@@ -1,7 +1,7 @@
 import { decodeMulticallRequest } from '../../packages/node/src/shops/tokens/read/multicall.ts'
 import { multicall3Address, type RpcCall, type RpcEndpoint } from '../../packages/till/src/chain/index.ts'
 
-/** The same questions as our reader asks, each view as a request of its own: what most checkers do. */
+/** The same questions as our reader asks, each view as its own request: what most checkers do. */
 export function oneByOne(calls: readonly RpcCall[]): RpcCall[] {
   return calls.flatMap((call) => {
     const [request, at] = call.params as [{ to?: string; data?: `0x${string}` }, unknown]

@@ -123,7 +123,7 @@ export async function openAdversaryTill(
   }
   const work = async (...names: JobName[]) => {
     for (const name of names.length === 0 ? allJobs : names) {
-      // What was read a moment ago is remembered for less than this.
+      // What was read recently is remembered for less than this.
       await pass(1)
       await rounds.get(name)?.()
     }

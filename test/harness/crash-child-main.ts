@@ -1,4 +1,4 @@
-// A node in a process of its own that can be told where to die. Its jobs run only when they are told to, one by one.
+// A node in its own process that can be told where to die. Its jobs run only when they are told to, one by one.
 
 import { startNode } from '../../packages/node/src/node.ts'
 import { parseConfig } from '../../packages/node/src/shop-list.ts'
@@ -27,6 +27,6 @@ process.on('message', (message) => {
   if (message === 'seen') process.send?.({ seen: points.seen() })
   if (message === 'stop') void node.stop().then(() => process.exit(0))
 })
-// Whoever started it is gone: nothing may be left running.
+// Anyone who started it is gone: nothing may be left running.
 process.on('disconnect', () => process.exit(1))
 process.send?.({ ready: node.address })

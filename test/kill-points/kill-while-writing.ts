@@ -38,7 +38,7 @@ export function describeSession({ query, wait }: Session): string {
 }
 
 const huntMsMax = 3_000
-/** Whoever stands still may hold what a look needs. */
+/** Anyone who stands still may hold what a look needs. */
 const lookMsMax = 500
 
 /**
@@ -56,7 +56,7 @@ export async function killWhileWriting(postmaster: number, owner: Database): Pro
     const standing = await Promise.race([look().catch(() => undefined), tooLong])
     const writing = standing?.filter((session) => stopped.has(session.pid) && isWriting(session)) ?? []
     if (writing.length > 0 || Date.now() > giveUpAt) {
-      // The postmaster first: it would start anew what it sees die. Without the rest, commits would still be finished.
+      // The postmaster first: it would start again what it sees die. Without the rest, commits would still be finished.
       for (const pid of [postmaster, ...(standing ?? sessions).map((session) => session.pid)]) signal(pid, 'SIGKILL')
       return writing.map(describeSession)
     }

@@ -12,7 +12,7 @@ const { values } = parseArgs({
   options: {
     /** Money paths by name, comma-separated; `due work` is all that no request waits for. All unless told. */
     path: { type: 'string' },
-    /** Every N-th death; each of them unless told. */
+    /** Every N-th death; default: each of them. */
     every: { type: 'string', default: '1' },
     workers: { type: 'string', default: '2' },
     /** Also between calls that only look, and between the statements of one transaction. */

@@ -151,7 +151,7 @@ async function firstPayment(till: TillFixture, buyer: PrivateKeyAccount): Promis
   return rows[0] as { id: string }
 }
 
-/** Draws until it is answered: each try is signed anew, and all carry the same name. */
+/** Draws until it is answered: each try is signed again, and all carry the same name. */
 export async function drawThroughDeath(
   buyer: PrivateKeyAccount,
   wanted: Wanted,

@@ -1,4 +1,4 @@
-// A node in a process of its own, whose calls to the outside are counted; asked by the proofs that measure it.
+// A node in its own process, whose calls to the outside are counted; asked by the proofs that measure it.
 import { answerCommands, cpuMicros } from '../../bench/process/commands.ts'
 import { openProofNode } from './proof-node.ts'
 

@@ -26,7 +26,7 @@ const servedWithinMs = 60_000
 
 /**
  * Nobody pays twice, nobody for nothing: purchases through a node whose port calls fail at random, before their work and
- * after it, whose facilitator breaks, denies and names other transactions, by clients that sign anew after whatever
+ * after it, whose facilitator breaks, denies and names other transactions, by clients that sign a new one after whatever
  * they are told; those that name their purchases also hang up. A second process beside it recovers. `count` is purchases.
  */
 export const proveNobodyPaysTwice: Proof = async ({ count, say }) => {
@@ -106,7 +106,7 @@ async function buyInStorm({ till }: ProofNode, { url, points, dice, count, say }
 
 type Buying = { dice: Dice; tally: Tally; faults: Faults; say(text: string): void }
 
-/** Signs anew after every answer but a 200, as a stock client does; a 402 must mean that nothing moved. */
+/** Signs again after every answer but a 200, as a stock client does; a 402 must mean that nothing moved. */
 async function buyOnce(till: TillFixture, buyer: PrivateKeyAccount, url: string, { dice, tally, faults, say }: Buying) {
   const before = await tokenBalance(till.base, buyer.address)
   const startedMs = performance.now()
@@ -155,7 +155,7 @@ async function buyOnce(till: TillFixture, buyer: PrivateKeyAccount, url: string,
 
 const clockText = (ms: number) => new Date(ms).toISOString().slice(14, 23)
 
-/** What the node knows of the payments of a purchase that went wrong, for whoever looks into it. */
+/** What the node knows of the payments of a purchase that went wrong, for anyone who looks into it. */
 async function booksOf(till: TillFixture, payer: string, since: Date): Promise<string> {
   const { rows } = await till.db.owner.query<Record<string, unknown>>(
     `select left(encode(payment_key, 'hex'), 6) as nonce, state, reason, right(resource, 8) as resource, client_gone, claimed_at, intent_at,

@@ -79,7 +79,7 @@ async function turnUnderLoad(till: TillFixture, urls: readonly string[], { count
   }
 }
 
-/** Begun before it returns and going on beside whoever called it. */
+/** Begun before it returns and going on beside anyone who called it. */
 async function keepProbing(
   { buys, ask }: { buys: boolean; ask(): Promise<Response> },
   isOver: () => boolean,

@@ -22,7 +22,7 @@ export const provePayouts: Proof = async ({ count, say }) => {
   try {
     let paid = 0
     for (let round = 0; paid < count; round += 1) {
-      // A reorg makes the chain anew from its first block, so only a young chain has them.
+      // A reorg makes the chain again from its first block, so only a young chain has them.
       const trouble = world.devnet.control.head().number < 400 ? dice.pick(troubles) : dice.pick(troubles.slice(0, -1))
       had.set(trouble, (had.get(trouble) ?? 0) + 1)
       const payees = await world.owe(Math.min(payeesPerRound, count - paid))

@@ -47,7 +47,7 @@ export const proveReorgs: Proof = async ({ count, say }) => {
   const dice = createDice(Date.now() % 1_000_000)
   const tally: Tally = { orders: 0, reorgs: 0, reversed: 0, cancelled: 0, failed: 0, lossMicro: 0n, depths: [] }
   const progress = createProgress(say, count, 'purchases')
-  // A chain is made anew from its first block at every reorg, so it is left before it has grown long.
+  // A chain is made again from its first block at every reorg, so it is left before it has grown long.
   const perHouse = perReorg * reorgsPerHouse
   await together(Math.ceil(count / perHouse), housesAtOnce, (index) =>
     liveInHouse(Math.min(count - index * perHouse, perHouse), { dice, tally, faults, progress }),

@@ -48,7 +48,7 @@ type Trying = {
   faults: Faults
 }
 
-/** By payment-identifier; every try is a payment of its own, of which one at most is taken. */
+/** By payment-identifier; every try is its own payment, of which one at most is taken. */
 async function retryPayment({ till }: ProofNode, index: number, trying: Trying): Promise<() => Promise<void>> {
   const { faults, tally } = trying
   const buyer = await till.newBuyer()

@@ -36,7 +36,7 @@ type Scene = {
 }
 
 /**
- * Whoever has the custody key gains nothing of what creators were allotted before: a whole node allots, the thief tries
+ * Anyone who has the custody key gains nothing of what creators were allotted before: a whole node allots, the thief tries
  * everything the contract offers, and then every creator claims all of it. `count` is attempts.
  */
 export const proveRobberyVain: Proof = async ({ count, say }) => {
@@ -73,7 +73,7 @@ export const proveRobberyVain: Proof = async ({ count, say }) => {
   }
 }
 
-/** Three rounds of shares, each in a root of its own: older and newer epochs are there to be robbed. */
+/** Three rounds of shares, each in its own root: older and newer epochs are there to be robbed. */
 async function allot(till: TillFixture): Promise<Scene> {
   const allotted = new Map<Address, bigint>()
   for (let round = 0; round < 3; round += 1) {

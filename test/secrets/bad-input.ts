@@ -36,7 +36,7 @@ export async function sendBadInput(guarded: GuardedNode, visitor: Visitor): Prom
     await visitor.ask(url, { ...init, headers })
     const named = `${url}${url.includes('?') ? '&' : '?'}access_token=${token}`
     const answer = await visitor.ask(named, { ...init, headers })
-    // A price names the very address that it was asked at, to whoever asked.
+    // A price names the very address that it was asked at, to anyone who asked.
     if (answer.status === 402)
       for (const seen of [answer.seen, answer.seenHeaders])
         guarded.watch.handOut('query-token of a caller', token, seen)

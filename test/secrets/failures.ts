@@ -35,7 +35,7 @@ async function visitWhileFailing(guarded: GuardedNode, visitor: Visitor, some: n
   const buyer = await guarded.newBuyer()
   const routes = guarded.routes().filter(({ method }) => method === 'GET')
   const step = Math.max(1, Math.floor(routes.length / some))
-  // Whoever hangs up or waits too long is part of a bad day.
+  // Anyone who hangs up or waits too long is part of a bad day.
   const quietly = (work: Promise<unknown>) => work.catch(() => undefined)
   await together(some, 4, async (index) => {
     const { url, init } = exampleOf(origin, routes[(index * step) % routes.length] as (typeof routes)[number])

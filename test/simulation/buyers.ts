@@ -71,7 +71,7 @@ export async function sign(
 export async function pay(scene: Scene, order: Order, payload: Payload, patienceMs?: number): Promise<Sent['status']> {
   const { world, history } = scene
   const nonce = String(payload.payload.authorization['nonce'])
-  // Whoever has the answer and sends another authorization for it buys it once more.
+  // Anyone who has the answer and sends another authorization for it buys it once more.
   if (order.body !== undefined && order.answeredBy !== nonce) order.boughtAgain.add(nonce)
   const headers = {
     ...(order.init.headers as Record<string, string> | undefined),
@@ -83,7 +83,7 @@ export async function pay(scene: Scene, order: Order, payload: Payload, patience
     throw new Violation('promise 3', `402 for ${order.id}, whose authorization moved money: ${body.slice(0, 300)}`)
   if (status === 200) noteAnswer(order, body, nonce)
   else order.refusal = body.slice(0, 300)
-  // The name stands for a purchase whose money went back: whoever still wants it needs another.
+  // The name stands for a purchase whose money went back: anyone who still wants it needs another.
   if (status === 409 && body.includes('It was refunded.')) order.identifier = undefined
   return status
 }

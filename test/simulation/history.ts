@@ -26,7 +26,7 @@ export type Order = {
 
 export type Sent = { order: Order; payload: Payload; nonce: string; status: number | 'broken' }
 
-/** A call paid from credit. Without a key each try is a call of its own. */
+/** A call paid from credit. Without a key each try is its own call. */
 export type Draw = {
   buyer: number
   key: string | undefined

@@ -73,7 +73,7 @@ async function runOne(seed: string): Promise<boolean> {
   return false
 }
 
-// One database server for all runs: each of them has a database of its own.
+// One database server for all runs: each of them has its own database.
 const server = await startTestServer()
 process.env[testServerVariable] = server.url
 

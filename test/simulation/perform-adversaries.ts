@@ -86,7 +86,7 @@ export async function cancelReorged(scene: Scene, step: Step): Promise<boolean |
   return true
 }
 
-/** An authorization that no request ever showed: what it moves is the credit of whoever signed it. */
+/** An authorization that no request ever showed: what it moves is the credit of the party that signed it. */
 export async function payForAnother(scene: Scene, step: Step): Promise<boolean | undefined> {
   const { world, rng } = scene
   const chain = world.chains[step.b % 2]

@@ -11,7 +11,7 @@ import { buyerCount } from './world.ts'
 
 export async function topUp(scene: Scene, step: Step): Promise<boolean> {
   const micro = BigInt(1 + (step.b % 3)) * 1_000_000n
-  // The amount and the wallet are all that a top-up says; the cents make each of them an order of its own.
+  // The amount and the wallet are all that a top-up says; the cents make each of them its own order.
   const exact = micro + BigInt(scene.history.orders.length)
   const order = newOrder(scene, step, `/v1/credit/topup?usd=${formatUsd(exact)}`, exact)
   return (await buyOnce(scene, order)) === 200
@@ -46,11 +46,11 @@ export async function drawCredit(scene: Scene, step: Step): Promise<boolean> {
     const number = (step.b + place) % 60
     const wanted = wantedBy(scene, buyer, number, `d-${buyer}-${number}`)
     const key = number % 3 === 0 ? undefined : `k-${number}`
-    // Whoever gives no name asks for something new each time.
+    // Anyone who gives no name asks for something new each time.
     if (key === undefined) wanted.path = wanted.path.replace(/=d-/, `=u${scene.history.draws.size + place}-`)
     return draw(scene, buyer, key, wanted)
   }
-  // Two in a row, so that the second finds a purse that was full a moment ago; the others at once.
+  // Two in a row, so that the second finds a purse that was full recently; the others at once.
   const answered = [await drawOne(0)]
   if (step.c % 6 > 0) answered.push(await drawOne(1))
   answered.push(...(await Promise.all(Array.from({ length: step.c % 6 }, (_, place) => drawOne(2 + place)))))

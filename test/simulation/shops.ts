@@ -109,7 +109,7 @@ export const countedRoutes = [
 
 const output = z.strictObject({ order: z.string() })
 
-/** Each sale leaves one row, in the transaction of the sale: whoever counts them counts effects. */
+/** Each sale leaves one row, in the transaction of the sale: anyone who counts them counts effects. */
 const countedShop: OpenShop = (context) => ({
   routes: countedRoutes.map(
     ({ id, path, micro, revocable }): RouteDeclaration => ({

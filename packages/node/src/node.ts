@@ -264,7 +264,7 @@ function openDoor(
     log,
     metrics,
     readiness: {
-      // Asked on every request, so it may not wait: the state of a moment ago answers, and the gate itself reads anew.
+      // Asked on every request, so it may not wait: the state of recently answers, and the gate itself reads again.
       refusal: () => (till.pauses.latest()?.get('sales').paused ? 'switched_off' : null),
     },
     probe: () => ground.store.database.query('select'),
@@ -274,7 +274,7 @@ function openDoor(
     },
     elsewhere: (method, path) => shops.map((shop) => shop.elsewhere?.(method, path)).find((url) => url !== undefined),
   })
-  // Whoever asks for the keys right after a change must not get those of a moment ago.
+  // Anyone who asks for the keys right after a change must not get those of recently.
   ground.keyring.onChange(() => door.forgetSharedAnswers())
   return door
 }

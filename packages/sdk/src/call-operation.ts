@@ -6,7 +6,7 @@ import { readJson } from './read-json.ts'
 export type OperationId = keyof Operations
 
 export type OperationOptions = BuyOptions & {
-  /** The node; paths resolve against the client's own base address unless told. */
+  /** The node; default: paths resolve against the client's own base address. */
   baseUrl?: string
   headers?: Record<string, string>
   signal?: AbortSignal

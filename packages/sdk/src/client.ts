@@ -29,7 +29,7 @@ export type AssayClientOptions = {
   /** Where it may pay, best first. Base and Polygon with their real USDC unless told. */
   networks?: readonly PayableNetwork[]
   hosts?: readonly string[]
-  /** The only addresses it pays; any that a seller names unless told. */
+  /** The only addresses it pays; default: any that a seller names. */
   payees?: readonly string[]
   /** Asked with the quote before anything is signed; false stops the purchase. */
   confirm?: (quote: Quote) => boolean | Promise<boolean>

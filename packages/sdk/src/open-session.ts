@@ -3,7 +3,7 @@ import { AssayError } from './errors.ts'
 import { defaultPlatform, type Platform } from './platform.ts'
 import { requestChallenge, type SignInOptions, signIn, signInHeader } from './sign-in.ts'
 
-/** Opens reads that belong to an account; what moves money needs a signature of its own. */
+/** Opens reads that belong to an account; what moves money needs its own signature. */
 export type Session = { token: string; did: string; expiresAt: string }
 
 /** Signs in at a node: challenge, signature, session. Send the token as `Authorization: Bearer`. */

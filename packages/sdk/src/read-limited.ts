@@ -1,4 +1,4 @@
-/** Reads a body whole, or not at all: whoever sends without end gets no memory for it. */
+/** Reads a body whole, or not at all: anyone who sends without end gets no memory for it. */
 export async function readLimited(
   response: Response,
   bytesMax: number,

@@ -26,7 +26,7 @@ const longestDelayMs = 8_000
 
 /**
  * Sends one paid request until the node has decided. Each try carries the same bytes, so that no try can pay twice;
- * the pace has a floor of its own, so that no seller can turn the client into a storm.
+ * the pace has its own floor, so that no seller can turn the client into a storm.
  */
 export async function sendUntilAnswered(
   platform: Platform,

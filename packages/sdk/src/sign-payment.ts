@@ -11,7 +11,7 @@ import type { ChosenOffer } from './spending-policy.ts'
 
 /** One purchase: kept whole, so that every retry sends the same bytes. Plain data, safe to store and resume from. */
 export type Purchase = {
-  /** Secret payment-identifier; whoever has it can fetch the answer again. */
+  /** Secret payment-identifier; anyone who has it can fetch the answer again. */
   id: string
   /** Value of PAYMENT-SIGNATURE. */
   paymentHeader: string

@@ -63,7 +63,7 @@ const redemption: WorkPath = {
   },
 }
 
-/** A call paid with a pass, under a name of its own. */
+/** A call paid with a pass, under its own name. */
 const passDraw: WorkPath = {
   name: 'call from a pass',
   variant: 'shops',
@@ -115,7 +115,7 @@ const bond: WorkPath = {
       ).data
     return {
       ask: async (origin) => {
-        // Whoever lost the answer looks before asking again.
+        // Anyone who lost the answer looks before asking again.
         if ((await bondsAt(origin)).length === 0)
           await requireOk(sendSigned(owner, `${origin}/v1/credit/bond`, { usd: '1', days: 1 }))
         const [made] = await bondsAt(origin)

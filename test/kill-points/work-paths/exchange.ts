@@ -9,7 +9,7 @@ import { balanceOn, countOf, rowOf, sendSigned } from './support.ts'
 const fundedMicro = 9_000_000_000n
 const askedMicro = 60_000_000n
 
-/** A series like one that is listed, under a name of its own and sure to pay its buyer: each life ends one. */
+/** A series like one that is listed, under its own name and sure to pay its buyer: each life ends one. */
 async function newSeries(harness: JobHarness): Promise<{ symbol: string; capMicro: bigint }> {
   const listed = await openSeries(harness.till)
   const { address } = await harness.till.newBuyer(0n)
@@ -30,7 +30,7 @@ async function offerTwo(harness: JobHarness, writer: PrivateKeyAccount, symbol: 
   const offer = await harness.paid(writer, '/v1/options/write', postJson({ symbol, premium_usd: '60', quantity: 2 }))
   await harness.untilFinal(writer.address)
   await harness.run('options.harness')
-  // A board is drawn anew every moment.
+  // A board is drawn again every moment.
   await until('the offer on the board', async () => {
     const quoted = await fetch(`${harness.till.node.address}/v1/options/quote`, postJson({ symbol }))
     await quoted.arrayBuffer()

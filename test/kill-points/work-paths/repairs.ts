@@ -103,7 +103,7 @@ async function findSettlement(harness: JobHarness): Promise<number> {
   return at
 }
 
-/** The seller died with the money and without the answer; whoever finishes that dies, too. */
+/** The seller died with the money and without the answer; anyone who finishes that dies, too. */
 const recovery: WorkPath = {
   name: 'recovery of a sale',
   variant: 'shops',
@@ -124,7 +124,7 @@ const recovery: WorkPath = {
     return {
       done: async () => (await countOf(harness, open, [payer])) === 0,
       judge: async () => {
-        // Whoever paid and got nothing asks again with a new payment: it gets the answer, and the new one is not used.
+        // Anyone who paid and got nothing asks again with a new payment: it gets the answer, and the new one is not used.
         const again = await send(`${till.node.address}/test/small`, await signPayment(buyer, offer))
         await again.arrayBuffer()
         if (again.status !== 200) throw new Broken('lost', `asked again, it was answered with ${again.status}`)

@@ -36,7 +36,7 @@ export async function sendSigned(
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-/** Pages under as many names as deaths may need, so that each has a creator of its own. */
+/** Pages under as many names as deaths may need, so that each has its own creator. */
 export async function openSites(names: number, only?: string) {
   const site = createServer((request, response) => {
     response.setHeader('content-type', 'text/html')

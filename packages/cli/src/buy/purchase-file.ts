@@ -15,7 +15,7 @@ type File = {
   purchase: Purchase
 }
 
-/** For the owner's eyes only: whoever has it can fetch the answer. */
+/** For the owner's eyes only: anyone who has it can fetch the answer. */
 export async function savePurchase(pending: PendingPurchase): Promise<string> {
   const path = resolve(`assay-purchase-${pending.purchase.nonce.slice(-8)}.json`)
   const { url, method, headers, body } = pending.request

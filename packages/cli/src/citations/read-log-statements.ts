@@ -10,7 +10,7 @@ export function readLogStatements(clock: { monotonicMs(): number }) {
   return async (origin: string, fresh: boolean): Promise<readonly unknown[]> => {
     const known = kept.get(origin)
     const age = known ? clock.monotonicMs() - known.readAtMs : Number.POSITIVE_INFINITY
-    // Whoever sends heads that nobody signed cannot make this ask the log for each of them.
+    // Anyone who sends heads that nobody signed cannot make this ask the log for each of them.
     if (known && age < (fresh ? pauseMs : keptMs)) return known.statements
     const statements = (await read(origin).catch(() => undefined)) ?? known?.statements ?? []
     kept.set(origin, { statements, readAtMs: clock.monotonicMs() })

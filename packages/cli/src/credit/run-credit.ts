@@ -21,7 +21,7 @@ import { printResult, table, toJson } from '../output.ts'
 
 export type SignerOptions = WalletOptions & { node: string; json?: boolean }
 
-/** Free calls need no money; whoever signs them is named with each. */
+/** Free calls need no money; anyone who signs them is named with each. */
 export const freeClient = (): AssayClient =>
   createAssayClient({ account: privateKeyToAccount(generatePrivateKey()), networks: [], maxPerCallUsd: '0' })
 

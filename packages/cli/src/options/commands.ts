@@ -5,7 +5,7 @@ import { nodeOption, nodeUrl, walletArgument } from '../commerce/node-url.ts'
 
 type Reading = { node: string; json?: boolean }
 
-/** Options on topic clusters: look, buy, write, and settle them anew. */
+/** Options on topic clusters: look, buy, write, and settle them again. */
 export const addOptions: AddCommand = (program, context) => {
   const options = program.command('options').summary('Trade options on topic clusters')
   addReads(options, context)

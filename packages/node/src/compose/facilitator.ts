@@ -16,7 +16,7 @@ export type OpenedFacilitator = {
   }
 }
 
-/** Whoever moves the money, as configured. A second provider during an outage is a change of FACILITATOR. */
+/** Anyone who moves the money, as configured. A second provider during an outage is a change of FACILITATOR. */
 export async function openFacilitator(
   config: Config,
   ports: Ports,

@@ -21,7 +21,7 @@ import type { Ground, Interceptors, Ports, Stops } from './ground.ts'
 import { payoutHooks } from './payouts.ts'
 import type { Till } from './till.ts'
 
-/** Work that goes on by itself. Each job runs in one process at a time, whoever holds its lease. */
+/** Work that goes on by itself. Each job runs in one process at a time, no matter who holds its lease. */
 export async function startJobs(
   ports: Ports,
   ground: Ground,

@@ -81,7 +81,7 @@ async function proofDeps(ports: Ports, ground: Ground): Promise<ProofDeps> {
   }
 }
 
-/** Offers and receipts: signed with the active key, believed only under a key of our own that was not revoked. */
+/** Offers and receipts: signed with the active key, believed only under our own key that was not revoked. */
 export function jwsPort(keyring: Keyring, authority: string, clock: Clock): JwsPort {
   const signer = createJwsSigner(keyring, { authority, clock })
   const publicKeyOf = (kid: string) =>

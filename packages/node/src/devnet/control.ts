@@ -35,7 +35,7 @@ export type DevnetControl = {
   clearFaults(): void
   /** Gives gas and test USDC to any address. */
   fund(address: Address, amounts?: { wei?: bigint | Hex; microUsdc?: bigint | Hex }): Promise<void>
-  /** Which rules the B20 stand-in plays from the next block on; Denim unless told. */
+  /** Which rules the B20 stand-in plays from the next block on; default: Denim. */
   setB20Fork(fork: B20Fork): Promise<void>
   head(): { number: number; hash: Hex; timestamp: number }
 }

@@ -5,7 +5,7 @@ import type { Hex } from '@assay/protocol/bytes'
 export type WaitingTransaction = { hash: Hex; raw: Hex; sender: Address; nonce: number; sinceMs: number }
 
 /**
- * What waits, by hash and by place in line. The engine has a mempool of its own but finds out what can run by
+ * What waits, by hash and by place in line. The engine has its own mempool but finds out what can run by
  * executing all of it, which makes a crowd of pending transactions take minutes.
  */
 export type WaitingPool = {

@@ -11,7 +11,7 @@ export type Acceptors = {
 const returner = fileURLToPath(new URL('./return-handles.mjs', import.meta.url))
 
 /**
- * The runtime takes one connection from a listening socket per turn of its loop. A busy node has long turns, so whoever
+ * The runtime takes one connection from a listening socket per turn of its loop. A busy node has long turns, so anyone who
  * comes would wait for seconds outside, unseen, where nobody tells him to come back, until the queue of the system is
  * full and connections break. Every further descriptor of the same socket takes one more per turn. Only another process
  * can make one: it is lent the socket and gives it back.

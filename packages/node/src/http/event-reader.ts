@@ -5,7 +5,7 @@ export type Chunk = { bytes: Buffer; first: number; last: number; count: number;
 export type HubEvent = { seq: number; topic: string | null; bytes: Buffer }
 
 export type HubReader = {
-  /** Only these topics, beside events without one; all unless told. */
+  /** Only these topics, beside events without one; default: all. */
   topics?: ReadonlySet<string>
   /** Sent before anything else. */
   greeting: Buffer
@@ -108,7 +108,7 @@ export function createReader(given: HubReader, bufferMax: number, leave: () => v
       const resolve = waiting
       if (!resolve) return
       waiting = undefined
-      // Closed first: whoever pulls asks for the next piece while it is given this one, and would be told twice.
+      // Closed first: anyone who pulls asks for the next piece while it is given this one, and would be told twice.
       close()
       resolve({ done: false, value: farewell })
     },

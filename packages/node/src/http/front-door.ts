@@ -31,7 +31,7 @@ export type FrontDoorConfig = {
   /** Checksummed. */
   royaltyRecipient: string
   contentLicense: string
-  /** Where problem `type` URLs resolve; BASE_URL unless told. */
+  /** Where problem `type` URLs resolve; default: BASE_URL. */
   docsOrigin?: string
   /** Number of proxies in front whose X-Forwarded-For is believed. */
   trustProxy?: number

@@ -14,7 +14,7 @@ export type LoadConfig = {
 
 export const usualLoad: LoadConfig = {
   inFlightMax: 2_000,
-  // Ten thousand are promised; whoever asks for one more is still told its price.
+  // Ten thousand are promised; anyone who asks for one more is still told its price.
   streamsMax: 12_000,
   freeWaitMsMax: Number.POSITIVE_INFINITY,
   payingWaitMsMax: Number.POSITIVE_INFINITY,

@@ -12,7 +12,7 @@ export type PlainRequest = {
   connection: AbortSignal
   /** Aborted when the caller goes before this very answer was written whole. Made on demand. */
   ownSignal(): AbortSignal
-  /** Gives the connection up: whoever works for it is told to stop, and it closes after the answer. */
+  /** Gives the connection up: anyone who works for it is told to stop, and it closes after the answer. */
   abort(reason: unknown): void
 }
 

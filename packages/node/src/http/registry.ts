@@ -105,7 +105,7 @@ function register(
   return { declaration, representations, nextHop, paid: { access, route } }
 }
 
-/** One sale is a list of one: whoever commits many is asked in the same words as the others. */
+/** One sale is a list of one: anyone who commits many is asked in the same words as the others. */
 function effectOf(access: PaidAccess): Pick<PaidRoute, 'commit' | 'commitMany'> {
   const { commitMany } = access
   if (commitMany) return { commit: async (tx, sale) => (await commitMany(tx, [sale]))[0], commitMany }

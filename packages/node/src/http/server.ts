@@ -14,7 +14,7 @@ export type ListenOptions = {
   port: number
   host: string
   connectionsMax?: number
-  /** Open connections one address may hold; unlimited unless told, as behind a proxy all come from one. */
+  /** Open connections one address may hold; default: unlimited, as behind a proxy all come from one. */
   connectionsPerAddressMax?: number
   /** How many connections are taken per turn of the loop; see acceptors.ts. */
   acceptors?: number

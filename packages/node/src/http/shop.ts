@@ -59,7 +59,7 @@ export type Shop = {
   jobs?: readonly ShopJob[]
   /** Brings the books of this shop up to the chain, so that comparing them finds no transfer of its own. */
   beforeReconcile?(): Promise<void>
-  /** Whether this shop books a transfer out of custody, now or later: a payment into a contract of its own. */
+  /** Whether this shop books a transfer out of custody, now or later: a payment into its own contract. */
   booksOutbound?(transfer: TransferRow): Promise<boolean>
   /** Shares it owes to others that are paid out by themselves once they reach the minimum. */
   payoutPurposes?: PayoutDeps['purposes']
@@ -84,7 +84,7 @@ export type Shop = {
 
 export type Announcements = Readonly<Record<string, Json>>
 
-/** Runs in one process at a time, whoever holds its lease. */
+/** Runs in one process at a time, no matter who holds its lease. */
 export type ShopJob = { name: string; intervalMs: number; work(): Promise<unknown> }
 
 /** A shop as the node lists it: all that is known of it before it opens. */

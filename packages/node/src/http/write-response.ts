@@ -139,7 +139,7 @@ const frames = new WeakMap<Uint8Array, Buffer>()
 const framedBytesMax = 16_384
 
 /**
- * Below the response where that is safe: the same event goes to thousands of readers, and framing it anew for each costs
+ * Below the response where that is safe: the same event goes to thousands of readers, and framing it again for each costs
  * as much as sending it.
  */
 function writePiece(response: ServerResponse, piece: Uint8Array | string): boolean {

@@ -1,6 +1,6 @@
 import { ordinary, outboundFor } from './outbound.fixture.ts'
 
-// A process of its own: its memory is that of the fetcher and of nothing else. Arguments: port, then paths.
+// Its own process: its memory is that of the fetcher and of nothing else. Arguments: port, then paths.
 const [port, ...paths] = process.argv.slice(2)
 const outbound = outboundFor({
   loopbackHosts: new Map([['site.test', { address: '127.0.0.1', port: Number(port) }]]),

@@ -11,7 +11,7 @@ const block = (cidr: string): Block => {
 }
 
 // IANA special-purpose registries, multicast and reserved space. What they set aside is not the public internet,
-// even where a block is "globally reachable" for a protocol of its own (such as 192.88.99.0/24).
+// even where a block is "globally reachable" for its own protocol (such as 192.88.99.0/24).
 const notGlobal4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',

@@ -57,7 +57,7 @@ export type OutboundRequest = {
   headers?: Readonly<Record<string, string>>
   /** Decoded bytes. */
   maxBytes: number
-  /** What to do at the cap: fail with `too_large` (unless told), or give the first `maxBytes` bytes. */
+  /** What to do at the cap: fail with `too_large` (default), or give the first `maxBytes` bytes. */
   onTooLarge?: 'fail' | 'cut'
   /** From the first DNS question to the last byte, redirects included. */
   totalMs: number

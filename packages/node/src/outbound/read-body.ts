@@ -53,7 +53,7 @@ export async function readBody(
   return { bytes: Buffer.concat(parts), cut: false }
 }
 
-// A coded body of endless empty blocks unpacks to nothing, so what arrives has a cap of its own.
+// A coded body of endless empty blocks unpacks to nothing, so what arrives has its own cap.
 async function* countRaw(source: AsyncIterable<Buffer>, raw: { bytes: number }, maxBytes: number) {
   for await (const part of source) {
     raw.bytes += part.length

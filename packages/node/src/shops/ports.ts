@@ -89,7 +89,7 @@ export const saleBringers = shopPort<{ walletsSql(id: string): string }>('sale_b
 /** How many disputes were upheld against what `wallet` had proven, as SQL. */
 export const upheldDisputes = shopPort<{ countSql(wallet: string): string }>('upheld_disputes')
 
-/** Whoever is found to own a source may have cited it: those citations stop counting. `purse` has all wallets of the owner. */
+/** Anyone who is found to own a source may have cited it: those citations stop counting. `purse` has all wallets of the owner. */
 export type OwnCitations = (
   tx: Tx,
   found: { domain: string; wallet: string; purse: readonly string[] },

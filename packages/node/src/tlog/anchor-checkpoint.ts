@@ -72,7 +72,7 @@ export async function anchorCheckpoint(deps: AnchorDeps, place: AnchorPlace): Pr
 
 const referenceOf = (size: bigint | number) => `log_anchor:${size}`
 
-/** Whoever died between sending a head and writing that down has sent it all the same: it is not paid for twice. */
+/** Anyone who died between sending a head and writing that down has sent it all the same: it is not paid for twice. */
 async function takeUpSent(
   { database }: AnchorDeps,
   network: string,

@@ -100,7 +100,7 @@ async function keepReports(
     const reason = await difference(tx, size, { ...head, source: report.source })
     await keepHead(tx, { ...report, size: head.size, root: head.root, agrees: reason === null, reason })
   }
-  // A head with our signature proves itself whoever showed it; the word of a witness ends with its office.
+  // A head with our signature proves itself anyone who showed it; the word of a witness ends with its office.
   await tx.query('delete from log_outside_head where note is null and not source = any($1)', [
     sources.map(({ name }) => name),
   ])
@@ -171,7 +171,7 @@ async function conclude(
   return { forkReason, isNew: before === null && forkReason !== null, ended: before !== null && forkReason === null }
 }
 
-/** A kept head whose only signers were taken back since is no word of this log any more: whoever stole the key wrote it. */
+/** A kept head whose only signers were taken back since is no word of this log any more: anyone who stole the key wrote it. */
 async function dropForeign(deps: CheckDeps, tx: Tx, heads: readonly KnownHead[]): Promise<KnownHead[]> {
   const kept: KnownHead[] = []
   for (const head of heads)

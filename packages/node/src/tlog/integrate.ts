@@ -76,7 +76,7 @@ async function signTreeHead(deps: IntegrateDeps, tx: Tx, size: number, tiles: Ti
   return head
 }
 
-/** By every key of the log that is in force: while one replaces another, whoever knows only the old one can still check. */
+/** By every key of the log that is in force: while one replaces another, no matter who knows only the old one can still check. */
 export function signHead(
   { keyring, origin }: Pick<IntegrateDeps, 'keyring' | 'origin'>,
   size: number,
@@ -90,7 +90,7 @@ export function signHead(
 }
 
 /**
- * Group commit for places: calls that come while a batch is under way share the next one. Whoever waits for it after
+ * Group commit for places: calls that come while a batch is under way share the next one. Anyone who waits for it after
  * its own commit finds its entry placed, for a batch begun later sees every entry committed before.
  */
 export function createIntegrator(

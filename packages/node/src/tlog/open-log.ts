@@ -120,7 +120,7 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
 const recentBatchesMax = 256
 const recentLeavesMax = 20_000
 
-/** Whoever wrote an entry asks for its proof at once: it is made from what the batch already held. */
+/** Anyone who wrote an entry asks for its proof at once: it is made from what the batch already held. */
 export function recentBatches({ batchesMax = recentBatchesMax, leavesMax = recentLeavesMax } = {}) {
   const placed = new Map<string, { batch: PlacedBatch; index: number }>()
   const batches: PlacedBatch[] = []

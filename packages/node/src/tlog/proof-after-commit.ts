@@ -7,7 +7,7 @@ const pausesMs = [0, 50, 250, 1_000]
 
 /**
  * The proof of an entry that stands: it is given its place if it has none yet. A moment without the database is waited out,
- * because whoever asks again for what it has paid for gets the same bytes, with the proof if it had it before. Undefined
+ * because anyone who asks again for what it has paid for gets the same bytes, with the proof if it had it before. Undefined
  * when it lasts longer; the entry's own address gives the proof later.
  */
 export async function proofAfterCommit({ tree, clock }: ProofDeps, id: string): Promise<LogProof | undefined> {

@@ -29,7 +29,7 @@ export async function appendToLog(sql: Sql, drafts: readonly LogDraft[]): Promis
   })
 }
 
-/** For the receipt of a sale: whoever holds it can show that this entry was promised a place in this log. */
+/** For the receipt of a sale: anyone who holds it can show that this entry was promised a place in this log. */
 export function leafCommitment(origin: string, entry: string) {
   return { log: { origin, leaf_hash: leafHash(Buffer.from(entry)).toString('base64') } }
 }
@@ -65,7 +65,7 @@ const toTree = (rows: (Omit<TreeState, 'size'> & { size: bigint })[]): TreeState
   return { ...row, size: Number(row.size) }
 }
 
-/** Whoever holds this lock gives places; the others wait until it is done. */
+/** Anyone who holds this lock gives places; the others wait until it is done. */
 export async function lockTree(tx: Tx): Promise<TreeState> {
   const text = `select ${treeColumns} from log_tree for update`
   return toTree((await tx.query<TreeState & { size: bigint }>({ name: 'log_lock', text })).rows)

@@ -16,7 +16,7 @@ export type Cosignatures = {
   verified: readonly Cosignature[]
   /** By a trusted key, or by any where none is trusted, in unix seconds. */
   times: readonly number[]
-  /** By a trusted key only: whoever stole a key can make a witness that says anything. */
+  /** By a trusted key only: anyone who stole a key can make a witness that says anything. */
   trustedTimes: readonly number[]
 }
 

@@ -100,7 +100,7 @@ async function followOnce(
     if (action !== 'rotate') return
     const old = keys.get(predecessor)
     const oldX = old?.x ?? trust.named?.get(predecessor)
-    // Whoever says until when a key signed says that it was the node's.
+    // Anyone who says until when a key signed says that it was the node's.
     if (oldX !== undefined) {
       const notAfter = earlier(old?.notAfter, item.message.predecessorUntil)
       add({ keyId: predecessor, x: oldX, purpose, notAfter, ...(old || !origin ? {} : { origin, treeSize: 0 }) })

@@ -50,7 +50,7 @@ export type RedeemOptions = {
   node: string
   account: Pick<LocalAccount, 'address' | 'signTypedData'>
   reward: string
-  /** A whole multiple of the reward's price; one call unless told. */
+  /** A whole multiple of the reward's price; default: one call. */
   points?: string
 }
 

@@ -3,7 +3,7 @@ import type { Offer } from '../payment-required.ts'
 export type CreditOptions =
   /** The wallet's own credit, when it is enough. */
   | 'prefer'
-  /** The credit of whoever gave this mandate, and nothing else. */
+  /** The credit of the party that gave this mandate, and nothing else. */
   | { mandate: string }
 
 /** What a client has learned about credit on its way. */

@@ -83,7 +83,7 @@ async function draw(
   return result(verified)
 }
 
-/** Refusals that say that nothing was drawn. Whoever holds the credit is trusted with it, so its signed word counts. */
+/** Refusals that say that nothing was drawn. Anyone who holds the credit is trusted with it, so its signed word counts. */
 const nothingDrawn = new Set([401, 402, 403])
 
 /** What the caller allowed for payments holds for draws as well. Returns what gives the budget its part back. */
@@ -122,7 +122,7 @@ const firstDelayMs = 250
 const longestDelayMs = 4_000
 
 /**
- * Each try is signed anew, for a signature counts once; all of them carry one name, under which the call is drawn once
+ * Each try is signed again, for a signature counts once; all of them carry one name, under which the call is drawn once
  * and its answer given again.
  */
 async function sendUntilAnswered(

@@ -41,7 +41,7 @@ export type MandateTerms = {
   chainId?: number
 }
 
-/** A signed mandate, to be presented by whoever has it. */
+/** A signed mandate, to be presented by anyone who has it. */
 export type SignedMandate = {
   owner: string
   delegate: string

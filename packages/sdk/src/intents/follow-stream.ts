@@ -22,7 +22,7 @@ export type FollowOptions = {
   path: string
   /** Of a subscription; without one the stream is bought if `buy` allows it. */
   token?: string | undefined
-  /** Other headers that prove the wallet, such as SIGN-IN-WITH-X; made anew for every connection. */
+  /** Other headers that prove the wallet, such as SIGN-IN-WITH-X; made again for every connection. */
   headers?: () => Promise<Record<string, string>>
   /** Pay for it when nothing opens it. The client's own maximum must allow the price. */
   buy?: boolean

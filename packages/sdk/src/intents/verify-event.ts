@@ -25,7 +25,7 @@ const dataMark = ',"data":'
 
 /**
  * Checks the event's own signature: a JWS over its attributes, which name the digest of `data` as it stands in the text.
- * `json` is the text as received; written anew it may differ.
+ * `json` is the text as received; written again it may differ.
  */
 export async function verifyEvent(json: string, keys: KeySet): Promise<EventVerification> {
   const event = parse(json)

@@ -16,7 +16,7 @@ export type WalkStep = {
 }
 
 export type WalkOptions = {
-  /** What to send at a step; the example of the manifest unless told. */
+  /** What to send at a step; default: the example of the manifest. */
   input?(step: { capability: string | undefined; path: string; steps: readonly WalkStep[] }): BuyInput | undefined
   /** The job is finished after this step. */
   until?(step: WalkStep): boolean

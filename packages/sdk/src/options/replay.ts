@@ -92,7 +92,7 @@ export type Replay = {
   inputs: number
 }
 
-/** Settles a series anew from public data and compares: index, median, payoff, and the digest of the inputs. */
+/** Settles a series again from public data and compares: index, median, payoff, and the digest of the inputs. */
 export async function replayOptionSettlement(client: Fetching, node: string, symbol: string): Promise<Replay> {
   const settlement = await readOptionSettlement(client, node, symbol)
   const { document } = settlement
@@ -100,7 +100,7 @@ export async function replayOptionSettlement(client: Fetching, node: string, sym
   return replaySettlement(settlement, inputs)
 }
 
-/** The same without a node: for whoever keeps the documents. */
+/** The same without a node: for anyone who keeps the documents. */
 export async function replaySettlement(
   settlement: Pick<OptionSettlement, 'symbol' | 'outcome' | 'value' | 'payoff_micro' | 'document'>,
   inputs: readonly OptionInput[],

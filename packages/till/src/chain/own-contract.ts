@@ -22,7 +22,7 @@ export async function isDeployed(rpc: Rpc, address: Address): Promise<boolean> {
   return typeof code === 'string' && code.length > 2
 }
 
-/** True once the contract is there. Anyone may deploy it, and it is the same whoever does. */
+/** True once the contract is there. Anyone may deploy it, and it is the same anyone who does. */
 export async function ensureDeployed(
   deps: { clock: Clock },
   { rpc, wallets }: { rpc: Rpc; wallets: SettlementWallets },

@@ -27,7 +27,7 @@ const within = ({ from, to }: Range) =>
   there.filter(({ blockNumber }) => Number(blockNumber) >= from && Number(blockNumber) <= to)
 
 const honest = (name: string) => endpoint(name, within)
-/** As providers do: the same logs with a field of their own. */
+/** As providers do: the same logs with their own field. */
 const talkative = endpoint('talkative', (range) => within(range).map((one) => ({ ...one, removed: false })))
 const denying = endpoint('denying', () => [])
 const lagging = endpoint('lagging', (range) => within({ ...range, to: Math.min(range.to, 10) }))

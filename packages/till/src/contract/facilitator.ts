@@ -40,7 +40,7 @@ export type VerifyOutcome =
 
 export type SupportedKind = { x402Version: number; scheme: string; network: string; extra?: Record<string, unknown> }
 
-/** Whoever moves the money: `local`, `cdp`, or any x402 facilitator by URL. */
+/** Anyone who moves the money: `local`, `cdp`, or any x402 facilitator by URL. */
 export type Facilitator = {
   readonly name: string
   verify(payment: FacilitatorPayment, signal: AbortSignal): Promise<VerifyOutcome>

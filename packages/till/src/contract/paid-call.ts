@@ -42,7 +42,7 @@ export type Sale = {
   settledAtMs: number
   /** What taking it cost in USDC; nothing for a draw of credit. */
   feeMicro: Micro
-  /** Times a reorg undid this payment before: each ending is a sale of its own. */
+  /** Times a reorg undid this payment before: each ending is its own sale. */
   round: number
   /** Paid by this very call, or drawn from what was paid in before. */
   source: 'payment' | 'credit'

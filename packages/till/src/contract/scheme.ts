@@ -94,7 +94,7 @@ export type Scheme<Signed = unknown> = {
 
   /** The entry of `accepts`. */
   offer(terms: Terms): Record<string, unknown>
-  /** Strict: whoever else reads this payment must not find another one in it. */
+  /** Strict: anyone else who reads this payment must not find another one in it. */
   decode(envelope: PaymentEnvelope): SchemeDecode<Signed>
   /** The terms of ours, current or of an offer that we signed, that the payment satisfies for this very request. */
   match(payment: SchemePayment<Signed>, call: PaidCall, current: readonly Terms[], offers: Offers): MatchOutcome

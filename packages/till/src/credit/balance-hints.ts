@@ -11,7 +11,7 @@ type Seen = { leftMicro: Micro; atMs: number }
 type Who = Pick<DrawRequest, 'account' | 'mandateId' | 'amountMicro'>
 
 /**
- * What callers had left a moment ago. It decides nothing about money: only whether an answer is prepared before its price
+ * What callers had left recently. It decides nothing about money: only whether an answer is prepared before its price
  * is taken, or the price set aside first.
  */
 export function createBalanceHints(clock: Clock) {

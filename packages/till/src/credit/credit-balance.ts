@@ -43,7 +43,7 @@ export async function readCredit(sql: Sql, network: string, wallet: Address): Pr
   return {
     network,
     creditMicro,
-    // Older holds were posted to an account of their own.
+    // Older holds were posted to their own account.
     heldMicro:
       (await heldOf(sql, accounts.credit(network, wallet))) + (await owedTo(sql, accounts.creditHeld(network, wallet))),
     bondedMicro: await owedTo(sql, accounts.creditBonded(network, wallet)),

@@ -33,7 +33,7 @@ export type RefundTerms = {
 
 /**
  * Credit goes back to whom it came from, on the chain it came from: balance less holds and bonds, final money only, less
- * what each transfer costs. What arrived at CUSTODY goes first; what arrived at PAY_TO is a payout of its own, which
+ * what each transfer costs. What arrived at CUSTODY goes first; what arrived at PAY_TO is its own payout, which
  * waits until the operator has put the money there. Empty when nothing worth a transfer is there.
  */
 export async function refundCredit(tx: Tx, terms: RefundTerms): Promise<CreditRefund[]> {

@@ -28,7 +28,7 @@ export type Asked = {
   chainId?: number
 }
 
-/** The credit port on a real database; who signs is whoever a test says. */
+/** The credit port on a real database; who signs is the party that a test says. */
 export function openCreditDesk(db: Pick<TestDatabase, 'database'>, given: { clock?: Clock; promises?: boolean } = {}) {
   const clock = given.clock ?? systemClock
   const { database } = db

@@ -23,7 +23,7 @@ const payTo = () => testKey(`pay to ${books.number}`).address
 const refundPurposes = creditRefundPurposes.map((purpose) => ({ purpose, minimumMicro: 1n }))
 const deps = (): PayoutDeps => payouts({ purposes: [{ purpose: books.purpose }, ...refundPurposes] })
 
-/** An authorization that nobody claimed, carried to one of our addresses: the credit of whoever signed it. */
+/** An authorization that nobody claimed, carried to one of our addresses: the credit of the party that signed it. */
 async function payIn(name: string, to: Address, micro: bigint): Promise<Address> {
   const buyer = createCustodyKey(testKey(name).privateKey)
   await reconcile()

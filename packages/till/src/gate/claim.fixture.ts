@@ -1,6 +1,6 @@
 import type { Claim } from './store-claim.ts'
 
-/** A claim of its own for each number, as tests need one. */
+/** Its own claim for each number, as tests need one. */
 export const sampleClaim = (number: number): Claim => ({
   id: `pay_${number}`,
   network: 'eip155:8453',

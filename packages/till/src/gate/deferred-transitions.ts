@@ -36,7 +36,7 @@ type DeferredEnd = {
 }
 
 /**
- * Ends of payments that must be written though the request is over, or is about to fail: without them whoever named the
+ * Ends of payments that must be written though the request is over, or is about to fail: without them anyone who named the
  * purchase would wait until the lease of the claim runs out. Tried once while the caller waits, and then behind it until the
  * database is back. Nothing here ever throws.
  */
@@ -97,7 +97,7 @@ export function createDeferredTransitions({ database, owner, clock, log }: Defer
   return {
     /**
      * Nothing was sent for this claim. A release that is written late may meet a claim that the same payment has taken
-     * up anew: before its intent that only costs another try, after it the attempt tells the two apart.
+     * up again: before its intent that only costs another try, after it the attempt tells the two apart.
      */
     async release(paymentId: string, reason: string, attempt?: number): Promise<void> {
       await release(paymentId, reason, attempt)

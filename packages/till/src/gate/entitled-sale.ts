@@ -26,7 +26,7 @@ export type SaleOutcome =
   | { status: 'not_captured'; why(): Promise<HoldOutcome> }
 
 /**
- * Ends held calls: capture, effect and sale hooks in one transaction. Draws of credit without an effect of their own
+ * Ends held calls: capture, effect and sale hooks in one transaction. Draws of credit without their own effect
  * share one, so that one commit to disk carries many of them.
  */
 export function createEntitledSales(deps: GateDeps) {

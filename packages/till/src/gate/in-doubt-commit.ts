@@ -13,7 +13,7 @@ const pauseMsMax = 60_000
 
 /**
  * Neither served nor forgotten. A call without a name gets its own id for one: asked for by that name, in a request that
- * is signed anew, it is answered if it was paid for, and drawn for once if it was not.
+ * is signed again, it is answered if it was paid for, and drawn for once if it was not.
  */
 export function inDoubtCommit(deps: GateDeps, unseen: Unseen): Problem {
   const { holdId, named, ownName } = unseen.hold

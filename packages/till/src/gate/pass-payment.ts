@@ -108,7 +108,7 @@ async function unlessClaimed(deps: GateDeps, presented: Presented, refusal: Gate
   const isOver = !earlier || isOverState(earlier.state)
   if (isOver && !earlier?.final) return unlessCarried(deps, presented, refusal)
   if (isOver && !(await reachedUs(deps, earlier))) return refusal
-  // Whoever did not sign it has nothing to learn about it.
+  // Anyone who did not sign it has nothing to learn about it.
   const signature = await signatureOutcome(deps, presented)
   if (signature.status === 'could_not_check') return refuseUnread(signature.reason)
   if (signature.status === 'invalid') return refusal

@@ -19,7 +19,7 @@ export type FinishedClaim = {
   resource: string
   ref: Address | null
   aff: Address | null
-  /** Times its block was reorganised away; each new ending is posted under a reference of its own. */
+  /** Times its block was reorganised away; each new ending is posted under its own reference. */
   reorgs?: number
 }
 

@@ -152,7 +152,7 @@ async function afterUndelivered(
       earlier.clientGone || (await deps.owner.isAlive(earlier.owner)),
     )
   if (isLost) return answerLost(deps, purchase.call, earlier)
-  // Another process is serving it at this moment: this is a purchase of its own.
+  // Another process is serving it at this moment: this is its own purchase.
   return claimPayment(deps, purchase, { ...claim, ignoreUndelivered: true })
 }
 

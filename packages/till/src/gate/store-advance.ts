@@ -74,7 +74,7 @@ export async function writeIntents(
   return intents.map((intent) => moved.has(intent.id))
 }
 
-/** An unknown payment becomes one that is being settled, by this process: true for whoever comes first. */
+/** An unknown payment becomes one that is being settled, by this process: true for anyone who comes first. */
 export async function takeUpAgain(
   sql: Sql,
   id: string,

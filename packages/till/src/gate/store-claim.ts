@@ -41,7 +41,7 @@ export type Claim = {
   headBlock: bigint
   /** Balance of the payer as just read: claims in flight may not exceed it. */
   balanceMicro: Micro
-  /** Set once an undelivered earlier payment was looked at and found to be a purchase of its own. */
+  /** Set once an undelivered earlier payment was looked at and found to be its own purchase. */
   ignoreUndelivered: boolean
 }
 
@@ -216,7 +216,7 @@ export async function reclaimReleased(
   }
 }
 
-/** Counts a payer's flight anew from the rows of truth. The row is locked first, so that no claim or ending falls in between. */
+/** Counts a payer's flight again from the rows of truth. The row is locked first, so that no claim or ending falls in between. */
 export async function repairFlight(database: Database, network: string, payer: Address): Promise<boolean> {
   return database.transaction(async (tx) => {
     await tx.query(`select 1 from payer_flight where network = $1 and payer = $2 for update`, [network, payer])

@@ -8,7 +8,7 @@ type TakenFrom = { id: string; network: string; amountMicro: Micro }
 type Share = { account: Account; micro: Micro }
 
 /**
- * Lines that take `micro` of a payment back from whoever got a part of it, each in proportion; the first share bears the
+ * Lines that take `micro` of a payment back from the party that got a part of it, each in proportion; the first share bears the
  * rounding, so that they sum to exactly `micro`. What its holder has already spent stands as owed by that holder.
  */
 export async function takeBackLines(tx: Tx, payment: TakenFrom, micro: Micro): Promise<LedgerLine[]> {

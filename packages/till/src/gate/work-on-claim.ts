@@ -37,7 +37,7 @@ export async function workOnClaim(deps: GateDeps, purchase: Purchase, claimed: C
     ...deps.claims.lease(deps.limits.settleMs),
   }
   const intended = await deps.claims.intend(intent).catch((error: unknown) => {
-    // Nothing was sent. Left as it is, whoever named this purchase would wait for the lease of the claim to run out.
+    // Nothing was sent. Left as it is, no matter who named this purchase would wait for the lease of the claim to run out.
     void deps.deferred.release(claim.id, 'interrupted', intent.attempt)
     throw error
   })

@@ -32,7 +32,7 @@ async function foldOnce(tx: Tx, atOnce: number): Promise<boolean> {
   )
   const [range] = rows
   if (range === undefined) return false
-  // Restored into another server, whose transaction numbers begin anew: what comes now would lie below the fold.
+  // Restored into another server, whose transaction numbers begin again: what comes now would lie below the fold.
   if (range.restored) {
     await tx.query('delete from books_fold_account')
     await tx.query('delete from books_fold_clearing')

@@ -2,7 +2,7 @@ import type { Tx } from '../store/database.ts'
 import type { Account } from './accounts.ts'
 
 /**
- * For whoever reads a balance and then decides by it: until the transaction ends no other such reader sees these
+ * For anyone who reads a balance and then decides by it: until the transaction ends no other such reader sees these
  * accounts. Plain postings do not wait for it; the database still keeps what is owed from falling below zero.
  */
 export async function lockAccounts(tx: Tx, locked: readonly Pick<Account, 'name'>[]): Promise<void> {
@@ -17,7 +17,7 @@ export async function lockAccounts(tx: Tx, locked: readonly Pick<Account, 'name'
 }
 
 /**
- * Until the transaction ends nothing is posted to these accounts and nothing is held on them: for whoever takes what is
+ * Until the transaction ends nothing is posted to these accounts and nothing is held on them: for anyone who takes what is
  * there and writes down the rest as a debt. Only guarded accounts keep a balance that can be locked.
  */
 export async function lockBalances(tx: Tx, locked: readonly Pick<Account, 'name'>[]): Promise<void> {

@@ -15,7 +15,7 @@ type Row = { place: number; transaction_id: bigint | null; is_new: boolean }
 
 /**
  * Posts all transactions or none, in one statement, however many there are. Outcomes come in the order given.
- * Call it inside the transaction of the effect that is paid for; alone, it is a transaction of its own.
+ * Call it inside the transaction of the effect that is paid for; alone, it is its own transaction.
  */
 export async function post(sql: Sql, transactions: readonly LedgerTransaction[]): Promise<PostOutcome[]> {
   if (transactions.length === 0) return []

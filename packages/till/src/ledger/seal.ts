@@ -147,7 +147,7 @@ function sealHash(seal: Omit<Seal, 'hash'>): Buffer {
   )
 }
 
-/** The newest seal, to be published: whoever keeps it can tell later whether the books before it were touched. */
+/** The newest seal, to be published: anyone who keeps it can tell later whether the books before it were touched. */
 export async function sealHead(sql: Sql): Promise<{ seq: bigint; hash: Buffer } | undefined> {
   const last = await lastSeal(sql)
   return last && { seq: last.seq, hash: last.hash }

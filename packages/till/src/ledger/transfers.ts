@@ -25,7 +25,7 @@ export type MovedMoney = {
 export type TransferBooking = { as: string; for: string }
 
 /**
- * Takes transfers for booking, in the transaction that posts them. Undefined for each that was booked before: whoever
+ * Takes transfers for booking, in the transaction that posts them. Undefined for each that was booked before: anyone who
  * asks must not post its money again.
  */
 export async function takeTransfers(

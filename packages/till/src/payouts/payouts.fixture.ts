@@ -16,7 +16,7 @@ import { type PayoutDeps, parsePayoutPolicy } from './index.ts'
 export const base = 'eip155:8453'
 export const ids = createIds(systemClock, systemRng)
 
-/** One chain and one database for a file; a custody wallet, payees and a purpose of its own for each test in it. */
+/** One chain and one database for a file; a custody wallet, payees and its own purpose for each test in it. */
 export const books = {} as {
   number: number
   custody: ReturnType<typeof createCustodyKey>
@@ -34,7 +34,7 @@ export function usePayouts(): void {
   books.number = 0
   beforeEach(async () => {
     books.number += 1
-    // A purpose of its own per test keeps their debts apart on the shared books.
+    // Its own purpose per test keeps their debts apart on the shared books.
     books.purpose = `share${books.number}`
     await declarePurpose(world.store, books.purpose)
     await declarePurpose(world.store, `${books.purpose}b`)

@@ -110,7 +110,7 @@ async function moveTo(deps: FinalityDeps, payment: PaymentRecord, place: Confirm
   })
 }
 
-/** Back to unknown: the payment may land again, and is then finished anew under a reference of its own. */
+/** Back to unknown: the payment may land again, and is then finished again under its own reference. */
 async function undo(
   deps: FinalityDeps,
   tx: Tx,

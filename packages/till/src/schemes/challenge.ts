@@ -70,7 +70,7 @@ export function createChallenges(deps: ChallengeDeps) {
   }
 
   return {
-    /** Problem-specific 402s (an invalid or failed payment) share the header and bring a body of their own. */
+    /** Problem-specific 402s (an invalid or failed payment) share the header and bring their own body. */
     header(call: PaidCall): string {
       return this.of(call).paymentRequired
     },

@@ -18,7 +18,7 @@ type Fields = Record<string, unknown>
 
 const malformed = (detail: string): HeaderOutcome => ({ status: 'malformed', detail })
 
-/** Canonical base64 of strict JSON: whoever else reads this payment must not find another one in it. */
+/** Canonical base64 of strict JSON: anyone else who reads this payment must not find another one in it. */
 export function decodeHeader(header: string): HeaderOutcome {
   if (header.length > paymentHeaderBytesMax) return malformed(`longer than ${paymentHeaderBytesMax} bytes`)
   const bytes = fromBase64(header)

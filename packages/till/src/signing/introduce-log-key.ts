@@ -6,7 +6,7 @@ import { announceKeyring, insertStatement, lockKeyring } from './keyring-store.t
 import { signEd25519 } from './signing-key.ts'
 
 /**
- * The first key of the log is named by the key that signs answers: whoever trusts that one finds the log from it. Later
+ * The first key of the log is named by the key that signs answers: anyone who trusts that one finds the log from it. Later
  * keys of the log are named by earlier ones or by the operator's wallet.
  */
 export async function introduceLogKey(

@@ -9,7 +9,7 @@ export type ResponseSignerOptions = {
   clock: Clock
   /** How long a verifier may take a signature; far beyond the life of a shared one. */
   validSeconds?: number
-  /** Identical answers to identical requests share a signature for this long; 0 signs each one anew. */
+  /** Identical answers to identical requests share a signature for this long; 0 signs each one again. */
   shareMs?: number
   shareEntriesMax?: number
 }

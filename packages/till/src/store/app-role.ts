@@ -54,7 +54,7 @@ begin
     select c.oid::regclass as name, a.privileges
     from pg_class c left join app_access a on a.table_name = c.relname
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v')
-      -- Without a row of its own and without any right: made before the role existed.
+      -- Without its own row and without any right: made before the role existed.
       and (a.table_name is not null or not has_table_privilege('${appRole}', c.oid, 'select'))
   loop
     execute format('revoke all on %s from ${appRole}', found.name);

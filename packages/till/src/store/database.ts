@@ -15,24 +15,24 @@ export type Sql = {
   ): Promise<QueryResult<Row>>
 }
 
-/** An open transaction. Being a type of its own, a function that takes it cannot be called outside of one. */
+/** An open transaction. Being its own type, a function that takes it cannot be called outside of one. */
 export type Tx = Sql & { readonly transaction: true }
 
 export type Database = Sql & {
   /** Runs `work` in one transaction; serialization failures and deadlocks (40001, 40P01) are retried from the start. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * LISTEN on a channel over a connection of its own that reconnects. Returns the way to stop. Messages sent while it
+   * LISTEN on a channel over its own connection that reconnects. Returns the way to stop. Messages sent while it
    * was broken are lost: `onResync` is called after each reconnect, to read the state again.
    */
   listen(channel: string, onMessage: (payload: string) => void, onResync?: () => void): Promise<() => Promise<void>>
-  /** Takes a session advisory lock on a connection of its own and keeps it until released or the process ends. */
+  /** Takes a session advisory lock on its own connection and keeps it until released or the process ends. */
   holdLock(key: bigint): Promise<HeldLock>
   close(): Promise<void>
 }
 
 export type HeldLock = {
-  /** Aborted when the connection broke: the lock is then gone, whoever needs it must stop. */
+  /** Aborted when the connection broke: the lock is then gone, no matter who needs it must stop. */
   readonly lost: AbortSignal
   release(): Promise<void>
 }

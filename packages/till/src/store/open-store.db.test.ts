@@ -79,7 +79,7 @@ type Line = {
   message?: string
 }
 
-/** A node of its own process, so that it can be killed. */
+/** Its own node process, so that it can be killed. */
 function startChild(home: string, user: { uid?: number; gid?: number } = {}) {
   const fixture = fileURLToPath(new URL('./open-store.fixture.ts', import.meta.url))
   const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), fixture, home], {

@@ -89,7 +89,7 @@ export type TestDatabase = {
   close(): Promise<void>
 }
 
-/** A database of its own with all migrations applied; for one test file, opened in beforeAll and closed in afterAll. */
+/** Its own database with all migrations applied; for one test file, opened in beforeAll and closed in afterAll. */
 export async function openTestDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
   const server = await sharedServer()
   const name = newName()
@@ -170,7 +170,7 @@ async function cloneTemplate(serverUrl: string, name: string): Promise<void> {
   )
 }
 
-/** Whoever brings tables: the till, and every folder `migrations` of the node, named after the folder it is in. */
+/** Anyone who brings tables: the till, and every folder `migrations` of the node, named after the folder it is in. */
 export async function allOwners(): Promise<MigrationOwner[]> {
   const node = fileURLToPath(new URL('../../../node/src/', import.meta.url))
   const entries = await readdir(node, { recursive: true, withFileTypes: true })

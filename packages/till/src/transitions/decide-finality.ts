@@ -27,7 +27,7 @@ export function bearerOfReorg(payment: {
 }): 'clearing' | 'credit' | 'shares' | 'revenue' | 'loss' {
   if (payment.state === 'settled') return 'clearing'
   if (payment.state === 'credited') return 'credit'
-  // Its effect gave the money on: everyone's part is taken back, and what is spent is owed by whoever spent it.
+  // Its effect gave the money on: everyone's part is taken back, and what is spent is owed by anyone who spent it.
   if (payment.payee === 'custody') return 'shares'
   return payment.revocable ? 'revenue' : 'loss'
 }

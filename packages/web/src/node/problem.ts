@@ -41,7 +41,7 @@ export function problemFrom(status: number, body: unknown): ProblemError {
   })
 }
 
-/** Anything thrown, as something that can be shown: errors of the sdk carry a hint of their own. */
+/** Anything thrown, as something that can be shown: errors of the sdk carry their own hint. */
 export function asProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
   if (wasRefusedByOwner(error))

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineRoute, type RouteDeclaration } from '../../http/index.ts'
 import type { Assets, Encoding } from './assets.ts'
 
-/** Scripts and styles of the console. Their names change with their content, so whoever has one may keep it. */
+/** Scripts and styles of the console. Their names change with their content, so anyone who has one may keep it. */
 export function assetRoute(load: () => Promise<Assets>): RouteDeclaration {
   return defineRoute({
     id: 'console.asset',

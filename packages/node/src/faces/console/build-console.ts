@@ -15,7 +15,7 @@ export type ConsoleBuild = {
 const packages = fileURLToPath(new URL('../../../../', import.meta.url))
 const source = join(packages, 'web', 'src')
 
-/** A node that is shipped without the console answers with the index whoever asks. */
+/** A node that is shipped without the console answers with the index anyone who asks. */
 export const hasSources = (): boolean => existsSync(join(source, 'main.tsx'))
 
 /** Joins the sources of the console into a few small files. Pages and wallet code stay apart, so that each loads when it is used. */

@@ -31,7 +31,7 @@ export async function foldPayments(database: Database, clock: Clock): Promise<vo
   })
 }
 
-/** Payments by state. Those without an end are always counted anew: they are what an operator looks for. */
+/** Payments by state. Those without an end are always counted again: they are what an operator looks for. */
 export async function readPaymentStates(sql: Sql): Promise<PaymentState[]> {
   const { rows } = await sql.query<Row>(
     `with unfinished as (

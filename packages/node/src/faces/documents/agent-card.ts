@@ -52,7 +52,7 @@ function skillOf(route: RouteDeclaration) {
   }
 }
 
-/** A card carries detached signatures: whoever has the card has the payload. */
+/** A card carries detached signatures: anyone who has the card has the payload. */
 function signatureOf(jws: string): { protected: string; signature: string } {
   const [header = '', , signature = ''] = jws.split('.')
   return { protected: header, signature }

@@ -7,7 +7,7 @@ export type Caller = { address: string; signal: AbortSignal; requestId: string }
 
 /**
  * A tool call goes through the front door like any other request, so that limits, the gate, validation and signing are
- * the same for it. It comes from the address of whoever called the tool.
+ * the same for it. It comes from the address of the party that called the tool.
  */
 export function innerRequest(
   site: Site,

@@ -33,7 +33,7 @@ export const attestationsVariables = {
   },
 } as const satisfies Variables
 
-/** One key, which is none of the node's: whoever has the custody key must not be able to move what was paid out of it. */
+/** One key, which is none of the node's: anyone who has the custody key must not be able to move what was paid out of it. */
 export function parseMoverKey(
   text: string | undefined,
   file: string | undefined,

@@ -48,7 +48,7 @@ export function openIdentityShop(options: IdentityShopOptions): OpenShop {
     )
     // The document of the node itself names its keys.
     context.keyring.onChange(() => cache.clear())
-    // No work in the transaction of a sale: what is kept about the payer is dropped, and read anew when asked for.
+    // No work in the transaction of a sale: what is kept about the payer is dropped, and read again when asked for.
     const dropPayers: SaleHook = async (_tx, sales) => {
       for (const sale of sales) cache.forget(sale.payer)
     }

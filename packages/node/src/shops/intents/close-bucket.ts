@@ -12,14 +12,14 @@ export const graceMs = 3_000
 /** Buckets closed in one run; the next run goes on. */
 const bucketsMax = 50
 
-/** Closes every bucket that is over, each in a transaction of its own. Gives how many. */
+/** Closes every bucket that is over, each in its own transaction. Gives how many. */
 export async function closeBuckets(deps: IntentDeps, signal?: AbortSignal): Promise<number> {
   for (let closed = 0; closed < bucketsMax; closed += 1) if (signal?.aborted || !(await closeNext(deps))) return closed
   return bucketsMax
 }
 
 /**
- * The next bucket, counted, made noisy, signed, logged and published, or nothing at all. Whoever comes second waits for
+ * The next bucket, counted, made noisy, signed, logged and published, or nothing at all. Anyone who comes second waits for
  * the lock and finds it done; a process that dies leaves no trace of a bucket half closed.
  */
 async function closeNext(deps: IntentDeps): Promise<boolean> {

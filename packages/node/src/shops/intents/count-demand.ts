@@ -14,7 +14,7 @@ export type Cell = {
 }
 
 /**
- * Counts agents, not searches: whoever asks a thousand times weighs as much as whoever asks once, at most once in a
+ * Counts agents, not searches: anyone who asks a thousand times weighs as much as the party that asks once, at most once in a
  * topic and in few topics, so that the noise which hides one agent is known beforehand.
  */
 export function countDemand(searches: readonly PaidSearch[], classifier: Classifier, clustersPerAgent: number): Cell[] {

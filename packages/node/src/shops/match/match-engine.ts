@@ -1,7 +1,7 @@
 import type { Filters, Found } from './match-index.ts'
 import type { IndexedDoc } from './segment.ts'
 
-/** Whatever finds candidates: our own index in a thread of its own, or the full text search of PostgreSQL. */
+/** Whatever finds candidates: our own index in its own thread, or the full text search of PostgreSQL. */
 export type MatchEngine = {
   readonly name: 'index' | 'postgres'
   search(query: string, filters: Filters, limit: number): Promise<Found>

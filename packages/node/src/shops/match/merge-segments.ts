@@ -1,7 +1,7 @@
 import { createNameTable } from './name-table.ts'
 import { createTermTable, type Segment, termAt, termCount } from './segment.ts'
 
-/** Segments in order of their page ids become one; nothing is scored anew. */
+/** Segments in order of their page ids become one; nothing is scored again. */
 export function mergeSegments(segments: readonly Segment[]): Segment {
   const names = { domains: createNameTable(), languages: createNameTable(), licences: createNameTable() }
   const terms = createNameTable()

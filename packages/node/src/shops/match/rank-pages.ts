@@ -65,7 +65,7 @@ function phraseFactor(page: IndexedPage, query: Query): number {
   return 1 + found / query.phrases.length
 }
 
-/** Whoever owns many pages must not fill the answer. */
+/** Anyone who owns many pages must not fill the answer. */
 function capped(ranked: readonly RankedPage[], { limit, perDomainMax }: RankOptions): RankedPage[] {
   const taken = new Map<string, number>()
   const kept: RankedPage[] = []

@@ -61,7 +61,7 @@ export function encodeSegment(segment: Segment): Uint8Array {
   return bytes
 }
 
-/** Undefined for anything that is not exactly a segment: it is then built anew. The arrays are views of `bytes`. */
+/** Undefined for anything that is not exactly a segment: it is then built again. The arrays are views of `bytes`. */
 export function decodeSegment(bytes: Uint8Array): Segment | undefined {
   if (bytes.byteOffset % 8 !== 0 || bytes.length < prefixBytes + digestBytes) return undefined
   if (Buffer.from(bytes.buffer, bytes.byteOffset, magic.length).toString('latin1') !== magic) return undefined

@@ -76,7 +76,7 @@ export function openMeshShop(options: MeshShopOptions): OpenShop {
         announced = announcements
       },
       elsewhere: createElsewhere(views.latest),
-      // Due visits are taken row by row, so every process may make its rounds under a name of its own.
+      // Due visits are taken row by row, so every process may make its rounds under its own name.
       jobs: [{ name: roundName(deps), intervalMs: Math.max(50, deps.settings.visitEveryMs / 2), work: rounds.run }],
       stop: rounds.stop,
     } satisfies Shop

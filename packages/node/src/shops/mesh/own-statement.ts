@@ -12,7 +12,7 @@ import { meshProtocol } from './limits.ts'
 export type OwnStatement = { jws: string; statement: MeshStatement }
 
 /**
- * The statement that is valid now, made anew when half of its life is over, when the key changed or when other things
+ * The statement that is valid now, made again when half of its life is over, when the key changed or when other things
  * are offered. All processes of a node share the row, so its sequence grows one by one.
  */
 export async function ownStatement(deps: MeshDeps): Promise<OwnStatement> {

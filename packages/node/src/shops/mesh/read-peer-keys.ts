@@ -23,7 +23,7 @@ const directory = z.object({
 
 export type KeysAnswer = { ok: true; keys: PeerKey[]; networkAddress: string } | { ok: false; reason: string }
 
-/** The keys that an address publishes for itself: whoever cannot put a key there cannot speak for it. */
+/** The keys that an address publishes for itself: anyone who cannot put a key there cannot speak for it. */
 export async function readPeerKeys(fetcher: PeerFetcher, origin: string, signal?: AbortSignal): Promise<KeysAnswer> {
   const answer = await fetchJson(fetcher, `${origin}${keyDirectoryPath}`, keyDirectoryBytesMax, signal)
   if (!answer.ok) return answer

@@ -99,7 +99,7 @@ export async function findByAuthority(sql: Sql, authority: string, nowMs: number
   return rows.map(peerOf)
 }
 
-/** Takes peers whose visit is due, those first that are told to others; whoever takes one has it for `leaseMs`, so that processes do not visit twice. */
+/** Takes peers whose visit is due, those first that are told to others; anyone who takes one has it for `leaseMs`, so that processes do not visit twice. */
 export async function takeDuePeers(sql: Sql, nowMs: number, leaseMs: number, limit: number): Promise<PeerRow[]> {
   const { rows } = await sql.query<RawPeer>(
     `update mesh_peer set next_visit_at = ${at(2)}, last_tried_at = ${at(1)}
@@ -115,7 +115,7 @@ export type Found = NodeAddress & { foundBy: PeerRow['foundBy']; sequence: numbe
 
 /**
  * Notes an address that is worth a visit. A dead one is only tried at once when it is said to have spoken since, and
- * not more often than `retryMs`: whoever lists the dead again and again gains nothing.
+ * not more often than `retryMs`: anyone who lists the dead again and again gains nothing.
  */
 export async function noteCandidate(
   sql: Sql,

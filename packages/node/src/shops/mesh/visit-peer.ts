@@ -64,7 +64,7 @@ async function missed(deps: MeshDeps, peer: PeerRow, problem: string): Promise<v
   const failures = peer.failures + 1
   const state = stateAfterMiss(peer, nowMs, deps.settings.deadAfterMs)
   const { visitEveryMs, backoffMaxMs } = deps.settings
-  // A doubt is settled soon: whoever asks for a node should not hear of one that is gone.
+  // A doubt is settled soon: anyone who asks for a node should not hear of one that is gone.
   const pauseMs =
     state === 'suspect' ? visitEveryMs / 4 : Math.min(backoffMaxMs, visitEveryMs * 2 ** Math.min(failures, 10))
   await saveMissed(deps.database, { did: peer.did, problem, state, nextVisitMs: nowMs + pauseMs })

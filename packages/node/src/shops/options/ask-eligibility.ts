@@ -27,7 +27,7 @@ const maxBytes = 4_096
 const verdict = z.object({ eligible: z.boolean() })
 
 /**
- * The operator's own rule, asked anew for every purchase and every offer, so that a wallet it takes off is off at once.
+ * The operator's own rule, asked again for every purchase and every offer, so that a wallet it takes off is off at once.
  * An answer that is not a clear yes or no lets nobody in.
  */
 export function createAskEligibility(outbound: Outbound, log: Log, url: string): NonNullable<OptionDeps['isEligible']> {

@@ -19,12 +19,12 @@ export type Board = {
   /** The cheapest contract there is; undefined when none is. */
   cheapest(): Promise<{ symbol: string; premiumMicro: Micro } | undefined>
   askOf(entry: BoardEntry, quantity: number): Ask | undefined
-  /** Something changed here: the next look reads anew. */
+  /** Something changed here: the next look reads again. */
   changed(): void
   vault(): { limitMicro: Micro; usedMicro: Micro }
 }
 
-/** Older than this it is read anew; after a change of our own, sooner. */
+/** Older than this it is read again; after our own change, sooner. */
 const freshMs = 1_000
 const restMs = 50
 

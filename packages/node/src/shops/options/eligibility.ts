@@ -3,7 +3,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import type { OptionDeps } from './deps.ts'
 import { optionProblems } from './problems.ts'
 
-/** Who may trade is the operator's to say: a list, a rule of its own, or in demo mode everybody. */
+/** Who may trade is the operator's to say: a list, its own rule, or in demo mode everybody. */
 export async function requireEligible(deps: OptionDeps, wallet: Address, action: 'buy' | 'write'): Promise<void> {
   const { eligible } = deps.settings
   if (eligible === 'anyone' || eligible.has(wallet)) return

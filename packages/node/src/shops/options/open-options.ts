@@ -74,7 +74,7 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
   }
 }
 
-/** Whoever could take the bond away before a series ends could move its value for nothing. */
+/** Anyone who could take the bond away before a series ends could move its value for nothing. */
 export function requireBondsPastExpiry(settings: OptionSettings, bondMs: number): void {
   const days = Math.ceil(longestLifeMs(settings) / 86_400_000)
   if (bondMs < longestLifeMs(settings))

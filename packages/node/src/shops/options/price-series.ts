@@ -9,7 +9,7 @@ import { isTraded, openSeries, type Series } from './series-store.ts'
 
 export type Priced = { symbol: string; modelMicro: Micro | null; volatility: number; interestMicro: Micro }
 
-/** Prices every open series anew and renews its limits; what left the premium band is written by nobody but a person. */
+/** Prices every open series again and renews its limits; what left the premium band is written by nobody but a person. */
 export async function priceSeries(deps: OptionDeps): Promise<number> {
   const { database, settings, clock } = deps
   const nowMs = clock.nowMs()

@@ -2,7 +2,7 @@ import { type ReversalHook, requestRefund } from '@assay/till'
 import type { OptionDeps } from './deps.ts'
 
 /**
- * Whoever paid for contracts and could not be given them gets the money back, without asking: a buyer whose reservation
+ * Anyone who paid for contracts and could not be given them gets the money back, without asking: a buyer whose reservation
  * had lapsed or whose payment landed again after a reorg, a writer whose series had closed.
  */
 export async function refundLost({ database, log }: OptionDeps): Promise<number> {

@@ -46,7 +46,7 @@ type Outcome = Reserved | Problem
 /**
  * The only way contracts leave a book. Requests that arrive together share a transaction; the rows of their series are
  * locked, so that there is one writer a series however many processes sell. A process keeps the books it has read, and
- * reads a book anew when its row says that somebody else changed it.
+ * reads a book again when its row says that somebody else changed it.
  */
 export function createReserveContracts(deps: OptionDeps): ReserveContracts {
   const books = new Map<string, { seq: bigint; book: Book }>()

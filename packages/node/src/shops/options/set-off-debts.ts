@@ -11,7 +11,7 @@ export const payoutPurposes = [{ purpose: payoutPurpose, minimumMicro: 1n }]
 /** What each wallet owes; what is set off is taken from it. */
 export type Debts = Map<Address, Micro>
 
-/** Whoever bought from credit that a reorg then took away owes it: a payout settles that debt before it leaves. */
+/** Anyone who bought from credit that a reorg then took away owes it: a payout settles that debt before it leaves. */
 export async function debtsOf({ network }: OptionDeps, tx: Tx, wallets: readonly Address[]): Promise<Debts> {
   const debts: Debts = new Map()
   for (const wallet of await walletsOwing(network, tx, wallets)) {

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 
-/** Why an attribution does not count; shown to whoever asks. */
+/** Why an attribution does not count; shown to anyone who asks. */
 export type IgnoredReason = 'self' | 'own_payee' | 'cycle'
 
 /** An affiliate or referrer that may count for this payer. Cycles are for the caller to find: they need the database. */

@@ -23,7 +23,7 @@ afterAll(async () => {
 const policy = parseRewardsPolicy()
 const pull = policy.rewards.find(({ id }) => id === 'pull') as Reward
 const tokens = createTokenMaker(systemRng, 'apass')
-/** As many processes would: each with a queue of its own. */
+/** As many processes would: each with its own queue. */
 const openDesk = () =>
   createRedeemPoints({
     database: db.database,

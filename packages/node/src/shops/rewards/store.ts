@@ -116,7 +116,7 @@ from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::b
 
 const postParameters = Array.from({ length: 13 }, (_, index) => `$${index + 18}`).join(', ')
 
-/** The rows and their postings in one statement: a round trip of its own for each would be most of what a sale hook costs. */
+/** The rows and their postings in one statement: its own round trip for each would be most of what a sale hook costs. */
 export async function bookRewards(
   tx: Tx,
   rows: readonly RewardRow[],

@@ -25,7 +25,7 @@ export type SourceWorld = {
   requests: { url: string; headers: Readonly<Record<string, string>> }[]
   /** Called before each request; what it returns is the answer. */
   intercept: ((url: string, request: OutboundRequest) => Promise<OutboundOutcome | undefined>) | undefined
-  /** TXT records by name, by resolver; the same for both unless told. */
+  /** TXT records by name, by resolver; default: the same for both. */
   txt: [Map<string, string[]>, Map<string, string[]>]
   dnsDown: boolean
   advance(ms: number): void

@@ -5,7 +5,7 @@ import { parseMembers } from '../../http/index.ts'
 export type Tier = 'standard' | 'vip'
 export const tiers: readonly Tier[] = ['standard', 'vip']
 
-/** Kinds of subscription a wallet may hold side by side, each with a term and a token of its own. */
+/** Kinds of subscription a wallet may hold side by side, each with a term and its own token. */
 export type Product = 'feeds' | 'stream'
 /** The stream has one tier. */
 export type AnyTier = Tier | 'stream'

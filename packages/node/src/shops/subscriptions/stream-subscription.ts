@@ -23,7 +23,7 @@ export type StreamSubscriptions = {
   priceMicro: bigint
   grant(tx: Tx, sale: Sale): Promise<StoredStreamSubscription>
   takeBack(tx: Tx, paymentId: string, nowMs: number): Promise<void>
-  /** Without a token: whoever opens the stream with it has it already. */
+  /** Without a token: anyone who opens the stream with it has it already. */
   describe(sql: Sql, wallet: Address): Promise<StoredStreamSubscription | undefined>
   tokenOf(stored: StoredStreamSubscription): Promise<string | null>
   receiptIn(paymentResponse: string): string | null

@@ -9,7 +9,7 @@ import { createStreamPlaces } from './stream-places.ts'
 /** How soon a stream ends whose subscription was taken back or whose token was changed. */
 export const recheckMs = 5_000
 
-/** All streams of one process, whoever reads them. */
+/** All streams of one process, no matter who reads them. */
 const allMax = 20_000
 
 /** An open stream, as far as its subscription can end it. */

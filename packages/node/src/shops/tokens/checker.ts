@@ -66,7 +66,7 @@ export function createChecker(deps: ReaderDeps): Checker {
     return entry
   }
 
-  /** A moment of patience keeps many tokens from being read anew all at once, whenever there is a new block. */
+  /** A moment of patience keeps many tokens from being read again all at once, whenever there is a new block. */
   const refreshSoon = (token: Address, block: PinnedBlock) => {
     if (refreshing.has(token) || refreshing.size >= refreshesAtOnceMax) return
     refreshing.add(token)
@@ -75,7 +75,7 @@ export function createChecker(deps: ReaderDeps): Checker {
       .finally(() => refreshing.delete(token))
   }
 
-  /** A multiplier may mature while an answer is kept: what is past its own date is read anew. */
+  /** A multiplier may mature while an answer is kept: what is past its own date is read again. */
   const stillValid = async (entry: Entry) => validUntil((await entry.reading).facts) * 1000 > deps.clock.nowMs()
 
   return {

@@ -87,7 +87,7 @@ create table log_cosignature (
 create index log_cosignature_by_witness on log_cosignature (witness, size);
 insert into app_access values ('log_cosignature', 'select, insert, delete');
 
--- What a witness that runs inside a demo node has seen; others keep it in a file of their own.
+-- What a witness that runs inside a demo node has seen; others keep it in their own file.
 create table log_witness_state (
   witness text not null,
   origin text not null,

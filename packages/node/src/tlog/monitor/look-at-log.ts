@@ -68,7 +68,7 @@ class Look {
     if (!(await this.followHead(description))) return
     const { views, findings, anchors } = await gatherViews(this.deps, this.state, description)
     this.state = { ...this.state, anchors, findings: [...this.state.findings, ...findings] }
-    // A head that somebody read a moment ago may be newer than the one that was read before it.
+    // A head that somebody read recently may be newer than the one that was read before it.
     if (views.some(({ note }) => (parseHead(note)?.size ?? 0) > (this.state.head?.size ?? 0)))
       await this.followHead(description)
     for (const view of views) await this.judge(view)

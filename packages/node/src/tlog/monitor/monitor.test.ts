@@ -187,7 +187,7 @@ test('keys of an Assay log are those of the first contact; without any key nothi
   })
   const monitor = await monitorOf(server.url, { keys: [] })
   expect([kinds(await monitor.look()), (await monitor.store.readState())?.keys]).toEqual([[], [logKey.vkey]])
-  // It names another key from now on: whoever can change that page could do so.
+  // It names another key from now on: anyone who can change that page could do so.
   vkeys.splice(0, 1, witnessKey(8).vkey)
   server.served.head = () => log.otherHead(8)
   expect(kinds(await monitor.look())).toEqual(['unknown_key'])

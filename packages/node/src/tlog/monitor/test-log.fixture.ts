@@ -96,7 +96,7 @@ export async function serveLog(log: MemoryLog, options: { head?: () => string; b
   }
 }
 
-/** A monitor with a folder of its own. Opening it again with the same folder is a restart. */
+/** A monitor with its own folder. Opening it again with the same folder is a restart. */
 export async function openMonitor(url: string, options: Partial<MonitorOptions> = {}, folder?: string) {
   const home = folder ?? (await mkdtemp(join(tmpdir(), 'assay-monitor-')))
   let aheadMs = 0

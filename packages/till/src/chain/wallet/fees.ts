@@ -52,7 +52,7 @@ export type FeeSource = { current(): Promise<Fees> }
 const freshMs = 2_000
 const usableMs = 20_000
 
-/** Fees as read a moment ago. No payment waits for this read except the first after a pause. */
+/** Fees as read recently. No payment waits for this read except the first after a pause. */
 export function createFeeSource(network: Network, rpc: Rpc, clock: Clock): FeeSource {
   let known: { fees: Fees; atMs: number } | undefined
   let reading: Promise<Fees> | undefined

@@ -65,7 +65,7 @@ export async function takeLane(
   return rows[0]?.token
 }
 
-/** Asks whoever has the lane to let go once its transactions are through. */
+/** Asks anyone who has the lane to let go once its transactions are through. */
 export async function wantLane(sql: Sql, network: string, wallet: Address, forMs: number): Promise<void> {
   await sql.query(
     `update settlement_lane set wanted_until = clock_timestamp() + $3 * interval '1 millisecond' where network = $1 and wallet = $2`,

@@ -22,7 +22,7 @@ import {
 export const shop = testKey('shop').address
 const payer = testPayer('payer')
 
-/** One chain and one database for a file; a process and a wallet of its own for each test in it. */
+/** One chain and one database for a file; a process and its own wallet for each test in it. */
 export const world = {} as {
   devnet: Devnet
   store: TestDatabase

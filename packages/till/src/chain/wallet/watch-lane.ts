@@ -114,7 +114,7 @@ export async function watchLane(state: LaneState, stop: AbortSignal): Promise<vo
   if (stop.aborted) endAll(state)
 }
 
-/** Whoever takes the wallet next also takes what is on its way; the payments themselves end by what the chain shows. */
+/** Anyone who takes the wallet next also takes what is on its way; the payments themselves end by what the chain shows. */
 export function endAll(state: LaneState): void {
   for (const entry of [...state.inFlight.values()]) entry.end({ status: 'stopped' })
 }

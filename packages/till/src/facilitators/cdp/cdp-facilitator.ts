@@ -20,7 +20,7 @@ export type CdpFacilitatorOptions = {
   metrics: Metrics
   /** Settlements a month that cost nothing; 1,000 unless the contract says otherwise. */
   freePerMonth?: bigint
-  /** The fee of the settlement with this number in its month; CDP's price list unless told. */
+  /** The fee of the settlement with this number in its month; default: CDP's price list. */
   feeMicroOf?(numberThisMonth: bigint): Micro
   baseUrl?: string
   settleTimeoutMs?: number

@@ -12,7 +12,7 @@ export type HttpFacilitatorOptions = {
   baseUrl: string
   log: Log
   metrics: Metrics
-  /** Made anew for each call, for keys that sign method and path. */
+  /** Made again for each call, for keys that sign method and path. */
   headersFor?(method: 'GET' | 'POST', url: URL): Record<string, string>
   /** What one settlement costs; asked after the facilitator reported success. */
   feeMicro?(): Promise<Micro>

@@ -104,7 +104,7 @@ function createDesk(options: LocalFacilitatorOptions, { network, rpc, wallets }:
   }
 }
 
-/** What needs no chain to be seen. The terms are our own or were checked by whoever calls; the authorization must fit them. */
+/** What needs no chain to be seen. The terms are our own or were checked by anyone who calls; the authorization must fit them. */
 function refusalBeforeChain(network: Network, payment: ExactPayment, clock: Clock): SettleRefusal | undefined {
   const { authorization } = payment
   const now = BigInt(nowSeconds(clock))

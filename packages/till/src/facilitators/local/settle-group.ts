@@ -44,7 +44,7 @@ export async function settleGroup(deps: SettleGroupDeps, group: readonly QueuedP
       item.alone = true
       deps.putBack(item)
     })
-    // Whoever gave up meanwhile is not sent any more.
+    // Anyone who gave up meanwhile is not sent any more.
     const wanted = passing.filter(({ item }) => !item.signal.aborted)
     if (wanted.length > 0) await sendTogether(deps, wanted)
   } catch (error) {

@@ -9,7 +9,7 @@ import { looksPlain } from './plan-settlement.ts'
 export type QueuedPayment = {
   readonly payment: ExactPayment
   readonly signal: AbortSignal
-  /** Goes alone, under a gas limit of its own: its payer is a contract, or a batch failed around it. */
+  /** Goes alone, under its own gas limit: its payer is a contract, or a batch failed around it. */
   alone: boolean
   retried: boolean
   transaction: Hex | undefined

@@ -55,7 +55,7 @@ export async function restoreBackup(options: {
 }
 
 /**
- * Recovery to the end of the copied log, and then a timeline of its own: by that the node learns that it was restored.
+ * Recovery to the end of the copied log, and then its own timeline: by that the node learns that it was restored.
  * Without a hot standby the server takes connections only when it is over.
  */
 async function beginTimeline(data: string, user: { uid: number; gid: number } | undefined): Promise<void> {

@@ -16,7 +16,7 @@ export async function isPortFree(port: number): Promise<boolean> {
   return (await tryPort(port)) !== undefined
 }
 
-/** A loopback port that was free a moment ago; the caller tries another if it has gone since. */
+/** A loopback port that was free recently; the caller tries another if it has gone since. */
 export async function freePort(): Promise<number> {
   const port = await tryPort(0)
   if (port === undefined) throw new Error('no free port on 127.0.0.1')

@@ -66,7 +66,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<EmbeddedSer
 }
 
 async function stopHeld(place: Place, server: RunningServer, lock: OwnerLock): Promise<void> {
-  // Whoever does not hold the folder any more must leave the server to the one who does.
+  // Anyone who does not hold the folder any more must leave the server to the one who does.
   if (!lock.held()) return lock.release()
   // The lock stays until the server takes the session down: no other start can come between.
   lock.expectEnd()

@@ -63,7 +63,7 @@ async function launch(options: ServerOptions, attempt: number): Promise<ServerCh
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   let child: ChildProcess
   try {
-    // A session of its own: Ctrl-C in our terminal must not reach the server before we have drained.
+    // Its own session: Ctrl-C in our terminal must not reach the server before we have drained.
     child = spawn(place.binaries.postgres, ['-D', dataFolderOf(place), ...args], {
       cwd: '/',
       detached: true,

@@ -6,7 +6,7 @@ export type RunUser = { name: string; uid: number; gid: number }
 
 export type ToolResult = { code: number | null; output: string }
 
-/** PG* variables of the caller would silently redirect the server's tools, so they get an environment of their own. */
+/** PG* variables of the caller would silently redirect the server's tools, so they get their own environment. */
 export function toolEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, LC_ALL: 'C' }
 }

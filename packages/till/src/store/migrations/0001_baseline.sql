@@ -373,13 +373,13 @@ create index payment_not_final on payment (network, block_number) where not fina
 create index payment_ended on payment (ended_at, payer, id) where ended_at is not null;
 -- Payments that bought nothing, for the shop that sold them; there are few among all payments.
 create index payment_credited on payment (route_id) where state = 'credited';
--- What a wallet did since the last fold of ratings is found by the wallet: without these, whoever asks about one reads
+-- What a wallet did since the last fold of ratings is found by the wallet: without these, no matter who asks about one reads
 -- everything that all wallets did in the last minute.
 create index payment_ended_by_payer on payment (payer, ended_at) where ended_at is not null;
 -- Answers that were paid for and did not reach their buyer, by age.
 create index payment_not_delivered on payment (settled_at) where delivered_at is null and state = 'served' and final;
 
--- The prepared answer, stored before money is taken and given again to whoever proves to be the payer.
+-- The prepared answer, stored before money is taken and given again to anyone who proves to be the payer.
 create table payment_answer (
   payment_id text primary key references payment (id),
   status integer not null,
@@ -528,7 +528,7 @@ create table keyring (
   activates_at timestamptz not null,
   retires_at timestamptz check (retires_at >= activates_at),
   revoked_at timestamptz,
-  -- The log has a long-lived key of its own. Keys of both purposes share tables, files and rules.
+  -- The log has its own long-lived key. Keys of both purposes share tables, files and rules.
   purpose text not null default 'response' check (purpose in ('response', 'log'))
 );
 insert into app_access values ('keyring', 'select, insert, update (retires_at, revoked_at)');
@@ -738,7 +738,7 @@ create trigger mandate_terms_fixed
     valid_until, nonce, signature, created_at on mandate
   for each statement execute function refuse_change();
 
--- For whoever reads balances and then decides by them: until the transaction ends nothing is posted to these accounts.
+-- For anyone who reads balances and then decides by them: until the transaction ends nothing is posted to these accounts.
 create function credit_lock(account_names text[]) returns table (name text, owed_micro bigint) language plpgsql
   security definer set search_path = public, pg_temp set enable_seqscan = off as $$
 #variable_conflict use_column
@@ -789,7 +789,7 @@ insert into app_access values ('bond_slash', 'select, insert');
 create trigger bond_slash_append_only before update or delete or truncate on bond_slash
   for each statement execute function refuse_change();
 
--- Documents about a wallet are kept for seconds; whoever keeps one learns at once that an authorization came or went.
+-- Documents about a wallet are kept for seconds; anyone who keeps one learns at once that an authorization came or went.
 create function tell_mandate_owner() returns trigger language plpgsql as $$
 begin
   perform pg_notify('agent_changed', new.owner);
@@ -800,7 +800,7 @@ create trigger mandate_news after insert or update of revoked_at on mandate
   for each row execute function tell_mandate_owner();
 
 -- The books folded up to one database transaction, and payments up to one id, so that the operator's page reads what
--- came since and not millions of entries. A cache: whatever it says can be folded anew from the entries.
+-- came since and not millions of entries. A cache: whatever it says can be folded again from the entries.
 create table books_fold_head (
   only_one boolean primary key default true check (only_one),
   -- Every ledger transaction with a lower xid is in the fold; see ledger_seal for why that is an order.
@@ -1208,7 +1208,7 @@ create table own_address (
   network text not null,
   address text not null check (address ~ '^0x[0-9a-f]{40}$'),
   payee text not null check (payee in ('pay_to', 'custody')),
-  -- Nobody else is paid at it, so a transfer without a claim belongs to whoever sent it.
+  -- Nobody else is paid at it, so a transfer without a claim belongs to anyone who sent it.
   exclusive boolean not null,
   since timestamptz not null default now(),
   retired_at timestamptz,
@@ -1217,7 +1217,7 @@ create table own_address (
 insert into app_access values ('own_address', 'select, insert, update');
 
 -- Leases are given and judged by one clock, the database's: processes may disagree about the time.
--- A function of its own, so that a simulation can put its own clock in the place of this one.
+-- Its own function, so that a simulation can put its own clock in the place of this one.
 create function lease_now() returns timestamptz language sql stable as 'select clock_timestamp()';
 
 -- Names this database in the nonces of its payouts. A backup carries it, so a restored database makes the same nonces;
@@ -1248,7 +1248,7 @@ create table restore_gap (
   until_block bigint not null check (until_block >= 0),
   detected_at timestamptz not null default now(),
   reconciled_at timestamptz,
-  -- A second restore while a gap is open is a restore of its own.
+  -- A second restore while a gap is open is its own restore.
   noticed_at timestamptz not null default clock_timestamp()
 );
 create unique index restore_gap_open on restore_gap (network) where reconciled_at is null;
@@ -1264,7 +1264,7 @@ create table custody_difference (
 );
 insert into app_access values ('custody_difference', 'select, insert, update');
 
--- Bearer tokens of subscriptions and passes are made from a secret of their own and carry its version. Revoking a version
+-- Bearer tokens of subscriptions and passes are made from their own secret and carry its version. Revoking a version
 -- ends every token made with it, in all processes at once, and its secret is forgotten.
 create table token_secret (
   version integer primary key check (version >= 0),

@@ -4,7 +4,7 @@ export type Series = { name: string; times: number[]; values: (number | null)[] 
 
 const dates = new Set(['as_of', 'source', 'available_at', 'ingested_at', 'revision', 'licence'])
 
-/** Every column of every series as a line of its own, oldest first. */
+/** Every column of every series as its own line, oldest first. */
 export function seriesOf({ series }: Pick<MatrixHistory, 'series'>): Series[] {
   return Object.values(series).flatMap((rows) => {
     const columns = new Set(rows.flatMap((row) => Object.keys(row).filter((key) => !dates.has(key))))

@@ -8,7 +8,7 @@ import type { Series } from './chain.ts'
 const premiumPattern = /^\d{1,3}(?:\.\d{1,6})?$/
 const [premiumMin, premiumMax] = [50, 120]
 
-/** The other side of the trade: whoever writes posts all that the contract could ever pay, less the premium asked. */
+/** The other side of the trade: anyone who writes posts all that the contract could ever pay, less the premium asked. */
 export function WriteForm({ series, onBought }: { series: Series; onBought: (bought: Bought) => void }) {
   const index = useNode()
   const [premium, setPremium] = useState('80')

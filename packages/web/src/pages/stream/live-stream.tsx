@@ -15,7 +15,7 @@ import { topicsOf } from './topics.ts'
 
 const eventsKept = 2_000
 
-/** The stream itself, for whoever subscribed. */
+/** The stream itself, for anyone who subscribed. */
 export function LiveStream() {
   const index = useNode()
   const wallet = useStore(walletStore)

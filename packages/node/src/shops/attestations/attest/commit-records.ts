@@ -115,7 +115,7 @@ function heldFor(deps: AttestDeps, sale: Sale, signs: readonly WashSign[]): Shar
   return { untilMs: sale.settledAtMs + deps.settings.challengeMs, reason: signs.join(', ') }
 }
 
-/** After a reorg the same sale ends a second time: the stamp stands already, only the money is booked anew. */
+/** After a reorg the same sale ends a second time: the stamp stands already, only the money is booked again. */
 async function stamp(deps: AttestDeps, tx: Tx, judged: readonly Judged[]): Promise<AttestationRow[]> {
   const again = judged.filter(({ stamping }) => stamping.sale.round > 0)
   const known = await findByPayments(

@@ -23,7 +23,7 @@ const reciprocalMs = 30 * 86_400_000
 
 type Found = { clustered: boolean; reciprocal: boolean; recent: string[] }
 
-/** Signs of each, in the order given: whoever comes later in the list is seen in the light of those before. */
+/** Signs of each, in the order given: anyone who comes later in the list is seen in the light of those before. */
 export async function findWashSigns(sql: Sql, list: readonly WashParties[]): Promise<WashSign[][]> {
   const nowMs = Math.max(0, ...list.map((parties) => parties.nowMs))
   const { rows } = await sql.query<Found>({
@@ -60,7 +60,7 @@ export async function findWashSigns(sql: Sql, list: readonly WashParties[]): Pro
   })
 }
 
-/** Whoever registered a source and cites it before it is proven cites himself all the same. By place in the list. */
+/** Anyone who registered a source and cites it before it is proven cites himself all the same. By place in the list. */
 async function findClaimants(sql: Sql, list: readonly WashParties[]): Promise<Map<number, Address>> {
   const open = list.flatMap(({ creator, names = [], agent, payer }, place) =>
     creator === undefined ? names.map((name) => ({ place, name, agent, payer })) : [],

@@ -16,7 +16,7 @@ const blocksAtOnce = 5_000n
 
 type RawLog = { transactionHash: Hex; logIndex: Hex; blockNumber: Hex; topics: [Hex, ...Hex[]]; data: Hex }
 
-/** Takes every claim and move up to the final block into the books, whoever sent it. */
+/** Takes every claim and move up to the final block into the books, no matter who sent it. */
 export async function followEvents(deps: CreatorDeps, place: CreatorChain, final: BlockRef): Promise<void> {
   const { caip2 } = place.network
   const contract = place.distributor.address

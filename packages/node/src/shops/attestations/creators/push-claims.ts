@@ -88,7 +88,7 @@ export async function pushClaims(deps: CreatorDeps, place: CreatorChain): Promis
   if (due.length === 0) return 0
   const groups = upTo(leavesAtOnce, await readClaimable(deps.database, network, due, leavesPerCall))
   const calls = groups.map((group) => ({ group, target: place.distributor.address, data: claimCall(group) }))
-  // What was claimed a moment ago, or cannot be received, is left out: it would only cost gas.
+  // What was claimed recently, or cannot be received, is left out: it would only cost gas.
   const passing = await simulate(place, calls)
   await postpone(deps, network, groups, passing)
   if (passing.length === 0) return 0

@@ -13,7 +13,7 @@ const rowsAtOnce = 1_000
 /** After a release: a sale that was under way during the proof may have left one more share. */
 const againMs = 3_600_000
 
-/** Gives what waited for a proof to whoever proved the domain, some days after the proof so that it can be contested. */
+/** Gives what waited for a proof to anyone who proved the domain, some days after the proof so that it can be contested. */
 export async function releaseWaiting(deps: CreatorDeps): Promise<number> {
   let released = 0
   for (;;) {
@@ -138,7 +138,7 @@ async function judgeAgain(tx: Tx, rows: readonly Waiting[], wallet: Address): Pr
   )
 }
 
-/** Published rule: what nobody proved in time goes back to whoever paid it, as credit. */
+/** Published rule: what nobody proved in time goes back to anyone who paid it, as credit. */
 export async function expireWaiting(deps: CreatorDeps): Promise<number> {
   return deps.database.transaction(async (tx) => {
     const { rows } = await tx.query<Waiting>(

@@ -4,7 +4,7 @@ export function clusterWallets(edges: readonly { wallet: string; funder: string 
   const rootOf = (wallet: string): string => {
     let root = wallet
     for (let next = parents.get(root); next !== undefined && next !== root; next = parents.get(root)) root = next
-    // Whoever was passed points to the end at once, or long chains would be walked again and again.
+    // Anyone who was passed points to the end at once, or long chains would be walked again and again.
     for (let at = wallet; at !== root; ) {
       const next = parents.get(at) ?? root
       parents.set(at, root)

@@ -25,7 +25,7 @@ type Cited = {
 export type FlowsSeen = { atMs: number; pairs: ReadonlySet<string>; cycles: ReadonlySet<string> }
 
 /**
- * Looks once more at citations whose money is final, with what the chain says of their parties: whoever is one purse, or
+ * Looks once more at citations whose money is final, with what the chain says of their parties: anyone who is one purse, or
  * goes round in a circle, or floods one source, is paid later and counts for nothing. Returns how many were looked at.
  */
 export async function judgeCitations(
@@ -70,7 +70,7 @@ function signsOf(
   purse: (wallet: Address) => string,
   { pairs, cycles }: FlowsSeen,
 ): Sign[] {
-  // Whoever names himself was seen when it was stamped.
+  // Anyone who names himself was seen when it was stamped.
   if (wallet === undefined || wallet === agent || wallet === payer) return []
   const creator = purse(wallet)
   const sides = [...new Set([purse(agent), purse(payer)])]

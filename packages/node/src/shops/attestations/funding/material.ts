@@ -3,7 +3,7 @@ import type { FundingDeps } from './deps.ts'
 
 export type FundingEdge = { wallet: Address; funder: Address; hop: number }
 
-/** Of what a wallet received: whoever gave this much is one of those it lives on. */
+/** Of what a wallet received: anyone who gave this much is one of those it lives on. */
 const materialShare = 4
 
 /** Who lives on whose money, without those who fund the public or were not looked at yet. */

@@ -5,7 +5,7 @@ import type { FundingDeps } from './deps.ts'
 /** About an hour of blocks: an exchange or a bridge sends to many in it. */
 const probeBlocks = 1_800n
 const recipientsMin = 60
-/** Of its recipients fewer than one in so many cite here: it serves the public, not a herd of its own. */
+/** Of its recipients fewer than one in so many cite here: it serves the public, not its own herd. */
 const strangersShare = 10
 const againMs = 86_400_000
 const probesMax = 20

@@ -8,7 +8,7 @@ const partiesAtOnce = 5_000
 const walletsAtOnce = 200
 /** A run that finds more leaves the rest to the next. */
 const batchesMax = 40
-/** Dust is no funding: whoever sends it must not be able to pull a stranger into his purse. */
+/** Dust is no funding: anyone who sends it must not be able to pull a stranger into his purse. */
 export const dustMicro = 10_000n
 /** Of what a wallet received: less than this is not even written down. */
 const keptShare = 100n
@@ -32,7 +32,7 @@ export async function readFunding(deps: FundingDeps): Promise<boolean> {
   return changed
 }
 
-/** Whoever cites, pays for it or is paid. */
+/** Anyone who cites, pays for it or is paid. */
 async function watchParties({ database, chain }: FundingDeps): Promise<void> {
   await database.query(
     `insert into funding_wallet (network, wallet, hop)

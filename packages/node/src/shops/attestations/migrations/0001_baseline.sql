@@ -25,7 +25,7 @@ create table cited_text (
 create index cited_text_unused on cited_text (text_sha256) where attestation is null;
 
 -- Stamped citations and anchored claims. What was signed and logged is the text of `record`, byte for byte.
--- Whole in their own row: a second table with an index of its own would be written for each of them.
+-- Whole in their own row: a second table with its own index would be written for each of them.
 create table attestation (
   id text primary key,
   kind text not null check (kind in ('citation', 'claim')),
@@ -247,7 +247,7 @@ create table creator_move (
   domain text,
   to_wallet text not null check (to_wallet ~ '^0x[0-9a-f]{40}$'),
   state text not null check (state in ('asked', 'pending', 'moved', 'refused')),
-  -- Not asked for through this node: whoever signed it has the mover's key.
+  -- Not asked for through this node: anyone who signed it has the mover's key.
   foreign_request boolean not null default false,
   until_epoch bigint,
   ready_at timestamptz,

@@ -94,7 +94,7 @@ export type NewVersion = {
   nowMs: number
 }
 
-/** Appends a version. Two at once follow each other; whoever named the version it changes loses to the other. */
+/** Appends a version. Two at once follow each other; anyone who named the version it changes loses to the other. */
 export async function appendVersion(tx: Tx, added: NewVersion): Promise<number> {
   const now = new Date(added.nowMs)
   await tx.query(
@@ -155,7 +155,7 @@ export async function deactivate(tx: Tx, ended: { subject: string; wallet: Addre
   await agentChanged(tx, ended.wallet)
 }
 
-/** For whoever changes what a DID document of this wallet shows; kept documents of it are dropped everywhere. */
+/** For anyone who changes what a DID document of this wallet shows; kept documents of it are dropped everywhere. */
 export async function agentChanged(sql: Sql, wallet: Address): Promise<void> {
   await sql.query('select pg_notify($1, $2)', [agentChangedChannel, wallet])
 }

@@ -9,7 +9,7 @@ export type RatingInput = {
   wallet: Address
   /** One for each network that counts for the DID asked about. */
   evidence: readonly WalletEvidence[]
-  /** Which house a wallet belongs to; a wallet never seen is a house of its own. */
+  /** Which house a wallet belongs to; a wallet never seen is its own house. */
   clusters: ReadonlyMap<Address, string>
   upheldDisputes: number
   nowMs: number

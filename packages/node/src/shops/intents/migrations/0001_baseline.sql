@@ -12,7 +12,7 @@ insert into app_access values ('intent_bucket', 'select, insert');
 create trigger intent_bucket_is_fixed before update or delete or truncate on intent_bucket
   for each statement execute function refuse_change();
 
--- What the stream said, in its order and without holes: whoever comes back names the last number it saw.
+-- What the stream said, in its order and without holes: anyone who comes back names the last number it saw.
 create table intent_event (
   seq bigint primary key check (seq > 0),
   -- Null for the event that closes a bucket.

@@ -24,7 +24,7 @@ const filesUsed: Record<SourceId, number> = {
   'nasdaq-directory': 1,
 }
 
-/** Where every file is a part of its own, or any part will do, parts are not counted apart. */
+/** Where every file is its own part, or any part will do, parts are not counted apart. */
 const byPart: ReadonlySet<SourceId> = new Set([
   'nasdaq-threshold',
   'nyse-threshold',
@@ -34,7 +34,7 @@ const byPart: ReadonlySet<SourceId> = new Set([
 
 /**
  * The files a world of this moment is made of, newest first. Nothing else may be read for it: from these files alone the
- * same bytes come again, and while they stay the same nothing has to be made anew.
+ * same bytes come again, and while they stay the same nothing has to be made again.
  */
 export function usedFiles(shelf: FileCache, source: SourceId, knownAtMs: number): readonly FileRecord[] {
   const known = shelf.known(source, knownAtMs)

@@ -51,7 +51,7 @@ function presentIn({ world, columns, mayUse }: BuildInput): Uint8Array {
   const present = new Uint8Array(world.symbols.length)
   if (world.listingOrigins.every(mayUse)) present.set(world.listed)
   for (const [name, { values }] of Object.entries(columns)) {
-    // Whoever is not in the fails file has a balance of zero, and so has everybody else.
+    // Anyone who is not in the fails file has a balance of zero, and so has everybody else.
     const least = name === 'fails' ? 0 : Number.NEGATIVE_INFINITY
     for (let i = 0; i < values.length; i += 1) if ((values[i] as number) > least) present[i] = 1
   }

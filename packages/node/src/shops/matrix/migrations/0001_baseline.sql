@@ -144,7 +144,7 @@ create table matrix_fetch (
   next_at timestamptz not null
 );
 
--- Finished snapshots, so that a start serves them without making them again. A cache: what is missing is made anew from
+-- Finished snapshots, so that a start serves them without making them again. A cache: what is missing is made again from
 -- the rows of truth, and what nobody asks for any more may be deleted.
 create table matrix_snapshot_bytes (
   sha256 bytea primary key check (length(sha256) = 32),

@@ -41,14 +41,14 @@ export async function openSnapshotStream(deps: MatrixDeps, wish: StreamWish): Pr
   return holding(close, streamSnapshots(deps, wish, ended.signal))
 }
 
-/** New snapshots as they are made, as server-sent CloudEvents 1.0, each with a signature of its own. */
+/** New snapshots as they are made, as server-sent CloudEvents 1.0, each with its own signature. */
 async function* streamSnapshots(deps: MatrixDeps, wish: StreamWish, ended: AbortSignal): AsyncGenerator<string> {
   const stopped = AbortSignal.any([deps.stopping, ended])
   const waiting: Snapshot[] = []
   let wake = () => {}
   const forget = deps.keeper.onNew((feed, snapshot) => {
     if (feed !== wish.feed) return
-    // Whoever reads slowly gets the newest only: an older one is of no use to them any more.
+    // Anyone who reads slowly gets the newest only: an older one is of no use to them any more.
     waiting.splice(0, waiting.length, snapshot)
     wake()
   })

@@ -26,7 +26,7 @@ afterAll(() => db.close())
 
 const hour = 3_600_000
 
-/** A process of its own: nothing in memory, and a count of the files it had to read. */
+/** Its own process: nothing in memory, and a count of the files it had to read. */
 function openKeeper(options: { demo?: boolean; nowMs?: number } = {}) {
   const clock = { nowMs: () => options.nowMs ?? sampleNowMs, monotonicMs: () => 0, sleep: async () => {} }
   const read: number[] = []

@@ -68,7 +68,7 @@ export function createSnapshotMaker(deps: MakerDeps, recent: RecentSnapshots): S
       recent.put(built, inputs.key)
       if (!keep) return built
       await keepSnapshot(deps.database, built, inputs, deps.clock.nowMs()).catch((error: unknown) =>
-        // It is served all the same; the next start makes it anew.
+        // It is served all the same; the next start makes it again.
         deps.log.warn({ feed, error: String(error) }, 'a snapshot could not be kept'),
       )
       return built

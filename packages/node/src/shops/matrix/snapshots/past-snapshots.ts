@@ -11,7 +11,7 @@ const heldMax = 6
 export function createPastSnapshots(deps: MakerDeps, maker: SnapshotMaker) {
   const held = new Map<string, Promise<Snapshot | NoSnapshot>>()
   const make = async (feed: FeedId, variant: Variant, inputs: SnapshotInputs) =>
-    // Not kept for the next start: whoever asks for the past must not push out what everybody asks for.
+    // Not kept for the next start: anyone who asks for the past must not push out what everybody asks for.
     (await maker.find(inputs)) ?? maker.make(feed, variant, inputs, { worlds: new Map(), keep: false })
   const at = (feed: FeedId, variant: Variant, atMs: number): Promise<Snapshot | NoSnapshot> => {
     const knownByMs = Math.min(atMs, deps.clock.nowMs())

@@ -2,7 +2,7 @@ import type { Clock } from '@assay/till/kernel/clock'
 
 /** Time alone makes files public for the free tier, so a look is due now and then without any news. */
 const everyMs = 20_000
-/** Files come in groups: each of them alone would have everything made anew. */
+/** Files come in groups: each of them alone would have everything made again. */
 const quietMs = 3_000
 /** Where they do not stop coming, what is there is shown at least so often. */
 const patienceMs = 60_000
@@ -18,7 +18,7 @@ export type RefreshRhythm = {
   done(): void
 }
 
-/** When to make snapshots anew: soon after the last file of a group, and never so often that buyers would feel it. */
+/** When to make snapshots again: soon after the last file of a group, and never so often that buyers would feel it. */
 export function createRefreshRhythm(clock: Pick<Clock, 'monotonicMs'>): RefreshRhythm {
   let firstNewsMs: number | undefined
   let lastNewsMs = 0

@@ -8,7 +8,7 @@ export function packLayout({ starts, liveEnds, values }: Snapshot): Buffer {
   return Buffer.concat([count, view(values), view(starts), view(liveEnds)])
 }
 
-/** Undefined when the layout does not fit the text: it is then made anew. */
+/** Undefined when the layout does not fit the text: it is then made again. */
 export function unpackSnapshot(sha256: string, bytes: Buffer, layout: Buffer): Snapshot | undefined {
   const count = layout.length < 8 ? -1 : layout.readUInt32LE(0)
   if (layout.length !== 8 + count * 8 + (count + 1) * 4 + count * 4) return undefined

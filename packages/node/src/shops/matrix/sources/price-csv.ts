@@ -10,7 +10,7 @@ import { refuseFuture } from './check-dates.ts'
 import { writeRows } from './row-set.ts'
 import type { ParsedFile, RawFile, Source } from './source.ts'
 
-/** Daily bars from whoever the operator has them from: no licensed price source is chosen for the node. */
+/** Daily bars from the party that the operator has them from: no licensed price source is chosen for the node. */
 export const priceCsv: Source = {
   id: 'price-csv',
   title: 'Daily prices supplied by the operator',

@@ -21,7 +21,7 @@ export type BlackInput = {
   /** 0.9 is 90 % a year. */
   volatility: number
   years: number
-  /** Continuous; nothing is earned on collateral here, so it is zero unless told. */
+  /** Continuous; default: nothing is earned on collateral here, so it is zero. */
   rate?: number
 }
 

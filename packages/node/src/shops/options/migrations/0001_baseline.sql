@@ -55,7 +55,7 @@ create table option_series (
   expires_at timestamptz not null,
   -- trading: until it is settled. settling: its value is fixed and everybody's part is being paid. ended: nothing is left.
   state text not null check (state in ('trading', 'settling', 'ended')),
-  -- Counts the changes of its book: whoever holds a copy of the book knows by it whether the copy is the newest.
+  -- Counts the changes of its book: anyone who holds a copy of the book knows by it whether the copy is the newest.
   seq bigint not null default 0,
   -- Contracts that are reserved or sold.
   sold integer not null default 0 check (sold >= 0),

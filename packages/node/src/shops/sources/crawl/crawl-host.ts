@@ -21,7 +21,7 @@ export async function crawlHost(deps: SourceDeps, lease: HostLease, window: Craw
   const host = createPoliteHost(deps, window.signal)
   const visit = await prepare(deps, lease, host, window)
   if (!visit) {
-    // Whoever starts next need not wait for the lease of a process that was told to stop.
+    // Anyone who starts next need not wait for the lease of a process that was told to stop.
     if (window.signal.aborted)
       await releaseHost(database, clock, lease, { ...unchanged(lease), dueAt: new Date(clock.nowMs()) })
     return 0
@@ -126,7 +126,7 @@ async function visitPages(
   }
 }
 
-/** All of it or, when the lease is lost, nothing: whoever has the host now may have read its pages later than we did. */
+/** All of it or, when the lease is lost, nothing: anyone who has the host now may have read its pages later than we did. */
 async function storeBatch(
   deps: SourceDeps,
   lease: HostLease,

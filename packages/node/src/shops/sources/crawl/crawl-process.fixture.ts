@@ -41,7 +41,7 @@ export function loopbackDeps(databaseUrl: string, port: number, domains: readonl
   }
 }
 
-// As a process of its own it crawls until it is killed. Arguments: database, port, domains.
+// As its own process it crawls until it is killed. Arguments: database, port, domains.
 const [script = '', databaseUrl, port, ...domains] = process.argv.slice(1)
 if (script.includes('crawl-process.fixture') && databaseUrl !== undefined)
   await runCrawler(loopbackDeps(databaseUrl, Number(port), domains), { forMs: 60_000 })

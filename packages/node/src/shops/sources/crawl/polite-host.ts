@@ -13,7 +13,7 @@ export type PoliteHost = {
   ask(url: string, options?: AskOptions): Promise<OutboundOutcome>
   /** What robots.txt asks for, within reason. */
   slowTo(seconds: number | undefined): void
-  /** Somebody may have asked this host a moment ago: the first request waits too. */
+  /** Somebody may have asked this host recently: the first request waits too. */
   rest(): void
 }
 

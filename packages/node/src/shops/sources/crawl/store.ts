@@ -8,7 +8,7 @@ import type { HostFindings } from './findings.ts'
 
 export type HostLease = { source: SourceRow; token: bigint; startedAt: Date; findings: HostFindings; failures: number }
 
-// Whoever takes hosts does it alone, for a moment: two workers could otherwise take two hosts of one domain.
+// Anyone who takes hosts does it alone, for a moment: two workers could otherwise take two hosts of one domain.
 const turnLock = '1634952033, 51'
 
 /**

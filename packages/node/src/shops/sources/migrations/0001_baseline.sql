@@ -24,7 +24,7 @@ create table source (
 );
 create index source_by_score on source ((-coalesce(cite_score, -1)), domain);
 create index source_score_wanted on source (score_wanted_at) where score_wanted_at is not null;
--- Hosts of one registrable domain take turns: whoever owns a wildcard meets one visitor, not thousands.
+-- Hosts of one registrable domain take turns: anyone who owns a wildcard meets one visitor, not thousands.
 create index source_by_registrable on source (registrable);
 -- Readers of scores ask for what is newer than what they have.
 create index source_by_scored_at on source (scored_at);
@@ -110,7 +110,7 @@ create table source_usage (
   quotes_found bigint not null default 0 check (quotes_found >= 0)
 );
 
--- The queue of the crawler: one row a host, taken by whoever is free, given back when the lease runs out.
+-- The queue of the crawler: one row a host, taken by anyone who is free, given back when the lease runs out.
 create table crawl_host (
   domain text primary key references source,
   due_at timestamptz not null,
@@ -229,7 +229,7 @@ create table score_parts (
 -- Readers of pages follow this number: a page whose text or facts change, or that is gone, moves to the end.
 create sequence page_change;
 
--- Every score is logged with its row, whoever writes it.
+-- Every score is logged with its row, no matter who writes it.
 create function log_source_score() returns trigger language plpgsql as $$
 begin
   perform log_append('score', 'score:' || new.domain || ':' || new.seq,
@@ -238,7 +238,7 @@ begin
 end $$;
 create trigger source_score_is_logged after insert on source_score for each row execute function log_source_score();
 
--- Whoever waits for work is woken by it, instead of asking again and again.
+-- Anyone who waits for work is woken by it, instead of asking again and again.
 create function announce_work() returns trigger language plpgsql as $$
 begin
   perform pg_notify(tg_argv[0], '');

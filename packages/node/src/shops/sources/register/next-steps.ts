@@ -22,7 +22,7 @@ export type StepFacts = {
   advice: readonly { advice: string; points: number }[]
 }
 
-/** At each step what is missing and how to mend it, in one sentence. */
+/** At each step what is missing and how to fix it, in one sentence. */
 export function nextSteps(facts: StepFacts): Step[] {
   return [domainStep(facts), walletStep(facts), crawlStep(facts), scoreStep(facts)]
 }

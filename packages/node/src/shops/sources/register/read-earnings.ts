@@ -1,6 +1,6 @@
 import type { Sql } from '@assay/till/store/database'
 
-/** Totals of what citations earned for a domain, whoever was its payee then. */
+/** Totals of what citations earned for a domain, no matter who was its payee then. */
 export async function readEarnings(
   sql: Sql,
   domain: string,

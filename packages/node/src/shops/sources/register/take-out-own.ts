@@ -3,7 +3,7 @@ import type { SourceDeps } from '../deps.ts'
 import { cutCitations } from '../score/fold-citations.ts'
 
 /**
- * Whoever is found to own a source may have cited it before anybody knew: those citations stop counting now, not when
+ * Anyone who is found to own a source may have cited it before anybody knew: those citations stop counting now, not when
  * funders are next read from the chain. Paid they stay, as they were paid.
  */
 export async function takeOutOwn(

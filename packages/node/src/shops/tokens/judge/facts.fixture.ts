@@ -29,7 +29,7 @@ export type Changes = Partial<Omit<TokenFacts, 'roles' | 'scopes' | 'policies' |
 
 const place = { blockNumber: 1n, blockHash: '0x' as Hex, transaction: '0x' as Hex, logIndex: 0 }
 
-/** The locked example with some things otherwise; the admins in storage are those who hold the role, unless told. */
+/** The locked example with some things otherwise; default: the admins in storage are those who hold the role,. */
 export function factsWith(changes: Changes): TokenFacts {
   const { holders = {}, roleAdmins = {}, unreadPairs = {}, scopes = {}, policies, accounts, events, ...rest } = changes
   const base = exampleFacts()

@@ -35,7 +35,7 @@ function hasLiveAdmin(facts: TokenFacts): boolean {
   const live = (account: `0x${string}`) => account !== zeroAddress && !isPresumedDead(facts, account)
   const holders = facts.roles.get(adminRole)?.holders ?? []
   if (holders.some(({ account }) => live(account))) return true
-  // Whoever administers the admin role can make an admin, while there is one at all.
+  // Anyone who administers the admin role can make an admin, while there is one at all.
   const frozen = !facts.adminCount.known || facts.adminCount.value === 0n
   return !frozen && reachOf(facts, adminRole).couldBecome.some(({ account }) => live(account))
 }

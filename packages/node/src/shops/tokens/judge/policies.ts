@@ -80,7 +80,7 @@ export function dedupe(parties: readonly Party[]): Party[] {
   for (const party of parties) {
     const same = found.findIndex(({ account }) => account === party.account)
     if (same < 0) found.push(party)
-    // Whoever can do it alone in one way can do it alone.
+    // Anyone who can do it alone in one way can do it alone.
     else if (party.alone && !found[same]?.alone) found[same] = party
   }
   return found

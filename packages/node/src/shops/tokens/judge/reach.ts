@@ -85,7 +85,7 @@ export function hinder(level: Level, obstacle: Obstacle): Level {
   return 'latent'
 }
 
-/** A paused feature waits for whoever can unpause it. */
+/** A paused feature waits for anyone who can unpause it. */
 export function pauseObstacle(facts: TokenFacts, feature: number): Obstacle {
   const paused = facts.paused.known && facts.paused.value.includes(feature)
   const unpause = levelOf(facts, reachOf(facts, roles.UNPAUSE_ROLE))

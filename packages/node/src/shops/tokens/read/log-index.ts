@@ -13,7 +13,7 @@ export type LogIndex = {
   load(subject: string): Promise<StoredLogs | undefined>
   /** Adds to what was kept, or replaces what is known of the subject if nothing usable was. */
   save(subject: string, covered: StoredLogs, failed: readonly LogGap[], kept: StoredLogs | undefined): Promise<void>
-  /** What is kept does not fit what the chain says: the next reading begins anew. */
+  /** What is kept does not fit what the chain says: the next reading begins again. */
   forget(subject: string): Promise<void>
 }
 
