@@ -30,6 +30,12 @@ const nowSeconds = () => Math.floor(Date.now() / 1000)
 const stranger = () => privateKeyToAccount(generatePrivateKey())
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
+/** One byte is another one, whatever it was. */
+function changed(signature: Hex): Hex {
+  const byte = Number.parseInt(signature.slice(20, 22), 16) ^ 0xff
+  return `${signature.slice(0, 20)}${byte.toString(16).padStart(2, '0')}${signature.slice(22)}` as Hex
+}
+
 /** The other signature of the same message: (r, n - s) with the parity turned. */
 function mirrored(signature: Hex): Hex {
   const s = BigInt(`0x${signature.slice(66, 130)}`)
@@ -72,7 +78,7 @@ export const forgedPayments: readonly Attack[] = [
   ]),
   refused('signature', "somebody else's, a changed and a mirrored signature", ({ account }) => [
     { account: stranger(), authorization: { from: account.address } },
-    { signature: (signature) => `${signature.slice(0, 20)}ff${signature.slice(22)}` as Hex },
+    { signature: changed },
     { signature: mirrored },
     { signature: () => `0x${'00'.repeat(65)}` as Hex },
     { signature: () => '0x' },
