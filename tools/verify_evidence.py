@@ -687,7 +687,9 @@ def resolve_keys(file, options):
     else:
         anchors = [key for key in named.values() if key['purpose'] == 'response']
     more = statements_in(options['directory'])
-    keys = follow_keys(statements + more, anchors, options['wallets'], {key['id']: key['x'] for key in named.values()},
+    # Without trust from outside the file names its wallets as it names its keys.
+    wallets = options['wallets'] if trusted else [one['wallet'] for one in statements]
+    keys = follow_keys(statements + more, anchors, wallets, {key['id']: key['x'] for key in named.values()},
                        file['homes'])
     source = 'what you trust' if trusted else 'the file itself'
     return {'keys': keys, 'trusted': trusted, 'source': source}

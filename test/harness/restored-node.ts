@@ -13,6 +13,10 @@ import { createOutsideWitness, mirrorLog } from '../../packages/node/src/tlog/re
 import { type CitationAttestation, parseAttestation } from '../../packages/sdk/src/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { systemRng } from '../../packages/till/src/kernel/random.ts'
+import { generateSigningKey } from '../../packages/till/src/signing/index.ts'
+import { appendToKeyFile } from '../../packages/till/src/signing/key-file.ts'
+import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
 import { buy } from './till-fixture.ts'
 import { until } from './until.ts'
@@ -31,6 +35,9 @@ export type RestoredWorld = {
   /** A node on that database; `alone` without the witnesses of other houses, `away` while they cannot be reached. */
   start(db: TestDatabase, options?: StartOptions): Promise<LogNode>
   assay(db: TestDatabase, ...args: string[]): Promise<{ code: number; output: string }>
+  /** Rotates the key of answers and that of the log; ids of the keys that sign then. */
+  rotate(at: LogNode): Promise<string[]>
+  signers(db: TestDatabase): Promise<string[]>
   firstDatabase(): Promise<TestDatabase>
   /** Keys of the witnesses of other houses. */
   witnessKeys: readonly string[]
@@ -61,11 +68,25 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
   const base = await startDevnet({ chainId: 8453, port: 0, ...ports })
   const polygon = await startDevnet({ chainId: 137, port: 0, ...ports })
   const folder = await mkdtemp(join(tmpdir(), 'assay-restored-'))
+  // The key that the log began with; later ones follow by its statements.
   let logKeys: string[] = []
-  const witnesses = witnessNames.map((name) => createOutsideWitness(name, () => logKeys))
+  const port = await freePort()
+  let statements: unknown[] = []
+  // What a witness read last counts while the log cannot be reached.
+  const statementsOf = async () => {
+    const signal = AbortSignal.timeout(1_000)
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/log`, { signal }).catch(() => undefined)
+    if (answer) statements = ((await answer.json()) as { key_statements: unknown[] }).key_statements
+    return statements
+  }
+  // Keys are in files and outlive every database, as an operator keeps them.
+  const keyFiles = { SIGNING_KEY_FILE: join(folder, 'signing-key'), LOG_KEY_FILE: join(folder, 'log-key') }
+  for (const file of Object.values(keyFiles)) await appendToKeyFile(file, generateSigningKey(systemRng))
+  const witnesses = witnessNames.map((name) => createOutsideWitness(name, () => logKeys, statementsOf))
   const served = await Promise.all(witnesses.map((witness) => serveWitness(witness, { host: '127.0.0.1', port: 0 })))
   const envOf = (db: TestDatabase, { alone, away }: StartOptions = {}) => ({
-    PORT: '0',
+    PORT: String(port),
+    ...keyFiles,
     ASSAY_HOME: join(folder, 'home'),
     DATABASE_URL: db.databaseUrl,
     BASE_RPC_URLS: base.url ?? '',
@@ -96,6 +117,15 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
     running.add(node)
     return node
   }
+  const assay = async (db: TestDatabase, ...args: string[]) => {
+    const terminal = createTestTerminal({ env: envOf(db) })
+    const code = await runCli(args, terminal)
+    return { code, output: `${terminal.stdout()}${terminal.stderr()}` }
+  }
+  const signers = async (db: TestDatabase) => {
+    const { active_key_id, log } = JSON.parse((await assay(db, 'keys', 'list', '--json')).output)
+    return [active_key_id, log.active_key_id]
+  }
   return {
     folder,
     witnessKeys: witnesses.map(({ key }) => key.vkey),
@@ -106,13 +136,20 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
     start: async (db, options = {}) => {
       const node = await start(db, options)
       const own = logNode(node, db, witnessed)
-      logKeys = (await own.log()).keys
+      if (logKeys.length === 0) logKeys = (await own.log()).keys
       return own
     },
-    assay: async (db, ...args) => {
-      const terminal = createTestTerminal({ env: envOf(db) })
-      const code = await runCli(args, terminal)
-      return { code, output: `${terminal.stdout()}${terminal.stderr()}` }
+    assay,
+    signers,
+    rotate: async ({ db }) => {
+      for (const command of [
+        ['keys', 'rotate'],
+        ['log', 'rotate-key'],
+      ]) {
+        const { code, output } = await assay(db, ...command, '--overlap', '0', '--yes')
+        if (code !== 0) throw new Error(output)
+      }
+      return signers(db)
     },
     close: async () => {
       await stopAll()

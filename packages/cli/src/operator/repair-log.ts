@@ -65,12 +65,17 @@ async function bringBack(context: CommandContext, operator: Operator, options: R
     printResult(context.terminal, options.json, { repaired: false }, () => 'Every leaf is in its place already.')
     return
   }
-  const by = { actor, reason: options.reason, nowMs: node.systemClock.nowMs() }
+  const by = { actor, reason: options.reason, nowMs: node.systemClock.nowMs(), operators: operatorsOf(operator) }
   const done = await asOwner(operator, (owner) => node.rewriteLog(owner, plan, by))
   printResult(context.terminal, options.json, { repaired: true, from: plan.from, ...done }, () =>
     [
       `${done.restored} leaves are back in their places from ${plan.from} on; the log has ${done.size}.`,
       `${done.moved} entries written since get new places behind them.`,
+      ...(done.keyStatements === 0
+        ? []
+        : [
+            `${done.keyStatements} statements about keys are in force again; \`assay keys list\` shows which key signs.`,
+          ]),
       'A running node asks its witnesses within half a minute and goes on by itself.',
     ].join('\n'),
   )
@@ -105,6 +110,13 @@ export async function resume(
   printResult(terminal, options.json, done, () =>
     done.resumed ? 'The log signs again.' : 'The log does not wait for an answer after a restore; nothing changed.',
   )
+}
+
+/** Wallets that may name and revoke keys of this node, beside those that its own keys named. */
+function operatorsOf({ node, config }: Operator): string[] {
+  const named = (config.values['OPERATORS'] as readonly string[] | undefined) ?? []
+  const demo = config.mode === 'demo' ? [node.demoAccount('operator').address] : []
+  return [config.payTo, ...named, ...demo].map((address) => address.toLowerCase())
 }
 
 function requireReason({ reason }: { reason: string }): void {

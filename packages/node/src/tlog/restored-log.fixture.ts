@@ -14,7 +14,7 @@ import { type OutsideSource, witnessSources } from './outside-heads.ts'
 import { type LogCopy, leavesOf } from './repair/log-copy.ts'
 import { appendToLog, newestCheckpoint, readEntries } from './store.ts'
 import { tileWidth } from './tiles.ts'
-import { createWitness, type SeenTree, type Witness } from './witness.ts'
+import { createWitness, type SeenTree, type Witness, type WitnessOptions } from './witness.ts'
 
 export const origin = 'test.example/log'
 
@@ -22,6 +22,7 @@ export const origin = 'test.example/log'
 export function createOutsideWitness(
   name: string,
   logKeys: () => readonly string[],
+  statementsOf?: WitnessOptions['statementsOf'],
 ): Witness & { seen(): number; readHead(): Promise<string | undefined> } {
   let seen: SeenTree | undefined
   const witness = createWitness({
@@ -34,6 +35,7 @@ export function createOutsideWitness(
       },
     },
     clock: systemClock,
+    ...(statementsOf === undefined ? {} : { statementsOf }),
     store: {
       change: async (_origin, decide) => {
         const { keep, answer } = decide(seen)

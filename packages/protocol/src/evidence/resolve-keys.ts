@@ -49,7 +49,8 @@ export async function resolveKeys(file: FileKeys, trust: EvidenceTrust): Promise
     : own.filter(({ purpose }) => purpose === 'response')
   const followed = await followKeys([...statements, ...given.statements], {
     keys: anchors,
-    wallets: trustWallets,
+    // Without trust from outside the file names its wallets as it names its keys.
+    wallets: trusted ? trustWallets : statements.map(({ message }) => message.operator),
     homes: file.homes,
     revokedBy: 'anybody',
     named: new Map(own.map(({ keyId, x }) => [keyId, x])),

@@ -80,6 +80,16 @@ export async function insertKey(
 
 /** A statement is also a leaf of the log: what was said about keys cannot be unsaid. */
 export async function insertStatement(tx: Tx, record: KeyStatement, nowMs: number): Promise<void> {
+  const id = await insertStatementRow(tx, record, nowMs)
+  const entry = canonicalJson({ type: keyStatementEntry, ...publishedStatement(record) })
+  const kind = record.message.purpose === 'log' ? 'log_key' : 'key_statement'
+  await tx.query('select log_append($1, $2, $3)', [kind, `key_statement:${id}`, entry])
+}
+
+/** Type of the entries of the log that are statements about keys. */
+export const keyStatementEntry = 'assay.key_statement/v1'
+
+export async function insertStatementRow(tx: Tx, record: KeyStatement, nowMs: number): Promise<bigint | undefined> {
   const { message, chainId, walletSignature, predecessorSignature } = record
   const { rows } = await tx.query<{ id: bigint }>(
     `insert into key_statement (key_id, action, message, chain_id, wallet, wallet_signature, predecessor_key_id, predecessor_signature, created_at)
@@ -96,9 +106,7 @@ export async function insertStatement(tx: Tx, record: KeyStatement, nowMs: numbe
       new Date(nowMs),
     ],
   )
-  const entry = canonicalJson({ type: 'assay.key_statement/v1', ...publishedStatement(record) })
-  const kind = message.purpose === 'log' ? 'log_key' : 'key_statement'
-  await tx.query('select log_append($1, $2, $3)', [kind, `key_statement:${rows[0]?.id}`, entry])
+  return rows[0]?.id
 }
 
 export async function retireKeysBefore(tx: Tx, purpose: KeyPurpose, keyId: string, retiresAtMs: number): Promise<void> {

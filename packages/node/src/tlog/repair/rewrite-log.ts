@@ -1,3 +1,4 @@
+import { keyStatementEntry, restoreStatements } from '@assay/till/signing'
 import { writeAudit } from '@assay/till/store/audit-log'
 import type { Database, Tx } from '@assay/till/store/database'
 import { lockTree, newestCheckpoint, writeTiles } from '../store.ts'
@@ -8,7 +9,7 @@ import { RepairImpossible, type RepairPlan } from './plan-repair.ts'
 /** Told to every process of the node: what it keeps of the tree in memory is old. */
 export const repairedChannel = 'log_repaired'
 
-export type RepairDone = { restored: number; moved: number; size: number }
+export type RepairDone = { restored: number; moved: number; size: number; keyStatements: number }
 
 /**
  * Puts the leaves back in their places, in one transaction: a crash leaves the log as it was. `database` works as the
@@ -17,7 +18,7 @@ export type RepairDone = { restored: number; moved: number; size: number }
 export async function rewriteLog(
   database: Database,
   plan: RepairPlan,
-  by: { actor: string; reason: string; nowMs: number },
+  by: { actor: string; reason: string; nowMs: number; operators: readonly string[] },
 ): Promise<RepairDone> {
   return database.transaction(async (tx) => {
     const { size } = await lockTree(tx)
@@ -31,7 +32,8 @@ export async function rewriteLog(
     await writeHeads(tx, plan, by.nowMs)
     await tx.query('update log_tree set size = $1', [plan.head.size])
     await allowRewriting(tx, false)
-    const done = { restored: added, moved: moved - taken, size: plan.head.size }
+    const keyStatements = await restoreStatements(tx, statementsIn(plan), by)
+    const done = { restored: added, moved: moved - taken, size: plan.head.size, keyStatements }
     await writeAudit(tx, {
       actor: by.actor,
       action: 'log.repair',
@@ -42,6 +44,17 @@ export async function rewriteLog(
     return done
   })
 }
+
+/** What the restored leaves say about keys. */
+const statementsIn = ({ leaves }: RepairPlan): unknown[] =>
+  leaves.flatMap(({ entry }) => {
+    try {
+      const fields: unknown = JSON.parse(Buffer.from(entry).toString('utf8'))
+      return (fields as { type?: unknown } | null)?.type === keyStatementEntry ? [fields] : []
+    } catch {
+      return []
+    }
+  })
 
 const guards: readonly [string, string][] = [
   ['log_entry', 'log_entry_keeps_its_place'],
