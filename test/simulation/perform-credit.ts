@@ -50,7 +50,7 @@ export async function drawCredit(scene: Scene, step: Step): Promise<boolean> {
     if (key === undefined) wanted.path = wanted.path.replace(/=d-/, `=u${scene.history.draws.size + place}-`)
     return draw(scene, buyer, key, wanted)
   }
-  // Two in a row, so that the second finds a purse that was full recently; the others at once.
+  // Two in a row, so that the second finds a balance that was full recently; the others at once.
   const answered = [await drawOne(0)]
   if (step.c % 6 > 0) answered.push(await drawOne(1))
   answered.push(...(await Promise.all(Array.from({ length: step.c % 6 }, (_, place) => drawOne(2 + place)))))

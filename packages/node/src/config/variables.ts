@@ -148,7 +148,7 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
   FACILITATOR_TOKEN: {
     shown: 'none',
     description:
-      'Opens `/facilitator/verify`, `/settle` and `/supported` to whoever sends it as a bearer token; 32 to 512 characters.',
+      'Opens `/facilitator/verify`, `/settle` and `/supported` to callers that send it as a bearer token; 32 to 512 characters.',
     secret: true,
   },
   ROYALTY_RECIPIENT: {

@@ -98,7 +98,7 @@ async function postCredit(tx: Tx, claim: FinishedClaim, money: MoneySource): Pro
 
 const searchedBlocks = 5_000n
 
-/** The key was spent and no claim explains it: what the payer is told. */
+/** The key was spent and no claim explains it: the answer for the payer. */
 export async function answerSpentPayment(
   deps: GateDeps,
   purchase: Purchase,

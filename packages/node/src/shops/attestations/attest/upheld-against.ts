@@ -3,7 +3,7 @@ import type { Tx } from '@assay/till/store/database'
 
 /**
  * Whether a citation was judged in the light of the chain, found to be washed, and the wallet had a part in it: it signed,
- * paid or was paid, or shares its purse with one who did.
+ * paid or was paid, or has the same owner as one who did.
  */
 export async function isUpheldAgainst(tx: Tx, attestationId: string, wallet: Address): Promise<boolean> {
   const { rowCount } = await tx.query(

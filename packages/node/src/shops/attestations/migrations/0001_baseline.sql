@@ -116,7 +116,7 @@ create table creator_setting (
   updated_at timestamptz not null
 );
 
--- Who funded the wallets that cite and that are cited, read from the chain; and from it, who is one purse.
+-- Who funded the wallets that cite and that are cited, read from the chain; and from it, which have one owner.
 create table funding_wallet (
   network text not null,
   wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
