@@ -113,3 +113,16 @@ test('an index whose build was interrupted is built again, and one that was only
   await db.owner.query(`delete from schema_migration where owner = 'twins'`)
   expect(await run([index])).toEqual(['twins/0002_index.sql'])
 })
+
+test('a database of before the baseline is refused with what to do', async () => {
+  const old = await openTestDatabase()
+  try {
+    await old.owner.query('drop table schema_migration')
+    await old.owner.query('create table schema_migration (name text primary key, sha256 text not null)')
+    const client = await connectClient({ url: old.databaseUrl })
+    await expect(migrate(client, [])).rejects.toThrow(/before version 1\.0\.0.*ASSAY_HOME/)
+    await client.end()
+  } finally {
+    await old.close()
+  }
+})

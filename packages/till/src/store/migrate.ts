@@ -66,6 +66,17 @@ export function migrationOf(owner: string, name: string, text: string): Migratio
 
 const migrationLock = [1634952033, 2] as const
 
+/** Tables of before the baseline have no owner, and nothing leads from them to it. */
+async function refuseEarlierSchema(client: pg.ClientBase): Promise<void> {
+  const { rowCount } = await client.query(
+    `select from pg_attribute where attrelid = 'schema_migration'::regclass and attname = 'owner'`,
+  )
+  if (rowCount === 0)
+    throw new StoreError(
+      'this database was made before version 1.0.0 and cannot be upgraded: use an empty one, or another ASSAY_HOME',
+    )
+}
+
 /** Applies what is missing, in order, each file in one transaction. Returns what was applied now, as owner/name. */
 export async function migrate(client: pg.ClientBase, migrations: readonly Migration[]): Promise<string[]> {
   await client.query('select pg_advisory_lock($1, $2)', [...migrationLock])
@@ -73,6 +84,7 @@ export async function migrate(client: pg.ClientBase, migrations: readonly Migrat
     await client.query(`create table if not exists schema_migration (
       owner text not null, number integer not null, name text not null, sha256 text not null,
       applied_at timestamptz not null default now(), primary key (owner, number))`)
+    await refuseEarlierSchema(client)
     const { rows } = await client.query<Applied>('select owner, number, name, sha256 from schema_migration')
     const applied = new Map(rows.map((row) => [keyOf(row), row]))
     refuseDifferences(applied, migrations)
