@@ -294,8 +294,8 @@ test('without a licence the paid feeds rest on SEC data, say so, and what cannot
     for (const feed of ['short-volume', 'short-interest', 'threshold', 'borrow', 'halts'])
       for (const tier of ['live', 'vip']) {
         const refused = await fetch(url(`${feed}/${tier}`))
-        expect([feed, refused.status]).toEqual([feed, 403])
-        expect(((await refused.json()) as { code: string }).code).toBe('licence_required')
+        expect([feed, refused.status]).toEqual([feed, 503])
+        expect(await refused.json()).toMatchObject({ code: 'not_available', why: 'no_licence' })
       }
     // Each feed has its own snapshot, made after that of the composite.
     await expect

@@ -262,7 +262,7 @@ test('the kill switch stops trading, not looking', async () => {
       .poll(async () => (await fetch(at('/v1/options/quote'), postJson({ symbol: held }))).status, { timeout: 10_000 })
       .toBe(503)
     const refused = await buy(buyer, at('/v1/options/buy'), {}, postJson({ symbol: held }))
-    expect(await refused.json()).toMatchObject({ code: 'switched_off' })
+    expect(await refused.json()).toMatchObject({ code: 'not_available' })
     expect((await fetch(at('/v1/options/series'))).status).toBe(200)
   } finally {
     await setPause(till.db.database, { name: 'options', paused: false, reason: 'over', by: 'test' })

@@ -48,12 +48,18 @@ const alarms = async ({ node }: LogNode) =>
 async function expectStopped(restored: LogNode): Promise<void> {
   expect(await restored.log()).toMatchObject({ state: 'stopped', stopped: { reason: 'forked', since: sinceThen } })
   const size = (await restored.log()).size
-  expect(await problem(await restored.attest())).toMatchObject({ status: 503, code: 'log_stopped', reason: 'forked' })
+  expect(await problem(await restored.attest())).toMatchObject({
+    status: 503,
+    code: 'not_available',
+    why: 'log_stopped',
+    reason: 'forked',
+  })
   const remit = { parent: before[0]?.id, sale_price_micro: '1000000' }
   const headers = { 'content-type': 'application/json' }
   const post = { method: 'POST', headers, body: JSON.stringify(remit) }
   expect(await problem(await fetch(`${restored.node.url}/v1/royalties/remit`, post))).toMatchObject({
-    code: 'log_stopped',
+    code: 'not_available',
+    why: 'log_stopped',
   })
   expect(await (await fetch(`${restored.node.url}/readyz`)).json()).toMatchObject({
     checks: { 'transparency log': 'failed', database: 'ok' },

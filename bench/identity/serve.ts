@@ -78,7 +78,7 @@ listener.serve(
     ids: createIds(systemClock, systemRng),
     log: silentLog,
     metrics: silentMetrics,
-    readiness: { refusal: () => null },
+    readiness: { refusal: () => undefined },
   }),
 )
 process.on('message', () => process.send?.({ cpu: process.cpuUsage() }))

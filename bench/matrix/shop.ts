@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { createSince } from '../../packages/node/src/http/index.ts'
 import { createFileCache } from '../../packages/node/src/shops/matrix/as-of/file-cache.ts'
 import { createLicenceGate } from '../../packages/node/src/shops/matrix/licences/gate.ts'
 import type { MatrixDeps } from '../../packages/node/src/shops/matrix/matrix-deps.ts'
@@ -49,6 +50,7 @@ export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Prom
       network: 'eip155:8453',
       streams,
       stopping: new AbortController().signal,
+      since: createSince(systemClock),
     },
     close: async () => {
       await streams.stop()

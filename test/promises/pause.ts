@@ -90,7 +90,7 @@ async function keepProbing(
     const startedMs = performance.now()
     const response = await ask()
     const body = await response.text()
-    const refused = response.status === 503 && body.includes('switched_off')
+    const refused = response.status === 503 && body.includes('not_available')
     if (!refused && response.status !== 402 && response.status !== 200)
       faults.note(`a request was answered with ${response.status}: ${body.slice(0, 200)}`)
     probes.push({ startedMs, endedMs: performance.now(), sold: !refused })

@@ -7,6 +7,7 @@ import type { Log } from '@assay/till/kernel/log'
 import { type Rng, systemRng } from '@assay/till/kernel/random'
 import { type PayoutDeps, prepareDue } from '@assay/till/payouts'
 import { createResponseSigner } from '@assay/till/signing'
+import type { PauseState } from '@assay/till/store/pauses'
 import { demoObject } from './compose/demo.ts'
 import { type OpenedFacilitator, openFacilitator } from './compose/facilitator.ts'
 import { facilitatorService } from './compose/facilitator-service.ts'
@@ -34,6 +35,7 @@ import {
   type Shop,
   settleNextHops,
   sheddingLoad,
+  type Unavailable,
 } from './http/index.ts'
 import { logMigrations } from './tlog/index.ts'
 
@@ -239,7 +241,13 @@ function openDoor(
       ...(config.mode === 'demo' ? { demo: () => demoObject(config, ground.devnets, shops) } : {}),
     }),
     ...mcpRoutes({ site, routes: () => routes, handle: (request) => door.handle(request) }),
-    ...opsRoutes({ checks: readinessChecks(ground, till, shops), metrics, metricsPublic: config.metricsPublic, clock }),
+    ...opsRoutes({
+      checks: readinessChecks(ground, till, shops),
+      routes: () => routes,
+      metrics,
+      metricsPublic: config.metricsPublic,
+      clock,
+    }),
     ...errorRoutes,
     ...shops.flatMap((shop) => shop.routes),
   )
@@ -265,7 +273,7 @@ function openDoor(
     metrics,
     readiness: {
       // Asked on every request, so it may not wait: the state of recently answers, and the gate itself reads again.
-      refusal: () => (till.pauses.latest()?.get('sales').paused ? 'switched_off' : null),
+      refusal: () => whilePaused(till.pauses.latest()?.get('sales')),
     },
     probe: () => ground.store.database.query('select'),
     discoveryBlock: (route) => bazaarExtension(route) as Json,
@@ -277,4 +285,10 @@ function openDoor(
   // Anyone who asks for the keys right after a change must not get those of recently.
   ground.keyring.onChange(() => door.forgetSharedAnswers())
   return door
+}
+
+function whilePaused(state: PauseState | undefined): Unavailable | undefined {
+  if (!state?.paused) return undefined
+  const detail = state.reason === '' ? 'The operator has paused sales.' : `Sales are paused: ${state.reason}`
+  return { why: 'paused', detail, sinceMs: state.changedAt.getTime(), retryAfterSeconds: 10 }
 }

@@ -9,13 +9,12 @@ export type RetryLimits = { deadlineMs: number; attemptsMax: number }
 /** With these a node says that it has not touched the payment. */
 const untouchedCodes = new Set([
   'exposure_limit',
-  'log_stopped',
   'loss_limit',
   'not_ready',
   'payer_limit',
   'rate_limited',
   'settlement_unavailable',
-  'switched_off',
+  'not_available',
   'upstream_unavailable',
 ])
 

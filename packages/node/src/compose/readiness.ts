@@ -19,7 +19,7 @@ export function readinessChecks(ground: Ground, till: Till, shops: readonly Shop
     })),
     { name: 'facilitator', check: async (signal) => (await till.facilitator.supported(signal)).kinds.length > 0 },
     { name: 'signing key', check: async () => ground.keyring.complete() },
-    ...shops.flatMap((shop) => shop.readiness ?? []),
+    ...shops.flatMap((shop) => (shop.readiness ?? []).map((check) => ({ shop: check.name, ...check }))),
     { name: 'payments', check: async () => !(await till.pauses.read()).get('sales').paused },
   ]
 }

@@ -157,7 +157,7 @@ export function testDoor(given: Partial<FrontDoorDeps> = {}, clock: Clock = syst
     ids: createIds(clock, systemRng),
     log: silentLog,
     metrics: silentMetrics,
-    readiness: { refusal: () => null },
+    readiness: { refusal: () => undefined },
     ...given,
     config: {
       baseUrl: 'https://node.test',

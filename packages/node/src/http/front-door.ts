@@ -150,7 +150,7 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
 
 /** Whether another node may have what was asked for: there is no such path here, or it is not sold at the moment. */
 function leadsElsewhere({ route }: Exchange, { code }: Problem): boolean {
-  return code === 'switched_off' || (code === 'not_found' && route === undefined)
+  return code === 'not_available' || (code === 'not_found' && route === undefined)
 }
 
 /** What is known before anything was read: enough to sign even the refusal of an unreadable request. */

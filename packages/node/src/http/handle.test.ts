@@ -126,20 +126,20 @@ describe('a paid call', () => {
     expect((await send(door, { target: '/v1/thing/1' })).status).toBe(200)
   })
 
-  test('is refused before anything is taken while the node is not ready or switched off', async () => {
-    for (const code of ['not_ready', 'switched_off'] as const) {
-      const door = testDoor({ readiness: { refusal: () => code } })
-      const seen = await send(door, { target: '/v1/report/1', headers: paid })
-      expect(seen.status).toBe(503)
-      expect(seen.json.code).toBe(code)
-      expect(seen.headers.has('retry-after')).toBe(true)
-      expect((await send(door, { target: '/v1/thing/1' })).status).toBe(200)
-    }
+  const paused = { why: 'paused', detail: 'Sales are paused.', sinceMs: Date.parse('2026-01-01T00:00:00Z') }
+
+  test('is refused before anything is taken while sales are paused, with why and since when', async () => {
+    const door = testDoor({ readiness: { refusal: () => paused } })
+    const seen = await send(door, { target: '/v1/report/1', headers: paid })
+    expect(seen.status).toBe(503)
+    expect(seen.json).toMatchObject({ code: 'not_available', why: 'paused', since: '2026-01-01T00:00:00.000Z' })
+    expect(seen.headers.has('retry-after')).toBe(true)
+    expect((await send(door, { target: '/v1/thing/1' })).status).toBe(200)
   })
 
-  test('a shared 402 is not given out once paid serving is switched off', async () => {
+  test('a shared 402 is not given out once sales are paused', async () => {
     let off = false
-    const door = testDoor({ readiness: { refusal: () => (off ? 'switched_off' : null) } })
+    const door = testDoor({ readiness: { refusal: () => (off ? paused : undefined) } })
     expect((await send(door, { target: '/v1/report/1' })).status).toBe(402)
     off = true
     expect((await send(door, { target: '/v1/report/1' })).status).toBe(503)

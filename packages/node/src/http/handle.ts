@@ -1,6 +1,7 @@
 import type { AnswerContent, Attribution, Gate, GateOutcome } from '@assay/till'
 import { Problem } from '@assay/till/kernel/problem'
 import { type Authorities, type Authority, homeName, isHome, originOf } from './authority.ts'
+import { notAvailable, type Unavailable } from './availability.ts'
 import { bodyBytesUsual, tooLarge } from './body-limit.ts'
 import { sharedAnswerMsMax } from './hot-answers.ts'
 import type { Bucket, Limiter } from './limits.ts'
@@ -17,8 +18,8 @@ import { splitTarget, targetBytesMax } from './target.ts'
 import type { TimeLimit } from './time-limit.ts'
 
 export type Readiness = {
-  /** Null while paid calls may be taken; otherwise why not. No I/O: it is asked on every request. */
-  refusal(): 'not_ready' | 'switched_off' | null
+  /** Why no paid call is taken now. No I/O: it is asked on every request. */
+  refusal(): Unavailable | undefined
 }
 
 export type HandleDeps = {
@@ -125,9 +126,10 @@ function checkPaidEntry(
   if (!isHome(authority, area))
     throw new Problem('misdirected', { extra: { base_url: originOf(deps.authorities, area) } })
   access.routable?.(params)
-  if (!carriesCredential(headers)) access.open?.()
+  const reason = carriesCredential(headers) ? undefined : access.unavailable?.(params)
+  if (reason) throw notAvailable(reason)
   const refusal = deps.readiness.refusal()
-  if (refusal !== null) throw new Problem(refusal, { retryAfterSeconds: 10 })
+  if (refusal) throw notAvailable(refusal)
   if (carriesPayment(headers) && !deps.limiter.maySendPayment(passage.bucket)) throw tooMany(60)
 }
 

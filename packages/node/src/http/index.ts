@@ -1,3 +1,11 @@
+export {
+  type Availability,
+  availabilityOf,
+  createSince,
+  notAvailable,
+  type Since,
+  type Unavailable,
+} from './availability.ts'
 export { capabilityOf } from './capability.ts'
 export { createSlots, holding, type Slots } from './connection-slots.ts'
 export { areaNames, exampleUrl, originOf, priceOf, type Site, serviceVersion, templateOf } from './describe-route.ts'

@@ -1,6 +1,7 @@
 import type { Micro } from '@assay/protocol/money'
 import type { PaidCall } from '@assay/till'
 import { asProblem, type Problem } from '@assay/till/kernel/problem'
+import { notAvailable } from './availability.ts'
 import { digestBody } from './digest.ts'
 import type { ReadInput } from './read-input.ts'
 import type { RegisteredRoute } from './registry.ts'
@@ -54,7 +55,8 @@ export async function buildPaidCall(
 
 /** Async, so that a handler that throws at once looks like any other failure. */
 async function prepare(access: PaidAccess, read: ReadInput, call: Parameters<PaidAccess['prepare']>[1]) {
-  access.open?.()
+  const reason = access.unavailable?.(read.input.params)
+  if (reason) throw notAvailable(reason)
   return access.prepare(read.input, call)
 }
 

@@ -11,6 +11,7 @@ import type {
 } from '@assay/till'
 import type { Tx } from '@assay/till/store/database'
 import type { z } from 'zod'
+import type { Unavailable } from './availability.ts'
 
 /** One declaration per route; HTTP handling, the 402, OpenAPI, llms.txt, manifests, MCP and the SDK are derived from it. */
 export type RouteDeclaration = {
@@ -108,10 +109,10 @@ export type PaidAccess = {
   /** Throws a Problem (404) where no such resource can exist, before any 402. No I/O. */
   routable?(params: Record<string, string>): void
   /**
-   * Throws a Problem (503) while nothing of this is sold: before a 402 is made, and before an answer is prepared. A call
-   * that was paid before still gets its answer. No I/O.
+   * Why this is not for sale now: asked before a 402 is made and before an answer is prepared, so that nobody pays for
+   * nothing; a call that was paid before still gets its answer. Without parameters: of the route as a whole. No I/O.
    */
-  open?(): void
+  unavailable?(params?: Record<string, string>): Unavailable | undefined
   /** Makes the answer and, where needed, a reservation. No other side effect; at most 15 s. */
   prepare(input: RouteInput, call: CallContext & { payer: Address; paymentId: string }): Promise<PreparedAnswer>
   /** The effect that was paid for, in the transaction of the postings. May replace the stored answer. */

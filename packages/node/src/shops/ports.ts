@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Sql, Tx } from '@assay/till/store/database'
-import { shopPort } from '../http/index.ts'
-import type { LogGuard, TransparencyLog } from '../tlog/index.ts'
+import { shopPort, type Unavailable } from '../http/index.ts'
+import type { TransparencyLog } from '../tlog/index.ts'
 import type { PeerLogs } from '../tlog/peers/index.ts'
 
 // What shops offer each other, by meaning: the shop that offers a thing and those that use it stay unknown to each other.
@@ -71,8 +71,8 @@ export const demandIndex = shopPort<DemandIndex>('demand_index')
 export type OpenedLog = {
   tree: TransparencyLog
   witnessKeys(): readonly string[]
-  /** Throws while the log is stopped: nothing is sold that needs a place in it. */
-  requireOpen: LogGuard['requireOpen']
+  /** Why it is stopped: nothing is sold then that needs a place in it. No I/O. */
+  unavailable(): Unavailable | undefined
 }
 export const transparencyLog = shopPort<OpenedLog>('transparency_log')
 
@@ -95,3 +95,7 @@ export type OwnCitations = (
   found: { domain: string; wallet: string; purse: readonly string[] },
 ) => Promise<void>
 export const ownCitations = shopPort<OwnCitations>('own_citations')
+
+/** What a subscription opens: why none of it is for sale, and how many of its parts are not. No I/O. */
+export type CoveredGoods = { unavailable(): Unavailable | undefined; parts(): { down: number; of: number } }
+export const coveredFeeds = shopPort<CoveredGoods>('covered_feeds')

@@ -1,13 +1,11 @@
 import type { Clock } from '@assay/till/kernel/clock'
-import { Problem } from '@assay/till/kernel/problem'
 import type { Sql } from '@assay/till/store/database'
-import { logProblems } from './problems.ts'
 import { type LogStop, reasonNotToSign } from './reason-not-to-sign.ts'
 import { readTree } from './store.ts'
 
 export type LogGuard = {
-  /** Throws while the log is stopped, so that nothing is sold that could not be logged. No I/O: asked on every request. */
-  requireOpen(): void
+  /** Why the log is stopped, so that nothing is sold that could not be logged. No I/O: asked on every request. */
+  stopped(): LogStop | undefined
   /** Read now. */
   stop(): Promise<LogStop | undefined>
 }
@@ -32,14 +30,9 @@ export async function openGuard(deps: {
   }
   return {
     stop,
-    requireOpen: () => {
+    stopped: () => {
       if (clock.monotonicMs() - readAtMs >= readMs) stop().catch(() => {})
-      if (stopped)
-        throw new Problem(logProblems.log_stopped, {
-          detail: stopped.detail,
-          extra: { reason: stopped.reason },
-          retryAfterSeconds: 60,
-        })
+      return stopped
     },
   }
 }

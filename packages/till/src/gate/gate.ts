@@ -31,7 +31,12 @@ export function createGate(deps: GateDeps): Gate {
       if (payment?.includes(','))
         return refuse('payment_malformed', { detail: 'PAYMENT-SIGNATURE was sent more than once.' })
       try {
-        if (await deps.salesPaused()) return refuse('switched_off', { retryAfterSeconds: 60 })
+        if (await deps.salesPaused())
+          return refuse('not_available', {
+            retryAfterSeconds: 60,
+            detail: 'The operator has paused sales.',
+            extra: { why: 'paused' },
+          })
         return await (payment === undefined
           ? passEntitled(deps, sales, call, entitlements)
           : passPayment(deps, call, payment, (ports) => passEntitled(deps, sales, call, ports)))

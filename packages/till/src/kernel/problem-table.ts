@@ -54,7 +54,12 @@ export const problemTable = {
     'Upstream source is unavailable',
     'Try again after Retry-After seconds; nothing was charged.',
   ),
-  switched_off: row(503, true, 'Paused by the operator', 'Try again later; nothing was charged.'),
+  not_available: row(
+    503,
+    true,
+    'Not for sale now',
+    'See `why` and `since`; try again after Retry-After seconds. Nothing was charged.',
+  ),
   // --- payment ---
   payment_required: row(402, true, 'Payment required', 'Sign one of `accepts` and resend with PAYMENT-SIGNATURE.'),
   payment_malformed: row(

@@ -102,7 +102,7 @@ function openDoor(demo?: () => unknown): FrontDoor {
     ids: createIds(systemClock, systemRng),
     log: silentLog,
     metrics: silentMetrics,
-    readiness: { refusal: () => null },
+    readiness: { refusal: () => undefined },
     discoveryBlock: bazaarExtension,
   })
 }

@@ -1,5 +1,5 @@
 import { areaNames, exampleUrl, originOf, priceText, type Site, templateOf } from '../../http/describe-route.ts'
-import type { RouteDeclaration } from '../../http/index.ts'
+import { availabilityOf, type RouteDeclaration } from '../../http/index.ts'
 import { fullDocumentPath } from '../openapi/openapi.ts'
 
 const howToPay = `## How to pay
@@ -34,6 +34,8 @@ export function llmsTxt(site: Site, routes: readonly RouteDeclaration[]): string
 
 function routeLine(site: Site, route: RouteDeclaration): string {
   const { method } = route
+  const reason = availabilityOf(route)
+  const notNow = reason === undefined ? '' : ` Not for sale now: ${reason.detail}`
   const example = method === 'GET' ? ` Example: ${exampleUrl(site, route)}` : ''
-  return `- [${method} ${templateOf(route)}](${originOf(site, route)}${templateOf(route)}): ${route.summary} (${priceText(route)}).${example}`
+  return `- [${method} ${templateOf(route)}](${originOf(site, route)}${templateOf(route)}): ${route.summary} (${priceText(route)}).${notNow}${example}`
 }

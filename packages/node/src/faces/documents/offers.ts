@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { capabilityOf } from '../../http/capability.ts'
 import { exampleUrl, originOf, priceOf, type Site, templateOf } from '../../http/describe-route.ts'
-import type { RouteDeclaration } from '../../http/index.ts'
+import { type Availability, availabilityOf, type RouteDeclaration } from '../../http/index.ts'
 import { type JsonSchema, jsonSchemaOf } from '../../http/json-schema.ts'
 
 /** One resource of the node's manifest: what it does, what it costs, what goes in and what comes out. */
@@ -17,6 +17,7 @@ export function offerOf(site: Site, route: RouteDeclaration) {
     example: exampleUrl(site, route),
     summary: route.summary,
     access: access.kind,
+    ...notForSale(route),
     price_micro: lowestMicro(route).toString(),
     price_usd: price?.lowestUsd ?? '0',
     ...(price === undefined || price.fixed ? {} : { price_usd_max: price.highestUsd }),
@@ -32,6 +33,12 @@ export function offerOf(site: Site, route: RouteDeclaration) {
     },
     output: jsonSchemaOf(route.output, 'output'),
   }
+}
+
+/** A route keeps its place while it is not for sale, with the reason. */
+function notForSale(route: RouteDeclaration): { not_available?: Availability } {
+  const reason = availabilityOf(route)
+  return reason === undefined ? {} : { not_available: reason }
 }
 
 function lowestMicro({ access }: RouteDeclaration): bigint {

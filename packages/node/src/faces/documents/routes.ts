@@ -9,6 +9,7 @@ import {
   keyDirectoryPath,
   keysForIndex,
 } from '@assay/till/signing'
+import { availabilityOf } from '../../http/availability.ts'
 import { type Site, serviceVersion } from '../../http/describe-route.ts'
 import { documentRoute } from '../../http/document-route.ts'
 import type { RouteDeclaration } from '../../http/index.ts'
@@ -53,7 +54,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
       summary: 'OpenAPI 3.1 of what buyers use, with prices, schemas and examples; the rest by reference',
       mediaTypes: openapiTypes,
       exampleOutput: { openapi: '3.1.0' },
-      write: once(() => JSON.stringify(openapiDocument(site, deps.routes(), 'main'))),
+      write: asSold(deps, () => JSON.stringify(openapiDocument(site, deps.routes(), 'main'))),
     }),
     documentRoute({
       id: 'discovery.openapi_full',
@@ -62,7 +63,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
       mediaTypes: openapiTypes,
       next: '/openapi.json',
       exampleOutput: { openapi: '3.1.0' },
-      write: once(() => JSON.stringify(openapiDocument(site, deps.routes()))),
+      write: asSold(deps, () => JSON.stringify(openapiDocument(site, deps.routes()))),
     }),
     documentRoute({
       id: 'discovery.llms',
@@ -70,7 +71,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
       summary: 'The service as text for language models: routes, prices, how to pay',
       mediaTypes: text,
       exampleOutput: `# ${site.serviceName}`,
-      write: once(() => llmsTxt(site, deps.routes())),
+      write: asSold(deps, () => llmsTxt(site, deps.routes())),
     }),
     documentRoute({
       id: 'discovery.api_catalog',
@@ -116,9 +117,7 @@ function manifestRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
     next: () => firstPurchase(deps.routes()),
     exampleOutput: { version: 1, resources: [] },
     write: facts
-      ? oncePerKey(keyring, () =>
-          JSON.stringify(rootManifest({ site, routes: deps.routes(), networks, keyring, facts })),
-        )
+      ? asSold(deps, () => JSON.stringify(rootManifest({ site, routes: deps.routes(), networks, keyring, facts })))
       : once(() => JSON.stringify(legacyManifest(site, deps.routes()))),
   })
   if (facts === undefined) return [root]
@@ -129,7 +128,7 @@ function manifestRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
     mediaTypes: json,
     next: '/.well-known/x402',
     exampleOutput: { x402Version: 2, lastUpdated: '2026-01-01T00:00:00.000Z', items: [] },
-    write: once(() =>
+    write: asSold(deps, () =>
       JSON.stringify(
         draftManifest({ site, routes: deps.routes(), networks, facts, updatedAt: toRfc3339(clock.nowMs()) }),
       ),
@@ -192,7 +191,9 @@ function keyRoutes({ site, keyring, clock, routes }: DiscoveryDeps): RouteDeclar
       mediaTypes: [...json, 'application/a2a+json'],
       next: '/openapi.json',
       exampleOutput: { name: site.serviceName, version: serviceVersion },
-      write: oncePerKey(keyring, () => JSON.stringify(agentCard(site, routes(), (payload) => jws.sign(payload)))),
+      write: asSold({ keyring, routes }, () =>
+        JSON.stringify(agentCard(site, routes(), (payload) => jws.sign(payload))),
+      ),
     }),
   ]
 }
@@ -206,12 +207,12 @@ function once(write: () => string): () => string {
   }
 }
 
-/** The same, for documents that name the key in use. */
-function oncePerKey(keyring: Keyring, write: () => string): () => string {
-  let written: { keyId: string; text: string } | undefined
+/** Written again when the key in use changes, or what is for sale. */
+function asSold({ keyring, routes }: Pick<DiscoveryDeps, 'keyring' | 'routes'>, write: () => string): () => string {
+  let written: { state: string; text: string } | undefined
   return () => {
-    const { keyId } = keyring.active()
-    if (written?.keyId !== keyId) written = { keyId, text: write() }
+    const state = JSON.stringify([keyring.active().keyId, routes().map((route) => availabilityOf(route) ?? 0)])
+    if (written?.state !== state) written = { state, text: write() }
     return written.text
   }
 }

@@ -1,7 +1,7 @@
 import { checksumAddress } from '@assay/protocol/address'
 import type { Network } from '@assay/till/chain/network'
 import { originOf, priceOf, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
-import type { RouteDeclaration } from '../../http/index.ts'
+import { availabilityOf, type RouteDeclaration } from '../../http/index.ts'
 
 export type IndexParts = {
   site: Site
@@ -51,6 +51,7 @@ export function serviceIndex({ site, routes, networks, keys, demo }: IndexParts)
 
 function soldItem(site: Site, route: RouteDeclaration) {
   const price = priceOf(route)
+  const reason = availabilityOf(route)
   return {
     id: route.id,
     method: route.method,
@@ -60,5 +61,6 @@ function soldItem(site: Site, route: RouteDeclaration) {
     price_usd: price?.lowestUsd,
     ...(price?.fixed ? {} : { price_usd_max: price?.highestUsd }),
     networks: route.access.kind === 'paid' ? route.access.networks : [],
+    ...(reason === undefined ? {} : { not_available: reason }),
   }
 }

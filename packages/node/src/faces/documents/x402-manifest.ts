@@ -4,7 +4,7 @@ import { exactRequirements, maxTimeoutSeconds, type Payees, payeeAddress } from 
 import type { Network } from '@assay/till/chain/network'
 import { type Keyring, keysForIndex } from '@assay/till/signing'
 import { exampleUrl, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
-import { type RouteDeclaration, royaltyBps } from '../../http/index.ts'
+import { availabilityOf, type RouteDeclaration, royaltyBps } from '../../http/index.ts'
 import { fieldsOf } from '../../http/json-schema.ts'
 import { offerOf } from './offers.ts'
 
@@ -130,6 +130,7 @@ function draftItem(site: Site, route: RouteDeclaration, networks: readonly Netwo
       ...(route.body === undefined ? {} : { bodyType: 'json', bodyFields: names(route.body) }),
     },
     output: { type: 'json', example: route.example.output },
+    ...(availabilityOf(route) === undefined ? {} : { notAvailable: availabilityOf(route) }),
     requires: [] as string[],
     path: templateOf(route),
   }

@@ -1,6 +1,6 @@
 import type { Json } from '@assay/protocol/canonical-json'
 import { areaNames, originOf, priceOf, type Site } from '../../http/describe-route.ts'
-import type { RouteDeclaration } from '../../http/index.ts'
+import { availabilityOf, type RouteDeclaration } from '../../http/index.ts'
 import { fieldsOf, type JsonSchema, jsonSchemaOf } from '../../http/json-schema.ts'
 
 const ref = (path: string): JsonSchema => ({ $ref: `#/components/${path}` })
@@ -10,6 +10,7 @@ export function operationOf(site: Site, route: RouteDeclaration): JsonSchema {
   const { access } = route
   const security = access.kind === 'free' ? (access.security ? [{ [access.security]: [] }] : []) : undefined
   const origin = originOf(site, route)
+  const reason = availabilityOf(route)
   return {
     operationId: route.id,
     summary: route.summary,
@@ -21,6 +22,7 @@ export function operationOf(site: Site, route: RouteDeclaration): JsonSchema {
     responses: responsesOf(route),
     ...(security === undefined ? {} : { security }),
     ...(access.kind === 'paid' ? { 'x-payment-info': paymentInfoOf(route), 'x-networks': access.networks } : {}),
+    ...(reason === undefined ? {} : { 'x-not-available': reason }),
   }
 }
 

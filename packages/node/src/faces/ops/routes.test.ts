@@ -9,7 +9,10 @@ import { opsRoutes } from './routes.ts'
 
 function doorWith(checks: readonly ReadinessCheck[], metricsPublic = false) {
   const metrics = createMetrics()
-  const routes = [...opsRoutes({ checks, metrics, metricsPublic, clock: systemClock }), ...errorRoutes]
+  const routes = [
+    ...opsRoutes({ checks, routes: () => [], metrics, metricsPublic, clock: systemClock }),
+    ...errorRoutes,
+  ]
   return testDoor({ routes, metrics })
 }
 
@@ -23,7 +26,18 @@ test('livez answers without any dependency; readyz names every check', async () 
   expect(seen.status).toBe(503)
   expect(seen.json.checks).toEqual({ database: 'ok', chain: 'failed' })
   const ready = await send(doorWith([{ name: 'database', check: async () => true }]), { target: '/readyz' })
-  expect([ready.status, ready.json]).toEqual([200, { status: 'ready', checks: { database: 'ok' } }])
+  expect([ready.status, ready.json]).toEqual([200, { status: 'ready', checks: { database: 'ok' }, not_for_sale: [] }])
+})
+
+test('a shop that cannot work leaves the node ready for what the others sell', async () => {
+  const seen = await send(
+    doorWith([
+      { name: 'database', check: async () => true },
+      { name: 'market data', shop: 'matrix', check: async () => false },
+    ]),
+    { target: '/readyz' },
+  )
+  expect([seen.status, seen.json.checks]).toEqual([200, { database: 'ok', 'market data': 'failed' }])
 })
 
 test('metrics are for this machine alone unless the operator says otherwise', async () => {

@@ -1,6 +1,7 @@
 import type { Clock } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
+import { availabilityOf } from '../../http/availability.ts'
 import { isLoopback } from '../../http/client-address.ts'
 import { jsonAnswer } from '../../http/json-answer.ts'
 import type { PrometheusMetrics } from '../../http/metrics.ts'
@@ -9,6 +10,7 @@ import { defineRoute, type RouteDeclaration } from '../../http/route.ts'
 
 export type OpsDeps = {
   checks: readonly ReadinessCheck[]
+  routes(): readonly RouteDeclaration[]
   metrics: PrometheusMetrics
   /** Otherwise only callers on this machine see /metrics. */
   metricsPublic: boolean
@@ -42,8 +44,16 @@ function readyz(deps: OpsDeps): RouteDeclaration {
     method: 'GET',
     path: '/readyz',
     summary: 'The node can take payments and answer, check by check',
-    output: z.strictObject({ status: z.literal('ready'), checks: checksSchema }),
-    example: { output: { status: 'ready', checks: { database: 'ok' } } },
+    description:
+      'A failed check of a single shop leaves the node ready: `not_for_sale` has the routes that are not sold meanwhile, and why.',
+    output: z.strictObject({
+      status: z.literal('ready'),
+      checks: checksSchema,
+      not_for_sale: z.array(
+        z.strictObject({ route: z.string(), why: z.string(), detail: z.string(), since: z.string() }),
+      ),
+    }),
+    example: { output: { status: 'ready', checks: { database: 'ok' }, not_for_sale: [] } },
     next: '/',
     cost: 0,
     access: {
@@ -51,9 +61,14 @@ function readyz(deps: OpsDeps): RouteDeclaration {
       handle: async (_input, call) => {
         const results = await Promise.all(deps.checks.map((check) => runCheck(deps.clock, check, call.signal)))
         const checks = Object.fromEntries(results)
-        if (results.some(([, result]) => result === 'failed'))
+        const needed = deps.checks.filter(({ shop }) => shop === undefined)
+        if (needed.some(({ name }) => checks[name] === 'failed'))
           throw new Problem('not_ready', { extra: { checks }, retryAfterSeconds: 2 })
-        return jsonAnswer({ status: 'ready', checks })
+        const notForSale = deps.routes().flatMap((route) => {
+          const reason = availabilityOf(route)
+          return reason === undefined ? [] : [{ route: route.id, ...reason }]
+        })
+        return jsonAnswer({ status: 'ready', checks, not_for_sale: notForSale })
       },
     },
   })

@@ -1,5 +1,6 @@
+import type { Clock } from '@assay/till/kernel/clock'
 import { introduceLogKey } from '@assay/till/signing'
-import { declareShop, type OpenShop, type ShopContext } from '../../http/index.ts'
+import { declareShop, type OpenShop, type ShopContext, type Unavailable } from '../../http/index.ts'
 import { peerLogs, transparencyLog } from '../../shops/ports.ts'
 import { anchorCheckpoint } from '../../tlog/anchor-checkpoint.ts'
 import { anchoredHeads } from '../../tlog/anchored-heads.ts'
@@ -18,6 +19,7 @@ import {
 import { type OutsideSource, witnessSources } from '../../tlog/outside-heads.ts'
 import { noPeers, peerHeads } from '../../tlog/peers/index.ts'
 import { pruneHeads } from '../../tlog/prune-heads.ts'
+import type { LogStop } from '../../tlog/reason-not-to-sign.ts'
 import { databaseTime } from '../../tlog/store.ts'
 import { monitorPath, openMonitor } from './open-monitor.ts'
 import { openWitnessing } from './open-witnessing.ts'
@@ -63,7 +65,7 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
     const witnessKeys = () => witnesses.map(({ key }) => key.vkey)
     const witnessing = await openWitnessing(context, peers, tree, witnesses, settings)
     const monitor = openMonitor(context, settings.monitorMs, witnessKeys())
-    context.ports.offer(transparencyLog, { tree, witnessKeys, requireOpen: guard.requireOpen })
+    context.ports.offer(transparencyLog, { tree, witnessKeys, unavailable: () => whileStopped(guard.stopped(), clock) })
     return {
       stop: stopListening,
       readiness: [
@@ -114,4 +116,11 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
 function anchorsOf({ database, chains, rpcs, base }: ShopContext, origin: string): OutsideSource[] {
   const [chain, rpc] = [chains.get(base.caip2), rpcs.get(base.caip2)]
   return chain && rpc ? [anchoredHeads({ database, chain, rpc, origin })] : []
+}
+
+/** Nothing is sold that needs a place in a log which cannot give one. */
+function whileStopped(stopped: LogStop | undefined, clock: Clock): Unavailable | undefined {
+  if (!stopped) return undefined
+  const sinceMs = stopped.since?.getTime() ?? clock.nowMs()
+  return { why: 'log_stopped', detail: stopped.detail, sinceMs, extra: { reason: stopped.reason } }
 }

@@ -57,7 +57,7 @@ export function openAttestationsShop(options: AttestationsShopOptions): OpenShop
 async function openAttestations(
   context: ShopContext,
   sources: SourceDeps,
-  { tree, witnessKeys, requireOpen }: OpenedLog,
+  { tree, witnessKeys, unavailable }: OpenedLog,
   options: AttestationsShopOptions,
 ): Promise<Shop> {
   const { database, clock, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
@@ -94,7 +94,7 @@ async function openAttestations(
     settings: settings.attest,
     findMatched: (queryId: string, url: string) => findMatched(database, queryId, url),
     witnessKeys,
-    requireLogOpen: requireOpen,
+    logUnavailable: unavailable,
   }
   const mover = options.moverKey === undefined ? undefined : createMoverKey(options.moverKey)
   const terms = { mover: mover?.address ?? zeroAddress, ...settings.delays }

@@ -2,12 +2,14 @@ import { createEventHub, type EventHub, eventText, type HubEvent } from '../../h
 import type { PublishedBucket } from '../ports.ts'
 import type { Carrier } from './carrier.ts'
 import type { IntentDeps } from './deps.ts'
-import { eventsAfter, type IntentEvent, newestSeq, seqBeforeNewestBucket, toPublished } from './store.ts'
+import { eventsAfter, type IntentEvent, lastFigureMs, newestSeq, seqBeforeNewestBucket, toPublished } from './store.ts'
 
 export type Feed = {
   hub: EventHub
   /** The newest event this process has passed on. */
   last(): number
+  /** End of the newest bucket with a published figure; undefined before the first. */
+  newestFigureMs(): number | undefined
   /** Where a reader begins that wants the newest bucket and what comes. */
   beforeNewestBucket(): Promise<number>
   onPublished(listener: (buckets: readonly PublishedBucket[]) => void): () => void
@@ -32,6 +34,7 @@ export async function openFeed(
   const listeners = new Set<(buckets: readonly PublishedBucket[]) => void>()
   const stopping = new AbortController()
   let last = await newestSeq(deps.database)
+  let newestFigureMs = await lastFigureMs(deps.database)
   let work: Promise<void> = Promise.resolve()
   let newestBucket: { last: number; before: Promise<number> } | undefined
 
@@ -41,6 +44,8 @@ export async function openFeed(
     last = end.seq
     deps.metrics.gauge('intent_streams', hub.size())
     const cells = events.filter(({ cluster }) => cluster !== null).map(toPublished)
+    const figureMs = cells.at(-1)?.endsAtMs
+    if (figureMs !== undefined) newestFigureMs = Math.max(newestFigureMs ?? 0, figureMs)
     if (cells.length > 0) for (const listener of listeners) listener(cells)
     await hub.publish(events.map(toHubEvent))
   }
@@ -71,6 +76,7 @@ export async function openFeed(
   return {
     hub,
     last: () => last,
+    newestFigureMs: () => newestFigureMs,
     beforeNewestBucket: () => {
       if (newestBucket?.last !== last) newestBucket = { last, before: seqBeforeNewestBucket(deps.database) }
       return newestBucket.before

@@ -1,8 +1,9 @@
-import type { Shop, ShopContext } from '../../http/index.ts'
+import { createSince, type Shop, type ShopContext } from '../../http/index.ts'
 import type { PeerReader, PublishedDemand } from '../ports.ts'
 import {
   openStreamSubscriptions,
   openSubscriptionStreams,
+  outageJob,
   type SubscriptionPolicy,
   streamRouteId,
 } from '../subscriptions/index.ts'
@@ -21,7 +22,7 @@ import { sharedRoute } from './peers/shared-route.ts'
 import { bucketEpsilonMicro } from './privacy.ts'
 import type { IntentSettings } from './settings.ts'
 import { publishedBuckets } from './store.ts'
-import { streamRoute } from './stream-route.ts'
+import { streamRoute, streamUnavailable } from './stream-route.ts'
 
 export type IntentOptions = {
   settings: IntentSettings
@@ -76,6 +77,7 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
     connections: settings.connections,
     policy: options.subscriptions,
   })
+  const since = createSince(context.clock)
   const reader = settings.peers.length > 0 ? options.peers?.(context) : undefined
   const closeMs = Math.min(5_000, Math.max(1_000, settings.bucketMs / 10))
   const stopping = new AbortController()
@@ -86,7 +88,7 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
     bondMs: settings.bondMs,
     shop: {
       routes: [
-        streamRoute({ ...deps, feed, subscriptions, streams, network: context.base.caip2 }),
+        streamRoute({ ...deps, feed, subscriptions, streams, network: context.base.caip2, since }),
         ...freeRoutes(deps),
         ...(settings.share ? [sharedRoute(deps)] : []),
       ],
@@ -99,6 +101,10 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
             await carrier.announce()
           },
         },
+        outageJob(context, 'stream', () => ({
+          down: streamUnavailable({ feed, clock: context.clock, settings, since }) ? 1 : 0,
+          of: 1,
+        })),
         ...(reader ? [{ name: 'market.intents.peers', intervalMs: closeMs, work: () => readPeers(deps, reader) }] : []),
         ...(population ? [population.job] : []),
       ],

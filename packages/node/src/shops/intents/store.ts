@@ -35,6 +35,14 @@ export async function lastBucketEndMs(sql: Sql): Promise<number | undefined> {
   return rows[0]?.ends_at.getTime()
 }
 
+/** End of the newest bucket in which a cluster had enough agents to be published. */
+export async function lastFigureMs(sql: Sql): Promise<number | undefined> {
+  const { rows } = await sql.query<{ ends_at: Date }>(
+    'select ends_at from intent_event where cluster is not null order by seq desc limit 1',
+  )
+  return rows[0]?.ends_at.getTime()
+}
+
 /** Writes events, their buckets and their places in the transparency log, and tells every process, in one transaction. */
 export async function publishEvents(tx: Tx, events: readonly IntentEvent[], publishedAtMs: number): Promise<void> {
   const [first] = events

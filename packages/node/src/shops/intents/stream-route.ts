@@ -2,9 +2,17 @@ import type { Address } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
 import type { PreparedAnswer, Sale } from '@assay/till'
 import { sha256 } from '@assay/till/kernel/bytes'
+import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
-import { type CallContext, defineRoute, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
+import {
+  type CallContext,
+  defineRoute,
+  type RouteDeclaration,
+  type RouteInput,
+  type Since,
+  type Unavailable,
+} from '../../http/index.ts'
 import {
   exampleSubscription,
   type StoredStreamSubscription,
@@ -25,6 +33,7 @@ export type StreamDeps = IntentDeps & {
   subscriptions: StreamSubscriptions
   streams: SubscriptionStreams
   network: string
+  since: Since
 }
 
 /** What the caller wants to read, kept with the sale. */
@@ -113,6 +122,7 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
       payee: 'pay_to',
       revocable: true,
       consumption: { seconds: 30 * 86_400 },
+      unavailable: () => streamUnavailable(deps),
       prepare: async (input, call) => prepareStream(deps, input, call),
       commit: (tx, sale) => commitStream(deps, tx, sale),
       revoke: (tx, sale) => deps.subscriptions.takeBack(tx, sale.paymentId, deps.clock.nowMs()),
@@ -134,6 +144,24 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
     },
   })
 }
+
+/** A stream is sold while it says something: a figure was published within the time that can be replayed. */
+export function streamUnavailable({ feed, clock, settings, since }: StreamAvailability): Unavailable | undefined {
+  const figureMs = feed.newestFigureMs()
+  const nowMs = clock.nowMs()
+  const silent = figureMs === undefined || nowMs - figureMs > settings.replayMs
+  const noticedMs = since('stream', silent)
+  if (!silent) return undefined
+  return figureMs === undefined
+    ? { why: 'no_signal', detail: 'No figure of this stream has been published yet.', sinceMs: noticedMs }
+    : {
+        why: 'no_signal',
+        detail: `No figure has been published since ${toRfc3339(figureMs)}.`,
+        sinceMs: figureMs + settings.replayMs,
+      }
+}
+
+export type StreamAvailability = Pick<StreamDeps, 'feed' | 'clock' | 'settings' | 'since'>
 
 type Stored = StoredStreamSubscription & { wish: StreamRequest }
 

@@ -3,6 +3,7 @@ import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
 import type { Database } from '@assay/till/store/database'
+import type { Since } from '../../http/index.ts'
 import type { SubscriptionStreams } from '../subscriptions/index.ts'
 import type { FileCache } from './as-of/file-cache.ts'
 import type { LicenceGate } from './licences/gate.ts'
@@ -33,4 +34,5 @@ export type MatrixDeps = {
   network: string
   streams: SubscriptionStreams
   stopping: AbortSignal
+  since: Since
 }

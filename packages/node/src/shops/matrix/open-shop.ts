@@ -1,8 +1,10 @@
 import { withLease } from '@assay/till/jobs'
-import { declareShop, type OpenShop, type Shop, type ShopContext, type ShopJob } from '../../http/index.ts'
+import { createSince, declareShop, type OpenShop, type Shop, type ShopContext, type ShopJob } from '../../http/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
+import { coveredFeeds } from '../ports.ts'
 import {
   openSubscriptionStreams,
+  outageJob,
   parseSubscriptionPolicy,
   type SubscriptionPolicy,
   type SubscriptionStreams,
@@ -24,6 +26,7 @@ import { pullRoutes, vipRouteId } from './routes/pull-routes.ts'
 import { qualityRoute } from './routes/quality-route.ts'
 import { type MatrixSettings, matrixVariables, parseMatrixSettings } from './settings.ts'
 import { createAnswerMemo } from './snapshots/answer-memo.ts'
+import { allUnavailable, feedUnavailable, isOffered } from './snapshots/feed-availability.ts'
 import { createSnapshotKeeper, isSnapshot } from './snapshots/keeper.ts'
 import { createRefreshRhythm } from './snapshots/refresh-rhythm.ts'
 import { createSymbolTable } from './store/symbol-table.ts'
@@ -85,11 +88,20 @@ async function openShop(
     await underLease(context, 'matrix.seed', () => seed(smallDemo, false))
     await deps.keeper.refresh({ staleSnapshots: true })
   }
+  const goods = {
+    unavailable: () => allUnavailable(deps),
+    parts: () => ({
+      down: feedIds.filter((feed) => isOffered(deps, feed) && feedUnavailable(deps, feed)).length,
+      of: feedIds.filter((feed) => isOffered(deps, feed)).length,
+    }),
+  }
+  context.ports.offer(coveredFeeds, goods)
   const watching = watchFiles(context, deps, stopping.signal)
   return {
     routes: [indexRoute(deps, () => progress.now), ...pullRoutes(deps), qualityRoute(deps)],
     jobs: [
       ...(seeds ? [demoJob(deps, () => seed(wholeDemo, true))] : []),
+      outageJob(context, 'feeds', goods.parts),
       qualityJob(deps, () => seeds && (progress.now.state !== 'done' || progress.now.symbols !== wholeDemo.symbols)),
       ...(settings.fetch.length > 0 ? [fetchJob(deps, settings, outbound())] : []),
     ],
@@ -129,6 +141,7 @@ function createDeps(
     delayMs,
     streams,
     stopping,
+    since: createSince(clock),
     keeper: createSnapshotKeeper({ database, clock, log, shelf, symbols, gate, delayMs }),
     memo: createAnswerMemo(),
     prices: { liveMicro: settings.liveMicro, vipMicro: settings.vipMicro },

@@ -18,6 +18,8 @@ export type Board = {
   ask(symbol: string, quantity: number): Promise<Ask>
   /** The cheapest contract there is; undefined when none is. */
   cheapest(): Promise<{ symbol: string; premiumMicro: Micro } | undefined>
+  /** Whether any series is traded, as far as is known; looks again behind the caller's back. */
+  isTrading(): boolean
   askOf(entry: BoardEntry, quantity: number): Ask | undefined
   /** Something changed here: the next look reads again. */
   changed(): void
@@ -85,6 +87,11 @@ export function createBoard(deps: OptionDeps): Board {
     read,
     vault,
     askOf,
+    isTrading: () => {
+      read().catch(() => {})
+      const nowMs = deps.clock.nowMs()
+      return [...(known?.entries.values() ?? [])].some(({ series }) => isTraded(series, nowMs))
+    },
     changed: () => {
       dirty = true
     },

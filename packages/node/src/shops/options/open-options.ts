@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import { Problem } from '@assay/till/kernel/problem'
 import { loadSharedSecret } from '@assay/till/proofs'
 import { createPauseReader } from '@assay/till/store/pauses'
-import type { Shop, ShopContext } from '../../http/index.ts'
+import { createSince, type Shop, type ShopContext } from '../../http/index.ts'
 import type { PublishedDemand } from '../ports.ts'
 import { activateOffers } from './activate-offers.ts'
 import { createAskEligibility, type OutboundSetup, openHookOutbound } from './ask-eligibility.ts'
@@ -46,7 +46,8 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
     demand: opening.demand,
     requireTrading: async () => {
       const { paused, reason } = (await pauses.read()).get('options')
-      if (paused) throw new Problem('switched_off', { detail: reason, retryAfterSeconds: 60 })
+      if (paused)
+        throw new Problem('not_available', { detail: reason, retryAfterSeconds: 60, extra: { why: 'paused' } })
     },
     ...eligibilityOf(context, settings, opening.outbound),
   }
@@ -59,10 +60,12 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
     await runMarket(deps).catch((error: unknown) =>
       deps.log.warn({ error: String(error) }, 'the market of options opens later'),
     )
+  // So that the first caller is not told that nothing is traded.
+  await board.read()
   return {
     routes: [
       ...marketRoutes({ ...deps, board }),
-      ...tradeRoutes({ ...deps, board, reserving, quotes, proofs: context.proofs }),
+      ...tradeRoutes({ ...deps, board, reserving, quotes, proofs: context.proofs, since: createSince(clock) }),
     ],
     reversalHooks: [refusePartRefunds],
     payoutPurposes,

@@ -2,7 +2,14 @@ import { formatUsd, type Micro } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import { type ProofDeps, verifySignedRequest } from '@assay/till/proofs'
-import { defineRoute, jsonAnswer, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
+import {
+  defineRoute,
+  jsonAnswer,
+  type RouteDeclaration,
+  type RouteInput,
+  type Since,
+  type Unavailable,
+} from '../../http/index.ts'
 import type { Board } from './board.ts'
 import { type BuyBody, type BuyDeps, commitBuys, prepareBuy, revokeBuy } from './buy-contracts.ts'
 import { collateralRatioMax, premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
@@ -36,7 +43,7 @@ import {
   type WriteBody,
 } from './write-contracts.ts'
 
-export type TradeDeps = BuyDeps & { board: Board; proofs: ProofDeps }
+export type TradeDeps = BuyDeps & { board: Board; proofs: ProofDeps; since: Since }
 
 export function tradeRoutes(deps: TradeDeps): RouteDeclaration[] {
   return [quoteRoute(deps), buyRoute(deps), writeRoute(deps), withdrawRoute(deps)]
@@ -115,6 +122,7 @@ function buyRoute(deps: TradeDeps): RouteDeclaration {
       payee: 'custody',
       revocable: true,
       consumption: 'none',
+      unavailable: () => withoutSeries(deps),
       prepare: async ({ body }, call) => {
         if (body === undefined) throw bodyMissing()
         const prepared = await prepareBuy(deps, body as BuyBody, call)
@@ -133,6 +141,15 @@ async function premiumFor(deps: TradeDeps, { body }: RouteInput): Promise<Micro>
   const { symbol, quantity = 1, quote_id } = body as BuyBody
   if (quote_id !== undefined) return deps.quotes.open(quote_id, symbol, quantity).totalMicro
   return (await deps.board.ask(symbol, quantity)).totalMicro
+}
+
+/** A series is listed on an index that has figures; without any there is nothing to buy or to write. */
+function withoutSeries({ board, since }: TradeDeps): Unavailable | undefined {
+  const trading = board.isTrading()
+  const sinceMs = since('options', !trading)
+  return trading
+    ? undefined
+    : { why: 'no_index', detail: 'No series is traded: no index has enough published figures.', sinceMs }
 }
 
 const collateralLowestMicro = 1_000_000n
@@ -166,6 +183,7 @@ function writeRoute(deps: TradeDeps): RouteDeclaration {
       payee: 'custody',
       revocable: true,
       consumption: 'none',
+      unavailable: () => withoutSeries(deps),
       prepare: async ({ body }, call) => {
         if (body === undefined) throw bodyMissing()
         return prepareWrite(deps, body as WriteBody, call)

@@ -35,7 +35,7 @@ function openRoyaltiesShop(recipient: Address, settings: MarketSettings): OpenSh
       ids,
       tree: opened.tree,
       witnessKeys: opened.witnessKeys,
-      requireLogOpen: opened.requireOpen,
+      logUnavailable: opened.unavailable,
       attester: createCitationAttester({ keyring, jws, node: apiUrl, chainId: base.chainId }),
       apiUrl,
       recipient,

@@ -2,7 +2,7 @@ import { checksumAddress } from '@assay/protocol/address'
 import type { ReleaseAnswer } from '@assay/till'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import { defineRoute, jsonAnswer, type RouteDeclaration, type Unavailable } from '../../http/index.ts'
 import { proofAfterCommit } from '../../tlog/index.ts'
 import { withKeys } from '../attestations/index.ts'
 import {
@@ -19,8 +19,8 @@ import { findRemittance, remittancesOf } from './store.ts'
 export type RoyaltyRouteDeps = RoyaltyDeps & {
   network: string
   contract: string
-  /** Throws while nothing can be logged. */
-  requireLogOpen(): void
+  /** Why nothing can be logged now. */
+  logUnavailable(): Unavailable | undefined
 }
 
 const salePriceMicroMax = 1_000_000_000_000n
@@ -126,7 +126,7 @@ function remitRoute(deps: RoyaltyRouteDeps): RouteDeclaration {
       networks: [deps.network],
       payee: 'custody',
       revocable: false,
-      open: deps.requireLogOpen,
+      unavailable: deps.logUnavailable,
       prepare: ({ body }) => prepareRemittance(deps, body),
       commit: (tx, sale) => commitRemittance(deps, tx, sale),
       release: withLeaf(deps),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { foldPeriods, type Purchase } from './fold-periods.ts'
+import { foldPeriods, type Outage, type Purchase } from './fold-periods.ts'
 import { type AnyTier, periodMs } from './policy.ts'
 
 const prices = { standardMicro: 250_000_000n, vipMicro: 1_000_000_000n }
@@ -43,8 +43,70 @@ test('L33: a period is 30 x 24 hours over month ends, leap days and the very edg
   for (const start of [Date.UTC(2026, 0, 31), Date.UTC(2028, 1, 28), Date.UTC(2026, 11, 31, 23, 59, 59, 999)]) {
     expect(foldPeriods([buy('standard', start)])?.untilMs).toBe(start + periodMs)
     const edge = foldPeriods([buy('standard', start), buy('standard', start + periodMs)])
-    expect(edge).toEqual({ tier: 'standard', fromMs: start + periodMs, untilMs: start + 2 * periodMs })
+    expect(edge).toMatchObject({ tier: 'standard', fromMs: start + periodMs, untilMs: start + 2 * periodMs })
     const before = foldPeriods([buy('standard', start), buy('standard', start + periodMs - 1)])
-    expect(before).toEqual({ tier: 'standard', fromMs: start, untilMs: start + 2 * periodMs })
+    expect(before).toMatchObject({ tier: 'standard', fromMs: start, untilMs: start + 2 * periodMs })
   }
+})
+
+const startMs = Date.UTC(2026, 0, 1)
+const anyOutages = fc
+  .array(
+    fc.record({
+      gapMs: fc.nat({ max: periodMs }),
+      lengthMs: fc.nat({ max: periodMs }),
+      down: fc.integer({ min: 1, max: 5 }),
+    }),
+    {
+      maxLength: 8,
+    },
+  )
+  .map((list) => {
+    let nowMs = startMs
+    return list.map(({ gapMs, lengthMs, down }): Outage => {
+      const beganMs = nowMs + gapMs
+      nowMs = beganMs + lengthMs
+      return { beganMs, endedMs: nowMs, down, of: 5 }
+    })
+  })
+
+/** Time in which the whole of what was bought could be had, parts counted in proportion, in fifths of a millisecond. */
+function served(outages: readonly Outage[], fromMs: number, untilMs: number): number {
+  const lost = outages.map(
+    ({ beganMs, endedMs, down }) => down * Math.max(0, Math.min(untilMs, endedMs) - Math.max(fromMs, beganMs)),
+  )
+  return 5 * (untilMs - fromMs) - lost.reduce((sum, one) => sum + one, 0)
+}
+
+test('whatever is down and when, a subscriber gets the time that was paid for, to a few milliseconds', () => {
+  fc.assert(
+    fc.property(anyOutages, fc.integer({ min: 1, max: 4 }), (outages, periods) => {
+      const purchases = Array.from({ length: periods }, () => buy('standard', startMs))
+      const term = foldPeriods(purchases, outages)
+      if (!term) throw new Error('nothing was bought')
+      // An outage that goes on beyond what is known can only be given back once it is known.
+      const known = outages.filter(({ endedMs }) => endedMs <= term.untilMs)
+      const all = outages.every(({ beganMs, endedMs }) => endedMs <= term.untilMs || beganMs >= term.untilMs)
+      if (!all) return
+      expect(Math.abs(served(known, startMs, term.untilMs) - 5 * periods * periodMs)).toBeLessThanOrEqual(
+        10 * outages.length,
+      )
+      expect(term.untilMs - term.extendedMs).toBe(startMs + periods * periodMs)
+    }),
+  )
+})
+
+test('a feed of ten that is down for ten days gives one day back; all of them give ten', () => {
+  const day = 86_400_000
+  const outage = { beganMs: startMs + day, endedMs: startMs + 11 * day, down: 1, of: 10 }
+  expect(foldPeriods([buy('vip', startMs)], [outage])?.untilMs).toBe(startMs + periodMs + day)
+  expect(foldPeriods([buy('vip', startMs)], [{ ...outage, down: 10 }])?.untilMs).toBe(startMs + periodMs + 10 * day)
+})
+
+test('an outage before the purchase or after the end gives nothing back', () => {
+  const outages = [
+    { beganMs: startMs - 1_000, endedMs: startMs, down: 1, of: 1 },
+    { beganMs: startMs + periodMs, endedMs: startMs + 2 * periodMs, down: 1, of: 1 },
+  ]
+  expect(foldPeriods([buy('standard', startMs)], outages)).toMatchObject({ untilMs: startMs + periodMs, extendedMs: 0 })
 })

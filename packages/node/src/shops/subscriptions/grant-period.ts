@@ -1,7 +1,8 @@
 import type { Address } from '@assay/protocol/address'
 import type { TokenMaker } from '@assay/till/signing'
 import type { Tx } from '@assay/till/store/database'
-import { foldPeriods } from './fold-periods.ts'
+import { foldPeriods, type Term } from './fold-periods.ts'
+import { outagesSince } from './outage-store.ts'
 import type { Product } from './policy.ts'
 import {
   findSubscription,
@@ -12,6 +13,7 @@ import {
   revokePurchases,
   type Subscription,
   saveSubscription,
+  saveTerm,
   standingPurchases,
 } from './store.ts'
 
@@ -48,6 +50,18 @@ export async function takeBackPeriod(tx: Tx, tokens: TokenMaker, paymentId: stri
   )
 }
 
+/** Counts again with the outages known by now; the token stays as it is. */
+export async function countAgain(tx: Tx, wallet: Address, product: Product, nowMs: number): Promise<void> {
+  await lockWallet(tx, wallet)
+  const term = await termOf(tx, wallet, product, nowMs)
+  if (term) await saveTerm(tx, wallet, product, term, nowMs)
+}
+
+async function termOf(tx: Tx, wallet: Address, product: Product, nowMs: number): Promise<Term | undefined> {
+  const purchases = await standingPurchases(tx, wallet, product)
+  return foldPeriods(purchases, await outagesSince(tx, product, purchases[0]?.boughtAtMs ?? nowMs))
+}
+
 async function refold(
   tx: Tx,
   tokens: TokenMaker,
@@ -55,7 +69,7 @@ async function refold(
   product: Product,
   nowMs: number,
 ): Promise<Subscription | undefined> {
-  const term = foldPeriods(await standingPurchases(tx, wallet, product))
+  const term = await termOf(tx, wallet, product, nowMs)
   if (!term) return undefined
   const known = await findSubscription(tx, wallet, product)
   const subscription =

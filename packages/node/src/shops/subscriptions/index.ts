@@ -1,11 +1,13 @@
 import { createTokenMaker } from '@assay/till/signing'
-import { declareShop, type OpenShop } from '../../http/index.ts'
+import { declareShop, type OpenShop, type ShopContext, type Unavailable } from '../../http/index.ts'
+import { coveredFeeds } from '../ports.ts'
 import { createSubscriptionEntitlement } from './entitlement.ts'
 import { manageRoutes } from './manage-routes.ts'
 import { parseSubscriptionPolicy, type SubscriptionPolicy } from './policy.ts'
 import { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
 import { subscribeRoutes } from './subscribe-routes.ts'
 
+export { outageJob } from './give-time-back.ts'
 export { listSubscriptions, type SubscriptionRow } from './list-subscriptions.ts'
 export { parseSubscriptionPolicy, type SubscriptionPolicy, streamRouteId } from './policy.ts'
 export { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
@@ -32,7 +34,12 @@ export function openSubscriptionsShop({
   policy?: SubscriptionPolicy
 } = {}): OpenShop {
   return (context) => {
-    const deps = { ...context, policy, tokens: createTokenMaker(context.rng, 'asub') }
+    const deps = {
+      ...context,
+      policy,
+      tokens: createTokenMaker(context.rng, 'asub'),
+      unavailable: withoutFeeds(context),
+    }
     return {
       routes: [...subscribeRoutes(deps), ...manageRoutes(deps)],
       entitlements: [createSubscriptionEntitlement(deps)],
@@ -40,3 +47,13 @@ export function openSubscriptionsShop({
   }
 }
 export { subscriptionProblems } from './problems.ts'
+
+/** A subscription opens feeds: without any for sale it is not for sale either. */
+function withoutFeeds({ ports, clock }: ShopContext): () => Unavailable | undefined {
+  const openedMs = clock.nowMs()
+  const none = { why: 'no_feed', detail: 'This node sells no feed that a subscription could open.', sinceMs: openedMs }
+  return () => {
+    const goods = ports.find(coveredFeeds)
+    return goods === undefined ? none : goods.unavailable()
+  }
+}

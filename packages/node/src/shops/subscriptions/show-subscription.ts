@@ -13,6 +13,10 @@ export const subscriptionSchema = z.strictObject({
   wallet: z.string(),
   from_at: z.string(),
   until_at: z.string(),
+  extended_seconds: z
+    .number()
+    .optional()
+    .describe('Time given back because part of what is covered could not be had; contained in until_at.'),
   provisional: z.boolean().optional().describe('True until the payment is final on its chain; a reorg takes it back.'),
 })
 
@@ -42,7 +46,7 @@ export const chainWord = (name: string): string => name.replace(/-(?:sepolia|amo
 
 export function showSubscription(
   policy: SubscriptionPolicy,
-  { tier, wallet, fromMs, untilMs }: Subscription,
+  { tier, wallet, fromMs, untilMs, extendedMs }: Subscription,
   paid: Pick<SubscriptionView, 'chain' | 'provisional'> & { price_usd?: string } = {},
 ): SubscriptionView {
   return {
@@ -53,6 +57,7 @@ export function showSubscription(
     wallet: checksumAddress(wallet),
     from_at: toRfc3339(fromMs),
     until_at: toRfc3339(untilMs),
+    ...(extendedMs > 0 ? { extended_seconds: Math.floor(extendedMs / 1000) } : {}),
     ...(paid.provisional === undefined ? {} : { provisional: paid.provisional }),
   }
 }

@@ -21,12 +21,13 @@ type Row = {
   tier: AnyTier
   from_at: Date
   until_at: Date
+  extended_ms: bigint
   token_version: number
   token_secret: number
   token_hash: Buffer | null
 }
 
-const columns = `wallet, product, tier, from_at, until_at, token_version, token_secret,
+const columns = `wallet, product, tier, from_at, until_at, extended_ms, token_version, token_secret,
   case when ${tokenInForce('token_secret')} then token_hash end as token_hash`
 
 const toSubscription = (row: Row): Subscription => ({
@@ -35,6 +36,7 @@ const toSubscription = (row: Row): Subscription => ({
   tier: row.tier,
   fromMs: row.from_at.getTime(),
   untilMs: row.until_at.getTime(),
+  extendedMs: Number(row.extended_ms),
   tokenVersion: row.token_version,
   tokenSecret: row.token_secret,
   tokenHash: row.token_hash,
@@ -147,14 +149,33 @@ export async function paidOn(sql: Sql, wallet: Address, network: string, product
 }
 
 export async function saveSubscription(tx: Tx, subscription: Subscription, nowMs: number): Promise<void> {
-  const { wallet, product, tier, fromMs, untilMs, tokenVersion, tokenSecret, tokenHash } = subscription
+  const { wallet, product, tier, fromMs, untilMs, extendedMs, tokenVersion, tokenSecret, tokenHash } = subscription
   await tx.query(
-    `insert into subscription (wallet, product, tier, from_at, until_at, token_version, token_secret, token_hash, changed_at)
-     values ($1, $9, $2, $3, $4, $5, $6, $7, $8)
+    `insert into subscription (wallet, product, tier, from_at, until_at, extended_ms, token_version, token_secret, token_hash, changed_at)
+     values ($1, $9, $2, $3, $4, $10, $5, $6, $7, $8)
      on conflict (wallet, product) do update set tier = excluded.tier, from_at = excluded.from_at, until_at = excluded.until_at,
-       token_version = excluded.token_version, token_secret = excluded.token_secret, token_hash = excluded.token_hash,
+       extended_ms = excluded.extended_ms, token_version = excluded.token_version, token_secret = excluded.token_secret, token_hash = excluded.token_hash,
        changed_at = excluded.changed_at`,
-    [wallet, tier, new Date(fromMs), new Date(untilMs), tokenVersion, tokenSecret, tokenHash, new Date(nowMs), product],
+    [
+      wallet,
+      tier,
+      new Date(fromMs),
+      new Date(untilMs),
+      tokenVersion,
+      tokenSecret,
+      tokenHash,
+      new Date(nowMs),
+      product,
+      extendedMs,
+    ],
+  )
+}
+
+export async function saveTerm(tx: Tx, wallet: Address, product: Product, term: Term, nowMs: number): Promise<void> {
+  await tx.query(
+    `update subscription set tier = $3, from_at = $4, until_at = $5, extended_ms = $6, changed_at = $7
+     where wallet = $1 and product = $2`,
+    [wallet, product, term.tier, new Date(term.fromMs), new Date(term.untilMs), term.extendedMs, new Date(nowMs)],
   )
 }
 

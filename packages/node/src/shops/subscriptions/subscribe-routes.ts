@@ -6,7 +6,7 @@ import type { ReleaseAnswer, Sale } from '@assay/till'
 import type { TokenMaker } from '@assay/till/signing'
 import type { Tx } from '@assay/till/store/database'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext, type Unavailable } from '../../http/index.ts'
 import { grantPeriod, takeBackPeriod } from './grant-period.ts'
 import { type SubscriptionPolicy, type Tier, tiers } from './policy.ts'
 import { chainOf, chainWord, exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
@@ -15,6 +15,8 @@ import { type StoredToken, storedToken, tokenOf } from './stored-token.ts'
 export type SubscribeDeps = Pick<ShopContext, 'networks' | 'clock' | 'database'> & {
   policy: SubscriptionPolicy
   tokens: TokenMaker
+  /** Why what it opens cannot be had. */
+  unavailable(): Unavailable | undefined
 }
 
 const output = z.strictObject({
@@ -73,6 +75,7 @@ function subscribeRoute(deps: SubscribeDeps, chain: Chain, tier: Tier): RouteDec
       payee: 'pay_to',
       revocable: true,
       consumption: { seconds: 30 * 86_400 },
+      unavailable: () => deps.unavailable(),
       prepare: async () => ({ answer: jsonAnswer({ subscription: null, token: null }), reservation: { tier } }),
       commit: (tx, sale) => commitPeriod(deps, tx, sale, tier),
       revoke: (tx, sale) => takeBackPeriod(tx, tokens, sale.paymentId, deps.clock.nowMs()),

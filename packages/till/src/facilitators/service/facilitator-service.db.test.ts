@@ -109,7 +109,7 @@ describe('settling for others', () => {
   it('stops when the operator has switched it off', async () => {
     await expect(
       settleForOthers(service(submitted, { isPaused: () => true }), caller(), requestOf(fresh())),
-    ).rejects.toMatchObject({ code: 'switched_off' })
+    ).rejects.toMatchObject({ code: 'not_available' })
   })
 
   it('never settles to the addresses of this node', async () => {

@@ -46,7 +46,12 @@ export async function admitFacilitatorCaller(deps: FacilitatorServiceDeps, calle
       hint: 'Send Authorization: Bearer with the token you got from the operator.',
       headers: { 'www-authenticate': 'Bearer' },
     })
-  if (await deps.isPaused()) throw new Problem('switched_off', { retryAfterSeconds: 60 })
+  if (await deps.isPaused())
+    throw new Problem('not_available', {
+      retryAfterSeconds: 60,
+      detail: 'The operator has paused settlement.',
+      extra: { why: 'paused' },
+    })
 }
 
 export async function verifyForOthers(

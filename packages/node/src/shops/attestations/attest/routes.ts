@@ -1,7 +1,7 @@
 import type { ReleaseAnswer } from '@assay/till'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
+import { defineRoute, jsonAnswer, type RouteDeclaration, type Unavailable } from '../../../http/index.ts'
 import { proofAfterCommit } from '../../../tlog/index.ts'
 import { commitClaims, prepareClaim } from './anchor-claim.ts'
 import { commitAttestations } from './commit-attestation.ts'
@@ -22,8 +22,8 @@ export const attestPriceMicro = 5_000n
 
 export type AttestRouteDeps = AttestDeps & {
   witnessKeys(): readonly string[]
-  /** Throws while nothing can be logged. */
-  requireLogOpen(): void
+  /** Why nothing can be logged now. */
+  logUnavailable(): Unavailable | undefined
 }
 
 export function attestRoutes(deps: AttestRouteDeps): RouteDeclaration[] {
@@ -54,7 +54,7 @@ function attestRoute(deps: AttestRouteDeps): RouteDeclaration {
       networks: [deps.network],
       payee: 'custody',
       revocable: false,
-      open: deps.requireLogOpen,
+      unavailable: deps.logUnavailable,
       prepare: ({ body }, call) => prepareAttestation(deps, body, call.payer),
       commitMany: (tx, sales) => commitAttestations(deps, tx, sales),
       release: withProof(deps),
@@ -90,7 +90,7 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
       networks: [deps.network],
       payee: 'custody',
       revocable: false,
-      open: deps.requireLogOpen,
+      unavailable: deps.logUnavailable,
       prepare: ({ body }, call) => prepareClaim(deps, body, call.payer),
       commitMany: (tx, sales) => commitClaims(deps, tx, sales),
       release: withProof(deps),

@@ -31,7 +31,7 @@ export type AskedMove = { domain: string; from: Address; signedBy: Address }
 export async function askMove(deps: AskMoveDeps, { domain: text, from, signedBy }: AskedMove) {
   const { sources } = deps
   if (!deps.canMove)
-    throw new Problem('switched_off', { detail: 'This node has no MOVER_KEY: only the wallet itself can redirect.' })
+    throw new Problem('not_available', { detail: 'This node has no MOVER_KEY: only the wallet itself can redirect.' })
   const { domain } = await requireSource(sources, text)
   await verifySource(sources, domain)
   await requireHolder(deps, domain, signedBy)

@@ -104,7 +104,7 @@ function mayContinue(deps: MatrixDeps, held: Snapshot, tier: Tier): boolean {
 
 export const variantOf = (tier: Tier): Variant => (tier === 'delayed' ? 'free' : 'paid')
 
-export function nothingToShow(found: NoSnapshot, feed: FeedId): Problem {
+function nothingToShow(found: NoSnapshot, feed: FeedId): Problem {
   if (found.status === 'not_licensed')
     return new Problem(matrixProblems.licence_required, {
       detail: `No source of ${feed} may be shown or sold here.`,

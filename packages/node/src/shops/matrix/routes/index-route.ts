@@ -5,6 +5,7 @@ import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/in
 import { feeds } from '../feeds/catalogue.ts'
 import { type FeedId, feedIds } from '../feeds/feed.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
+import { feedUnavailable } from '../snapshots/feed-availability.ts'
 import { isSnapshot } from '../snapshots/keeper.ts'
 import { sourceState } from '../snapshots/staleness.ts'
 import { sourceOf, unpublishedSources } from '../sources/catalogue.ts'
@@ -71,6 +72,7 @@ function describeFeed(deps: MatrixDeps, id: FeedId) {
   const live = deps.keeper.current(id, 'live')
   const delayed = deps.keeper.current(id, 'delayed')
   const sold = isSnapshot(live)
+  const reason = feedUnavailable(deps, id)
   const sources = [...feed.needs, ...feed.uses].map((source) => {
     const state = sourceState(deps.shelf, source, nowMs)
     const { title, publisher, urlPattern, schedule, licence } = sourceOf(source)
@@ -106,7 +108,13 @@ function describeFeed(deps: MatrixDeps, id: FeedId) {
       stale: sources.some(({ id: source, stale }) => stale && feed.needs.includes(source)),
       synthetic: sold ? live.manifest.synthetic : false,
     },
-    tiers: ['delayed', ...(sold ? ['live', 'vip'] : [])],
+    coverage_pct: sold ? live.manifest.coverage_pct : null,
+    row_count: sold ? live.manifest.row_count : null,
+    missing: sources.filter(({ stale, as_of }) => stale || as_of === null).map(({ id: source }) => source),
+    ...(reason === undefined
+      ? {}
+      : { not_available: { why: reason.why, detail: reason.detail, since: toRfc3339(reason.sinceMs) } }),
+    tiers: ['delayed', ...(reason === undefined ? ['live', 'vip'] : [])],
     prices: {
       delayed: { usd: '0', micro: '0' },
       live: { usd: formatUsd(deps.prices.liveMicro), micro: deps.prices.liveMicro.toString() },

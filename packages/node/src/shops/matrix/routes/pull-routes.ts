@@ -4,11 +4,10 @@ import { sha256 } from '@assay/till/kernel/bytes'
 import { Problem } from '@assay/till/kernel/problem'
 import { type CallContext, defineRoute, type RouteDeclaration, type RouteInput } from '../../../http/index.ts'
 import { subscriptionProblems } from '../../subscriptions/index.ts'
-import { feeds } from '../feeds/catalogue.ts'
 import { type FeedId, feedIds, isFeedId } from '../feeds/feed.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
-import { isSnapshot } from '../snapshots/keeper.ts'
-import { answerPull, nothingToShow, type PullQuery } from './answer-pull.ts'
+import { allUnavailable, feedUnavailable } from '../snapshots/feed-availability.ts'
+import { answerPull, type PullQuery } from './answer-pull.ts'
 import { pullExample } from './examples.ts'
 import { anyFeedParams, feedParams, limitDefault, liveQuery, pullOutput, vipQuery } from './schemas.ts'
 import { openSnapshotStream, type StreamWish } from './stream-snapshots.ts'
@@ -24,16 +23,14 @@ export function unknownFeed(): Problem {
   })
 }
 
-/** Before any 402: a feed that does not exist, has nothing yet, or may not be sold. No I/O, the snapshots are in memory. */
-function routable(deps: MatrixDeps, tier: 'live' | 'vip') {
-  return ({ feed = '' }: Record<string, string>) => {
+/** Before any 402. No I/O, the snapshots are in memory. */
+const onlyForSale = (deps: MatrixDeps) => ({
+  routable: ({ feed = '' }: Record<string, string>) => {
     if (!isFeedId(feed)) throw unknownFeed()
-    const found = deps.keeper.current(feed, tier)
-    if (isSnapshot(found)) return
-    const sellable = feeds[feed].needs.some((source) => deps.gate.may(source, false, 'paid'))
-    throw nothingToShow(found.status === 'no_data' && !sellable ? { ...found, status: 'not_licensed' } : found, feed)
-  }
-}
+  },
+  unavailable: (params?: Record<string, string>) =>
+    params === undefined ? allUnavailable(deps) : feedUnavailable(deps, params['feed'] as FeedId),
+})
 
 export function pullRoutes(deps: MatrixDeps): RouteDeclaration[] {
   return [liveRoute(deps), vipRoute(deps), delayedRoute(deps)]
@@ -65,7 +62,7 @@ function liveRoute(deps: MatrixDeps): RouteDeclaration {
     next: '/matrix/:feed/vip',
     access: {
       ...paid(deps, deps.prices.liveMicro),
-      routable: routable(deps, 'live'),
+      ...onlyForSale(deps),
       prepare: async (input, call): Promise<PreparedAnswer> => ({
         answer: await answerPull(deps, {
           feed: input.params.feed,
@@ -98,7 +95,7 @@ function vipRoute(deps: MatrixDeps): RouteDeclaration {
     next: '/matrix/:feed/quality',
     access: {
       ...paid(deps, deps.prices.vipMicro),
-      routable: routable(deps, 'vip'),
+      ...onlyForSale(deps),
       prepare: (input, call) => prepareVip(deps, input, call),
       commit: async (_tx, sale) => requireSubscriber(sale),
       release: async (answer) => (answer.contentType === streamType ? openStream(deps, answer) : answer),

@@ -14,7 +14,14 @@ const byPeriod: ReadonlySet<SourceId> = new Set([
   'cboe-threshold',
 ])
 
-export type SourceState = { source: SourceId; newest: FileRecord | undefined; stale: boolean; why: string | undefined }
+export type SourceState = {
+  source: SourceId
+  newest: FileRecord | undefined
+  stale: boolean
+  why: string | undefined
+  /** When what is missing was due. */
+  dueAtMs?: number
+}
 
 /** Whether a source missed its schedule, seen from this moment. */
 export function sourceState(shelf: FileCache, id: SourceId, nowMs: number): SourceState {
@@ -22,17 +29,25 @@ export function sourceState(shelf: FileCache, id: SourceId, nowMs: number): Sour
   const files = shelf.known(id, nowMs)
   const [newest] = files
   if (!newest) return { source: id, newest: undefined, stale: true, why: 'nothing of this source is held' }
-  const why = missed(source, files, newest, nowMs)
-  return { source: id, newest, stale: why !== undefined, why }
+  const missing = missed(source, files, newest, nowMs)
+  return {
+    source: id,
+    newest,
+    stale: missing !== undefined,
+    why: missing?.why,
+    ...(missing && { dueAtMs: missing.dueAtMs }),
+  }
 }
 
 const syntheticPatienceMs = 6 * 86_400_000
 
-function missed(source: Source, files: readonly FileRecord[], newest: FileRecord, nowMs: number): string | undefined {
+type Missing = { why: string; dueAtMs: number }
+
+function missed(source: Source, files: readonly FileRecord[], newest: FileRecord, nowMs: number): Missing | undefined {
   const [expected] = source.schedule.due(nowMs - source.schedule.graceMs)
   if (byPeriod.has(source.id)) {
     if (!expected || files.some((file) => file.period >= expected.period)) return undefined
-    return `the file for ${expected.period} was due and is not held`
+    return { why: `the file for ${expected.period} was due and is not held`, dueAtMs: expected.dueAtMs }
   }
   // The generator makes a day at a time, not every quarter of an hour.
   const patienceMs = newest.synthetic
@@ -40,7 +55,7 @@ function missed(source: Source, files: readonly FileRecord[], newest: FileRecord
     : source.schedule.graceMs
   const sinceMs = expected && !newest.synthetic ? expected.dueAtMs : nowMs - patienceMs
   return Math.max(newest.availableAtMs, newest.ingestedAtMs * Number(!newest.synthetic)) < sinceMs
-    ? 'nothing new came when it was due'
+    ? { why: 'nothing new came when it was due', dueAtMs: sinceMs }
     : undefined
 }
 

@@ -23,6 +23,8 @@ create table subscription (
   tier text not null check (tier in ('standard', 'vip', 'stream')),
   from_at timestamptz not null,
   until_at timestamptz not null,
+  -- Given back for outages; contained in until_at.
+  extended_ms bigint not null default 0 check (extended_ms >= 0),
   token_version integer not null default 1 check (token_version > 0),
   -- Null after it was revoked.
   token_hash bytea unique check (octet_length(token_hash) = 32),
@@ -32,6 +34,18 @@ create table subscription (
   primary key (wallet, product)
 );
 create index subscription_until on subscription (until_at);
+
+-- Times in which part of what a product opens could not be had. The open one grows with every look at it.
+create table subscription_outage (
+  product text not null check (product in ('feeds', 'stream')),
+  began_at timestamptz not null,
+  ended_at timestamptz not null check (ended_at >= began_at),
+  down integer not null check (down > 0),
+  parts integer not null check (parts >= down),
+  open boolean not null default true,
+  primary key (product, began_at)
+);
+create unique index subscription_outage_open on subscription_outage (product) where open;
 
 -- Hashes of tokens that no longer open anything, so that their holder learns why.
 create table subscription_old_token (

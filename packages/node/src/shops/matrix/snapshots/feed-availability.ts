@@ -1,0 +1,70 @@
+import type { Since, Unavailable } from '../../../http/index.ts'
+import type { FileCache } from '../as-of/file-cache.ts'
+import { feeds } from '../feeds/catalogue.ts'
+import { type FeedId, feedIds } from '../feeds/feed.ts'
+import type { LicenceGate } from '../licences/gate.ts'
+import { isSnapshot } from './make-snapshot.ts'
+import type { NoSnapshot, Snapshot } from './snapshot.ts'
+import { freshnessOf, type SourceState } from './staleness.ts'
+
+export type AvailabilityDeps = {
+  clock: { nowMs(): number }
+  shelf: FileCache
+  gate: LicenceGate
+  keeper: { current(feed: FeedId, tier: 'live'): Snapshot | NoSnapshot }
+  since: Since
+}
+
+/** Why a feed is not for sale now; undefined while it is. */
+export function feedUnavailable(deps: AvailabilityDeps, feed: FeedId): Unavailable | undefined {
+  const nowMs = deps.clock.nowMs()
+  const shown = deps.keeper.current(feed, 'live')
+  const reason = isSnapshot(shown)
+    ? reasonOf(shown, freshnessOf(deps.shelf, feeds[feed], nowMs).late)
+    : reasonWithout(shown, feed, deps.gate)
+  const noticedMs = deps.since(feed, reason !== undefined)
+  return reason && { ...reason, sinceMs: reason.sinceMs ?? noticedMs }
+}
+
+/** Why none of the feeds is for sale. */
+export function allUnavailable(deps: AvailabilityDeps): Unavailable | undefined {
+  const reasons = feedIds.map((feed) => feedUnavailable(deps, feed))
+  if (reasons.some((reason) => reason === undefined)) return undefined
+  const sinceMs = Math.max(...reasons.map((reason) => reason?.sinceMs ?? 0))
+  return { why: 'no_feed', detail: 'None of the feeds is for sale now; GET /matrix says why for each.', sinceMs }
+}
+
+/** What a subscriber may count on: the node may sell it and holds data for it. */
+export function isOffered({ keeper }: AvailabilityDeps, feed: FeedId): boolean {
+  return isSnapshot(keeper.current(feed, 'live'))
+}
+
+type Reason = Omit<Unavailable, 'sinceMs'> & { sinceMs?: number }
+
+/** Of a snapshot: empty, or nothing that it needs came when it was due. */
+function reasonOf({ manifest }: Snapshot, late: readonly SourceState[]): Reason | undefined {
+  const { feed } = manifest
+  if (manifest.row_count === 0) return { why: 'empty', detail: `The newest snapshot of ${feed} has no row.` }
+  const used = feeds[feed].needs.filter((id) => manifest.inputs.some(({ source }) => source === id))
+  const lateUsed = late.filter(({ source }) => used.includes(source))
+  if (lateUsed.length < used.length) return undefined
+  const missing = lateUsed.map(({ source, why }) => ({ source, why: why ?? null }))
+  const due = lateUsed.flatMap(({ dueAtMs }) => dueAtMs ?? [])
+  return {
+    why: 'stale',
+    detail: `The data of ${feed} are older than its sources' schedules allow.`,
+    ...(due.length === 0 ? {} : { sinceMs: Math.max(...due) }),
+    extra: { as_of: manifest.as_of, missing },
+  }
+}
+
+function reasonWithout({ status, leftOut }: NoSnapshot, feed: FeedId, gate: LicenceGate): Reason {
+  const licensed = feeds[feed].needs.some((source) => gate.may(source, false, 'paid'))
+  if (status === 'not_licensed' || !licensed)
+    return {
+      why: 'no_licence',
+      detail: `This node holds no licence to sell ${feed}.`,
+      extra: { left_out: leftOut.map(({ source, reason }) => ({ source, reason })) },
+    }
+  return { why: 'no_data', detail: `No data for ${feed} have come in yet.` }
+}
