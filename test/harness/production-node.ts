@@ -30,7 +30,10 @@ export type ProductionNode = {
  * A node in production mode, checks and all: only the chains behind its RPC URLs are embedded ones, onto which the code
  * of a USDC is put at the address of the real one.
  */
-export async function startProductionNode(chains: readonly [Devnet, Devnet]): Promise<ProductionNode> {
+export async function startProductionNode(
+  chains: readonly [Devnet, Devnet],
+  options: { env?: Record<string, string>; allShops?: boolean } = {},
+): Promise<ProductionNode> {
   const [base, polygon] = chains
   for (const chain of chains)
     await chain.request('hardhat_setCode', [usdcOf(chain), contractArtifacts.testUsdc.deployedBytecode])
@@ -62,11 +65,16 @@ export async function startProductionNode(chains: readonly [Devnet, Devnet]): Pr
     FACILITATOR: 'local',
     CONTACT_EMAIL: 'ops@node.test',
     LOG_LEVEL: 'silent',
+    ...options.env,
   })
   const node = await startNode(config, {
     log: silentLog,
-    ownShops: 'till',
-    shops: [{ ...tokensShop, open: tokensOnYoungChain }, openConsoleShop({ operators: [] })],
+    ...(options.allShops
+      ? {}
+      : {
+          ownShops: 'till' as const,
+          shops: [{ ...tokensShop, open: tokensOnYoungChain }, openConsoleShop({ operators: [] })],
+        }),
   })
   return {
     address: node.address,

@@ -1,0 +1,119 @@
+import { request } from 'node:http'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Devnet, startDevnet } from '../packages/node/src/devnet/index.ts'
+import type { Shop, Unavailable } from '../packages/node/src/http/index.ts'
+import { sampleFiles } from '../packages/node/src/shops/matrix/demo/sample-files.fixture.ts'
+import { createSymbolTable, ingestFile } from '../packages/node/src/shops/matrix/index.ts'
+import { type Clock, systemClock } from '../packages/till/src/kernel/clock.ts'
+import { silentLog } from '../packages/till/src/kernel/log.ts'
+import { type ProductionNode, productionOrigin, startProductionNode } from './harness/production-node.ts'
+import { echoPath, openTill, quote, send, signPayment } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
+
+let chains: [Devnet, Devnet]
+let node: ProductionNode
+beforeAll(async () => {
+  const ports = { clock: systemClock, log: silentLog, port: 0 }
+  chains = [await startDevnet({ chainId: 8453, ...ports }), await startDevnet({ chainId: 137, ...ports })]
+  node = await startProductionNode(chains, { allShops: true })
+}, 120_000)
+afterAll(async () => {
+  await node?.stop()
+  for (const chain of chains ?? []) await chain.stop()
+})
+
+type Answer = { status: number; json: Record<string, unknown> }
+
+/** Under the name that buyers know the node by. */
+function ask(path: string, method = 'GET', body?: string): Promise<Answer> {
+  const headers = { host: new URL(productionOrigin).host, ...(body && { 'content-type': 'application/json' }) }
+  return new Promise((resolve, reject) => {
+    const sent = request(`${node.address}${path}`, { method, headers }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, json: JSON.parse(Buffer.concat(chunks).toString('utf8')) }),
+      )
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+test('a production node on its first day sells nothing empty and says why and since when', async () => {
+  const expected: [string, string][] = [
+    ['/matrix/squeeze/live', 'no_data'],
+    ['/matrix/ftd/vip', 'no_data'],
+    ['/matrix/borrow/live', 'no_licence'],
+    ['/matrix/subscribe/standard', 'no_feed'],
+    ['/poly/matrix/subscribe/vip', 'no_feed'],
+    ['/v1/market/intent-stream', 'no_signal'],
+  ]
+  for (const [path, why] of expected) {
+    const { status, json } = await ask(path)
+    expect([path, status, json['code'], json['why']]).toEqual([path, 503, 'not_available', why])
+    expect(Date.parse(String(json['since']))).toBeLessThanOrEqual(Date.now())
+  }
+  expect((await ask('/matrix/nosuch/live')).status).toBe(404)
+})
+
+test('what works is sold all the same, and readiness tells them apart', async () => {
+  const ready = await ask('/readyz')
+  expect(ready.status).toBe(200)
+  const unsold = (ready.json['not_for_sale'] as { route: string }[]).map(({ route }) => route)
+  expect(unsold).toEqual(expect.arrayContaining(['matrix.live', 'subscriptions.vip.base', 'market.intents.stream']))
+  expect((await ask('/v1/credit/topup?amount_usd=5')).status).toBe(402)
+  const manifest = await ask('/.well-known/x402')
+  const offers = manifest.json['offers'] as { id: string; not_available?: { why: string } }[]
+  expect(offers.find(({ id }) => id === 'matrix.live')?.not_available?.why).toBe('no_feed')
+  expect(offers.find(({ id }) => id === 'credit.topup')).not.toHaveProperty('not_available')
+  const openapi = await ask('/openapi/full.json')
+  expect(JSON.stringify(openapi.json)).toContain('x-not-available')
+})
+
+test('a feed that missed its schedule is not for sale', async () => {
+  let aheadMs = 0
+  const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs }
+  const till = await openTill({ ownShops: ['account', 'sandbox', 'matrix', 'subscriptions'], clock })
+  try {
+    const deps = { database: till.db.database, clock, symbols: createSymbolTable() }
+    for (const { file, source } of sampleFiles)
+      await ingestFile(deps, { ...file, source, availableAtMs: clock.nowMs() - 7_200_000 })
+    const url = `${till.node.url}/matrix/ftd/live?limit=3`
+    await until('the feed is for sale', async () => (await fetch(url)).status === 402)
+    aheadMs = 90 * 86_400_000
+    const refused = await fetch(url)
+    expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'not_available', why: 'stale' }])
+  } finally {
+    await till.close()
+  }
+}, 120_000)
+
+test('a payment for what went out of sale takes nothing, and buys it once it is for sale again', async () => {
+  let reason: Unavailable | undefined
+  const switchable = (shop: Shop): Shop => ({
+    ...shop,
+    routes: shop.routes.map((route) =>
+      route.access.kind === 'paid' ? { ...route, access: { ...route.access, unavailable: () => reason } } : route,
+    ),
+  })
+  const till = await openTill({ ownShops: ['account', 'sandbox'], intercept: { shop: switchable } })
+  try {
+    const url = `${till.node.url}${echoPath}`
+    const buyer = await till.newBuyer()
+    const payment = await signPayment(buyer, await quote(url))
+    reason = { why: 'no_data', detail: 'Nothing came.', sinceMs: Date.now() }
+    const refused = await send(url, payment)
+    expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'not_available', why: 'no_data' }])
+    expect((await fetch(url)).status).toBe(503)
+    const states = await till.db.database.query<{ state: string }>('select state from payment')
+    expect(states.rows.map(({ state }) => state)).toEqual(['released'])
+    reason = undefined
+    expect((await send(url, payment)).status).toBe(200)
+    reason = { why: 'no_data', detail: 'Nothing came.', sinceMs: Date.now() }
+    // What was paid for before is still explained as such, not as out of sale.
+    expect((await send(url, payment)).status).toBe(409)
+  } finally {
+    await till.close()
+  }
+}, 120_000)
