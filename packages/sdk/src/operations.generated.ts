@@ -265,7 +265,7 @@ export type Operations = {
   /** What agents search for, by topic and time: noisy counts, trend and rising terms, as a live stream (paid). */
   'market.intents.stream': {
     input: { query?: { cluster?: string; after?: string } }
-    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean } | null; token: string | null; receipt: string | null; stream: { url: string; heartbeat_seconds: number; bucket_seconds: number; replay_hours: number; connections: number; clusters: string; attribution: string } }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; extended_seconds?: number; provisional?: boolean } | null; token: string | null; receipt: string | null; stream: { url: string; heartbeat_seconds: number; bucket_seconds: number; replay_hours: number; connections: number; clusters: string; attribution: string } }
   }
   /** The newest snapshot that has been public for a while, free. */
   'matrix.delayed': {
@@ -325,7 +325,7 @@ export type Operations = {
   /** The node can take payments and answer, check by check. */
   'ops.readyz': {
     input: Record<string, never>
-    answer: { status: 'ready'; checks: Record<string, 'ok' | 'failed'> }
+    answer: { status: 'ready'; checks: Record<string, 'ok' | 'failed'>; not_for_sale: { route: string; why: string; detail: string; since: string }[] }
   }
   /** Buy a call or a put on a topic cluster; the premium is paid up front and not refundable (paid). */
   'options.buy': {
@@ -470,37 +470,37 @@ export type Operations = {
   /** End the token of the signing wallet; the subscription itself goes on. */
   'subscriptions.revoke': {
     input: { query?: { product?: 'feeds' | 'stream' } }
-    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: null }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; extended_seconds?: number; provisional?: boolean }; token: null }
   }
   /** A new token for the subscription of the signing wallet; the old one ends at once. */
   'subscriptions.rotate': {
     input: { query?: { product?: 'feeds' | 'stream' } }
-    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; extended_seconds?: number; provisional?: boolean }; token: string }
   }
   /** Subscribe to the standard feeds for 30 days, paid on Base (paid). */
   'subscriptions.standard.base': {
     input: Record<string, never>
-    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; extended_seconds?: number; provisional?: boolean }; token: string | null; receipt: string | null }
   }
   /** Subscribe to the standard feeds for 30 days, paid on Polygon (paid). */
   'subscriptions.standard.polygon': {
     input: Record<string, never>
-    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; extended_seconds?: number; provisional?: boolean }; token: string | null; receipt: string | null }
   }
   /** The subscription behind a token or a signed challenge. */
   'subscriptions.status': {
     input: { query?: { product?: 'feeds' | 'stream' } }
-    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; active: boolean; used: { this_minute: number; today: number }; fair_use: { pulls_per_minute: number; pulls_per_day: number } }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; extended_seconds?: number; provisional?: boolean }; active: boolean; used: { this_minute: number; today: number }; fair_use: { pulls_per_minute: number; pulls_per_day: number } }
   }
   /** Subscribe to the vip feeds for 30 days, paid on Base (paid). */
   'subscriptions.vip.base': {
     input: Record<string, never>
-    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; extended_seconds?: number; provisional?: boolean }; token: string | null; receipt: string | null }
   }
   /** Subscribe to the vip feeds for 30 days, paid on Polygon (paid). */
   'subscriptions.vip.polygon': {
     input: Record<string, never>
-    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; provisional?: boolean }; token: string | null; receipt: string | null }
+    answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; extended_seconds?: number; provisional?: boolean }; token: string | null; receipt: string | null }
   }
   /** What changes in the control of a B20 token, as it happens. */
   'tokens.changes': {
