@@ -20,7 +20,9 @@ import { type PeerKeys, readSharedEvent } from '../packages/node/src/shops/inten
 import { lockIntents, newestSeq, publishEvents } from '../packages/node/src/shops/intents/store.ts'
 import { accounts, credit, debit, post } from '../packages/till/src/ledger/index.ts'
 import { keyDirectoryPath } from '../packages/till/src/signing/index.ts'
+import { openFeedShop } from './harness/feed-shop.ts'
 import { buy, quote, send, signPayment } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
 
 const price = 5_000_000_000n
@@ -31,6 +33,7 @@ let token: string
 
 const till = useTill({
   ownShops: ['account', 'sandbox', 'subscriptions', 'log', 'sources', 'attestations', 'identity', 'match', 'intents'],
+  shops: [openFeedShop],
   env: {
     INTENTS: JSON.stringify({
       demo: 'off',
@@ -45,6 +48,10 @@ beforeAll(async () => {
   url = `${till.node.url}/v1/market/intent-stream`
   networks = (await readDemo(till.node.url)).networks
   buyer = await till.newBuyer(price * 4n)
+  // A stream that has said nothing yet is not for sale.
+  expect((await fetch(url)).status).toBe(503)
+  await search(40, 'stocks and bonds')
+  await until('the stream is for sale', async () => (await fetch(url)).status === 402)
 }, 120_000)
 
 /** Searches of distinct wallets, as a sale writes them. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { jsonAnswer, type OpenShop, type RouteDeclaration } from '../../packages/node/src/http/index.ts'
+import { coveredFeeds } from '../../packages/node/src/shops/ports.ts'
 
 /** Stands in for the feeds: routes of both tiers under ids that subscriptions cover, and one that gives money on. */
 export const openFeedShop: OpenShop = (context) => {
@@ -22,5 +23,6 @@ export const openFeedShop: OpenShop = (context) => {
       prepare: async (input, call) => ({ answer: jsonAnswer({ tier, reader: call.payer, n: input.query.n ?? null }) }),
     },
   })
+  context.ports.offer(coveredFeeds, { unavailable: () => undefined, parts: () => ({ down: 0, of: 2 }) })
   return { routes: [pull('live', 50_000n), pull('vip', 250_000n)] }
 }

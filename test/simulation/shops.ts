@@ -7,8 +7,10 @@ import {
   openAttestationsShop,
   parseMarketSettings,
 } from '../../packages/node/src/shops/attestations/index.ts'
-import { openIntents } from '../../packages/node/src/shops/intents/index.ts'
+import { seedPast } from '../../packages/node/src/shops/intents/demo/seed-past.ts'
+import { createIntentDeps, openIntents } from '../../packages/node/src/shops/intents/index.ts'
 import { parseIntentSettings } from '../../packages/node/src/shops/intents/settings.ts'
+import { coveredFeeds } from '../../packages/node/src/shops/ports.ts'
 import { openRewardsShop } from '../../packages/node/src/shops/rewards/index.ts'
 import { usualSettings } from '../../packages/node/src/shops/sources/deps.ts'
 import { sourcesPort } from '../../packages/node/src/shops/sources/index.ts'
@@ -93,11 +95,14 @@ const attestationsShop = leisurely((context) =>
 )
 
 const streamShop: OpenShop = async (context) => {
-  const { shop } = await openIntents(context, {
+  const options = {
     settings: parseIntentSettings({ demo: 'off', bucket_seconds: 10 }, true),
     subscriptions: parseSubscriptionPolicy(),
     standing: { fundingClusters, activeBonds },
-  })
+  }
+  // A stream that has said nothing yet is not for sale.
+  await seedPast(createIntentDeps(context, options))
+  const { shop } = await openIntents(context, options)
   return atLeisure(shop)
 }
 
@@ -110,47 +115,50 @@ export const countedRoutes = [
 const output = z.strictObject({ order: z.string() })
 
 /** Each sale leaves one row, in the transaction of the sale: anyone who counts them counts effects. */
-const countedShop: OpenShop = (context) => ({
-  routes: countedRoutes.map(
-    ({ id, path, micro, revocable }): RouteDeclaration => ({
-      id,
-      area: 'core',
-      method: 'GET',
-      path,
-      summary: `An answer for one order at ${path}`,
-      query: z.strictObject({ order: z.string().max(40).default('none') }),
-      output,
-      example: { output: { order: 'o-1' } },
-      next: '/',
-      access: {
-        kind: 'paid',
-        price: { kind: 'fixed', micro },
-        networks: [context.base.caip2],
-        payee: 'pay_to',
-        revocable,
-        prepare: async ({ query }) => ({
-          answer: {
-            status: 200,
-            contentType: 'application/json',
-            body: JSON.stringify({ order: (query as { order: string }).order }),
+const countedShop: OpenShop = (context) => {
+  context.ports.offer(coveredFeeds, { unavailable: () => undefined, parts: () => ({ down: 0, of: 1 }) })
+  return {
+    routes: countedRoutes.map(
+      ({ id, path, micro, revocable }): RouteDeclaration => ({
+        id,
+        area: 'core',
+        method: 'GET',
+        path,
+        summary: `An answer for one order at ${path}`,
+        query: z.strictObject({ order: z.string().max(40).default('none') }),
+        output,
+        example: { output: { order: 'o-1' } },
+        next: '/',
+        access: {
+          kind: 'paid',
+          price: { kind: 'fixed', micro },
+          networks: [context.base.caip2],
+          payee: 'pay_to',
+          revocable,
+          prepare: async ({ query }) => ({
+            answer: {
+              status: 200,
+              contentType: 'application/json',
+              body: JSON.stringify({ order: (query as { order: string }).order }),
+            },
+            reservation: { order: (query as { order: string }).order },
+          }),
+          commit: async (tx, sale) => {
+            await tx.query('insert into simulated_effect (payment_id, round, order_id) values ($1, $2, $3)', [
+              sale.paymentId,
+              sale.round,
+              (sale.reservation as { order: string }).order,
+            ])
+            return undefined
           },
-          reservation: { order: (query as { order: string }).order },
-        }),
-        commit: async (tx, sale) => {
-          await tx.query('insert into simulated_effect (payment_id, round, order_id) values ($1, $2, $3)', [
-            sale.paymentId,
-            sale.round,
-            (sale.reservation as { order: string }).order,
-          ])
-          return undefined
+          revoke: async (tx, sale) => {
+            await tx.query('update simulated_effect set revoked = true where payment_id = $1 and round = $2', [
+              sale.paymentId,
+              sale.round,
+            ])
+          },
         },
-        revoke: async (tx, sale) => {
-          await tx.query('update simulated_effect set revoked = true where payment_id = $1 and round = $2', [
-            sale.paymentId,
-            sale.round,
-          ])
-        },
-      },
-    }),
-  ),
-})
+      }),
+    ),
+  }
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { affiliateShare, pointsFor, referralPoints, tierAt } from './earn.ts'
+import { affiliateShare, pointsFor, referralPoints, rewardedMicro, tierAt } from './earn.ts'
 import { milliPointWorth, parseRewardsPolicy } from './policy.ts'
 
 const policy = parseRewardsPolicy()
@@ -31,33 +31,51 @@ test('splitting a purchase never brings more points', () => {
   )
 })
 
+/** All of a sale is the node's own, or a part of it is. */
+const keptPart = fc.oneof(
+  fc.constant({ payee: 'pay_to' as const, bps: 10_000n }),
+  fc.bigInt({ min: 0n, max: 10_000n }).map((bps) => ({ payee: 'custody' as const, bps })),
+)
+
 test('L3, L34: all that one sale brings to anybody is worth less than the sale', () => {
   fc.assert(
-    fc.property(micro, fc.bigInt({ min: 1n, max: 5_000_000_000n }), fc.boolean(), (before, take, isFirst) => {
-      const bonus = isFirst ? referralPoints(policy, take) : { referrer: 0n, referred: 0n }
-      const points = pointsFor(policy, before, take) + bonus.referrer + bonus.referred
-      const share = affiliateShare(policy, take, 0n)
-      expect(share).toBeLessThanOrEqual(take)
-      expect(worthOf(points) + share).toBeLessThan(take)
-    }),
+    fc.property(
+      micro,
+      fc.bigInt({ min: 1n, max: 5_000_000_000n }),
+      fc.boolean(),
+      keptPart,
+      (before, price, isFirst, part) => {
+        const take = (price * part.bps) / 10_000n
+        const share = affiliateShare(policy, price, take)
+        const earning = rewardedMicro(part.payee, take, share)
+        const bonus = isFirst ? referralPoints(policy, earning) : { referrer: 0n, referred: 0n }
+        const points = pointsFor(policy, before, earning) + bonus.referrer + bonus.referred
+        expect(share).toBeLessThanOrEqual(take)
+        // Whoever is behind buyer, creator, referrer and affiliate gets no more out than was paid in.
+        expect(worthOf(points) + share + (price - take)).toBeLessThanOrEqual(price)
+      },
+    ),
     { numRuns: 2_000 },
   )
 })
 
-test('L3: an affiliate gets its part of the toll, never more than the node keeps after its costs', () => {
-  // Of citations at 5000, 5001, 4999, 19, 9 and 1 micro-USDC.
-  const tolls = [500n, 500n, 499n, 1n, 0n, 0n]
-  expect(tolls.map((toll) => affiliateShare(policy, toll, 0n))).toEqual([75n, 75n, 74n, 0n, 0n, 0n])
+test('L3: an affiliate gets 0.15 of the price, never more than the node keeps of it', () => {
+  const own = [250_000_000n, 1_000n, 50_000n, 6n]
+  expect(own.map((price) => affiliateShare(policy, price, price))).toEqual([37_500_000n, 150n, 7_500n, 0n])
+  // Citations of which the node keeps a tenth, a top-up of which it keeps nothing.
+  expect(affiliateShare(policy, 5_000n, 500n)).toBe(500n)
+  expect(affiliateShare(policy, 5_000_000n, 0n)).toBe(0n)
   const rates = fc.integer({ min: 0, max: 2_000 }).map((bps) => parseRewardsPolicy({ affiliate_bps: bps }))
   fc.assert(
     fc.property(
       rates,
       fc.bigInt({ min: 0n, max: 10n ** 15n }),
       fc.bigInt({ min: 0n, max: 10n ** 15n }),
-      (at, take, cost) => {
-        const share = affiliateShare(at, take, cost)
+      (at, price, take) => {
+        const share = affiliateShare(at, price, take)
         expect(share).toBeGreaterThanOrEqual(0n)
-        expect(share).toBeLessThanOrEqual(take > cost ? take - cost : 0n)
+        expect(share).toBeLessThanOrEqual(take)
+        expect(share).toBeLessThanOrEqual(price)
       },
     ),
   )
@@ -101,7 +119,7 @@ test('no cycle of earning, redeeming, topping up and refunding has a positive su
           const bonus =
             step.referred && sales.length === 0 ? referralPoints(policy, step.micro) : { referrer: 0n, referred: 0n }
           const earned = pointsFor(policy, spent, step.micro) + bonus.referrer + bonus.referred
-          const share = step.affiliated ? affiliateShare(policy, step.micro, 1_000n) : 0n
+          const share = step.affiliated ? affiliateShare(policy, step.micro, step.micro) : 0n
           give(earned)
           gained += share
           spent += step.micro

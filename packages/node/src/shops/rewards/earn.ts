@@ -40,7 +40,12 @@ export function referralPoints(policy: RewardsPolicy, takeMicro: Micro): { refer
   return { referrer, referred }
 }
 
-/** The affiliate's part of what the node keeps, after what settling cost. */
-export function affiliateShare(policy: RewardsPolicy, takeMicro: Micro, costMicro: Micro): Micro {
-  return takeMicro > costMicro ? shareOf(takeMicro - costMicro, policy.affiliate.bps) : 0n
+/** The affiliate's part of the price, and never more than the node keeps of it. What settling cost is the operator's. */
+export function affiliateShare(policy: RewardsPolicy, priceMicro: Micro, takeMicro: Micro): Micro {
+  return smallerOf(shareOf(priceMicro, policy.affiliate.bps), takeMicro)
+}
+
+/** What earns points: where most of a sale is somebody else's, what the affiliate leaves of the node's part. */
+export function rewardedMicro(payee: 'pay_to' | 'custody', takeMicro: Micro, affiliateMicro: Micro): Micro {
+  return payee === 'pay_to' ? takeMicro : takeMicro - affiliateMicro
 }

@@ -33,7 +33,6 @@ export type RewardsPolicy = {
     /** Shares of revocable goods (subscriptions) wait longer than those of pulls. */
     holdDays: number
     holdDaysSubscription: number
-    settlementCostMicro: Micro
   }
 }
 
@@ -80,7 +79,6 @@ const schema = z.strictObject({
   affiliate_window_days: whole.max(3_650).default(60),
   affiliate_hold_days: whole.max(366).default(3),
   affiliate_hold_days_subscription: whole.max(366).default(30),
-  settlement_cost_usd: usd.default(1_000n),
 })
 
 /** From the JSON of `REWARDS`. A policy by which buying and redeeming could pay is refused. */
@@ -115,7 +113,6 @@ export function parseRewardsPolicy(given: unknown = {}): RewardsPolicy {
       windowDays: data.affiliate_window_days,
       holdDays: data.affiliate_hold_days,
       holdDaysSubscription: data.affiliate_hold_days_subscription,
-      settlementCostMicro: data.settlement_cost_usd,
     },
   }
   const problems = policyProblems(policy)

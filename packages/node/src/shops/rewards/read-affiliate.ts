@@ -10,6 +10,9 @@ type Sum = { network: string; pending: bigint; payable: bigint; receivable: bigi
 
 type AffiliateDeps = { sql: Sql; policy: RewardsPolicy; baseUrl: string; networks: readonly string[] }
 
+export const affiliateRule =
+  'the price of a sale; of a sale that is mostly somebody else’s, such as a citation, at most what the node keeps'
+
 /** Totals of an affiliate, never a payer. Earned is what stands: pending, payable, on its way and paid. */
 export async function readAffiliate(deps: AffiliateDeps, wallet: Address) {
   const sums = await readSums(deps.sql, deps.networks, wallet)
@@ -38,6 +41,7 @@ export async function readAffiliate(deps: AffiliateDeps, wallet: Address) {
   return {
     wallet: checksumAddress(wallet),
     rate: Number(deps.policy.affiliate.bps) / 10_000,
+    rate_of: affiliateRule,
     earned_micro: total((chain) => chain.earned).toString(),
     pending_micro: total((chain) => chain.pending).toString(),
     payable_micro: total((chain) => chain.payable).toString(),

@@ -6,7 +6,7 @@ import type { Tx } from '@assay/till/store/database'
 import { rewardAccounts } from './accounts.ts'
 import { ignoredReason } from './attribute.ts'
 import { decideReferrals, type Referral } from './decide-referrals.ts'
-import { affiliateShare, pointsFor, referralPoints } from './earn.ts'
+import { affiliateShare, pointsFor, referralPoints, rewardedMicro } from './earn.ts'
 import type { RewardsPolicy } from './policy.ts'
 import { bookRewards, type CountedSale, countSales, type LoyaltyRow, type RewardRow } from './store.ts'
 import { takesOf } from './takes.ts'
@@ -60,15 +60,17 @@ function toRewards(
     const before = spentMicro.get(sale.payer) ?? 0n
     spentMicro.set(sale.payer, before + takeMicro)
     const affiliate = one.affiliate ?? remembered(deps.policy, payers.get(sale.payer), sale.settledAtMs)
+    const part = affiliatePart(deps.policy, sale, takeMicro, affiliate)
+    const earningMicro = rewardedMicro(sale.payee, takeMicro, part.affiliateMicro)
     const referral = referrals.get(sale.paymentId)
-    const bonus = referral ? referralPoints(deps.policy, takeMicro) : { referrer: 0n, referred: 0n }
+    const bonus = referral ? referralPoints(deps.policy, earningMicro) : { referrer: 0n, referred: 0n }
     return {
       sale,
       takeMicro,
-      points: pointsFor(deps.policy, before, takeMicro),
+      points: pointsFor(deps.policy, before, earningMicro),
       needsFinality: sale.source === 'payment' && sale.amountMicro > inclusionMicroMax,
       note: one.note,
-      ...affiliatePart(deps.policy, sale, takeMicro, affiliate),
+      ...part,
       referrer: referral?.referrer,
       referrerPoints: bonus.referrer,
       referredPoints: bonus.referred,
@@ -83,10 +85,8 @@ function remembered(policy: RewardsPolicy, payer: LoyaltyRow | undefined, nowMs:
 }
 
 function affiliatePart(policy: RewardsPolicy, sale: Sale, takeMicro: Micro, affiliate: Address | undefined) {
-  const { settlementCostMicro, holdDays, holdDaysSubscription, bps } = policy.affiliate
-  const flatMicro = sale.source === 'payment' ? settlementCostMicro : 0n
-  const costMicro = sale.feeMicro > flatMicro ? sale.feeMicro : flatMicro
-  const affiliateMicro = affiliate === undefined ? 0n : affiliateShare(policy, takeMicro, costMicro)
+  const { holdDays, holdDaysSubscription, bps } = policy.affiliate
+  const affiliateMicro = affiliate === undefined ? 0n : affiliateShare(policy, sale.amountMicro, takeMicro)
   const days = sale.routeId.startsWith('subscriptions.') ? holdDaysSubscription : holdDays
   return {
     affiliate: affiliateMicro > 0n ? affiliate : undefined,

@@ -2,7 +2,7 @@ import { type Address, parseAddress } from '@assay/protocol/address'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 import { type RewardsPolicy, tierNames } from './policy.ts'
-import { readAffiliate } from './read-affiliate.ts'
+import { affiliateRule, readAffiliate } from './read-affiliate.ts'
 import { readLoyalty } from './read-loyalty.ts'
 
 export type StatusDeps = Pick<ShopContext, 'database' | 'baseUrl' | 'networks'> & { policy: RewardsPolicy }
@@ -92,6 +92,7 @@ const payoutView = z.strictObject({
 const affiliateOutput = z.strictObject({
   wallet: z.string(),
   rate: z.number(),
+  rate_of: z.string().describe('What the rate is a part of, and where it ends.'),
   earned_micro: micro,
   pending_micro: micro,
   payable_micro: micro,
@@ -129,6 +130,7 @@ function affiliateRoute({ database, baseUrl, policy, networks: all }: StatusDeps
       output: {
         wallet: exampleWallet,
         rate: 0.15,
+        rate_of: affiliateRule,
         earned_micro: '37500000',
         pending_micro: '37500000',
         payable_micro: zero,
