@@ -38,6 +38,7 @@ const folders = {
     ['devnet'],
   ],
   till: [
+    ['compose'],
     ['recovery'],
     ['gate'],
     ['credit'],

@@ -16,7 +16,6 @@ export { settleNextHops } from './next-hop.ts'
 export { nodeServices } from './node-services.ts'
 export { isStream, type PlainRequest, type PlainResponse } from './plain.ts'
 export { readKeys } from './read-keys.ts'
-export type { ReadinessCheck } from './readiness.ts'
 export { createRegistry, type RegisteredRoute, type Registry, RouteDeclarationError } from './registry.ts'
 export {
   type CallContext,
@@ -35,7 +34,6 @@ export {
   type Shop,
   type ShopContext,
   type ShopDeclaration,
-  type ShopJob,
 } from './shop.ts'
 export { createShopPorts, type ShopPort, type ShopPorts, shopPort } from './shop-ports.ts'
 export {

@@ -1,10 +1,19 @@
 import type { Address } from '@assay/protocol/address'
-import type { Facilitator, Owner } from '@assay/till'
-import type { SettlementWallets } from '@assay/till/chain/wallet'
-import { type LocalChain, openFacilitator as openChosen } from '@assay/till/facilitators'
-import type { Config } from '../config/load-config.ts'
-import type { Ground, Ports, Stops } from './ground.ts'
+import type { Hex } from '@assay/protocol/bytes'
+import type { SettlementWallets } from '../chain/wallet/index.ts'
+import type { Facilitator } from '../contract/facilitator.ts'
+import { type FacilitatorChoice, type LocalChain, openFacilitator as openChosen } from '../facilitators/index.ts'
+import type { Owner } from '../gate/owner.ts'
+import type { Ground } from './open-ground.ts'
+import type { Ports, Stops } from './parts.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'
+
+export type FacilitatorSettings = {
+  facilitator: FacilitatorChoice
+  /** Keys of the wallets by which this process settles, or sends payouts. */
+  settlerKeys: readonly Hex[]
+  erc6492Factories: readonly Address[]
+}
 
 export type OpenedFacilitator = {
   facilitator: Facilitator
@@ -16,9 +25,9 @@ export type OpenedFacilitator = {
   }
 }
 
-/** Anyone who moves the money, as configured. A second provider during an outage is a change of FACILITATOR. */
+/** Anyone who moves the money, as configured. */
 export async function openFacilitator(
-  config: Config,
+  settings: FacilitatorSettings,
   ports: Ports,
   ground: Ground,
   owner: Owner,
@@ -28,15 +37,15 @@ export async function openFacilitator(
   const recoverLanes = async () => {
     for (const chain of chains) await chain.wallets.recoverLanes()
   }
-  const facilitator = await openChosen(config.facilitator, {
+  const facilitator = await openChosen(settings.facilitator, {
     ...ports,
     sql: ground.store.database,
-    factories: config.erc6492Factories,
+    factories: settings.erc6492Factories,
     localChains: async () => {
       for (const network of ground.networks) {
         const rpc = ground.rpcs.get(network.caip2)
         if (!rpc) throw new Error(`${network.caip2} is not open`)
-        const wallets = openSettlementWallets(config, ports, ground, network.caip2, owner, stops)
+        const wallets = openSettlementWallets(settings.settlerKeys, ports, ground, network.caip2, owner, stops)
         chains.push({ network, rpc, wallets })
       }
       await recoverLanes()

@@ -1,6 +1,7 @@
-import type { Payees, ReconcileDeps } from '@assay/till'
-import type { SettlementWallets } from '@assay/till/chain/wallet'
-import type { TransferRow } from '@assay/till/ledger'
+import type { Hex } from '@assay/protocol/bytes'
+import type { SettlementWallets } from '../chain/wallet/index.ts'
+import type { Payees } from '../contract/terms.ts'
+import type { TransferRow } from '../ledger/index.ts'
 import {
   createCustodyKey,
   creditRefundPurpose,
@@ -8,16 +9,25 @@ import {
   noteDifference,
   type PayoutChain,
   type PayoutDeps,
+  type PayoutPolicy,
   payToRefundPurpose,
-} from '@assay/till/payouts'
-import { gapUntil, markReconciled, noteRestore } from '@assay/till/store/restore'
-import type { Config } from '../config/load-config.ts'
-import type { Shop } from '../http/index.ts'
-import type { Ground, Ports, Stops } from './ground.ts'
+} from '../payouts/index.ts'
+import type { ReconcileDeps } from '../recovery/reconcile.ts'
+import { gapUntil, markReconciled, noteRestore } from '../store/restore.ts'
+import type { OpenedGate } from './open-gate.ts'
+import type { Ground } from './open-ground.ts'
+import type { Ports, SalePart, Stops } from './parts.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'
-import type { Till } from './till.ts'
 
-/** What the till itself owes; shops bring their own purposes. */
+export type PayoutSettings = {
+  payees: Payees
+  /** Of the custody wallets, by which others are paid. Without one nothing is paid out on that chain. */
+  custodyKeys: readonly Hex[]
+  settlerKeys: readonly Hex[]
+  payouts: PayoutPolicy
+}
+
+/** What the till itself owes; its parts bring their own purposes. */
 const ownPurposes = [
   { purpose: 'refund', minimumMicro: 1n },
   { purpose: creditRefundPurpose, minimumMicro: 1n },
@@ -29,27 +39,26 @@ const ownPurposes = [
  * custody key is not configured accrues and pays nothing.
  */
 export function openPayouts(
-  config: Config,
+  settings: PayoutSettings,
   ports: Ports,
   ground: Ground,
-  till: Pick<Till, 'owner' | 'pauses'>,
-  payees: Payees,
-  shops: readonly Pick<Shop, 'payoutPurposes'>[],
+  till: Pick<OpenedGate, 'owner' | 'pauses'>,
+  parts: readonly Pick<SalePart, 'payoutPurposes'>[],
   localWallets: readonly SettlementWallets[] | undefined,
   stops: Stops,
 ): PayoutDeps {
-  const keys = config.custodyKeys.map(createCustodyKey)
+  const keys = settings.custodyKeys.map(createCustodyKey)
   const chains = ground.networks.map((network): PayoutChain => {
     const chain = ground.chains.get(network.caip2)
     const rpc = ground.rpcs.get(network.caip2)
     if (!chain || !rpc) throw new Error(`${network.caip2} is not open`)
-    const key = keys.find(({ address }) => address === payees.custody[network.caip2])
+    const key = keys.find(({ address }) => address === settings.payees.custody[network.caip2])
     // Where somebody else settles for us, our own wallets still carry the payouts, if there are any.
     const wallets =
       localWallets?.find((one) => one.network === network.caip2) ??
-      (config.settlerKeys.length === 0
+      (settings.settlerKeys.length === 0
         ? undefined
-        : openSettlementWallets(config, ports, ground, network.caip2, till.owner, stops))
+        : openSettlementWallets(settings.settlerKeys, ports, ground, network.caip2, till.owner, stops))
     return { chain, rpc, ...(key === undefined ? {} : { key }), ...(wallets === undefined ? {} : { wallets }) }
   })
   return {
@@ -58,9 +67,9 @@ export function openPayouts(
     ids: ports.ids,
     log: ports.log,
     metrics: ports.metrics,
-    policy: config.payouts,
+    policy: settings.payouts,
     chains,
-    purposes: [...ownPurposes, ...shops.flatMap((shop) => shop.payoutPurposes ?? [])],
+    purposes: [...ownPurposes, ...parts.flatMap((part) => part.payoutPurposes ?? [])],
     isPaused: async () => (await till.pauses.read()).get('payouts').paused,
   }
 }
@@ -68,7 +77,7 @@ export function openPayouts(
 /** What reconciliation asks and tells: who sent money out of custody, what a restore may have lost, what is missing. */
 export function payoutHooks(
   payouts: PayoutDeps,
-  shops: readonly Shop[],
+  parts: readonly SalePart[],
 ): Pick<ReconcileDeps, 'booksOutbound' | 'onMissing' | 'gapUntil' | 'onCompared'> {
   const { database, chains } = payouts
   const ofPayouts = async (row: TransferRow) => {
@@ -76,7 +85,7 @@ export function payoutHooks(
     return chain !== undefined && (await explainPayout(payouts, chain, row)) === 'booked'
   }
   return {
-    booksOutbound: [ofPayouts, ...shops.flatMap(({ booksOutbound }) => booksOutbound ?? [])],
+    booksOutbound: [ofPayouts, ...parts.flatMap(({ booksOutbound }) => booksOutbound ?? [])],
     onMissing: async ({ network, paymentKey: nonce, blockNumber }) => {
       if (nonce === undefined) return
       const reason = `the custody nonce ${nonce} was used and is not known`

@@ -1,11 +1,12 @@
-import type { Owner } from '@assay/till'
-import { createSettlementWallets, createWalletKey, type SettlementWallets } from '@assay/till/chain/wallet'
-import type { Config } from '../config/load-config.ts'
-import type { Ground, Ports, Stops } from './ground.ts'
+import type { Hex } from '@assay/protocol/bytes'
+import { createSettlementWallets, createWalletKey, type SettlementWallets } from '../chain/wallet/index.ts'
+import type { Owner } from '../gate/owner.ts'
+import type { Ground } from './open-ground.ts'
+import type { Ports, Stops } from './parts.ts'
 
 /** The wallets that send transactions on one chain, whatever for: settlements of others' payments, or our payouts. */
 export function openSettlementWallets(
-  config: Config,
+  settlerKeys: readonly Hex[],
   ports: Ports,
   ground: Ground,
   caip2: string,
@@ -23,7 +24,7 @@ export function openSettlementWallets(
     clock: ports.clock,
     log: ports.log,
     metrics: ports.metrics,
-    keys: config.settlerKeys.map(createWalletKey),
+    keys: settlerKeys.map(createWalletKey),
     holder: owner,
   })
   stops.push(() => wallets.stop())

@@ -1,9 +1,9 @@
-import type { ReadinessCheck, Shop } from '../http/index.ts'
-import type { Ground } from './ground.ts'
-import type { Till } from './till.ts'
+import type { OpenedGate } from './open-gate.ts'
+import type { Ground } from './open-ground.ts'
+import type { ReadinessCheck, SalePart } from './parts.ts'
 
 /** What must work before money is taken. */
-export function readinessChecks(ground: Ground, till: Till, shops: readonly Shop[]): ReadinessCheck[] {
+export function readinessChecks(ground: Ground, till: OpenedGate, parts: readonly SalePart[]): ReadinessCheck[] {
   const { database } = ground.store
   return [
     // A write, because a database that can only be read cannot claim.
@@ -17,9 +17,12 @@ export function readinessChecks(ground: Ground, till: Till, shops: readonly Shop
       name: `chain ${chain.network.caip2}`,
       check: async () => (await chain.head()).number >= 0n,
     })),
-    { name: 'facilitator', check: async (signal) => (await till.facilitator.supported(signal)).kinds.length > 0 },
+    {
+      name: 'facilitator',
+      check: async (signal: AbortSignal) => (await till.facilitator.supported(signal)).kinds.length > 0,
+    },
     { name: 'signing key', check: async () => ground.keyring.complete() },
-    ...shops.flatMap((shop) => shop.readiness ?? []),
+    ...parts.flatMap((part) => part.readiness ?? []),
     { name: 'payments', check: async () => !(await till.pauses.read()).get('sales').paused },
   ]
 }
