@@ -38,6 +38,9 @@ const folders = {
     ['devnet'],
   ],
   till: [
+    ['adapters'],
+    ['documents'],
+    ['selling'],
     ['compose'],
     ['recovery'],
     ['gate'],

@@ -1,5 +1,4 @@
 import { checksumAddress } from '@assay/protocol/address'
-import type { Json } from '@assay/protocol/canonical-json'
 import type { PaidRoute, Payees, Scheme } from '@assay/till'
 import {
   type OpenedFacilitator,
@@ -13,6 +12,7 @@ import {
   startJobs,
   tillJobs,
 } from '@assay/till/compose'
+import { bazaarExtension } from '@assay/till/documents'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
@@ -25,7 +25,7 @@ import { type Ground, type Interceptors, openGround, type Ports } from './compos
 import { type Origins, openShops, payeesOf, shopContext } from './compose/shops.ts'
 import type { Config, ConfiguredShop } from './config/load-config.ts'
 import type { Devnet } from './devnet/index.ts'
-import { bazaarExtension, discoveryRoutes, type NodeFacts } from './faces/documents/index.ts'
+import { discoveryRoutes, type NodeFacts } from './faces/documents/index.ts'
 import { mcpRoutes } from './faces/mcp/index.ts'
 import { opsRoutes } from './faces/ops/routes.ts'
 import {
@@ -35,6 +35,7 @@ import {
   createMetrics,
   errorRoutes,
   type FrontDoor,
+  nodeSite,
   type OpenShop,
   openListener,
   type RouteDeclaration,
@@ -234,7 +235,7 @@ function openDoor(
   const { clock, ids, log, metrics } = ports
   const routes: RouteDeclaration[] = []
   const { contactEmail, contentLicense } = config
-  const site = { ...origins, serviceName: 'Assay', contactEmail, contentLicense }
+  const site = nodeSite({ ...origins, contactEmail, contentLicense })
   routes.push(
     ...discoveryRoutes({
       site,
@@ -276,7 +277,7 @@ function openDoor(
       refusal: () => (till.pauses.latest()?.get('sales').paused ? 'switched_off' : null),
     },
     probe: () => ground.store.database.query('select'),
-    discoveryBlock: (route) => bazaarExtension(route) as Json,
+    discoveryBlock: (route) => bazaarExtension(route),
     attributed: (attribution) => {
       for (const shop of shops) shop.onAttribution?.(attribution)
     },

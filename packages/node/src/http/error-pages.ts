@@ -1,6 +1,6 @@
 import { findProblem, knownProblems, Problem, type ProblemKind } from '@assay/till/kernel/problem'
+import { jsonAnswer } from '@assay/till/selling'
 import { z } from 'zod'
-import { jsonAnswer } from './json-answer.ts'
 import { defineRoute, type RouteDeclaration } from './route.ts'
 
 const errorSchema = z.strictObject({

@@ -1,9 +1,9 @@
 import type { ReadinessCheck } from '@assay/till/compose'
 import type { Clock } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
+import { jsonAnswer } from '@assay/till/selling'
 import { z } from 'zod'
 import { isLoopback } from '../../http/client-address.ts'
-import { jsonAnswer } from '../../http/json-answer.ts'
 import type { PrometheusMetrics } from '../../http/metrics.ts'
 import { defineRoute, type RouteDeclaration } from '../../http/route.ts'
 

@@ -1,5 +1,6 @@
-import { knownProblems } from '@assay/till/kernel/problem'
-import type { JsonSchema } from '../../http/json-schema.ts'
+import { knownProblems } from '../kernel/problem.ts'
+import type { Site } from './describe-route.ts'
+import type { JsonSchema } from './json-schema.ts'
 import { signedHeaders } from './openapi-operation.ts'
 
 const header = (description: string, schema: JsonSchema = { type: 'string' }): JsonSchema => ({ description, schema })
@@ -76,7 +77,7 @@ const paymentRequirements: JsonSchema = {
 }
 
 /** What all operations share. */
-export const openapiComponents = (): JsonSchema => ({
+export const openapiComponents = (site: Site): JsonSchema => ({
   securitySchemes: {
     siwx: {
       type: 'apiKey',
@@ -116,17 +117,17 @@ export const openapiComponents = (): JsonSchema => ({
   responses: {
     Problem: {
       description: 'A problem; `code` and `hint` say what to do.',
-      headers: signedHeaders,
+      headers: signedHeaders(site),
       content: problemContent,
     },
     InputInvalid: {
       description: 'The input is not valid; nothing was charged.',
-      headers: signedHeaders,
+      headers: signedHeaders(site),
       content: problemContent,
     },
     PaymentRequired: {
       description: 'What to pay, to whom and how. No money has moved.',
-      headers: { 'PAYMENT-REQUIRED': { $ref: '#/components/headers/PaymentRequired' }, ...signedHeaders },
+      headers: { 'PAYMENT-REQUIRED': { $ref: '#/components/headers/PaymentRequired' }, ...signedHeaders(site) },
       content: paymentRequiredContent,
     },
   },

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Problem } from '@assay/till/kernel/problem'
-import { tooLarge } from './body-limit.ts'
+import { Problem } from '../kernel/problem.ts'
+import { tooLarge } from '../selling/body-limit.ts'
 
 /** Collects the body of a request; stops at the first chunk that would pass the limit and keeps nothing of it. */
 export function readWholeBody(

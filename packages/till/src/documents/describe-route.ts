@@ -1,27 +1,32 @@
 import { formatUsd } from '@assay/protocol/money'
-import type { RouteDeclaration } from './route.ts'
+import type { RouteDeclaration } from '../selling/route.ts'
 
 /** The names every document uses, set once. */
 export type Site = {
+  /** Where all is found that no area places elsewhere. */
   baseUrl: string
-  apiUrl: string
   serviceName: string
-  contactEmail: string
-  contentLicense: string
-}
-
-export const serviceVersion = '1.0.0'
-
-export const areaNames: Record<RouteDeclaration['area'], string> = {
-  A: 'Token control',
-  B: 'Equity squeeze feed',
-  C: 'Citations and mesh',
-  core: 'Node',
+  version: string
+  /** One line, and what a reader should know first. */
+  summary: string
+  description: string
+  contactEmail?: string
+  /** Its text is at `/license`. */
+  contentLicense?: string
+  /** Groups of routes, in the order in which documents list them. */
+  areas?: Readonly<Record<string, { name: string; url: string }>>
+  /** What responses carry beyond payment and signature. */
+  carries?: { attribution?: true; royalties?: true; nextHop?: true; rateLimit?: true }
+  /** Documents beside those that every till has. */
+  documents?: readonly { title: string; path: string; what: string }[]
 }
 
 export function originOf(site: Site, route: RouteDeclaration): string {
-  return new URL(route.area === 'C' ? site.apiUrl : site.baseUrl).origin
+  return new URL(site.areas?.[route.area ?? '']?.url ?? site.baseUrl).origin
 }
+
+export const areaNameOf = (site: Site, route: RouteDeclaration): string | undefined =>
+  site.areas?.[route.area ?? '']?.name
 
 /** `/v1/report/:address` as `/v1/report/{address}`. */
 export function templateOf(route: RouteDeclaration): string {
@@ -31,9 +36,9 @@ export function templateOf(route: RouteDeclaration): string {
 /** A URL that can be asked as it is: the example's parameters filled in, so that a probe of it gets its 402. */
 export function exampleUrl(site: Site, route: RouteDeclaration): string {
   const path = route.path.replace(/:([^/]+)/g, (_, name: string) =>
-    encodeURIComponent(route.example.params?.[name] ?? name).replaceAll('%3A', ':'),
+    encodeURIComponent(route.example?.params?.[name] ?? name).replaceAll('%3A', ':'),
   )
-  const query = new URLSearchParams(route.example.query).toString()
+  const query = new URLSearchParams(route.example?.query).toString()
   return `${originOf(site, route)}${path}${query === '' ? '' : `?${query}`}`
 }
 

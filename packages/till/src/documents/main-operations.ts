@@ -1,4 +1,4 @@
-import type { RouteDeclaration } from '../../http/index.ts'
+import type { RouteDeclaration } from '../selling/route.ts'
 
 /**
  * Agents read the whole of `/openapi.json` before they call anything, so it is kept to what buyers use: all that is

@@ -1,4 +1,4 @@
-import type { AnswerContent } from '@assay/till'
+import type { AnswerContent } from '../contract/paid-call.ts'
 
 /** A bare JSON object as answer. */
 export function jsonAnswer(value: unknown, headers?: Record<string, string>): AnswerContent & { body: string } {

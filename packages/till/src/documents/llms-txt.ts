@@ -1,6 +1,11 @@
-import { areaNames, exampleUrl, originOf, priceText, type Site, templateOf } from '../../http/describe-route.ts'
-import type { RouteDeclaration } from '../../http/index.ts'
-import { fullDocumentPath } from '../openapi/openapi.ts'
+import type { RouteDeclaration } from '../selling/route.ts'
+import { keyDirectoryPath } from '../signing/index.ts'
+import { exampleUrl, originOf, priceText, type Site, templateOf } from './describe-route.ts'
+
+const commonDocuments = [
+  { title: 'OpenAPI', path: '/openapi.json', what: 'what is sold and used most, with schemas and examples' },
+  { title: 'Keys', path: keyDirectoryPath, what: 'the keys that sign responses' },
+]
 
 const howToPay = `## How to pay
 
@@ -17,17 +22,29 @@ const howToPay = `## How to pay
 export function llmsTxt(site: Site, routes: readonly RouteDeclaration[]): string {
   const shown = routes.filter((route) => !route.hidden)
   const base = new URL(site.baseUrl).origin
-  const areas = (['A', 'B', 'C', 'core'] as const).filter((area) => shown.some((route) => route.area === area))
-  const sections = areas.map((area) => {
-    const lines = shown.filter((route) => route.area === area).map((route) => routeLine(site, route))
-    return `## ${areaNames[area]}\n\n${lines.join('\n')}`
-  })
+  const areas = Object.entries(site.areas ?? {})
+  const placed = new Set(areas.map(([area]) => area))
+  const section = (name: string, routes: readonly RouteDeclaration[]) =>
+    routes.length === 0 ? [] : [`## ${name}\n\n${routes.map((route) => routeLine(site, route)).join('\n')}`]
+  const sections = [
+    ...areas.flatMap(([area, { name }]) =>
+      section(
+        name,
+        shown.filter((route) => route.area === area),
+      ),
+    ),
+    ...section(
+      'Routes',
+      shown.filter((route) => !placed.has(route.area ?? '')),
+    ),
+  ]
+  const documents = [...commonDocuments, ...(site.documents ?? [])]
   return [
     `# ${site.serviceName}`,
-    '> Verified, signed answers for people and software agents, paid per call in USDC with x402. No account, no key.',
+    `> ${site.summary} No account, no key.`,
     ...sections,
     howToPay,
-    `## Documents\n\n- [OpenAPI](${base}/openapi.json): what is sold and used most, with schemas and examples\n- [OpenAPI, all of it](${base}${fullDocumentPath}): every operation in one document\n- [Errors](${base}/errors): every problem code and what to do\n- [Keys](${base}/.well-known/http-message-signatures-directory): the keys that sign responses\n- [Licence](${base}/license): what may be done with the answers`,
+    `## Documents\n\n${documents.map(({ title, path, what }) => `- [${title}](${base}${path}): ${what}`).join('\n')}`,
     '',
   ].join('\n\n')
 }

@@ -1,8 +1,8 @@
-import type { Clock } from '@assay/till/kernel/clock'
-import { Problem } from '@assay/till/kernel/problem'
+import type { Clock } from '../kernel/clock.ts'
+import { Problem } from '../kernel/problem.ts'
 
-/** Longest a handler may take before its caller is told to come back. */
-export const handlerMsMax = 15_000
+/** Longest a handler may take before its caller is told to come back, unless configured. */
+export const handlerMsUsual = 15_000
 const lookEveryMs = 250
 
 export type TimeLimit = {
@@ -13,7 +13,7 @@ export type TimeLimit = {
 type Running = { dueMs: number; overrun(problem: Problem): void }
 
 /** One watch over all running handlers instead of a timer for each: most of them end within a millisecond. */
-export function createTimeLimit(clock: Clock): TimeLimit {
+export function createTimeLimit(clock: Clock, handlerMsMax = handlerMsUsual): TimeLimit {
   const running = new Set<Running>()
   let watching = false
 

@@ -1,4 +1,4 @@
-import { Problem } from '@assay/till/kernel/problem'
+import { Problem } from '../kernel/problem.ts'
 
 export const headerBytesMax = 16 * 1024
 /** Far more than clients and proxies send, and far fewer than fit into the bytes above. */

@@ -1,12 +1,11 @@
 import { parseStrictJson } from '@assay/protocol/strict-json'
-import type { Attribution } from '@assay/till'
-import { Problem } from '@assay/till/kernel/problem'
-import type { z } from 'zod'
+import type { Attribution } from '../contract/paid-call.ts'
+import { Problem } from '../kernel/problem.ts'
 import { readAttribution } from './attribution.ts'
 import { negotiate } from './negotiate.ts'
 import { type FieldProblem, readQuery } from './query.ts'
-import type { RegisteredRoute } from './registry.ts'
 import type { RouteDeclaration, RouteInput } from './route.ts'
+import { checkSchema, type Schema } from './schema.ts'
 
 export type RawInput = {
   params: Record<string, string>
@@ -26,17 +25,20 @@ export type ReadInput = {
   resourceQuery: string
 }
 
+/** What reading needs of a route. */
+export type ReadRoute = { declaration: RouteDeclaration; representations: readonly string[] }
+
 /** From the parts of a request to what a handler sees. Never throws for what the caller wrote. */
-export function readInput(route: RegisteredRoute, raw: RawInput): ReadInput {
+export async function readInput(route: ReadRoute, raw: RawInput, takesAttribution = true): Promise<ReadInput> {
   const { declaration } = route
   const problems: FieldProblem[] = []
-  const query = readQuery(raw.query)
+  const query = readQuery(raw.query, takesAttribution)
   problems.push(...query.problems)
-  const attribution = readAttribution(query.attribution, raw.headers, problems)
-  const params = check(declaration.params, 'params', raw.params, problems)
+  const attribution = takesAttribution ? readAttribution(query.attribution, raw.headers, problems) : {}
+  const params = await check(declaration.params, 'params', raw.params, problems)
   const bare = problems.length === 0 && raw.body.byteLength === 0 && query.resourceQuery === ''
-  const checkedQuery = check(declaration.query, 'query', query.fields, problems)
-  const { body, typeProblem } = readBodyInput(declaration, raw, problems)
+  const checkedQuery = await check(declaration.query, 'query', query.fields, problems)
+  const { body, typeProblem } = await readBodyInput(declaration, raw, problems)
   const representation = negotiate(raw.headers.get('accept'), route.representations)
   return {
     input: { params, query: checkedQuery, body },
@@ -48,21 +50,21 @@ export function readInput(route: RegisteredRoute, raw: RawInput): ReadInput {
   }
 }
 
-function readBodyInput(
+async function readBodyInput(
   { body: schema, bodyFormat }: RouteDeclaration,
   raw: RawInput,
   problems: FieldProblem[],
-): { body: unknown; typeProblem?: Problem } {
+): Promise<{ body: unknown; typeProblem?: Problem }> {
   if (!schema) {
     if (raw.body.byteLength > 0) problems.push({ field: 'body', problem: 'is not taken by this route' })
     return { body: undefined }
   }
-  if (raw.body.byteLength === 0) return { body: check(schema, 'body', undefined, problems) }
-  if (bodyFormat === 'text') return { body: check(schema, 'body', decodeText(raw.body), problems) }
+  if (raw.body.byteLength === 0) return { body: await check(schema, 'body', undefined, problems) }
+  if (bodyFormat === 'text') return { body: await check(schema, 'body', decodeText(raw.body), problems) }
   const mediaType = (raw.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase()
   if (mediaType !== 'application/json') return { body: undefined, typeProblem: new Problem('unsupported_media_type') }
   const json = parseStrictJson(raw.body)
-  if (json.status === 'ok') return { body: check(schema, 'body', json.value, problems) }
+  if (json.status === 'ok') return { body: await check(schema, 'body', json.value, problems) }
   problems.push({ field: 'body', problem: json.problem })
   return { body: undefined }
 }
@@ -76,35 +78,36 @@ function decodeText(bytes: Uint8Array): string | undefined {
   }
 }
 
-function check(schema: z.ZodType | undefined, part: string, value: unknown, problems: FieldProblem[]): unknown {
+async function check(schema: Schema | undefined, part: string, value: unknown, problems: FieldProblem[]) {
   if (!schema) {
     if (value && typeof value === 'object')
       for (const name of Object.keys(value))
         problems.push({ field: `${part}.${name}`, problem: 'is not a known field' })
     return {}
   }
-  const parsed = parseWith(schema, value)
-  if (parsed === undefined) {
+  const result = checkSchema(schema, value)
+  const checked = result instanceof Promise ? await result : result
+  if (checked === undefined) {
     problems.push({ field: part, problem: 'cannot be read' })
     return undefined
   }
-  if (parsed.success) return parsed.data
-  for (const issue of parsed.error.issues) {
-    const field = [part, ...issue.path.map(String)].join('.')
-    if (issue.code === 'unrecognized_keys')
-      for (const key of issue.keys) problems.push({ field: `${field}.${key}`, problem: 'is not a known field' })
-    else problems.push({ field, problem: issue.message })
+  if ('value' in checked) return checked.value
+  for (const issue of checked.issues) {
+    const field = [part, ...(issue.path ?? []).map(nameOf)].join('.')
+    const unknown = unknownKeys(issue)
+    if (unknown === undefined) problems.push({ field, problem: issue.message })
+    else for (const key of unknown) problems.push({ field: `${field}.${key}`, problem: 'is not a known field' })
   }
   return undefined
 }
 
-/** Undefined when a rule of the schema throws: whatever it stumbled over was written by the caller. */
-function parseWith(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> | undefined {
-  try {
-    return schema.safeParse(value)
-  } catch {
-    return undefined
-  }
+const nameOf = (segment: PropertyKey | { key: PropertyKey }) =>
+  String(typeof segment === 'object' ? segment.key : segment)
+
+/** zod names all unknown keys of an object in one issue. */
+function unknownKeys(issue: object): readonly string[] | undefined {
+  const { code, keys } = issue as { code?: unknown; keys?: readonly string[] }
+  return code === 'unrecognized_keys' ? keys : undefined
 }
 
 const problemsMax = 32

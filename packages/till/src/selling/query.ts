@@ -2,7 +2,7 @@ import { findTextFault } from '@assay/protocol/plain-text'
 
 export type FieldProblem = { field: string; problem: string }
 
-/** The query, decoded strictly, with `ref` and `aff` taken out of it. */
+/** The query, decoded strictly; `ref` and `aff` are taken out of it where they name who brought the buyer. */
 export type ReadQuery = {
   fields: Record<string, string>
   /** Raw, in the caller's order, without attribution; "" or starting with `?`. */
@@ -13,7 +13,7 @@ export type ReadQuery = {
 
 const fieldsMax = 64
 
-export function readQuery(query: string): ReadQuery {
+export function readQuery(query: string, takesAttribution = true): ReadQuery {
   const read: ReadQuery = { fields: {}, resourceQuery: '', attribution: { ref: [], aff: [] }, problems: [] }
   if (query.length < 2) return read
   const pieces = query.slice(1).split('&')
@@ -22,13 +22,13 @@ export function readQuery(query: string): ReadQuery {
     return read
   }
   const kept: string[] = []
-  for (const piece of pieces) if (!takePiece(read, piece)) kept.push(piece)
+  for (const piece of pieces) if (!takePiece(read, piece, takesAttribution)) kept.push(piece)
   read.resourceQuery = kept.length > 0 ? `?${kept.join('&')}` : ''
   return read
 }
 
 /** True when the piece belongs to attribution and so is no part of the resource. */
-function takePiece(read: ReadQuery, piece: string): boolean {
+function takePiece(read: ReadQuery, piece: string, takesAttribution: boolean): boolean {
   const equals = piece.indexOf('=')
   const name = decode(equals < 0 ? piece : piece.slice(0, equals))
   const value = decode(equals < 0 ? '' : piece.slice(equals + 1))
@@ -41,7 +41,7 @@ function takePiece(read: ReadQuery, piece: string): boolean {
     read.problems.push({ field: 'query', problem: fault })
     return false
   }
-  if (name === 'ref' || name === 'aff') {
+  if (takesAttribution && (name === 'ref' || name === 'aff')) {
     read.attribution[name].push(value)
     return true
   }

@@ -1,6 +1,6 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
-import type { Attribution } from '@assay/till'
-import { isCoveredOrUnsigned } from '@assay/till/proofs'
+import type { Attribution } from '../contract/paid-call.ts'
+import { isCoveredOrUnsigned } from '../proofs/index.ts'
 import type { FieldProblem, ReadQuery } from './query.ts'
 
 const affiliateHeader = 'x-affiliate-id'

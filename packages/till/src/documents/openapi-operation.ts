@@ -1,7 +1,7 @@
 import type { Json } from '@assay/protocol/canonical-json'
-import { areaNames, originOf, priceOf, type Site } from '../../http/describe-route.ts'
-import type { RouteDeclaration } from '../../http/index.ts'
-import { fieldsOf, type JsonSchema, jsonSchemaOf } from '../../http/json-schema.ts'
+import type { RouteDeclaration } from '../selling/route.ts'
+import { areaNameOf, originOf, priceOf, type Site } from './describe-route.ts'
+import { fieldsOf, type JsonSchema, jsonSchemaOf } from './json-schema.ts'
 
 const ref = (path: string): JsonSchema => ({ $ref: `#/components/${path}` })
 
@@ -10,15 +10,16 @@ export function operationOf(site: Site, route: RouteDeclaration): JsonSchema {
   const { access } = route
   const security = access.kind === 'free' ? (access.security ? [{ [access.security]: [] }] : []) : undefined
   const origin = originOf(site, route)
+  const tag = areaNameOf(site, route)
   return {
     operationId: route.id,
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
-    tags: [areaNames[route.area]],
+    ...(tag === undefined ? {} : { tags: [tag] }),
     ...(origin === new URL(site.baseUrl).origin ? {} : { servers: [{ url: origin }] }),
-    parameters: parametersOf(route),
+    parameters: parametersOf(site, route),
     ...(route.body ? { requestBody: requestBodyOf(route, route.body) } : {}),
-    responses: responsesOf(route),
+    responses: responsesOf(site, route),
     ...(security === undefined ? {} : { security }),
     ...(access.kind === 'paid' ? { 'x-payment-info': paymentInfoOf(route), 'x-networks': access.networks } : {}),
   }
@@ -34,23 +35,26 @@ function paymentInfoOf(route: RouteDeclaration): JsonSchema {
   }
 }
 
-function parametersOf(route: RouteDeclaration): Json[] {
+function parametersOf(site: Site, route: RouteDeclaration): Json[] {
   const path = fieldsOf(route.params).map(({ name, schema }) => ({
     name,
     in: 'path',
     required: true,
     schema,
-    ...exampleMember(route.example.params?.[name]),
+    ...exampleMember(route.example?.params?.[name]),
   }))
   const query = fieldsOf(route.query).map(({ name, required, schema }) => ({
     name,
     in: 'query',
     required,
     schema,
-    ...exampleMember(route.example.query?.[name]),
+    ...exampleMember(route.example?.query?.[name]),
   }))
   const payment = route.access.kind === 'paid' ? [ref('parameters/PaymentSignature')] : []
-  return [...path, ...query, ref('parameters/Ref'), ref('parameters/Aff'), ref('parameters/AffiliateId'), ...payment]
+  const attribution = site.carries?.attribution
+    ? [ref('parameters/Ref'), ref('parameters/Aff'), ref('parameters/AffiliateId')]
+    : []
+  return [...path, ...query, ...attribution, ...payment]
 }
 
 const exampleMember = (example: string | undefined): JsonSchema => (example === undefined ? {} : { example })
@@ -61,25 +65,28 @@ function requestBodyOf(route: RouteDeclaration, body: NonNullable<RouteDeclarati
     content: {
       [route.bodyFormat === 'text' ? 'text/plain' : 'application/json']: {
         schema: jsonSchemaOf(body, 'input'),
-        example: route.example.body as Json,
+        ...(route.example?.body === undefined ? {} : { example: route.example.body as Json }),
       },
     },
   }
 }
 
-function responsesOf(route: RouteDeclaration): JsonSchema {
+function responsesOf(site: Site, route: RouteDeclaration): JsonSchema {
   const paid = route.access.kind === 'paid'
   const content: JsonSchema = {}
   for (const media of route.representations ?? ['application/json'])
     content[media] = isJson(media)
-      ? { schema: jsonSchemaOf(route.output, 'output'), example: route.example.output as Json }
+      ? {
+          schema: route.output === undefined ? {} : jsonSchemaOf(route.output, 'output'),
+          ...(route.example?.output === undefined ? {} : { example: route.example.output as Json }),
+        }
       : { schema: { type: 'string' } }
-  const royalty = paid || route.area === 'C'
+  const royalty = site.carries?.royalties && (paid || route.area === 'C')
   return {
     '200': {
       description: 'The answer, signed.',
       headers: {
-        ...signedHeaders,
+        ...signedHeaders(site),
         ...(paid ? { 'PAYMENT-RESPONSE': ref('headers/PaymentResponse') } : {}),
         ...(royalty ? royaltyHeaders : {}),
       },
@@ -87,21 +94,21 @@ function responsesOf(route: RouteDeclaration): JsonSchema {
     },
     '400': ref('responses/InputInvalid'),
     ...(paid ? { '402': ref('responses/PaymentRequired'), '409': ref('responses/Problem') } : {}),
-    '429': ref('responses/Problem'),
+    ...(site.carries?.rateLimit ? { '429': ref('responses/Problem') } : {}),
     default: ref('responses/Problem'),
   }
 }
 
 const isJson = (media: string) => media === 'application/json' || media.endsWith('+json')
 
-export const signedHeaders: JsonSchema = {
+export const signedHeaders = ({ carries = {} }: Site): JsonSchema => ({
   'Content-Digest': ref('headers/ContentDigest'),
   'Signature-Input': ref('headers/SignatureInput'),
   Signature: ref('headers/Signature'),
-  'X-x402-Next': ref('headers/Next'),
+  ...(carries.nextHop ? { 'X-x402-Next': ref('headers/Next') } : {}),
   'X-Request-Id': ref('headers/RequestId'),
-  RateLimit: ref('headers/RateLimit'),
-}
+  ...(carries.rateLimit ? { RateLimit: ref('headers/RateLimit') } : {}),
+})
 
 const royaltyHeaders: JsonSchema = {
   'X-X402-Royalty-Recipient': ref('headers/RoyaltyRecipient'),

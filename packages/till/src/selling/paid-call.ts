@@ -1,16 +1,16 @@
 import type { Micro } from '@assay/protocol/money'
-import type { PaidCall } from '@assay/till'
-import { asProblem, type Problem } from '@assay/till/kernel/problem'
+import type { PaidCall } from '../contract/paid-call.ts'
+import { asProblem, type Problem } from '../kernel/problem.ts'
 import { digestBody } from './digest.ts'
+import type { PaidEntry } from './paid-route.ts'
 import type { ReadInput } from './read-input.ts'
-import type { RegisteredRoute } from './registry.ts'
 import type { CallContext, PaidAccess, RoutePrice } from './route.ts'
 import type { TimeLimit } from './time-limit.ts'
 
 /** A request to a paid route, stripped of HTTP, as the gate takes it. */
 export async function buildPaidCall(
   timeLimit: TimeLimit,
-  paid: NonNullable<RegisteredRoute['paid']>,
+  paid: PaidEntry,
   read: ReadInput,
   context: CallContext,
 ): Promise<PaidCall> {

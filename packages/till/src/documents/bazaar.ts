@@ -1,6 +1,6 @@
 import type { Json } from '@assay/protocol/canonical-json'
-import type { RouteDeclaration } from '../../http/index.ts'
-import { fieldsOf, type JsonSchema, jsonSchemaOf } from '../../http/json-schema.ts'
+import type { RouteDeclaration } from '../selling/route.ts'
+import { fieldsOf, type JsonSchema, jsonSchemaOf } from './json-schema.ts'
 
 type Block = { info: JsonSchema; schema: JsonSchema; routeTemplate?: string }
 
@@ -9,7 +9,7 @@ const blockBytesMax = 400
 
 /** The discovery block of a route's 402: how to call it and what comes back, as much of it as fits. */
 export function bazaarExtension(route: RouteDeclaration): Json {
-  const output = route.example.output
+  const output = route.example?.output
   const attempts: Detail[] = [
     { example: output, schemas: 'full' },
     { example: output, schemas: 'types' },
@@ -41,7 +41,7 @@ function buildBlock(route: RouteDeclaration, detail: Detail): Block {
 const outputSchema: JsonSchema = { type: 'object', properties: { example: { type: 'object' } } }
 
 function inputOf(route: RouteDeclaration, detail: Detail) {
-  const { method, example } = route
+  const { method, example = {} } = route
   const input: JsonSchema = { type: 'http', method }
   const properties: JsonSchema = { type: { const: 'http' }, method: { const: method } }
   const required: string[] = ['type', 'method']

@@ -1,6 +1,6 @@
-import { areaNames, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
-import type { RouteDeclaration } from '../../http/index.ts'
-import type { JsonSchema } from '../../http/json-schema.ts'
+import type { RouteDeclaration } from '../selling/route.ts'
+import { areaNameOf, type Site, templateOf } from './describe-route.ts'
+import type { JsonSchema } from './json-schema.ts'
 import { isMainOperation, operationsInlineMax } from './main-operations.ts'
 import { openapiComponents } from './openapi-components.ts'
 import { operationOf } from './openapi-operation.ts'
@@ -35,30 +35,36 @@ export function openapiDocument(
         ? { $ref: `${fullDocumentPath}#/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1')}` }
         : { ...paths[template], [route.method.toLowerCase()]: operationOf(site, route) }
   }
-  const areas = [...new Set(shown.map((route) => route.area))]
+  const tags = [...new Set(shown.flatMap((route) => areaNameOf(site, route) ?? []))]
+  const origin = new URL(site.baseUrl).origin
   return {
     openapi: '3.1.0',
     info: {
       title: site.serviceName,
-      version: serviceVersion,
-      summary: 'Verified, signed answers, paid per call in USDC with x402.',
-      description:
-        'Every answer is signed and says where its figures come from. Prices are per call; nothing is charged for an error.',
-      contact: { name: site.serviceName, url: new URL(site.baseUrl).origin, email: site.contactEmail },
-      license: { name: site.contentLicense, url: `${new URL(site.baseUrl).origin}/license` },
+      version: site.version,
+      summary: site.summary,
+      description: site.description,
+      contact: {
+        name: site.serviceName,
+        url: origin,
+        ...(site.contactEmail === undefined ? {} : { email: site.contactEmail }),
+      },
+      ...(site.contentLicense === undefined
+        ? {}
+        : { license: { name: site.contentLicense, url: `${origin}/license` } }),
       'x-guidance': guidance,
     },
-    servers: [{ url: new URL(site.baseUrl).origin }],
+    servers: [{ url: origin }],
     ...(shortened
       ? {
           externalDocs: {
-            url: `${new URL(site.baseUrl).origin}${fullDocumentPath}`,
+            url: `${origin}${fullDocumentPath}`,
             description: 'All operations in one document',
           },
         }
       : {}),
-    tags: areas.map((area) => ({ name: areaNames[area] })),
+    tags: tags.map((name) => ({ name })),
     paths,
-    components: openapiComponents(),
+    components: openapiComponents(site),
   }
 }

@@ -1,4 +1,4 @@
-import { Problem } from '@assay/till/kernel/problem'
+import { Problem } from '../kernel/problem.ts'
 
 export const bodyBytesUsual = 64 * 1024
 

@@ -1,4 +1,4 @@
-import { sha256 } from '@assay/till/kernel/bytes'
+import { sha256 } from '../kernel/bytes.ts'
 
 const emptyDigest = sha256('')
 

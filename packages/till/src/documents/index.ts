@@ -1,0 +1,7 @@
+export { bazaarExtension } from './bazaar.ts'
+export { areaNameOf, exampleUrl, originOf, priceOf, priceText, type Site, templateOf } from './describe-route.ts'
+export { fieldsOf, type JsonSchema, jsonSchemaOf } from './json-schema.ts'
+export { llmsTxt } from './llms-txt.ts'
+export { isMainOperation, operationsInlineMax } from './main-operations.ts'
+export { fullDocumentPath, openapiDocument } from './openapi.ts'
+export { legacyManifest, paidRoutes, shownRoutes } from './x402-manifest.ts'
