@@ -1,6 +1,7 @@
 import type { AnswerContent, Attribution, Gate } from '@assay/till'
 import { Problem } from '@assay/till/kernel/problem'
 import {
+  announcesBody,
   bodyBytesUsual,
   type CallContext,
   carriesCredential,
@@ -19,7 +20,6 @@ import {
   splitTarget,
   type TimeLimit,
   targetBytesMax,
-  tooLarge,
 } from '@assay/till/selling'
 import { type Authorities, type Authority, homeName, isHome, originOf } from './authority.ts'
 import { sharedAnswerMsMax } from './hot-answers.ts'
@@ -155,15 +155,6 @@ function preflight(deps: HandleDeps, exchange: Exchange, allow: string): PlainRe
   })
   response.headers.push(...preflightHeaders)
   return response
-}
-
-/** Whether there is a body to read; what is too large or encoded is refused before the first byte of it. */
-function announcesBody(headers: ReadonlyMap<string, string>, maxBytes: number): boolean {
-  const encoding = headers.get('content-encoding')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw new Problem('unsupported_media_type')
-  const length = headers.get('content-length')
-  if (length !== undefined && Number(length) > maxBytes) throw tooLarge(maxBytes)
-  return headers.has('transfer-encoding') || (length !== undefined && length !== '0')
 }
 
 async function answerFree(

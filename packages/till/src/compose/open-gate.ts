@@ -1,4 +1,5 @@
 import type { Micro } from '@assay/protocol/money'
+import type { EntitlementPort } from '../contract/entitlement.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
 import { createOffers, type JwsPort } from '../contract/offers.ts'
 import type { Gate, PaidCall, PaidRoute } from '../contract/paid-call.ts'
@@ -7,7 +8,7 @@ import { type Payees, termsFor } from '../contract/terms.ts'
 import { createClaims } from '../gate/claims.ts'
 import { creditPayment, failBooked } from '../gate/credit-payment.ts'
 import { createDeferredTransitions } from '../gate/deferred-transitions.ts'
-import { createDeliveries, type Deliveries } from '../gate/deliveries.ts'
+import { createDeliveries } from '../gate/deliveries.ts'
 import { createExposure, type Exposure } from '../gate/exposure.ts'
 import { createFinishSales, type FinishSales } from '../gate/finish-sale.ts'
 import { createGate } from '../gate/gate.ts'
@@ -32,7 +33,8 @@ export type OpenedGate = {
   exposure: Exposure
   ownAddresses: OwnAddresses
   pauses: PauseReader
-  deliveries: Deliveries
+  /** May be added to until something is sold. */
+  entitlements: EntitlementPort[]
   limits: GateLimits
 }
 
@@ -49,6 +51,8 @@ export type GateSettings = {
   parts: readonly SalePart[]
   /** Beside `exact`, in the order of `accepts`. */
   schemes?: readonly Scheme[]
+  /** False where nobody can pay from credit. */
+  credit?: boolean
   limits?: GateLimits
   /** True while nothing is sold, beside the pause of sales. */
   refusesSales?(): Promise<boolean>
@@ -119,6 +123,7 @@ export async function openGate(
       serviceName: settings.serviceName,
       docsOrigin: settings.docsOrigin,
       termsOf,
+      credit: settings.credit !== false,
     }),
     claims: createClaims(database, owner, clock),
     deliveries,
@@ -135,5 +140,5 @@ export async function openGate(
     termsOf,
     statusUrl: settings.statusUrl,
   })
-  return { gate, schemes, owner, facilitator, finishSales, exposure, ownAddresses: own, pauses, deliveries, limits }
+  return { gate, schemes, owner, facilitator, finishSales, exposure, ownAddresses: own, pauses, entitlements, limits }
 }

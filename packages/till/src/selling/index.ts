@@ -1,6 +1,15 @@
+export { type AnswerDeps, announcesBody, answerRequest, type OpenRoute } from './answer-request.ts'
 export { readAttribution } from './attribution.ts'
 export { bodyBytesUsual, tooLarge } from './body-limit.ts'
 export { findDeclarationFaults, paramNames } from './check-routes.ts'
+export {
+  declareSale,
+  type PriceDeclaration,
+  type SaleCall,
+  type SaleDeclaration,
+  type SaleEffect,
+  type SaleHandler,
+} from './declare-sale.ts'
 export { digestBody } from './digest.ts'
 export { isHeaderName, isReserved, safeHeaderValue } from './header-rules.ts'
 export { jsonAnswer } from './json-answer.ts'
@@ -12,6 +21,8 @@ export { emptyBody, isStream, type PlainRequest, type PlainResponse } from './pl
 export { type FieldProblem, readQuery } from './query.ts'
 export { type ReadInput, readInput } from './read-input.ts'
 export { carriesCredential, carriesPayment, headerBytesMax, headerLinesMax, readHeaders } from './request-headers.ts'
+export { createRequestIds } from './request-id.ts'
+export { resourcePathOf } from './resource-path.ts'
 export {
   createResponder,
   type Exchange,
@@ -21,6 +32,7 @@ export {
 } from './respond.ts'
 export type {
   CallContext,
+  DescribedRoute,
   FreeAccess,
   PaidAccess,
   RouteDeclaration,
@@ -30,5 +42,7 @@ export type {
 } from './route.ts'
 export type { InputOf, OutputOf, Schema } from './schema.ts'
 export { type SellDeps, type SellOptions, type SoldCall, sellCall } from './sell-call.ts'
+export type { SoldRequest } from './sold-request.ts'
 export { splitTarget, type Target, targetBytesMax } from './target.ts'
 export { createTimeLimit, handlerMsUsual, type TimeLimit } from './time-limit.ts'
+export { fromWebRequest, targetOf, toWebResponse } from './web-request.ts'

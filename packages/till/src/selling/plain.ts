@@ -22,7 +22,7 @@ export type PlainResponse = {
   headers: string[]
   body: Uint8Array | string | AsyncIterable<Uint8Array | string>
   /** To be called once the last byte has been handed to the socket, and never when the socket died before. */
-  delivered?: () => void
+  delivered?: () => void | Promise<void>
 }
 
 export const emptyBody: Uint8Array = Buffer.alloc(0)

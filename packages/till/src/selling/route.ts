@@ -27,9 +27,9 @@ export type RouteDeclaration = {
   summary: string
   /** At most 450 characters. */
   description?: string
-  params?: Schema
-  query?: Schema
-  body?: Schema
+  params?: Schema | undefined
+  query?: Schema | undefined
+  body?: Schema | undefined
   /** `text`: the schema gets the body as UTF-8 text, whatever media type it names. Default: JSON. */
   bodyFormat?: 'json' | 'text'
   /** Media types this route can answer with, the first is the default. Default: JSON only. */
@@ -44,6 +44,9 @@ export type RouteDeclaration = {
   /** Largest body in bytes; default 64 KiB. */
   bodyBytesMax?: number
 }
+
+/** With what documents show of every route. */
+export type DescribedRoute = RouteDeclaration & { output: Schema; example: RouteExample & { output: unknown } }
 
 export type RouteExample = {
   params?: Record<string, string>

@@ -1,4 +1,4 @@
-import type { Ids } from '@assay/till/kernel/ids'
+import type { Ids } from '../kernel/ids.ts'
 
 const sane = /^[A-Za-z0-9._-]{8,64}$/
 
