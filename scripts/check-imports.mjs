@@ -38,6 +38,10 @@ const folders = {
     ['devnet'],
   ],
   till: [
+    ['adapters'],
+    ['documents'],
+    ['selling'],
+    ['compose'],
     ['recovery'],
     ['gate'],
     ['credit'],

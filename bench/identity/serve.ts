@@ -38,7 +38,7 @@ const shop = await openIdentityShop({
   base,
   polygon,
   rpcs: new Map([['eip155:8453', noChain]]),
-  payees: { pay_to: operator, custody: {} },
+  payees: { pay_to: { 'eip155:8453': operator }, custody: {} },
   database: db.database,
   keyring,
   jws: { sign: (payload: unknown) => jws.sign(JSON.stringify(payload)), verify: () => undefined },

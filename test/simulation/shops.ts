@@ -17,6 +17,7 @@ import { sourcesPort } from '../../packages/node/src/shops/sources/index.ts'
 import { sourceRoutes } from '../../packages/node/src/shops/sources/routes.ts'
 import { openSubscriptionsShop, parseSubscriptionPolicy } from '../../packages/node/src/shops/subscriptions/index.ts'
 import { parseLogSettings } from '../../packages/node/src/tlog/index.ts'
+import type { Address } from '../../packages/protocol/src/address.ts'
 import { activeBonds } from '../../packages/till/src/credit/bonds/index.ts'
 import { openSteadyExchange } from '../harness/steady-exchange.ts'
 import { simulatedWeb, sites } from './simulated-web.ts'
@@ -90,7 +91,7 @@ const attestationsShop = leisurely((context) =>
       true,
     ),
     moverKey: demoMover.privateKey,
-    royalty: { recipient: context.payees.pay_to, licence: 'LicenseRef-Assay-1.0' },
+    royalty: { recipient: context.payees.pay_to[context.base.caip2] as Address, licence: 'LicenseRef-Assay-1.0' },
   })(context),
 )
 

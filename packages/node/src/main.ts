@@ -1,6 +1,6 @@
 import { systemClock } from '@assay/till/kernel/clock'
+import { ConfigError } from '@assay/till/kernel/config-error'
 import { pino } from 'pino'
-import { ConfigError } from './config/load-config.ts'
 import { createLog } from './http/index.ts'
 import { type RunningNode, startNode } from './node.ts'
 import { parseConfig } from './shop-list.ts'

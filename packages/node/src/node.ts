@@ -1,6 +1,18 @@
 import { checksumAddress } from '@assay/protocol/address'
-import type { Json } from '@assay/protocol/canonical-json'
 import type { PaidRoute, Payees, Scheme } from '@assay/till'
+import {
+  type OpenedFacilitator,
+  type OpenedGate,
+  openFacilitator,
+  openGate,
+  openPayouts,
+  readinessChecks,
+  recoverAtStart,
+  type Stops,
+  startJobs,
+  tillJobs,
+} from '@assay/till/compose'
+import { bazaarExtension } from '@assay/till/documents'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
@@ -9,17 +21,12 @@ import { type PayoutDeps, prepareDue } from '@assay/till/payouts'
 import { createResponseSigner } from '@assay/till/signing'
 import type { PauseState } from '@assay/till/store/pauses'
 import { demoObject } from './compose/demo.ts'
-import { type OpenedFacilitator, openFacilitator } from './compose/facilitator.ts'
 import { facilitatorService } from './compose/facilitator-service.ts'
-import { type Ground, type Interceptors, openGround, type Ports, type Stops } from './compose/ground.ts'
-import { startJobs } from './compose/jobs.ts'
-import { openPayouts } from './compose/payouts.ts'
-import { readinessChecks } from './compose/readiness.ts'
-import { openShops, payeesOf, shopContext } from './compose/shops.ts'
-import { type Origins, openTill, type Till } from './compose/till.ts'
+import { type Ground, type Interceptors, openGround, type Ports } from './compose/ground.ts'
+import { type Origins, openShops, payeesOf, shopContext } from './compose/shops.ts'
 import type { Config, ConfiguredShop } from './config/load-config.ts'
 import type { Devnet } from './devnet/index.ts'
-import { bazaarExtension, discoveryRoutes, type NodeFacts } from './faces/documents/index.ts'
+import { discoveryRoutes, type NodeFacts } from './faces/documents/index.ts'
 import { mcpRoutes } from './faces/mcp/index.ts'
 import { opsRoutes } from './faces/ops/routes.ts'
 import {
@@ -29,6 +36,7 @@ import {
   createMetrics,
   errorRoutes,
   type FrontDoor,
+  nodeSite,
   type OpenShop,
   openListener,
   type RouteDeclaration,
@@ -97,7 +105,9 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const ports = openPorts(config, options)
   const lost = (reason: string) => options.onLost?.(reason)
   const chosen = chosenShops(config, options)
+  const payees = payeesOf(config)
   const ground = await openGround(config, ports, stops, {
+    payees,
     onLost: () => lost('the data folder is no longer held'),
     intercept: options.intercept ?? {},
     migrations: [logMigrations, ...new Set(chosen.flatMap(({ migrations }) => migrations))],
@@ -113,7 +123,6 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   })
   stops.push(() => listener.drain())
   const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
-  const payees = payeesOf(config)
   let payouts: PayoutDeps | undefined
   const context = await shopContext(config, ports, ground, origins, payees, () => payouts)
   const openedShops = await openShops(
@@ -125,15 +134,16 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   let opened: OpenedFacilitator | undefined
   const paidRoutes = new Map<string, PaidRoute>()
   const routeOf = (id: string) => paidRoutes.get(id)
-  const till = await openTill(
-    config,
-    ports,
-    ground,
+  const till = await openGate(
     {
-      origins,
+      serviceName: 'Assay',
+      docsOrigin: origins.baseUrl,
+      statusUrl: (paymentId) => `${origins.baseUrl}/v1/payments/${paymentId}`,
       payees,
+      payToExclusive: !config.sharedPayees,
+      exposureCapMicro: config.exposureCapMicro,
       jws: context.jws,
-      shops,
+      parts: shops,
       ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
       routeOf,
       openFacilitator: async (owner) => {
@@ -141,6 +151,8 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
         return options.intercept?.facilitator?.(opened.facilitator) ?? opened.facilitator
       },
     },
+    ports,
+    ground,
     stops,
   )
   till.owner.lost.addEventListener('abort', () => lost('the database no longer knows this process'))
@@ -148,20 +160,17 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const door = openDoor(config, ports, ground, till, origins, [...shops, ...service], listener.port, payees)
   for (const { declaration, paid } of door.registry.routes) if (paid) paidRoutes.set(declaration.id, paid.route)
   if (options.jobs !== false) {
-    payouts = openPayouts(config, ports, ground, till, payees, shops, opened?.local?.senders, stops)
+    const senders = opened?.local?.senders
+    payouts = openPayouts({ ...config, payees }, ports, ground, till, shops, senders, stops)
     await prepareDue(ground.store.database, payouts.purposes)
-    await startJobs(
-      ports,
-      ground,
-      till,
-      {
-        shops,
-        routeOf,
-        ...(opened?.local ? { recoverLanes: opened.local.recoverLanes } : {}),
-        payouts,
-        ...(options.intercept?.job ? { intercept: options.intercept.job } : {}),
-      },
-      stops,
+    const recoverLanes = opened?.local?.recoverLanes
+    const work = { parts: shops, routeOf, payouts, ...(recoverLanes ? { recoverLanes } : {}) }
+    await recoverAtStart(ports, ground, till, work)
+    const intercept = options.intercept?.job
+    const jobs = tillJobs(ports, ground, till, work)
+    // Shops are told to stop while their jobs may still be running: long work ends at the next opportunity.
+    startJobs({ ports, ground, ...(intercept ? { intercept } : {}) }, jobs, stops, () =>
+      Promise.all(shops.map((shop) => shop.stop?.())),
     )
   }
   listener.serve(door)
@@ -219,7 +228,7 @@ function openDoor(
   config: Config,
   ports: Ports,
   ground: Ground,
-  till: Till,
+  till: OpenedGate,
   origins: Origins,
   shops: readonly Shop[],
   localPort: number,
@@ -228,7 +237,7 @@ function openDoor(
   const { clock, ids, log, metrics } = ports
   const routes: RouteDeclaration[] = []
   const { contactEmail, contentLicense } = config
-  const site = { ...origins, serviceName: 'Assay', contactEmail, contentLicense }
+  const site = nodeSite({ ...origins, contactEmail, contentLicense })
   routes.push(
     ...discoveryRoutes({
       site,
@@ -276,7 +285,7 @@ function openDoor(
       refusal: () => whilePaused(till.pauses.latest()?.get('sales')),
     },
     probe: () => ground.store.database.query('select'),
-    discoveryBlock: (route) => bazaarExtension(route) as Json,
+    discoveryBlock: (route) => bazaarExtension(route),
     attributed: (attribution) => {
       for (const shop of shops) shop.onAttribution?.(attribution)
     },

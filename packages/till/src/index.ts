@@ -20,6 +20,7 @@ export type {
 } from './contract/paid-call.ts'
 export type { Scheme, Schemes } from './contract/scheme.ts'
 export { maxTimeoutSeconds, type Payees, payeeAddress, termsFor } from './contract/terms.ts'
+export { createTill } from './create-till.ts'
 export {
   arrivedInGap,
   type CreditBalance,
@@ -45,6 +46,7 @@ export {
   keyWithin,
   type NewHold,
 } from './entitlements/entitled-calls.ts'
+export { cdp, http, local } from './facilitator-options.ts'
 export { createClaims } from './gate/claims.ts'
 export { creditPayment, failBooked } from './gate/credit-payment.ts'
 export { createDeferredTransitions } from './gate/deferred-transitions.ts'
@@ -57,6 +59,8 @@ export { createLosses, defaultLossLimits } from './gate/losses.ts'
 export { type Owner, registerOwner } from './gate/owner.ts'
 export { type PaymentStatus, readPaymentStatus } from './gate/payment-status.ts'
 export { gasPosting } from './gate/sale-postings.ts'
+export { ConfigError } from './kernel/config-error.ts'
+export { Problem } from './kernel/problem.ts'
 export { creditUndelivered } from './recovery/credit-undelivered.ts'
 export { forgetIdle } from './recovery/forget-idle.ts'
 export { type OwnAddresses, ownAddresses, recordOwnAddresses } from './recovery/own-addresses.ts'
@@ -80,3 +84,8 @@ export { type FinalityDeps, watchFinality } from './recovery/watch-finality.ts'
 export { createChallenges } from './schemes/challenge.ts'
 export { createSchemes } from './schemes/create-schemes.ts'
 export { createExactScheme, exactRequirements } from './schemes/exact/index.ts'
+export { refusal } from './selling/finite-answer.ts'
+export type { SaleCall, SaleDeclaration, SaleEffect, SaleHandler, Schema } from './selling/index.ts'
+export type { SoldRoute, Till, WebCall } from './till.ts'
+export type { AlarmEvent, RefundEvent, SaleEvent, TillEvents } from './till-events.ts'
+export type { EmbeddedDatabase, FacilitatorOption, NetworkOption, TillOptions } from './till-options.ts'

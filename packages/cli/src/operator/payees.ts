@@ -48,7 +48,10 @@ async function change(
   { node, config, database, actor }: Operator,
   { reason, json }: { reason: string; json?: boolean },
 ): Promise<void> {
-  const changed = await node.changePayees(database, node.instancePayees(config), { actor, reason })
+  const changed = await node.changePayees(database, node.instancePayees(config.networks, node.payeesOf(config)), {
+    actor,
+    reason,
+  })
   printResult(terminal, json, { changed: changed !== undefined, ...changed }, () => {
     if (!changed) return 'The database has these addresses already; nothing changed.'
     const lines = Object.entries(changed.after)

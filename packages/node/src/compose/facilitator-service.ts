@@ -1,19 +1,18 @@
 import { gasPosting, type Payees } from '@assay/till'
+import type { OpenedFacilitator, OpenedGate } from '@assay/till/compose'
 import { defaultFacilitatorBudget } from '@assay/till/facilitators'
 import { post } from '@assay/till/ledger'
 import type { Config } from '../config/load-config.ts'
 import { facilitatorRoutes } from '../faces/facilitator/routes.ts'
 import type { Shop } from '../http/index.ts'
-import type { OpenedFacilitator } from './facilitator.ts'
 import type { Ground, Ports } from './ground.ts'
-import type { Till } from './till.ts'
 
 /** `/facilitator/…` for others: only with a token of the operator's, and only where we settle with wallets of our own. */
 export function facilitatorService(
   config: Config,
   ports: Ports,
   ground: Ground,
-  till: Till,
+  till: OpenedGate,
   payees: Payees,
   opened: OpenedFacilitator | undefined,
 ): Shop[] {
@@ -24,7 +23,7 @@ export function facilitatorService(
       routes: facilitatorRoutes({
         facilitator: opened.facilitator,
         networks: ground.networks,
-        ownPayees: new Set([payees.pay_to, ...Object.values(payees.custody)]),
+        ownPayees: new Set([...Object.values(payees.pay_to), ...Object.values(payees.custody)]),
         ownWallets: new Set(opened.local.wallets),
         token: config.facilitatorToken,
         budget: defaultFacilitatorBudget,

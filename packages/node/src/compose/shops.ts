@@ -1,19 +1,18 @@
-import type { Json } from '@assay/protocol/canonical-json'
-import { didKeyUrl } from '@assay/protocol/did'
-import type { JwsPort, Payees } from '@assay/till'
-import type { Clock } from '@assay/till/kernel/clock'
+import type { Payees } from '@assay/till'
+import { createJwsPort, type Stops } from '@assay/till/compose'
 import { createNonceIssuer, loadSharedSecret, type ProofDeps } from '@assay/till/proofs'
-import { createJwsSigner, type Keyring, verifyJws } from '@assay/till/signing'
+
 import { claimNonce } from '@assay/till/store/nonce-claims'
 import type { Config } from '../config/load-config.ts'
 import { createShopPorts, type OpenShop, type Shop, type ShopContext } from '../http/index.ts'
-import type { Ground, Ports, Stops } from './ground.ts'
-import type { Origins } from './till.ts'
+import type { Ground, Ports } from './ground.ts'
 
-export function payeesOf(config: Config): Payees {
+export type Origins = { baseUrl: string; apiUrl: string }
+
+export function payeesOf({ networks, payTo }: Pick<Config, 'networks' | 'payTo'>): Payees {
   return {
-    pay_to: config.payTo,
-    custody: Object.fromEntries(config.networks.map(({ caip2, custody }) => [caip2, custody])),
+    pay_to: Object.fromEntries(networks.map(({ caip2 }) => [caip2, payTo])),
+    custody: Object.fromEntries(networks.map(({ caip2, custody }) => [caip2, custody])),
   }
 }
 
@@ -43,7 +42,7 @@ export async function shopContext(
     database: ground.store.database,
     keyring: ground.keyring,
     logKeyring: ground.logKeyring,
-    jws: jwsPort(ground.keyring, new URL(origins.baseUrl).host, ports.clock),
+    jws: createJwsPort(ground.keyring, new URL(origins.baseUrl).host, ports.clock),
     proofs: await proofDeps(ports, ground),
     clock: ports.clock,
     rng: ports.rng,
@@ -78,19 +77,5 @@ async function proofDeps(ports: Ports, ground: Ground): Promise<ProofDeps> {
     claimNonce: (claim) => claimNonce(database, claim),
     checkContractSignature: ground.checkContractSignature,
     chainIds: ground.networks.map((network) => network.chainId),
-  }
-}
-
-/** Offers and receipts: signed with the active key, believed only under our own key that was not revoked. */
-export function jwsPort(keyring: Keyring, authority: string, clock: Clock): JwsPort {
-  const signer = createJwsSigner(keyring, { authority, clock })
-  const publicKeyOf = (kid: string) =>
-    keyring.keys().find((key) => key.revokedAtMs === undefined && didKeyUrl(authority, key.keyId) === kid)?.x
-  return {
-    sign: (payload) => signer.sign(JSON.stringify(payload)),
-    verify: (jws) => {
-      const parts = verifyJws(jws, publicKeyOf)
-      return parts && (JSON.parse(parts.json) as Json)
-    },
   }
 }

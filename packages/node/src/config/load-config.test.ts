@@ -2,12 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checksumAddress } from '@assay/protocol/address'
+import { ConfigError } from '@assay/till/kernel/config-error'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { demoAccount } from '../devnet/accounts.ts'
 import { declareShop, SettingsError, type Variable } from '../http/index.ts'
 import { parseConfig, shopList } from '../shop-list.ts'
-import { ConfigError, describeVariables, readConfig } from './load-config.ts'
+import { describeVariables, readConfig } from './load-config.ts'
 
 const address = (digit: string) => checksumAddress(`0x${digit.repeat(40)}`)
 

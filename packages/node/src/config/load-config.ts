@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { parseAddress, zeroAddress } from '@assay/protocol/address'
 import { chooseFacilitator } from '@assay/till/facilitators'
+import { ConfigError } from '@assay/till/kernel/config-error'
 import { parsePayoutPolicy } from '@assay/till/payouts'
 import { demoAccounts } from '../devnet/accounts.ts'
 import type { NodeFacts, ShopDeclaration } from '../http/index.ts'
@@ -14,19 +15,6 @@ import { checkOrigin, custodyKeys, demoHosts, dnsServers, factoryList, payoutPol
 
 export type { Config, ConfiguredNetwork, ConfiguredShop } from './config-type.ts'
 export { describeVariables } from './read-shops.ts'
-
-/** Stops the start. The message lists every problem, one a line. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-  readonly problems: readonly string[]
-
-  constructor(problems: readonly string[]) {
-    super(
-      `The configuration has ${problems.length} problem${problems.length === 1 ? '' : 's'}:\n${problems.map((text) => `  - ${text}`).join('\n')}`,
-    )
-    this.problems = problems
-  }
-}
 
 /** Reads the environment with the variables of these shops; all problems are told together. */
 export function readConfig(env: Record<string, string | undefined>, shops: readonly ShopDeclaration[]): Config {

@@ -1,90 +1,20 @@
-import type { z } from 'zod'
-import { createPathTree, segmentsOf } from './path-tree.ts'
+import { findDeclarationFaults, paramNames } from '@assay/till/selling/check-routes'
+import { createPathTree } from '@assay/till/selling/path-tree'
 import type { RouteDeclaration } from './route.ts'
-
-const pathPattern = /^\/(?:(?:[A-Za-z0-9._~-]+|:[a-z][a-z0-9_]*)(?:\/(?:[A-Za-z0-9._~-]+|:[a-z][a-z0-9_]*))*)?$/
-const idPattern = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*$/
 
 /** Everything wrong with a set of declarations, so that one start reports all of it. */
 export function findRouteFaults(routes: readonly RouteDeclaration[]): string[] {
-  return [...findClashes(routes), ...routes.flatMap(findOwnFaults), ...findLostNextHops(routes)]
+  return [...findDeclarationFaults(routes), ...routes.flatMap(findOwnFaults), ...findLostNextHops(routes)]
 }
 
-function findClashes(routes: readonly RouteDeclaration[]): string[] {
+function findOwnFaults({ id, method, path, access, cacheSeconds, example }: RouteDeclaration): string[] {
   const faults: string[] = []
-  const ids = new Set<string>()
-  const places = new Map<string, string>()
-  const patterns = new Map<string, string>()
-  for (const route of routes) {
-    if (ids.has(route.id)) faults.push(`${route.id}: the id is used twice`)
-    ids.add(route.id)
-    const shape = shapeOf(route.path)
-    const place = `${route.method} ${shape}`
-    const other = places.get(place)
-    if (other !== undefined) faults.push(`${route.id}: ${route.method} ${route.path} is already taken by ${other}`)
-    places.set(place, route.id)
-    const pattern = patterns.get(shape)
-    if (pattern !== undefined && pattern !== route.path)
-      faults.push(`${route.id}: ${route.path} names its parameters differently from ${pattern}`)
-    patterns.set(shape, route.path)
-  }
+  if (cacheSeconds !== undefined && (access.kind !== 'free' || method !== 'GET'))
+    faults.push(`${id}: only free GET routes may be shared from the cache`)
+  for (const name of paramNames(path))
+    if (example.params?.[name] === undefined) faults.push(`${id}: the example lacks the path parameter ${name}`)
   return faults
 }
-
-const shapeOf = (path: string) => path.replace(/:[^/]+/g, ':')
-
-function findOwnFaults(route: RouteDeclaration): string[] {
-  const faults: string[] = []
-  const say = (fault: string) => faults.push(`${route.id}: ${fault}`)
-  if (!idPattern.test(route.id)) say('the id must be dotted lower-case words')
-  if (!pathPattern.test(route.path)) say(`the path ${route.path} is not exact segments and :parameters`)
-  if (route.summary.length > 120) say('the summary is longer than 120 characters')
-  if ((route.description?.length ?? 0) > 450) say('the description is longer than 450 characters')
-  if (route.method === 'GET' && route.body) say('a GET route takes no body')
-  if (route.cacheSeconds !== undefined && (route.access.kind !== 'free' || route.method !== 'GET'))
-    say('only free GET routes may be shared from the cache')
-  if (route.access.kind === 'paid') for (const fault of findPriceFaults(route.access)) say(fault)
-  for (const fault of findExampleFaults(route)) say(fault)
-  return faults
-}
-
-function findPriceFaults(access: Extract<RouteDeclaration['access'], { kind: 'paid' }>): string[] {
-  const faults: string[] = []
-  const { price, networks } = access
-  const lowest = price.kind === 'fixed' ? price.micro : price.lowestMicro
-  if (lowest <= 0n) faults.push('the price must be above zero')
-  if (price.kind === 'from_input' && price.highestMicro < price.lowestMicro)
-    faults.push('the highest price is below the lowest')
-  if (networks.length === 0) faults.push('a paid route needs at least one network')
-  if (new Set(networks).size !== networks.length) faults.push('a network is named twice')
-  return faults
-}
-
-function findExampleFaults(route: RouteDeclaration): string[] {
-  const { example } = route
-  const parts: [string, z.ZodType | undefined, unknown][] = [
-    ['params', route.params, example.params ?? {}],
-    ['query', route.query, example.query ?? {}],
-    ['body', route.body, example.body],
-    ['output', route.output, example.output],
-  ]
-  const faults = parts.flatMap(([part, schema, value]) => {
-    const parsed = schema?.safeParse(value)
-    return parsed && !parsed.success
-      ? [`the example ${part} does not satisfy its schema: ${parsed.error.issues.map((i) => i.message).join(', ')}`]
-      : []
-  })
-  const names = paramNames(route.path)
-  for (const name of names)
-    if (example.params?.[name] === undefined) faults.push(`the example lacks the path parameter ${name}`)
-  if (names.length > 0 && !route.params) faults.push('a path with parameters needs a params schema')
-  return faults
-}
-
-const paramNames = (path: string) =>
-  segmentsOf(path)
-    .filter((segment) => segment.startsWith(':'))
-    .map((segment) => segment.slice(1))
 
 function findLostNextHops(routes: readonly RouteDeclaration[]): string[] {
   const tree = createPathTree<true>()

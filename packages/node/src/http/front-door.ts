@@ -5,6 +5,7 @@ import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
 import { asProblem, type Problem } from '@assay/till/kernel/problem'
+import { createRequestIds, createTimeLimit, type PlainRequest, type PlainResponse } from '@assay/till/selling'
 import type { ResponseSigner } from '@assay/till/signing'
 import { createAuthorities } from './authority.ts'
 import { clientAddress } from './client-address.ts'
@@ -13,14 +14,11 @@ import { type Handled, handleRequest, type Passage, type Readiness } from './han
 import { createHeaderGlance } from './hot-key.ts'
 import { createLimiter, demoLimits, type LimitConfig, productionLimits } from './limits.ts'
 import { createLoad, type LoadConfig, usualLoad } from './load.ts'
-import type { PlainRequest, PlainResponse } from './plain.ts'
 import { createRegistry, type Registry } from './registry.ts'
-import { createRequestIds } from './request-id.ts'
-import { createResponder, type Exchange } from './respond.ts'
+import { createNodeResponder, type Exchange } from './respond.ts'
 import type { RouteDeclaration } from './route.ts'
 import { type Listener, type ListenOptions, openListener } from './server.ts'
 import { createSharedAnswers, type SharedAnswers } from './shared-answers.ts'
-import { createTimeLimit } from './time-limit.ts'
 
 export type FrontDoorConfig = {
   baseUrl: string
@@ -76,7 +74,7 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
   const authorities = createAuthorities(config)
   const limiter = createLimiter(clock, { ...(config.demo ? demoLimits : productionLimits), ...config.limits })
   const registry = createRegistry(deps.routes, deps.discoveryBlock)
-  const responder = createResponder(deps.signer, {
+  const responder = createNodeResponder(deps.signer, {
     royaltyRecipient: config.royaltyRecipient,
     contentLicense: config.contentLicense,
     docsOrigin: config.docsOrigin ?? authorities.baseOrigin,

@@ -366,8 +366,8 @@ describe('input', () => {
           })
         })
     const answer = send(testDoor({ routes }, clock), { target: '/v1/thing/1' })
+    await expect.poll(() => waiting.length).toBeGreaterThan(0)
     nowMs = 15_001
-    await Promise.resolve()
     for (const wake of waiting) wake()
     expect((await answer).status).toBe(503)
     expect(stopped).toBeInstanceOf(Problem)

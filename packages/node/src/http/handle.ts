@@ -1,21 +1,35 @@
-import type { AnswerContent, Attribution, Gate, GateOutcome } from '@assay/till'
+import type { AnswerContent, Attribution, Gate } from '@assay/till'
 import { Problem } from '@assay/till/kernel/problem'
+import {
+  announcesBody,
+  bodyBytesUsual,
+  type CallContext,
+  carriesCredential,
+  carriesPayment,
+  emptyBody,
+  type FreeAccess,
+  isStream,
+  notAvailable,
+  type PaidAccess,
+  type PaidEntry,
+  type PlainRequest,
+  type PlainResponse,
+  type ReadInput,
+  readHeaders,
+  readInput,
+  sellCall,
+  splitTarget,
+  type TimeLimit,
+  targetBytesMax,
+  type Unavailable,
+} from '@assay/till/selling'
 import { type Authorities, type Authority, homeName, isHome, originOf } from './authority.ts'
-import { notAvailable, type Unavailable } from './availability.ts'
-import { bodyBytesUsual, tooLarge } from './body-limit.ts'
 import { sharedAnswerMsMax } from './hot-answers.ts'
 import type { Bucket, Limiter } from './limits.ts'
 import type { Load } from './load.ts'
-import { asProbe, buildPaidCall } from './paid-call.ts'
-import { emptyBody, isStream, type PlainRequest, type PlainResponse } from './plain.ts'
-import { type ReadInput, readInput } from './read-input.ts'
 import type { RegisteredRoute, Registry, RouteMatch } from './registry.ts'
-import { carriesCredential, carriesPayment, readHeaders } from './request-headers.ts'
 import type { Exchange, Responder } from './respond.ts'
-import type { CallContext, FreeAccess, PaidAccess } from './route.ts'
 import { preflightHeaders } from './standing-headers.ts'
-import { splitTarget, targetBytesMax } from './target.ts'
-import type { TimeLimit } from './time-limit.ts'
 
 export type Readiness = {
   /** Why no paid call is taken now. No I/O: it is asked on every request. */
@@ -66,7 +80,7 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
   try {
     const maxBytes = declaration.bodyBytesMax ?? bodyBytesUsual
     const body = !headOnly && announcesBody(headers, maxBytes) ? await request.readBody(maxBytes) : emptyBody
-    const read = readInput(route, { params, query: exchange.query, headers, body })
+    const read = await readInput(route, { params, query: exchange.query, headers, body })
     if (read.attribution.ref ?? read.attribution.aff) deps.attributed?.(read.attribution)
     if (read.representation === 'text/event-stream') deps.load.checkStreamRoom()
     const context: CallContext = {
@@ -146,15 +160,6 @@ function preflight(deps: HandleDeps, exchange: Exchange, allow: string): PlainRe
   return response
 }
 
-/** Whether there is a body to read; what is too large or encoded is refused before the first byte of it. */
-function announcesBody(headers: ReadonlyMap<string, string>, maxBytes: number): boolean {
-  const encoding = headers.get('content-encoding')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw new Problem('unsupported_media_type')
-  const length = headers.get('content-length')
-  if (length !== undefined && Number(length) > maxBytes) throw tooLarge(maxBytes)
-  return headers.has('transfer-encoding') || (length !== undefined && length !== '0')
-}
-
 async function answerFree(
   deps: HandleDeps,
   passage: Passage,
@@ -201,51 +206,22 @@ function cacheControlOf(immutable: boolean, shareMs: number): string {
 async function answerPaid(
   deps: HandleDeps,
   passage: Passage,
-  paid: NonNullable<RegisteredRoute['paid']>,
+  paid: PaidEntry,
   read: ReadInput,
   context: CallContext,
   headOnly: boolean,
 ): Promise<Handled> {
-  const call = await buildPaidCall(deps.timeLimit, paid, read, context)
-  // HEAD never buys: whatever it carries, it sees what an unpaid caller sees.
-  const challenge = deps.gate.challenge(asProbe(call, read.bare, headOnly))
-  if (challenge) {
-    const response = deps.responder.respond(passage.exchange, {
-      status: 402,
-      contentType: 'application/problem+json',
-      body: challenge.body,
-      cacheControl: 'no-store',
-      paymentRequired: challenge.paymentRequired,
-    })
-    return { response, shareMs: context.rawBody.byteLength === 0 ? sharedAnswerMsMax : 0, paid: true }
-  }
-  if (headOnly) throw new Problem('payment_required')
-  return alone(release(deps, passage, await deps.gate.pass({ ...call, clientGone: passage.request.ownSignal() })))
-}
-
-function release(deps: HandleDeps, passage: Passage, outcome: GateOutcome): PlainResponse {
-  const { exchange } = passage
-  if (outcome.kind === 'challenge')
-    return deps.responder.respond(exchange, {
-      status: 402,
-      contentType: 'application/problem+json',
-      body: outcome.body,
-      cacheControl: 'no-store',
-      paymentRequired: outcome.paymentRequired,
-    })
-  if (outcome.kind === 'refused') {
-    if (badPaymentCodes.has(outcome.problem.code)) deps.limiter.noteBadPayment(passage.bucket)
-    return deps.responder.problem(exchange, outcome.problem, outcome)
-  }
-  const response = deps.responder.respond(exchange, {
-    ...outcome.answer,
-    cacheControl: 'private, no-store',
-    paid: true,
-    paymentResponse: outcome.paymentResponse,
+  const ownSignal = () => passage.request.ownSignal()
+  const { kind, response, problem } = await sellCall(deps, passage.exchange, paid, read, context, {
+    headOnly,
+    ownSignal,
   })
+  // A challenge that came out of the gate is not the same for everybody.
+  const shared = kind === 'challenge' && !carriesCredential(context.headers)
+  if (shared) return { response, shareMs: context.rawBody.byteLength === 0 ? sharedAnswerMsMax : 0, paid: true }
+  if (problem && badPaymentCodes.has(problem.code)) deps.limiter.noteBadPayment(passage.bucket)
   if (isStream(response.body)) response.body = deps.load.track(response.body)
-  response.delivered = () => outcome.delivered()
-  return response
+  return alone(response)
 }
 
 const badPaymentCodes: ReadonlySet<string> = new Set(['payment_malformed', 'payment_v1', 'payment_invalid'])

@@ -1,4 +1,4 @@
-import { headerLinesMax } from './request-headers.ts'
+import { headerLinesMax } from '@assay/till/selling'
 
 /** What one pass over the raw headers tells: enough to find a shared answer without building a header map. */
 export type HeaderGlance = {

@@ -1,4 +1,4 @@
-import { segmentsOf } from './path-tree.ts'
+import { segmentsOf } from '@assay/till/selling'
 import type { RouteDeclaration } from './route.ts'
 
 /** Writes the next hop of a route from the raw segments of the path that was asked for. */

@@ -1,9 +1,8 @@
 import type { Json } from '@assay/protocol/canonical-json'
-import type { PaidRoute } from '@assay/till'
+import { createPathTree, type PaidEntry, type PathMatch, paidEntryOf, representationsOf } from '@assay/till/selling'
 import { findRouteFaults } from './check-routes.ts'
 import { type MadeHop, madeHopOf, type NextHop, nextHopOf } from './next-hop.ts'
-import { createPathTree, type PathMatch } from './path-tree.ts'
-import type { PaidAccess, RouteDeclaration } from './route.ts'
+import type { RouteDeclaration } from './route.ts'
 
 /** A declaration with what is derived from it once, at start. */
 export type RegisteredRoute = {
@@ -13,7 +12,7 @@ export type RegisteredRoute = {
   /** Where an answer that made something leads to. */
   madeHop?: MadeHop
   /** Present for paid routes only. */
-  paid: { access: PaidAccess; route: PaidRoute } | undefined
+  paid: PaidEntry | undefined
 }
 
 export type RouteMatch =
@@ -82,32 +81,11 @@ function register(
   declaration: RouteDeclaration,
   discoveryBlock: ((route: RouteDeclaration) => Json | undefined) | undefined,
 ): RegisteredRoute {
-  const representations = declaration.representations ?? ['application/json']
   const { access } = declaration
-  const nextHop = nextHopOf(declaration)
-  if (access.kind === 'free') return { declaration, representations, nextHop, paid: undefined }
-  const bazaar = discoveryBlock?.(declaration)
-  const route: PaidRoute = {
-    id: declaration.id,
-    networks: access.networks,
-    ...(access.creditOnNetworksOnly === undefined ? {} : { creditOnNetworksOnly: access.creditOnNetworksOnly }),
-    payee: access.payee,
-    revocable: access.revocable,
-    ...(access.consumption === undefined ? {} : { consumption: access.consumption }),
-    fixedPrice: access.price.kind === 'fixed',
-    description: declaration.description ?? declaration.summary,
-    mimeType: representations[0] ?? 'application/json',
-    ...(bazaar === undefined ? {} : { bazaar }),
-    ...effectOf(access),
-    ...(access.revoke === undefined ? {} : { revoke: access.revoke.bind(access) }),
-    ...(access.release === undefined ? {} : { release: access.release }),
+  return {
+    declaration,
+    representations: representationsOf(declaration),
+    nextHop: nextHopOf(declaration),
+    paid: access.kind === 'free' ? undefined : paidEntryOf(declaration, access, discoveryBlock?.(declaration)),
   }
-  return { declaration, representations, nextHop, paid: { access, route } }
-}
-
-/** One sale is a list of one: anyone who commits many is asked in the same words as the others. */
-function effectOf(access: PaidAccess): Pick<PaidRoute, 'commit' | 'commitMany'> {
-  const { commitMany } = access
-  if (commitMany) return { commit: async (tx, sale) => (await commitMany(tx, [sale]))[0], commitMany }
-  return access.commit === undefined ? {} : { commit: access.commit.bind(access) }
 }

@@ -1,51 +1,24 @@
-import { type Problem, problemBody } from '@assay/till/kernel/problem'
-import type { ResponseSigner } from '@assay/till/signing'
-import { digestBody } from './digest.ts'
-import { type MadeHop, madeId } from './next-hop.ts'
-import { emptyBody, isStream, type PlainResponse } from './plain.ts'
-import type { RouteDeclaration } from './route.ts'
 import {
-  corsHeaders,
-  dataSecurityHeaders,
-  isData,
-  isHeaderName,
-  isReserved,
-  pageSecurityHeaders,
-  royaltyBps,
-  safeHeaderValue,
-} from './standing-headers.ts'
+  createResponder,
+  type Responder as HttpResponder,
+  isStream,
+  type ResponseParts,
+  type Exchange as SignedExchange,
+} from '@assay/till/selling'
+import type { ResponseSigner } from '@assay/till/signing'
+import { type MadeHop, madeId } from './next-hop.ts'
+import type { RouteDeclaration } from './route.ts'
+import { corsHeaders, royaltyBps } from './standing-headers.ts'
 
 /** What a response needs to know of its request. */
-export type Exchange = {
-  requestId: string
-  method: string
-  authority: string
-  path: string
-  query: string
+export type Exchange = SignedExchange & {
   route: RouteDeclaration | undefined
   /** Path of the route that helps the caller next. */
   next: string
   madeHop?: MadeHop
 }
 
-export type ResponseParts = {
-  status: number
-  contentType: string
-  body: Uint8Array | string | AsyncIterable<Uint8Array | string>
-  cacheControl: string
-  /** An answer that was paid for or covered by an entitlement. */
-  paid?: boolean
-  paymentRequired?: string | undefined
-  paymentResponse?: string | undefined
-  headers?: Record<string, string> | undefined
-}
-
-export type PaymentHeaders = { paymentRequired?: string | undefined; paymentResponse?: string | undefined }
-
-export type Responder = {
-  respond(exchange: Exchange, parts: ResponseParts): PlainResponse
-  problem(exchange: Exchange, problem: Problem, payment?: PaymentHeaders): PlainResponse
-}
+export type Responder = HttpResponder<Exchange>
 
 export type ResponderConfig = {
   royaltyRecipient: string
@@ -56,12 +29,8 @@ export type ResponderConfig = {
   rateLimitPolicy: string
 }
 
-/** The one place where a response is put together: digest, signature, next hop, royalty, caching and CORS. */
-export function createResponder(signer: ResponseSigner, config: ResponderConfig): Responder {
-  const standing = [...corsHeaders, 'RateLimit-Policy', config.rateLimitPolicy]
-  const kindOf = (security: readonly [string, string][]) => ({ security, usual: [...standing, ...security.flat()] })
-  const data = kindOf(dataSecurityHeaders(config.https))
-  const page = kindOf(pageSecurityHeaders(config.https))
+/** Responses of the node: beside what every seller's carry, next hop, royalty, limits and CORS. */
+export function createNodeResponder(signer: ResponseSigner, config: ResponderConfig): Responder {
   const royalty = [
     'X-X402-Royalty-Recipient',
     config.royaltyRecipient,
@@ -70,98 +39,19 @@ export function createResponder(signer: ResponseSigner, config: ResponderConfig)
     'X-X402-License',
     config.contentLicense,
   ]
-
-  const respond = (exchange: Exchange, parts: ResponseParts): PlainResponse => {
-    const body = bodyOf(exchange, parts)
-    const headers = ['Content-Type', parts.contentType]
-    if (!isStream(body) && exchange.method !== 'HEAD' && parts.status !== 204)
-      headers.push('Content-Length', String(Buffer.byteLength(body)))
-    pushSignature(headers, signer, exchange, parts, body)
-    if (parts.paymentRequired !== undefined) headers.push('PAYMENT-REQUIRED', parts.paymentRequired)
-    if (parts.paymentResponse !== undefined) headers.push('PAYMENT-RESPONSE', parts.paymentResponse)
-    headers.push(
-      'Cache-Control',
-      parts.cacheControl,
-      'X-x402-Next',
-      exchange.madeHop ? nextOf(exchange, parts) : exchange.next,
-    )
-    if (parts.paid || exchange.route?.area === 'C') headers.push(...royalty)
-    const kind = isData(parts.contentType) ? data : page
-    if (parts.headers === undefined) return { status: parts.status, headers: headers.concat(kind.usual), body }
-    const own = ownHeaders(parts.headers)
-    headers.push(...standing)
-    for (const [name, value] of kind.security) if (!own.has(name.toLowerCase())) headers.push(name, value)
-    for (const [name, value] of own.values()) headers.push(name, value)
-    return { status: parts.status, headers, body }
-  }
-
-  return {
-    respond,
-    problem: (exchange, problem, payment = {}) =>
-      respond(exchange, {
-        status: problem.status,
-        contentType: 'application/problem+json',
-        body: JSON.stringify(problemBody(problem, config.docsOrigin, exchange.requestId)),
-        cacheControl: 'no-store',
-        ...payment,
-        headers: problemHeaders(problem),
-      }),
-  }
+  return createResponder<Exchange>(signer, {
+    docsOrigin: config.docsOrigin,
+    https: config.https,
+    standing: [...corsHeaders, 'RateLimit-Policy', config.rateLimitPolicy],
+    add: (headers, exchange, parts) => {
+      headers.push('X-x402-Next', exchange.madeHop ? nextOf(exchange, parts) : exchange.next)
+      if (parts.paid || exchange.route?.area === 'C') headers.push(...royalty)
+    },
+  })
 }
 
 /** The route's next hop, or the thing that the answer has just made. */
 function nextOf({ next, madeHop }: Exchange, { status, body }: ResponseParts): string {
   const id = status === 200 && !isStream(body) ? madeId(body) : undefined
   return id === undefined || madeHop === undefined ? next : madeHop(id)
-}
-
-/** HEAD and 204 carry no content; a stream behind them must still be told to stop. */
-function bodyOf(exchange: Exchange, parts: ResponseParts): PlainResponse['body'] {
-  const { body } = parts
-  const bodiless = exchange.method === 'HEAD' || parts.status === 204
-  if (!bodiless) return body
-  if (isStream(body)) void body[Symbol.asyncIterator]().return?.()
-  return emptyBody
-}
-
-function pushSignature(
-  headers: string[],
-  signer: ResponseSigner,
-  exchange: Exchange,
-  parts: ResponseParts,
-  body: PlainResponse['body'],
-): void {
-  const { paymentRequired, paymentResponse } = parts
-  const signed = signer.sign({
-    status: parts.status,
-    contentType: parts.contentType,
-    bodySha256: isStream(body) ? undefined : digestBody(body),
-    ...(paymentRequired === undefined ? {} : { paymentRequired }),
-    ...(paymentResponse === undefined ? {} : { paymentResponse }),
-    method: exchange.method,
-    authority: exchange.authority,
-    path: exchange.path,
-    query: exchange.query,
-  })
-  const digest = signed['content-digest']
-  if (digest !== undefined) headers.push('Content-Digest', digest)
-  headers.push('Signature-Input', signed['signature-input'], 'Signature', signed.signature)
-}
-
-function ownHeaders(given: Record<string, string> | undefined): Map<string, [string, string]> {
-  const own = new Map<string, [string, string]>()
-  for (const [name, value] of Object.entries(given ?? {})) {
-    const lower = name.toLowerCase()
-    if (isHeaderName(name) && !isReserved(lower) && lower !== 'cache-control')
-      own.set(lower, [name, safeHeaderValue(value)])
-  }
-  return own
-}
-
-/** A 429 or 503 always says when to come back. */
-function problemHeaders(problem: Problem): Record<string, string> | undefined {
-  const { retryAfterSeconds, headers } = problem.details
-  const seconds = retryAfterSeconds ?? (problem.status === 429 || problem.status === 503 ? 5 : undefined)
-  if (headers === undefined && seconds === undefined) return undefined
-  return { ...headers, ...(seconds === undefined ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) }) }
 }

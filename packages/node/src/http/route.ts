@@ -1,134 +1,26 @@
-import type { Address } from '@assay/protocol/address'
-import type { Micro } from '@assay/protocol/money'
-import type {
-  AnswerContent,
-  Attribution,
-  CommitMany,
-  Consumption,
-  PreparedAnswer,
-  ReleaseAnswer,
-  Sale,
-} from '@assay/till'
-import type { Tx } from '@assay/till/store/database'
-import type { z } from 'zod'
-import type { Unavailable } from './availability.ts'
+import type { RouteDeclaration as SoldDeclaration } from '@assay/till/selling'
 
 /** One declaration per route; HTTP handling, the 402, OpenAPI, llms.txt, manifests, MCP and the SDK are derived from it. */
-export type RouteDeclaration = {
-  /** Stable and unique, such as `sandbox.echo.get`; the ledger and metrics use it. */
-  id: string
+export type RouteDeclaration = SoldDeclaration & {
   /** What the route can do, under a name that nodes share. Default: the id. */
   capability?: string
-  /** Free routes that most buyers need: in the short OpenAPI document, as everything that is sold is. */
-  main?: boolean
   /** Decides the base address: A and B live at BASE_URL, C at API_URL; `core` at BASE_URL. */
   area: 'A' | 'B' | 'C' | 'core'
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Exact path; a segment `:name` is a parameter. No trailing slash. */
-  path: string
-  /** One line for people and agents, at most 120 characters. */
-  summary: string
-  /** At most 450 characters. */
-  description?: string
-  /** Strict object schemas; unknown fields are refused. `ref` and `aff` never reach them. */
-  params?: z.ZodType
-  query?: z.ZodType
-  body?: z.ZodType
-  /** `text`: the schema gets the body as UTF-8 text, whatever media type it names. Default: JSON. */
-  bodyFormat?: 'json' | 'text'
-  /** Media types this route can answer with, the first is the default. Default: JSON only. */
-  representations?: readonly string[]
-  /** Shape of the JSON answer. */
-  output: z.ZodType
-  /** Examples shown in OpenAPI and Bazaar; must satisfy the schemas (a test checks it). */
-  example: { params?: Record<string, string>; query?: Record<string, string>; body?: unknown; output: unknown }
-  access: FreeAccess | PaidAccess
+  output: NonNullable<SoldDeclaration['output']>
+  example: NonNullable<SoldDeclaration['example']> & { output: unknown }
   /** Path of the route that helps the caller next (X-x402-Next). A template may name the input's params as `:name`. */
   next: string
   /** In place of `next` where that belongs to a shop which is not open. */
   nextElse?: string
   /** In place of `next` where that is what the answer makes and nothing was made: with a price, with a refusal. */
   nextBefore?: string
-  /** Left out of documents and manifests. */
-  hidden?: boolean
   /** Weight against the caller's rate limit; default 1. */
   cost?: number
-  /** Largest body in bytes; default 64 KiB. */
-  bodyBytesMax?: number
   /** Free GET routes whose answer depends on nothing but the URL: the signed answer may be shared this long, at most 5 s. */
   cacheSeconds?: number
   /** Free GET routes whose answer, once there is one, stays the same for ever: anyone who has it may keep it. */
   immutable?: boolean
 }
-
-export type RouteInput = {
-  // biome-ignore lint/suspicious/noExplicitAny: each route narrows its own input through its schemas
-  params: any
-  // biome-ignore lint/suspicious/noExplicitAny: see above
-  query: any
-  // biome-ignore lint/suspicious/noExplicitAny: see above
-  body: any
-}
-
-/** What every handler knows about the call it answers. */
-export type CallContext = {
-  requestId: string
-  method: string
-  /** Our own absolute URL of the resource, query included, `ref` and `aff` removed. Never from Host. */
-  resourceUrl: string
-  /** What the request itself named, as a signature over it covers it: attribution included. */
-  received: { authority: string; path: string; query: string }
-  representation: string
-  attribution: Attribution
-  /** Lower-cased request headers, for proofs. */
-  headers: ReadonlyMap<string, string>
-  rawBody: Uint8Array
-  remoteAddress: string
-  signal: AbortSignal
-}
-
-export type FreeAccess = {
-  kind: 'free'
-  handle(input: RouteInput, call: CallContext): Promise<AnswerContent>
-  /** Security scheme of OpenAPI when a proof is needed. */
-  security?: 'siwx' | 'erc8128' | 'bearer'
-}
-
-export type PaidAccess = {
-  kind: 'paid'
-  price: RoutePrice
-  /** CAIP-2 networks on which it can be paid, in the order offered. */
-  networks: readonly string[]
-  /** Credit that was paid in on another chain does not pay for it: what is sold is backed by money on its own. */
-  creditOnNetworksOnly?: boolean
-  payee: 'pay_to' | 'custody'
-  /** What is sold can be taken back, so it may be granted `provisional` above 1 USDC. */
-  revocable: boolean
-  /** How a revocable grant is used up; all at once unless declared. */
-  consumption?: Consumption
-  /** Throws a Problem (404) where no such resource can exist, before any 402. No I/O. */
-  routable?(params: Record<string, string>): void
-  /**
-   * Why this is not for sale now: asked before a 402 is made and before an answer is prepared, so that nobody pays for
-   * nothing; a call that was paid before still gets its answer. Without parameters: of the route as a whole. No I/O.
-   */
-  unavailable?(params?: Record<string, string>): Unavailable | undefined
-  /** Makes the answer and, where needed, a reservation. No other side effect; at most 15 s. */
-  prepare(input: RouteInput, call: CallContext & { payer: Address; paymentId: string }): Promise<PreparedAnswer>
-  /** The effect that was paid for, in the transaction of the postings. May replace the stored answer. */
-  commit?(tx: Tx, sale: Sale): Promise<AnswerContent | undefined>
-  /** Instead of `commit`, where many sales at once cost hardly more than one: all of them take effect, or none. */
-  commitMany?: CommitMany
-  /** Takes back what `commit` gave, when a reorg took the money away. Needed where `revocable`. */
-  revoke?(tx: Tx, sale: Sale): Promise<void>
-  /** Completes a stored answer with what is never stored, each time it is given. */
-  release?: ReleaseAnswer
-}
-
-export type RoutePrice =
-  | { kind: 'fixed'; micro: Micro }
-  /** Price from the input; a bare probe is quoted `lowestMicro`. */
-  | { kind: 'from_input'; lowestMicro: Micro; highestMicro: Micro; of(input: RouteInput): Promise<Micro> | Micro }
 
 /** Keeps the literal types of a declaration while checking its shape. */
 export function defineRoute(route: RouteDeclaration): RouteDeclaration {

@@ -1,11 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { readWholeBody } from '@assay/till/adapters/read-node-body'
 import type { Log } from '@assay/till/kernel/log'
 import { Problem, problemBody } from '@assay/till/kernel/problem'
+import { headerBytesMax, type PlainRequest, type PlainResponse } from '@assay/till/selling'
 import { type Acceptors, openAcceptors } from './acceptors.ts'
-import type { PlainRequest, PlainResponse } from './plain.ts'
-import { readWholeBody } from './read-body.ts'
-import { headerBytesMax } from './request-headers.ts'
 import type { SharedAnswers } from './shared-answers.ts'
 import { writeResponse } from './write-response.ts'
 

@@ -1,12 +1,12 @@
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
+import { isStream } from '@assay/till/selling'
 import { clientAddress } from './client-address.ts'
 import type { Handled, Readiness } from './handle.ts'
 import { createHotAnswers, hotBody, type Tally } from './hot-answers.ts'
 import { createHeaderGlance } from './hot-key.ts'
 import type { Limiter } from './limits.ts'
-import { isStream } from './plain.ts'
 import type { RouteDeclaration } from './route.ts'
 
 /** A finished answer that only has to be written, and at once: the next request that finds it overwrites its last headers. */

@@ -1,17 +1,16 @@
 import type { Json } from '@assay/protocol/canonical-json'
-import type { Attribution, EntitlementPort, JwsPort, Payees, ReversalHook, SaleHook } from '@assay/till'
+import type { Attribution, JwsPort, Payees } from '@assay/till'
 import type { ChainPort, Network, Rpc, RpcEndpoint } from '@assay/till/chain'
+import type { SalePart } from '@assay/till/compose'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
 import type { Rng } from '@assay/till/kernel/random'
-import type { TransferRow } from '@assay/till/ledger'
 import type { PayoutDeps } from '@assay/till/payouts'
 import type { ProofDeps } from '@assay/till/proofs'
 import type { Keyring } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
-import type { ReadinessCheck } from './readiness.ts'
 import type { RouteDeclaration } from './route.ts'
 import type { ShopPorts } from './shop-ports.ts'
 import type { NodeFacts, Values, Variables } from './shop-settings.ts'
@@ -49,22 +48,10 @@ export type ShopContext = {
 }
 
 /** What a shop brings: routes, what a wallet may use without paying, who else learns of a sale, and work of its own. */
-export type Shop = {
+export type Shop = SalePart & {
   routes: readonly RouteDeclaration[]
-  entitlements?: readonly EntitlementPort[]
-  saleHooks?: readonly SaleHook[]
-  reversalHooks?: readonly ReversalHook[]
   /** Told of every request that names who brought its sender; no I/O. */
   onAttribution?(attribution: Attribution): void
-  jobs?: readonly ShopJob[]
-  /** Brings the books of this shop up to the chain, so that comparing them finds no transfer of its own. */
-  beforeReconcile?(): Promise<void>
-  /** Whether this shop books a transfer out of custody, now or later: a payment into its own contract. */
-  booksOutbound?(transfer: TransferRow): Promise<boolean>
-  /** Shares it owes to others that are paid out by themselves once they reach the minimum. */
-  payoutPurposes?: PayoutDeps['purposes']
-  /** Named things that must work before this shop can sell. */
-  readiness?: readonly ReadinessCheck[]
   /** Members of the node's signed statement in the mesh, beside its offers. No I/O. */
   announces?(): Announcements
   /** Called with every route of the node once all shops are open, and with what the shops announce. */
@@ -83,9 +70,6 @@ export type Shop = {
 }
 
 export type Announcements = Readonly<Record<string, Json>>
-
-/** Runs in one process at a time, no matter who holds its lease. */
-export type ShopJob = { name: string; intervalMs: number; work(): Promise<unknown> }
 
 /** A shop as the node lists it: all that is known of it before it opens. */
 export type ShopDeclaration = {

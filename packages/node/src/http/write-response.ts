@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isStream, type PlainResponse } from '@assay/till/selling'
 import { isPulled } from './event-reader.ts'
-import { isStream, type PlainResponse } from './plain.ts'
 
 /** Bytes a slow reader may leave in our memory before its stream is cut. */
 export const streamBufferBytesMax = 64 * 1024

@@ -117,7 +117,13 @@ export type GateOutcome =
   /** Anything else that is not the answer. `paymentRequired` accompanies every 402. */
   | { kind: 'refused'; problem: Problem; paymentRequired?: string; paymentResponse?: string }
   /** The answer, to be released. `delivered` is called once the last byte has been handed to the socket. */
-  | { kind: 'served'; answer: AnswerContent; paymentResponse?: string; paymentId?: string; delivered(): void }
+  | {
+      kind: 'served'
+      answer: AnswerContent
+      paymentResponse?: string
+      paymentId?: string
+      delivered(): void | Promise<void>
+    }
 
 export type Gate = {
   /** The 402 of a call without payment: no database, no upstream. Undefined when the call carries a payment or an entitlement. */

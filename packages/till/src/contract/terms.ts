@@ -3,8 +3,8 @@ import type { Micro } from '@assay/protocol/money'
 import type { Network } from '../chain/index.ts'
 import type { PaidRoute } from './paid-call.ts'
 
-/** Receiving addresses: PAY_TO is the operator's own money, CUSTODY is partly or wholly others'. */
-export type Payees = { pay_to: Address; custody: Record<string, Address> }
+/** Receiving addresses by network: `pay_to` is the operator's own money, `custody` is partly or wholly others'. */
+export type Payees = { pay_to: Readonly<Record<string, Address>>; custody: Readonly<Record<string, Address>> }
 
 /** One way to pay for a call, entirely ours: nothing in it comes from the client. */
 export type Terms = {
@@ -19,8 +19,8 @@ export type Terms = {
 export const maxTimeoutSeconds = 90
 
 export function payeeAddress(payees: Payees, payee: PaidRoute['payee'], network: string): Address {
-  const address = payee === 'pay_to' ? payees.pay_to : payees.custody[network]
-  if (!address) throw new Error(`no custody address on ${network}`)
+  const address = payees[payee][network]
+  if (!address) throw new Error(`no ${payee} address on ${network}`)
   return address
 }
 

@@ -16,8 +16,9 @@ export function createDeliveries(database: Database, clock: Clock, log: Log) {
     },
   })
   return {
-    delivered(paymentId: string): void {
-      batcher
+    /** Resolves when it is written down, or given up: what was delivered stays delivered. */
+    delivered(paymentId: string): Promise<void> {
+      return batcher
         .submit(paymentId)
         .catch((error: unknown) => log.warn({ paymentId, error: String(error) }, 'delivery not recorded'))
     },

@@ -92,5 +92,18 @@ async function assertToken(tx: Tx, name: string, token: bigint): Promise<void> {
 }
 
 async function release(sql: Sql, name: string, token: bigint): Promise<void> {
-  await sql.query(`update job_lease set expires_at = '-infinity' where name = $1 and token = $2`, [name, token])
+  await sql.query(
+    `update job_lease set expires_at = '-infinity', finished_at = clock_timestamp() where name = $1 and token = $2`,
+    [name, token],
+  )
+}
+
+/** Milliseconds since a job last ended, by the clock of the database; undefined when it never did. */
+export async function msSinceJob(sql: Sql, name: string): Promise<number | undefined> {
+  const { rows } = await sql.query<{ ms: string | null }>(
+    `select (extract(epoch from clock_timestamp() - finished_at) * 1000)::bigint::text as ms from job_lease where name = $1`,
+    [name],
+  )
+  const ms = rows[0]?.ms
+  return ms === null || ms === undefined ? undefined : Number(ms)
 }

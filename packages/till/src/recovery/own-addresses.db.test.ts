@@ -12,7 +12,7 @@ afterAll(() => db.close())
 const [base, polygon] = ['eip155:8453', 'eip155:137']
 const at = (digit: string): Address => `0x${digit.repeat(40)}`
 const payees = (payTo: Address, custody: Address) => ({
-  pay_to: payTo,
+  pay_to: { [base as string]: payTo, [polygon as string]: payTo },
   custody: { [base as string]: custody, [polygon as string]: custody },
 })
 const record = (payTo: Address, custody: Address) =>

@@ -23,10 +23,12 @@ export async function recordOwnAddresses(
   payees: Payees,
   exclusive = true,
 ): Promise<OwnAddresses> {
-  const now = networks.flatMap((network) => [
-    { network, payee: 'pay_to' as const, address: payees.pay_to },
-    ...(payees.custody[network] ? [{ network, payee: 'custody' as const, address: payees.custody[network] }] : []),
-  ])
+  const now = networks.flatMap((network) =>
+    (['pay_to', 'custody'] as const).flatMap((payee) => {
+      const address = payees[payee][network]
+      return address === undefined ? [] : [{ network, payee, address }]
+    }),
+  )
   await database.transaction(async (tx) => {
     for (const { network, address, payee } of now)
       await tx.query(

@@ -16,8 +16,8 @@ export type ServerFacts = {
 
 export type DetectDeps = RestoreDeps & {
   database: Database
-  /** The node's data folder; a file in it remembers what the database was last seen to hold. */
-  home: string
+  /** The data folder; a file in it remembers what the database was last seen to hold. */
+  home: string | undefined
   /** The present block of each network. */
   heads(): Promise<ReadonlyMap<string, bigint>>
   /** What the chain shows that these books did and do not know. */
@@ -35,7 +35,11 @@ export async function detectRestore(deps: DetectDeps): Promise<string | undefine
   const databaseId = await readDatabaseId(database)
   const forgotten = await deps.forgotten?.()
   const reason =
-    difference(facts, await readNoted(database), await readMarker(deps.home, databaseId)) ?? forgotten?.reason
+    difference(
+      facts,
+      await readNoted(database),
+      deps.home === undefined ? undefined : await readMarker(deps.home, databaseId),
+    ) ?? forgotten?.reason
   if (reason !== undefined) {
     const heads = await deps.heads()
     // The gap first: a crash in between finds the same difference again.
@@ -48,9 +52,10 @@ export async function detectRestore(deps: DetectDeps): Promise<string | undefine
      where ($1::text is not null and system_identifier is distinct from $1) or ($2::bigint is not null and timeline is distinct from $2)`,
     [facts.systemIdentifier, facts.timeline],
   )
-  await writeMarker(deps.home, { ...facts, databaseId }).catch((error: unknown) =>
-    deps.log.warn({ error: String(error) }, 'the position of the database could not be noted in the data folder'),
-  )
+  if (deps.home !== undefined)
+    await writeMarker(deps.home, { ...facts, databaseId }).catch((error: unknown) =>
+      deps.log.warn({ error: String(error) }, 'the position of the database could not be noted in the data folder'),
+    )
   return reason
 }
 

@@ -11,8 +11,8 @@ import { createDatabase } from './pool.ts'
 import { checkPooledSession, durabilityProblems, refuseOldServer } from './server-checks.ts'
 
 export type OpenStoreOptions = {
-  /** The node's data folder; the embedded server keeps its cluster there. */
-  home: string
+  /** The data folder; the embedded server keeps its cluster there. */
+  home?: string
   /** A PostgreSQL server to use instead of the embedded one. */
   databaseUrl?: string
   /** The same server past the transaction pooler that `databaseUrl` names. */
@@ -45,6 +45,7 @@ export type Store = {
 
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   if (options.databaseUrl) return openDatabase(options, { url: options.databaseUrl }, options.databaseUrl)
+  if (options.home === undefined) throw new StoreError('a database URL or a data folder is needed')
   const server = await runEmbedded({
     home: options.home,
     ...(options.port ? { port: options.port } : {}),

@@ -71,7 +71,7 @@ test('the operator sees balanced books, alarms and pauses', async () => {
   expect(overview).toMatchObject({ books: { balanced: true, differences: 0 }, alarms: [{ alarm: 'reorg', rung: 1 }] })
   expect(overview.pauses.map(({ name }: { name: string }) => name)).toContain('payouts')
   const declared = routes.find(({ id }) => id === 'operator.overview')
-  expect(declared?.output.safeParse(overview).success).toBe(true)
+  expect(declared?.output['~standard'].validate(overview)).not.toHaveProperty('issues')
 })
 
 test('everybody else is refused, whatever they sign', async () => {

@@ -4,15 +4,15 @@ import { systemClock } from '@assay/till/kernel/clock'
 import { createFixedKeyring, createJwsSigner, privateKeyFromSeed } from '@assay/till/signing'
 import { expect, test } from 'vitest'
 import { fixtureRoutes } from '../../http/door.fixture.ts'
+import { nodeSite } from '../../http/node-site.ts'
 import { agentCard } from './agent-card.ts'
 
-const site = {
+const site = nodeSite({
   baseUrl: 'https://node.test',
   apiUrl: 'https://api.test',
-  serviceName: 'Assay',
   contactEmail: 'a@node.test',
   contentLicense: 'LicenseRef-Assay-1.0',
-}
+})
 const key = privateKeyFromSeed(createHash('sha256').update('card').digest('base64url'))
 const jws = createJwsSigner(createFixedKeyring(key, 0), { authority: 'node.test', clock: systemClock })
 const card = agentCard(site, fixtureRoutes(), (payload) => jws.sign(payload))

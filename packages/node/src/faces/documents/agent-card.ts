@@ -1,13 +1,14 @@
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
-import { areaNames, priceText, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
+import { areaNameOf, paidRoutes, priceText, templateOf } from '@assay/till/documents'
 import type { RouteDeclaration } from '../../http/index.ts'
+import { type NodeSite, serviceVersion } from '../../http/node-site.ts'
 
 /** Names the way in: plain HTTP with x402, as OpenAPI describes it. A2A's own bindings have tasks, which we do not. */
 const bindings = { http: 'urn:x402:http:2', mcp: 'urn:mcp:streamable-http' }
 const a2aVersion = '1.0'
 
 /** The node as an A2A agent card: one skill for each thing it sells. */
-export function agentCard(site: Site, routes: readonly RouteDeclaration[], sign: (payload: string) => string) {
+export function agentCard(site: NodeSite, routes: readonly RouteDeclaration[], sign: (payload: string) => string) {
   const shown = routes.filter((route) => !route.hidden)
   const card = {
     name: site.serviceName,
@@ -36,17 +37,17 @@ export function agentCard(site: Site, routes: readonly RouteDeclaration[], sign:
     },
     defaultInputModes: ['application/json'],
     defaultOutputModes: ['application/json'],
-    skills: shown.filter((route) => route.access.kind === 'paid').map(skillOf),
+    skills: paidRoutes(routes).map((route) => skillOf(site, route)),
   }
   return { ...card, signatures: [signatureOf(sign(canonicalJson(card as unknown as Json)))] }
 }
 
-function skillOf(route: RouteDeclaration) {
+function skillOf(site: NodeSite, route: RouteDeclaration) {
   return {
     id: route.id,
     name: route.summary,
     description: `${route.method} ${templateOf(route)}, ${priceText(route)}. ${route.description ?? route.summary}`,
-    tags: [areaNames[route.area], 'x402'],
+    tags: [areaNameOf(site, route), 'x402'],
     inputModes: ['application/json'],
     outputModes: [...(route.representations ?? ['application/json'])],
   }

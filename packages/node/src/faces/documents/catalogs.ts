@@ -1,7 +1,7 @@
-import type { Site } from '../../http/describe-route.ts'
+import type { NodeSite } from '../../http/node-site.ts'
 
 /** RFC 9727: one link set that leads from the origin to its descriptions. */
-export function apiCatalog(site: Site) {
+export function apiCatalog(site: NodeSite) {
   const origins = [...new Set([new URL(site.baseUrl).origin, new URL(site.apiUrl).origin])]
   const base = origins[0] ?? ''
   return {

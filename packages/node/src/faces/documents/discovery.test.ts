@@ -1,4 +1,5 @@
 import { knownNetworks } from '@assay/till/chain/network'
+import { bazaarExtension } from '@assay/till/documents'
 import { systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import { silentLog } from '@assay/till/kernel/log'
@@ -16,7 +17,7 @@ import {
   jsonAnswer,
   type RouteDeclaration,
 } from '../../http/index.ts'
-import { bazaarExtension } from './bazaar.ts'
+import { nodeSite } from '../../http/node-site.ts'
 import { licenseText } from './license-text.ts'
 import { discoveryRoutes } from './routes.ts'
 
@@ -69,13 +70,12 @@ const shop: RouteDeclaration[] = [
   }),
 ]
 
-const site = {
+const site = nodeSite({
   baseUrl: 'https://node.test',
   apiUrl: 'https://api.test',
-  serviceName: 'Assay',
   contactEmail: 'operator@node.test',
   contentLicense: 'LicenseRef-Assay-1.0',
-}
+})
 
 function openDoor(demo?: () => unknown): FrontDoor {
   const keyring = createFixedKeyring(generateSigningKey(systemRng), 0)

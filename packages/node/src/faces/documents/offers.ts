@@ -1,11 +1,10 @@
-import type { z } from 'zod'
+import { exampleUrl, type JsonSchema, jsonSchemaOf, originOf, priceOf, templateOf } from '@assay/till/documents'
 import { capabilityOf } from '../../http/capability.ts'
-import { exampleUrl, originOf, priceOf, type Site, templateOf } from '../../http/describe-route.ts'
 import { type Availability, availabilityOf, type RouteDeclaration } from '../../http/index.ts'
-import { type JsonSchema, jsonSchemaOf } from '../../http/json-schema.ts'
+import type { NodeSite } from '../../http/node-site.ts'
 
 /** One resource of the node's manifest: what it does, what it costs, what goes in and what comes out. */
-export function offerOf(site: Site, route: RouteDeclaration) {
+export function offerOf(site: NodeSite, route: RouteDeclaration) {
   const { access } = route
   const price = priceOf(route)
   const url = `${originOf(site, route)}${templateOf(route)}`
@@ -46,6 +45,6 @@ function lowestMicro({ access }: RouteDeclaration): bigint {
   return access.price.kind === 'fixed' ? access.price.micro : access.price.lowestMicro
 }
 
-function part(name: string, schema: z.ZodType | undefined): Record<string, JsonSchema> {
+function part(name: string, schema: RouteDeclaration['query']): Record<string, JsonSchema> {
   return schema === undefined ? {} : { [name]: jsonSchemaOf(schema, 'input') }
 }

@@ -1,5 +1,7 @@
 import type { Network } from '@assay/till/chain/network'
+import { fullDocumentPath, legacyManifest, llmsTxt, openapiDocument } from '@assay/till/documents'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
+import { availabilityOf } from '@assay/till/selling'
 import {
   createJwsSigner,
   didDocument,
@@ -9,22 +11,19 @@ import {
   keyDirectoryPath,
   keysForIndex,
 } from '@assay/till/signing'
-import { availabilityOf } from '../../http/availability.ts'
-import { type Site, serviceVersion } from '../../http/describe-route.ts'
 import { documentRoute } from '../../http/document-route.ts'
 import type { RouteDeclaration } from '../../http/index.ts'
 import { nodeServices } from '../../http/node-services.ts'
-import { fullDocumentPath, openapiDocument } from '../openapi/openapi.ts'
+import { type NodeSite, serviceVersion } from '../../http/node-site.ts'
 import { agentCard } from './agent-card.ts'
 import { apiCatalog } from './catalogs.ts'
 import { iconSvg } from './icon.ts'
 import { licenseText } from './license-text.ts'
-import { llmsTxt } from './llms-txt.ts'
 import { serviceIndex } from './service-index.ts'
-import { draftManifest, firstPurchase, legacyManifest, type NodeFacts, rootManifest } from './x402-manifest.ts'
+import { draftManifest, firstPurchase, type NodeFacts, rootManifest } from './x402-manifest.ts'
 
 export type DiscoveryDeps = {
-  site: Site
+  site: NodeSite
   /** All routes of the node, these included; read when a document is first asked for. */
   routes(): readonly RouteDeclaration[]
   networks: readonly Network[]

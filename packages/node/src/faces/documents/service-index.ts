@@ -1,10 +1,11 @@
 import { checksumAddress } from '@assay/protocol/address'
 import type { Network } from '@assay/till/chain/network'
-import { originOf, priceOf, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
+import { originOf, priceOf, templateOf } from '@assay/till/documents'
 import { availabilityOf, type RouteDeclaration } from '../../http/index.ts'
+import { type NodeSite, serviceVersion } from '../../http/node-site.ts'
 
 export type IndexParts = {
-  site: Site
+  site: NodeSite
   routes: readonly RouteDeclaration[]
   networks: readonly Network[]
   keys: unknown
@@ -49,7 +50,7 @@ export function serviceIndex({ site, routes, networks, keys, demo }: IndexParts)
   }
 }
 
-function soldItem(site: Site, route: RouteDeclaration) {
+function soldItem(site: NodeSite, route: RouteDeclaration) {
   const price = priceOf(route)
   const reason = availabilityOf(route)
   return {

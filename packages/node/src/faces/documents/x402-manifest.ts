@@ -2,10 +2,10 @@ import { type Address, checksumAddress } from '@assay/protocol/address'
 import { didWeb } from '@assay/protocol/did'
 import { exactRequirements, maxTimeoutSeconds, type Payees, payeeAddress } from '@assay/till'
 import type { Network } from '@assay/till/chain/network'
+import { exampleUrl, fieldsOf, legacyManifest, paidRoutes, shownRoutes, templateOf } from '@assay/till/documents'
 import { type Keyring, keysForIndex } from '@assay/till/signing'
-import { exampleUrl, type Site, serviceVersion, templateOf } from '../../http/describe-route.ts'
 import { availabilityOf, type RouteDeclaration, royaltyBps } from '../../http/index.ts'
-import { fieldsOf } from '../../http/json-schema.ts'
+import { type NodeSite, serviceVersion } from '../../http/node-site.ts'
 import { offerOf } from './offers.ts'
 
 /** What the root manifest says of the node itself, beside its routes. */
@@ -15,17 +15,8 @@ export type NodeFacts = {
   payees: Payees
 }
 
-const shownRoutes = (routes: readonly RouteDeclaration[]) => routes.filter((route) => !route.hidden)
-const paidRoutes = (routes: readonly RouteDeclaration[]) =>
-  shownRoutes(routes).filter((route) => route.access.kind === 'paid')
-
-/** The older manifest some indexers read: URLs that answer 402 when probed as they are. */
-export function legacyManifest(site: Site, routes: readonly RouteDeclaration[]) {
-  return { version: 1, resources: [...new Set(paidRoutes(routes).map((route) => exampleUrl(site, route)))] }
-}
-
 export type ManifestParts = {
-  site: Site
+  site: NodeSite
   routes: readonly RouteDeclaration[]
   networks: readonly Network[]
   keyring: Keyring
@@ -103,7 +94,7 @@ export function draftManifest({ site, routes, networks, facts, updatedAt }: Draf
   }
 }
 
-function draftItem(site: Site, route: RouteDeclaration, networks: readonly Network[], facts: NodeFacts) {
+function draftItem(site: NodeSite, route: RouteDeclaration, networks: readonly Network[], facts: NodeFacts) {
   const { access } = route
   if (access.kind !== 'paid') throw new Error(`${route.id} is free`)
   const amountMicro = access.price.kind === 'fixed' ? access.price.micro : access.price.lowestMicro

@@ -1,6 +1,5 @@
-import { priceText } from '../../http/describe-route.ts'
+import { fieldsOf, type JsonSchema, jsonSchemaOf, priceText } from '@assay/till/documents'
 import type { RouteDeclaration } from '../../http/index.ts'
-import { fieldsOf, type JsonSchema, jsonSchemaOf } from '../../http/json-schema.ts'
 
 /** Where an argument of a tool goes in the request. */
 export type ArgumentPlace = { name: string; field: string; place: 'params' | 'query' | 'body' | 'whole_body' }

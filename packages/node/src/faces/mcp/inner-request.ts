@@ -1,6 +1,8 @@
+import { originOf } from '@assay/till/documents'
 import { Problem } from '@assay/till/kernel/problem'
-import { originOf, type Site } from '../../http/describe-route.ts'
-import type { PlainRequest, RouteDeclaration } from '../../http/index.ts'
+import type { PlainRequest } from '@assay/till/selling'
+import type { RouteDeclaration } from '../../http/index.ts'
+import type { NodeSite } from '../../http/node-site.ts'
 import type { ToolRequest } from './build-request.ts'
 
 export type Caller = { address: string; signal: AbortSignal; requestId: string }
@@ -10,7 +12,7 @@ export type Caller = { address: string; signal: AbortSignal; requestId: string }
  * the same for it. It comes from the address of the party that called the tool.
  */
 export function innerRequest(
-  site: Site,
+  site: NodeSite,
   route: RouteDeclaration,
   request: ToolRequest,
   caller: Caller,

@@ -1,4 +1,6 @@
+import { originOf } from '@assay/till/documents'
 import { asProblem, type Problem, problemBody } from '@assay/till/kernel/problem'
+import type { PlainRequest, PlainResponse } from '@assay/till/selling'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
   CallToolRequestSchema,
@@ -9,8 +11,8 @@ import {
   McpError,
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import { originOf, type Site, serviceVersion } from '../../http/describe-route.ts'
-import type { PlainRequest, PlainResponse, RouteDeclaration } from '../../http/index.ts'
+import type { RouteDeclaration } from '../../http/index.ts'
+import { type NodeSite, serviceVersion } from '../../http/node-site.ts'
 import { buildRequest, type ToolRequest } from './build-request.ts'
 import { describeTools, type Tool } from './describe-tools.ts'
 import { type Caller, innerRequest } from './inner-request.ts'
@@ -18,7 +20,7 @@ import { listResources, listTemplates, mimeTypeOf, routeOfUri } from './resource
 import { readAnswer, toolResult } from './tool-result.ts'
 
 export type McpDeps = {
-  site: Site
+  site: NodeSite
   /** All routes of the node; read at the first call. */
   routes(): readonly RouteDeclaration[]
   /** The front door. */

@@ -1,5 +1,6 @@
-import { exampleUrl, originOf, priceText, type Site, templateOf } from '../../http/describe-route.ts'
+import { exampleUrl, originOf, priceText, templateOf } from '@assay/till/documents'
 import type { RouteDeclaration } from '../../http/index.ts'
+import type { NodeSite } from '../../http/node-site.ts'
 
 export type ListedResource = { uri: string; name: string; description: string; mimeType: string }
 export type ResourceTemplate = { uriTemplate: string; name: string; description: string; mimeType: string }
@@ -20,7 +21,7 @@ const documents = new Set(['discovery.llms', 'discovery.openapi', 'discovery.x40
 export const mimeTypeOf = (route: RouteDeclaration) => route.representations?.[0] ?? 'application/json'
 
 /** Addresses that are complete as they stand. */
-export function listResources(site: Site, routes: readonly RouteDeclaration[]): ListedResource[] {
+export function listResources(site: NodeSite, routes: readonly RouteDeclaration[]): ListedResource[] {
   return routes
     .filter((route) => documents.has(route.id) || (readable.has(route.id) && !route.path.includes(':')))
     .map((route) => ({
@@ -31,7 +32,7 @@ export function listResources(site: Site, routes: readonly RouteDeclaration[]): 
     }))
 }
 
-export function listTemplates(site: Site, routes: readonly RouteDeclaration[]): ResourceTemplate[] {
+export function listTemplates(site: NodeSite, routes: readonly RouteDeclaration[]): ResourceTemplate[] {
   return routes
     .filter((route) => readable.has(route.id) && route.path.includes(':'))
     .map((route) => ({
@@ -44,7 +45,7 @@ export function listTemplates(site: Site, routes: readonly RouteDeclaration[]): 
 
 /** The readable route behind an address, if it is one of ours. */
 export function routeOfUri(
-  site: Site,
+  site: NodeSite,
   routes: readonly RouteDeclaration[],
   uri: string,
 ): { route: RouteDeclaration; target: string } | undefined {

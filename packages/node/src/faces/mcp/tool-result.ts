@@ -1,5 +1,5 @@
+import { isStream, type PlainResponse } from '@assay/till/selling'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { isStream, type PlainResponse } from '../../http/index.ts'
 
 const header = (response: PlainResponse, name: string): string | undefined => {
   for (let index = 0; index + 1 < response.headers.length; index += 2)

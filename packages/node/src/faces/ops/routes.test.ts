@@ -1,10 +1,10 @@
+import type { ReadinessCheck } from '@assay/till/compose'
 import { systemClock } from '@assay/till/kernel/clock'
 import { knownProblems } from '@assay/till/kernel/problem'
 import { expect, test } from 'vitest'
 import { send, testDoor } from '../../http/door.fixture.ts'
 import { errorRoutes } from '../../http/error-pages.ts'
 import { createMetrics } from '../../http/metrics.ts'
-import type { ReadinessCheck } from '../../http/readiness.ts'
 import { opsRoutes } from './routes.ts'
 
 function doorWith(checks: readonly ReadinessCheck[], metricsPublic = false) {

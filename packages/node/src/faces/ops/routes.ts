@@ -1,11 +1,10 @@
+import type { ReadinessCheck } from '@assay/till/compose'
 import type { Clock } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
+import { availabilityOf, jsonAnswer } from '@assay/till/selling'
 import { z } from 'zod'
-import { availabilityOf } from '../../http/availability.ts'
 import { isLoopback } from '../../http/client-address.ts'
-import { jsonAnswer } from '../../http/json-answer.ts'
 import type { PrometheusMetrics } from '../../http/metrics.ts'
-import type { ReadinessCheck } from '../../http/readiness.ts'
 import { defineRoute, type RouteDeclaration } from '../../http/route.ts'
 
 export type OpsDeps = {

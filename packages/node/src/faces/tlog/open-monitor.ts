@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import type { TillJob } from '@assay/till/compose'
 import { z } from 'zod'
-import { defineRoute, type RouteDeclaration, type ShopContext, type ShopJob } from '../../http/index.ts'
+import { defineRoute, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 import { logPath } from '../../tlog/index.ts'
 import {
   createMonitorHttp,
@@ -22,7 +23,7 @@ export function openMonitor(
   everyMs: number,
   /** Keys of the configured witnesses. */
   witnessKeys: readonly string[],
-): { routes: RouteDeclaration[]; jobs: ShopJob[] } {
+): { routes: RouteDeclaration[]; jobs: TillJob[] } {
   if (everyMs === 0) return { routes: [], jobs: [] }
   const store = openFolderStore(join(home, 'log-monitor'))
   const url = `${apiUrl}${logPath}`

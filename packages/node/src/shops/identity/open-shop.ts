@@ -85,7 +85,7 @@ function depsOf(
     didMethod: options.didMethod,
     chainIds: context.networks.map(({ chainId }) => chainId),
     issuer: didWeb(new URL(baseUrl).host),
-    operator: context.payees.pay_to,
+    operator: context.payees.pay_to[context.base.caip2] as Address,
     ports: { ...portsOf(context), ...options.ports },
     registries: createRegistries({ rpcs: context.rpcs, registries, clock }),
   }

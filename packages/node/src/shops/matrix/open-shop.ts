@@ -1,5 +1,6 @@
+import type { TillJob } from '@assay/till/compose'
 import { withLease } from '@assay/till/jobs'
-import { createSince, declareShop, type OpenShop, type Shop, type ShopContext, type ShopJob } from '../../http/index.ts'
+import { createSince, declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
 import { coveredFeeds } from '../ports.ts'
 import {
@@ -170,7 +171,7 @@ async function watchFiles(context: ShopContext, deps: MatrixDeps, stopping: Abor
 }
 
 /** Looked at every minute, so that another process soon goes on where one died; what is held already costs nothing. */
-function demoJob(deps: MatrixDeps, seed: () => Promise<void>): ShopJob {
+function demoJob(deps: MatrixDeps, seed: () => Promise<void>): TillJob {
   return {
     name: 'matrix.demo',
     intervalMs: 60_000,
@@ -182,7 +183,7 @@ function demoJob(deps: MatrixDeps, seed: () => Promise<void>): ShopJob {
 }
 
 /** Looks at the schedules every few minutes; what is due is fetched politely, and a refused file changes nothing. */
-function fetchJob(deps: MatrixDeps, settings: MatrixSettings, outbound: Outbound): ShopJob {
+function fetchJob(deps: MatrixDeps, settings: MatrixSettings, outbound: Outbound): TillJob {
   return {
     name: 'matrix.fetch',
     intervalMs: 5 * 60_000,
@@ -198,7 +199,7 @@ function fetchJob(deps: MatrixDeps, settings: MatrixSettings, outbound: Outbound
   }
 }
 
-function qualityJob(deps: MatrixDeps, loading: () => boolean): ShopJob {
+function qualityJob(deps: MatrixDeps, loading: () => boolean): TillJob {
   return {
     name: 'matrix.quality',
     intervalMs: 15_000,

@@ -6,11 +6,11 @@ import { createResponseSigner } from '@assay/till/signing'
 import {
   type Announcements,
   declareShop,
+  nodeSite,
   type OpenShop,
   type RouteDeclaration,
   type Shop,
   type ShopContext,
-  type Site,
 } from '../../http/index.ts'
 import { createDnsResolver, type LoopbackTarget, publicAddresses } from '../../outbound/index.ts'
 import { meshNodes, peerLogs, peerReader } from '../ports.ts'
@@ -53,13 +53,8 @@ export const meshShop = declareShop({
 /** Area C: finding other nodes and being found. */
 export function openMeshShop(options: MeshShopOptions): OpenShop {
   return (context) => {
-    const site: Site = {
-      baseUrl: context.baseUrl,
-      apiUrl: context.apiUrl,
-      serviceName: 'Assay',
-      contactEmail: options.contactEmail,
-      contentLicense: '',
-    }
+    const { baseUrl, apiUrl } = context
+    const site = nodeSite({ baseUrl, apiUrl, contactEmail: options.contactEmail, contentLicense: '' })
     let offers: readonly MeshOffer[] = []
     let announced: () => Announcements = () => ({})
     const deps = { ...createMeshDeps(context, options, () => offers), announced: () => announced() }

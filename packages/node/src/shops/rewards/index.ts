@@ -31,7 +31,7 @@ export function openRewardsShop({
   policy?: RewardsPolicy
 } = {}): OpenShop {
   return (context) => {
-    const ownPayees = new Set([context.payees.pay_to, ...Object.values(context.payees.custody)])
+    const ownPayees = new Set([...Object.values(context.payees.pay_to), ...Object.values(context.payees.custody)])
     const passTokens = createTokenMaker(context.rng, 'apass')
     const points = createRedeemPoints({ ...context, policy, tokens: passTokens })
     const passes = createPassEntitlement({ ...context, passTokens })

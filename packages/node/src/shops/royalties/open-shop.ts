@@ -40,7 +40,7 @@ function openRoyaltiesShop(recipient: Address, settings: MarketSettings): OpenSh
       apiUrl,
       recipient,
       bps: royaltyBps,
-      ownAddresses: new Set([payees.pay_to, ...Object.values(payees.custody)]),
+      ownAddresses: new Set([...Object.values(payees.pay_to), ...Object.values(payees.custody)]),
       windows: settings.attest,
       network: base.caip2,
       contract: checksumAddress(terms.address),

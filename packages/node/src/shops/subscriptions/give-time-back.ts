@@ -1,4 +1,5 @@
-import type { ShopContext, ShopJob } from '../../http/index.ts'
+import type { TillJob } from '@assay/till/compose'
+import type { ShopContext } from '../../http/index.ts'
 import type { Outage } from './fold-periods.ts'
 import { countAgain } from './grant-period.ts'
 import { beginOutage, growOutage, lockOpenOutage, subscribersUntil } from './outage-store.ts'
@@ -13,7 +14,7 @@ const pageSize = 200
  * Watches what a product opens and gives subscribers the time back in which part of it could not be had: those whose
  * time runs out meanwhile at once, everybody when it is over.
  */
-export function outageJob(context: ShopContext, product: Product, parts: () => Parts): ShopJob {
+export function outageJob(context: ShopContext, product: Product, parts: () => Parts): TillJob {
   return {
     name: `subscriptions.outages.${product}`,
     intervalMs: lookMs,

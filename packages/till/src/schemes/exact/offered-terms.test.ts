@@ -19,7 +19,7 @@ import { exactRequirements } from './index.ts'
 import { matchTerms } from './match-terms.ts'
 
 const custody = `0x${'cc'.repeat(20)}` as const
-const payees = { pay_to: payTo, custody: { [base.caip2]: custody } }
+const payees = { pay_to: { [base.caip2]: payTo, [polygon.caip2]: payTo }, custody: { [base.caip2]: custody } }
 const networks = new Map([base, polygon].map((network) => [network.caip2, network]))
 
 describe('terms', () => {

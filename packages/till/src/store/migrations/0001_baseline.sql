@@ -93,7 +93,9 @@ create table job_lease (
   name text primary key,
   owner text not null,
   token bigint not null,
-  expires_at timestamptz not null
+  expires_at timestamptz not null,
+  -- When the last holder gave it back.
+  finished_at timestamptz
 );
 insert into app_access values ('job_lease', 'select, insert, update');
 

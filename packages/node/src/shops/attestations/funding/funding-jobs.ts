@@ -26,7 +26,7 @@ export function fundingJobs(
     rpc,
     publicFunders: new Set<Address>([
       zeroAddress,
-      payees.pay_to,
+      ...Object.values(payees.pay_to),
       ...custody,
       ...custody.map((wallet) => distributorFor(base, wallet, terms).address),
       ...settings.funding.publicFunders,

@@ -1,5 +1,6 @@
 import type { Rpc } from '@assay/till/chain'
-import type { ShopContext, ShopJob } from '../../../http/index.ts'
+import type { TillJob } from '@assay/till/compose'
+import type { ShopContext } from '../../../http/index.ts'
 import type { IntentDeps } from '../deps.ts'
 import { uniformBelow } from '../discrete-laplace.ts'
 import { type AgentPorts, callSigned, type DemoAgent, demoAgent, topUp } from './agent-adapter.ts'
@@ -21,7 +22,7 @@ export function openPopulation(
   deps: IntentDeps,
   context: Pick<ShopContext, 'apiUrl' | 'base' | 'rpcs'>,
   callsPerSecond: number,
-): { job: ShopJob; stop(): void } {
+): { job: TillJob; stop(): void } {
   const { clock, rng, log } = deps
   const ports: AgentPorts = { origin: context.apiUrl, base: context.base, clock, rng }
   const rpc = context.rpcs.get(context.base.caip2)

@@ -1,7 +1,0 @@
-import { Problem } from '@assay/till/kernel/problem'
-
-export const bodyBytesUsual = 64 * 1024
-
-export function tooLarge(maxBytes: number): Problem {
-  return new Problem('body_too_large', { extra: { max_bytes: maxBytes } })
-}

@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Problem } from '../kernel/problem.ts'
+import { type PlainResponse, readHeaders, type SoldRequest, splitTarget, tooLarge } from '../selling/index.ts'
+import type { SoldRoute } from '../till.ts'
+import { readWholeBody } from './read-node-body.ts'
+
+/** What frameworks on node:http add to a request. */
+export type NodeRequest = IncomingMessage & { rawBody?: unknown }
+
+export type NodeCall = {
+  params: Readonly<Record<string, string>>
+  /** The target as it was received, before a framework cut its mount path off. */
+  target: string
+  /** What to change when the body was read before the till saw it. */
+  bodyFix: string
+}
+
+/** One exchange on node:http: the socket shows who hangs up, and when the last byte was handed over. */
+export async function answerOver(
+  route: SoldRoute,
+  request: NodeRequest,
+  response: ServerResponse,
+  call: NodeCall,
+): Promise<void> {
+  const sold = soldRequestOf(request, response, call)
+  if (sold instanceof Problem) return refuse(response, sold)
+  write(request, response, await route.answer(sold))
+}
+
+function soldRequestOf(request: NodeRequest, response: ServerResponse, call: NodeCall): SoldRequest | Problem {
+  const target = splitTarget(call.target)
+  if (!target) return new Problem('bad_request', { detail: 'The request target is not a plain path.' })
+  try {
+    return {
+      ...target,
+      method: request.method ?? '',
+      params: call.params,
+      headers: readHeaders(request.rawHeaders),
+      remoteAddress: request.socket.remoteAddress ?? '',
+      readBody: (maxBytes) => readBody(request, response, maxBytes, call.bodyFix),
+      clientGone: () => goneSignal(response),
+    }
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
+}
+
+async function readBody(
+  request: NodeRequest,
+  response: ServerResponse,
+  maxBytes: number,
+  bodyFix: string,
+): Promise<Uint8Array> {
+  const { rawBody } = request
+  if (rawBody instanceof Uint8Array || typeof rawBody === 'string') {
+    const bytes = Buffer.from(rawBody as string)
+    if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
+    return bytes
+  }
+  if (request.readableDidRead || request.readableEnded)
+    throw new Problem('internal', { detail: `The body was parsed before the till and its bytes are gone: ${bodyFix}` })
+  return readWholeBody(request, response, maxBytes)
+}
+
+/** Aborted when the caller goes before the answer was written whole. */
+export function goneSignal(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  if (response.socket?.destroyed) gone.abort()
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort()
+  })
+  return gone.signal
+}
+
+/** Past the framework's own response: no ETag, no 304, no compression, no rewriting of what was signed. */
+function write(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body, delivered }: PlainResponse,
+) {
+  if (response.socket?.destroyed || response.headersSent) return
+  response.statusCode = status
+  for (let i = 0; i + 1 < headers.length; i += 2) response.setHeader(headers[i] as string, headers[i + 1] as string)
+  // What is left of a refused body is never read.
+  if (!request.complete && status >= 400) response.setHeader('Connection', 'close')
+  response.end(body as string | Uint8Array, () => {
+    if (!response.socket?.destroyed) void delivered?.()
+  })
+}
+
+function refuse(response: ServerResponse, problem: Problem): void {
+  response.statusCode = problem.status
+  response.setHeader('Content-Type', 'application/problem+json')
+  response.end(JSON.stringify({ title: problem.kind.title, status: problem.status, code: problem.code }))
+}

@@ -1,0 +1,15 @@
+export { type JobSettings, recoverAtStart, runJobs, startJobs, tillJobs } from './jobs.ts'
+export { createJwsPort } from './jws-port.ts'
+export { type FacilitatorSettings, type OpenedFacilitator, openFacilitator } from './open-facilitator.ts'
+export { type GateSettings, type OpenedGate, openGate } from './open-gate.ts'
+export {
+  type Ground,
+  type GroundSettings,
+  instancePayees,
+  openGround,
+  openTillStore,
+  type StoreSettings,
+} from './open-ground.ts'
+export { openPayouts, type PayoutSettings } from './open-payouts.ts'
+export type { Interceptors, Ports, ReadinessCheck, SalePart, Stops, TillJob } from './parts.ts'
+export { readinessChecks } from './readiness.ts'

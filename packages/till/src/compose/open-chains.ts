@@ -1,0 +1,54 @@
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
+import { type ChainPort, createChain, type Network, type Rpc } from '../chain/index.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { type CheckContractSignature, createContractSignatureChecker } from '../proofs/index.ts'
+import type { Interceptors } from './parts.ts'
+
+export function openChains(
+  clock: Clock,
+  networks: readonly Network[],
+  rpcs: ReadonlyMap<string, Rpc>,
+  check: CheckContractSignature,
+  intercept: Interceptors['chain'],
+): Map<string, ChainPort> {
+  return new Map(
+    networks.map((network) => {
+      const chain = createChain({
+        network,
+        rpc: rpcs.get(network.caip2) as Rpc,
+        clock,
+        checkContractSignature: (address, digest, signature) =>
+          check({ chainId: network.chainId, address, digest, signature }),
+      })
+      return [network.caip2, intercept?.(chain) ?? chain]
+    }),
+  )
+}
+
+export function contractSignatures(
+  factories: readonly Address[],
+  networks: readonly Network[],
+  rpcs: ReadonlyMap<string, Rpc>,
+): CheckContractSignature {
+  return createContractSignatureChecker({
+    chains: new Map(
+      networks.map((network) => [
+        network.chainId,
+        { rpc: signatureRpc(rpcs.get(network.caip2) as Rpc), multicall3: network.multicall3 },
+      ]),
+    ),
+    factories,
+  })
+}
+
+function signatureRpc(rpc: Rpc) {
+  return {
+    call: async (request: { to: Address; data: Hex; gas: bigint }) =>
+      (await rpc.first('eth_call', [
+        { to: request.to, data: request.data, gas: `0x${request.gas.toString(16)}` },
+        'latest',
+      ])) as Hex,
+    getCode: async (address: Address) => (await rpc.first('eth_getCode', [address, 'latest'])) as Hex,
+  }
+}

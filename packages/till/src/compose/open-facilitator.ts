@@ -1,0 +1,58 @@
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
+import type { SettlementWallets } from '../chain/wallet/index.ts'
+import type { Facilitator } from '../contract/facilitator.ts'
+import { type FacilitatorChoice, type LocalChain, openFacilitator as openChosen } from '../facilitators/index.ts'
+import type { Owner } from '../gate/owner.ts'
+import type { Ground } from './open-ground.ts'
+import type { Ports, Stops } from './parts.ts'
+import { openSettlementWallets } from './settlement-wallets.ts'
+
+export type FacilitatorSettings = {
+  facilitator: FacilitatorChoice
+  /** Keys of the wallets by which this process settles, or sends payouts. */
+  settlerKeys: readonly Hex[]
+  erc6492Factories: readonly Address[]
+}
+
+export type OpenedFacilitator = {
+  facilitator: Facilitator
+  /** Where this process settles with wallets of its own. */
+  local?: {
+    wallets: readonly Address[]
+    senders: readonly SettlementWallets[]
+    recoverLanes(): Promise<void>
+  }
+}
+
+/** Anyone who moves the money, as configured. */
+export async function openFacilitator(
+  settings: FacilitatorSettings,
+  ports: Ports,
+  ground: Ground,
+  owner: Owner,
+  stops: Stops,
+): Promise<OpenedFacilitator> {
+  const chains: LocalChain[] = []
+  const recoverLanes = async () => {
+    for (const chain of chains) await chain.wallets.recoverLanes()
+  }
+  const facilitator = await openChosen(settings.facilitator, {
+    ...ports,
+    sql: ground.store.database,
+    factories: settings.erc6492Factories,
+    localChains: async () => {
+      for (const network of ground.networks) {
+        const rpc = ground.rpcs.get(network.caip2)
+        if (!rpc) throw new Error(`${network.caip2} is not open`)
+        const wallets = openSettlementWallets(settings.settlerKeys, ports, ground, network.caip2, owner, stops)
+        chains.push({ network, rpc, wallets })
+      }
+      await recoverLanes()
+      return chains
+    },
+  })
+  if (chains.length === 0) return { facilitator }
+  const senders = chains.map(({ wallets }) => wallets)
+  return { facilitator, local: { wallets: senders.flatMap(({ addresses }) => addresses), senders, recoverLanes } }
+}

@@ -1,0 +1,144 @@
+import type { Micro } from '@assay/protocol/money'
+import type { EntitlementPort } from '../contract/entitlement.ts'
+import type { Facilitator } from '../contract/facilitator.ts'
+import { createOffers, type JwsPort } from '../contract/offers.ts'
+import type { Gate, PaidCall, PaidRoute } from '../contract/paid-call.ts'
+import type { Scheme, Schemes } from '../contract/scheme.ts'
+import { type Payees, termsFor } from '../contract/terms.ts'
+import { createClaims } from '../gate/claims.ts'
+import { creditPayment, failBooked } from '../gate/credit-payment.ts'
+import { createDeferredTransitions } from '../gate/deferred-transitions.ts'
+import { createDeliveries } from '../gate/deliveries.ts'
+import { createExposure, type Exposure } from '../gate/exposure.ts'
+import { createFinishSales, type FinishSales } from '../gate/finish-sale.ts'
+import { createGate } from '../gate/gate.ts'
+import { defaultGateLimits, type GateLimits } from '../gate/gate-deps.ts'
+import { createLosses, defaultLossLimits } from '../gate/losses.ts'
+import { type Owner, registerOwner } from '../gate/owner.ts'
+import { type OwnAddresses, recordOwnAddresses } from '../recovery/own-addresses.ts'
+import { findDeadOwners } from '../recovery/recover.ts'
+import { createChallenges } from '../schemes/challenge.ts'
+import { createSchemes } from '../schemes/create-schemes.ts'
+import { createExactScheme } from '../schemes/exact/index.ts'
+import { createPauseReader, type PauseReader } from '../store/pauses.ts'
+import type { Ground } from './open-ground.ts'
+import type { Ports, SalePart, Stops } from './parts.ts'
+
+export type OpenedGate = {
+  gate: Gate
+  schemes: Schemes
+  owner: Owner
+  facilitator: Facilitator
+  finishSales: FinishSales
+  exposure: Exposure
+  ownAddresses: OwnAddresses
+  pauses: PauseReader
+  /** May be added to until something is sold. */
+  entitlements: EntitlementPort[]
+  limits: GateLimits
+}
+
+export type GateSettings = {
+  serviceName: string
+  /** Where the `type` of a problem resolves. */
+  docsOrigin: string
+  statusUrl(paymentId: string): string
+  payees: Payees
+  /** Nobody else is paid at these addresses, so money that no claim explains may be credited by itself. */
+  payToExclusive: boolean
+  exposureCapMicro: Micro
+  jws: JwsPort
+  parts: readonly SalePart[]
+  /** Beside `exact`, in the order of `accepts`. */
+  schemes?: readonly Scheme[]
+  /** False where nobody can pay from credit. */
+  credit?: boolean
+  limits?: GateLimits
+  /** True while nothing is sold, beside the pause of sales. */
+  refusesSales?(): Promise<boolean>
+  openFacilitator(owner: Owner): Promise<Facilitator>
+  routeOf(routeId: string): PaidRoute | undefined
+}
+
+/** The gate and everything it works with. */
+export async function openGate(
+  settings: GateSettings,
+  ports: Ports,
+  ground: Ground,
+  stops: Stops,
+): Promise<OpenedGate> {
+  const { clock, ids, log, metrics } = ports
+  const limits = settings.limits ?? defaultGateLimits
+  const { networks, chains } = ground
+  const { database } = ground.store
+  const { jws, parts, payees } = settings
+  const entitlements = parts.flatMap((part) => part.entitlements ?? [])
+  const saleHooks = parts.flatMap((part) => part.saleHooks ?? [])
+  const owner = await registerOwner(database, clock, ports.rng)
+  stops.push(() => owner.release())
+  await findDeadOwners({ database, owner, clock })
+
+  const facilitator = await settings.openFacilitator(owner)
+  const byName = new Map(networks.map((network) => [network.caip2, network]))
+  const termsOf = (call: PaidCall) => termsFor(byName, payees, call.route, call.priceMicro)
+  const offers = createOffers(jws, clock)
+  const schemes = createSchemes([createExactScheme(networks), ...(settings.schemes ?? [])])
+  const deliveries = createDeliveries(database, clock, log)
+  stops.push(() => deliveries.idle())
+  const deferred = createDeferredTransitions({ database, owner, clock, log })
+  stops.push(() => deferred.stop())
+  const pauses = await createPauseReader(database, clock)
+  stops.push(() => pauses.stop())
+  const finishSales = createFinishSales({
+    database,
+    clock,
+    log,
+    jws,
+    hooks: saleHooks,
+    credit: (claim, evidence, reason) => creditPayment({ database, clock }, claim, evidence, reason),
+    failBooked: (claim) => failBooked({ database, clock }, claim),
+  })
+  const exposure = createExposure(database, clock, settings.exposureCapMicro, settings.routeOf)
+  const own = await recordOwnAddresses(
+    database,
+    networks.map(({ caip2 }) => caip2),
+    payees,
+    settings.payToExclusive,
+  )
+  const gate = createGate({
+    clock,
+    ids,
+    log,
+    metrics,
+    database,
+    chains,
+    schemes,
+    facilitator,
+    jws,
+    offers,
+    challenges: createChallenges({
+      clock,
+      offers,
+      schemes,
+      serviceName: settings.serviceName,
+      docsOrigin: settings.docsOrigin,
+      termsOf,
+      credit: settings.credit !== false,
+    }),
+    claims: createClaims(database, owner, clock),
+    deliveries,
+    finishSales,
+    exposure,
+    isOurs: own.isOurs,
+    deferred,
+    losses: createLosses(database, clock, defaultLossLimits),
+    owner,
+    entitlements,
+    saleHooks,
+    limits,
+    salesPaused: async () => (await pauses.read()).get('sales').paused || ((await settings.refusesSales?.()) ?? false),
+    termsOf,
+    statusUrl: settings.statusUrl,
+  })
+  return { gate, schemes, owner, facilitator, finishSales, exposure, ownAddresses: own, pauses, entitlements, limits }
+}

@@ -1,0 +1,107 @@
+import type { Hex } from '@assay/protocol/bytes'
+import type { SettlementWallets } from '../chain/wallet/index.ts'
+import type { Payees } from '../contract/terms.ts'
+import type { TransferRow } from '../ledger/index.ts'
+import {
+  createCustodyKey,
+  creditRefundPurpose,
+  explainPayout,
+  noteDifference,
+  type PayoutChain,
+  type PayoutDeps,
+  type PayoutPolicy,
+  payToRefundPurpose,
+} from '../payouts/index.ts'
+import type { ReconcileDeps } from '../recovery/reconcile.ts'
+import { gapUntil, markReconciled, noteRestore } from '../store/restore.ts'
+import type { OpenedGate } from './open-gate.ts'
+import type { Ground } from './open-ground.ts'
+import type { Ports, SalePart, Stops } from './parts.ts'
+import { openSettlementWallets } from './settlement-wallets.ts'
+
+export type PayoutSettings = {
+  payees: Payees
+  /** Of the custody wallets, by which others are paid. Without one nothing is paid out on that chain. */
+  custodyKeys: readonly Hex[]
+  settlerKeys: readonly Hex[]
+  payouts: PayoutPolicy
+}
+
+/** What the till itself owes; its parts bring their own purposes. */
+const ownPurposes = [
+  { purpose: 'refund', minimumMicro: 1n },
+  { purpose: creditRefundPurpose, minimumMicro: 1n },
+  { purpose: payToRefundPurpose, minimumMicro: 1n },
+]
+
+/**
+ * Paying others: authorizations of the custody wallet, carried to the chain by the settlement wallets. A chain whose
+ * custody key is not configured accrues and pays nothing.
+ */
+export function openPayouts(
+  settings: PayoutSettings,
+  ports: Ports,
+  ground: Ground,
+  till: Pick<OpenedGate, 'owner' | 'pauses'>,
+  parts: readonly Pick<SalePart, 'payoutPurposes'>[],
+  localWallets: readonly SettlementWallets[] | undefined,
+  stops: Stops,
+): PayoutDeps {
+  const keys = settings.custodyKeys.map(createCustodyKey)
+  const chains = ground.networks.map((network): PayoutChain => {
+    const chain = ground.chains.get(network.caip2)
+    const rpc = ground.rpcs.get(network.caip2)
+    if (!chain || !rpc) throw new Error(`${network.caip2} is not open`)
+    const key = keys.find(({ address }) => address === settings.payees.custody[network.caip2])
+    // Where somebody else settles for us, our own wallets still carry the payouts, if there are any.
+    const wallets =
+      localWallets?.find((one) => one.network === network.caip2) ??
+      (settings.settlerKeys.length === 0
+        ? undefined
+        : openSettlementWallets(settings.settlerKeys, ports, ground, network.caip2, till.owner, stops))
+    return { chain, rpc, ...(key === undefined ? {} : { key }), ...(wallets === undefined ? {} : { wallets }) }
+  })
+  return {
+    database: ground.store.database,
+    clock: ports.clock,
+    ids: ports.ids,
+    log: ports.log,
+    metrics: ports.metrics,
+    policy: settings.payouts,
+    chains,
+    purposes: [...ownPurposes, ...parts.flatMap((part) => part.payoutPurposes ?? [])],
+    isPaused: async () => (await till.pauses.read()).get('payouts').paused,
+  }
+}
+
+/** What reconciliation asks and tells: who sent money out of custody, what a restore may have lost, what is missing. */
+export function payoutHooks(
+  payouts: PayoutDeps,
+  parts: readonly SalePart[],
+): Pick<ReconcileDeps, 'booksOutbound' | 'onMissing' | 'gapUntil' | 'onCompared'> {
+  const { database, chains } = payouts
+  const ofPayouts = async (row: TransferRow) => {
+    const chain = chains.find((one) => one.chain.network.caip2 === row.network)?.chain
+    return chain !== undefined && (await explainPayout(payouts, chain, row)) === 'booked'
+  }
+  return {
+    booksOutbound: [ofPayouts, ...parts.flatMap(({ booksOutbound }) => booksOutbound ?? [])],
+    onMissing: async ({ network, paymentKey: nonce, blockNumber }) => {
+      if (nonce === undefined) return
+      const reason = `the custody nonce ${nonce} was used and is not known`
+      await noteRestore(database, payouts, { network, untilBlock: blockNumber, reason })
+    },
+    gapUntil: (network) => gapUntil(database, network),
+    onCompared: async ({ network, payee, upToBlock, differenceMicro }) => {
+      if (payee !== 'custody') return
+      const money = await noteDifference(database, { network, block: upToBlock, differenceMicro })
+      if (money === 'stopped') {
+        payouts.metrics.count('alarms', { alarm: 'payouts_stopped' })
+        payouts.log.error({ network }, 'the custody wallet holds less than the books say; payouts are stopped')
+      }
+      // Every address of the chain is recorded up to this block before the first comparison.
+      if (await markReconciled(database, network, upToBlock))
+        payouts.log.info({ network, block: upToBlock.toString() }, 'the gap of a restore is reconciled')
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import type { ChainPort, RpcEndpoint } from '../chain/index.ts'
+import type { EntitlementPort } from '../contract/entitlement.ts'
+import type { Facilitator } from '../contract/facilitator.ts'
+import type { ReversalHook, SaleHook } from '../contract/paid-call.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Rng } from '../kernel/random.ts'
+import type { TransferRow } from '../ledger/index.ts'
+import type { PayoutDeps } from '../payouts/index.ts'
+import type { Database } from '../store/database.ts'
+
+/** Undone in the reverse order when the till closes: the database is opened first and so closed last. */
+export type Stops = (() => Promise<void>)[]
+
+export type Ports = {
+  clock: Clock
+  rng: Rng
+  ids: Ids
+  log: Log
+  metrics: Metrics
+  progress(text: string): void
+}
+
+/** Each gets the real thing and gives what the till shall use instead. */
+export type Interceptors = {
+  database?(database: Database): Database
+  rpc?(endpoint: RpcEndpoint): RpcEndpoint
+  chain?(chain: ChainPort): ChainPort
+  facilitator?(facilitator: Facilitator): Facilitator
+  /** One round of a job, with its lease. */
+  job?(name: string, round: () => Promise<void>): () => Promise<void>
+}
+
+/** Runs in one process at a time, no matter who holds its lease. */
+export type TillJob = { name: string; intervalMs: number; work(): Promise<unknown> }
+
+/** A named thing that must work. Rejecting or answering false means that it does not. */
+export type ReadinessCheck = { name: string; shop?: string; check(signal: AbortSignal): Promise<boolean> }
+
+/** What takes part in sales beside the till itself: entitlements, hooks, shares owed to others, and work of its own. */
+export type SalePart = {
+  entitlements?: readonly EntitlementPort[]
+  saleHooks?: readonly SaleHook[]
+  reversalHooks?: readonly ReversalHook[]
+  jobs?: readonly TillJob[]
+  /** Brings the books of this part up to the chain, so that comparing them finds no transfer of its own. */
+  beforeReconcile?(): Promise<void>
+  /** Whether this part books a transfer out of custody, now or later: a payment into its own contract. */
+  booksOutbound?(transfer: TransferRow): Promise<boolean>
+  /** Shares it owes to others that are paid out by themselves once they reach the minimum. */
+  payoutPurposes?: PayoutDeps['purposes']
+  /** Named things that must work before this part can sell. */
+  readiness?: readonly ReadinessCheck[]
+}

@@ -1,0 +1,32 @@
+import type { Hex } from '@assay/protocol/bytes'
+import { createSettlementWallets, createWalletKey, type SettlementWallets } from '../chain/wallet/index.ts'
+import type { Owner } from '../gate/owner.ts'
+import type { Ground } from './open-ground.ts'
+import type { Ports, Stops } from './parts.ts'
+
+/** The wallets that send transactions on one chain, whatever for: settlements of others' payments, or our payouts. */
+export function openSettlementWallets(
+  settlerKeys: readonly Hex[],
+  ports: Ports,
+  ground: Ground,
+  caip2: string,
+  owner: Owner,
+  stops: Stops,
+): SettlementWallets {
+  const network = ground.networks.find((known) => known.caip2 === caip2)
+  const rpc = ground.rpcs.get(caip2)
+  if (!network || !rpc) throw new Error(`${caip2} is not open`)
+  const wallets = createSettlementWallets({
+    network,
+    rpc,
+    endpoints: ground.endpoints.get(caip2) ?? [],
+    database: ground.store.database,
+    clock: ports.clock,
+    log: ports.log,
+    metrics: ports.metrics,
+    keys: settlerKeys.map(createWalletKey),
+    holder: owner,
+  })
+  stops.push(() => wallets.stop())
+  return wallets
+}

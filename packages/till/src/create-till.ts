@@ -1,0 +1,143 @@
+import {
+  createJwsPort,
+  type Ground,
+  type OpenedFacilitator,
+  type OpenedGate,
+  openFacilitator,
+  openGate,
+  openGround,
+  openPayouts,
+  openTillStore,
+  type Ports,
+  type ReadinessCheck,
+  readinessChecks,
+  recoverAtStart,
+  runJobs,
+  type Stops,
+  startJobs,
+  tillJobs,
+} from './compose/index.ts'
+import { tillPaths } from './documents/till-documents.ts'
+import { msSinceJob } from './jobs/index.ts'
+import { type Clock, systemClock } from './kernel/clock.ts'
+import { createIds } from './kernel/ids.ts'
+import { silentMetrics } from './kernel/metrics.ts'
+import { systemRng } from './kernel/random.ts'
+import { stderrLog } from './kernel/stderr-log.ts'
+import { openSelling } from './open-selling.ts'
+import { prepareDue } from './payouts/index.ts'
+import { requestRefund } from './recovery/refund-payment.ts'
+import type { Till } from './till.ts'
+import { createEvents } from './till-events.ts'
+import { readTillOptions, type TillOptions, type TillSettings } from './till-options.ts'
+
+/** A till for the routes of an application. Rejects with every problem of the options at once. */
+export async function createTill(options: TillOptions): Promise<Till> {
+  const settings = readTillOptions(options)
+  const stops: Stops = []
+  const close = async () => {
+    for (const undo of stops.splice(0).reverse()) await undo().catch(() => {})
+  }
+  try {
+    return await compose(options, settings, stops, close)
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function compose(
+  options: TillOptions,
+  settings: TillSettings,
+  stops: Stops,
+  close: () => Promise<void>,
+): Promise<Till> {
+  const { clock = systemClock, rng = systemRng, log = stderrLog, intercept = {} } = options
+  const ids = createIds(clock, rng)
+  const events = createEvents(`till_${ids.next('ev')}`, log)
+  const ports: Ports = {
+    ...{ clock, rng, ids, log },
+    metrics: events.watch(options.metrics ?? silentMetrics),
+    progress: () => {},
+  }
+  const onLost = () => log.error({}, 'the data folder is no longer held')
+  const store = await openTillStore({ ...settings, migrations: [], onLost }, ports, stops, intercept)
+  stops.push(events.stop)
+  const ground = await openGround(settings, ports, store, stops, intercept)
+  const parts = [events.part, ...(options.parts ?? [])]
+  let opened: OpenedFacilitator | undefined
+  const selling = openSelling(settings, options, ports, ground)
+  const gate: OpenedGate = await openGate(
+    {
+      ...settings,
+      serviceName: settings.name,
+      docsOrigin: selling.docsOrigin,
+      statusUrl: (paymentId) => `${settings.origin}${tillPaths.payments}/${paymentId}`,
+      payToExclusive: options.payToExclusive === true,
+      jws: createJwsPort(ground.keyring, new URL(settings.origin).host, clock),
+      parts,
+      credit: false,
+      limits: { settleMs: settings.settleMs, inclusionMicroMax: 1_000_000n },
+      ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
+      ...(options.jobs === 'cron' ? { refusesSales: jobsWatch(ground, ports, settings.jobsMsMax) } : {}),
+      routeOf: selling.routeOf,
+      openFacilitator: async (owner) => {
+        opened = await openFacilitator(settings, ports, ground, owner, stops)
+        return intercept.facilitator?.(opened.facilitator) ?? opened.facilitator
+      },
+    },
+    ports,
+    ground,
+    stops,
+  )
+  gate.owner.lost.addEventListener('abort', () => {
+    log.error({}, 'the database no longer knows this process; nothing is sold until it is started again')
+    selling.stop()
+  })
+  const payouts = openPayouts(settings, ports, ground, gate, parts, opened?.local?.senders, stops)
+  await prepareDue(store.database, payouts.purposes)
+  const recoverLanes = opened?.local?.recoverLanes
+  const work = { parts, routeOf: selling.routeOf, payouts, ...(recoverLanes ? { recoverLanes } : {}) }
+  const rounds = { ports, ground, ...(intercept.job ? { intercept: intercept.job } : {}) }
+  const jobs = tillJobs(ports, ground, gate, work)
+  if (options.jobs !== 'cron') {
+    await recoverAtStart(ports, ground, gate, work)
+    startJobs(rounds, jobs, stops)
+  }
+  stops.push(() => selling.drain())
+  return {
+    ...selling.open(gate),
+    database: store.database,
+    entitle: (port) => void gate.entitlements.push(port),
+    refund: (request) => requestRefund(store.database, request),
+    on: (name, listener) => events.on(store.database, name, listener),
+    runJobs: () => runJobs(rounds, jobs),
+    ready: () => checkReadiness(clock, readinessChecks(ground, gate, parts)),
+    close,
+  }
+}
+
+/** Whether it is too long since somebody ran the jobs: money that nobody watches is not taken. */
+function jobsWatch({ store }: Ground, { clock }: Ports, msMax: number): () => Promise<boolean> {
+  let known: { atMs: number; tooLong: Promise<boolean> } | undefined
+  const read = async () => ((await msSinceJob(store.database, 'payments.recover')) ?? Number.POSITIVE_INFINITY) > msMax
+  return () => {
+    const nowMs = clock.monotonicMs()
+    if (known === undefined || nowMs - known.atMs >= 1_000) known = { atMs: nowMs, tooLong: read() }
+    return known.tooLong
+  }
+}
+
+const readinessMsMax = 5_000
+
+async function checkReadiness(clock: Clock, checks: readonly ReadinessCheck[]): Promise<Record<string, boolean>> {
+  const entries = checks.map(async ({ name, check }) => {
+    const over = new AbortController()
+    const late = clock.sleep(readinessMsMax, over.signal).then(() => false)
+    const ok = await Promise.race([check(over.signal), late]).catch(() => false)
+    over.abort()
+    late.catch(() => {})
+    return [name, ok] as const
+  })
+  return Object.fromEntries(await Promise.all(entries))
+}

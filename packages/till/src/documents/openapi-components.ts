@@ -1,0 +1,134 @@
+import { knownProblems } from '../kernel/problem.ts'
+import type { Site } from './describe-route.ts'
+import type { JsonSchema } from './json-schema.ts'
+import { signedHeaders } from './openapi-operation.ts'
+
+const header = (description: string, schema: JsonSchema = { type: 'string' }): JsonSchema => ({ description, schema })
+
+const parameter = (name: string, place: 'query' | 'header', description: string): JsonSchema => ({
+  name,
+  in: place,
+  required: false,
+  description,
+  schema: { type: 'string' },
+})
+
+const problemSchema = (): JsonSchema => ({
+  type: 'object',
+  description: 'RFC 9457 problem.',
+  required: ['type', 'title', 'status', 'code', 'retryable', 'hint'],
+  properties: {
+    type: { type: 'string', format: 'uri', description: 'Resolves to an explanation of the code.' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    code: { type: 'string', enum: knownProblems().map(({ code }) => code) },
+    retryable: { type: 'boolean', description: 'Whether the same request can succeed later.' },
+    detail: { type: 'string' },
+    hint: { type: 'string', description: 'What to do next.' },
+    request_id: { type: 'string' },
+    problems: {
+      type: 'array',
+      description: 'Every field that is wrong, with `input_invalid`.',
+      items: {
+        type: 'object',
+        required: ['field', 'problem'],
+        properties: { field: { type: 'string' }, problem: { type: 'string' } },
+      },
+    },
+  },
+})
+
+const problemContent: JsonSchema = {
+  'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+}
+
+const paymentRequiredContent: JsonSchema = {
+  'application/problem+json': {
+    schema: {
+      allOf: [
+        { $ref: '#/components/schemas/Problem' },
+        {
+          type: 'object',
+          required: ['accepts', 'resource'],
+          properties: {
+            x402Version: { const: 2 },
+            accepts: { type: 'array', items: { $ref: '#/components/schemas/PaymentRequirements' } },
+            resource: { type: 'object' },
+            input_problem: { $ref: '#/components/schemas/Problem' },
+          },
+        },
+      ],
+    },
+  },
+}
+
+const paymentRequirements: JsonSchema = {
+  type: 'object',
+  required: ['scheme', 'network', 'amount', 'asset', 'payTo', 'maxTimeoutSeconds'],
+  properties: {
+    scheme: { const: 'exact' },
+    network: { type: 'string', description: 'CAIP-2.' },
+    amount: { type: 'string', description: 'Atomic units of the asset.' },
+    asset: { type: 'string' },
+    payTo: { type: 'string' },
+    maxTimeoutSeconds: { type: 'integer' },
+    extra: { type: 'object' },
+  },
+}
+
+/** What all operations share. */
+export const openapiComponents = (site: Site): JsonSchema => ({
+  securitySchemes: {
+    siwx: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'SIGN-IN-WITH-X',
+      description: 'CAIP-122 proof over a challenge from POST /v1/auth/challenge.',
+    },
+    erc8128: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'Signature',
+      description: 'RFC 9421 signature of the request by a wallet (ERC-8128), with nonce, valid for 60 s at most.',
+    },
+    // Said as a key in a header: readers of documents for agents know no other kind of token.
+    bearer: { type: 'apiKey', in: 'header', name: 'Authorization', description: '`Bearer` and a token of this node.' },
+  },
+  parameters: {
+    Ref: parameter('ref', 'query', 'Wallet that referred the caller. No part of the resource.'),
+    Aff: parameter('aff', 'query', 'Affiliate wallet. No part of the resource.'),
+    AffiliateId: parameter('X-Affiliate-ID', 'header', 'Affiliate wallet, as `aff`.'),
+    PaymentSignature: parameter('PAYMENT-SIGNATURE', 'header', 'Base64 of an x402 v2 PaymentPayload.'),
+  },
+  headers: {
+    PaymentRequired: header('Base64 of an x402 v2 PaymentRequired.'),
+    PaymentResponse: header('Base64 of an x402 v2 SettlementResponse.'),
+    ContentDigest: header('RFC 9530 digest of the body.'),
+    SignatureInput: header('RFC 9421, tag x402-response.'),
+    Signature: header('RFC 9421, ed25519.'),
+    Next: header('Path of the route that helps next.'),
+    RequestId: header('Names this exchange in logs.'),
+    RateLimit: header('What is left of the limit.'),
+    RoyaltyRecipient: header('Wallet that receives royalties for reuse.'),
+    RoyaltyBps: header('Royalty in basis points.', { type: 'integer', const: 250 }),
+    License: header('Licence of the content; its text is at /license.'),
+  },
+  schemas: { Problem: problemSchema(), PaymentRequirements: paymentRequirements },
+  responses: {
+    Problem: {
+      description: 'A problem; `code` and `hint` say what to do.',
+      headers: signedHeaders(site),
+      content: problemContent,
+    },
+    InputInvalid: {
+      description: 'The input is not valid; nothing was charged.',
+      headers: signedHeaders(site),
+      content: problemContent,
+    },
+    PaymentRequired: {
+      description: 'What to pay, to whom and how. No money has moved.',
+      headers: { 'PAYMENT-REQUIRED': { $ref: '#/components/headers/PaymentRequired' }, ...signedHeaders(site) },
+      content: paymentRequiredContent,
+    },
+  },
+})

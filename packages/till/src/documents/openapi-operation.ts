@@ -1,0 +1,120 @@
+import type { Json } from '@assay/protocol/canonical-json'
+import { availabilityOf } from '../selling/availability.ts'
+import type { RouteDeclaration } from '../selling/route.ts'
+import { areaNameOf, originOf, priceOf, type Site } from './describe-route.ts'
+import { fieldsOf, type JsonSchema, jsonSchemaOf } from './json-schema.ts'
+
+const ref = (path: string): JsonSchema => ({ $ref: `#/components/${path}` })
+
+/** One operation of the OpenAPI document. */
+export function operationOf(site: Site, route: RouteDeclaration): JsonSchema {
+  const { access } = route
+  const security = access.kind === 'free' ? (access.security ? [{ [access.security]: [] }] : []) : undefined
+  const origin = originOf(site, route)
+  const reason = availabilityOf(route)
+  const tag = areaNameOf(site, route)
+  return {
+    operationId: route.id,
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    ...(tag === undefined ? {} : { tags: [tag] }),
+    ...(origin === new URL(site.baseUrl).origin ? {} : { servers: [{ url: origin }] }),
+    parameters: parametersOf(site, route),
+    ...(route.body ? { requestBody: requestBodyOf(route, route.body) } : {}),
+    responses: responsesOf(site, route),
+    ...(security === undefined ? {} : { security }),
+    ...(access.kind === 'paid' ? { 'x-payment-info': paymentInfoOf(route), 'x-networks': access.networks } : {}),
+    ...(reason === undefined ? {} : { 'x-not-available': reason }),
+  }
+}
+
+function paymentInfoOf(route: RouteDeclaration): JsonSchema {
+  const price = priceOf(route)
+  return {
+    price: price?.fixed
+      ? { mode: 'fixed', currency: 'USD', amount: price.lowestUsd }
+      : { mode: 'dynamic', currency: 'USD', min: price?.lowestUsd, max: price?.highestUsd },
+    protocols: [{ x402: {} }],
+  }
+}
+
+function parametersOf(site: Site, route: RouteDeclaration): Json[] {
+  const path = fieldsOf(route.params).map(({ name, schema }) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema,
+    ...exampleMember(route.example?.params?.[name]),
+  }))
+  const query = fieldsOf(route.query).map(({ name, required, schema }) => ({
+    name,
+    in: 'query',
+    required,
+    schema,
+    ...exampleMember(route.example?.query?.[name]),
+  }))
+  const payment = route.access.kind === 'paid' ? [ref('parameters/PaymentSignature')] : []
+  const attribution = site.carries?.attribution
+    ? [ref('parameters/Ref'), ref('parameters/Aff'), ref('parameters/AffiliateId')]
+    : []
+  return [...path, ...query, ...attribution, ...payment]
+}
+
+const exampleMember = (example: string | undefined): JsonSchema => (example === undefined ? {} : { example })
+
+function requestBodyOf(route: RouteDeclaration, body: NonNullable<RouteDeclaration['body']>): JsonSchema {
+  return {
+    required: true,
+    content: {
+      [route.bodyFormat === 'text' ? 'text/plain' : 'application/json']: {
+        schema: jsonSchemaOf(body, 'input'),
+        ...(route.example?.body === undefined ? {} : { example: route.example.body as Json }),
+      },
+    },
+  }
+}
+
+function responsesOf(site: Site, route: RouteDeclaration): JsonSchema {
+  const paid = route.access.kind === 'paid'
+  const content: JsonSchema = {}
+  for (const media of route.representations ?? ['application/json'])
+    content[media] = isJson(media)
+      ? {
+          schema: route.output === undefined ? {} : jsonSchemaOf(route.output, 'output'),
+          ...(route.example?.output === undefined ? {} : { example: route.example.output as Json }),
+        }
+      : { schema: { type: 'string' } }
+  const royalty = site.carries?.royalties && (paid || route.area === 'C')
+  return {
+    '200': {
+      description: 'The answer, signed.',
+      headers: {
+        ...signedHeaders(site),
+        ...(paid ? { 'PAYMENT-RESPONSE': ref('headers/PaymentResponse') } : {}),
+        ...(royalty ? royaltyHeaders : {}),
+      },
+      content,
+    },
+    '400': ref('responses/InputInvalid'),
+    ...(paid ? { '402': ref('responses/PaymentRequired'), '409': ref('responses/Problem') } : {}),
+    ...(site.carries?.rateLimit ? { '429': ref('responses/Problem') } : {}),
+    default: ref('responses/Problem'),
+  }
+}
+
+const isJson = (media: string) => media === 'application/json' || media.endsWith('+json')
+
+export const signedHeaders = ({ carries = {} }: Site): JsonSchema => ({
+  'Content-Digest': ref('headers/ContentDigest'),
+  'Signature-Input': ref('headers/SignatureInput'),
+  Signature: ref('headers/Signature'),
+  ...(carries.nextHop ? { 'X-x402-Next': ref('headers/Next') } : {}),
+  'X-Request-Id': ref('headers/RequestId'),
+  ...(carries.rateLimit ? { RateLimit: ref('headers/RateLimit') } : {}),
+})
+
+const royaltyHeaders: JsonSchema = {
+  'X-X402-Royalty-Recipient': ref('headers/RoyaltyRecipient'),
+  'X-X402-Royalty-Bps': ref('headers/RoyaltyBps'),
+  'X-X402-License': ref('headers/License'),
+}

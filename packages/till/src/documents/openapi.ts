@@ -1,0 +1,70 @@
+import type { RouteDeclaration } from '../selling/route.ts'
+import { areaNameOf, type Site, templateOf } from './describe-route.ts'
+import type { JsonSchema } from './json-schema.ts'
+import { isMainOperation, operationsInlineMax } from './main-operations.ts'
+import { openapiComponents } from './openapi-components.ts'
+import { operationOf } from './openapi-operation.ts'
+
+const guidance = [
+  'Call a paid operation without payment: the 402 carries PAYMENT-REQUIRED (x402 v2) with the exact offer.',
+  'Sign one entry of `accepts` (EIP-3009, USDC) and send the same request again with PAYMENT-SIGNATURE.',
+  'Use one payment-identifier per purchase and the same one on each of its retries.',
+  'On 503 never sign a new payment: resend the same one after Retry-After, or poll status_url.',
+  'Every response is signed (RFC 9421, ed25519); keys are at /.well-known/http-message-signatures-directory.',
+].join(' ')
+
+export const fullDocumentPath = '/openapi/full.json'
+
+/**
+ * OpenAPI 3.1 of every route that is not hidden. The `main` document spells out what buyers use and names the other
+ * paths by reference into the `full` one, where there are too many for one reading.
+ */
+export function openapiDocument(
+  site: Site,
+  routes: readonly RouteDeclaration[],
+  which: 'full' | 'main' = 'full',
+): JsonSchema {
+  const shown = routes.filter((route) => !route.hidden)
+  const shortened = which === 'main' && shown.length > operationsInlineMax
+  const mainPaths = new Set(shown.filter(isMainOperation).map(templateOf))
+  const paths: Record<string, JsonSchema> = {}
+  for (const route of shown) {
+    const template = templateOf(route)
+    paths[template] =
+      shortened && !mainPaths.has(template)
+        ? { $ref: `${fullDocumentPath}#/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1')}` }
+        : { ...paths[template], [route.method.toLowerCase()]: operationOf(site, route) }
+  }
+  const tags = [...new Set(shown.flatMap((route) => areaNameOf(site, route) ?? []))]
+  const origin = new URL(site.baseUrl).origin
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: site.serviceName,
+      version: site.version,
+      summary: site.summary,
+      description: site.description,
+      contact: {
+        name: site.serviceName,
+        url: origin,
+        ...(site.contactEmail === undefined ? {} : { email: site.contactEmail }),
+      },
+      ...(site.contentLicense === undefined
+        ? {}
+        : { license: { name: site.contentLicense, url: `${origin}/license` } }),
+      'x-guidance': guidance,
+    },
+    servers: [{ url: origin }],
+    ...(shortened
+      ? {
+          externalDocs: {
+            url: `${origin}${fullDocumentPath}`,
+            description: 'All operations in one document',
+          },
+        }
+      : {}),
+    tags: tags.map((name) => ({ name })),
+    paths,
+    components: openapiComponents(site),
+  }
+}

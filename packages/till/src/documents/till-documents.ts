@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import type { RouteDeclaration } from '../selling/index.ts'
+import { type Keyring, keyDirectory, keyDirectoryMediaType, keyDirectoryPath } from '../signing/index.ts'
+import type { Sql } from '../store/database.ts'
+import type { Site } from './describe-route.ts'
+import { errorRoute } from './error-route.ts'
+import { llmsTxt } from './llms-txt.ts'
+import { openapiDocument } from './openapi.ts'
+import { paymentStatusRoute } from './payment-status-route.ts'
+import { legacyManifest } from './x402-manifest.ts'
+
+/** Where a till answers beside the routes it sells. */
+export const tillPaths = { payments: '/x402/payments', errors: '/x402/errors' }
+
+export type TillDocumentDeps = {
+  site: Site
+  sql: Sql
+  keyring: Keyring
+  /** What is sold now; documents are written when they are asked for. */
+  sold(): readonly RouteDeclaration[]
+}
+
+/** What every till publishes: descriptions derived from the declarations, keys, and where a payment stands. */
+export function tillDocuments({ site, sql, keyring, sold }: TillDocumentDeps): RouteDeclaration[] {
+  const status = paymentStatusRoute(sql, `${tillPaths.payments}/:id`)
+  return [
+    textRoute('documents.openapi', '/openapi.json', 'OpenAPI 3.1 of what is sold', 'application/json', () =>
+      JSON.stringify(openapiDocument(site, [...sold(), status])),
+    ),
+    textRoute('documents.llms', '/llms.txt', 'What is sold, for language models', 'text/plain; charset=utf-8', () =>
+      llmsTxt(site, sold()),
+    ),
+    textRoute('documents.x402', '/.well-known/x402', 'Paid resources', 'application/json', () =>
+      JSON.stringify(legacyManifest(site, sold())),
+    ),
+    textRoute('documents.keys', keyDirectoryPath, 'Keys that sign responses', keyDirectoryMediaType, () =>
+      JSON.stringify(keyDirectory(keyring)),
+    ),
+    status,
+    errorRoute(`${tillPaths.errors}/:code`),
+  ]
+}
+
+function textRoute(
+  id: string,
+  path: string,
+  summary: string,
+  contentType: string,
+  write: () => string,
+): RouteDeclaration {
+  return {
+    ...{ id, path, summary, method: 'GET', hidden: true, output: z.unknown() },
+    representations: contentType === keyDirectoryMediaType ? [contentType, 'application/json'] : [contentType],
+    access: {
+      kind: 'free',
+      handle: async (_input, { representation }) => ({ status: 200, contentType: representation, body: write() }),
+    },
+  }
+}

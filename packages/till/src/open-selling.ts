@@ -1,0 +1,200 @@
+import type { Ground, OpenedGate, Ports } from './compose/index.ts'
+import type { PaidRoute } from './contract/paid-call.ts'
+import { bazaarExtension, type Site, tillDocuments } from './documents/index.ts'
+import { tillPaths } from './documents/till-documents.ts'
+import { ConfigError } from './kernel/config-error.ts'
+import { Problem } from './kernel/problem.ts'
+import {
+  type AnswerDeps,
+  answerRequest,
+  createPathTree,
+  createRequestIds,
+  createResponder,
+  createTimeLimit,
+  declareSale,
+  findDeclarationFaults,
+  fromWebRequest,
+  type OpenRoute,
+  type PlainResponse,
+  paidEntryOf,
+  type RouteDeclaration,
+  representationsOf,
+  resourcePathOf,
+  type SoldRequest,
+  targetOf,
+  toWebResponse,
+} from './selling/index.ts'
+import { createResponseSigner } from './signing/index.ts'
+import { testSelf } from './test-self.ts'
+import type { SoldRoute, Till, WebCall } from './till.ts'
+import type { TillOptions, TillSettings } from './till-options.ts'
+
+type Selling = Pick<Till, 'sell' | 'match' | 'fetch' | 'sold' | 'documents' | 'selfTest'>
+
+/** The routes of a till: declared one by one, found by path, answered through the gate. */
+export function openSelling(settings: TillSettings, options: TillOptions, ports: Ports, ground: Ground) {
+  const { clock, log, metrics, ids } = ports
+  const docsOrigin = `${settings.origin}${tillPaths.errors.slice(0, -'/errors'.length)}`
+  const exposed = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Signature, Signature-Input, Content-Digest, Retry-After, Link'
+  const responder = createResponder(createResponseSigner(ground.keyring, { clock }), {
+    docsOrigin,
+    https: settings.origin.startsWith('https:'),
+    standing: ['Access-Control-Expose-Headers', exposed],
+  })
+  const site: Site = {
+    baseUrl: settings.origin,
+    serviceName: settings.name,
+    version: '1',
+    summary: 'Signed answers, paid per call in USDC with x402.',
+    description: 'Prices are per call; nothing is charged for an error.',
+    ...(options.contactEmail === undefined ? {} : { contactEmail: options.contactEmail }),
+  }
+  const sold: SoldRoute[] = []
+  const paidRoutes = new Map<string, PaidRoute>()
+  const tree = createPathTree<SoldRoute>()
+  const traffic = createTraffic()
+  let deps: AnswerDeps | undefined
+
+  const openRoute = (declaration: RouteDeclaration): SoldRoute => {
+    const { access } = declaration
+    const paid = access.kind === 'paid' ? paidEntryOf(declaration, access, bazaarExtension(declaration)) : undefined
+    if (paid) paidRoutes.set(declaration.id, paid.route)
+    const route: OpenRoute = {
+      declaration,
+      representations: representationsOf(declaration),
+      paid,
+      resourcePath: resourcePathOf(declaration.path),
+    }
+    const answer = async (request: SoldRequest): Promise<PlainResponse> => {
+      if (!deps) throw new Error('the till is not open')
+      return traffic.run(
+        () => answerRequest(deps as AnswerDeps, route, request),
+        () => refuseClosed(responder, settings, request),
+      )
+    }
+    const opened = soldRoute(declaration, answer)
+    tree.add(declaration.path, declaration.method, opened)
+    return opened
+  }
+
+  const declarations = () => sold.map(({ declaration }) => declaration)
+  const sell: Till['sell'] = (declaration, made) => {
+    const networks = (declaration.networks ?? [...new Set(settings.networkIds.values())]).map((name) => {
+      const caip2 = settings.networkIds.get(name)
+      if (caip2 === undefined) throw new ConfigError([`${declaration.id}: the till has no network ${name}`])
+      return caip2
+    })
+    const route = declareSale(declaration, made, networks)
+    const faults = findDeclarationFaults([...documents, ...sold].map((one) => one.declaration).concat(route))
+    if (faults.length > 0) throw new ConfigError(faults)
+    const opened = openRoute(route)
+    sold.push(opened)
+    return opened
+  }
+
+  const documents = tillDocuments({
+    ...{ site, sql: ground.store.database, keyring: ground.keyring },
+    sold: declarations,
+  }).map(openRoute)
+
+  const match: Till['match'] = (method, path) => {
+    const found = tree.find(path)
+    // Another method of the same path: its route says which one it takes.
+    const route = found?.values.get(method === 'HEAD' ? 'GET' : method) ?? found?.values.values().next().value
+    return found && route && { route, params: found.params }
+  }
+  const fetch: Till['fetch'] = async (request, call = {}) => {
+    const found = match(request.method, targetOf(request.url).path)
+    return found ? found.route(request, { ...call, params: found.params }) : notFound(responder, settings, request)
+  }
+
+  return {
+    docsOrigin,
+    routeOf: (id: string) => paidRoutes.get(id),
+    stop: traffic.stop,
+    drain: traffic.drain,
+    open: (gate: OpenedGate): Selling => {
+      deps = {
+        ...{ gate: gate.gate, responder, clock, log, metrics },
+        timeLimit: createTimeLimit(clock, settings.prepareMs),
+        origin: settings.origin,
+        authority: new URL(settings.origin).host,
+        requestId: createRequestIds(ids),
+      }
+      return {
+        sell,
+        match,
+        fetch,
+        sold: () => sold,
+        documents: () => documents,
+        selfTest: (send) => testSelf({ origin: settings.origin, sold: declarations(), send }),
+      }
+    },
+  }
+}
+
+/** A route that takes a Request of the web standards, or what an adapter made of its own kind. */
+function soldRoute(declaration: RouteDeclaration, answer: (request: SoldRequest) => Promise<PlainResponse>): SoldRoute {
+  const own = createPathTree<true>()
+  own.add(declaration.path, declaration.method, true)
+  const respond = async (request: Request, call: WebCall = {}): Promise<Response> => {
+    const { clientGone, remoteAddress, onDelivery } = call
+    const plain = await answer(
+      fromWebRequest(request, {
+        params: call.params ?? own.find(targetOf(request.url).path)?.params ?? {},
+        ...(remoteAddress === undefined ? {} : { remoteAddress }),
+        ...(clientGone === undefined ? {} : { clientGone: () => clientGone }),
+      }),
+    )
+    const { delivered } = plain
+    if (delivered && onDelivery) onDelivery(() => void delivered())
+    // Nothing may run after the response where its way out is not seen.
+    else await delivered?.()
+    return toWebResponse(plain)
+  }
+  return Object.assign(respond, { declaration, answer })
+}
+
+type Responder = ReturnType<typeof createResponder>
+
+const exchangeOf = (
+  settings: TillSettings,
+  { method, path, query }: Pick<SoldRequest, 'method' | 'path' | 'query'>,
+) => ({
+  ...{ requestId: '', method, path, query },
+  authority: new URL(settings.origin).host,
+})
+
+function notFound(responder: Responder, settings: TillSettings, request: Request): Response {
+  const exchange = exchangeOf(settings, { method: request.method, ...targetOf(request.url) })
+  return toWebResponse(responder.problem(exchange, new Problem('not_found')))
+}
+
+function refuseClosed(responder: Responder, settings: TillSettings, request: SoldRequest): PlainResponse {
+  return responder.problem(exchangeOf(settings, request), new Problem('not_ready', { retryAfterSeconds: 5 }))
+}
+
+/** Requests under way, so that a till that closes lets them end. */
+function createTraffic() {
+  const running = new Set<Promise<unknown>>()
+  let stopped = false
+  return {
+    stop: () => {
+      stopped = true
+    },
+    drain: async () => {
+      stopped = true
+      await Promise.allSettled(running)
+    },
+    run: async <T>(work: () => Promise<T>, refuse: () => T): Promise<T> => {
+      if (stopped) return refuse()
+      const promise = work()
+      running.add(promise)
+      try {
+        return await promise
+      } finally {
+        running.delete(promise)
+      }
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { asProblem, Problem } from '../kernel/problem.ts'
+import { notAvailable } from './availability.ts'
+import { bodyBytesUsual, tooLarge } from './body-limit.ts'
+import type { PaidEntry } from './paid-route.ts'
+import { emptyBody, type PlainResponse } from './plain.ts'
+import { type ReadInput, readInput } from './read-input.ts'
+import { carriesCredential } from './request-headers.ts'
+import type { Exchange } from './respond.ts'
+import type { CallContext, FreeAccess, RouteDeclaration } from './route.ts'
+import { type SellDeps, sellCall } from './sell-call.ts'
+import type { SoldRequest } from './sold-request.ts'
+
+export type AnswerDeps = SellDeps<Exchange> & {
+  clock: Clock
+  log: Log
+  metrics: Metrics
+  /** `https://api.example.com`, and its host as RFC 9421 wants it. */
+  origin: string
+  authority: string
+  requestId(incoming: string | undefined): string
+}
+
+/** A declaration with what is derived from it once. */
+export type OpenRoute = {
+  declaration: RouteDeclaration
+  representations: readonly string[]
+  paid: PaidEntry | undefined
+  resourcePath(params: Readonly<Record<string, string>>): string
+}
+
+/** Proxies and middleware that change bytes would break digest and signature. */
+const paidCaching = 'private, no-store, no-transform'
+
+/** One request to one route, from its parts to its signed response. Never throws for what the caller wrote. */
+export async function answerRequest(deps: AnswerDeps, route: OpenRoute, request: SoldRequest): Promise<PlainResponse> {
+  const { headers, method, path, query } = request
+  const requestId = deps.requestId(headers.get('x-request-id'))
+  const exchange: Exchange = { requestId, method, authority: deps.authority, path, query }
+  const startedMs = deps.clock.monotonicMs()
+  const response = await answer(deps, route, request, exchange).catch((error: unknown) => {
+    const problem = asProblem(error)
+    if (problem !== error)
+      deps.log.error({ request_id: requestId, route: route.declaration.id, error }, 'a request failed')
+    return deps.responder.problem(exchange, problem)
+  })
+  response.headers.push('X-Request-Id', requestId)
+  deps.metrics.count('http_requests', { route: route.declaration.id, status: String(response.status) })
+  deps.metrics.observeMs('http_request', deps.clock.monotonicMs() - startedMs, { route: route.declaration.id })
+  return response
+}
+
+async function answer(
+  deps: AnswerDeps,
+  route: OpenRoute,
+  request: SoldRequest,
+  exchange: Exchange,
+): Promise<PlainResponse> {
+  const { declaration, paid } = route
+  const { headers } = request
+  const headOnly = request.method === 'HEAD' && declaration.method === 'GET'
+  if (!headOnly && request.method !== declaration.method)
+    throw new Problem('method_not_allowed', { headers: { Allow: declaration.method } })
+  const reason = carriesCredential(headers) ? undefined : paid?.access.unavailable?.({ ...request.params })
+  if (reason) throw notAvailable(reason)
+  const maxBytes = declaration.bodyBytesMax ?? bodyBytesUsual
+  const body = !headOnly && announcesBody(headers, maxBytes) ? await request.readBody(maxBytes) : emptyBody
+  const read = await readInput(route, { params: { ...request.params }, query: request.query, headers, body }, false)
+  const context: CallContext = {
+    requestId: exchange.requestId,
+    method: declaration.method,
+    resourceUrl: `${deps.origin}${route.resourcePath(request.params)}${read.resourceQuery}`,
+    received: { authority: exchange.authority, path: exchange.path, query: exchange.query },
+    representation: read.representation,
+    attribution: {},
+    headers,
+    rawBody: body,
+    remoteAddress: request.remoteAddress,
+    signal: neverAborted,
+  }
+  if (!paid) return answerFree(deps, declaration, read, context, exchange)
+  const ownSignal = () => request.clientGone()
+  const sold = await sellCall(deps, exchange, paid, read, context, { headOnly, ownSignal, cacheControl: paidCaching })
+  return sold.response
+}
+
+const neverAborted = new AbortController().signal
+
+async function answerFree(
+  deps: AnswerDeps,
+  declaration: RouteDeclaration,
+  read: ReadInput,
+  context: CallContext,
+  exchange: Exchange,
+): Promise<PlainResponse> {
+  if (read.problem) throw read.problem
+  const work = (declaration.access as FreeAccess).handle(read.input, context)
+  const given = await deps.timeLimit.run(work, () => {})
+  return deps.responder.respond(exchange, { ...given, cacheControl: 'no-store' })
+}
+
+/** Whether there is a body to read; what is too large or encoded is refused before the first byte of it. */
+export function announcesBody(headers: ReadonlyMap<string, string>, maxBytes: number): boolean {
+  const encoding = headers.get('content-encoding')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw new Problem('unsupported_media_type')
+  const length = headers.get('content-length')
+  if (length !== undefined && Number(length) > maxBytes) throw tooLarge(maxBytes)
+  return headers.has('transfer-encoding') || (length !== undefined && length !== '0')
+}

@@ -1,0 +1,84 @@
+import type { AnswerContent } from '../contract/paid-call.ts'
+import { Problem, type ProblemKind } from '../kernel/problem.ts'
+import { checkSchema, type Schema } from './schema.ts'
+
+export const answerBytesUsual = 1_000_000
+
+export type FiniteAnswer = AnswerContent & { body: Uint8Array | string }
+
+type Limits = { contentType: string; output: Schema | undefined; bytesMax: number }
+
+/** What a handler gave, as bytes that can be stored before money moves. Throws where nothing may be charged for it. */
+export async function finiteAnswer(given: unknown, limits: Limits): Promise<FiniteAnswer> {
+  const answer = given instanceof Response ? await fromResponse(given, limits) : await fromValue(given, limits)
+  if (Buffer.byteLength(answer.body) > limits.bytesMax) throw tooLong(limits.bytesMax)
+  return answer
+}
+
+async function fromValue(given: unknown, { contentType, output }: Limits): Promise<FiniteAnswer> {
+  const isJson = contentType === 'application/json' || contentType.endsWith('+json')
+  if (!isJson && (typeof given === 'string' || given instanceof Uint8Array))
+    return { status: 200, contentType, body: given }
+  const checked = output === undefined ? { value: given } : await checkSchema(output, given)
+  if (checked === undefined || 'issues' in checked)
+    throw new Error(
+      `the answer does not satisfy its output schema: ${checked?.issues.map(({ message }) => message).join(', ') ?? 'it cannot be read'}`,
+    )
+  const body = JSON.stringify(checked.value)
+  if (body === undefined) throw new Error('the handler gave no answer')
+  return { status: 200, contentType: isJson ? contentType : 'application/json', body }
+}
+
+async function fromResponse(response: Response, { contentType, bytesMax }: Limits): Promise<FiniteAnswer> {
+  if (!response.ok) throw await refusalOf(response)
+  const headers: Record<string, string> = {}
+  response.headers.forEach((value, name) => {
+    if (name !== 'content-type' && name !== 'content-length') headers[name] = value
+  })
+  return {
+    status: response.status,
+    contentType: response.headers.get('content-type') ?? contentType,
+    body: await readAll(response, bytesMax),
+    headers,
+  }
+}
+
+async function readAll(response: Response, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  const reader = response.body?.getReader()
+  for (let step = await reader?.read(); step && !step.done; step = await reader?.read()) {
+    bytes += step.value.byteLength
+    if (bytes > bytesMax) {
+      await reader?.cancel().catch(() => {})
+      throw tooLong(bytesMax)
+    }
+    chunks.push(step.value)
+  }
+  return Buffer.concat(chunks, bytes)
+}
+
+const tooLong = (bytesMax: number) =>
+  new Error(
+    `the answer is longer than ${bytesMax} bytes: raise answerBytesMax, or sell access and stream apart from it`,
+  )
+
+/** A Response that is no 2xx: its status and text for the caller, and nothing is charged. */
+async function refusalOf(response: Response): Promise<Problem> {
+  const detail = Buffer.from(await readAll(response, 10_000).catch(() => new Uint8Array())).toString()
+  const status = response.status >= 400 ? response.status : 500
+  return refusal(status, detail === '' ? 'The request was not answered' : detail.slice(0, 500))
+}
+
+/** For handlers to throw: nothing is charged, and the caller gets this status and text. */
+export function refusal(status: number, detail: string): Problem {
+  return new Problem({ ...refused, status, retryable: status >= 500 || status === 429 }, { detail })
+}
+
+const refused: ProblemKind = {
+  code: 'not_answered',
+  status: 500,
+  title: 'The seller gave no answer',
+  retryable: false,
+  hint: 'Nothing was charged. Read `detail`, change the request or try again later.',
+}

@@ -1,0 +1,36 @@
+import type { Json } from '@assay/protocol/canonical-json'
+import type { PaidRoute } from '../contract/paid-call.ts'
+import type { PaidAccess, RouteDeclaration } from './route.ts'
+
+/** How a route is sold, as declared and as the gate takes it. */
+export type PaidEntry = { access: PaidAccess; route: PaidRoute }
+
+export const representationsOf = (declaration: RouteDeclaration): readonly string[] =>
+  declaration.representations ?? ['application/json']
+
+/** `bazaar` is the discovery block of its 402. */
+export function paidEntryOf(declaration: RouteDeclaration, access: PaidAccess, bazaar: Json | undefined): PaidEntry {
+  const route: PaidRoute = {
+    id: declaration.id,
+    networks: access.networks,
+    ...(access.creditOnNetworksOnly === undefined ? {} : { creditOnNetworksOnly: access.creditOnNetworksOnly }),
+    payee: access.payee,
+    revocable: access.revocable,
+    ...(access.consumption === undefined ? {} : { consumption: access.consumption }),
+    fixedPrice: access.price.kind === 'fixed',
+    description: declaration.description ?? declaration.summary,
+    mimeType: representationsOf(declaration)[0] ?? 'application/json',
+    ...(bazaar === undefined ? {} : { bazaar }),
+    ...effectOf(access),
+    ...(access.revoke === undefined ? {} : { revoke: access.revoke.bind(access) }),
+    ...(access.release === undefined ? {} : { release: access.release }),
+  }
+  return { access, route }
+}
+
+/** One sale is a list of one: anyone who commits many is asked in the same words as the others. */
+function effectOf(access: PaidAccess): Pick<PaidRoute, 'commit' | 'commitMany'> {
+  const { commitMany } = access
+  if (commitMany) return { commit: async (tx, sale) => (await commitMany(tx, [sale]))[0], commitMany }
+  return access.commit === undefined ? {} : { commit: access.commit.bind(access) }
+}

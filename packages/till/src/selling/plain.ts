@@ -1,0 +1,32 @@
+/** A request as the front door sees it: no framework, no socket, nothing decoded. */
+export type PlainRequest = {
+  method: string
+  /** The request target exactly as it was received. */
+  target: string
+  /** Alternating names and values, as received. */
+  rawHeaders: readonly string[]
+  remoteAddress: string
+  /** Reads the whole body; rejects with `body_too_large` before more than `maxBytes` are held in memory. */
+  readBody(maxBytes: number): Promise<Uint8Array>
+  /** Aborted when the connection closes; shared by the requests of one connection, so it costs nothing. */
+  connection: AbortSignal
+  /** Aborted when the caller goes before this very answer was written whole. Made on demand. */
+  ownSignal(): AbortSignal
+  /** Gives the connection up: anyone who works for it is told to stop, and it closes after the answer. */
+  abort(reason: unknown): void
+}
+
+export type PlainResponse = {
+  status: number
+  /** Alternating names and values, ready to be written. */
+  headers: string[]
+  body: Uint8Array | string | AsyncIterable<Uint8Array | string>
+  /** To be called once the last byte has been handed to the socket, and never when the socket died before. */
+  delivered?: () => void | Promise<void>
+}
+
+export const emptyBody: Uint8Array = Buffer.alloc(0)
+
+export function isStream(body: PlainResponse['body']): body is AsyncIterable<Uint8Array | string> {
+  return typeof body !== 'string' && !(body instanceof Uint8Array)
+}

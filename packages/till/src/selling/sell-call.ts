@@ -1,0 +1,72 @@
+import type { Gate, GateOutcome } from '../contract/paid-call.ts'
+import { Problem } from '../kernel/problem.ts'
+import { asProbe, buildPaidCall } from './paid-call.ts'
+import type { PaidEntry } from './paid-route.ts'
+import type { PlainResponse } from './plain.ts'
+import type { ReadInput } from './read-input.ts'
+import type { Exchange, Responder } from './respond.ts'
+import type { CallContext } from './route.ts'
+import type { TimeLimit } from './time-limit.ts'
+
+export type SellDeps<E extends Exchange> = { gate: Gate; responder: Responder<E>; timeLimit: TimeLimit }
+
+export type SellOptions = {
+  /** HEAD never buys: whatever it carries, it sees what an unpaid caller sees. */
+  headOnly: boolean
+  /** Aborted when the caller goes before this very answer was written whole. Made on demand. */
+  ownSignal(): AbortSignal
+  /** `private` answers may not be changed on their way where somebody else writes them out. */
+  cacheControl?: string
+}
+
+/** What came out: the 402 of an unpaid call, a refusal, or the answer. */
+export type SoldCall = { kind: GateOutcome['kind']; response: PlainResponse; problem?: Problem }
+
+/** One request to a paid route, read already: its price, or the gate and what came out of it. */
+export async function sellCall<E extends Exchange>(
+  deps: SellDeps<E>,
+  exchange: E,
+  paid: PaidEntry,
+  read: ReadInput,
+  context: CallContext,
+  options: SellOptions,
+): Promise<SoldCall> {
+  const call = await buildPaidCall(deps.timeLimit, paid, read, context)
+  const challenge = deps.gate.challenge(asProbe(call, read.bare, options.headOnly))
+  if (challenge) return { kind: 'challenge', response: respondChallenge(deps, exchange, challenge) }
+  if (options.headOnly) throw new Problem('payment_required')
+  return release(deps, exchange, await deps.gate.pass({ ...call, clientGone: options.ownSignal() }), options)
+}
+
+function respondChallenge<E extends Exchange>(
+  { responder }: SellDeps<E>,
+  exchange: E,
+  { body, paymentRequired }: { body: string; paymentRequired: string },
+): PlainResponse {
+  const contentType = 'application/problem+json'
+  return responder.respond(exchange, { status: 402, contentType, body, cacheControl: 'no-store', paymentRequired })
+}
+
+function release<E extends Exchange>(
+  deps: SellDeps<E>,
+  exchange: E,
+  outcome: GateOutcome,
+  { cacheControl = 'private, no-store' }: SellOptions,
+): SoldCall {
+  const { kind } = outcome
+  if (kind === 'challenge') return { kind, response: respondChallenge(deps, exchange, outcome) }
+  if (kind === 'refused')
+    return {
+      kind,
+      response: deps.responder.problem(exchange, outcome.problem, outcome),
+      problem: outcome.problem,
+    }
+  const response = deps.responder.respond(exchange, {
+    ...outcome.answer,
+    cacheControl,
+    paid: true,
+    paymentResponse: outcome.paymentResponse,
+  })
+  response.delivered = () => outcome.delivered()
+  return { kind, response }
+}

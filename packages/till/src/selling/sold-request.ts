@@ -1,0 +1,17 @@
+/** A request to one route, as an adapter hands it over: already routed, nothing else decoded. */
+export type SoldRequest = {
+  method: string
+  /** The path as its sender wrote it, undecoded. */
+  path: string
+  /** With its leading `?`; "?" alone when there is none (RFC 9421, 2.2.7). */
+  query: string
+  /** Values of the parameters of the path, decoded. */
+  params: Readonly<Record<string, string>>
+  /** Lower-cased names. */
+  headers: ReadonlyMap<string, string>
+  remoteAddress: string
+  /** Reads the whole body; rejects with `body_too_large` before more than `maxBytes` are held in memory. */
+  readBody(maxBytes: number): Promise<Uint8Array>
+  /** Aborted when the caller goes before this very answer was written whole. Made on demand. */
+  clientGone(): AbortSignal
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '../kernel/clock.ts'
+import { Problem } from '../kernel/problem.ts'
+
+/** Longest a handler may take before its caller is told to come back, unless configured. */
+export const handlerMsUsual = 15_000
+const lookEveryMs = 250
+
+export type TimeLimit = {
+  /** Waits for `work`, but not longer than allowed: then `stop` is told why and the caller gets 503, never a hang. */
+  run<T>(work: Promise<T>, stop: (reason: Problem) => void): Promise<T>
+}
+
+type Running = { dueMs: number; overrun(problem: Problem): void }
+
+/** One watch over all running handlers instead of a timer for each: most of them end within a millisecond. */
+export function createTimeLimit(clock: Clock, handlerMsMax = handlerMsUsual): TimeLimit {
+  const running = new Set<Running>()
+  let watching = false
+
+  const watch = async () => {
+    watching = true
+    while (running.size > 0) {
+      await clock.sleep(lookEveryMs)
+      const now = clock.monotonicMs()
+      for (const entry of running) if (entry.dueMs <= now) entry.overrun(tookTooLong())
+    }
+    watching = false
+  }
+
+  return {
+    run: (work, stop) =>
+      new Promise((resolve, reject) => {
+        const entry: Running = {
+          dueMs: clock.monotonicMs() + handlerMsMax,
+          overrun(problem) {
+            running.delete(entry)
+            stop(problem)
+            reject(problem)
+          },
+        }
+        running.add(entry)
+        if (!watching) void watch()
+        work.then(
+          (value) => {
+            running.delete(entry)
+            resolve(value)
+          },
+          (error: unknown) => {
+            running.delete(entry)
+            reject(error)
+          },
+        )
+      }),
+  }
+}
+
+function tookTooLong(): Problem {
+  return new Problem('upstream_unavailable', { detail: 'The answer took too long to make.', retryAfterSeconds: 5 })
+}

@@ -1,0 +1,77 @@
+import { Problem } from '../kernel/problem.ts'
+import { tooLarge } from './body-limit.ts'
+import { emptyBody, isStream, type PlainResponse } from './plain.ts'
+import type { SoldRequest } from './sold-request.ts'
+
+const neverAborted = new AbortController().signal
+
+/** A request of the web standards, as frameworks on any runtime have it. */
+export function fromWebRequest(
+  request: Request,
+  known: { params: Readonly<Record<string, string>>; remoteAddress?: string; clientGone?: () => AbortSignal },
+): SoldRequest {
+  const { path, query } = targetOf(request.url)
+  return {
+    method: request.method,
+    path,
+    query,
+    params: known.params,
+    headers: headersOf(request),
+    remoteAddress: known.remoteAddress ?? '',
+    readBody: (maxBytes) => readWebBody(request, maxBytes),
+    clientGone: known.clientGone ?? (() => neverAborted),
+  }
+}
+
+/** Path and query of an absolute URL, as written. */
+export function targetOf(url: string): { path: string; query: string } {
+  const start = url.indexOf('/', url.indexOf('://') + 3)
+  const end = url.indexOf('#')
+  const target = start < 0 ? '/' : url.slice(start, end < 0 ? undefined : end)
+  const mark = target.indexOf('?')
+  return mark < 0 ? { path: target, query: '?' } : { path: target.slice(0, mark), query: target.slice(mark) }
+}
+
+function headersOf(request: Request): Map<string, string> {
+  const headers = new Map<string, string>()
+  request.headers.forEach((value, name) => {
+    headers.set(name, value)
+  })
+  // Behind the fetch interface a body may come without its length.
+  if (request.body && !headers.has('content-length')) headers.set('transfer-encoding', 'chunked')
+  return headers
+}
+
+async function readWebBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  if (request.bodyUsed)
+    throw new Problem('internal', {
+      detail: 'The body was read before the till: leave it to the sold route, which checks it by its schema.',
+    })
+  if (!request.body) return emptyBody
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  const reader = request.body.getReader()
+  for (let step = await reader.read(); !step.done; step = await reader.read()) {
+    bytes += step.value.byteLength
+    if (bytes > maxBytes) {
+      await reader.cancel().catch(() => {})
+      throw tooLarge(maxBytes)
+    }
+    chunks.push(step.value)
+  }
+  return Buffer.concat(chunks, bytes)
+}
+
+const bodiless = new Set([204, 205, 304])
+
+export function toWebResponse(plain: PlainResponse): Response {
+  if (isStream(plain.body)) throw new Error('a sold answer is finite')
+  const headers = new Headers()
+  for (let i = 0; i + 1 < plain.headers.length; i += 2)
+    headers.append(plain.headers[i] as string, plain.headers[i + 1] as string)
+  const empty = bodiless.has(plain.status) || plain.body.length === 0
+  return new Response(empty ? null : (plain.body as string | Uint8Array<ArrayBuffer>), {
+    status: plain.status,
+    headers,
+  })
+}

@@ -1,0 +1,249 @@
+import { type Address, hasChecksum, parseAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
+import { type Micro, parseUsd } from '@assay/protocol/money'
+import { httpEndpoint, knownNetworks, type Network, type RpcEndpoint } from './chain/index.ts'
+import type { Interceptors, SalePart } from './compose/index.ts'
+import type { Scheme } from './contract/scheme.ts'
+import type { Payees } from './contract/terms.ts'
+import type { FacilitatorChoice } from './facilitators/index.ts'
+import type { Clock } from './kernel/clock.ts'
+import { ConfigError } from './kernel/config-error.ts'
+import type { Log } from './kernel/log.ts'
+import type { Metrics } from './kernel/metrics.ts'
+import type { Rng } from './kernel/random.ts'
+import { type PayoutPolicy, parsePayoutPolicy } from './payouts/index.ts'
+import { handlerMsUsual } from './selling/index.ts'
+
+/** An embedded PostgreSQL in a folder: `embedded()` of `@assay/till/embedded`. */
+export type EmbeddedDatabase = { embedded: true; folder: string; port?: number }
+
+/** Who settles: `cdp()`, `http()` or `local()`. */
+export type FacilitatorOption = { choice: FacilitatorChoice; settlerKeys?: readonly Hex[] }
+
+export type NetworkOption = {
+  /** Where buyers pay, with its EIP-55 checksum. */
+  payTo: string | undefined
+  /** JSON-RPC endpoints; two or more of different operators, so that one alone cannot lie. */
+  rpc: string | readonly (string | RpcEndpoint)[] | undefined
+  /** A wallet whose key the till has: refunds are paid from it. */
+  custody?: string
+  /** A chain that the till does not know by name, or another asset on it. */
+  network?: Network
+}
+
+export type TillOptions = {
+  /** URL of a PostgreSQL 15 or later, or `embedded()`. */
+  database: string | EmbeddedDatabase | undefined
+  /** The same server past the transaction pooler that `database` names. */
+  databaseDirect?: string
+  /** By name (`base`, `polygon`, `base-sepolia`, `polygon-amoy`) or CAIP-2 id. */
+  networks: Readonly<Record<string, NetworkOption>>
+  facilitator: FacilitatorOption | undefined
+  /** Origin under which buyers reach the routes: resource URLs and signatures name it, never the Host header. */
+  publicUrl: string | undefined
+  /** Default: the host of `publicUrl`. */
+  name?: string
+  contactEmail?: string
+  /** Nobody but this till is paid at `payTo`: unexplained transfers become their sender's credit instead of waiting for review. */
+  payToExclusive?: boolean
+  /**
+   * `here` runs jobs in this process, in one instance at a time. `cron`: somebody calls `till.runJobs()`; without a round
+   * within `jobsSecondsMax` nothing is sold. Default: here.
+   */
+  jobs?: 'here' | 'cron'
+  /** Default 60. */
+  jobsSecondsMax?: number
+  limits?: {
+    /** Longest a handler may take; default 15. */
+    prepareSeconds?: number
+    /** Longest a settlement is waited for; default 30. */
+    settleSeconds?: number
+    /** Of the platform that runs this: what a request may take in all. Checked against the two above. */
+    platformSeconds?: number
+  }
+  /** Decimal USD that may be served and not yet final. Default 10000. */
+  exposureCap?: string
+  /** Of answers and receipts; default: a key kept in the database. */
+  signingKeyFile?: string
+  custodyKeys?: readonly Hex[]
+  /** Wallets that send refunds, where the facilitator is not `local`. */
+  settlerKeys?: readonly Hex[]
+  payouts?: PayoutPolicy
+  /** Accepts weak settings: plain HTTP, embedded chains, a database that may lose commits. Data of both never mix. */
+  demo?: boolean
+  /** Hooks inside the transaction of a sale, jobs and shares owed to others. */
+  parts?: readonly SalePart[]
+  /** Ways to pay beside `exact`. */
+  schemes?: readonly Scheme[]
+  log?: Log
+  metrics?: Metrics
+  clock?: Clock
+  rng?: Rng
+  /** Puts something between the till and its outside world: fault injection, recording. */
+  intercept?: Interceptors
+}
+
+export type TillSettings = {
+  mode: 'demo' | 'production'
+  home: string | undefined
+  databaseUrl: string | undefined
+  databaseUrlDirect: string | undefined
+  databasePort?: number
+  origin: string
+  name: string
+  networks: readonly Network[]
+  endpoints: ReadonlyMap<string, readonly RpcEndpoint[]>
+  /** CAIP-2 by the name that the options use. */
+  networkIds: ReadonlyMap<string, string>
+  payees: Payees
+  facilitator: FacilitatorChoice
+  settlerKeys: readonly Hex[]
+  custodyKeys: readonly Hex[]
+  payouts: PayoutPolicy
+  exposureCapMicro: Micro
+  prepareMs: number
+  settleMs: number
+  jobsMsMax: number
+  signingKeyFile: string | undefined
+  erc6492Factories: readonly Address[]
+}
+
+/** Checks all options and reports everything that is wrong with them at once. */
+export function readTillOptions(options: TillOptions): TillSettings {
+  const problems: string[] = []
+  const demo = options.demo === true
+  const { origin, host } = readPublicUrl(options.publicUrl, demo, problems)
+  const chains = readNetworks(options.networks, demo, problems)
+  const { facilitator } = options
+  if (facilitator === undefined)
+    problems.push('facilitator: missing, one of cdp({ keyId, keySecret }), http(url), local({ keys })')
+  const exposureCapMicro = parseUsd(options.exposureCap ?? '10000')
+  if (exposureCapMicro === undefined) problems.push(`exposureCap: must be decimal USD such as '10000'`)
+  const jobsSecondsMax = options.jobsSecondsMax ?? 60
+  if (!(jobsSecondsMax >= 10 && jobsSecondsMax <= 600)) problems.push('jobsSecondsMax: must be between 10 and 600')
+  const settings: TillSettings = {
+    mode: demo ? 'demo' : 'production',
+    ...readDatabase(options, demo, problems),
+    ...{ origin, name: options.name ?? host, ...chains },
+    facilitator: facilitator?.choice ?? { kind: '', settings: {} },
+    settlerKeys: [...(facilitator?.settlerKeys ?? []), ...(options.settlerKeys ?? [])],
+    custodyKeys: options.custodyKeys ?? [],
+    payouts: options.payouts ?? parsePayoutPolicy(),
+    exposureCapMicro: exposureCapMicro ?? 0n,
+    ...readLimits(options.limits ?? {}, problems),
+    jobsMsMax: jobsSecondsMax * 1000,
+    signingKeyFile: options.signingKeyFile,
+    erc6492Factories: [],
+  }
+  problems.push(...facilitatorProblems(settings))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return settings
+}
+
+function facilitatorProblems({ facilitator: { kind, settings }, settlerKeys }: TillSettings): string[] {
+  if (kind === 'local' && settlerKeys.length === 0)
+    return ['facilitator: local({ keys }) needs the key of at least one wallet with gas']
+  if (kind === 'cdp')
+    return [['apiKeyId', 'keyId'] as const, ['apiKeySecret', 'keySecret'] as const].flatMap(([setting, option]) =>
+      settings[setting] ? [] : [`facilitator: cdp({ ${option} }) is missing`],
+    )
+  return kind === 'url' && !URL.canParse(settings['url'] ?? '') ? ['facilitator: http(url) needs a URL'] : []
+}
+
+function readDatabase({ database, databaseDirect }: TillOptions, demo: boolean, problems: string[]) {
+  const none = { home: undefined, databaseUrl: undefined, databaseUrlDirect: databaseDirect }
+  if (database === undefined || database === '') {
+    problems.push('database: missing, the URL of a PostgreSQL server, or embedded() of @assay/till/embedded')
+    return none
+  }
+  if (typeof database === 'string') {
+    if (!/^postgres(?:ql)?:\/\//.test(database)) problems.push('database: must be a postgres:// URL')
+    return { ...none, databaseUrl: database }
+  }
+  if (!demo) problems.push('database: embedded() is for a first try, set demo: true with it or give a URL')
+  const { folder, port } = database
+  return { ...none, home: folder, ...(port === undefined ? {} : { databasePort: port }) }
+}
+
+const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])$/
+
+function readPublicUrl(text: string | undefined, demo: boolean, problems: string[]): { origin: string; host: string } {
+  const bad = (problem: string) => {
+    problems.push(`publicUrl: ${problem}`)
+    return { origin: '', host: '' }
+  }
+  if (text === undefined || text === '') return bad('missing, the origin under which buyers reach the routes')
+  if (!URL.canParse(text)) return bad('must be a URL such as https://api.example.com')
+  const url = new URL(text)
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
+    return bad('must be an origin without a path; a mount path belongs into the path of each route')
+  if (url.protocol !== 'https:' && !demo && !loopback.test(url.hostname)) return bad('must be https')
+  return { origin: url.origin, host: url.host }
+}
+
+function readNetworks(given: TillOptions['networks'] | undefined, demo: boolean, problems: string[]) {
+  const networks: Network[] = []
+  const endpoints = new Map<string, readonly RpcEndpoint[]>()
+  const networkIds = new Map<string, string>()
+  const pay_to: Record<string, Address> = {}
+  const custody: Record<string, Address> = {}
+  for (const [name, option] of Object.entries(given ?? {})) {
+    const network = option.network ?? knownNetworks.find((one) => one.name === name || one.caip2 === name)
+    if (!network) {
+      problems.push(
+        `networks.${name}: is not known; one of ${knownNetworks.map((one) => one.name).join(', ')}, or give network`,
+      )
+      continue
+    }
+    const { caip2 } = network
+    networks.push(network)
+    networkIds.set(name, caip2).set(caip2, caip2)
+    const payTo = readAddress(`networks.${name}.payTo`, option.payTo, problems)
+    if (payTo !== undefined) pay_to[caip2] = payTo
+    const kept =
+      option.custody === undefined ? undefined : readAddress(`networks.${name}.custody`, option.custody, problems)
+    if (kept !== undefined) custody[caip2] = kept
+    if (kept !== undefined && kept === payTo)
+      problems.push(`networks.${name}.custody: must not be payTo, what is owed to others is kept apart`)
+    endpoints.set(caip2, readEndpoints(name, option.rpc, demo, problems))
+  }
+  if (networks.length === 0) problems.push('networks: at least one is needed, such as { base: { payTo, rpc } }')
+  return { networks, endpoints, networkIds, payees: { pay_to, custody } }
+}
+
+function readAddress(name: string, text: string | undefined, problems: string[]): Address | undefined {
+  if (text === undefined || text === '') {
+    problems.push(`${name}: missing, the address that is paid`)
+    return undefined
+  }
+  const address = parseAddress(text)
+  if (address === undefined || !hasChecksum(text)) problems.push(`${name}: must be an address with its EIP-55 checksum`)
+  return address
+}
+
+function readEndpoints(name: string, rpc: NetworkOption['rpc'], demo: boolean, problems: string[]): RpcEndpoint[] {
+  const list = typeof rpc === 'string' ? rpc.split(',').map((url) => url.trim()) : [...(rpc ?? [])]
+  if (list.length === 0) problems.push(`networks.${name}.rpc: missing, the URL of a JSON-RPC endpoint of that chain`)
+  return list.flatMap((one) => {
+    if (typeof one !== 'string') return [one]
+    if (URL.canParse(one) && (demo || /^https:/.test(one) || loopback.test(new URL(one).hostname)))
+      return [httpEndpoint(one)]
+    problems.push(`networks.${name}.rpc: each must be an https URL`)
+    return []
+  })
+}
+
+/** Reading the request, the claim and the answer's way out, beside preparing and settling. */
+const marginMs = 2_000
+
+function readLimits(limits: NonNullable<TillOptions['limits']>, problems: string[]) {
+  const { prepareSeconds = handlerMsUsual / 1000, settleSeconds = 30, platformSeconds } = limits
+  if (!(prepareSeconds > 0 && prepareSeconds <= 60)) problems.push('limits.prepareSeconds: must be above 0, 60 at most')
+  if (!(settleSeconds >= 3 && settleSeconds <= 60)) problems.push('limits.settleSeconds: must be between 3 and 60')
+  const [prepareMs, settleMs] = [prepareSeconds * 1000, settleSeconds * 1000]
+  if (platformSeconds !== undefined && prepareMs + settleMs + marginMs > platformSeconds * 1000)
+    problems.push(
+      `limits: prepareSeconds and settleSeconds take ${prepareSeconds + settleSeconds} s and ${marginMs / 1000} s more, above the ${platformSeconds} s of the platform; lower them`,
+    )
+  return { prepareMs, settleMs }
+}
