@@ -50,10 +50,16 @@ function objectType(schema, inner) {
   return `Record<string, ${inner(rest === undefined ? true : rest)}>`
 }
 
+/** A query has only text; what must be digits may be given as a number. */
+const isNumber = ({ pattern }) => pattern !== undefined && new RegExp(pattern).test('1')
+
 function fieldsType(parameters, place) {
   const fields = parameters.filter((parameter) => parameter.in === place)
   if (fields.length === 0) return undefined
-  const members = fields.map(({ name, required, schema }) => `${key(name)}${required ? '' : '?'}: ${typeOf(schema)}`)
+  const members = fields.map(
+    ({ name, required, schema }) =>
+      `${key(name)}${required ? '' : '?'}: ${typeOf(schema)}${isNumber(schema) ? ' | number' : ''}`,
+  )
   return `{ ${members.join('; ')} }`
 }
 

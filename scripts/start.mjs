@@ -2,6 +2,6 @@
 import { installIfMissing } from './install-if-missing.mjs'
 
 installIfMissing()
-const { loadNode } = await import('./load-node.mjs')
-const { runNode } = await loadNode()
+const { loadJoined } = await import('./load-joined.mjs')
+const { runNode } = await loadJoined('node')
 await runNode()

@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const longest = [
   'test/kill-points.test.ts',
   'test/console.browser.test.ts',
+  'test/packed.test.ts',
   'test/simulation.test.ts',
   'packages/till/src/store/open-store.db.test.ts',
   'test/hostile-input.test.ts',

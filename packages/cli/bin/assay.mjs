@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import { register } from 'tsx/esm/api'
+// In the clone only: the published package has the built program here.
+import { loadJoined } from '../../../scripts/load-joined.mjs'
 
-// No build step: the sources run as they are.
-register()
-await import('../src/main.ts')
+await loadJoined('cli')

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { runCli } from './run-cli.ts'
 import { processTerminal } from './terminal.ts'
 

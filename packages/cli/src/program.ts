@@ -32,13 +32,14 @@ import { addSourceOperator } from './source/operator-commands.ts'
 import { addTokens } from './tokens/index.ts'
 import { addUp } from './up.ts'
 import { addVerify } from './verify.ts'
+import { version } from './version.ts'
 import { addWallet } from './wallet/command.ts'
 
 export function createProgram(context: CommandContext): Command {
   const { terminal } = context
   const program = new Command('assay')
     .description('Buy signed answers paid per call in USDC with x402, verify them, and run a node that sells them.')
-    .version('1.0.0', '-V, --version')
+    .version(version, '-V, --version')
     .showHelpAfterError('(add --help for what this command takes)')
     .addHelpText('after', () => `\nExit codes:\n${exitCodeLines()}\n\nFirst steps:\n${firstSteps}`)
   configure(program, terminal)

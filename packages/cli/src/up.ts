@@ -1,5 +1,6 @@
 import type { AddCommand } from './command-context.ts'
 import { exitCodes } from './exit-codes.ts'
+import { loadNode } from './load-node.ts'
 
 export const addUp: AddCommand = (program, { endWith }) => {
   program
@@ -12,7 +13,7 @@ export const addUp: AddCommand = (program, { endWith }) => {
     )
     .addHelpText('after', '\nExample:\n  PORT=4030 DEVNET_PORTS=0,0 ASSAY_HOME=.assay-two assay up')
     .action(async () => {
-      const { runNode } = await import('@assay/node')
+      const { runNode } = await loadNode()
       await runNode()
       // A start that failed has said why and left its code behind.
       if (process.exitCode) endWith(exitCodes.failed)

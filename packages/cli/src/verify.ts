@@ -82,7 +82,7 @@ async function verifyFork(parsed: unknown, options: VerifyOptions): Promise<Chec
       'a fork is checked with the key of the log alone',
       'Give it as --trust-key "name+id+base64", as in `keys` of GET /v1/log.',
     )
-  const { verifyForkEvidence } = await import('@assay/node/log-monitor')
+  const { verifyForkEvidence } = await import('@assay/protocol/log/fork-evidence')
   const verdict = await verifyForkEvidence(parsed, trustKeys)
   const check: EvidenceCheck = verdict?.proven
     ? {

@@ -1,4 +1,4 @@
-import { getAddress } from 'viem'
+import { getAddress } from 'viem/utils'
 import type { Hex } from './bytes.ts'
 
 /** An EVM address in the one form the database and every comparison use: lower case. */

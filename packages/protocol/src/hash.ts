@@ -1,4 +1,4 @@
-import { keccak256 as keccakOf, sha256 as sha256Of } from 'viem'
+import { keccak256 as keccakOf, sha256 as sha256Of } from 'viem/utils'
 
 /** A hash of bytes. Functions that a seller runs for every payment take one: the portable ones are slower than its own. */
 export type Hash<Digest extends Uint8Array = Uint8Array> = (bytes: Uint8Array) => Digest

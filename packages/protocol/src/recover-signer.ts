@@ -1,4 +1,4 @@
-import { recoverAddress } from 'viem'
+import { recoverAddress } from 'viem/utils'
 import type { Address } from './address.ts'
 import type { Hex } from './bytes.ts'
 

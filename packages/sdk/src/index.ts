@@ -21,7 +21,14 @@ export {
   type VerifyTokenReportOptions,
   verifyTokenReport,
 } from '@assay/protocol/token-report/verify-report'
-export { callOperation, type OperationId, type OperationOptions, type OperationResult } from './call-operation.ts'
+export {
+  type AnswerOf,
+  callOperation,
+  type OperationId,
+  type OperationOptions,
+  type OperationResult,
+  type Signer,
+} from './call-operation.ts'
 export * from './citations/index.ts'
 export {
   type AssayClient,

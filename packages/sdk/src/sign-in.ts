@@ -1,6 +1,7 @@
 import { encodeHeader, isRecord } from '@assay/protocol/json-object'
 import { type SiwxInfo, siweMessage } from '@assay/protocol/siwe-message'
-import { getAddress, type LocalAccount } from 'viem'
+import type { LocalAccount } from 'viem'
+import { getAddress } from 'viem/utils'
 import { AssayError } from './errors.ts'
 import { defaultPlatform, type Platform } from './platform.ts'
 

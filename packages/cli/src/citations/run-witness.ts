@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { toBase64 } from '@assay/protocol/base64'
 import type { CommandContext } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
+import { loadNode } from '../load-node.ts'
 import { readLogStatements } from './read-log-statements.ts'
 
 export type WitnessRun = {
@@ -76,7 +77,7 @@ export async function serveWitness(
 }
 
 export async function openWitness(options: Omit<WitnessRun, 'host' | 'port'>) {
-  const { createWitness, parseNoteKey, privateKeyFromSeed, systemClock } = await import('@assay/node')
+  const { createWitness, parseNoteKey, privateKeyFromSeed, systemClock } = await loadNode()
   await mkdir(options.home, { recursive: true, mode: 0o700 })
   const keyFile = join(options.home, 'key')
   const seed = (await readText(keyFile)) ?? (await writeDurably(keyFile, randomBytes(32).toString('base64url'), 0o600))

@@ -1,9 +1,8 @@
 import { access, constants, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Config } from '@assay/node'
+import type { Node } from '../load-node.ts'
 import { type Check, fail, ok, warn } from './check.ts'
-
-type Node = typeof import('@assay/node')
 
 const roomBytesWanted = 2_000_000_000
 const roomBytesMin = 300_000_000

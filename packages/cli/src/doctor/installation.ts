@@ -1,16 +1,19 @@
-import type { Check } from './check.ts'
-import { fail, ok } from './check.ts'
+import { CliError } from '../exit-codes.ts'
+import { loadNode } from '../load-node.ts'
+import { type Check, fail, ok } from './check.ts'
 import { checkData } from './data-folder.ts'
 import { checkPorts } from './ports.ts'
 import { checkProduction } from './production.ts'
-import { checkRuntime, loadNode } from './runtime.ts'
+import { checkRuntime } from './runtime.ts'
 
 /** The whole installation. Every part is looked at, whatever the ones before it say; nothing is changed. */
 export async function checkInstallation(env: NodeJS.ProcessEnv): Promise<Check[]> {
   const checks = await checkRuntime(env)
-  const node = await loadNode()
-  if (node === undefined)
-    return [...checks, fail('packages', 'the node cannot be loaded', 'run npm install in the clone, then try again')]
+  const node = await loadNode().catch((error: Error) => error)
+  if (node instanceof Error) {
+    const fix = node instanceof CliError ? node.hint : undefined
+    return [...checks, fail('packages', node.message, fix ?? 'run npm install again, then try again')]
+  }
   checks.push(ok('packages', `loaded; signatures are checked with the ${node.cryptoBackend()} curve`))
   try {
     const config = node.parseConfig(env)

@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { Config } from '@assay/node'
+import type { Node } from '../load-node.ts'
 import { type Check, fail, ok, warn } from './check.ts'
-
-type Node = typeof import('@assay/node')
 
 /** What only a production node needs: chains to read, a key to sign with. */
 export async function checkProduction(_node: Node, config: Config): Promise<Check[]> {

@@ -11,14 +11,6 @@ export async function checkRuntime(env: NodeJS.ProcessEnv): Promise<Check[]> {
   return [nodeVersion(), nativeCurve(), embeddedChain(), await embeddedPostgres(env), clock()]
 }
 
-export async function loadNode(): Promise<typeof import('@assay/node') | undefined> {
-  try {
-    return await import('@assay/node')
-  } catch {
-    return undefined
-  }
-}
-
 function nodeVersion(): Check {
   const { node } = process.versions
   const what = `${node} on ${process.platform} ${process.arch}`

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { type AddCommand, jsonOption } from '../command-context.ts'
+import { explainMissing } from '../load-node.ts'
 
 const collect = (value: string, earlier: string[]) => [...earlier, value]
 
@@ -52,7 +53,7 @@ export const addLogMonitor: AddCommand = (program, context) => {
         '  assay log monitor https://api.example.org/v1/log --witness <vkey>=https://node.example.org/v1/witness --mirror copy --serve 127.0.0.1:4050',
     )
     .action(async (urls: string[], options) => {
-      const { runMonitor } = await import('./run-monitor.ts')
+      const { runMonitor } = await import('./run-monitor.ts').catch(explainMissing)
       await runMonitor(context, urls, options)
     })
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { CommandContext } from '../command-context.ts'
 import { exitCodes, usageError } from '../exit-codes.ts'
+import { loadNode } from '../load-node.ts'
 import { type Operator, withOperator } from '../operator/connect.ts'
 import { printResult, table } from '../output.ts'
 
@@ -126,7 +127,7 @@ async function watch({ terminal }: CommandContext, operator: Operator, given: re
 }
 
 async function listSources({ terminal }: CommandContext, options: IngestOptions): Promise<void> {
-  const { marketDataSources } = await import('@assay/node')
+  const { marketDataSources } = await loadNode()
   const rows = marketDataSources.map((source) => ({
     id: source.id,
     title: source.title,

@@ -13,13 +13,14 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import type { CommandContext } from '../command-context.ts'
+import { version } from '../version.ts'
 
 export type McpOptions = WalletOptions & { url: string; maxAmount: string; maxTotal: string }
 
 /** Stands between a program that speaks MCP over its pipes and a node that speaks it over HTTP; pays where it may. */
 export async function runMcp(context: CommandContext, options: McpOptions): Promise<void> {
   const { terminal } = context
-  const node = new Client({ name: 'assay', version: '1.0.0' })
+  const node = new Client({ name: 'assay', version })
   await node.connect(new StreamableHTTPClientTransport(new URL('/mcp', options.url)) as never)
   const buyer = await buyerOf(context, options)
   const server = createBridge(node, buyer, new URL(options.url).origin)
@@ -59,7 +60,7 @@ async function buyerOf({ terminal }: CommandContext, options: McpOptions): Promi
 
 export function createBridge(node: Client, buyer: Buyer | undefined, origin: string): Server {
   const server = new Server(
-    { name: 'assay', version: '1.0.0' },
+    { name: 'assay', version },
     { capabilities: { tools: {}, resources: {} }, instructions: node.getInstructions() ?? '' },
   )
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => node.listTools(params))

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { CliError, exitCodes } from '../exit-codes.ts'
+import { loadNode, type Node } from '../load-node.ts'
 import type { Terminal } from '../terminal.ts'
-
-type Node = typeof import('@assay/node')
 
 /** The books of the node that this environment configures, whether it runs here or elsewhere. */
 export type Operator = {
@@ -25,7 +24,7 @@ export type Operator = {
  */
 export async function withOperator<T>(terminal: Terminal, work: (operator: Operator) => Promise<T>): Promise<T> {
   // Loaded here and not at the top: buyers need none of it.
-  const node = await import('@assay/node')
+  const node = await loadNode()
   const config = node.parseConfig(terminal.env)
   const server =
     config.databaseUrl === undefined

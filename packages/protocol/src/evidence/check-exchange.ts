@@ -1,4 +1,4 @@
-import { getAddress, recoverTypedDataAddress } from 'viem'
+import { getAddress, recoverTypedDataAddress } from 'viem/utils'
 import { fromBase64 } from '../base64.ts'
 import { sha256 } from '../hash.ts'
 import { decodeHeader, isRecord } from '../json-object.ts'

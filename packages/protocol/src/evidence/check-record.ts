@@ -1,4 +1,4 @@
-import { decodeAbiParameters, hashTypedData, sha256 } from 'viem'
+import { decodeAbiParameters, hashTypedData, sha256 } from 'viem/utils'
 import { checksumAddress, zeroAddress } from '../address.ts'
 import { utf8 } from '../bytes.ts'
 import { tryCanonicalJson } from '../canonical-json.ts'

@@ -1,4 +1,4 @@
-import { isAddress } from 'viem'
+import { isAddress } from 'viem/utils'
 import { fromBase64, toBase64 } from '../base64.ts'
 import { fromUtf8, type Hex } from '../bytes.ts'
 import { isRecord, readJsonObject } from '../json-object.ts'

@@ -1,4 +1,4 @@
-import { hashTypedData, sha256 } from 'viem'
+import { hashTypedData, sha256 } from 'viem/utils'
 import { type Address, zeroAddress } from '../address.ts'
 import { fromBase64url, toBase64url } from '../base64.ts'
 import { type Hex, utf8 } from '../bytes.ts'

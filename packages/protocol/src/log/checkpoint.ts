@@ -1,7 +1,17 @@
 import { fromBase64, toBase64 } from '../base64.ts'
 import { utf8 } from '../bytes.ts'
 import { verifyEd25519 } from '../ed25519.ts'
-import { isLineOf, type Note, type NoteKey, type NoteSignature, parseNote, signatureTypes } from './signed-note.ts'
+import {
+  hasLineOf,
+  isLineOf,
+  isSignedBy,
+  type Note,
+  type NoteKey,
+  type NoteSignature,
+  parseNote,
+  parseNoteKey,
+  signatureTypes,
+} from './signed-note.ts'
 
 /** A tree head as C2SP tlog-checkpoint writes it. */
 export type Checkpoint = { origin: string; size: number; root: Uint8Array }
@@ -27,6 +37,16 @@ export function parseCheckpoint(text: string): SignedHead | undefined {
   const note = parseNote(text)
   const checkpoint = note && parseCheckpointText(note.text)
   return checkpoint && { ...checkpoint, ...note }
+}
+
+/** Signed by one of these keys, and no line that claims to be of one of them is wrong. */
+export async function isSignedByLog(head: SignedHead, vkeys: readonly string[]): Promise<boolean> {
+  const keys = vkeys
+    .flatMap((vkey) => parseNoteKey(vkey) ?? [])
+    .filter(({ name, type }) => name === head.origin && type === signatureTypes.ed25519)
+    .filter((key) => hasLineOf(head, key))
+  const signed = await Promise.all(keys.map((key) => isSignedBy(head, key)))
+  return signed.length > 0 && signed.every(Boolean)
 }
 
 /** C2SP tlog-cosignature: the witness says when it saw this tree head, after it checked that the log only grew. */

@@ -1,4 +1,4 @@
-import { fromRlp, keccak256 } from 'viem'
+import { fromRlp, keccak256 } from 'viem/utils'
 
 type Hex = `0x${string}`
 type Node = Hex | readonly Node[]

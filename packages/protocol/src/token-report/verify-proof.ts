@@ -1,4 +1,4 @@
-import { fromRlp } from 'viem'
+import { fromRlp } from 'viem/utils'
 import type { EvidenceCheck } from '../evidence/verify-evidence.ts'
 import { isRecord } from '../json-object.ts'
 import { proveTrieValue } from './merkle-proof.ts'

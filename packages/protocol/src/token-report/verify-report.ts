@@ -1,4 +1,4 @@
-import { hashTypedData, recoverAddress } from 'viem'
+import { hashTypedData, recoverAddress } from 'viem/utils'
 import type { Hex } from '../bytes.ts'
 import type { Json } from '../canonical-json.ts'
 import { failed, notChecked, passed } from '../evidence/attestation-file.ts'

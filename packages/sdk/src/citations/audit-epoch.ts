@@ -3,31 +3,12 @@ import type { CitationAttestation } from '@assay/protocol/evidence/attestation-f
 import { verifyAttestation } from '@assay/protocol/evidence/verify-attestation'
 import { accountOf, payoutTree } from '@assay/protocol/payout-tree'
 import type { Address, Hex } from 'viem'
+import { type AnswerOf, ask } from '../call-operation.ts'
 import type { AssayClient } from '../client.ts'
 import { readJson } from '../read-json.ts'
 import { readCreator } from './cite.ts'
 
-type Share = { id: string; micro: string; log_index: string | null }
-type Leaf = {
-  account: Hex
-  domain: string | null
-  wallet: Address
-  micro: string
-  shares: Share[]
-  set_off: Share[]
-}
-type EpochPage = {
-  network: string
-  distributor: Address
-  epoch: string
-  root: Hex
-  pot_micro: string
-  state: string
-  opens_at: string | null
-  commit_transaction: string | null
-  leaves: Leaf[]
-  next: number | null
-}
+type Leaf = AnswerOf<'creators.epoch'>['leaves'][number] & { account: Hex; wallet: Address }
 
 export type EpochAudit = {
   /** The leaves are the root, every one is a sum of entries of the log, and the chain has the same. */
@@ -64,7 +45,7 @@ export async function auditEpoch(
   const problems: string[] = []
   const place = {
     chainId: Number(given.network.split(':')[1] ?? 0),
-    contract: page.distributor,
+    contract: page.distributor as Address,
     epoch: given.epoch,
   }
   const recomputed = toHex(
@@ -78,7 +59,7 @@ export async function auditEpoch(
   if (pot !== BigInt(page.pot_micro)) problems.push(`the leaves are worth ${pot}, the pot is ${page.pot_micro}`)
   const setOff = checkSums(leaves, problems)
   const entries = await checkEntries(client, node, given.network, leaves, problems)
-  const onChain = await given.chain?.(page.distributor, given.epoch)
+  const onChain = await given.chain?.(place.contract, given.epoch)
   if (onChain && onChain.root !== recomputed) problems.push(`the contract has the root ${onChain.root}`)
   if (onChain && onChain.potMicro !== pot) problems.push(`the contract has a pot of ${onChain.potMicro}`)
   return {
@@ -100,10 +81,10 @@ export async function auditEpoch(
 
 async function readEpoch(client: AssayClient, node: string, { network, epoch }: { network: string; epoch: bigint }) {
   const leaves: Leaf[] = []
-  for (let from: number | null = 0; ; ) {
-    const url = new URL(`/v1/creators/epochs/${encodeURIComponent(network)}/${epoch}?from=${from}`, node)
-    const page: EpochPage = await readJson<EpochPage>(await client.fetch(url.href))
-    leaves.push(...page.leaves)
+  const params = { network, epoch: String(epoch) }
+  for (let from = 0; ; ) {
+    const page = await ask(client, node, 'creators.epoch', { params, query: { from } })
+    leaves.push(...(page.leaves as Leaf[]))
     if (page.next === null) return { page, leaves }
     from = page.next
   }

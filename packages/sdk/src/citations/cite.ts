@@ -1,8 +1,7 @@
 import type { CitationAttestation } from '@assay/protocol/evidence/attestation-file'
 import type { LocalAccount } from 'viem'
+import { type AnswerOf, ask, askSigned, type BodyOf, given } from '../call-operation.ts'
 import type { AssayClient } from '../client.ts'
-import { signedCall } from '../credit/signed-call.ts'
-import { readJson } from '../read-json.ts'
 
 export type AttestCitation = {
   sourceUrl: string
@@ -13,128 +12,90 @@ export type AttestCitation = {
   agentSignature?: string
 }
 
-export type CitationResult = CitationAttestation & {
-  url: string
-  split: { price_micro: string; creator_micro: string; toll_micro: string }
-  payouts: { domain: string; wallet: string | null; micro: string; state: string; note: string }[]
-}
+/** The file that proves it, and what became of its price. */
+export type CitationResult = CitationAttestation & Pick<AnswerOf<'cite.attest'>, 'url' | 'split' | 'payouts'>
 
-const post = (body: unknown): RequestInit => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-})
-const at = (node: string, path: string) => new URL(path, node).href
+// The operation describes the members that programs use; the file has all that verification needs.
+const asFile = <File>(answer: Promise<unknown>) => answer as Promise<File>
 
 /** Buys POST /v1/cite/attest within the client's policy: 0.005 USD, of which the creator gets nine tenths. */
-export async function attestCitation(
-  client: AssayClient,
-  node: string,
-  given: AttestCitation,
-): Promise<CitationResult> {
-  const body = {
-    source_url: given.sourceUrl,
-    agent_wallet: given.agentWallet,
-    quote: given.quote,
-    claim: given.claim,
-    query_id: given.queryId,
-    agent_signature: given.agentSignature,
-  }
-  return readJson<CitationResult>(await client.fetch(at(node, '/v1/cite/attest'), post(body)))
+export function attestCitation(client: AssayClient, node: string, citation: AttestCitation): Promise<CitationResult> {
+  const body = given<BodyOf<'cite.attest'>>({
+    source_url: citation.sourceUrl,
+    agent_wallet: citation.agentWallet,
+    quote: citation.quote,
+    claim: citation.claim,
+    query_id: citation.queryId,
+    agent_signature: citation.agentSignature,
+  })
+  return asFile(ask(client, node, 'cite.attest', { body }))
 }
 
 /** Buys POST /v1/claims/anchor: a statement with the pages it rests on. */
-export async function anchorClaim(
+export function anchorClaim(
   client: AssayClient,
   node: string,
-  given: { statement: string; sources: readonly string[]; agentWallet: string; agentSignature?: string },
+  claim: { statement: string; sources: readonly string[]; agentWallet: string; agentSignature?: string },
 ): Promise<CitationResult> {
-  const body = {
-    statement: given.statement,
-    sources: given.sources,
-    agent_wallet: given.agentWallet,
-    agent_signature: given.agentSignature,
-  }
-  return readJson<CitationResult>(await client.fetch(at(node, '/v1/claims/anchor'), post(body)))
+  const body = given<BodyOf<'claims.anchor'>>({
+    statement: claim.statement,
+    sources: [...claim.sources],
+    agent_wallet: claim.agentWallet,
+    agent_signature: claim.agentSignature,
+  })
+  return asFile(ask(client, node, 'claims.anchor', { body }))
 }
 
 /** Free; with the signatures of the witnesses and the state of the payout as they are now. */
-export async function readAttestation(client: AssayClient, node: string, id: string): Promise<CitationResult> {
-  return readJson<CitationResult>(await client.fetch(at(node, `/v1/attestations/${encodeURIComponent(id)}`)))
+export function readAttestation(client: AssayClient, node: string, id: string): Promise<CitationResult> {
+  return asFile(ask(client, node, 'attestations.show', { params: { id } }))
 }
 
+export type Creator = AnswerOf<'creators.show'>
 /** Money of a domain that goes from a lost wallet to another one. */
-export type CreatorMove = {
-  network: string
-  domain: string | null
-  from: string
-  to: string
-  state: 'asked' | 'pending' | 'moved' | 'refused'
-  ready_at: string | null
-  note: string
+export type CreatorMove = Creator['moves'][number]
+
+export function readCreator(client: AssayClient, node: string, wallet: string): Promise<Creator> {
+  return ask(client, node, 'creators.show', { params: { wallet } })
 }
 
-export type Creator = {
-  wallet: string
-  earned_micro: string
-  chains: {
-    network: string
-    accrued_micro: string
-    held_micro: string
-    committed_micro: string
-    claimed_micro: string
-    claimable_micro: string
-    threshold_micro: string
-    distributor: string
-    /** Transactions that anybody may send; the USDC goes to the creator. */
-    claims: { to: string; data: string; domain: string | null; micro: string }[]
-  }[]
-  moves: CreatorMove[]
-  payouts: { network: string; transaction: string; payee: string; amount_micro: string; claimed_at: string }[]
-}
-
-export async function readCreator(client: AssayClient, node: string, wallet: string): Promise<Creator> {
-  return readJson<Creator>(await client.fetch(at(node, `/v1/creators/${encodeURIComponent(wallet)}`)))
-}
+type Account = Pick<LocalAccount, 'address' | 'signMessage'>
 
 /** Sets from which amount on a creator is sent what it has on chain; signed by its wallet, free. */
-export async function setPayoutThreshold(
+export function setPayoutThreshold(
   client: AssayClient,
   node: string,
-  given: { account: Pick<LocalAccount, 'address' | 'signMessage'>; thresholdUsd: string },
+  { account, thresholdUsd }: { account: Account; thresholdUsd: string },
 ): Promise<Creator> {
-  const { account, thresholdUsd } = given
-  const path = `/v1/creators/${account.address}/threshold`
-  return signedCall<Creator>(client, 'POST', path, { node, account }, { threshold_usd: thresholdUsd })
+  const input = { params: { wallet: account.address }, body: { threshold_usd: thresholdUsd } }
+  return askSigned(client, 'creators.threshold', input, { node, account })
 }
 
 /** Asks for what a domain earned for an earlier wallet that was lost; signed by the wallet that the domain names now. */
-export async function askCreatorMove(
+export function askCreatorMove(
   client: AssayClient,
   node: string,
-  given: { account: Pick<LocalAccount, 'address' | 'signMessage'>; domain: string; from: string },
-): Promise<{ domain: string; from: string; moves: CreatorMove[] }> {
-  const { account, domain, from } = given
-  const path = `/v1/sources/${encodeURIComponent(domain)}/move`
-  return signedCall(client, 'POST', path, { node, account }, { from })
+  { account, domain, from }: { account: Account; domain: string; from: string },
+): Promise<AnswerOf<'creators.move'>> {
+  return askSigned(client, 'creators.move', { params: { domain }, body: { from } }, { node, account })
 }
 
-export type RoyaltyInfo = { receiver: string; royalty_amount: string; bps: number; network: string; contract: string }
+export type RoyaltyInfo = AnswerOf<'royalties.info'>
 
 /** Like royaltyInfo of EIP-2981, in the unit of the price. */
-export async function royaltyInfo(client: AssayClient, node: string, salePrice: bigint): Promise<RoyaltyInfo> {
-  return readJson<RoyaltyInfo>(await client.fetch(at(node, `/v1/royalties/info?sale_price=${salePrice}`)))
+export function royaltyInfo(client: AssayClient, node: string, salePrice: bigint): Promise<RoyaltyInfo> {
+  return ask(client, node, 'royalties.info', { query: { sale_price: String(salePrice) } })
 }
 
 /** Has the same evidence as an attestation: `verifyAttestation` checks it. */
-export type Remittance = CitationAttestation & { url: string; royalty_micro: string }
+export type Remittance = CitationAttestation & Pick<AnswerOf<'royalties.remit'>, 'url' | 'royalty_micro'>
 
 /** Remits 2.5 % of a declared sale, linked to what it was made from. */
-export async function remitRoyalty(
+export function remitRoyalty(
   client: AssayClient,
   node: string,
-  given: { parent: string; salePriceMicro: bigint },
+  { parent, salePriceMicro }: { parent: string; salePriceMicro: bigint },
 ): Promise<Remittance> {
-  const body = { parent: given.parent, sale_price_micro: given.salePriceMicro.toString() }
-  return readJson<Remittance>(await client.fetch(at(node, '/v1/royalties/remit'), post(body)))
+  const body = { parent, sale_price_micro: String(salePriceMicro) }
+  return asFile(ask(client, node, 'royalties.remit', { body }))
 }

@@ -1,33 +1,15 @@
 import { toHexDigits } from '@assay/protocol/bytes'
 import { parseCheckpoint, witnessedAt } from '@assay/protocol/log/checkpoint'
 import { isSignedBy, type NoteKey, parseNoteKey } from '@assay/protocol/log/signed-note'
+import { type AnswerOf, ask } from '../call-operation.ts'
 import type { AssayClient } from '../client.ts'
 import { AssayError } from '../errors.ts'
-import { readJson } from '../read-json.ts'
 
-export type TransparencyLog = {
-  origin: string
-  prefix: string
-  size: string
-  /** `stopped`: no head is signed and no stamp sold, for the reason given, since then where it is known. */
-  state: 'open' | 'stopped'
-  stopped: { reason: string; detail: string; since: string | null } | null
-  keys: string[]
-  witnesses: string[]
-  anchors: {
-    network: string
-    size: string
-    contract: string
-    transaction: string | null
-    anchored_at: string | null
-  }[]
-  /** Origins this log had before, the oldest first. */
-  predecessors: { origin: string; last_head: string | null; replaced_at: string }[]
-}
+export type TransparencyLog = AnswerOf<'log.describe'>
 
 /** Where the files of the log are, which keys sign it, who watches it. */
-export async function readLog(client: AssayClient, node: string): Promise<TransparencyLog> {
-  return readJson<TransparencyLog>(await client.fetch(new URL('/v1/log', node).href))
+export function readLog(client: AssayClient, node: string): Promise<TransparencyLog> {
+  return ask(client, node, 'log.describe', {})
 }
 
 export type WitnessedHead = {

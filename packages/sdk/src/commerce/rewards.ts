@@ -1,49 +1,19 @@
 import type { LocalAccount } from 'viem'
+import { type AnswerOf, ask, given } from '../call-operation.ts'
 import type { AssayClient } from '../client.ts'
 import { AssayError } from '../errors.ts'
-import { readJson } from '../read-json.ts'
 
-export type Loyalty = {
-  wallet: string
-  points: string
-  pending_points: string
-  tier: 'BRONZE' | 'SILVER' | 'GOLD' | 'PLATINUM'
-  spent_usd: string
-  next_tier: { name: string; needs_usd: string } | null
-  referral: { link: string; referred: number; visits: number }
-  redeemable: { reward: string; what: string; points: string; calls: number }[]
-  history: { at: string; what: string; points: string }[]
+export type Loyalty = AnswerOf<'rewards.loyalty'>
+export type AffiliateStatus = AnswerOf<'rewards.affiliate'>
+export type Redemption = AnswerOf<'rewards.redeem'>
+export type Pass = Redemption['pass']
+
+export function readLoyalty(client: AssayClient, node: string, wallet: string): Promise<Loyalty> {
+  return ask(client, node, 'rewards.loyalty', { params: { wallet } })
 }
 
-export type AffiliateStatus = {
-  wallet: string
-  rate: number
-  earned_micro: string
-  pending_micro: string
-  payable_micro: string
-  paid_micro: string
-  /** Paid before its sale was given back; set off against what is earned next. */
-  owed_back_micro: string
-  link: string
-  payouts: { id: string; network: string; amount_micro: string; state: string; transaction: string | null }[]
-}
-
-export type Pass = {
-  id: string
-  token: string | null
-  reward: string
-  calls: number
-  max_price_usd: string
-  expires_at: string
-}
-export type Redemption = { pass: Pass; points: string; balance: string }
-
-export async function readLoyalty(client: AssayClient, node: string, wallet: string): Promise<Loyalty> {
-  return readJson<Loyalty>(await client.fetch(new URL(`/loyalty/${wallet}`, node).href))
-}
-
-export async function readAffiliate(client: AssayClient, node: string, wallet: string): Promise<AffiliateStatus> {
-  return readJson<AffiliateStatus>(await client.fetch(new URL(`/affiliate/${wallet}`, node).href))
+export function readAffiliate(client: AssayClient, node: string, wallet: string): Promise<AffiliateStatus> {
+  return ask(client, node, 'rewards.affiliate', { params: { wallet } })
 }
 
 export type RedeemOptions = {
@@ -54,10 +24,6 @@ export type RedeemOptions = {
   points?: string
 }
 
-type Signing = {
-  rewards: { id: string; points: string }[]
-  sign?: { nonce: string; issued_at: string; expires_at: string; typed_data: TypedRedeem }
-}
 type TypedRedeem = {
   domain: Record<string, unknown>
   types: Record<string, { name: string; type: string }[]>
@@ -68,20 +34,20 @@ type TypedRedeem = {
 /** Burns points for a pass. What is signed is checked here first: a node must not get another statement out of a wallet. */
 export async function redeemPoints(client: AssayClient, options: RedeemOptions): Promise<Redemption> {
   const { node, account, reward } = options
-  const url = new URL('/redeem/info', node)
-  url.searchParams.set('wallet', account.address)
-  url.searchParams.set('reward', reward)
-  if (options.points !== undefined) url.searchParams.set('points', options.points)
-  const info = await readJson<Signing>(await client.fetch(url.href))
+  const wallet = account.address
+  const info = await ask(client, node, 'rewards.redeem_info', {
+    query: { wallet, reward, ...given({ points: options.points }) },
+  })
   const points = options.points ?? info.rewards.find(({ id }) => id === reward)?.points
   if (!info.sign || points === undefined)
     throw new AssayError('request_failed', { detail: `the node has no reward ${reward}` })
-  const { nonce, issued_at, expires_at, typed_data } = info.sign
-  requireRedeem(typed_data, { wallet: account.address, points, reward, nonce })
-  const signature = await account.signTypedData(typed_data as never)
-  const body = JSON.stringify({ wallet: account.address, points, reward, nonce, issued_at, expires_at, signature })
-  const headers = { 'content-type': 'application/json' }
-  return readJson<Redemption>(await client.fetch(new URL('/redeem', node).href, { method: 'POST', headers, body }))
+  const { nonce, issued_at, expires_at } = info.sign
+  const typedData = info.sign.typed_data as TypedRedeem
+  requireRedeem(typedData, { wallet, points, reward, nonce })
+  const signature = await account.signTypedData(typedData as never)
+  return ask(client, node, 'rewards.redeem', {
+    body: { wallet, points, reward, nonce, issued_at, expires_at, signature },
+  })
 }
 
 function requireRedeem(

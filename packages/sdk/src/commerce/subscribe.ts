@@ -1,24 +1,13 @@
-import type { LocalAccount } from 'viem'
+import { type AnswerOf, askSigned, type Signer } from '../call-operation.ts'
 import type { AssayClient } from '../client.ts'
 import { readJson } from '../read-json.ts'
-import { signRequest } from '../sign-request.ts'
 
-export type Subscription = {
-  tier: 'standard' | 'vip'
-  chain?: 'base' | 'polygon'
-  price_usd: string
-  asset: 'USDC'
-  wallet: string
-  from_at: string
-  until_at: string
-  provisional?: boolean
-}
-
-export type SubscriptionPurchase = { subscription: Subscription; token: string | null; receipt: string | null }
+export type SubscriptionPurchase = AnswerOf<'subscriptions.standard.base'>
+export type Subscription = SubscriptionPurchase['subscription']
 
 export type SubscribeOptions = {
   node: string
-  tier: Subscription['tier']
+  tier: 'standard' | 'vip'
   chain?: 'base' | 'polygon'
   affiliate?: string
   referrer?: string
@@ -43,34 +32,17 @@ export function bearer(token: string): { authorization: string } {
 }
 
 /** A new token for the wallet's subscription; the old one ends at once. */
-export async function rotateSubscriptionToken(
+export function rotateSubscriptionToken(
   client: AssayClient,
-  options: { node: string; account: Pick<LocalAccount, 'address' | 'signMessage'>; chainId?: number },
-): Promise<{ subscription: Subscription; token: string }> {
-  return change(client, '/v1/subscriptions/rotate', options)
+  signer: Signer,
+): Promise<AnswerOf<'subscriptions.rotate'>> {
+  return askSigned(client, 'subscriptions.rotate', {}, signer)
 }
 
 /** Ends the token; the wallet's own proof still opens the subscription. */
-export async function revokeSubscriptionToken(
+export function revokeSubscriptionToken(
   client: AssayClient,
-  options: { node: string; account: Pick<LocalAccount, 'address' | 'signMessage'>; chainId?: number },
-): Promise<{ subscription: Subscription; token: null }> {
-  return change(client, '/v1/subscriptions/revoke', options)
-}
-
-async function change<T>(
-  client: AssayClient,
-  path: string,
-  {
-    node,
-    account,
-    chainId,
-  }: { node: string; account: Pick<LocalAccount, 'address' | 'signMessage'>; chainId?: number },
-): Promise<T> {
-  const signed = await signRequest(
-    new URL(path, node),
-    { method: 'POST' },
-    { account, ...(chainId === undefined ? {} : { chainId }) },
-  )
-  return readJson<T>(await client.fetch(signed.url, { method: 'POST', headers: Object.fromEntries(signed.headers) }))
+  signer: Signer,
+): Promise<AnswerOf<'subscriptions.revoke'>> {
+  return askSigned(client, 'subscriptions.revoke', {}, signer)
 }

@@ -1,6 +1,6 @@
 import { decodeHeader, encodeHeader, isRecord } from '@assay/protocol/json-object'
 import { formatUsd, parseMicro } from '@assay/protocol/money'
-import { bytesToHex } from 'viem'
+import { bytesToHex } from 'viem/utils'
 import { type AssayResult, type ClientContext, verifyExchange } from '../context.ts'
 import { AssayError } from '../errors.ts'
 import { type Exchange, exchange, type PreparedRequest, problemOf } from '../exchange.ts'

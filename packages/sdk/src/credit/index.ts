@@ -9,7 +9,6 @@ export {
   readCredit,
   refundCredit,
   releaseBond,
-  type Signer,
   type TopUp,
   topUpCredit,
 } from './credit.ts'

@@ -1,31 +1,14 @@
 import { parseUsd } from '@assay/protocol/money'
 import { mandateTypes } from '@assay/protocol/typed-data/mandate'
 import { nodeDomain } from '@assay/protocol/typed-data/node-domain'
-import { bytesToHex, getAddress, type Hex, type LocalAccount } from 'viem'
+import type { LocalAccount } from 'viem'
+import { bytesToHex, getAddress } from 'viem/utils'
+import { type AnswerOf, allPages, ask, askSigned, type BodyOf, given, type Signer } from '../call-operation.ts'
 import type { AssayClient } from '../client.ts'
 import { AssayError } from '../errors.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
-import { readJson } from '../read-json.ts'
-import type { Signer } from './credit.ts'
-import { signedCall } from './signed-call.ts'
 
-export type Mandate = {
-  id: string
-  owner: string
-  delegate: string
-  chain_id: number
-  routes: string[]
-  cap_per_call_micro: string
-  cap_per_day_micro: string
-  cap_total_micro: string
-  drawn_today_micro: string
-  drawn_total_micro: string
-  expires_at: string
-  nonce: string
-  state: 'open' | 'expired' | 'revoked'
-  created_at: string
-  revoked_at: string | null
-}
+export type Mandate = AnswerOf<'mandates.create'>
 
 export type MandateTerms = {
   /** Base address of the node it is for; it means nothing at any other. */
@@ -42,18 +25,7 @@ export type MandateTerms = {
 }
 
 /** A signed mandate, to be presented by anyone who has it. */
-export type SignedMandate = {
-  owner: string
-  delegate: string
-  routes: string[]
-  cap_per_call_micro: string
-  cap_per_day_micro: string
-  cap_total_micro: string
-  expires_at: string
-  nonce: Hex
-  chain_id: number
-  signature: Hex
-}
+export type SignedMandate = BodyOf<'mandates.create'>
 
 /** Nothing is sent: the text is made and signed here, so that no node can get another one out of the wallet. */
 export async function signMandate(
@@ -98,9 +70,8 @@ function micro(usd: string): bigint {
 }
 
 /** Anyone may present it, as often as wanted: it is one mandate. */
-export async function presentMandate(client: AssayClient, node: string, mandate: SignedMandate): Promise<Mandate> {
-  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(mandate) }
-  return readJson<Mandate>(await client.fetch(new URL('/v1/mandates', node).href, init))
+export function presentMandate(client: AssayClient, node: string, mandate: SignedMandate): Promise<Mandate> {
+  return ask(client, node, 'mandates.create', { body: mandate })
 }
 
 export async function createMandate(
@@ -112,24 +83,12 @@ export async function createMandate(
 }
 
 /** Those the wallet gave or was given; only open ones unless all are wanted. */
-export async function listMandates(client: AssayClient, options: Signer & { all?: boolean }): Promise<Mandate[]> {
-  const found: Mandate[] = []
-  let cursor: string | null = null
-  do {
-    const query = new URLSearchParams({ state: options.all ? 'all' : 'open', ...(cursor === null ? {} : { cursor }) })
-    const page: { data: Mandate[]; next_cursor: string | null } = await signedCall(
-      client,
-      'GET',
-      `/v1/mandates?${query}`,
-      options,
-    )
-    found.push(...page.data)
-    cursor = page.next_cursor
-  } while (cursor !== null && found.length < 1_000)
-  return found
+export function listMandates(client: AssayClient, options: Signer & { all?: boolean }): Promise<Mandate[]> {
+  const state = options.all ? 'all' : 'open'
+  return allPages((cursor) => askSigned(client, 'mandates.list', { query: { state, ...given({ cursor }) } }, options))
 }
 
 /** The next draw under it is refused. */
 export function revokeMandate(client: AssayClient, options: Signer & { id: string }): Promise<Mandate> {
-  return signedCall(client, 'DELETE', `/v1/mandates/${options.id}`, options)
+  return askSigned(client, 'mandates.revoke', { params: { id: options.id } }, options)
 }

@@ -1,137 +1,68 @@
-import type { CreditRating } from '@assay/protocol/rating'
 import type { LocalAccount } from 'viem'
+import { type AnswerOf, ask, askSigned, type BodyOf, type QueryOf, type RowOf } from '../call-operation.ts'
 import type { AssayClient } from '../client.ts'
-import { readJson } from '../read-json.ts'
-import { signRequest } from '../sign-request.ts'
 
-export type AgentServiceType = 'x402' | 'agent_card' | 'mcp' | 'a2a' | 'web'
-
-export type AgentCapability = {
-  id: string
-  name?: string
-  description?: string
-  tags?: string[]
-  url?: string
-  price_usd?: string
-}
-
-export type AgentDeclaration = {
-  name?: string
-  description?: string
-  capabilities: AgentCapability[]
-  services?: { type: AgentServiceType; url: string }[]
-  erc8004?: { network: string; agent_id: string }
-  /** The version this one replaces; another one there is refused. */
-  expected_version?: number
-}
-
-export type Agent = {
-  did: string
-  wallet: string
-  name: string | null
-  description: string | null
-  version: number
-  capabilities: AgentCapability[]
-  services: { type: AgentServiceType; url: string }[]
-  erc8004: { network: string; agent_id: string } | null
-  credit_rating: CreditRating | null
-  payment_authorizations: unknown[]
-  declared_at: string | null
-}
-
-export type AgentSummary = Pick<Agent, 'did' | 'name' | 'version' | 'capabilities' | 'services'> & {
-  credit_score: number | null
-  updated_at: string
-}
-
-export type AgentSearch = {
-  capability?: string
-  service?: AgentServiceType
-  score_min?: number
-  limit?: number
-  cursor?: string
-}
+export type AgentDeclaration = BodyOf<'agents.capabilities.declare'>
+export type AgentCapability = AgentDeclaration['capabilities'][number]
+export type AgentServiceType = NonNullable<AgentDeclaration['services']>[number]['type']
+export type Agent = AnswerOf<'agents.show'>
+export type AgentSummary = RowOf<'agents.search'>
+export type AgentSearch = QueryOf<'agents.search'>
 
 export type AgentSigner = { account: LocalAccount; chainId?: number }
 
 /** A wallet's DID under the method of the node; `x402` unless its operator chose another. */
 export const didOfWallet = (wallet: string, method = 'x402') => `did:${method}:${wallet.toLowerCase()}`
 
-const agentUrl = (node: string, did: string, rest = '') => new URL(`/v1/agents/${did}${rest}`, node)
-
-export async function readAgent(client: AssayClient, node: string, did: string): Promise<Agent> {
-  return readJson<Agent>(await client.fetch(agentUrl(node, did)))
+export function readAgent(client: AssayClient, node: string, did: string): Promise<Agent> {
+  return ask(client, node, 'agents.show', { params: { did } })
 }
 
 /** Free; best rated first. */
-export async function searchAgents(
+export function searchAgents(
   client: AssayClient,
   node: string,
   search: AgentSearch = {},
-): Promise<{ data: AgentSummary[]; next_cursor: string | null }> {
-  const query = new URLSearchParams(
-    Object.entries(search).flatMap(([key, value]): [string, string][] =>
-      value === undefined ? [] : [[key, String(value)]],
-    ),
-  )
-  return readJson(await client.fetch(new URL(`/v1/agents${query.size === 0 ? '' : `?${query}`}`, node)))
+): Promise<AnswerOf<'agents.search'>> {
+  return ask(client, node, 'agents.search', { query: search })
 }
 
 /** Every declaration, newest first. */
-export async function readAgentHistory(
+export function readAgentHistory(
   client: AssayClient,
   node: string,
   did: string,
-): Promise<{
-  data: { version: number; declaration: AgentDeclaration; signer: string; declared_at: string }[]
-  next_cursor: string | null
-}> {
-  return readJson(await client.fetch(agentUrl(node, did, '/capabilities')))
+): Promise<AnswerOf<'agents.capabilities.history'>> {
+  return ask(client, node, 'agents.capabilities.history', { params: { did } })
 }
 
 /** Signed by the wallet of the DID; each call makes a new version. */
-export async function declareCapabilities(
+export function declareCapabilities(
   client: AssayClient,
   node: string,
   did: string,
   declaration: AgentDeclaration,
   signer: AgentSigner,
 ): Promise<Agent> {
-  const init = {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(declaration),
-  }
-  return sendSigned<Agent>(client, agentUrl(node, did, '/capabilities'), init, signer)
+  const input = { params: { did }, body: declaration }
+  return askSigned(client, 'agents.capabilities.declare', input, { node, ...signer })
 }
 
-export async function revokeCapabilities(
+export function revokeCapabilities(
   client: AssayClient,
   node: string,
   did: string,
   signer: AgentSigner,
 ): Promise<Agent> {
-  return sendSigned<Agent>(client, agentUrl(node, did, '/capabilities'), { method: 'DELETE' }, signer)
+  return askSigned(client, 'agents.capabilities.revoke', { params: { did } }, { node, ...signer })
 }
 
 /** For good: the DID answers 410 from then on. */
-export async function deactivateAgent(
+export function deactivateAgent(
   client: AssayClient,
   node: string,
   did: string,
   signer: AgentSigner,
-): Promise<{ did: string; deactivated: true; deactivated_at: string }> {
-  return sendSigned(client, agentUrl(node, did), { method: 'DELETE' }, signer)
-}
-
-async function sendSigned<T>(client: AssayClient, url: URL, init: RequestInit, signer: AgentSigner): Promise<T> {
-  const signed = await signRequest(url, init, signer)
-  const body = await signed.arrayBuffer()
-  return readJson<T>(
-    await client.fetch(signed.url, {
-      method: signed.method,
-      headers: signed.headers,
-      ...(body.byteLength === 0 ? {} : { body }),
-    }),
-  )
+): Promise<AnswerOf<'agents.deactivate'>> {
+  return askSigned(client, 'agents.deactivate', { params: { did } }, { node, ...signer })
 }

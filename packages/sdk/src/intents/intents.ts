@@ -1,15 +1,8 @@
+import { type AnswerOf, ask, type RowOf } from '../call-operation.ts'
 import type { AssayClient } from '../client.ts'
-import { readJson } from '../read-json.ts'
 import { type FollowOptions, followStream, type StreamedEvent } from './follow-stream.ts'
-import type { CloudEvent } from './verify-event.ts'
 
-export type IntentCluster = {
-  id: string
-  name: string
-  parent: string | null
-  tier: number
-  source: 'iab' | 'operator'
-}
+export type IntentCluster = RowOf<'market.intents.clusters'>
 
 /** Demand of one topic in one bucket of time. */
 export type IntentTick = {
@@ -29,21 +22,14 @@ export type IntentTick = {
   synthetic: boolean
 }
 
-export type IntentSample = {
-  data: CloudEvent[]
-  next_cursor: string | null
-  from_at: string
-  to_at: string
-  note: string | null
-  synthetic: boolean
-}
+export type IntentSample = AnswerOf<'market.intents.sample'>
 
 export type IntentStreamOptions = Omit<FollowOptions, 'node' | 'path'> & { clusters?: readonly string[] }
 
 export type Intents = {
   /** Free: one hour, a day old. */
   sample(): Promise<IntentSample>
-  clusters(): Promise<{ data: IntentCluster[]; attribution: string }>
+  clusters(): Promise<AnswerOf<'market.intents.clusters'>>
   /** Comes back by itself; never pays unless `buy` is set, and then once. */
   stream(options?: IntentStreamOptions): AsyncGenerator<StreamedEvent>
 }
@@ -54,10 +40,9 @@ export function createIntents(
   { node }: { node: string },
 ): Intents {
   const path = '/v1/market/intent-stream'
-  const get = async <T>(end: string): Promise<T> => readJson<T>(await client.fetch(new URL(`${path}${end}`, node)))
   return {
-    sample: () => get('/sample?limit=500'),
-    clusters: () => get('/clusters'),
+    sample: () => ask(client, node, 'market.intents.sample', { query: { limit: 500 } }),
+    clusters: () => ask(client, node, 'market.intents.clusters', {}),
     stream: ({ clusters, ...options } = {}) => {
       const query = clusters === undefined ? '' : `?cluster=${clusters.map(encodeURIComponent).join(',')}`
       return followStream(client, { ...options, node, path: `${path}${query}` })

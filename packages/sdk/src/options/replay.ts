@@ -1,85 +1,35 @@
 import { utf8 } from '@assay/protocol/bytes'
 import { tryCanonicalJson } from '@assay/protocol/canonical-json'
+import { type AnswerOf, allPages, ask, given, type QueryOf, type RowOf } from '../call-operation.ts'
 import type { AssayClient } from '../client.ts'
-import { readJson } from '../read-json.ts'
-import { allPages } from './options.ts'
 
-export type SettlementDocument = {
-  type: string
-  symbol: string
-  cluster: string
-  kind: 'C' | 'P'
-  strike: number
-  width: number
-  size_micro: string
-  expires_at: string
-  outcome: 'fixed' | 'void'
-  value?: string
-  payoff_micro?: string
-  reason?: string
-  extensions: number
-  index: { name: string; tick_ms: number; decay_ppb: number; lookback: number }
-  base_share_e12: string
-  rules: { window_ms: number; agents_min: number; extensions_max: number }
-  inputs_after: string
-  inputs_up_to: string
-  inputs_sha256: string
-  synthetic?: boolean
-}
-
-export type OptionSettlement = {
-  symbol: string
-  outcome: 'fixed' | 'void'
-  value: string | null
-  payoff_micro: string | null
-  reason: string | null
-  decided_at: string
-  contracts: number
-  paid_micro: string
-  document: SettlementDocument
-  jws: string
-  inputs_url: string
-}
-
-export type OptionInput = {
-  starts_at: string
-  ends_at: string
-  cluster: string
-  bonded: number | null
-  event_id: string
-  synthetic: boolean
-}
+export type OptionSettlement = AnswerOf<'options.settlements.show'>
+export type SettlementDocument = OptionSettlement['document']
+export type OptionInput = RowOf<'options.inputs'>
 
 type Fetching = Pick<AssayClient, 'fetch'>
 
-export async function listOptionSettlements(
+export function listOptionSettlements(
   client: Fetching,
   node: string,
-  page: { limit?: number; cursor?: string } = {},
-): Promise<{ data: OptionSettlement[]; next_cursor: string | null }> {
-  const url = new URL('/v1/options/settlements', node)
-  if (page.limit !== undefined) url.searchParams.set('limit', String(page.limit))
-  if (page.cursor !== undefined) url.searchParams.set('cursor', page.cursor)
-  return readJson(await client.fetch(url.href))
+  page: QueryOf<'options.settlements'> = {},
+): Promise<AnswerOf<'options.settlements'>> {
+  return ask(client, node, 'options.settlements', { query: page })
 }
 
-export async function readOptionSettlement(client: Fetching, node: string, symbol: string): Promise<OptionSettlement> {
-  return readJson(await client.fetch(new URL(`/v1/options/settlements/${encodeURIComponent(symbol)}`, node).href))
+export function readOptionSettlement(client: Fetching, node: string, symbol: string): Promise<OptionSettlement> {
+  return ask(client, node, 'options.settlements.show', { params: { symbol } })
 }
 
 /** The public figures of a stretch of time, all pages. */
-export async function readOptionInputs(
+export function readOptionInputs(
   client: Fetching,
   node: string,
-  range: { after: string; upTo: string },
+  { after, upTo }: { after: string; upTo: string },
 ): Promise<OptionInput[]> {
-  return allPages(async (cursor) => {
-    const url = new URL('/v1/options/inputs', node)
-    url.searchParams.set('after', range.after)
-    url.searchParams.set('up_to', range.upTo)
-    if (cursor !== undefined) url.searchParams.set('cursor', cursor)
-    return readJson<{ data: OptionInput[]; next_cursor: string | null }>(await client.fetch(url.href))
-  })
+  return allPages((cursor) =>
+    ask(client, node, 'options.inputs', { query: { after, up_to: upTo, ...given({ cursor }) } }),
+  )
 }
 
 export type Replay = {

@@ -1,45 +1,14 @@
+import type { AnswerOf } from '../call-operation.ts'
 import type { AssayClient } from '../client.ts'
 import type { AssayResult } from '../context.ts'
 
-export type TokenVerdict = 'LOCKED' | 'PARTIALLY_CONTROLLED' | 'ISSUER_CONTROLLED' | 'UNKNOWN'
-export type TokenParty = {
-  account: string
-  how: string
-  /** Of policies: whether this party can do it without any other. */
-  alone?: boolean
-  label: { kind: string; threshold?: number; owners?: string[] }
-}
-export type TokenPower = {
-  state: 'impossible' | 'latent' | 'armed' | 'exercised' | 'unknown'
-  now: 'impossible' | 'latent' | 'armed' | 'unknown'
-  exercised: number
-  who: TokenParty[]
-  could_become: TokenParty[]
-  why: string
-}
-/** `later`: not now, but somebody can bring it about. */
-export type TokenCapability = { answer: 'yes' | 'later' | 'no' | 'unknown'; why: string }
-
 /** The free answer about one token. */
-export type TokenCheck = {
-  address: string
-  network: string
-  synthetic?: true
-  verdict: TokenVerdict
-  summary: string
-  complete: boolean
-  token: Record<string, unknown>
-  powers: Record<string, TokenPower>
-  flags: { code: string; severity: 'info' | 'notice' | 'warning' | 'critical'; sentence: string; facts: string[] }[]
-  block: { number: string; hash: string; at: string }
-  completeness: { complete: boolean; missing: { code: string; detail: string }[] }
-  valid_until_at: string
-  report: { url: string; price_usd: string }
-  wallet?: { wallet: string; balance: string | { unknown: string } } & Record<
-    'hold' | 'send' | 'receive' | 'be_frozen' | 'be_seized',
-    TokenCapability
-  >
-}
+export type TokenCheck = AnswerOf<'tokens.check'>
+export type TokenVerdict = TokenCheck['verdict']
+export type TokenPower = TokenCheck['powers'][keyof TokenCheck['powers']]
+export type TokenParty = TokenPower['who'][number]
+/** `later`: not now, but somebody can bring it about. */
+export type TokenCapability = NonNullable<TokenCheck['wallet']>['hold']
 
 /** GET /v1/check/{address}; the answer is read from `result.response`. */
 export function checkToken(

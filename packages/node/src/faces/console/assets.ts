@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { buildConsole, type ConsoleBuild, cacheFolder, stateOfSources } from './build-console.ts'
+import { buildConsole, builtFolder, type ConsoleBuild, cacheFolder, stateOfSources } from './build-console.ts'
 
 export type Encoding = 'br' | 'gzip' | 'identity'
 export type Asset = { contentType: string; bodies: Record<Encoding, Uint8Array> }
@@ -30,14 +30,22 @@ export function createAssetLoader(): () => Promise<Assets> {
 }
 
 async function load(): Promise<Assets> {
+  const built = readKept(builtFolder)
+  if (built) return built
   const folder = join(cacheFolder, stateOfSources())
   const kept = readKept(folder)
   if (kept) return kept
-  const built = await buildConsole()
+  const { entries, files } = await buildConsole()
   const assets = new Map<string, Asset>()
-  for (const { name, bytes } of built.files) assets.set(name, await pack(name, bytes))
-  keep(folder, built.entries, assets)
-  return asAssets(built.entries, assets)
+  for (const { name, bytes } of files) assets.set(name, await pack(name, bytes))
+  keep(folder, entries, assets)
+  return asAssets(entries, assets)
+}
+
+/** For the published package. */
+export async function writeConsole(folder: string): Promise<void> {
+  const { entries, names, find } = await load()
+  write(folder, entries, new Map(names().map((name) => [name, find(name) as Asset])))
 }
 
 const asAssets = (entries: Index['entries'], assets: ReadonlyMap<string, Asset>): Assets => ({
@@ -85,13 +93,7 @@ function readKept(folder: string): Assets | undefined {
 function keep(folder: string, entries: Index['entries'], assets: ReadonlyMap<string, Asset>): void {
   const draft = `${folder}.${process.pid}`
   try {
-    mkdirSync(draft, { recursive: true })
-    for (const [name, { bodies }] of assets) {
-      writeFileSync(join(draft, name), bodies.identity)
-      writeFileSync(join(draft, `${name}.br`), bodies.br)
-      writeFileSync(join(draft, `${name}.gz`), bodies.gzip)
-    }
-    writeFileSync(join(draft, 'index.json'), JSON.stringify({ entries, names: [...assets.keys()] } satisfies Index))
+    write(draft, entries, assets)
     for (const name of readdirSync(cacheFolder))
       if (/^[0-9a-f]{32}$/.test(name)) rmSync(join(cacheFolder, name), { recursive: true, force: true })
     if (!existsSync(folder)) renameSync(draft, folder)
@@ -99,4 +101,14 @@ function keep(folder: string, entries: Index['entries'], assets: ReadonlyMap<str
     // See above.
   }
   rmSync(draft, { recursive: true, force: true })
+}
+
+function write(folder: string, entries: Index['entries'], assets: ReadonlyMap<string, Asset>): void {
+  mkdirSync(folder, { recursive: true })
+  for (const [name, { bodies }] of assets) {
+    writeFileSync(join(folder, name), bodies.identity)
+    writeFileSync(join(folder, `${name}.br`), bodies.br)
+    writeFileSync(join(folder, `${name}.gz`), bodies.gzip)
+  }
+  writeFileSync(join(folder, 'index.json'), JSON.stringify({ entries, names: [...assets.keys()] } satisfies Index))
 }

@@ -4,7 +4,7 @@ import { foldBooks } from '@assay/till/ledger'
 import { declareShop, type OpenShop, type PrometheusMetrics, SettingsError } from '../../http/index.ts'
 import { assetRoute } from './asset-route.ts'
 import { type Assets, createAssetLoader } from './assets.ts'
-import { hasSources } from './build-console.ts'
+import { hasConsole } from './build-console.ts'
 import { operatorRoutes } from './operator-routes.ts'
 import { consolePage, type PageOrigins, pageHeaders } from './page.ts'
 import { foldPayments } from './payment-states.ts'
@@ -32,13 +32,13 @@ export function openConsoleShop(options: { operators: readonly Address[] }): Ope
       routes: [
         ...walletRoutes(context),
         ...operatorRoutes({ ...context, operators: options.operators, alarms }),
-        ...(hasSources() ? [assetRoute(load)] : []),
+        ...(hasConsole() ? [assetRoute(load)] : []),
       ],
       jobs: [
         { name: 'console.books', intervalMs: 60_000, work: () => foldBooks(context.database) },
         { name: 'console.payments', intervalMs: 600_000, work: () => foldPayments(context.database, context.clock) },
       ],
-      ...(hasSources()
+      ...(hasConsole()
         ? { page: async () => pageOf(context, await load()), warm: async () => void (await load()) }
         : {}),
     }

@@ -1,5 +1,9 @@
-// A thread does not inherit the loader that makes TypeScript run, so it registers that first.
-import { register } from 'tsx/esm/api'
+// A thread does not inherit the loader that makes TypeScript run: in the clone it registers that first.
+import { existsSync } from 'node:fs'
 
-register()
-await import('./index-worker.ts')
+const source = new URL('./index-worker.ts', import.meta.url)
+if (existsSync(source)) {
+  const { register } = await import('tsx/esm/api')
+  register()
+  await import(source.href)
+} else await import('./index-worker.js')

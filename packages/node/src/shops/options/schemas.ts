@@ -164,6 +164,29 @@ export const positionsView = z.strictObject({
   ),
 })
 
+const settlementDocument = z.looseObject({
+  type: z.string(),
+  symbol: z.string(),
+  cluster: z.string(),
+  kind: z.enum(['C', 'P']),
+  strike: z.number(),
+  width: z.number(),
+  size_micro: z.string(),
+  expires_at: z.string(),
+  outcome: z.enum(['fixed', 'void']),
+  value: z.string().optional(),
+  payoff_micro: z.string().optional(),
+  reason: z.string().optional(),
+  extensions: z.number(),
+  index: z.looseObject({ name: z.string(), tick_ms: z.number(), decay_ppb: z.number(), lookback: z.number() }),
+  base_share_e12: z.string(),
+  rules: z.looseObject({ window_ms: z.number(), agents_min: z.number(), extensions_max: z.number() }),
+  inputs_after: z.string(),
+  inputs_up_to: z.string(),
+  inputs_sha256: z.string(),
+  synthetic: z.boolean().optional(),
+})
+
 export const settlementView = z.strictObject({
   symbol: z.string(),
   outcome: z.enum(['fixed', 'void']),
@@ -173,7 +196,7 @@ export const settlementView = z.strictObject({
   decided_at: at,
   contracts: z.number(),
   paid_micro: micro,
-  document: z.record(z.string(), z.unknown()),
+  document: settlementDocument,
   jws: z.string(),
   inputs_url: z.string(),
 })

@@ -13,7 +13,7 @@ const party = z.strictObject({
   account: z.string(),
   how: z.string(),
   alone: z.boolean().optional().describe('Of policies: whether this party can do it without any other.'),
-  label: z.record(z.string(), z.unknown()),
+  label: z.looseObject({ kind: z.string(), threshold: z.number().optional(), owners: z.array(z.string()).optional() }),
 })
 
 export const verdict = z.enum(['LOCKED', 'PARTIALLY_CONTROLLED', 'ISSUER_CONTROLLED', 'UNKNOWN'])

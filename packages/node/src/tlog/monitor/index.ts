@@ -1,7 +1,6 @@
 export { checkReceipts } from './check-receipts.ts'
 export { type FolderStore, folderName, openFolderStore } from './folder-store.ts'
 export { followKeys } from './follow-keys.ts'
-export { type ForkEvidence, type ForkVerdict, verifyForkEvidence } from './fork-evidence.ts'
 export { createMonitorHttp } from './http-adapter.ts'
 export { lookAtLog } from './look-at-log.ts'
 export { type MonitorPage, serveMonitor } from './serve-monitor.ts'

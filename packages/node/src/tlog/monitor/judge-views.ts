@@ -1,6 +1,7 @@
-import { makeForkEvidence } from './fork-evidence.ts'
+import { isSignedByLog } from '@assay/protocol/log/checkpoint'
+import { makeForkEvidence } from './make-fork-evidence.ts'
 import { type GrowthVerdict, proveGrowth } from './prove-growth.ts'
-import { type Head, isSignedByLog, parseHead } from './read-head.ts'
+import { type Head, parseHead } from './read-head.ts'
 import { TileError, type TileSource } from './tile-source.ts'
 import type { Finding } from './types.ts'
 

@@ -1,23 +1,17 @@
 import { toBase64 } from '@assay/protocol/base64'
 import { sameBytes, toHexDigits } from '@assay/protocol/bytes'
+import { isSignedByLog } from '@assay/protocol/log/checkpoint'
+import type { ForkEvidence } from '@assay/protocol/log/fork-evidence'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { emptyRoot } from '../tree-hash.ts'
 import { auditEntries, auditLeaves, hasEdge } from './audit-leaves.ts'
 import { checkReceipts } from './check-receipts.ts'
-import { type ForkEvidence, makeForkEvidence } from './fork-evidence.ts'
 import { gatherViews } from './gather-views.ts'
 import { firstProof, judgeBehind, judgeView, type View } from './judge-views.ts'
 import { judgeQuorum, noteCosignatures } from './judge-witnesses.ts'
+import { makeForkEvidence } from './make-fork-evidence.ts'
 import type { GrowthVerdict } from './prove-growth.ts'
-import {
-  type Description,
-  type Head,
-  isSignedByLog,
-  keysFor,
-  parseHead,
-  readDescription,
-  readHead,
-} from './read-head.ts'
+import { type Description, type Head, keysFor, parseHead, readDescription, readHead } from './read-head.ts'
 import { keptTiles, remoteTiles, TileError, type TileSource } from './tile-source.ts'
 import { emptyState, type Finding, type HttpAnswer, type LogState, type MonitorDeps } from './types.ts'
 

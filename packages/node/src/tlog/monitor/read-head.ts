@@ -1,6 +1,6 @@
 import { isRecord } from '@assay/protocol/json-object'
 import { parseCheckpoint, type SignedHead } from '@assay/protocol/log/checkpoint'
-import { hasLineOf, isSignedBy, parseNoteKey, signatureTypes } from '@assay/protocol/log/signed-note'
+import { parseNoteKey } from '@assay/protocol/log/signed-note'
 import { followKeys } from './follow-keys.ts'
 import type { MonitorHttp } from './types.ts'
 
@@ -24,16 +24,6 @@ export async function readHead(http: MonitorHttp, prefix: string): Promise<HeadA
 export function parseHead(note: string): Head | undefined {
   const parsed = parseCheckpoint(note)
   return parsed && { ...parsed, note }
-}
-
-/** Signed by one of these keys, and no line that claims to be of one of them is wrong. */
-export async function isSignedByLog(head: Head, vkeys: readonly string[]): Promise<boolean> {
-  const keys = vkeys
-    .flatMap((vkey) => parseNoteKey(vkey) ?? [])
-    .filter(({ name, type }) => name === head.origin && type === signatureTypes.ed25519)
-    .filter((key) => hasLineOf(head, key))
-  const signed = await Promise.all(keys.map((key) => isSignedBy(head, key)))
-  return signed.length > 0 && signed.every(Boolean)
 }
 
 /** What an Assay log says of itself at its prefix. Another log has nothing there. */

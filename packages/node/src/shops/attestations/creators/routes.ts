@@ -14,17 +14,62 @@ export type CreatorRouteDeps = DescribeCreatorDeps & AskMoveDeps & { proofs: Pro
 
 const params = z.strictObject({ wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address') })
 const exampleWallet = '0x8ba1f109551bD432803012645Ac136ddd64DBA72'
+const move = z.looseObject({
+  network: z.string(),
+  domain: z.string().nullable(),
+  from: z.string(),
+  to: z.string(),
+  state: z.enum(['asked', 'pending', 'moved', 'refused']),
+  ready_at: z.string().nullable(),
+  note: z.string(),
+})
 const output = z.looseObject({
   wallet: z.string(),
   earned_micro: z.string(),
-  chains: z.array(z.looseObject({ network: z.string(), claimable_micro: z.string(), distributor: z.string() })),
-  payouts: z.array(z.looseObject({ transaction: z.string(), amount_micro: z.string() })),
+  chains: z.array(
+    z.looseObject({
+      network: z.string(),
+      accrued_micro: z.string(),
+      held_micro: z.string(),
+      committed_micro: z.string(),
+      claimed_micro: z.string(),
+      claimable_micro: z.string(),
+      threshold_micro: z.string(),
+      distributor: z.string(),
+      claims: z
+        .array(z.looseObject({ to: z.string(), data: z.string(), domain: z.string().nullable(), micro: z.string() }))
+        .describe('Transactions that anybody may send; the USDC goes to the creator.'),
+    }),
+  ),
+  moves: z.array(move),
+  payouts: z.array(
+    z.looseObject({
+      network: z.string(),
+      transaction: z.string(),
+      payee: z.string(),
+      amount_micro: z.string(),
+      claimed_at: z.string(),
+    }),
+  ),
   recent: z.array(z.looseObject({ id: z.string(), micro: z.string(), state: z.string() })),
 })
 const example = {
   wallet: exampleWallet,
   earned_micro: '4500',
-  chains: [{ network: 'eip155:8453', claimable_micro: '0', distributor: exampleWallet }],
+  chains: [
+    {
+      network: 'eip155:8453',
+      accrued_micro: '4500',
+      held_micro: '0',
+      committed_micro: '0',
+      claimed_micro: '0',
+      claimable_micro: '0',
+      threshold_micro: '1000000',
+      distributor: exampleWallet,
+      claims: [],
+    },
+  ],
+  moves: [],
   payouts: [],
   recent: [{ id: 'att_01jcxk6v3q8m5r7t9w2y4z6a8c', micro: '4500', state: 'accrued' }],
 }
@@ -108,6 +153,7 @@ const epochParams = z.strictObject({
   network: z.string().regex(/^eip155:[1-9][0-9]{0,18}$/, 'must be a network such as eip155:8453'),
   epoch: z.string().regex(/^[1-9][0-9]{0,17}$/, 'must be the number of an epoch'),
 })
+const share = z.looseObject({ id: z.string(), micro: z.string(), log_index: z.string().nullable() })
 const exampleRoot = `0x${'5a'.repeat(32)}`
 
 /** What anybody needs to compare a root with the log before the contract pays it. */
@@ -134,7 +180,18 @@ function epochRoute(deps: CreatorRouteDeps): RouteDeclaration {
       root: z.string(),
       pot_micro: z.string(),
       state: z.string(),
-      leaves: z.array(z.looseObject({ account: z.string(), wallet: z.string(), micro: z.string() })),
+      opens_at: z.string().nullable(),
+      commit_transaction: z.string().nullable(),
+      leaves: z.array(
+        z.looseObject({
+          account: z.string(),
+          domain: z.string().nullable(),
+          wallet: z.string(),
+          micro: z.string(),
+          shares: z.array(share),
+          set_off: z.array(share),
+        }),
+      ),
       next: z.number().nullable(),
     }),
     example: {
@@ -146,7 +203,18 @@ function epochRoute(deps: CreatorRouteDeps): RouteDeclaration {
         root: exampleRoot,
         pot_micro: '4500',
         state: 'committed',
-        leaves: [{ account: exampleRoot, wallet: exampleWallet, micro: '4500' }],
+        opens_at: null,
+        commit_transaction: null,
+        leaves: [
+          {
+            account: exampleRoot,
+            domain: 'example.com',
+            wallet: exampleWallet,
+            micro: '4500',
+            shares: [{ id: 'att_01jcxk6v3q8m5r7t9w2y4z6a8c', micro: '4500', log_index: '0' }],
+            set_off: [],
+          },
+        ],
         next: null,
       },
     },
@@ -175,12 +243,26 @@ function moveRoute(deps: CreatorRouteDeps): RouteDeclaration {
     output: z.looseObject({
       domain: z.string(),
       from: z.string(),
-      moves: z.array(z.looseObject({ network: z.string(), state: z.string() })),
+      moves: z.array(move),
     }),
     example: {
       params: { domain: 'example.com' },
       body: { from: exampleWallet },
-      output: { domain: 'example.com', from: exampleWallet, moves: [{ network: 'eip155:8453', state: 'asked' }] },
+      output: {
+        domain: 'example.com',
+        from: exampleWallet,
+        moves: [
+          {
+            network: 'eip155:8453',
+            domain: 'example.com',
+            from: exampleWallet,
+            to: exampleWallet,
+            state: 'asked',
+            ready_at: null,
+            note: 'The move is announced on chain.',
+          },
+        ],
+      },
     },
     next: '/v1/sources/:domain',
     cost: 10,

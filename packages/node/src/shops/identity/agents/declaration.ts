@@ -26,7 +26,7 @@ const webUrl = z
 export const serviceTypes = ['x402', 'agent_card', 'mcp', 'a2a', 'web'] as const
 export type ServiceType = (typeof serviceTypes)[number]
 
-const capability = z.strictObject({
+export const capability = z.strictObject({
   id: capabilityId,
   name: text(120).optional(),
   description: text(500).optional(),

@@ -4,12 +4,25 @@ import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/in
 import type { IdentityDeps } from '../deps.ts'
 import { exampleAt, exampleCapabilities, exampleDid, exampleRating, exampleWallet } from '../examples.ts'
 import { cardOfAgent } from './agent-card.ts'
-import { capabilityId, serviceTypes } from './declaration.ts'
+import { capability, capabilityId, declarationShape, serviceTypes } from './declaration.ts'
 import { agentInPath, describeAgent, requireActive, summaryOf } from './describe-agent.ts'
 import { searchAgents } from './search-agents.ts'
 import { readHistory } from './store.ts'
 
 const open = z.looseObject({})
+const facts = z.record(z.string(), z.union([z.number(), z.string()]))
+const rating = z.looseObject({
+  subject: z.string(),
+  method: z.string(),
+  issuer: z.string(),
+  score: z.number(),
+  interval: z.strictObject({ low: z.number(), high: z.number(), level: z.number() }),
+  components: z.array(z.looseObject({ id: z.string(), value: z.number(), evidence: facts })),
+  evidence: facts,
+  computed_at: z.string(),
+  valid_until: z.string(),
+  jws: z.string(),
+})
 const service = z.strictObject({ type: z.enum(serviceTypes), url: z.string() })
 export const agentSchema = z.strictObject({
   did: z.string(),
@@ -17,10 +30,10 @@ export const agentSchema = z.strictObject({
   name: z.string().nullable(),
   description: z.string().nullable(),
   version: z.number(),
-  capabilities: z.array(open),
+  capabilities: z.array(capability),
   services: z.array(service),
   erc8004: z.strictObject({ network: z.string(), agent_id: z.string() }).nullable(),
-  credit_rating: open.nullable().describe('Signed; null where there is no evidence.'),
+  credit_rating: rating.nullable().describe('Signed; null where there is no evidence.'),
   payment_authorizations: z.array(z.unknown()),
   declared_at: z.string().nullable(),
 })
@@ -30,7 +43,7 @@ const summary = z.strictObject({
   name: z.string().nullable(),
   version: z.number(),
   credit_score: z.number().nullable().describe('Lower bound of the rating when it was last computed.'),
-  capabilities: z.array(open),
+  capabilities: z.array(capability),
   services: z.array(service),
   updated_at: z.string(),
 })
@@ -152,7 +165,12 @@ function historyRoute(deps: IdentityDeps): RouteDeclaration {
     }),
     output: z.strictObject({
       data: z.array(
-        z.strictObject({ version: z.number(), declaration: open, signer: z.string(), declared_at: z.string() }),
+        z.strictObject({
+          version: z.number(),
+          declaration: z.strictObject(declarationShape),
+          signer: z.string(),
+          declared_at: z.string(),
+        }),
       ),
       next_cursor: z.string().nullable(),
     }),

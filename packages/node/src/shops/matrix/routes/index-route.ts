@@ -17,7 +17,12 @@ const entry = z.looseObject({
   columns: z.array(z.looseObject({ name: z.string(), unit: z.string(), meaning: z.string(), tier: z.string() })),
   sources: z.array(z.looseObject({ id: z.string(), licence: z.string() })),
   licence: z.looseObject({ sold: z.boolean() }),
-  freshness: z.looseObject({ stale: z.boolean() }),
+  freshness: z.looseObject({
+    as_of: z.string().nullable(),
+    available_at: z.string().nullable(),
+    stale: z.boolean(),
+    synthetic: z.boolean(),
+  }),
   tiers: z.array(z.string()),
   prices: z.record(z.string(), z.looseObject({ usd: z.string() })),
 })
@@ -43,7 +48,12 @@ export function indexRoute(deps: MatrixDeps, loading: () => unknown): RouteDecla
             columns: [{ name: 'score', unit: '0..100', meaning: 'relative risk of forced covering', tier: 'live' }],
             sources: [{ id: 'sec-fails', licence: 'us-government-work' }],
             licence: { sold: true },
-            freshness: { stale: false },
+            freshness: {
+              as_of: '2026-11-13',
+              available_at: '2026-11-13T23:00:00.000Z',
+              stale: false,
+              synthetic: false,
+            },
             tiers: ['delayed', 'live', 'vip'],
             prices: { live: { usd: '0.05' } },
           },

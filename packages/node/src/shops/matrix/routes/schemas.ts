@@ -62,23 +62,61 @@ export const vipQuery = z.strictObject({
 export const feedParams = z.strictObject({ feed: z.enum(feedIds, 'is not a feed') })
 export const anyFeedParams = z.strictObject({ feed: z.string().max(40) })
 
-export const cell = z
-  .looseObject({
-    value: z.union([z.number(), z.string(), z.boolean()]),
-    source: z.string(),
-    as_of: z.string(),
-    available_at: z.string(),
-    licence: z.string(),
-  })
-  .nullable()
+const value = {
+  value: z.union([z.number(), z.string(), z.boolean()]),
+  source: z.string(),
+  as_of: z.string(),
+  available_at: z.string(),
+  licence: z.string(),
+}
+const cell = z.looseObject(value).nullable()
+const factor = z.looseObject({ ...value, percentile: z.number(), weight: z.number(), points: z.number() }).nullable()
 
 const row = z.looseObject({
   rank: z.number(),
   symbol: z.string(),
   name: z.string().nullable(),
   kind: z.string(),
+  score: z.number().optional(),
+  coverage_pct: z.number().optional(),
+  catalysts: z.array(z.string()).optional(),
   values: z.record(z.string(), cell),
+  trend: z.looseObject({ of: z.string(), values: z.array(z.number().nullable()) }).optional(),
+  factors: z.record(z.string(), factor).optional(),
+  details: z.record(z.string(), cell).optional(),
 })
+
+const figure = z.number().nullable().optional()
+const historyRow = z.looseObject({
+  as_of: z.string(),
+  source: z.string(),
+  available_at: z.string(),
+  ingested_at: z.string(),
+  revision: z.number(),
+  licence: z.string(),
+  short_volume: figure,
+  exempt_volume: figure,
+  total_volume: figure,
+  position: figure,
+  previous_position: figure,
+  average_volume: figure,
+  days_to_cover: figure,
+  quantity: figure,
+  price: figure,
+  fee_pct: figure,
+  rebate_pct: figure,
+  available: figure,
+  close: figure,
+  volume: figure,
+})
+
+const history = z
+  .looseObject({
+    symbol: z.string(),
+    days: z.number(),
+    series: z.record(z.string(), z.array(historyRow)),
+  })
+  .describe('Oldest first, by series; each row has the columns of its source.')
 
 export const pullOutput = z.looseObject({
   feed: z.enum(feedIds),
@@ -108,4 +146,5 @@ export const pullOutput = z.looseObject({
   disclaimer: z.string(),
   data: z.array(row),
   next_cursor: z.string().nullable(),
+  history: history.optional(),
 })

@@ -1,36 +1,38 @@
-// The node's sources as a few plain files. Loading a thousand TypeScript modules one by one takes seconds of every start;
+// The sources as a few plain files. Loading a thousand TypeScript modules one by one takes seconds of every start;
 // joining them takes a fraction of one, once for each state of the sources.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { root } from './install-if-missing.mjs'
 
-const source = join(root, 'packages', 'node', 'src')
-/** Our own packages are joined too; those of others stay where they are. */
-const ownPackages = {
-  '@assay/till': join(root, 'packages', 'till', 'src'),
-  '@assay/protocol': join(root, 'packages', 'protocol', 'src'),
+/** The programs of the clone; esbuild lets them share what both use. */
+const programs = {
+  node: join(root, 'packages', 'node', 'src', 'main.ts'),
+  cli: join(root, 'packages', 'cli', 'src', 'main.ts'),
 }
+const sources = ['node', 'till', 'protocol', 'sdk', 'cli'].map((name) => join(root, 'packages', name, 'src'))
 const cache = join(root, 'node_modules', '.cache', 'assay')
 
-/** Gives the module `main.ts`, joined where that can be done and as it stands otherwise. */
-export async function loadNode() {
+/** Gives the module of a program, joined where that can be done and as it stands otherwise. */
+export async function loadJoined(name) {
+  let folder
   try {
-    return await import(pathToFileURL(join(await joinedFolder(), 'main.mjs')).href)
+    folder = await joinedFolder()
   } catch (error) {
     process.stderr.write(
       `  starting from the sources, which takes longer: ${error instanceof Error ? error.message : error}\n`,
     )
     const { register } = await import('tsx/esm/api')
     register()
-    return import('../packages/node/src/main.ts')
+    return import(pathToFileURL(programs[name]).href)
   }
+  return import(pathToFileURL(join(folder, `${name}.mjs`)).href)
 }
 
 async function joinedFolder() {
-  const folder = join(cache, stateOf([source, ...Object.values(ownPackages)]))
-  if (existsSync(join(folder, 'main.mjs'))) {
+  const folder = join(cache, stateOf(sources))
+  if (existsSync(join(folder, 'node.mjs'))) {
     utimesSync(folder, new Date(), new Date())
     return folder
   }
@@ -39,7 +41,7 @@ async function joinedFolder() {
   const draft = `${folder}.${process.pid}`
   mkdirSync(draft, { recursive: true })
   await build({
-    entryPoints: [join(source, 'main.ts')],
+    entryPoints: programs,
     outdir: draft,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -47,17 +49,15 @@ async function joinedFolder() {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    packages: 'external',
-    alias: ownPackages,
     logLevel: 'silent',
-    plugins: [ownAddresses],
+    plugins: [othersStay, ownAddresses],
   })
   forgetUnused()
   try {
     renameSync(draft, folder)
   } catch (error) {
     rmSync(draft, { recursive: true, force: true })
-    if (!existsSync(join(folder, 'main.mjs'))) throw error
+    if (!existsSync(join(folder, 'node.mjs'))) throw error
   }
   return folder
 }
@@ -73,6 +73,22 @@ function forgetUnused() {
   }
 }
 
+/** Our own packages are joined too; those of others stay where they are, which may be below one of ours. */
+const othersStay = {
+  name: 'others stay',
+  setup: (build) =>
+    build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+      if (kind === 'entry-point' || path.startsWith('@assay/') || pluginData === 'asked') return undefined
+      const nested =
+        importer.startsWith(join(root, 'packages')) && existsSync(join(ownFolder(importer), 'node_modules', path))
+      if (!nested) return { path, external: true }
+      const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: 'asked' })
+      return { path: found.path, external: true }
+    }),
+}
+
+const ownFolder = (file) => join(root, ...relative(root, file).split(sep).slice(0, 2))
+
 /** Files beside a module are found by the module's own address, wherever its code ends up. */
 const ownAddresses = {
   name: 'own addresses',
@@ -86,7 +102,9 @@ const ownAddresses = {
 
 /** Changes with every file that is added, removed or written. */
 function stateOf(folders) {
-  const hash = createHash('sha256').update(process.version)
+  const hash = createHash('sha256')
+    .update(process.version)
+    .update(readFileSync(fileURLToPath(import.meta.url)))
   const entries = folders.flatMap((folder) => readdirSync(folder, { withFileTypes: true, recursive: true }))
   for (const entry of entries) {
     if (!entry.isFile()) continue

@@ -1,9 +1,8 @@
-import { toBase64 } from '@assay/protocol/base64'
-import { sameBytes } from '@assay/protocol/bytes'
-import { isRecord } from '@assay/protocol/json-object'
-import { verifyConsistency } from '@assay/protocol/log/verify-proof'
-import type { GrowthVerdict } from './prove-growth.ts'
-import { type Head, isSignedByLog, parseHead } from './read-head.ts'
+import { fromBase64 } from '../base64.ts'
+import { sameBytes } from '../bytes.ts'
+import { isRecord } from '../json-object.ts'
+import { isSignedByLog, parseCheckpoint } from './checkpoint.ts'
+import { verifyConsistency } from './verify-proof.ts'
 
 /**
  * Two heads that one log signed and that cannot both be true. At one size the roots differ; at two sizes the proof shows
@@ -23,33 +22,6 @@ export type ForkEvidence = {
   seen_at: string
 }
 
-export function makeForkEvidence(
-  smaller: { head: Head; source: string },
-  larger: { head: Head; source: string },
-  verdict: Extract<GrowthVerdict, { kind: 'fork' }>,
-  keys: readonly string[],
-  seenAt: string,
-): ForkEvidence {
-  const sameSize = smaller.head.size === larger.head.size
-  return {
-    format: 'assay-log-fork',
-    version: 1,
-    origin: larger.head.origin,
-    keys: [...keys],
-    heads: [smaller.head.note, larger.head.note],
-    sources: [smaller.source, larger.source],
-    ...(sameSize
-      ? {}
-      : {
-          consistency: {
-            prefix_root: toBase64(verdict.prefixRoot),
-            proof: verdict.proof.map(toBase64),
-          },
-        }),
-    seen_at: seenAt,
-  }
-}
-
 export type ForkVerdict = { proven: true; origin: string; sizes: [number, number] } | { proven: false; reason: string }
 
 const no = (reason: string): ForkVerdict => ({ proven: false, reason })
@@ -58,7 +30,7 @@ const no = (reason: string): ForkVerdict => ({ proven: false, reason })
 export async function verifyForkEvidence(value: unknown, pinned?: readonly string[]): Promise<ForkVerdict | undefined> {
   if (!isRecord(value) || value.format !== 'assay-log-fork') return undefined
   const texts = Array.isArray(value.heads) ? value.heads : []
-  const [smaller, larger] = texts.map((text) => (typeof text === 'string' ? parseHead(text) : undefined))
+  const [smaller, larger] = texts.map((text) => (typeof text === 'string' ? parseCheckpoint(text) : undefined))
   if (texts.length !== 2 || !smaller || !larger) return no('a head cannot be read')
   const keys = pinned ?? (Array.isArray(value.keys) ? value.keys.filter((key) => typeof key === 'string') : [])
   if (smaller.origin !== larger.origin || smaller.origin !== value.origin) return no('the heads are of two logs')
@@ -76,4 +48,5 @@ export async function verifyForkEvidence(value: unknown, pinned?: readonly strin
   return sameBytes(prefixRoot, smaller.root) ? no('the larger tree begins with the smaller one') : proven
 }
 
-const toBytes = (text: unknown) => Buffer.from(typeof text === 'string' && text.length < 100 ? text : '', 'base64')
+const toBytes = (text: unknown) =>
+  (typeof text === 'string' && text.length < 100 ? fromBase64(text) : undefined) ?? new Uint8Array()
