@@ -46,6 +46,7 @@ import {
   credit,
   endRow,
   finish,
+  gapOf,
   insertCredited,
   moveTo,
   record,
@@ -214,7 +215,7 @@ function explain(bound: Bound, world: World, transfer: TransferRow): Write | und
   const auth = authorizationOf(bound, transfer.auth)
   const claim = conflictOf(world.store, auth)
   const seen = { tx: transfer.tx, at: transfer.at, fork: transfer.fork, position: transfer.position }
-  const gapUntil = world.store.gap ? BigInt(world.store.gap.until) : undefined
+  const gapUntil = gapOf(world.store)
   if (claim) {
     const explained = explainClaimed(
       { state: claim.state, payTo: us, amountMicro: BigInt(claim.micro) },
@@ -303,6 +304,7 @@ export function reconcile(bound: Bound, world: World): void {
       return { ...seenOf(world, use), auth: use.auth, sender: payer, recipient: 'us' as const, micro, key }
     })
   record(store, world.final, moved)
+  if (store.gap?.lapsed === null && timeOf(world.final) > store.gap.lapses) store.gap.lapsed = world.final
   if (store.gap && !store.gap.reconciled) bookForgottenPayouts(world)
   if (store.gap && store.gap.until <= store.cursor) store.gap.reconciled = true
 }

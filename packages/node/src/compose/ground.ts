@@ -146,6 +146,7 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
   const restoreDetection: DetectDeps = {
     database: store.database,
     home: config.home,
+    clock,
     log,
     metrics: ports.metrics,
     forgotten: createForgottenTransactions({

@@ -10,7 +10,7 @@ import {
   type PayoutDeps,
   payToRefundPurpose,
 } from '@assay/till/payouts'
-import { gapUntil, markReconciled, noteRestore } from '@assay/till/store/restore'
+import { gapUntil, lapseGaps, markReconciled, noteRestore } from '@assay/till/store/restore'
 import type { Config } from '../config/load-config.ts'
 import type { Shop } from '../http/index.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
@@ -83,7 +83,7 @@ export function payoutHooks(
       await noteRestore(database, payouts, { network, untilBlock: blockNumber, reason })
     },
     gapUntil: (network) => gapUntil(database, network),
-    onCompared: async ({ network, payee, upToBlock, differenceMicro }) => {
+    onCompared: async ({ network, payee, upToBlock, upToTime, differenceMicro }) => {
       if (payee !== 'custody') return
       const money = await noteDifference(database, { network, block: upToBlock, differenceMicro })
       if (money === 'stopped') {
@@ -93,6 +93,7 @@ export function payoutHooks(
       // Every address of the chain is recorded up to this block before the first comparison.
       if (await markReconciled(database, network, upToBlock))
         payouts.log.info({ network, block: upToBlock.toString() }, 'the gap of a restore is reconciled')
+      await lapseGaps(database, network, { number: upToBlock, timestamp: upToTime })
     },
   }
 }
