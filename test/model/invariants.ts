@@ -149,7 +149,7 @@ function checkExposure(bound: Bound, world: World): void {
     throw new Violation(`${micro} is given away for money that is not final, above the cap of ${bound.capMicro}`)
 }
 
-/** Checked when a request is admitted: what recovery gives may use the other half. */
+/** Checked when a request is admitted, and when recovery gives something away. */
 export function checkFreshPayers(bound: Bound, world: World, admitted: Row): void {
   if (bound.capMicro === undefined || bound.capForAll) return
   const { rows } = world.store

@@ -1,4 +1,3 @@
-import { hasRoom } from '../../packages/till/src/transitions/decide-exposure.ts'
 import { decideAfterReorg, decideFinality } from '../../packages/till/src/transitions/decide-finality.ts'
 import {
   decidePayoutUse,
@@ -53,7 +52,8 @@ import {
   rowOf,
   undo,
 } from './abstract-store.ts'
-import { exposed, finishFacts, isOursOn } from './request.ts'
+import { checkFreshPayers } from './invariants.ts'
+import { admits, finishFacts, isOursOn } from './request.ts'
 import { words } from './words.ts'
 import {
   type Bound,
@@ -165,10 +165,10 @@ const rowsOfKey = (world: World, key: string) =>
 
 function finishing(bound: Bound, world: World, row: Row, seen: Seen): Write {
   const final = isFinal(world, confirmedOf(seen))
-  const room =
-    bound.capMicro === undefined ||
-    hasRoom(BigInt(row.micro), { exposedMicro: BigInt(exposed(bound, world)), capMicro: BigInt(bound.capMicro) })
-  return { do: 'finish', row: row.id, seen, ...decideFinish(finishFacts(bound, row, final, room)) }
+  return {
+    ...{ do: 'finish', row: row.id, seen },
+    ...decideFinish(finishFacts(bound, row, final, admits(bound, world, row))),
+  }
 }
 
 function held(bound: Bound, world: World, row: Row): Write | undefined {
@@ -251,6 +251,8 @@ export function performWrite(bound: Bound, world: World, write: Write): void {
   const { store } = world
   switch (write.do) {
     case 'finish':
+      if (!write.hold && !isFinal(world, confirmedOf(write.seen)))
+        checkFreshPayers(bound, world, rowOf(store, write.row))
       finish(world, write)
       return
     case 'credit':

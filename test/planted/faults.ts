@@ -21,6 +21,15 @@ export const plannedFaults: readonly PlantedFault[] = [
     model: { bound: 'the part of the cap that is for known payers' },
   },
   {
+    name: 'recovery uses the whole cap',
+    file: 'packages/till/src/recovery/recover.ts',
+    fn: 'finish',
+    find: 'await deps.exposure.admit({ amountMicro, payer, revocable })',
+    replace: 'true',
+    proof: { file: 'test/adversary-books.test.ts', test: 'recovery gives nothing to fresh wallets' },
+    model: { outside: 'which rule recovery asks; the model asks it in its own jobs' },
+  },
+  {
     name: 'log position ignored',
     file: 'packages/till/src/ledger/transfer-key.ts',
     fn: 'transferKey',
