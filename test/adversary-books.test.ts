@@ -310,3 +310,28 @@ test('a thousand fresh wallets cannot stop a sale of 0.05 USD to a payer who pai
   expect((await given.buy(known, '/test/priced')).status).toBe(200)
   await db.owner.query(`delete from payment where id like 'pay_fresh_%'`)
 })
+
+test('recovery gives nothing to fresh wallets of the half of the cap that is kept for known payers', async () => {
+  const { db, newBuyer, base } = given.till
+  const [known, fresh] = [await newBuyer(), await newBuyer()]
+  // What counts against the cap is read again after a second.
+  await given.pass(1)
+  expect((await given.buy(known, '/test/small')).status).toBe(200)
+  await given.work()
+  base.control.setFinalityLag(20)
+  given.shop.commitFails = new Error('the shop is broken')
+  for (const buyer of [known, fresh]) expect((await given.buy(buyer, '/test/small')).status).toBe(503)
+  given.shop.commitFails = undefined
+  await db.owner.query(
+    `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
+       fingerprint, revocable, owner, lease_until, claimed_at, head_block)
+     values ('exact', 499500, 'pay_fresh_half', 'served', 'eip155:8453', $1, $1, sha256('half'), $2, 'pay_to', 499500,
+       extract(epoch from now())::bigint + 36000, 'test.small', '', sha256('x'), false, 0, now() + interval '1 hour', now(), 0)`,
+    [base.usdc, payTo()],
+  )
+  await given.work('payments.recover')
+  expect(await given.paymentsOf(fresh.address)).toMatchObject([{ state: 'settled' }])
+  expect(await given.paymentsOf(known.address)).toMatchObject([{ state: 'served' }, { state: 'served' }])
+  await db.owner.query(`delete from payment where id = 'pay_fresh_half'`)
+  base.control.setFinalityLag(0)
+})

@@ -15,6 +15,7 @@ import { termsForAmount } from '../packages/till/src/schemes/match-offer.ts'
 import { own, uint } from '../packages/till/src/schemes/read-fields.ts'
 import type { Database, HeldLock } from '../packages/till/src/store/database.ts'
 import { StoreUnavailable } from '../packages/till/src/store/errors.ts'
+import { authorizationSecondsMax } from '../packages/till/src/store/restore.ts'
 import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
 import {
@@ -106,10 +107,9 @@ function createPullScheme(request: Request, collect: (data: Hex) => Promise<Hex>
       if (envelope.resourceUrl === undefined) return invalid('pull_resource', 'The payment must name its resource.')
       return { status: 'ok', terms: priced }
     },
-    checkWindow: ({ validBefore }, { maxTimeoutSeconds }, now) =>
-      validBefore > BigInt(now + 5) && validBefore <= BigInt(now + maxTimeoutSeconds)
-        ? { status: 'valid' }
-        : invalid('pull_window'),
+    // However long it is valid: the gate has a limit for every scheme.
+    checkWindow: ({ validBefore }, _terms, now) =>
+      validBefore > BigInt(now + 5) ? { status: 'valid' } : invalid('pull_window'),
     async checkSignature({ envelope, network, payer, paymentKey, payTo, validBefore, signed }) {
       const digest = digestOf([network, payTo, signed.maximum, validBefore, paymentKey, envelope.resourceUrl ?? ''])
       return recoverAddress(digest, fromHex(signed.signature)) === payer
@@ -226,11 +226,11 @@ async function newPayer(): Promise<PrivateKeyAccount> {
   return payer
 }
 
-async function signPull(payer: PrivateKeyAccount, offer: PaymentRequired, identifier?: string) {
+async function signPull(payer: PrivateKeyAccount, offer: PaymentRequired, identifier?: string, seconds = 60) {
   const accepted = offer.accepts.find(({ scheme }) => scheme === 'pull')
   if (!accepted) throw new Error('the scheme is not offered')
   const key: Hex = `0x${randomBytes(32).toString('hex')}`
-  const validBefore = BigInt(Math.floor(Date.now() / 1000) + 60)
+  const validBefore = BigInt(Math.floor(Date.now() / 1000) + seconds)
   const { payTo, amount } = accepted
   const digest = digestOf([network, payTo.toLowerCase(), BigInt(amount), validBefore, key, offer.resource.url])
   const signature = await payer.sign({ hash: `0x${digest.toString('hex')}` })
@@ -318,6 +318,12 @@ test('a signature for other terms, another payer or another request buys nothing
   expect((await send(at(), changed({ key: '0x00' }))).status).toBe(400)
   expect(await paymentsOf(payer)).toEqual([])
   expect(await spentOnChain(till, 'base', payer.address)).toBe(0n)
+})
+
+test('no scheme takes a payment that can be carried for longer than nothing is credited after a restore', async () => {
+  const payer = await newPayer()
+  const answer = await send(at(), await signPull(payer, await quote(at()), undefined, authorizationSecondsMax + 60))
+  expect([answer.status, await paymentsOf(payer)]).toEqual([402, []])
 })
 
 test('a process that dies between settling and serving is recovered, and the books equal the chain', async () => {

@@ -1,6 +1,8 @@
 import { transferKey } from '../../packages/till/src/ledger/transfer-key.ts'
+import { reachOfGap } from '../../packages/till/src/store/restore.ts'
 import { claimKey, decideClaim, fitsBalance, mayReclaim } from '../../packages/till/src/transitions/decide-claim.ts'
 import { bearerOfReorg } from '../../packages/till/src/transitions/decide-finality.ts'
+import { isInGap } from '../../packages/till/src/transitions/explain-transfer.ts'
 import { heldChange, type Move, mayMove, moves } from '../../packages/till/src/transitions/moves.ts'
 import { answeredStates, isOpen, type PaymentState } from '../../packages/till/src/transitions/payment-state.ts'
 import { authorizationOf } from './abstract-chain.ts'
@@ -217,10 +219,18 @@ function failBooked(store: Store, row: Row): Finished {
   return 'booked_otherwise'
 }
 
+/** Up to which block a transfer may have been sold before a restore. */
+export function gapOf({ gap }: Store): bigint | undefined {
+  return gap
+    ? reachOfGap({ untilBlock: BigInt(gap.until), lapsedBlock: gap.lapsed === null ? null : BigInt(gap.lapsed) })
+    : undefined
+}
+
 export function credit(store: Store, { row: id, seen, reason }: Extract<Write, { do: 'credit' }>): Finished {
   const row = rowOf(store, id)
   const wasHeld = row.state === 'settled'
   if (!mayMove(moves.credit, { ...row, owner: BigInt(row.owner) })) return 'already'
+  if (!wasHeld && isInGap({ blockNumber: BigInt(seen.at) }, gapOf(store))) return failBooked(store, row)
   if (!wasHeld && !take(store, moneyOf(row, seen), 'payment', row.id)) return failBooked(store, row)
   apply(store, row, moves.credit)
   Object.assign(row, { tx: seen.tx, at: seen.at, fork: seen.fork, position: seen.position, reason })

@@ -17,7 +17,17 @@ import {
   transactionSaid,
   writeStep,
 } from './request.ts'
-import { type Bound, type Handler, headOf, type Said, type Store, type World, type Write } from './world.ts'
+import {
+  type Bound,
+  type Handler,
+  headOf,
+  type Said,
+  type Store,
+  timeOf,
+  validBefore,
+  type World,
+  type Write,
+} from './world.ts'
 
 /** Something that may happen next. */
 export type Action = {
@@ -40,7 +50,7 @@ export function actionsOf(bound: Bound, world: World): Action[] {
     ...jobActions(bound, world),
     ...chainActions(bound, world),
     ...sendActions(bound, world),
-    ...faultActions(world),
+    ...faultActions(bound, world),
     ...payoutActions(bound, world),
   ]
 }
@@ -276,7 +286,7 @@ function sendActions(bound: Bound, world: World): Action[] {
   )
 }
 
-function faultActions(world: World): Action[] {
+function faultActions(bound: Bound, world: World): Action[] {
   const actions: Action[] = []
   for (const owner of world.alive)
     if (world.handlers.some((one) => one.owner === owner))
@@ -311,7 +321,8 @@ function faultActions(world: World): Action[] {
         next.backup = copyStore(next.store)
       },
     })
-  if (world.backup !== null) actions.push(...spend(world, 'restore', { label: 'the backup is restored', run: restore }))
+  if (world.backup !== null)
+    actions.push(...spend(world, 'restore', { label: 'the backup is restored', run: (next) => restore(bound, next) }))
   return actions
 }
 
@@ -324,10 +335,15 @@ function reorganise(world: World): void {
 }
 
 /** Every process ends, and a new one notices that its books are older than the chain. */
-function restore(world: World): void {
+function restore(bound: Bound, world: World): void {
   world.store = copyStore(world.backup as Store)
   world.backup = null
-  world.store.gap = { until: headOf(world), reconciled: false }
+  // As long as an authorization that was accepted by now can be carried.
+  const window = Math.max(
+    ...Object.keys(bound.sends).map((id) => Number(validBefore(authorizationOf(bound, id).until))),
+    0,
+  )
+  world.store.gap = { until: headOf(world), lapses: timeOf(world.now) + window, lapsed: null, reconciled: false }
   world.handlers = []
   world.jobs = []
   world.alive = [5]

@@ -108,6 +108,16 @@ export const smallBounds: readonly Bound[] = [
   },
   {
     ...quiet,
+    name: 'a sale, a restore and a reorganisation',
+    authorizations: [quote],
+    sends: { a: 1 },
+    carried: ['a'],
+    restores: 1,
+    reorgs: 1,
+    heights: 3,
+  },
+  {
+    ...quiet,
     name: 'a payout, a restore and a reorganisation',
     authorizations: [quote],
     sends: {},
@@ -187,6 +197,16 @@ export const fullBounds: readonly Bound[] = [
     leases: 1,
     failedPrepares: 1,
     says: ['submitted', 'refused_unsent', 'nothing'],
+    heights: 3,
+  },
+  {
+    ...quiet,
+    name: 'full: a sale, a restore and a reorganisation, a key signed again',
+    authorizations: [quote, less],
+    sends: { a: 1 },
+    carried: ['a', 'a-less'],
+    restores: 1,
+    reorgs: 1,
     heights: 3,
   },
   {

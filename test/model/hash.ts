@@ -92,7 +92,11 @@ export function createHash() {
     number(revenue)
     number(gap)
     number(review)
-    if (of.gap) number(of.gap.reconciled ? of.gap.until : -of.gap.until - 9)
+    if (of.gap) {
+      number(of.gap.reconciled ? of.gap.until : -of.gap.until - 9)
+      number(of.gap.lapses)
+      number(of.gap.lapsed ?? -1)
+    }
     number(-4)
   }
 

@@ -93,7 +93,7 @@ function checkGiven(bound: Bound, world: World, counts: (id: string) => boolean)
   // Right after a restore the books are older than the chain. Nothing leaves until they are reconciled.
   if (store.gap && !store.gap.reconciled) return
   for (const payer of Object.keys(store.open)) {
-    const rows = world.granted.map((id) => id.split('/')[0] as string)
+    const rows = world.granted.filter((id) => !isLost(bound, world, id, counts)).map((id) => id.split('/')[0] as string)
     const granted = sum(
       [...new Set(rows)].map(
         (key) => bound.authorizations.find((one) => one.key === key && one.payer === payer)?.micro ?? 0,
@@ -126,6 +126,13 @@ function checkGiven(bound: Bound, world: World, counts: (id: string) => boolean)
   }
 }
 
+/** Sold before a restore, and its transfer taken away by a reorganisation: nothing in the books is left to say so. */
+function isLost(bound: Bound, { store }: World, id: string, counts: (id: string) => boolean): boolean {
+  const quoted = bound.authorizations.find(({ key }) => key === id.split('/')[0])
+  const isServed = store.rows.some((row) => row.id === id && row.state === 'served')
+  return store.gap !== null && !isServed && quoted !== undefined && !counts(quoted.id)
+}
+
 /** What a reorganisation could still take, and was given away for good. */
 const exposedIn = (bound: Bound, { store, final }: World) =>
   store.rows.filter(
@@ -142,7 +149,7 @@ function checkExposure(bound: Bound, world: World): void {
     throw new Violation(`${micro} is given away for money that is not final, above the cap of ${bound.capMicro}`)
 }
 
-/** Checked when a request is admitted: what recovery gives may use the other half. */
+/** Checked when a request is admitted, and when recovery gives something away. */
 export function checkFreshPayers(bound: Bound, world: World, admitted: Row): void {
   if (bound.capMicro === undefined || bound.capForAll) return
   const { rows } = world.store

@@ -1,4 +1,3 @@
-import { hasRoom } from '../../packages/till/src/transitions/decide-exposure.ts'
 import { decideAfterReorg, decideFinality } from '../../packages/till/src/transitions/decide-finality.ts'
 import {
   decidePayoutUse,
@@ -46,13 +45,15 @@ import {
   credit,
   endRow,
   finish,
+  gapOf,
   insertCredited,
   moveTo,
   record,
   rowOf,
   undo,
 } from './abstract-store.ts'
-import { exposed, finishFacts, isOursOn } from './request.ts'
+import { checkFreshPayers } from './invariants.ts'
+import { admits, finishFacts, isOursOn } from './request.ts'
 import { words } from './words.ts'
 import {
   type Bound,
@@ -164,10 +165,10 @@ const rowsOfKey = (world: World, key: string) =>
 
 function finishing(bound: Bound, world: World, row: Row, seen: Seen): Write {
   const final = isFinal(world, confirmedOf(seen))
-  const room =
-    bound.capMicro === undefined ||
-    hasRoom(BigInt(row.micro), { exposedMicro: BigInt(exposed(bound, world)), capMicro: BigInt(bound.capMicro) })
-  return { do: 'finish', row: row.id, seen, ...decideFinish(finishFacts(bound, row, final, room)) }
+  return {
+    ...{ do: 'finish', row: row.id, seen },
+    ...decideFinish(finishFacts(bound, row, final, admits(bound, world, row))),
+  }
 }
 
 function held(bound: Bound, world: World, row: Row): Write | undefined {
@@ -214,7 +215,7 @@ function explain(bound: Bound, world: World, transfer: TransferRow): Write | und
   const auth = authorizationOf(bound, transfer.auth)
   const claim = conflictOf(world.store, auth)
   const seen = { tx: transfer.tx, at: transfer.at, fork: transfer.fork, position: transfer.position }
-  const gapUntil = world.store.gap ? BigInt(world.store.gap.until) : undefined
+  const gapUntil = gapOf(world.store)
   if (claim) {
     const explained = explainClaimed(
       { state: claim.state, payTo: us, amountMicro: BigInt(claim.micro) },
@@ -250,6 +251,8 @@ export function performWrite(bound: Bound, world: World, write: Write): void {
   const { store } = world
   switch (write.do) {
     case 'finish':
+      if (!write.hold && !isFinal(world, confirmedOf(write.seen)))
+        checkFreshPayers(bound, world, rowOf(store, write.row))
       finish(world, write)
       return
     case 'credit':
@@ -303,6 +306,7 @@ export function reconcile(bound: Bound, world: World): void {
       return { ...seenOf(world, use), auth: use.auth, sender: payer, recipient: 'us' as const, micro, key }
     })
   record(store, world.final, moved)
+  if (store.gap?.lapsed === null && timeOf(world.final) > store.gap.lapses) store.gap.lapsed = world.final
   if (store.gap && !store.gap.reconciled) bookForgottenPayouts(world)
   if (store.gap && store.gap.until <= store.cursor) store.gap.reconciled = true
 }

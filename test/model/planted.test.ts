@@ -27,6 +27,13 @@ const guards = [
     replace: 'false',
     bound: 'a lease that runs out under a request',
   },
+  {
+    name: 'a claim that may have been sold before a restore is not credited',
+    fn: 'credit',
+    find: '!wasHeld && isInGap({ blockNumber: BigInt(seen.at) }, gapOf(store))',
+    replace: 'false',
+    bound: 'a sale, a restore and a reorganisation',
+  },
 ]
 
 test.each(guards)('the model needs the guard of the database: $name', async ({ bound, ...guard }) => {

@@ -164,13 +164,18 @@ export function exposed(bound: Bound, world: World): number {
 
 function reasonNotToSettle(bound: Bound, world: World, row: Row): '402' | '503' | undefined {
   if (validBefore(row.until) < BigInt(timeOf(world.now))) return '402'
+  return admits(bound, world, row) ? undefined : '503'
+}
+
+/** Whether this may be given away, or settled for, before the money for it is final. */
+export function admits(bound: Bound, world: World, row: Row): boolean {
   const cap = bound.capMicro
-  if (cap === undefined) return undefined
+  if (cap === undefined) return true
   const sale = { amountMicro: BigInt(row.micro), revocable: bound.revocable === true }
   const facts = { exposedMicro: BigInt(exposed(bound, world)), capMicro: BigInt(cap) }
   const admitted = admitSale(sale, facts)
   const paidBefore = world.store.rows.some((one) => one.payer === row.payer && one.final && one.state === 'served')
-  return admitted === 'yes' || (admitted === 'known_payer' && (paidBefore || bound.capForAll)) ? undefined : '503'
+  return admitted === 'yes' || (admitted === 'known_payer' && (paidBefore || bound.capForAll === true))
 }
 
 /** The answer is prepared; the last look before money may move. */

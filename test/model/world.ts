@@ -142,7 +142,7 @@ export type Store = {
   cursor: number
   open: Record<string, { count: number; micro: number }>
   books: Books
-  gap: { until: number; reconciled: boolean } | null
+  gap: { until: number; lapses: number; lapsed: number | null; reconciled: boolean } | null
 }
 
 /** What was seen on chain, as far as a decision kept it. */

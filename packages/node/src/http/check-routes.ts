@@ -1,5 +1,4 @@
-import { findDeclarationFaults, paramNames } from '@assay/till/selling/check-routes'
-import { createPathTree } from '@assay/till/selling/path-tree'
+import { createPathTree, findDeclarationFaults, paramNames } from '@assay/till/selling'
 import type { RouteDeclaration } from './route.ts'
 
 /** Everything wrong with a set of declarations, so that one start reports all of it. */

@@ -1,6 +1,7 @@
 import { type Checkpoint, parseCheckpoint } from '@assay/protocol/log/checkpoint'
 import { parseNoteKey } from '@assay/protocol/log/signed-note'
 import { verifyConsistency } from '@assay/protocol/log/verify-proof'
+import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import { noteAgain, noteRestore } from '@assay/till/store/restore'
@@ -206,7 +207,7 @@ test('a repair that ends in the middle leaves the log as it was', async () => {
   expect(statements).toBeGreaterThan(15)
 })
 
-const deps = { log: silentLog, metrics: silentMetrics }
+const deps = { clock: systemClock, log: silentLog, metrics: silentMetrics }
 const noteRestored = async (target: LogHouse) => {
   await noteRestore(target.db.database, deps, { network: 'eip155:8453', untilBlock: 1n, reason: 'test' })
   await noteAgain(target.db.database)

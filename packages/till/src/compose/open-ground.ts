@@ -121,6 +121,7 @@ export async function openGround(
   const restoreDetection: DetectDeps = {
     database,
     home: settings.home,
+    clock,
     log,
     metrics,
     forgotten: createForgottenTransactions({

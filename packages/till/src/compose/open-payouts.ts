@@ -13,7 +13,7 @@ import {
   payToRefundPurpose,
 } from '../payouts/index.ts'
 import type { ReconcileDeps } from '../recovery/reconcile.ts'
-import { gapUntil, markReconciled, noteRestore } from '../store/restore.ts'
+import { gapUntil, lapseGaps, markReconciled, noteRestore } from '../store/restore.ts'
 import type { OpenedGate } from './open-gate.ts'
 import type { Ground } from './open-ground.ts'
 import type { Ports, SalePart, Stops } from './parts.ts'
@@ -92,7 +92,7 @@ export function payoutHooks(
       await noteRestore(database, payouts, { network, untilBlock: blockNumber, reason })
     },
     gapUntil: (network) => gapUntil(database, network),
-    onCompared: async ({ network, payee, upToBlock, differenceMicro }) => {
+    onCompared: async ({ network, payee, upToBlock, upToTime, differenceMicro }) => {
       if (payee !== 'custody') return
       const money = await noteDifference(database, { network, block: upToBlock, differenceMicro })
       if (money === 'stopped') {
@@ -102,6 +102,7 @@ export function payoutHooks(
       // Every address of the chain is recorded up to this block before the first comparison.
       if (await markReconciled(database, network, upToBlock))
         payouts.log.info({ network, block: upToBlock.toString() }, 'the gap of a restore is reconciled')
+      await lapseGaps(database, network, { number: upToBlock, timestamp: upToTime })
     },
   }
 }

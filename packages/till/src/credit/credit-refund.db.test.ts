@@ -44,7 +44,7 @@ const refund = (amountMicro: bigint) =>
 const credit = () => owedTo(db.database, accounts.credit(network, wallet))
 
 test('credit refunds are off until a restore is reconciled', async () => {
-  const deps = { log: silentLog, metrics: silentMetrics }
+  const deps = { clock: systemClock, log: silentLog, metrics: silentMetrics }
   await noteRestore(db.database, deps, { network, untilBlock: 5n, reason: 'test' })
   await expect(refund(100n)).rejects.toThrow('off until the books were compared with the chain')
   expect(await credit()).toBe(1_000n)

@@ -5,7 +5,9 @@ import { fromHex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { accounts, addPayToPart, post, takeTransfer, transfersOfKey } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
+import { gapUntil } from '../store/restore.ts'
 import { decideSpentKey } from '../transitions/decide-spent-key.ts'
+import { isInGap } from '../transitions/explain-transfer.ts'
 import { moves } from '../transitions/moves.ts'
 import { judgeOtherUse, paidOtherwise } from '../transitions/other-use.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
@@ -43,7 +45,10 @@ export type UnclaimedTransfer = Pick<
   | 'aff'
 >
 
-/** A payment of ours whose money is here but buys nothing: it becomes the payer's credit, once. */
+/**
+ * A payment of ours whose money is here but buys nothing: it becomes the payer's credit, once. After a restore it may have
+ * bought its answer already: then the claim is over, and reconciliation books the transfer.
+ */
 export async function creditPayment(
   deps: CreditDeps,
   claim: FinishedClaim,
@@ -56,6 +61,8 @@ export async function creditPayment(
         claim.id,
       ])
       const wasHeld = rows[0]?.state === 'settled'
+      if (!wasHeld && isInGap(evidence, await gapUntil(tx, claim.network)))
+        throw new TransferBooked(`the transfer of ${claim.id} may have been sold before a restore`)
       if (!(await markCredited(tx, claim.id, evidence, deps.clock.nowMs(), reason))) return
       await postCredit(tx, claim, wasHeld ? 'held' : await takeFor(deps, tx, claim, evidence))
     })

@@ -74,19 +74,32 @@ test('exposure cap removed: beyond it nobody is served before finality', async (
     { state: 'served', micro: cap },
   ])
   expect(await exposure().admit(sale(1n, known))).toBe(false)
-  expect(await exposure().hasRoom(1n)).toBe(false)
+  expect(await exposure().hasRoom(sale(1n, wallet(77)))).toBe(false)
 })
 
 test('a revocable grant counts by what was used of it', async () => {
-  await insert([{ state: 'served', micro: 800n, revocable: true, ageSeconds: 50 }])
+  await insert([
+    { state: 'served', micro: 800n, revocable: true, ageSeconds: 50 },
+    { state: 'served', micro: 5n, final: true, payer: wallet(77) },
+  ])
   // Half of its time is over.
-  expect(await exposure({ seconds: 100 }).hasRoom(600n)).toBe(true)
-  expect(await exposure({ seconds: 100 }).hasRoom(601n)).toBe(false)
-  expect(await exposure({ seconds: 1 }).hasRoom(200n)).toBe(true)
-  expect(await exposure({ seconds: 1 }).hasRoom(201n)).toBe(false)
-  expect(await exposure('none').hasRoom(cap)).toBe(true)
+  expect(await exposure({ seconds: 100 }).hasRoom(sale(600n, wallet(77)))).toBe(true)
+  expect(await exposure({ seconds: 100 }).hasRoom(sale(601n, wallet(77)))).toBe(false)
+  expect(await exposure({ seconds: 1 }).hasRoom(sale(200n, wallet(77)))).toBe(true)
+  expect(await exposure({ seconds: 1 }).hasRoom(sale(201n, wallet(77)))).toBe(false)
+  expect(await exposure('none').hasRoom(sale(cap, wallet(77)))).toBe(true)
   // Without a rule all of it counts.
-  expect(await exposure().hasRoom(201n)).toBe(false)
+  expect(await exposure().hasRoom(sale(201n, wallet(77)))).toBe(false)
   // It is admitted as it is: what is used of it counts later.
   expect(await exposure().admit(sale(10n * cap, wallet(9), true))).toBe(true)
+})
+
+test('room that is asked for and not taken follows the same rule: half of it is for known payers', async () => {
+  await insert([
+    { state: 'served', micro: 5n, final: true, payer: wallet(77) },
+    { state: 'served', micro: 500n },
+  ])
+  const open = exposure()
+  for (let n = 0; n < 3; n += 1) expect(await open.hasRoom(sale(500n, wallet(77)))).toBe(true)
+  expect(await open.hasRoom(sale(1n))).toBe(false)
 })

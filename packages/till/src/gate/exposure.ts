@@ -4,7 +4,7 @@ import type { PaidRoute } from '../contract/paid-call.ts'
 import { topUpRoutes } from '../credit/credit-balance.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Sql } from '../store/database.ts'
-import { admitSale, hasRoom } from '../transitions/decide-exposure.ts'
+import { admitSale } from '../transitions/decide-exposure.ts'
 
 const refreshMs = 1_000
 
@@ -45,19 +45,21 @@ export function createExposure(
     return knownMicro + addedMicro
   }
 
+  async function hasRoom(sale: Admitted): Promise<boolean> {
+    const exposedMicro = sale.revocable ? 0n : await current()
+    const admitted = admitSale(sale, { exposedMicro, capMicro })
+    return admitted === 'yes' || (admitted === 'known_payer' && (await hasPaidBefore(sql, sale.payer)))
+  }
+
   return {
-    /** True when this sale may be settled; it is then counted. A revocable grant is counted as it is used. */
+    /** True when this may be settled, or given away before its money is final; it is then counted. A revocable grant is counted as it is used. */
     async admit(sale: Admitted): Promise<boolean> {
-      const exposedMicro = sale.revocable ? 0n : await current()
-      const admitted = admitSale(sale, { exposedMicro, capMicro })
-      if (admitted === 'no') return false
-      if (admitted === 'known_payer' && !(await hasPaidBefore(sql, sale.payer))) return false
+      if (!(await hasRoom(sale))) return false
       if (!sale.revocable) addedMicro += sale.amountMicro
       return true
     },
-    /** Whether something irrevocable of this value may be given away now for money that is not final. */
-    hasRoom: async (amountMicro: Micro): Promise<boolean> =>
-      hasRoom(amountMicro, { exposedMicro: await current(), capMicro }),
+    /** The same without counting it, for what may turn out to be final. */
+    hasRoom,
     current: (): Micro => knownMicro + addedMicro,
   }
 }

@@ -85,7 +85,9 @@ async function giveBack(deps: GateDeps, { port, hold }: HeldCall): Promise<void>
  */
 async function isBeyondCap(deps: GateDeps, { call, hold }: HeldCall): Promise<boolean> {
   const draws = hold.promise || hold.draw !== undefined
-  if (!draws || call.route.revocable || (await deps.exposure.hasRoom(call.priceMicro))) return false
+  const { priceMicro: amountMicro, route } = call
+  if (!draws || (await deps.exposure.hasRoom({ amountMicro, payer: hold.account, revocable: route.revocable })))
+    return false
   const balances = await Promise.all(
     [...deps.chains.keys()].map((network) => readCredit(deps.database, network, hold.account)),
   )

@@ -5,6 +5,7 @@ import type { Invalid, PaymentEnvelope, Scheme, SchemePayment, SignatureOutcome 
 import { nowSeconds } from '../kernel/clock.ts'
 import { addressesNamed } from '../proofs/index.ts'
 import { decodeHeader } from '../schemes/decode-header.ts'
+import { authorizationSecondsMax } from '../store/restore.ts'
 import { broughtMoney } from '../transitions/other-use.ts'
 import { isOver as isOverState } from '../transitions/payment-state.ts'
 import { answerDuplicate, reachedUs } from './earlier-payment.ts'
@@ -66,6 +67,13 @@ function readPayment(
   return unsupported(why.reason, why.detail)
 }
 
+/** Whatever its scheme allows: after a restore nothing is credited for as long as an earlier payment can be carried. */
+const tooLong: Invalid = {
+  status: 'invalid',
+  reason: 'invalid_payload',
+  detail: `The payment must run out within ${authorizationSecondsMax} s.`,
+}
+
 async function verifyPayment(deps: GateDeps, presented: Presented): Promise<Purchase | GateOutcome> {
   const { call, scheme, payment } = presented
   const { resourceUrl } = payment.envelope
@@ -80,6 +88,7 @@ async function verifyPayment(deps: GateDeps, presented: Presented): Promise<Purc
 
   const window = scheme.checkWindow(payment, matched.terms, nowSeconds(deps.clock))
   if (window.status === 'invalid') return unlessClaimed(deps, presented, invalid(window))
+  if (payment.validBefore > BigInt(nowSeconds(deps.clock) + authorizationSecondsMax)) return invalid(tooLong)
   const signature = await signatureOutcome(deps, presented)
   if (signature.status === 'could_not_check') return refuseUnread(signature.reason)
   if (signature.status === 'invalid') return invalid(signature)

@@ -124,7 +124,10 @@ test('money leaves while the books miss money, or were restored', async () => {
   await runPayouts(payouts())
   expect(await states()).toEqual([])
   await world.store.owner.query('delete from custody_difference')
-  await database.query(`insert into restore_gap (network, reason, until_block) values ($1, 'test', 1)`, [base])
+  await database.query(
+    `insert into restore_gap (network, reason, until_block, lapses_at) values ($1, 'test', 1, now())`,
+    [base],
+  )
   await runPayouts(payouts())
   expect(await states()).toEqual([])
   await world.store.owner.query('update restore_gap set reconciled_at = now()')

@@ -5,6 +5,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { accounts, owedTo, post } from '../ledger/index.ts'
+import { noteRestore } from '../store/restore.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { creditUndelivered } from './credit-undelivered.ts'
 
@@ -78,6 +79,19 @@ test('an undelivered answer had no age limit: after a day its price is credit, o
   for (const id of others) expect(await stateOf(id)).toMatchObject({ state: 'served' })
   expect(await credit()).toBe(500n)
   expect(reversed).toEqual([old])
+})
+
+test('an answer sold before a restore may have been delivered after the backup: it is not credited as well', async () => {
+  const before = await credit()
+  const id = await sold({ hoursAgo: 25 })
+  const deps = { clock: systemClock, log: silentLog, metrics: silentMetrics }
+  await noteRestore(db.database, deps, { network, untilBlock: 1n, reason: 'test' })
+  const after = await sold({ hoursAgo: 25 })
+  await run()
+  expect(await stateOf(id)).toMatchObject({ state: 'served' })
+  expect(await stateOf(after)).toMatchObject({ state: 'credited' })
+  expect(await credit()).toBe(before + 500n)
+  await db.owner.query('delete from restore_gap')
 })
 
 test('a sale with an effect keeps it, and is not looked at again', async () => {

@@ -30,21 +30,25 @@ const perRunMax = 200
  * Where the sale had an effect, a stamp or a subscription, that effect is what was bought, and it stands.
  */
 export async function creditUndelivered(deps: UndeliveredDeps): Promise<void> {
-  const { rows } = await deps.database.query(
-    `select ${paymentColumns} from payment
+  const { rows } = await deps.database.query<Record<string, unknown> & { restored: boolean }>(
+    `select ${paymentColumns}, exists (select from restore_gap g
+       where g.network = payment.network and g.detected_at > payment.claimed_at) as restored from payment
      where delivered_at is null and state in ${sqlList(moves.creditUndelivered.from)} and final and not revocable and settled_at < $1
      order by settled_at limit ${perRunMax}`,
     [new Date(deps.clock.nowMs() - shelfLifeHours * 3_600_000)],
   )
-  for (const payment of rows.map(toPaymentRecord))
+  for (const { restored, ...row } of rows) {
+    const payment = toPaymentRecord(row)
     try {
       const route = deps.routeOf(payment.routeId)
-      if (decideUndelivered(route !== undefined, route?.commit !== undefined) === 'credit')
+      const hasEffect = route?.commit !== undefined
+      if (decideUndelivered({ routeIsSold: route !== undefined, hasEffect, mayBeForgotten: restored }) === 'credit')
         await deps.database.transaction((tx) => creditOne(deps, tx, payment))
       else await settleAsDelivered(deps, payment)
     } catch (error) {
       deps.log.error({ paymentId: payment.id, error: String(error) }, 'an undelivered answer could not be credited yet')
     }
+  }
 }
 
 async function creditOne(deps: UndeliveredDeps, tx: Tx, payment: PaymentRecord): Promise<void> {

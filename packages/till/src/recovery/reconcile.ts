@@ -41,6 +41,8 @@ export type ReconcileReport = {
   network: string
   payee: 'pay_to' | 'custody'
   upToBlock: bigint
+  /** Its time, in seconds. */
+  upToTime: number
   /** Negative: the chain has less than the books. */
   differenceMicro: Micro
   /** Transfers without a claim that were booked in this run. */
@@ -95,6 +97,7 @@ async function reconcileChain(
       network: chain.network.caip2,
       payee,
       upToBlock: final.number,
+      upToTime: final.timestamp,
       differenceMicro,
       unexplained: explained.get(payee) ?? 0,
     }

@@ -56,7 +56,7 @@ export type RecoverDeps = {
   inclusionMicroMax: Micro
   routeOf(routeId: string): PaidRoute | undefined
   isOurs(network: string, address: Address): boolean
-  exposure: Pick<Exposure, 'hasRoom'>
+  exposure: Pick<Exposure, 'admit'>
 }
 
 const perRunMax = 500
@@ -201,11 +201,11 @@ async function finish(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecor
   const route = deps.routeOf(payment.routeId)
   // Sold no more: nobody can ask for the answer again, and the effect that was paid for cannot be had.
   if (!route) return creditPayment(deps, payment, evidence, 'route_gone')
-  const { amountMicro, revocable } = payment
+  const { amountMicro, payer, revocable } = payment
   // Finality that cannot be read is finality not reached.
   const final = await isFinal(chain, evidence).catch(() => false)
   // Nobody waits for it any more: with the cap used up it is given once its block is final.
-  const hasRoom = revocable || final || (await deps.exposure.hasRoom(amountMicro))
+  const hasRoom = revocable || final || (await deps.exposure.admit({ amountMicro, payer, revocable }))
   const outcome = await deps.finishSales.finish({
     claim: payment,
     evidence,

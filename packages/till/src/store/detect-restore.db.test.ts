@@ -2,10 +2,19 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { type DetectDeps, detectRestore, readServer } from './detect-restore.ts'
 import { ensureInstance } from './instance.ts'
-import { gapUntil, isRestoring, markReconciled, noteRestore, readGap } from './restore.ts'
+import {
+  authorizationSecondsMax,
+  gapUntil,
+  isRestoring,
+  lapseGaps,
+  markReconciled,
+  noteRestore,
+  readGap,
+} from './restore.ts'
 import { openTestDatabase, type TestDatabase } from './testing.ts'
 
 const base = 'eip155:8453'
@@ -26,6 +35,7 @@ beforeEach(async () => {
   deps = {
     database: db.database,
     home,
+    clock: systemClock,
     log: silentLog,
     metrics: { count: (_name, labels) => alarms.push(labels?.['alarm'] ?? ''), gauge: () => {}, observeMs: () => {} },
     heads: async () =>
@@ -62,13 +72,26 @@ for (const [what, change] of [
     expect(await detectRestore(deps)).toBeDefined()
     expect(await detectRestore(deps)).toBeUndefined()
     expect(alarms).toEqual(['restored', 'restored'])
-    expect(await gapUntil(db.database, base)).toBe(100n)
-    expect(await gapUntil(db.database, polygon)).toBe(900n)
     expect(await markReconciled(db.database, base, 99n)).toBe(false)
     expect(await markReconciled(db.database, base, 100n)).toBe(true)
     expect(await isRestoring(db.database, base)).toBe(false)
     expect(await isRestoring(db.database, polygon)).toBe(true)
   })
+
+test('what was sold before a restore can be included again until its authorization has expired in a final block', async () => {
+  await noteRestore(db.database, deps, { network: 'eip155:1', untilBlock: 100n, reason: 'test' })
+  const seconds = Math.floor(systemClock.nowMs() / 1_000)
+  const lapse = (number: bigint, timestamp: number) => lapseGaps(db.database, 'eip155:1', { number, timestamp })
+  await lapse(150n, seconds + authorizationSecondsMax - 60)
+  expect(await gapUntil(db.database, 'eip155:1')).toBeGreaterThan(10n ** 18n)
+  await lapse(200n, seconds + authorizationSecondsMax + 60)
+  await lapse(300n, seconds + authorizationSecondsMax + 120)
+  expect(await gapUntil(db.database, 'eip155:1')).toBe(200n)
+  // Found again while it is open, it begins again.
+  await noteRestore(db.database, deps, { network: 'eip155:1', untilBlock: 400n, reason: 'test' })
+  expect(await gapUntil(db.database, 'eip155:1')).toBeGreaterThan(10n ** 18n)
+  expect(await gapUntil(db.database, 'eip155:2')).toBeUndefined()
+})
 
 test('an older copy of the data folder is noticed by the position noted beside it', async () => {
   const file = join(home, 'database-position.json')

@@ -1,3 +1,4 @@
+import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Sql } from './database.ts'
@@ -5,23 +6,28 @@ import type { Sql } from './database.ts'
 /** A part of the chain's history that the books may have lost: everything up to `untilBlock`. */
 export type RestoreGap = { network: string; untilBlock: bigint; reason: string; detectedAt: Date }
 
-export type RestoreDeps = { log: Log; metrics: Metrics }
+export type RestoreDeps = { clock: Clock; log: Log; metrics: Metrics }
+
+/** No authorization is accepted that is valid for longer. */
+export const authorizationSecondsMax = 600
 
 /**
  * The books are older than the chain. Until `markReconciled`, payouts, creator roots, credit refunds and automatic credit
- * are off on the network. A gap that is known already grows; the answer is whether it is a new one.
+ * are off on the network; automatic credit stays off for as long as `gapUntil` says. A gap that is known already grows;
+ * the answer is whether it is a new one.
  */
 export async function noteRestore(
   sql: Sql,
-  { log, metrics }: RestoreDeps,
+  { clock, log, metrics }: RestoreDeps,
   gap: Pick<RestoreGap, 'network' | 'untilBlock' | 'reason'>,
 ): Promise<boolean> {
   const { rows } = await sql.query<{ is_new: boolean }>(
-    `insert into restore_gap as g (network, reason, until_block) values ($1, $2, $3)
+    `insert into restore_gap as g (network, reason, until_block, lapses_at) values ($1, $2, $3, $4)
      on conflict (network) where reconciled_at is null
-       do update set until_block = greatest(g.until_block, excluded.until_block)
+       do update set until_block = greatest(g.until_block, excluded.until_block),
+         lapses_at = greatest(g.lapses_at, excluded.lapses_at), lapsed_block = null
      returning xmax = 0 as is_new`,
-    [gap.network, gap.reason.slice(0, 300), gap.untilBlock],
+    [gap.network, gap.reason.slice(0, 300), gap.untilBlock, new Date(clock.nowMs() + authorizationSecondsMax * 1_000)],
   )
   const isNew = rows[0]?.is_new === true
   if (isNew) {
@@ -52,16 +58,39 @@ export async function isRestoring(sql: Sql, network: string): Promise<boolean> {
   return (await readGap(sql, network)) !== undefined
 }
 
+const endless = 2n ** 63n - 1n
+
+export type GapReach = { untilBlock: bigint; lapsedBlock: bigint | null }
+
+/**
+ * Up to which block a transfer may have been sold before the restore. Its block may be reorganised and the transfer
+ * included again in any later one, until its authorization has expired in a final block.
+ */
+export function reachOfGap({ untilBlock, lapsedBlock }: GapReach): bigint {
+  const lapsed = lapsedBlock ?? endless
+  return lapsed > untilBlock ? lapsed : untilBlock
+}
+
 /**
  * Transfers in up to this block that nothing explains may have been booked before the restore: they go to
  * `accounts.restoreGap`, also when they are found after the gap was reconciled. Undefined when there never was a gap.
  */
 export async function gapUntil(sql: Sql, network: string): Promise<bigint | undefined> {
-  const { rows } = await sql.query<{ block: bigint | null }>(
-    'select max(until_block) as block from restore_gap where network = $1',
+  const { rows } = await sql.query<GapReach>(
+    `select until_block as "untilBlock", lapsed_block as "lapsedBlock" from restore_gap where network = $1`,
     [network],
   )
-  return rows[0]?.block ?? undefined
+  return rows.map(reachOfGap).reduce<bigint | undefined>((most, one) => (most && most > one ? most : one), undefined)
+}
+
+type Block = { number: bigint; timestamp: number }
+
+/** This block is final: an authorization that was sold before the restore has expired in every later one. */
+export async function lapseGaps(sql: Sql, network: string, { number, timestamp }: Block): Promise<void> {
+  await sql.query(
+    `update restore_gap set lapsed_block = $2 where network = $1 and lapsed_block is null and lapses_at < to_timestamp($3)`,
+    [network, number, timestamp],
+  )
 }
 
 /** Every transfer up to `block` has its row. True when that ended a gap: all that was off goes on by itself. */

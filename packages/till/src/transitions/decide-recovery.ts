@@ -92,6 +92,12 @@ export function decideHeld(
     : { do: 'wait' }
 }
 
-/** An answer that nobody fetched within its shelf life is credit; where the sale had an effect, that is what was bought. */
-export const decideUndelivered = (routeIsSold: boolean, hasEffect: boolean): 'credit' | 'delivered' =>
-  routeIsSold && !hasEffect ? 'credit' : 'delivered'
+/**
+ * An answer that nobody fetched within its shelf life is credit; where the sale had an effect, that is what was bought. What
+ * was sold before a restore may have been delivered after the backup.
+ */
+export const decideUndelivered = (sale: {
+  routeIsSold: boolean
+  hasEffect: boolean
+  mayBeForgotten: boolean
+}): 'credit' | 'delivered' => (sale.routeIsSold && !sale.hasEffect && !sale.mayBeForgotten ? 'credit' : 'delivered')

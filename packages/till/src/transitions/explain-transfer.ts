@@ -53,13 +53,17 @@ export function explainClaimed(
   return pays ? { book: 'claim' } : unclaimed
 }
 
+/** Sold or credited before a restore, perhaps: nobody gets it a second time. */
+export const isInGap = (transfer: { blockNumber: bigint }, gapUntil: bigint | undefined): boolean =>
+  gapUntil !== undefined && transfer.blockNumber <= gapUntil
+
 /** Nobody claimed it: sold or credited before a restore, or by another database with the same payee, or credit. */
 export function explainUnclaimed(
   { exclusive }: Side,
   transfer: Transfer,
   gapUntil: bigint | undefined,
 ): NotCredited | { book: 'credit'; micro: Micro } {
-  if (gapUntil !== undefined && transfer.blockNumber <= gapUntil) return { book: 'gap' }
+  if (isInGap(transfer, gapUntil)) return { book: 'gap' }
   if (exclusive === false) return { book: 'review' }
   return { book: 'credit', micro: transfer.amountMicro }
 }

@@ -41,7 +41,10 @@ function openProcess(database: Database, home: string, { clock = systemClock, ke
     wallets: keys.map((key) => createWalletKey(key).address),
   })
   const heads = async () => new Map([[base, 1_000n]])
-  return { alarms, detect: () => detectRestore({ database, home, log: silentLog, metrics, heads, forgotten }) }
+  return {
+    alarms,
+    detect: () => detectRestore({ database, home, clock: systemClock, log: silentLog, metrics, heads, forgotten }),
+  }
 }
 
 async function settle(database: Database, times: number): Promise<void> {

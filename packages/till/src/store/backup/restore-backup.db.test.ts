@@ -20,6 +20,7 @@ const detect = (database: Database, home: string) =>
   detectRestore({
     database,
     home,
+    clock: systemClock,
     log: silentLog,
     metrics: { count: () => {}, gauge: () => {}, observeMs: () => {} },
     heads: async () => new Map([[network, 7n]]),

@@ -1242,12 +1242,15 @@ create trigger payout_n_grows before update on payout for each row
     and new.network = old.network)) execute function refuse_unspending();
 
 -- A restore takes the books back to an earlier time; the chain goes on. Until every transfer up to `until_block` has its
--- row nothing is paid out and nothing is credited by itself on that network.
+-- row nothing is paid out on that network. Nothing is credited by itself in blocks up to `lapsed_block`, the first final
+-- one after `lapses_at`: until then an authorization that was sold before the restore can be included again.
 create table restore_gap (
   id bigint generated always as identity primary key,
   network text not null,
   reason text not null check (length(reason) between 1 and 300),
   until_block bigint not null check (until_block >= 0),
+  lapses_at timestamptz not null,
+  lapsed_block bigint check (lapsed_block >= 0),
   detected_at timestamptz not null default now(),
   reconciled_at timestamptz,
   -- A second restore while a gap is open is its own restore.
