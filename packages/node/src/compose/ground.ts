@@ -96,13 +96,13 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
 
   const devnets = options.devnets ?? (await startDevnets(config, ports, stops))
   const networks = config.mode === 'demo' ? config.networks.map(withDemoAsset) : config.networks
-  const endpoints = new Map(
-    networks.map((network) => [
-      network.caip2,
-      endpointsOf(network, devnets).map((endpoint) => options.intercept.rpc?.(endpoint) ?? endpoint),
-    ]),
+  const rpcs = new Map(
+    networks.map((network) => {
+      const given = endpointsOf(network, devnets).map((endpoint) => options.intercept.rpc?.(endpoint) ?? endpoint)
+      return [network.caip2, createRpc(given, { clock, log, metrics: ports.metrics, chainId: network.chainId })]
+    }),
   )
-  const rpcs = new Map([...endpoints].map(([caip2, list]) => [caip2, createRpc(list)]))
+  const endpoints = new Map([...rpcs].map(([caip2, rpc]) => [caip2, rpc.endpoints]))
   const checkContractSignature = contractSignatures(config, networks, rpcs)
   const chains = new Map(
     [...openChains(clock, networks, rpcs, checkContractSignature)].map(([caip2, chain]) => [
