@@ -59,7 +59,10 @@ beforeAll(async () => {
     chain: (real) => {
       if (real.network.chainId !== 8453 || !honest) return real
       const { network, checkContractSignature } = real
-      const rpc = createRpc([lying(honest), honest, honest])
+      const rpc = createRpc(
+        [lying(honest), honest, honest].map((endpoint, index) => ({ ...endpoint, name: `operator ${index}` })),
+        { clock: systemClock },
+      )
       chain = createChain({ network, rpc, clock: systemClock, checkContractSignature, headAgeMsMax: 0 })
       return chain
     },

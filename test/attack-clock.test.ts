@@ -55,13 +55,16 @@ test('a clock that is set back does not freeze the limits of loss', async () => 
 test('a clock that is set back does not freeze the head of a chain, on which finality and recovery stand', async () => {
   const time = backwardClock()
   let number = 1
-  const rpc = createRpc([
-    {
-      name: 'test',
-      send: async (calls) =>
-        calls.map(() => ({ number: `0x${number.toString(16)}`, hash: `0x${'00'.repeat(32)}`, timestamp: '0x1' })),
-    },
-  ])
+  const rpc = createRpc(
+    [
+      {
+        name: 'test',
+        send: async (calls) =>
+          calls.map(() => ({ number: `0x${number.toString(16)}`, hash: `0x${'00'.repeat(32)}`, timestamp: '0x1' })),
+      },
+    ],
+    { clock: time.clock },
+  )
   const network = { usdc: { address: `0x${'22'.repeat(20)}` } } as unknown as Network
   const chain = createChain({ network, rpc, clock: time.clock, checkContractSignature: async () => 'invalid' })
   expect((await chain.finalizedBlock()).number).toBe(1n)

@@ -37,7 +37,7 @@ function endpoint(name: string, claimsCancellation: boolean): RpcEndpoint {
 const lookWith = (endpoints: RpcEndpoint[]) =>
   createChain({
     network: { usdc: { address: usdc } } as unknown as Network,
-    rpc: createRpc(endpoints),
+    rpc: createRpc(endpoints, { clock: systemClock }),
     clock: systemClock,
     checkContractSignature: async () => 'invalid',
   }).settlementByNonce({ payer, payTo: usdc, amountMicro: 1n, nonce }, 0n)

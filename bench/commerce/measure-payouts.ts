@@ -50,7 +50,7 @@ export async function measurePayouts(home: string) {
         ],
       })),
     )
-    const rpc = createRpc([endpoint])
+    const rpc = createRpc([endpoint], { clock: systemClock })
     const checkContractSignature = async () => 'invalid' as const
     const chain = createChain({ network, rpc, clock: systemClock, checkContractSignature, headAgeMsMax: 0 })
     const startedMs = performance.now()

@@ -27,7 +27,9 @@ const keyring = createFixedKeyring(generateSigningKey(systemRng), 0)
 const listener = await openListener({ port: 0, host: '127.0.0.1', log: silentLog })
 const [base, polygon] = [8453, 137].map((id) => knownNetworks.find((one) => one.chainId === id) as Network)
 const jws = createJwsSigner(keyring, { authority: new URL(listener.url).host, clock: systemClock })
-const noChain = createRpc([{ name: 'none', send: () => Promise.reject(new Error('no chain here')) }])
+const noChain = createRpc([{ name: 'none', send: () => Promise.reject(new Error('no chain here')) }], {
+  clock: systemClock,
+})
 const shop = await openIdentityShop({
   didMethod: 'x402',
   ports: { mandates: openMandates, fundingClusters, evidence: allEvidence },

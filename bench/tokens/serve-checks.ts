@@ -27,7 +27,7 @@ const shop = await openTokensShop()({
   baseUrl: listener.url,
   base,
   chains: new Map([[base.caip2, { blockHash: async () => hash }]]),
-  rpcs: new Map([[base.caip2, createRpc([endpoint])]]),
+  rpcs: new Map([[base.caip2, createRpc([endpoint], { clock: systemClock })]]),
   endpoints: new Map([[base.caip2, [endpoint]]]),
   database: { query: absent, transaction: absent },
   keyring,

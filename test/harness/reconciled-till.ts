@@ -88,6 +88,7 @@ function openBentChain(till: TillFixture, listening: { bend: BendLogs; unread: b
           }),
         ),
     })),
+    { clock: systemClock },
   )
   const real = createChain({
     network: { ...given, usdc: { ...given.usdc, address: till.base.usdc } },

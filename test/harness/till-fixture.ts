@@ -13,9 +13,12 @@ import { type NodeOptions, type RunningNode, startNode } from '../../packages/no
 import { shopList } from '../../packages/node/src/shop-list.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { authorizationTypes } from '../../packages/protocol/src/typed-data/transfer-authorization.ts'
+import type { RpcProxy } from '../../packages/till/src/chain/rpc-proxy.fixture.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { type Log, silentLog } from '../../packages/till/src/kernel/log.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
+
+import { openRpcProxies } from './rpc-proxies.ts'
 
 export const echoPath = '/v1/sandbox/echo'
 
@@ -25,6 +28,8 @@ export type TillFixture = {
   polygon: Devnet
   /** Chains beside these two, as asked for. */
   further: readonly Devnet[]
+  /** Of Base, with `providers`. */
+  providers: readonly RpcProxy[]
   db: TestDatabase
   /** A new wallet with test USDC and nothing else. */
   newBuyer(microUsdc?: bigint): Promise<PrivateKeyAccount>
@@ -47,6 +52,8 @@ export type FixtureOptions = {
   jobs?: boolean
   /** Most tests are about the till alone and start faster without the other shops. */
   ownShops?: NodeOptions['ownShops']
+  /** Asks the chains over HTTP, each at three providers, and not in this process. */
+  providers?: boolean
   /** Names and ids of further chains. */
   chains?: Record<string, number>
 }
@@ -61,6 +68,7 @@ export async function openTill(options: FixtureOptions = {}): Promise<TillFixtur
     Object.values(options.chains ?? {}).map((chainId) => startDevnet({ chainId, port: 0, ...ports })),
   )
   const devnets = [base, polygon, ...further]
+  const providers = options.providers ? await openRpcProxies(base, polygon) : undefined
   const home = await mkdtemp(join(tmpdir(), 'assay-till-'))
   const nodes: RunningNode[] = []
   const start = async (given: FixtureOptions) => {
@@ -69,11 +77,11 @@ export async function openTill(options: FixtureOptions = {}): Promise<TillFixtur
         given.databaseUrl ?? db.databaseUrl,
         devnets,
         home,
-        { ...chainsIn(options.chains, further), ...given.env },
+        { ...chainsIn(options.chains, further), ...providers?.env, ...given.env },
         given.list,
       ),
       {
-        devnets,
+        ...(providers ? {} : { devnets }),
         log: given.log ?? silentLog,
         ...(given.clock === undefined ? {} : { clock: given.clock }),
         ...(given.intercept === undefined ? {} : { intercept: given.intercept }),
@@ -91,6 +99,7 @@ export async function openTill(options: FixtureOptions = {}): Promise<TillFixtur
     base,
     polygon,
     further,
+    providers: providers?.base ?? [],
     db,
     newBuyer: async (microUsdc = 10_000_000n) => {
       const account = privateKeyToAccount(generatePrivateKey())
@@ -101,6 +110,7 @@ export async function openTill(options: FixtureOptions = {}): Promise<TillFixtur
     startAnother: (given = {}) => start(given),
     close: async () => {
       for (const node of nodes) await node.stop()
+      await providers?.close()
       await Promise.all(devnets.map((devnet) => devnet.stop()))
       await db.close()
       await rm(home, { recursive: true, force: true })

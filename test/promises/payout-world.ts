@@ -140,7 +140,7 @@ async function startProcess(
   const network = demoNetwork(devnet)
   const holder = await testHolder(db.database)
   const wallets = testWallets({ network, endpoints: [endpoint], database, holder, keys: settlers, limits })
-  const rpc = createRpc([endpoint])
+  const rpc = createRpc([endpoint], { clock: systemClock })
   const impatient: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 60), signal) }
   const chain = createChain({
     network,

@@ -18,6 +18,8 @@ export type ChainOptions = {
   /** ERC-1271 and ERC-6492, from the proofs floor. */
   checkContractSignature: ChainPort['checkContractSignature']
   headAgeMsMax?: number
+  /** A final block stays final, so readers may share one for longer. */
+  finalAgeMsMax?: number
 }
 
 const blockTag = (number: bigint): Hex => `0x${number.toString(16)}`
@@ -30,8 +32,8 @@ export function createChain(options: ChainOptions): ChainPort {
 
   return {
     network,
-    head: rememberFor(clock, options.headAgeMsMax ?? 500, () => readHeight(rpc, 'latest')),
-    finalizedBlock: rememberFor(clock, options.headAgeMsMax ?? 500, () => readFinalized(rpc)),
+    head: rememberFor(clock, options.headAgeMsMax ?? 500, async () => (await readHeight(rpc, 'latest')).block),
+    finalizedBlock: rememberFor(clock, options.finalAgeMsMax ?? options.headAgeMsMax ?? 500, () => readFinalized(rpc)),
     async blockHash(number) {
       const answer = await rpc.agreed(
         'eth_getBlockByNumber',
@@ -68,7 +70,7 @@ export function createChain(options: ChainOptions): ChainPort {
     settlementByNonce: async (expected, fromBlock) => {
       const head = await readHeight(rpc, 'latest').catch(() => undefined)
       if (!head) return { status: 'could_not_read', reason: 'the head could not be read' }
-      return findByNonce(rpc, network, expected, fromBlock, head.number)
+      return findByNonce(rpc, network, expected, fromBlock, head.block.number)
     },
     async transferLogs(address, fromBlock, toBlock) {
       const range = { address: usdc, fromBlock, toBlock }
@@ -82,7 +84,7 @@ export function createChain(options: ChainOptions): ChainPort {
     async nonceUse(payer, nonce, fromBlock) {
       const head = await readHeight(rpc, 'latest').catch(() => undefined)
       if (!head) return { status: 'could_not_read', reason: 'the head could not be read' }
-      return findNonceUse(sharedReads, network, { payer, nonce }, { fromBlock, toBlock: head.number })
+      return findNonceUse(sharedReads, network, { payer, nonce }, { fromBlock, toBlock: head.block.number })
     },
     simulateTransfer: (authorization, signature) => simulateTransfer(rpc, network, authorization, signature),
     checkContractSignature: options.checkContractSignature,
@@ -111,36 +113,50 @@ function required(answer: unknown): bigint {
 
 type RpcBlock = { number: Hex; hash: Hex; timestamp: Hex }
 
+/** Endpoints that are this close together are asked no third opinion about the head. */
+const closeBlocks = 3n
+
+type Height = { block: BlockRef; alike: boolean }
+
 /**
  * The highest block with enough endpoints behind it. One alone could call a block final that is not, or show one past
  * the time of an authorization, and money would be paid out or given up on its word.
  */
-async function readHeight(rpc: Rpc, tag: 'latest' | 'finalized'): Promise<BlockRef> {
-  if (rpc.quorum === 1)
-    return toBlockRef((await rpc.first('eth_getBlockByNumber', [tag, false])) as RpcBlock | null, tag)
-  const blocks = ((await rpc.each('eth_getBlockByNumber', [tag, false])) as (RpcBlock | null)[])
-    .flatMap((block) => (block ? [toBlockRef(block, tag)] : []))
-    .sort((one, other) => Number(other.number - one.number))
-  const block = blocks[rpc.quorum - 1]
-  if (!block) throw new ChainUnreadable(`too few endpoints know a ${tag} block`)
-  return block
+async function readHeight(rpc: Rpc, tag: 'latest' | 'finalized'): Promise<Height> {
+  const height = await rpc.collect('eth_getBlockByNumber', [tag, false], (answers, complete): Height | undefined => {
+    const blocks = answers
+      .flatMap((answer) => parseBlock(answer) ?? [])
+      .sort((one, other) => Number(other.number - one.number))
+    const [first, block] = [blocks[0], blocks[rpc.quorum - 1]]
+    if (!first || !block) return undefined
+    const alike = first.hash === block.hash && first.timestamp === block.timestamp && first.number === block.number
+    const isEnough = alike || (tag === 'latest' && first.number - block.number <= closeBlocks)
+    return isEnough || complete ? { block, alike } : undefined
+  })
+  if (!height) throw new ChainUnreadable(`too few endpoints know a ${tag} block`)
+  return height
 }
 
-/** Its hash and time are read once more, by number: those that are further on must show the same block there. */
+/** Unless they name the same block, it is read once more by number: those further on must show the same one there. */
 async function readFinalized(rpc: Rpc): Promise<BlockRef> {
-  const block = await readHeight(rpc, 'finalized')
-  if (rpc.quorum === 1) return block
-  const agreed = (await rpc.agreed('eth_getBlockByNumber', [blockTag(block.number), false], (answer) => {
+  const { block, alike } = await readHeight(rpc, 'finalized')
+  if (alike) return block
+  const agreed = await rpc.agreed('eth_getBlockByNumber', [blockTag(block.number), false], (answer) => {
     const { hash, timestamp } = (answer ?? {}) as Partial<RpcBlock>
     return [hash ?? null, timestamp ?? null]
-  })) as RpcBlock | null | undefined
-  return toBlockRef(agreed ?? null, 'finalized')
+  })
+  const found = parseBlock(agreed)
+  if (!found) throw new ChainUnreadable('no finalized block')
+  return found
 }
 
-function toBlockRef(block: RpcBlock | null, tag: string): BlockRef {
-  if (!block) throw new ChainUnreadable(`no ${tag} block`)
-  return { number: BigInt(block.number), hash: block.hash, timestamp: Number(BigInt(block.timestamp)) }
+function parseBlock(answer: unknown): BlockRef | undefined {
+  const { number, hash, timestamp } = (answer ?? {}) as Partial<RpcBlock>
+  if (!isQuantity(number) || !isQuantity(timestamp) || typeof hash !== 'string') return undefined
+  return { number: BigInt(number), hash, timestamp: Number(BigInt(timestamp)) }
 }
+
+const isQuantity = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-f]{1,16}$/i.test(value)
 
 /** Many payments at once need one head: it is read once and shared for a moment. */
 function rememberFor<T>(clock: Clock, ageMsMax: number, read: () => Promise<T>): () => Promise<T> {

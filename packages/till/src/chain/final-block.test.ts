@@ -22,7 +22,7 @@ function chainOn(endpoints: readonly RpcEndpoint[]) {
   if (!network) throw new Error('no network')
   return createChain({
     network,
-    rpc: createRpc(endpoints),
+    rpc: createRpc(endpoints, { clock: systemClock }),
     clock: systemClock,
     checkContractSignature: async () => 'invalid',
   })
@@ -36,7 +36,8 @@ test('one endpoint alone cannot call a block final, nor show one from the future
     [...honest, liar],
   ]) {
     expect((await chainOn(endpoints).finalizedBlock()).number).toBe(100n)
-    expect((await chainOn(endpoints).head()).number).toBe(120n)
+    // A lower bound: two that are a block apart need no third.
+    expect([119n, 120n]).toContain((await chainOn(endpoints).head()).number)
   }
   // It calls final what is there and is not: still nobody stands behind it.
   expect((await chainOn([endpoint('hasty', 120, 120), ...honest]).finalizedBlock()).number).toBe(100n)

@@ -1,4 +1,4 @@
-import { type RpcCall, type RpcEndpoint, RpcRefusal } from './rpc.ts'
+import { type RpcCall, type RpcEndpoint, RpcRateLimited, RpcRefusal } from './rpc.ts'
 
 const timeoutMs = 8_000
 const answerBytesMax = 16 * 1024 * 1024
@@ -21,13 +21,44 @@ export function httpEndpoint(given: string): RpcEndpoint {
         signal: AbortSignal.timeout(timeoutMs),
         redirect: 'error',
       })
-      if (!response.ok) throw new Error(`HTTP ${response.status}`)
+      if (response.status === 429) throw rateLimited(response)
       const text = await response.text()
       if (text.length > answerBytesMax) throw new Error('answer too large')
+      if (!response.ok) throw refusalIn(response.status, text, hide) ?? new Error(`HTTP ${response.status}`)
       return inOrder(calls, body, JSON.parse(text), hide)
     },
   }
 }
+
+function rateLimited(response: Response): RpcRateLimited {
+  response.body?.cancel().catch(() => {})
+  const seconds = response.headers.get('retry-after') ?? ''
+  return new RpcRateLimited(/^\d{1,5}$/.test(seconds) ? Number(seconds) * 1_000 : undefined)
+}
+
+const refusingStatuses = new Set([400, 413, 422])
+
+/** Some providers answer 400 or 413 to what they do not take, most with a JSON-RPC error that says why. */
+function refusalIn(status: number, text: string, hide: Hide): RpcRefusal | undefined {
+  const error = errorIn(text)
+  if (error) return toRefusal(error, hide)
+  return refusingStatuses.has(status) ? new RpcRefusal(-32600, `HTTP ${status}`) : undefined
+}
+
+function errorIn(text: string): RpcAnswer['error'] {
+  try {
+    const parsed = JSON.parse(text) as RpcAnswer | RpcAnswer[]
+    const error = (Array.isArray(parsed) ? parsed : [parsed]).find((answer) => answer?.error)?.error
+    return typeof error?.message === 'string' ? error : undefined
+  } catch {
+    return undefined
+  }
+}
+
+type Hide = (text: string) => string
+
+const toRefusal = ({ code, message, data }: NonNullable<RpcAnswer['error']>, hide: Hide) =>
+  new RpcRefusal(Number(code), hide(String(message)).slice(0, 300), data)
 
 const keyLettersMin = 8
 
@@ -62,19 +93,13 @@ function decoded(text: string): string {
   }
 }
 
-function inOrder(
-  calls: readonly RpcCall[],
-  body: readonly { id: number }[],
-  parsed: unknown,
-  hide: (text: string) => string,
-): unknown[] {
+function inOrder(calls: readonly RpcCall[], body: readonly { id: number }[], parsed: unknown, hide: Hide): unknown[] {
   const answers = (Array.isArray(parsed) ? parsed : [parsed]) as RpcAnswer[]
   const byId = new Map(answers.map((answer) => [answer.id, answer]))
   return calls.map((call, index) => {
     const answer = byId.get(body[index]?.id as number)
     if (!answer) throw new Error(`no answer to ${call.method}`)
-    if (answer.error)
-      throw new RpcRefusal(answer.error.code, hide(String(answer.error.message)).slice(0, 300), answer.error.data)
+    if (answer.error) throw toRefusal(answer.error, hide)
     return answer.result
   })
 }

@@ -11,8 +11,9 @@ export {
   type TransferLog,
 } from './chain-port.ts'
 export { type ChainOptions, createChain } from './create-chain.ts'
+export { createRpc } from './create-rpc.ts'
 export { httpEndpoint } from './http-endpoint.ts'
 export { defineNetwork, knownNetworks, multicall3Address, type Network } from './network.ts'
-export { createRpc, type Rpc, type RpcCall, type RpcEndpoint, RpcRefusal } from './rpc.ts'
+export { operatorOf, type Rpc, type RpcCall, type RpcEndpoint, RpcRefusal } from './rpc.ts'
 export { agreedLogs, type RpcLog, searchLogs } from './search-logs.ts'
 export { addressTopic, calls as usdcCalls, topicAddress, topics } from './usdc-abi.ts'

@@ -1,10 +1,14 @@
-import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
+import type { Json } from '@assay/protocol/canonical-json'
 import { ChainUnreadable } from './chain-port.ts'
+import type { LogSpan } from './log-span.ts'
 
 export type RpcCall = { method: string; params: readonly unknown[] }
 
-/** One JSON-RPC endpoint of one operator. Rejects with RpcRefusal when it answered with an error, otherwise when it did not answer. */
+/** One JSON-RPC endpoint, named by its host. Rejects with RpcRefusal when it answered with an error, otherwise when it did not answer. */
 export type RpcEndpoint = { readonly name: string; send(calls: readonly RpcCall[]): Promise<unknown[]> }
+
+/** Who runs an endpoint. URLs at one host are one upstream, however many ports, keys or paths there are: together they have one voice. */
+export const operatorOf = ({ name }: Pick<RpcEndpoint, 'name'>): string => name.toLowerCase().replace(/:\d+$/, '')
 
 /**
  * The endpoint answered, and its answer was an error: asking another one may still help. Where the question was about
@@ -22,65 +26,33 @@ export class RpcRefusal extends ChainUnreadable {
   }
 }
 
+/** The endpoint takes no more calls for now. */
+export class RpcRateLimited extends Error {
+  override readonly name = 'RpcRateLimited'
+  readonly retryAfterMs: number | undefined
+
+  constructor(retryAfterMs?: number) {
+    super('HTTP 429')
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** What the operators said so far, one answer each; `complete` once nobody else can be asked. Undefined asks on. */
+export type Decide<T> = (answers: readonly unknown[], complete: boolean) => T | undefined
+
 export type Rpc = {
   /** The first endpoint that answers. For reads whose being wrong costs nobody money. */
   first(method: string, params: readonly unknown[]): Promise<unknown>
-  /** Several calls in one round trip, all answered by the same endpoint. */
-  batch(calls: readonly RpcCall[]): Promise<unknown[]>
-  /** An answer that enough endpoints give alike; undefined when they do not agree (yet). */
+  /** Several calls in one round trip, all answered by the same endpoint; the next is asked while `accept` says no. */
+  batch(calls: readonly RpcCall[], accept?: (answers: readonly unknown[]) => boolean): Promise<unknown[]>
+  /** An answer that enough operators give alike; undefined when they do not agree (yet). */
   agreed(method: string, params: readonly unknown[], relevant?: (answer: unknown) => Json): Promise<unknown>
-  /** What each endpoint says by itself, for what moves on while they are asked; those that are silent are left out. */
-  each(method: string, params: readonly unknown[]): Promise<unknown[]>
-  /** How many endpoints must stand behind an answer. */
+  /** For what moves on while it is read: asks as many operators as must agree, and further ones until it is decided. */
+  collect<T>(method: string, params: readonly unknown[], decide: Decide<T>): Promise<T | undefined>
+  /** How many operators must stand behind an answer. */
   readonly quorum: number
-}
-
-/** Two of three, both of two, the one of one. */
-export function quorumOf(endpoints: number): number {
-  return Math.min(endpoints, 2)
-}
-
-export function createRpc(endpoints: readonly RpcEndpoint[], quorum = quorumOf(endpoints.length)): Rpc {
-  if (endpoints.length === 0) throw new Error('at least one RPC endpoint is needed')
-
-  async function batch(calls: readonly RpcCall[]): Promise<unknown[]> {
-    const failures: string[] = []
-    let refusal: RpcRefusal | undefined
-    for (const endpoint of endpoints) {
-      try {
-        return await endpoint.send(calls)
-      } catch (error) {
-        if (error instanceof RpcRefusal) refusal = error
-        failures.push(`${endpoint.name}: ${error instanceof Error ? error.message : String(error)}`)
-      }
-    }
-    if (refusal) throw refusal
-    throw new ChainUnreadable(failures.join('; ').slice(0, 300))
-  }
-
-  const askAll = (method: string, params: readonly unknown[]) =>
-    Promise.allSettled(endpoints.map(async (endpoint) => (await endpoint.send([{ method, params }]))[0]))
-
-  return {
-    quorum,
-    batch,
-    each: async (method, params) =>
-      (await askAll(method, params)).flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])),
-    first: async (method, params) => (await batch([{ method, params }]))[0],
-    async agreed(method, params, relevant = (answer) => answer as Json) {
-      if (quorum === 1) return (await batch([{ method, params }]))[0]
-      const answers = await askAll(method, params)
-      const votes = new Map<string, { count: number; answer: unknown }>()
-      for (const answer of answers) {
-        if (answer.status === 'rejected') continue
-        const key = canonicalJson(relevant(answer.value) ?? null)
-        const vote = votes.get(key) ?? { count: 0, answer: answer.value }
-        vote.count += 1
-        votes.set(key, vote)
-        if (vote.count >= quorum) return vote.answer
-      }
-      if (votes.size === 0) throw new ChainUnreadable(`no endpoint answered ${method}`)
-      return undefined
-    },
-  }
+  /** For what is asked of all of them. One that rests after failures rejects `send` at once; `ask` tries all the same. */
+  readonly endpoints: readonly (RpcEndpoint & { ask: RpcEndpoint['send'] })[]
+  /** How many blocks of logs the endpoints give at once. */
+  readonly logSpan: LogSpan
 }

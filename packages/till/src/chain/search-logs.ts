@@ -29,45 +29,70 @@ const filterOf = ({ address, topics, fromBlock, toBlock }: LogSearch) => ({
   toBlock: toBlockHex(toBlock),
 })
 
-/** Providers cap eth_getLogs anywhere between 5 and 10,000 blocks: a refused range is halved until it is taken. */
-export async function searchLogs(rpc: Rpc, search: LogSearch): Promise<RpcLog[]> {
-  if (search.fromBlock > search.toBlock) return []
-  try {
-    const answer = await rpc.first('eth_getLogs', [filterOf(search)])
-    if (!Array.isArray(answer)) throw new RpcRefusal(-32603, 'eth_getLogs gave no list')
-    return answer as RpcLog[]
-  } catch (error) {
-    if (!(error instanceof RpcRefusal) || search.fromBlock === search.toBlock) throw error
-    return inHalves(search, (half) => searchLogs(rpc, half))
-  }
-}
+/** Logs as one endpoint shows them: for what is checked elsewhere or costs nobody money. */
+export const searchLogs = (rpc: Rpc, search: LogSearch): Promise<RpcLog[]> =>
+  inPieces(rpc, search, async (piece) => {
+    const answer = await rpc.first('eth_getLogs', [filterOf(piece)])
+    return Array.isArray(answer) ? (answer as RpcLog[]) : undefined
+  })
 
 /**
  * Logs that enough endpoints show alike. For books that move on and never look back: one endpoint that lags, prunes or
  * lies would otherwise hide a transfer for good by leaving it out.
  */
-export async function agreedLogs(rpc: Rpc, search: LogSearch): Promise<RpcLog[]> {
-  if (search.fromBlock > search.toBlock) return []
-  const answer = await rpc.agreed('eth_getLogs', [filterOf(search)], placesOf).catch((error: unknown) => {
-    if (!(error instanceof ChainUnreadable) || search.fromBlock === search.toBlock) throw error
+export const agreedLogs = (rpc: Rpc, search: LogSearch): Promise<RpcLog[]> =>
+  inPieces(rpc, search, async (piece) => {
+    const answer = await rpc.agreed('eth_getLogs', [filterOf(piece)], consensusFields)
+    return Array.isArray(answer) ? (answer as RpcLog[]) : undefined
   })
-  if (Array.isArray(answer)) return answer as RpcLog[]
-  if (search.fromBlock === search.toBlock)
-    throw new ChainUnreadable(`the endpoints do not agree about the logs of block ${search.fromBlock}`)
-  // Some may only have found the range too wide.
-  return inHalves(search, (half) => agreedLogs(rpc, half))
-}
 
-/** Without what providers add of their own. */
-const placesOf = (answer: unknown): Json =>
+/** Only what the chain itself decides, in its order: providers add fields, shuffle, and write hex in their own way. */
+const consensusFields = (answer: unknown): Json =>
   Array.isArray(answer)
-    ? (answer as RpcLog[]).map(({ blockNumber, transactionHash, logIndex, topics, data }) =>
-        [Number(blockNumber), transactionHash, Number(logIndex), ...topics, data].join(' ').toLowerCase(),
-      )
+    ? (answer as RpcLog[])
+        .map(({ address, blockNumber, transactionHash, logIndex, topics, data }) => {
+          const place = [Number(blockNumber), Number(logIndex)] as const
+          return { place, text: [...place, transactionHash, address, ...topics, data].join(' ').toLowerCase() }
+        })
+        .sort((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1])
+        .map(({ text }) => text)
     : null
 
-async function inHalves(search: LogSearch, read: (half: LogSearch) => Promise<RpcLog[]>): Promise<RpcLog[]> {
-  const middle = (search.fromBlock + search.toBlock) / 2n
-  const first = await read({ ...search, toBlock: middle })
-  return [...first, ...(await read({ ...search, fromBlock: middle + 1n }))]
+/** So many narrower pieces before the usual width is tried again within one search. */
+const narrowPieces = 8
+
+/**
+ * In pieces as wide as the providers take. What is refused is asked for again in halves down to a single block: some
+ * limit the blocks of a range, some the logs in it, and each says so in its own words. Where no common answer is had,
+ * some may only have found the range too wide.
+ */
+async function inPieces(
+  { logSpan }: Rpc,
+  search: LogSearch,
+  read: (piece: LogSearch) => Promise<RpcLog[] | undefined>,
+): Promise<RpcLog[]> {
+  const found: RpcLog[] = []
+  let { fromBlock } = search
+  let width = logSpan.blocks()
+  let narrow = 0
+  while (fromBlock <= search.toBlock) {
+    const toBlock = fromBlock + width - 1n < search.toBlock ? fromBlock + width - 1n : search.toBlock
+    const blocks = toBlock - fromBlock + 1n
+    const logs = await read({ ...search, fromBlock, toBlock }).catch((error: unknown) => {
+      if (!(error instanceof RpcRefusal) || blocks === 1n) throw error
+      logSpan.refused(blocks)
+    })
+    if (!logs) {
+      if (blocks === 1n) throw new ChainUnreadable(`the endpoints do not agree about the logs of block ${fromBlock}`)
+      width = blocks / 2n
+      narrow = narrowPieces
+      continue
+    }
+    found.push(...logs)
+    logSpan.took(blocks)
+    fromBlock = toBlock + 1n
+    if (narrow > 0) narrow -= 1
+    else width = logSpan.blocks()
+  }
+  return found
 }

@@ -6,9 +6,9 @@ import { calls, text, word } from './usdc-abi.ts'
 
 /** What stands behind the RPC URL must be the chain and the very asset that we ask buyers to sign for. */
 export async function verifyAsset(rpc: Rpc, network: Network): Promise<string[]> {
-  const call = (data: string) => ({ method: 'eth_call', params: [{ to: network.usdc.address, data }, 'latest'] })
-  const [chainId, name, version, separator, decimals] = await rpc.batch([
-    { method: 'eth_chainId', params: [] },
+  const call = (data: string) => rpc.agreed('eth_call', [{ to: network.usdc.address, data }, 'latest'])
+  const [chainId, name, version, separator, decimals] = await Promise.all([
+    rpc.agreed('eth_chainId', []),
     call(calls.name()),
     call(calls.version()),
     call(calls.domainSeparator()),

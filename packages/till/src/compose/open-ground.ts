@@ -90,13 +90,13 @@ export async function openGround(
   const { clock, rng, log, metrics } = ports
   const { networks } = settings
   const { database } = store
-  const endpoints = new Map(
-    networks.map(({ caip2 }) => [
-      caip2,
-      (settings.endpoints.get(caip2) ?? []).map((endpoint) => intercept.rpc?.(endpoint) ?? endpoint),
-    ]),
+  const rpcs = new Map(
+    networks.map(({ caip2, chainId }) => {
+      const given = (settings.endpoints.get(caip2) ?? []).map((endpoint) => intercept.rpc?.(endpoint) ?? endpoint)
+      return [caip2, createRpc(given, { clock, log, metrics, chainId })]
+    }),
   )
-  const rpcs = new Map([...endpoints].map(([caip2, list]) => [caip2, createRpc(list)]))
+  const endpoints = new Map([...rpcs].map(([caip2, rpc]) => [caip2, rpc.endpoints]))
   const checkContractSignature = contractSignatures(settings.erc6492Factories, networks, rpcs)
   const chains = openChains(clock, networks, rpcs, checkContractSignature, intercept.chain)
   const problems = (await Promise.all([...chains.values()].map((chain) => chain.verifyAsset()))).flat()

@@ -19,7 +19,8 @@ export function openSettlementWallets(
   const wallets = createSettlementWallets({
     network,
     rpc,
-    endpoints: ground.endpoints.get(caip2) ?? [],
+    // A transaction goes to those that rest too: the first that takes it is enough.
+    endpoints: rpc.endpoints.map(({ name, ask }) => ({ name, send: ask })),
     database: ground.store.database,
     clock: ports.clock,
     log: ports.log,

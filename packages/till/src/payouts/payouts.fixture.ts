@@ -40,7 +40,7 @@ export function usePayouts(): void {
     await declarePurpose(world.store, `${books.purpose}b`)
     books.alarms = []
     books.custody = createCustodyKey(testKey(`custody ${books.number}`).privateKey)
-    books.rpc = createRpc([world.endpoint])
+    books.rpc = createRpc([world.endpoint], { clock: systemClock })
     books.chain = createChain({
       network: world.network,
       rpc: books.rpc,

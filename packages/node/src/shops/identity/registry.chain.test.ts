@@ -31,7 +31,7 @@ async function openRegistry() {
   }
   let passedMs = 0
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + passedMs }
-  const rpc = createRpc([endpoint])
+  const rpc = createRpc([endpoint], { clock: systemClock })
   const { abi } = artifact
   return {
     address,

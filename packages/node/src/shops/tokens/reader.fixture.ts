@@ -23,7 +23,7 @@ export function endpointOf(devnet: Pick<Devnet, 'request'>, name = 'embedded'): 
   }
 }
 
-export const rpcOf = (devnet: Pick<Devnet, 'request'>): Rpc => createRpc([endpointOf(devnet)])
+export const rpcOf = (devnet: Pick<Devnet, 'request'>): Rpc => createRpc([endpointOf(devnet)], { clock: systemClock })
 
 export function panelOf(...endpoints: RpcEndpoint[]): Panel {
   return { quorum: quorumFor(endpoints.length), endpoints, clock: systemClock }

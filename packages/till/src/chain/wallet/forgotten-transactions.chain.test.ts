@@ -13,7 +13,7 @@ import { choosePlace } from '../../store/embedded/place.ts'
 import { ensureInstance } from '../../store/instance.ts'
 import { openStore } from '../../store/open-store.ts'
 import { isRestoring, markReconciled } from '../../store/restore.ts'
-import { createRpc } from '../rpc.ts'
+import { createRpc } from '../create-rpc.ts'
 import { createForgottenTransactions } from './forgotten-transactions.ts'
 import { open, outcomeOf, transfer, useWallets, world } from './use-wallets.fixture.ts'
 import { testHolder, testWallets } from './wallet.fixture.ts'
@@ -37,7 +37,7 @@ function openProcess(database: Database, home: string, { clock = systemClock, ke
     clock,
     log: silentLog,
     metrics,
-    rpcs: new Map([[base, createRpc([world.endpoint])]]),
+    rpcs: new Map([[base, createRpc([world.endpoint], { clock: systemClock })]]),
     wallets: keys.map((key) => createWalletKey(key).address),
   })
   const heads = async () => new Map([[base, 1_000n]])

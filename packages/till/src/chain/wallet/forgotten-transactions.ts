@@ -5,6 +5,7 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import type { Database, Sql } from '../../store/database.ts'
 import { ChainUnreadable } from '../chain-port.ts'
 import type { Rpc } from '../rpc.ts'
+import { transactionCount } from './transaction-count.ts'
 
 export type CountFacts = {
   /** Transactions of the wallet that the chain counts, those waiting for a block included. */
@@ -102,21 +103,10 @@ async function readCounts(
 ): Promise<void> {
   for (const { network, wallet } of places)
     try {
-      counts.set(`${network} ${wallet}`, await countOf(rpcs.get(network) as Rpc, wallet))
+      counts.set(`${network} ${wallet}`, await transactionCount(rpcs.get(network) as Rpc, wallet, 'pending'))
     } catch (error) {
       if (isFirst || !(error instanceof ChainUnreadable)) throw error
     }
-}
-
-/** What as many endpoints as must agree count at least. */
-async function countOf(rpc: Rpc, wallet: Address): Promise<bigint> {
-  const answers = await rpc.each('eth_getTransactionCount', [wallet, 'pending'])
-  const counts = answers.flatMap((one) =>
-    typeof one === 'string' && /^0x[0-9a-f]{1,16}$/i.test(one) ? [BigInt(one)] : [],
-  )
-  const count = counts.sort((a, b) => (a < b ? 1 : -1))[rpc.quorum - 1]
-  if (count === undefined) throw new ChainUnreadable('too few endpoints count the transactions of a wallet')
-  return count
 }
 
 async function readRows(

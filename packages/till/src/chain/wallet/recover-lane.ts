@@ -8,6 +8,7 @@ import { type InFlight, keyOf, type LaneState, type OutgoingCall } from './lane-
 import { minedFacts, type TransactionReceipt } from './receipt.ts'
 import { replaceInFlight } from './replace-in-flight.ts'
 import { noteBroadcast, track } from './send-call.ts'
+import { transactionCount } from './transaction-count.ts'
 import { markMined, markSuperseded, type StoredTransaction, unfinishedTransactions } from './transaction-store.ts'
 
 /**
@@ -16,7 +17,10 @@ import { markMined, markSuperseded, type StoredTransaction, unfinishedTransactio
  */
 export async function recoverLane(state: LaneState): Promise<void> {
   const { deps, key } = state
-  const [latest, pending] = await transactionCounts(state)
+  const [latest, pending] = await Promise.all([
+    transactionCount(deps.rpc, key.address, 'latest'),
+    transactionCount(deps.rpc, key.address, 'pending'),
+  ])
   const stored = await unfinishedTransactions(deps.database, deps.network.caip2, key.address, latest)
   for (const row of stored) if (row.nonce < latest) await endUsed(state, row)
   const open = stored.filter((row) => row.nonce >= latest && row.state !== 'abandoned')
@@ -33,12 +37,6 @@ export async function recoverLane(state: LaneState): Promise<void> {
     }
   })
   for (const entry of [...state.inFlight.values()]) await resume(state, entry)
-}
-
-async function transactionCounts(state: LaneState): Promise<[bigint, bigint]> {
-  const count = (tag: string) => ({ method: 'eth_getTransactionCount', params: [state.key.address, tag] })
-  const [latest, pending] = await state.deps.rpc.batch([count('latest'), count('pending')])
-  return [BigInt(latest as string), BigInt(pending as string)]
 }
 
 /** Its nonce is used; by which version, the receipts tell. */

@@ -11,6 +11,7 @@ import {
   type SendResult,
   type TransactionOutcome,
 } from './lane-state.ts'
+import { transactionCount } from './transaction-count.ts'
 import { markAbandoned, markBroadcast, storeTransaction } from './transaction-store.ts'
 import type { SignedTransaction } from './wallet-key.ts'
 
@@ -141,8 +142,7 @@ export function track(
 
 /** What the chain takes next, counting what waits in its pool and what we have on its way ourselves. */
 async function freeNonce(state: LaneState): Promise<bigint> {
-  const pending = await state.deps.rpc.first('eth_getTransactionCount', [state.key.address, 'pending'])
-  let nonce = BigInt(pending as string)
+  let nonce = await transactionCount(state.deps.rpc, state.key.address, 'pending')
   while (state.inFlight.has(nonce)) nonce += 1n
   // The node may not yet count what it has just called used.
   return nonce > state.nextNonce ? nonce : state.nextNonce + 1n

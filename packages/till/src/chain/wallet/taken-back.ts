@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { LaneDeps } from './lane-state.ts'
+import { transactionCount } from './transaction-count.ts'
 import { lastMinedNonces } from './transaction-store.ts'
 
 /** No chain we know replaces blocks as old as this. */
@@ -16,8 +17,6 @@ export async function walletsTakenBack(
   const mined = await lastMinedNonces(database, network.caip2, wallets, clock.nowMs() - replaceableMs)
   const asked = wallets.filter((wallet) => mined.has(wallet))
   if (asked.length === 0) return new Set()
-  const counts = await rpc.batch(
-    asked.map((wallet) => ({ method: 'eth_getTransactionCount', params: [wallet, 'latest'] })),
-  )
-  return new Set(asked.filter((wallet, index) => BigInt(counts[index] as string) <= (mined.get(wallet) as bigint)))
+  const counts = await Promise.all(asked.map((wallet) => transactionCount(rpc, wallet, 'latest')))
+  return new Set(asked.filter((wallet, index) => (counts[index] as bigint) <= (mined.get(wallet) as bigint)))
 }

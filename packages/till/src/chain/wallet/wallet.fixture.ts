@@ -10,8 +10,9 @@ import { silentLog } from '../../kernel/log.ts'
 import { type Metrics, silentMetrics } from '../../kernel/metrics.ts'
 import { systemRng } from '../../kernel/random.ts'
 import type { Database } from '../../store/database.ts'
+import { createRpc } from '../create-rpc.ts'
 import { knownNetworks, type Network } from '../network.ts'
-import { createRpc, type RpcCall, type RpcEndpoint, RpcRefusal } from '../rpc.ts'
+import { type RpcCall, type RpcEndpoint, RpcRefusal } from '../rpc.ts'
 import type { WalletLimits } from './lane-state.ts'
 import { createSettlementWallets, type SettlementWallets } from './settlement-wallets.ts'
 import { createWalletKey } from './wallet-key.ts'
@@ -110,7 +111,7 @@ export function testWallets(options: {
 }): SettlementWallets {
   return createSettlementWallets({
     network: options.network,
-    rpc: createRpc(options.endpoints, 1),
+    rpc: createRpc(options.endpoints, { clock: systemClock, quorum: 1 }),
     endpoints: options.endpoints,
     database: options.database,
     holder: options.holder,

@@ -10,16 +10,22 @@ import { markMined, markSuperseded } from './transaction-store.ts'
 
 /** Receipts may lag behind the count of an account when endpoints stand behind one name. */
 const vanishedMs = 15_000
+const secondOpinionMs = 3_000
 
 /** One round trip for all that is on its way: who is in a block, and where does the line stand? */
 export async function lookAtChain(state: LaneState): Promise<void> {
   const { rpc } = state.deps
   const entries = [...state.inFlight.values()]
   const lookups = entries.flatMap((entry) => entry.hashes.map((hash) => ({ entry, hash })))
-  const [count, ...receipts] = await rpc.batch([
-    { method: 'eth_getTransactionCount', params: [state.key.address, 'latest'] },
-    ...lookups.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-  ])
+  // One endpoint that lags or lies must not hide for long what the others show.
+  const isLate = entries.some((entry) => state.deps.clock.monotonicMs() - entry.sentAtMs >= secondOpinionMs)
+  const [count, ...receipts] = await rpc.batch(
+    [
+      { method: 'eth_getTransactionCount', params: [state.key.address, 'latest'] },
+      ...lookups.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    ],
+    isLate ? ([, ...found]) => found.some((receipt) => receipt !== null) : undefined,
+  )
   lookups.forEach(({ entry }, index) => {
     const receipt = receipts[index] as TransactionReceipt | null
     if (receipt) endMined(state, entry, receipt)

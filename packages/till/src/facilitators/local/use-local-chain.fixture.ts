@@ -80,7 +80,9 @@ export function useLocalChain(): void {
 }
 
 export function local(overrides: Partial<LocalFacilitatorOptions> = {}): LocalFacilitator {
-  const chains = [{ network: world.network, rpc: createRpc([world.endpoint]), wallets: world.wallets }]
+  const chains = [
+    { network: world.network, rpc: createRpc([world.endpoint], { clock: systemClock }), wallets: world.wallets },
+  ]
   return createLocalFacilitator({ chains, clock: systemClock, log: silentLog, metrics: silentMetrics, ...overrides })
 }
 

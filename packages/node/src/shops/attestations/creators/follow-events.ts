@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { type BlockRef, ChainUnreadable } from '@assay/till/chain'
-import { decodeEventLog, numberToHex, toEventSelector } from 'viem'
+import { agreedLogs, type BlockRef } from '@assay/till/chain'
+import { decodeEventLog, toEventSelector } from 'viem'
 import { type Claim, type ClaimedEvent, takeClaims, toClaims } from './book-claims.ts'
 import { distributorAbi } from './contracts.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
@@ -13,8 +13,6 @@ const topics = [
   'MoveRefused(bytes32,address)',
 ].map(toEventSelector)
 const blocksAtOnce = 5_000n
-
-type RawLog = { transactionHash: Hex; logIndex: Hex; blockNumber: Hex; topics: [Hex, ...Hex[]]; data: Hex }
 
 /** Takes every claim and move up to the final block into the books, no matter who sent it. */
 export async function followEvents(deps: CreatorDeps, place: CreatorChain, final: BlockRef): Promise<void> {
@@ -49,19 +47,17 @@ async function readEvents(
   from: bigint,
   until: bigint,
 ): Promise<{ claims: Claim[]; moves: MoveEvent[] }> {
-  const answer = await place.rpc.agreed('eth_getLogs', [
-    {
-      address: place.distributor.address,
-      topics: [topics],
-      fromBlock: numberToHex(from < 0n ? 0n : from),
-      toBlock: numberToHex(until),
-    },
-  ])
-  if (!Array.isArray(answer)) throw new ChainUnreadable('the endpoints do not agree about the claims of creators')
+  const logs = await agreedLogs(place.rpc, {
+    address: place.distributor.address,
+    topics: [topics],
+    fromBlock: from < 0n ? 0n : from,
+    toBlock: until,
+  })
   const claimed: ClaimedEvent[] = []
   const moves: MoveEvent[] = []
-  for (const log of answer as RawLog[]) {
-    const { eventName, args } = decodeEventLog({ abi: distributorAbi, topics: log.topics, data: log.data })
+  for (const log of logs) {
+    const words = log.topics as [Hex, ...Hex[]]
+    const { eventName, args } = decodeEventLog({ abi: distributorAbi, topics: words, data: log.data })
     const known = args as unknown as { account: Hex; wallet: Address }
     const key = { account: known.account, wallet: lower(known.wallet) }
     if (eventName === 'Claimed') {

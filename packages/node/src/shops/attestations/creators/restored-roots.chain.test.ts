@@ -33,7 +33,7 @@ beforeAll(async () => {
   devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
   await devnet.control.fund(custody.address, { microUsdc: 1_000_000n, wei: 0n })
   await devnet.control.fund(settler.address, { microUsdc: 0n })
-  rpc = createRpc([devnetEndpoint(devnet)])
+  rpc = createRpc([devnetEndpoint(devnet)], { clock: systemClock })
   chain = createChain({
     network: demoNetwork(devnet),
     rpc,

@@ -106,15 +106,9 @@ async function readPiece(panel: Panel, filter: LogFilter, range: LogRange): Prom
   // What is not enough for a complete reading still names candidates.
   const logs = parsed.flatMap((list) => list ?? [])
   if (outcome.status === 'disagreement') return { status: 'disagreement', logs }
-  const tooMuch = replies.some((reply, i) =>
-    reply?.ok ? doubtful[i] || isTruncated(reply) : reply?.refused || isRefusedByStatus(reply),
-  )
+  const tooMuch = replies.some((reply, i) => (reply?.ok ? doubtful[i] || isTruncated(reply) : reply?.refused))
   return { status: tooMuch ? 'too_wide' : 'unread', logs }
 }
-
-// Some providers put "range too wide" into the status of the HTTP answer; a 429 is another matter.
-const isRefusedByStatus = (reply: Reply | undefined) =>
-  reply !== undefined && !reply.ok && /^HTTP (?:400|413|422)$/.test(reply.reason)
 
 const isTruncated = (reply: Reply) => reply.ok && Array.isArray(reply.value) && knownCaps.has(reply.value.length)
 

@@ -1,5 +1,5 @@
 import { toHex } from '@assay/protocol/bytes'
-import type { RpcEndpoint } from '@assay/till/chain'
+import { operatorOf, type RpcEndpoint } from '@assay/till/chain'
 import { sha256 } from '@assay/till/kernel/bytes'
 import type { Clock } from '@assay/till/kernel/clock'
 import { askOne, type Panel, quorumFor } from './panel.ts'
@@ -53,9 +53,6 @@ export function createVetter(options: VetOptions): EndpointVetter {
     vettings: () => current,
   }
 }
-
-/** Endpoints at one host are one upstream, however many keys or paths there are: together they have one voice. */
-const operatorOf = ({ name }: RpcEndpoint) => name.toLowerCase()
 
 function oneVoiceEach(vettings: readonly Vetting[]): Vetting[] {
   const heard = new Set<string>()

@@ -1,0 +1,99 @@
+import type { Clock } from '../kernel/clock.ts'
+import { ChainUnreadable } from './chain-port.ts'
+import { hedgeAfterMs, rankOf } from './endpoint-health.ts'
+import { type RpcCall, RpcRefusal } from './rpc.ts'
+import type { WatchedEndpoint } from './watch-endpoint.ts'
+
+export type Voice = { endpoint: WatchedEndpoint; answers: unknown[] }
+
+export type HedgedQuestion<T> = {
+  clock: Clock
+  endpoints: readonly WatchedEndpoint[]
+  calls: readonly RpcCall[]
+  /** Operators asked at once. */
+  voices: number
+  decide(voices: readonly Voice[], complete: boolean): T | undefined
+}
+
+/** Another URL of an operator stands behind the first of every other: it adds no voice. */
+export function inTurn(endpoints: readonly WatchedEndpoint[], nowMs: number): WatchedEndpoint[] {
+  const ranked = [...endpoints].sort((a, b) => rankOf(a.health(), nowMs) - rankOf(b.health(), nowMs))
+  const firsts = new Map<string, WatchedEndpoint>()
+  for (const endpoint of ranked) if (!firsts.has(endpoint.operator)) firsts.set(endpoint.operator, endpoint)
+  const best = new Set(firsts.values())
+  return [...best, ...ranked.filter((endpoint) => !best.has(endpoint))]
+}
+
+// Made once: an abort without a reason makes an exception with a stack for every read.
+const over = new Error('decided')
+
+/**
+ * Asks the best endpoints, and the next one whenever one fails, answers otherwise than needed or takes longer than it
+ * usually does. Resolves as soon as the answers decide; what is still on its way is not waited for.
+ */
+export function askHedged<T>({ clock, endpoints, calls, voices, decide }: HedgedQuestion<T>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const queue = inTurn(endpoints, clock.monotonicMs())
+    const pending = new Map<WatchedEndpoint, number>()
+    const heard: Voice[] = []
+    const refused: { endpoint: WatchedEndpoint; error: RpcRefusal }[] = []
+    const failures: string[] = []
+    const done = new AbortController()
+    let isOver = false
+
+    const end = (finish: () => void) => {
+      if (isOver) return
+      isOver = true
+      done.abort(over)
+      finish()
+    }
+    const launch = (): boolean => {
+      const endpoint = queue.shift()
+      if (!endpoint) return false
+      pending.set(endpoint, clock.monotonicMs())
+      endpoint.ask(calls).then(
+        (answers) => {
+          pending.delete(endpoint)
+          if (!heard.some((voice) => voice.endpoint.operator === endpoint.operator)) heard.push({ endpoint, answers })
+          goOn()
+        },
+        (error: unknown) => {
+          pending.delete(endpoint)
+          if (error instanceof RpcRefusal) refused.push({ endpoint, error })
+          failures.push(`${endpoint.name}: ${error instanceof Error ? error.message : String(error)}`)
+          goOn()
+        },
+      )
+      return true
+    }
+    const goOn = () => {
+      if (isOver) return
+      try {
+        const decided = heard.length > 0 ? decide(heard, false) : undefined
+        if (decided !== undefined) {
+          // They refused what others answered. Ranges of logs are limited differently everywhere.
+          if (calls[0]?.method !== 'eth_getLogs') for (const { endpoint } of refused) endpoint.failed()
+          return end(() => resolve(decided))
+        }
+        while (pending.size < Math.max(1, voices - heard.length) && launch());
+        if (pending.size > 0) return
+        if (heard.length > 0) return end(() => resolve(decide(heard, true)))
+        const refusal = refused.at(-1)
+        end(() => reject(refusal?.error ?? new ChainUnreadable(failures.join('; ').slice(0, 300))))
+      } catch (error) {
+        end(() => reject(error))
+      }
+    }
+    const hedge = async () => {
+      while (!isOver && queue.length > 0) {
+        const ms = hedgeAfterMs(endpoints.map((endpoint) => endpoint.health()))
+        await clock.sleep(ms, done.signal)
+        const nowMs = clock.monotonicMs()
+        for (const [endpoint, startedMs] of pending) if (nowMs - startedMs >= ms) endpoint.overtaken(nowMs - startedMs)
+        launch()
+      }
+    }
+    goOn()
+    hedge().catch(() => {})
+  })
+}

@@ -1,0 +1,89 @@
+import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
+import { askHedged, type Voice } from './ask-hedged.ts'
+import { isProbeDue } from './endpoint-health.ts'
+import { createLogSpan } from './log-span.ts'
+import { operatorOf, type Rpc, type RpcEndpoint } from './rpc.ts'
+import { type WatchedEndpoint, type WatchOptions, watchEndpoint } from './watch-endpoint.ts'
+
+export type RpcOptions = WatchOptions & { quorum?: number }
+
+/** Two of three, both of two, the one of one: counted over operators. */
+export const quorumOf = (operators: number): number => Math.min(operators, 2)
+
+export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): Rpc {
+  if (given.length === 0) throw new Error('at least one RPC endpoint is needed')
+  const { clock } = options
+  const endpoints = given.map((endpoint) => watchEndpoint(endpoint, options))
+  const quorum = options.quorum ?? quorumOf(new Set(given.map(operatorOf)).size)
+
+  const batch: Rpc['batch'] = async (calls, accept) => {
+    if (endpoints.length === 1) return (endpoints[0] as WatchedEndpoint).ask(calls)
+    const answers = await askHedged({
+      clock,
+      endpoints,
+      calls,
+      voices: 1,
+      decide: (voices, complete) =>
+        accept && !complete ? voices.find((voice) => accept(voice.answers))?.answers : voices[0]?.answers,
+    })
+    return answers as unknown[]
+  }
+
+  const hear = <T>(
+    method: string,
+    params: readonly unknown[],
+    decide: (voices: readonly Voice[], complete: boolean) => T | undefined,
+  ) => {
+    const nowMs = clock.monotonicMs()
+    for (const endpoint of endpoints) if (endpoints.length > 1 && isProbeDue(endpoint.health(), nowMs)) endpoint.probe()
+    return askHedged({ clock, endpoints, calls: [{ method, params }], voices: quorum, decide })
+  }
+
+  return {
+    quorum,
+    // The only one is asked whatever it did before.
+    endpoints: endpoints.length === 1 ? endpoints.map((endpoint) => ({ ...endpoint, send: endpoint.ask })) : endpoints,
+    logSpan: createLogSpan(),
+    batch,
+    first: async (method, params) => (await batch([{ method, params }]))[0],
+    collect: (method, params, decide) =>
+      hear(method, params, (voices, complete) =>
+        decide(
+          voices.map(({ answers }) => answers[0]),
+          complete,
+        ),
+      ),
+    async agreed(method, params, relevant = (answer) => answer as Json) {
+      if (quorum === 1) return (await batch([{ method, params }]))[0]
+      const agreed = await hear(method, params, (voices) => majority(voices, quorum, relevant))
+      return agreed?.answer
+    },
+  }
+}
+
+/** Undefined for what is not of the form that was asked for. */
+function keyOf({ answers }: Voice, relevant: (answer: unknown) => Json): string | undefined {
+  try {
+    return canonicalJson(relevant(answers[0]) ?? null)
+  } catch {
+    return undefined
+  }
+}
+
+/** Those that said otherwise are doubted from now on, whether they lag or lie. */
+function majority(
+  voices: readonly Voice[],
+  quorum: number,
+  relevant: (answer: unknown) => Json,
+): { answer: unknown } | undefined {
+  const votes = new Map<string, Voice[]>()
+  for (const voice of voices) {
+    const key = keyOf(voice, relevant)
+    if (key === undefined) continue
+    votes.set(key, [...(votes.get(key) ?? []), voice])
+  }
+  const winner = [...votes.values()].find((same) => same.length >= quorum)
+  if (!winner) return undefined
+  for (const { endpoint } of voices.filter((voice) => !winner.includes(voice))) endpoint.contradicted()
+  return { answer: winner[0]?.answers[0] }
+}

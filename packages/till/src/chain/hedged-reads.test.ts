@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { systemClock } from '../kernel/clock.ts'
+import { createChain, createRpc, httpEndpoint, knownNetworks, type Network, type Rpc } from './index.ts'
+import { type RpcFault, type RpcProxy, startRpcProxy } from './rpc-proxy.fixture.ts'
+
+const chainId = 8453
+const block = { number: '0x64', hash: `0x${'11'.repeat(32)}`, timestamp: '0x5' }
+const answers: Record<string, unknown> = {
+  eth_chainId: '0x2105',
+  eth_getBlockByNumber: block,
+  eth_call: `0x${'7'.padStart(64, '0')}`,
+  eth_getCode: '0x60',
+}
+
+let proxies: RpcProxy[] = []
+let rpc: Rpc
+beforeEach(async () => {
+  proxies = await Promise.all(
+    ['127.0.0.1', '127.0.0.2', '127.0.0.3'].map((host) => startRpcProxy(async (method) => answers[method], host)),
+  )
+  rpc = createRpc(
+    proxies.map(({ url }) => httpEndpoint(url)),
+    { clock: systemClock, chainId },
+  )
+})
+afterEach(() => Promise.all(proxies.map((proxy) => proxy.close())))
+
+const agreedCall = () => rpc.agreed('eth_call', [{ to: '0x00' }, '0x64'])
+const asked = () => proxies.map((proxy) => proxy.methods().filter((method) => method === 'eth_call').length)
+const forget = () => {
+  for (const proxy of proxies) proxy.forget()
+}
+
+const faults: RpcFault[] = [
+  { kind: 'hangs' },
+  { kind: 'slow', ms: 3_000 },
+  { kind: 'lies' },
+  { kind: 'rate_limited' },
+  { kind: 'wrong_chain' },
+  { kind: 'down' },
+]
+
+describe.each(faults)('one endpoint of three that $kind', (fault) => {
+  test.each([0, 1, 2])(
+    'as number %i does not keep the others from answering, and then is asked last',
+    async (which) => {
+      proxies[which]?.setFault(fault)
+      expect(await agreedCall()).toBe(answers['eth_call'])
+      expect(await rpc.first('eth_call', [{}, 'latest'])).toBe(answers['eth_call'])
+      forget()
+      for (let read = 0; read < 5; read += 1) expect(await agreedCall()).toBe(answers['eth_call'])
+      // A busy machine may be slow enough for a third opinion once.
+      expect(asked()[which]).toBeLessThan(2)
+    },
+  )
+})
+
+test('an agreed answer takes two operators, not three calls', async () => {
+  await agreedCall()
+  forget()
+  await agreedCall()
+  expect(asked().reduce((sum, count) => sum + count)).toBe(2)
+})
+
+test('an endpoint that is well again gets its turn after its rest', async () => {
+  let nowMs = 0
+  const clock = { ...systemClock, monotonicMs: () => nowMs }
+  rpc = createRpc(
+    proxies.map(({ url }) => httpEndpoint(url)),
+    { clock, chainId },
+  )
+  proxies[0]?.setFault({ kind: 'rate_limited' })
+  await agreedCall()
+  await agreedCall()
+  proxies[0]?.setFault({ kind: 'none' })
+  forget()
+  await agreedCall()
+  expect(asked()[0]).toBe(0)
+  nowMs += 120_000
+  proxies[1]?.setFault({ kind: 'down' })
+  await agreedCall()
+  await agreedCall()
+  expect(asked()[0]).toBeGreaterThan(0)
+})
+
+test('two URLs of one operator have one voice', async () => {
+  const second = await startRpcProxy(async (method) => (method === 'eth_call' ? '0x01' : answers[method]), '127.0.0.1')
+  const third = await startRpcProxy(async (method) => (method === 'eth_call' ? '0x01' : answers[method]), '127.0.0.1')
+  try {
+    const given = [second, third, proxies[1] as RpcProxy].map(({ url }) => httpEndpoint(url))
+    const two = createRpc(given, { clock: systemClock, chainId })
+    expect(two.quorum).toBe(2)
+    expect(await two.agreed('eth_call', [{}, '0x64'])).toBeUndefined()
+    proxies[1]?.setFault({ kind: 'down' })
+    expect(await two.agreed('eth_call', [{}, '0x64'])).toBeUndefined()
+    expect(createRpc(given.slice(0, 2), { clock: systemClock, chainId }).quorum).toBe(1)
+  } finally {
+    await Promise.all([second.close(), third.close()])
+  }
+})
+
+test('a second URL of an operator answers where the first does not', async () => {
+  const second = await startRpcProxy(async (method) => answers[method], '127.0.0.1')
+  try {
+    proxies[0]?.setFault({ kind: 'down' })
+    const given = [proxies[0] as RpcProxy, second, proxies[1] as RpcProxy].map(({ url }) => httpEndpoint(url))
+    expect(await createRpc(given, { clock: systemClock, chainId }).agreed('eth_call', [{}, '0x64'])).toBe(
+      answers['eth_call'],
+    )
+  } finally {
+    await second.close()
+  }
+})
+
+test('the asset is checked by enough endpoints, so that one that is wrong keeps no node from starting', async () => {
+  const network = knownNetworks.find((one) => one.chainId === chainId) as Network
+  const verify = () =>
+    createChain({ network, rpc, clock: systemClock, checkContractSignature: async () => 'invalid' }).verifyAsset()
+  const healthy = await verify()
+  proxies[0]?.setFault({ kind: 'wrong_chain' })
+  expect(await verify()).toEqual(healthy)
+  for (const proxy of proxies) proxy.setFault({ kind: 'wrong_chain' })
+  const [problem] = await verify()
+  expect(problem).toMatch(/chain/)
+})

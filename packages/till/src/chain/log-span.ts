@@ -1,0 +1,32 @@
+/** How many blocks of logs the providers of a chain give at once: learned from what they refuse. */
+export type LogSpan = {
+  blocks(): bigint
+  took(blocks: bigint): void
+  refused(blocks: bigint): void
+}
+
+const [startBlocks, maxBlocks] = [10_000n, 100_000n]
+/** So many pieces as wide as possible, one after the other, before a wider one is tried. */
+const patience = 16
+
+/** Halved when a range is refused, grown by a quarter after a long time without. */
+export function createLogSpan(): LogSpan {
+  let blocks = startBlocks
+  let taken = 0
+  return {
+    blocks: () => blocks,
+    took: (piece) => {
+      if (piece < blocks) return
+      taken += 1
+      if (taken < patience) return
+      taken = 0
+      const wider = blocks + blocks / 4n + 1n
+      blocks = wider < maxBlocks ? wider : maxBlocks
+    },
+    refused: (piece) => {
+      taken = 0
+      const half = piece / 2n
+      if (half < blocks) blocks = half > 0n ? half : 1n
+    },
+  }
+}

@@ -1,0 +1,141 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { ChainUnreadable } from './chain-port.ts'
+import {
+  afterAnswer,
+  afterAnyAnswer,
+  afterContradiction,
+  afterFailure,
+  afterOvertaken,
+  type Health,
+  isResting,
+  newHealth,
+} from './endpoint-health.ts'
+import { operatorOf, type RpcCall, type RpcEndpoint, RpcRateLimited, RpcRefusal } from './rpc.ts'
+
+export type WatchOptions = {
+  clock: Clock
+  /** What eth_chainId must say; not asked for without it. */
+  chainId?: number
+  log?: Log
+  metrics?: Metrics
+}
+
+/** An endpoint whose answers are measured. `send` rejects at once while it rests; `ask` asks all the same. */
+export type WatchedEndpoint = RpcEndpoint & {
+  readonly operator: string
+  health(): Health
+  ask(calls: readonly RpcCall[]): Promise<unknown[]>
+  /** Asks for nothing but its chain, so that its health is known. */
+  probe(): void
+  failed(): void
+  overtaken(ms: number): void
+  contradicted(): void
+}
+
+const vettedMs = 600_000
+/** Answers of these take as long as there is to tell. */
+const heavy = new Set(['eth_getLogs', 'eth_sendRawTransaction'])
+
+export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): WatchedEndpoint {
+  const { clock } = options
+  let health = newHealth(clock.monotonicMs())
+  const vet = createVetting(endpoint, options)
+
+  const fail = (error?: unknown) => {
+    const limited = error instanceof RpcRateLimited || (error instanceof RpcRefusal && isRateLimit(error))
+    const limit = limited
+      ? { retryAfterMs: error instanceof RpcRateLimited ? error.retryAfterMs : undefined }
+      : undefined
+    const wasResting = isResting(health, clock.monotonicMs())
+    health = afterFailure(
+      health,
+      clock.monotonicMs(),
+      error instanceof WrongChain ? { retryAfterMs: wrongChainRestMs } : limit,
+    )
+    if (wasResting || !isResting(health, clock.monotonicMs())) return
+    const reason = error instanceof WrongChain ? 'wrong_chain' : limited ? 'rate_limited' : 'no_answer'
+    options.metrics?.count('rpc_endpoint_rests', { endpoint: endpoint.name, reason })
+    options.log?.warn({ endpoint: endpoint.name, reason, ms: health.restMs }, 'an RPC endpoint rests')
+  }
+
+  const ask = async (calls: readonly RpcCall[]) => {
+    const startedMs = clock.monotonicMs()
+    try {
+      const [answers] = await Promise.all([endpoint.send(calls), vet()])
+      measure(calls, startedMs)
+      return answers
+    } catch (error) {
+      if (error instanceof RpcRefusal && !isRateLimit(error)) measure(calls, startedMs)
+      else fail(error)
+      throw error
+    }
+  }
+  const measure = (calls: readonly RpcCall[], startedMs: number) => {
+    const nowMs = clock.monotonicMs()
+    const ms = nowMs - startedMs
+    if (calls.some(({ method }) => heavy.has(method))) health = afterAnyAnswer(health, nowMs)
+    else health = afterAnswer(health, ms, nowMs)
+  }
+
+  return {
+    name: endpoint.name,
+    operator: operatorOf(endpoint),
+    health: () => health,
+    send: (calls) =>
+      isResting(health, clock.monotonicMs())
+        ? Promise.reject(new ChainUnreadable(`${endpoint.name} rests after failures`))
+        : ask(calls),
+    ask,
+    probe: () => {
+      // Counted as measured at once: one probe at a time.
+      health = { ...health, measuredAtMs: clock.monotonicMs() }
+      ask([{ method: 'eth_chainId', params: [] }]).catch(() => {})
+    },
+    failed: () => fail(),
+    overtaken: (ms) => {
+      health = afterOvertaken(health, ms)
+    },
+    contradicted: () => {
+      health = afterContradiction(health, clock.monotonicMs())
+      options.metrics?.count('rpc_endpoint_contradictions', { endpoint: endpoint.name })
+    },
+  }
+}
+
+/** The wording of providers that limit callers without HTTP 429. */
+const isRateLimit = ({ code, message }: RpcRefusal) =>
+  code === 429 || /rate.?limit|too many requests|request limit|throughput|quota|capacity/i.test(message)
+
+const wrongChainRestMs = 60_000
+
+/** The endpoint answers for another chain. */
+class WrongChain extends ChainUnreadable {
+  override readonly name = 'WrongChain'
+}
+
+/** Which chain an endpoint answers for is asked beside its first call and every ten minutes. */
+function createVetting(endpoint: RpcEndpoint, { clock, chainId, log, metrics }: WatchOptions): () => Promise<void> {
+  if (chainId === undefined) return async () => {}
+  let vettedAtMs = Number.NEGATIVE_INFINITY
+  let running: Promise<void> | undefined
+  const run = async () => {
+    const [answer] = await endpoint.send([{ method: 'eth_chainId', params: [] }])
+    if (Number(answer) === chainId) {
+      vettedAtMs = clock.monotonicMs()
+      return
+    }
+    metrics?.count('alarms', { alarm: 'rpc_wrong_chain' })
+    const found = String(answer).slice(0, 20)
+    log?.error({ endpoint: endpoint.name, found, expected: chainId }, 'an RPC endpoint answers for another chain')
+    throw new WrongChain(`answers for chain ${found}, expected ${chainId}`)
+  }
+  return async () => {
+    if (clock.monotonicMs() - vettedAtMs < vettedMs) return
+    running ??= run().finally(() => {
+      running = undefined
+    })
+    await running
+  }
+}
