@@ -11,6 +11,7 @@ export type DocumentRoute = {
   next?: string | (() => string)
   hidden?: boolean
   main?: boolean
+  royalty?: boolean
   headers?: Record<string, string>
   exampleOutput: unknown
   /** `authority` is the name of this node that was asked, one of those configured. */
@@ -39,6 +40,7 @@ export function documentRoute(document: DocumentRoute): RouteDeclaration {
     cacheSeconds: 5,
     ...(document.hidden ? { hidden: true } : {}),
     ...(document.main ? { main: true } : {}),
+    ...(document.royalty ? { royalty: true } : {}),
     access: {
       kind: 'free',
       handle: async (_input, call) => ({

@@ -62,6 +62,8 @@ export type FrontDoor = {
   handle(request: PlainRequest): Promise<PlainResponse>
   /** The answer to an identical request of the last seconds, when it may be given again. */
   shared: SharedAnswers['find']
+  /** The answer to a request of which not even the path could be read. */
+  refuse(problem: Problem): PlainResponse
   listen(options: ListenOptions): Promise<Listener>
   /** Forgets shared answers, for instance when prices or keys change. */
   forgetSharedAnswers(): void
@@ -133,13 +135,22 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     return response
   }
 
+  // Whatever was asked for may have been of area C.
+  const refuse = (problem: Problem): PlainResponse => {
+    const exchange = { ...openExchange(requestId(undefined), 'GET', authorities.fallback.name), royalty: true }
+    const response = responder.problem(exchange, problem)
+    response.headers.push('X-Request-Id', exchange.requestId)
+    return response
+  }
+
   return {
     registry,
     shared: shared.find,
     handle,
+    refuse,
     listen: async (options) => {
       const listener = await openListener({ ...options, log })
-      listener.serve({ shared: shared.find, handle })
+      listener.serve({ shared: shared.find, handle, refuse })
       return listener
     },
     forgetSharedAnswers: shared.clear,
@@ -153,5 +164,5 @@ function leadsElsewhere({ route }: Exchange, { code }: Problem): boolean {
 
 /** What is known before anything was read: enough to sign even the refusal of an unreadable request. */
 function openExchange(requestId: string, method: string, authority: string): Exchange {
-  return { requestId, method, authority, path: '/', query: '?', route: undefined, next: '/' }
+  return { requestId, method, authority, path: '/', query: '?', route: undefined, royalty: false, next: '/' }
 }

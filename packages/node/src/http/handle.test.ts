@@ -273,6 +273,8 @@ describe('every response', () => {
     const area = { method: 'POST', target: '/v1/note', host: 'api.test' }
     expect((await send(door, { ...area, body: '{"text":"x"}' })).headers.has('x-x402-royalty-bps')).toBe(true)
     expect((await send(door, { ...area, body: '{}' })).headers.has('x-x402-royalty-bps')).toBe(true)
+    for (const method of ['PATCH', 'OPTIONS'])
+      expect((await send(door, { ...area, method })).headers.has('x-x402-royalty-bps'), method).toBe(true)
     expect((await send(door, { target: '/v1/thing/1' })).headers.has('x-x402-royalty-bps')).toBe(false)
     expect((await send(door, { target: '/v1/report/1' })).headers.has('x-x402-royalty-bps')).toBe(false)
   })

@@ -29,6 +29,7 @@ import type { Bucket, Limiter } from './limits.ts'
 import type { Load } from './load.ts'
 import type { RegisteredRoute, Registry, RouteMatch } from './registry.ts'
 import type { Exchange, Responder } from './respond.ts'
+import type { RouteDeclaration } from './route.ts'
 import { preflightHeaders } from './standing-headers.ts'
 
 export type Readiness = {
@@ -64,7 +65,8 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
   const cost = match.kind === 'route' ? (match.route.declaration.cost ?? 1) : 1
   if (!deps.limiter.spend(bucket, cost)) throw tooMany(deps.limiter.secondsUntil(bucket, cost))
   const headers = readHeaders(request.rawHeaders)
-  const authority = deps.authorities.of(headers.get('host'))
+  const anyName = match.kind === 'route' && match.route.declaration.anyName === true
+  const authority = deps.authorities.of(headers.get('host')) ?? (anyName ? deps.authorities.fallback : undefined)
   if (!authority) throw new Problem('misdirected', { extra: { base_url: deps.authorities.baseOrigin } })
   exchange.authority = authority.name
   if (match.kind === 'preflight') return alone(preflight(deps, exchange, match.allow))
@@ -103,6 +105,9 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
   }
 }
 
+const namesRoyalty = (route: RouteDeclaration | undefined): boolean =>
+  route !== undefined && (route.area === 'C' || route.royalty === true)
+
 const alone = (response: PlainResponse): Handled => ({ response, shareMs: 0, paid: false })
 
 export function tooMany(seconds: number): Problem {
@@ -118,8 +123,12 @@ function findRoute(deps: HandleDeps, { request, exchange }: Passage): RouteMatch
   exchange.path = target.path
   exchange.query = target.query
   const match = deps.registry.match(request.method, exchange.path)
-  if (match.kind !== 'route') return match
+  if (match.kind !== 'route') {
+    if (match.kind !== 'unknown_path') exchange.royalty = namesRoyalty(match.known?.declaration)
+    return match
+  }
   const { declaration, madeHop } = match.route
+  exchange.royalty = namesRoyalty(declaration)
   exchange.route = declaration
   exchange.next = match.next
   exchange.authority = homeName(deps.authorities, declaration.area)

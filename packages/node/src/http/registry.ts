@@ -17,8 +17,9 @@ export type RegisteredRoute = {
 
 export type RouteMatch =
   | { kind: 'unknown_path' }
-  | { kind: 'unknown_method'; allow: string }
-  | { kind: 'preflight'; allow: string }
+  /** `known`: a route of this path, under another method. */
+  | { kind: 'unknown_method'; allow: string; known: RegisteredRoute | undefined }
+  | { kind: 'preflight'; allow: string; known: RegisteredRoute | undefined }
   /** `headOnly`: the answer to HEAD of a GET route. */
   | { kind: 'route'; route: RegisteredRoute; params: Record<string, string>; next: string; headOnly: boolean }
 
@@ -61,9 +62,10 @@ export function createRegistry(
       const exact = found.values.get(method)
       if (exact) return asMatch(exact, found, false)
       const allow = allowOf(found.values)
-      if (method === 'OPTIONS') return { kind: 'preflight', allow }
+      const [known] = found.values.values()
+      if (method === 'OPTIONS') return { kind: 'preflight', allow, known }
       const get = method === 'HEAD' ? found.values.get('GET') : undefined
-      return get ? asMatch(get, found, true) : { kind: 'unknown_method', allow }
+      return get ? asMatch(get, found, true) : { kind: 'unknown_method', allow, known }
     },
   }
 }

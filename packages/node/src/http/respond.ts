@@ -13,6 +13,8 @@ import { corsHeaders, royaltyBps } from './standing-headers.ts'
 /** What a response needs to know of its request. */
 export type Exchange = SignedExchange & {
   route: RouteDeclaration | undefined
+  /** Whether answers of this path name the royalty, errors included. */
+  royalty: boolean
   /** Path of the route that helps the caller next. */
   next: string
   madeHop?: MadeHop
@@ -45,7 +47,7 @@ export function createNodeResponder(signer: ResponseSigner, config: ResponderCon
     standing: [...corsHeaders, 'RateLimit-Policy', config.rateLimitPolicy],
     add: (headers, exchange, parts) => {
       headers.push('X-x402-Next', exchange.madeHop ? nextOf(exchange, parts) : exchange.next)
-      if (parts.paid || exchange.route?.area === 'C') headers.push(...royalty)
+      if (parts.paid || exchange.royalty) headers.push(...royalty)
     },
   })
 }

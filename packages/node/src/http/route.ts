@@ -8,6 +8,10 @@ export type RouteDeclaration = SoldDeclaration & {
   area: 'A' | 'B' | 'C' | 'core'
   output: NonNullable<SoldDeclaration['output']>
   example: NonNullable<SoldDeclaration['example']> & { output: unknown }
+  /** Answered under whatever name it is asked for: load balancers probe by IP address. */
+  anyName?: boolean
+  /** Names the royalty though it is not of area C. */
+  royalty?: boolean
   /** Path of the route that helps the caller next (X-x402-Next). A template may name the input's params as `:name`. */
   next: string
   /** In place of `next` where that belongs to a shop which is not open. */

@@ -137,6 +137,8 @@ describe('over a socket', () => {
     const large = await talk(listener.port, get(listener.port, '/', `PAYMENT-SIGNATURE: ${'x'.repeat(17_000)}\r\n`))
     expect(large).toMatch(/^HTTP\/1.1 431 /)
     expect(large).toContain('"code":"headers_too_large"')
+    expect(large).toContain('Signature-Input: ')
+    expect(large).toContain('X-X402-Royalty-Bps: 250')
     for (const bytes of ['rubbish\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', 'GET / HTTP/1.1\r\nA b: c\r\n\r\n'])
       expect(await talk(listener.port, bytes), bytes).toMatch(/^HTTP\/1.1 400 /)
     expect(await (await fetch(`${listener.url}/cached`)).json()).toEqual({ echo: 'cached' })

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { readWholeBody } from '@assay/till/adapters/read-node-body'
 import type { Log } from '@assay/till/kernel/log'
@@ -25,6 +25,8 @@ export type ListenOptions = {
 export type Door = {
   shared: SharedAnswers['find']
   handle(request: PlainRequest): Promise<PlainResponse>
+  /** What is answered where not even a path could be read. */
+  refuse(problem: Problem): PlainResponse
 }
 
 export type Listener = {
@@ -64,7 +66,7 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
   server.on('checkExpectation', (_request, response) =>
     writeBare(response, new Problem('bad_request', { detail: 'Only Expect: 100-continue is understood.' })),
   )
-  server.on('clientError', refuseUnreadable)
+  server.on('clientError', (error, socket) => refuseUnreadable(door, error, socket as Socket))
   capConnections(server, options)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -152,43 +154,37 @@ function toPlain(request: IncomingMessage, response: ServerResponse, connection:
   }
 }
 
-/** A problem without signature, for what happens outside the door: unreadable requests and our own failures. */
-function writeBare(response: ServerResponse, problem: Problem): void {
+/** A problem without signature, for what happens before there is a door and for our own failures. */
+function bareProblem(problem: Problem): PlainResponse {
   const body = JSON.stringify(problemBody(problem, ''))
-  response.writeHead(problem.status, [
-    'Content-Type',
-    'application/problem+json',
-    'Content-Length',
-    String(Buffer.byteLength(body)),
-    'Cache-Control',
-    'no-store',
-    'X-x402-Next',
-    '/',
+  const headers = [
+    ...['Content-Type', 'application/problem+json', 'Content-Length', String(Buffer.byteLength(body))],
+    ...['Cache-Control', 'no-store', 'X-x402-Next', '/'],
     ...(problem.status === 503 ? ['Retry-After', '1'] : []),
-    'Connection',
-    'close',
-  ])
+  ]
+  return { status: problem.status, headers, body }
+}
+
+function writeBare(response: ServerResponse, problem: Problem): void {
+  const { status, headers, body } = bareProblem(problem)
+  response.writeHead(status, [...headers, 'Connection', 'close'])
   response.end(body)
 }
 
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: NodeJS.WritableStream & Partial<Socket>): void {
+function refuseUnreadable(door: Door | undefined, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket.destroyed) {
-    socket.destroy?.()
+    socket.destroy()
     return
   }
   const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'bad_request'
   const problem = new Problem(code, code === 'bad_request' ? { detail: 'The request could not be read.' } : {})
-  const body = JSON.stringify(problemBody(problem, ''))
-  const reason = code === 'bad_request' ? 'Bad Request' : 'Request Header Fields Too Large'
-  const head = [
-    `HTTP/1.1 ${problem.status} ${reason}`,
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    'X-x402-Next: /',
-    'Connection: close',
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy?.())
+  const { status, headers, body } = door?.refuse(problem) ?? bareProblem(problem)
+  const lines = Array.from(
+    { length: headers.length / 2 },
+    (_, index) => `${headers[2 * index]}: ${headers[2 * index + 1]}`,
+  )
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, 'Connection: close']
+  socket.end(`${head.join('\r\n')}\r\n\r\n${String(body)}`, () => socket.destroy())
 }
 
 function capConnections(server: Server, { connectionsMax = 12_000, connectionsPerAddressMax }: ListenOptions): void {

@@ -67,7 +67,7 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
       if (seen.key === undefined) return undefined
       const nowMs = clock.monotonicMs()
       const answer = hot.get(seen.key, nowMs)
-      if (answer === undefined || (answer.paid && readiness.refusal() !== null)) return undefined
+      if (answer === undefined || (answer.paid && readiness.refusal() !== undefined)) return undefined
       const bucket = limiter.bucketOf(clientAddress(peer, seen.forwardedFor, deps.trustedHops))
       if (!limiter.spend(bucket, answer.cost)) return undefined
       answer.tally.count += 1

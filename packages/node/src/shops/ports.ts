@@ -1,3 +1,4 @@
+import type { ProvenAccount } from '@assay/protocol/account'
 import type { Address } from '@assay/protocol/address'
 import type { Sql, Tx } from '@assay/till/store/database'
 import { shopPort, type Unavailable } from '../http/index.ts'
@@ -99,3 +100,6 @@ export const ownCitations = shopPort<OwnCitations>('own_citations')
 /** What a subscription opens: why none of it is for sale, and how many of its parts are not. No I/O. */
 export type CoveredGoods = { unavailable(): Unavailable | undefined; parts(): { down: number; of: number } }
 export const coveredFeeds = shopPort<CoveredGoods>('covered_feeds')
+
+/** How this node names an agent: `did:<method>:0x…` for a wallet with a key, with its chain for a contract. */
+export const agentNames = shopPort<(account: ProvenAccount) => string>('agent_names')

@@ -111,6 +111,7 @@ function manifestRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
     id: 'discovery.x402',
     main: true,
     path: '/.well-known/x402',
+    royalty: true,
     summary: 'Root manifest of this node: keys, networks, every resource with price and schemas, the mesh',
     mediaTypes: json,
     next: () => firstPurchase(deps.routes()),

@@ -29,6 +29,13 @@ test('livez answers without any dependency; readyz names every check', async () 
   expect([ready.status, ready.json]).toEqual([200, { status: 'ready', checks: { database: 'ok' }, not_for_sale: [] }])
 })
 
+test('probes are answered under whatever name they come: load balancers know nothing but an address', async () => {
+  const door = doorWith([], true)
+  for (const target of ['/livez', '/readyz', '/metrics'])
+    expect((await send(door, { target, headers: { Host: '10.1.2.3:8080' } })).status, target).toBe(200)
+  expect((await send(door, { target: '/errors', headers: { Host: '10.1.2.3:8080' } })).status).toBe(421)
+})
+
 test('a shop that cannot work leaves the node ready for what the others sell', async () => {
   const seen = await send(
     doorWith([

@@ -28,6 +28,7 @@ const livez = defineRoute({
   area: 'core',
   method: 'GET',
   path: '/livez',
+  anyName: true,
   summary: 'The process is up',
   output: z.strictObject({ status: z.literal('ok') }),
   example: { output: { status: 'ok' } },
@@ -42,6 +43,7 @@ function readyz(deps: OpsDeps): RouteDeclaration {
     area: 'core',
     method: 'GET',
     path: '/readyz',
+    anyName: true,
     summary: 'The node can take payments and answer, check by check',
     description:
       'A failed check of a single shop leaves the node ready: `not_for_sale` has the routes that are not sold meanwhile, and why.',
@@ -94,6 +96,7 @@ function metricsRoute(deps: OpsDeps): RouteDeclaration {
     area: 'core',
     method: 'GET',
     path: '/metrics',
+    anyName: true,
     summary: 'Prometheus metrics',
     representations: ['text/plain'],
     output: z.string(),

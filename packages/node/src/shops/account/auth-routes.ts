@@ -1,4 +1,4 @@
-import { didOfAccount } from '@assay/protocol/account'
+import { didOfAccount, type ProvenAccount } from '@assay/protocol/account'
 import { parseAddress } from '@assay/protocol/address'
 import { Problem } from '@assay/till/kernel/problem'
 import {
@@ -15,11 +15,17 @@ import {
 import { createJwsSigner } from '@assay/till/signing'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { agentNames } from '../ports.ts'
 
-type AuthContext = Pick<ShopContext, 'proofs' | 'baseUrl' | 'base' | 'keyring' | 'clock'>
+type AuthContext = Pick<ShopContext, 'proofs' | 'baseUrl' | 'base' | 'keyring' | 'clock' | 'ports'>
 
 const exampleTime = '2026-01-01T00:05:00.000Z'
-const exampleDid = 'did:pkh:eip155:8453:0x1111111111111111111111111111111111111111'
+const exampleDid = 'did:x402:0x1111111111111111111111111111111111111111'
+
+/** As every other place names it; without a shop for identities by its account. */
+function nameOf({ ports }: AuthContext, account: ProvenAccount): string {
+  return ports.find(agentNames)?.(account) ?? didOfAccount(account)
+}
 
 /** Proving who one is: a challenge to sign, and a short session for the one who signed it. */
 export function authRoutes(context: AuthContext): RouteDeclaration[] {
@@ -90,7 +96,8 @@ function sessionRoute(context: AuthContext): RouteDeclaration {
       handle: async (_input, call) => {
         const header = call.headers.get('sign-in-with-x')
         if (header === undefined) throw new Problem('proof_required', { detail: 'SIGN-IN-WITH-X is missing.' })
-        return jsonAnswer(createSession(deps, await verifySiwx(context.proofs, header, context.baseUrl)))
+        const account = await verifySiwx(context.proofs, header, context.baseUrl)
+        return jsonAnswer({ ...createSession(deps, account), did: nameOf(context, account) })
       },
     },
   })
@@ -118,7 +125,7 @@ function whoAmIRoute(context: AuthContext): RouteDeclaration {
           { clock: context.clock, keyring: context.keyring, origin: context.baseUrl, authority },
           token,
         )
-        return jsonAnswer({ did: didOfAccount(account) })
+        return jsonAnswer({ did: nameOf(context, account) })
       },
     },
   })
@@ -148,7 +155,7 @@ function signedRoute(context: AuthContext): RouteDeclaration {
           headers: call.headers,
           rawBody: call.rawBody,
         })
-        return jsonAnswer({ did: didOfAccount(account) })
+        return jsonAnswer({ did: nameOf(context, account) })
       },
     },
   })

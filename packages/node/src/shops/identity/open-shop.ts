@@ -3,11 +3,12 @@ import { didWeb } from '@assay/protocol/did'
 import type { AnswerContent, SaleHook } from '@assay/till'
 import { openMandates } from '@assay/till/credit/mandates'
 import { declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
-import { meshNodes, relatedParties, saleBringers, saleShares, upheldDisputes } from '../ports.ts'
+import { agentNames, meshNodes, relatedParties, saleBringers, saleShares, upheldDisputes } from '../ports.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { agentChangedChannel, saveScores, walletsWithAgents } from './agents/store.ts'
 import { agentWriteRoutes } from './agents/write-routes.ts'
 import type { IdentityDeps } from './deps.ts'
+import { pkhDid, walletDid } from './did/parse-did.ts'
 import { createResolveCache } from './did/resolve-cache.ts'
 import { resolveRoutes } from './did/resolve-routes.ts'
 import { type EvidenceSql, type IdentityPorts, noEvidence } from './ports.ts'
@@ -45,6 +46,9 @@ export function openIdentityShop(options: IdentityShopOptions): OpenShop {
       agentChangedChannel,
       (wallet) => cache.forget(wallet),
       () => cache.clear(),
+    )
+    context.ports.offer(agentNames, (account) =>
+      account.kind === 'key' ? walletDid(deps.didMethod, account.address) : pkhDid(account),
     )
     // The document of the node itself names its keys.
     context.keyring.onChange(() => cache.clear())
