@@ -272,6 +272,25 @@ export const plannedFaults: readonly PlantedFault[] = [
     model: { outside: 'the age of answers; the model has no credit for what was not delivered' },
   },
   {
+    name: 'batch of payouts booked as a whole',
+    file: 'packages/till/src/payouts/book-paid.ts',
+    fn: 'bookPaid',
+    find: "`update payout set state = 'paid', spent = true, reason = null, amount_micro = $2, payer = $3, nonce = $4,\n         transaction = $5, block_number = $6, block_hash = $7, ended_at = $8 where id = $1`",
+    replace:
+      "`update payout set state = 'paid', spent = true, reason = null, amount_micro = $2, payer = $3, nonce = case when id = $1 then $4 else nonce end, transaction = $5, block_number = $6, block_hash = $7, ended_at = $8 where id = $1 or (transaction = $5 and state = 'signed')`",
+    proof: { file: 'test/payout-batch-deaths.test.ts', test: 'a process that dies between two bookings' },
+    model: { outside: 'a statement of the database; the model has one payout' },
+  },
+  {
+    name: 'payout of a dead process not looked for',
+    file: 'packages/till/src/payouts/watch-payouts.ts',
+    fn: 'watchOne',
+    find: "known || (await chain.authorizationUsed(payer, nonce, 'latest'))",
+    replace: 'known',
+    proof: { file: 'test/payout-batch-deaths.test.ts', test: 'between the sending of a batch and its booking' },
+    model: { outside: 'how the chain is read; the model reads the truth' },
+  },
+  {
     name: 'failed without a guard',
     file: 'packages/till/src/transitions/moves.ts',
     fn: 'moves',
