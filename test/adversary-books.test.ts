@@ -17,7 +17,14 @@ import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { schemes } from '../packages/till/src/schemes/exact/schemes.fixture.ts'
 import { openTestDatabase } from '../packages/till/src/store/testing.ts'
-import { type AdversaryTill, alarmsRaised, expectAnswer, lower, openAdversaryTill } from './harness/adversary-till.ts'
+import {
+  type AdversaryTill,
+  alarmsRaised,
+  expectAnswer,
+  lower,
+  nonceOf,
+  openAdversaryTill,
+} from './harness/adversary-till.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
 import { carryAuthorization, signAgain, transferPlainly } from './harness/wallets.ts'
 
@@ -232,7 +239,16 @@ test('a payee that two databases share: what the other one sold, and what nobody
     await reconcileBooks(deps, [target])
     const buyer = await given.till.newBuyer()
     expect((await given.buy(buyer, '/test/small')).status).toBe(200)
-    await carryAuthorization(given.till.base, await given.sign(buyer, '/test/small'))
+    const carried = await given.sign(buyer, '/test/small')
+    // Claimed here and released again, it may have been sold by the other one all the same.
+    await other.owner.query(
+      `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
+         fingerprint, revocable, owner, lease_until, claimed_at, head_block)
+       values ('exact', 1500, 'pay_released', 'released', 'eip155:8453', $1, $2, $3, $4, 'pay_to', 1500, 0, 'test.small', '', sha256('x'), false, 0,
+         now(), now(), 0)`,
+      [given.till.base.usdc, lower(buyer), Buffer.from(nonceOf(carried).slice(2), 'hex'), payTo()],
+    )
+    await carryAuthorization(given.till.base, carried)
     for (let round = 0; round < 2; round += 1) await reconcileBooks(deps, [target])
     const { rows } = await other.owner.query(`select booked_as, amount_micro from transfer where sender = $1`, [
       lower(buyer),

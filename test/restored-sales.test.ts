@@ -2,6 +2,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RunningNode } from '../packages/node/src/node.ts'
 import type { TestDatabase } from '../packages/till/src/store/testing.ts'
+import { expectAnswer } from './harness/adversary-till.ts'
 import { createJobsByHand } from './harness/jobs-by-hand.ts'
 import { buy, echoPath, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
@@ -67,6 +68,18 @@ async function rest({ run }: Life): Promise<void> {
   await run('payments.recover', 'payments.reconcile')
 }
 
+/** The claim as it was before its answer was given. */
+async function claimInBackup(payer: PrivateKeyAccount, as: { state: string; head_block?: number }): Promise<void> {
+  const { rows } = await till.db.owner.query<{ row: unknown }>(
+    `select to_jsonb(p) || jsonb_build_object('transaction', null, 'block_number', null, 'block_hash', null, 'log_position', null,
+       'settled_at', null, 'ended_at', null, 'delivered_at', null) || $2 as row from payment p where payer = $1`,
+    [payer.address.toLowerCase(), JSON.stringify(as)],
+  )
+  await backup.owner.query(`insert into payment select (jsonb_populate_record(null::payment, $1)).*`, [
+    JSON.stringify(rows[0]?.row),
+  ])
+}
+
 async function bookedOf(payer: PrivateKeyAccount): Promise<(string | null)[]> {
   const { rows } = await backup.owner.query<{ as: string | null }>(
     `select booked_as as "as" from transfer where sender = $1 order by id`,
@@ -114,16 +127,8 @@ test('a payment that was settling in the backup and sold after it is not credite
   const before = await takeBackup()
   const payload = await signPayment(buyer, await quote(before.url))
   expect((await send(before.url, payload)).status).toBe(200)
-  // The claim as it was before its answer was given, made at a block that is taken away.
-  const { rows } = await till.db.owner.query<{ row: unknown }>(
-    `select to_jsonb(p) || jsonb_build_object('state', 'unknown', 'transaction', null, 'block_number', null, 'block_hash', null,
-       'log_position', null, 'settled_at', null, 'ended_at', null, 'delivered_at', null, 'head_block', p.block_number + 3) as row
-     from payment p where payer = $1`,
-    [buyer.address.toLowerCase()],
-  )
-  await backup.owner.query(`insert into payment select (jsonb_populate_record(null::payment, $1)).*`, [
-    JSON.stringify(rows[0]?.row),
-  ])
+  // Claimed at a block that is taken away.
+  await claimInBackup(buyer, { state: 'unknown', head_block: till.base.control.head().number + 3 })
   const after = await restore()
   await rest(after)
   expect([await bookedOf(buyer), await creditOf(buyer)]).toEqual([['gap'], 0n])
@@ -131,4 +136,27 @@ test('a payment that was settling in the backup and sold after it is not credite
     buyer.address.toLowerCase(),
   ])
   expect(payments).toEqual([{ state: 'failed', reason: 'paid_otherwise', final: true }])
+})
+
+test('a payment sold after the backup and presented again to the restored node is neither sold nor credited again', async () => {
+  const buyer = await till.newBuyer()
+  const before = await takeBackup()
+  const payload = await signPayment(buyer, await quote(before.url), { resource: undefined })
+  expect((await send(before.url, payload)).status).toBe(200)
+  await till.base.control.mine(lag + 1)
+  const after = await restore()
+  await expectAnswer(await send(after.url, payload), 409, 'payment_credited')
+  await rest(after)
+  expect([await bookedOf(buyer), await creditOf(buyer)]).toEqual([['gap'], 0n])
+})
+
+test('a payment that was released in the backup and sold after it is not credited to its claim', async () => {
+  const buyer = await till.newBuyer()
+  const before = await takeBackup()
+  const payload = await signPayment(buyer, await quote(before.url))
+  expect((await send(before.url, payload)).status).toBe(200)
+  await claimInBackup(buyer, { state: 'released' })
+  const after = await restore()
+  await rest(after)
+  expect([await bookedOf(buyer), await creditOf(buyer)]).toEqual([['gap'], 0n])
 })

@@ -7,13 +7,14 @@ export function createLife() {
   let alive = true
   let calls = 0
   let end: CallPlan | undefined
+  let ending: { call: RegExp; when: When } | undefined
   const stillAlive = () => {
     if (!alive) throw new Error('this process is gone')
   }
-  async function pass<T>(work: () => Promise<T>): Promise<T> {
+  async function pass<T>(name: string, work: () => Promise<T>): Promise<T> {
     stillAlive()
     calls += 1
-    const when = end && calls >= end.at ? end.when : undefined
+    const when = end && calls >= end.at ? end.when : ending?.call.test(name) ? ending.when : undefined
     const result = await around(when, work, () => {
       alive = false
       stillAlive()
@@ -31,6 +32,10 @@ export function createLife() {
       calls = 0
       end = { at: call, when }
     },
-    mortalDatabase: interceptPorts((_name, work) => pass(work)).database,
+    /** At the next call of this name. */
+    dieOn: (call: RegExp, when: When) => {
+      ending = { call, when }
+    },
+    mortalDatabase: interceptPorts((name, work) => pass(name, work)).database,
   }
 }

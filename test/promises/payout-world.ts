@@ -58,6 +58,7 @@ export async function openPayoutWorld() {
     lives: () => lives,
     run: () => current.run(),
     dieAt: (call: number, when: 'before' | 'after') => current.life.dieAt(call, when),
+    dieOn: (call: RegExp, when: 'before' | 'after') => current.life.dieOn(call, when),
     restart: async () => {
       await current.bury()
       current = await start()
@@ -134,7 +135,7 @@ async function startProcess(
     name: real.name,
     send: (calls) => {
       for (const call of calls) if (call.method === 'eth_sendRawTransaction') broadcast.push(call.params[0] as Hex)
-      return life.pass(() => real.send(calls))
+      return life.pass(`rpc ${calls.map(({ method }) => method).join('+')}`, () => real.send(calls))
     },
   }
   const network = demoNetwork(devnet)

@@ -86,7 +86,7 @@ const meet: Record<Trouble, (world: PayoutWorld, dice: Dice) => Promise<void>> =
   },
 }
 
-async function untilPaid(world: PayoutWorld, name: string, faults: Faults): Promise<void> {
+export async function untilPaid(world: PayoutWorld, name: string, faults: Faults): Promise<void> {
   const giveUpAtMs = performance.now() + endsWithinMs
   for (;;) {
     await world.run()
@@ -98,7 +98,7 @@ async function untilPaid(world: PayoutWorld, name: string, faults: Faults): Prom
   }
 }
 
-async function checkReceived(
+export async function checkReceived(
   world: PayoutWorld,
   payees: readonly { address: string; micro: bigint }[],
   name: string,
@@ -110,7 +110,7 @@ async function checkReceived(
   }
 }
 
-async function checkAll(world: PayoutWorld, intents: number, faults: Faults): Promise<void> {
+export async function checkAll(world: PayoutWorld, intents: number, faults: Faults): Promise<void> {
   await world.devnet.control.mine(3)
   const transfers = await world.transfersOut()
   if (transfers !== intents) faults.note(`${transfers} transfers left custody for ${intents} intents`)

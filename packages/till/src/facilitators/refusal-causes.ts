@@ -13,9 +13,8 @@ const causes: readonly (readonly string[])[] = [
  * on enough endpoints of our own. Everything else may still be carried until the authorization expires.
  */
 export function simulationConfirms(reason: string, simulated: SimulatedTransfer): boolean {
-  if (simulated.status !== 'fails') return false
   const cause = causes.find((codes) => codes.includes(reason))
-  return cause?.includes(explainRevert(simulated.returnData).reason) ?? false
+  return simulated.status === 'fails' && cause?.includes(explainRevert(simulated.returnData).reason) === true
 }
 
 /** Words for "this payer is not served": sanctions, compliance, risk. Not a fault of the payment. */
