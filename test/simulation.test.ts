@@ -106,7 +106,7 @@ test('rules about answers can be broken too: other bytes, a 402 for money that m
     ],
   }
   const world = {
-    time: { clockFor: () => ({}), until: (work: unknown) => work },
+    time: { startMs: 0, nowMs: () => 0, clockFor: () => ({}), until: (work: unknown) => work },
     fetch: async () => new Response('', { status: 402 }),
     payTo,
     chains: [{ chainId: 8453, usdc, request: async (method: string) => shown[method] ?? '0x1' }],

@@ -12,6 +12,7 @@ import {
 import { isCharged } from '../harness/token-balance.ts'
 import { Violation } from '../harness/violation.ts'
 import type { History, Order, Sent } from './history.ts'
+import { placeOf } from './tell-order.ts'
 import type { World } from './world.ts'
 
 export type Scene = { world: World; history: History; rng: Rng }
@@ -77,8 +78,9 @@ export async function pay(scene: Scene, order: Order, payload: Payload, patience
     ...(order.init.headers as Record<string, string> | undefined),
     'payment-signature': encodePayload(payload),
   }
+  const from = placeOf(scene)
   const { status, body } = await answerOf(world, order, headers, patienceMs)
-  history.sent.push({ order, payload, nonce, status })
+  history.sent.push({ order, payload, nonce, status, from, to: placeOf(scene) })
   if (status === 402 && !order.bent && (await authorizationSpent(scene, payload)) && (await reachedUs(scene, payload)))
     throw new Violation('promise 3', `402 for ${order.id}, whose authorization moved money: ${body.slice(0, 300)}`)
   if (status === 200) noteAnswer(order, body, nonce)

@@ -4,6 +4,7 @@ import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
 import type { Order } from './history.ts'
 import { has } from './shops.ts'
+import { noteSeen, tellOrder } from './tell-order.ts'
 
 export type PaymentRow = {
   id: string
@@ -17,12 +18,17 @@ export type PaymentRow = {
   transaction: string | null
   reorgs: number
   nonce: string
+  delivered: boolean
+  client_gone: boolean
 }
 
-export async function readPayments({ world }: Scene): Promise<PaymentRow[]> {
-  const { rows } = await world.db.owner.query<PaymentRow>(
-    `select id, state, reason, network, payer, pay_to, amount_micro, resource, transaction, reorgs, encode(payment_key, 'hex') as nonce from payment order by claimed_at, id`,
+export async function readPayments(scene: Scene): Promise<PaymentRow[]> {
+  const { rows } = await scene.world.db.owner.query<PaymentRow>(
+    `select id, state, reason, network, payer, pay_to, amount_micro, resource, transaction, reorgs,
+       encode(payment_key, 'hex') as nonce, delivered_at is not null as delivered, client_gone
+     from payment order by claimed_at, id`,
   )
+  noteSeen(scene, rows)
   return rows
 }
 
@@ -54,14 +60,11 @@ export async function checkAnswers(scene: Scene): Promise<void> {
     const own = byResource.get(resourceOf(scene, order)) ?? []
     const sold = own.filter(({ state }) => state === 'served' || state === 'settled')
     if (order.honest && sold.length > 1 + order.boughtAgain.size)
-      throw new Violation('promise 4', `${order.id} was sold twice: ${sold.map(({ id }) => id).join(', ')}`)
+      throw new Violation('promise 4', `${order.id} was sold twice: ${tellOrder(scene, order, own)}`)
     if (order.body === undefined) continue
     const paid = own.some(({ state, reorgs }) => ['served', 'refunded'].includes(state) || reorgs > 0)
     if (!paid)
-      throw new Violation(
-        'promise 4',
-        `${order.id} was answered and nobody paid: ${JSON.stringify(own.map(({ state }) => state))}`,
-      )
+      throw new Violation('promise 4', `${order.id} was answered and nobody paid: ${tellOrder(scene, order, own)}`)
   }
 }
 

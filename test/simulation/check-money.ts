@@ -6,6 +6,7 @@ import type { Scene } from './buyers.ts'
 import { booksOf, hasOwnAddress, readPayments, resourceOf } from './check-answers.ts'
 import { checkCreators } from './check-creators.ts'
 import { has } from './shops.ts'
+import { tellOrder } from './tell-order.ts'
 
 /** What must be so once nothing is under way: all money is accounted for, on the chain and in the books. */
 export async function checkMoney(scene: Scene): Promise<void> {
@@ -24,7 +25,7 @@ export async function checkMoney(scene: Scene): Promise<void> {
     if (served > 1 + order.boughtAgain.size || (served === 0 && !undone))
       throw new Violation(
         'promise 4',
-        `${order.id} was answered for ${served} payments: ${JSON.stringify(own.map(({ id, state, reason }) => [id, state, reason]))}`,
+        `${order.id} was answered for ${served} payments: ${tellOrder(scene, order, own)}`,
       )
   }
 }

@@ -24,7 +24,15 @@ export type Order = {
   read?(response: Response): Promise<string>
 }
 
-export type Sent = { order: Order; payload: Payload; nonce: string; status: number | 'broken' }
+export type Sent = {
+  order: Order
+  payload: Payload
+  nonce: string
+  status: number | 'broken'
+  /** When it was sent and when it was over, as places in the run. */
+  from: string
+  to: string
+}
 
 /** A call paid from credit. Without a key each try is its own call. */
 export type Draw = {
@@ -43,6 +51,10 @@ export type Draw = {
 export type History = {
   orders: Order[]
   sent: Sent[]
+  /** Where the run is: the number of the step and its name. */
+  step: string
+  /** What each payment was seen as, whenever that changed. */
+  seen: Map<string, string[]>
   /** By wallet and name, or one for each try. */
   draws: Map<string, Draw>
   chain: ChainRecord
@@ -58,6 +70,8 @@ export type History = {
 export const createHistory = (): History => ({
   orders: [],
   sent: [],
+  step: '',
+  seen: new Map(),
   draws: new Map(),
   chain: createChainRecord(),
   entries: { upTo: 0n, digest: '' },

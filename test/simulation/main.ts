@@ -49,8 +49,8 @@ async function runOne(seed: string): Promise<boolean> {
   const result = await runSeed({
     ...options,
     steps,
-    onStep: (number, { kind, a, b, c }) => {
-      if (values.verbose) say(`  ${number} ${kind} ${a} ${b} ${c}`)
+    onStep: (number, { a, b, c }, place) => {
+      if (values.verbose) say(`  ${place} ${a} ${b} ${c}`)
       else if (number > 0 && number % 100 === 0) say(`  seed ${seed}: ${number} steps`)
     },
   })

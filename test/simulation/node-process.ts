@@ -47,6 +47,8 @@ export type NodeProcess = {
 
 /** A start that fails or dies is followed by another, as under any supervisor; but not for ever. */
 const startsMax = 4
+/** Files and connections of a process that starts or ends are not counted by any port. */
+const patienceMs = 60
 /** Within the window of every authorization. */
 const lateMs = 20_000
 
@@ -55,8 +57,13 @@ export async function startProcess(ground: ProcessGround, attempt = 1): Promise<
   const life = beginLife()
   const clock = time.clockFor(life)
   const ports = createMortalPorts(life, time, plan, (statement) => count(ground.tally, statement))
+  const schema = standsStill(time)
   const intercept = ground.plant({
     ...ports.intercept,
+    database: (real) => {
+      schema.isThere()
+      return ports.intercept.database?.(real) ?? real
+    },
     rpc: (endpoint) => {
       const view = ground.views.get(endpoint.name)
       if (!view) throw new Error(`no view is called ${endpoint.name}`)
@@ -86,7 +93,9 @@ export async function startProcess(ground: ProcessGround, attempt = 1): Promise<
     Promise.race([starting, whenEnded(life)]).catch((error: unknown) => {
       if (attempt >= startsMax) throw error
     }),
+    patienceMs,
   )
+  schema.isThere()
   if (!node) {
     await ports.bury()
     return startProcess(ground, attempt + 1)
@@ -101,10 +110,17 @@ export async function startProcess(ground: ProcessGround, attempt = 1): Promise<
     life,
     kill,
     drain: async () => {
-      await time.until(Promise.race([node.stop(), whenEnded(life)]))
+      await time.until(Promise.race([node.stop(), whenEnded(life)]), patienceMs)
       await kill()
     },
   }
+}
+
+/** A start makes the schema with connections of its own, before it has its port to the database. */
+function standsStill(time: VirtualTime): { isThere(): void } {
+  let isThere = () => {}
+  void time.busy(() => new Promise<void>((resolve) => (isThere = resolve)))
+  return { isThere: () => isThere() }
 }
 
 const whenEnded = (life: Life) =>

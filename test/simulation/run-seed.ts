@@ -19,6 +19,7 @@ import { buyStream, openStream } from './perform-streams.ts'
 import { type Perform, performWorld } from './perform-world.ts'
 import { createSeededRng } from './seeded-rng.ts'
 import type { Step, StepKind } from './steps.ts'
+import { placeOf } from './tell-order.ts'
 import { openWorld, type Plant } from './world.ts'
 
 const perform: Record<StepKind, Perform> = {
@@ -55,7 +56,7 @@ export type RunOptions = {
   log?: Log
   /** The world comes to rest after this many steps, and at the end. */
   restEvery?: number
-  onStep?(number: number, step: Step): void
+  onStep?(number: number, step: Step, place: string): void
   /** To look around where a rule was broken, or at the end, before the world is gone. */
   onEnd?(scene: Scene, violation?: Violation): Promise<void>
 }
@@ -99,7 +100,8 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
   let stepsOfTwo = 0
   try {
     for (const step of steps) {
-      options.onStep?.(at, step)
+      scene.history.step = `${at} ${step.kind}`
+      options.onStep?.(at, step, placeOf(scene))
       world.turnTo(step.a + step.b)
       if (world.lives().length > 1) stepsOfTwo += 1
       const came = await perform[step.kind](scene, step)
@@ -107,7 +109,9 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
       await world.revive()
       await checkScene(scene)
       at += 1
-      if (at % restEvery === 0 || at === steps.length) await comeToRest(scene)
+      if (at % restEvery !== 0 && at !== steps.length) continue
+      scene.history.step = `${at} rest`
+      await comeToRest(scene)
     }
     await options.onEnd?.(scene)
     return { status: 'held', steps: at, actions, seen: { ...(await lookBack(scene)), stepsOfTwo } }

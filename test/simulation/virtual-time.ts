@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../../packages/till/src/kernel/clock.ts'
 
 /**
@@ -5,13 +6,14 @@ import type { Clock } from '../../packages/till/src/kernel/clock.ts'
  * jobs, polls and patience take as long as the work they do.
  */
 export type VirtualTime = {
+  startMs: number
   nowMs(): number
   /** A clock with its own error, for one process; its sleepers die with it. */
   clockFor(life: Pick<Life, 'alive' | 'skewMs'>): Clock
   /** Work of a port: while it lasts time stands still. */
   busy<T>(work: () => Promise<T>): Promise<T>
-  /** Lets time pass until `work` has ended. */
-  until<T>(work: Promise<T>): Promise<T>
+  /** Lets time pass until `work` has ended; that of `patienceMs` may do much that no port counts. */
+  until<T>(work: Promise<T>, patienceMs?: number): Promise<T>
   /** Lets this much time pass. */
   pass(ms: number): Promise<void>
 }
@@ -43,7 +45,8 @@ type Sleeper = { dueMs: number; order: number; life: Pick<Life, 'alive'>; wake()
 const calmTurns = 4
 /** A sleep this long is a limit rather than a pause: before it strikes, slow work gets a real moment to show itself. */
 const limitMs = 1_000
-const stuckMs = 200
+/** Work that does not move at all for so long waits for something that only time brings. */
+const stuckMs = 5_000
 
 export function createVirtualTime(startMs: number): VirtualTime {
   let nowMs = startMs
@@ -53,8 +56,31 @@ export function createVirtualTime(startMs: number): VirtualTime {
   const sleepers: Sleeper[] = []
   const whenIdle: (() => void)[] = []
   const workEnded = () => new Promise<void>((resolve) => whenIdle.push(resolve))
+  const working = new AsyncLocalStorage<{ over: boolean }>()
 
-  const sleep = (life: Pick<Life, 'alive'>, ms: number, signal?: AbortSignal) =>
+  const begin = () => {
+    atWork += 1
+    activity += 1
+  }
+  const end = () => {
+    atWork -= 1
+    activity += 1
+    if (atWork === 0) for (const resume of whenIdle.splice(0)) resume()
+  }
+
+  /** Work that sleeps is no work meanwhile, as a transaction before it is tried again. */
+  const sleep = async (life: Pick<Life, 'alive'>, ms: number, signal?: AbortSignal) => {
+    const work = working.getStore()
+    if (!work || work.over) return rest(life, ms, signal)
+    end()
+    try {
+      await rest(life, ms, signal)
+    } finally {
+      begin()
+    }
+  }
+
+  const rest = (life: Pick<Life, 'alive'>, ms: number, signal?: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       order += 1
@@ -75,7 +101,9 @@ export function createVirtualTime(startMs: number): VirtualTime {
       signal?.addEventListener('abort', stop, { once: true })
     })
 
+  /** Those of a dead process never wake, and no time passes for them. */
   const next = (): Sleeper | undefined => {
+    for (const dead of sleepers.filter(({ life }) => !life.alive)) remove(sleepers, dead)
     let first: Sleeper | undefined
     for (const one of sleepers)
       if (!first || one.dueMs < first.dueMs || (one.dueMs === first.dueMs && one.order < first.order)) first = one
@@ -88,7 +116,7 @@ export function createVirtualTime(startMs: number): VirtualTime {
     remove(sleepers, sleeper)
     nowMs = Math.max(nowMs, sleeper.dueMs)
     activity += 1
-    if (sleeper.life.alive) sleeper.wake()
+    sleeper.wake()
     return true
   }
 
@@ -97,7 +125,6 @@ export function createVirtualTime(startMs: number): VirtualTime {
     for (let turns = 0; turns < calmTurns && !over(); turns += 1) {
       const waited = atWork > 0
       await (waited ? Promise.race([workEnded(), pause(stuckMs)]) : turn())
-      // Work that does not move at all may itself be asleep, as a transaction is before it is tried again.
       if (waited && atWork > 0 && activity === seen) return
       if (atWork > 0 || activity !== seen) turns = -1
       seen = activity
@@ -105,6 +132,7 @@ export function createVirtualTime(startMs: number): VirtualTime {
   }
 
   return {
+    startMs,
     nowMs: () => nowMs,
     clockFor: (life) => ({
       nowMs: () => nowMs + life.skewMs,
@@ -112,27 +140,28 @@ export function createVirtualTime(startMs: number): VirtualTime {
       sleep: (ms, signal) => sleep(life, ms, signal),
     }),
     busy: async (work) => {
-      atWork += 1
-      activity += 1
+      const counted = { over: false }
+      begin()
       try {
-        return await work()
+        return await working.run(counted, work)
       } finally {
-        atWork -= 1
-        activity += 1
-        if (atWork === 0) for (const resume of whenIdle.splice(0)) resume()
+        counted.over = true
+        end()
       }
     },
-    until: async (work) => {
+    until: async (work, patienceMs) => {
       let ended = false
-      const end = () => {
+      const stop = () => {
         ended = true
       }
-      work.then(end, end)
+      work.then(stop, stop)
       while (!ended) {
         await calm(() => ended)
         // A request may be on its way through a socket, which no port counts.
         const before = activity
-        await pause((next()?.dueMs ?? 0) - nowMs > limitMs ? 12 : 2)
+        await pause(patienceMs ?? ((next()?.dueMs ?? 0) - nowMs > limitMs ? 12 : 2))
+        // What came in while this process had no processor is taken in before anybody wakes.
+        for (let turns = 0; turns < calmTurns; turns += 1) await turn()
         if (!ended && activity === before) wakeNext(Number.POSITIVE_INFINITY)
       }
       return work

@@ -41,3 +41,19 @@ test('payment leases use process clocks: a lease is given and judged by the cloc
   )
   expect(rows).toEqual([{ near: true }])
 })
+
+test('a lost answer is found behind a purchase of the same thing that is still under way', async () => {
+  const [underWay, lost, again] = [4, 5, 6].map((number) => ({
+    ...sampleClaim(number),
+    payer: sampleClaim(4).payer,
+    fingerprint: sampleClaim(4).fingerprint,
+    ignoreUndelivered: number === 5,
+  })) as [Claim, Claim, Claim]
+  await claimAs(1n, underWay)
+  expect(await claimAs(2n, lost)).toEqual({ status: 'claimed' })
+  await db.owner.query(`update payment set state = 'settling', client_gone = id = $1 where payer = $2`, [
+    lost.id,
+    lost.payer,
+  ])
+  expect(await claimAs(3n, again)).toEqual({ status: 'undelivered', paymentId: lost.id })
+})

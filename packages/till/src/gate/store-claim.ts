@@ -66,7 +66,7 @@ undelivered as (
       and (p.network = i.network or i.payer_is_key)
       and p.state in ${sqlList(answeredStates)} and (p.client_gone or p.owner <> $20)
       and p.claimed_at > $21::timestamptz - ${shelfLifeHours} * interval '1 hour'
-    order by p.claimed_at limit 1) p
+    order by p.client_gone desc, p.claimed_at limit 1) p
   where not i.ignore_undelivered
 ),
 fresh as (
