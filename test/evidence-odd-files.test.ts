@@ -10,9 +10,8 @@ import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { parseEvidence, verifyAttestation, verifyEvidence } from '../packages/sdk/src/index.ts'
 import type { EvidenceVector } from './harness/evidence-vectors.ts'
 import { attest, introduction, responseKey, rotation, start } from './harness/evidence-world.ts'
-import { openPythonVerifier, pythonMissing } from './harness/python-verifier.ts'
+import { openPythonVerifier, pythonClient, pythonMissing } from './harness/python-verifier.ts'
 
-const script = fileURLToPath(new URL('../tools/verify_evidence.py', import.meta.url))
 const folder = fileURLToPath(new URL('./vectors/evidence/', import.meta.url))
 const soundOf = (name: string) =>
   JSON.stringify((JSON.parse(readFileSync(`${folder}${name}.json`, 'utf8')) as EvidenceVector).file)
@@ -71,7 +70,7 @@ describe('an odd file', () => {
     expect(await runCli(['verify', path], terminal)).toBe(5)
     expect(terminal.stderr()).toContain('not valid UTF-8')
     if (!pythonMissing) {
-      const run = spawnSync('python3', [script, path], { encoding: 'utf8' })
+      const run = spawnSync('python3', ['-m', 'assay_verify', path], { cwd: pythonClient, encoding: 'utf8' })
       expect([run.status, run.stderr]).toEqual([5, expect.stringContaining('not valid UTF-8')])
     }
     await rm(home, { recursive: true, force: true })

@@ -10,10 +10,9 @@ import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { type EvidenceReport, parseEvidence, verifyEvidence } from '../packages/sdk/src/index.ts'
 import type { EvidenceVector } from './harness/evidence-vectors.ts'
-import { openPythonVerifier, pythonMissing } from './harness/python-verifier.ts'
+import { openPythonVerifier, pythonClient, pythonMissing } from './harness/python-verifier.ts'
 
 const folder = fileURLToPath(new URL('./vectors/evidence/', import.meta.url))
-const script = fileURLToPath(new URL('../tools/verify_evidence.py', import.meta.url))
 const vectors = readdirSync(folder).map(
   (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as EvidenceVector,
 )
@@ -54,7 +53,10 @@ describe.skipIf(pythonMissing)('the verifier in Python', () => {
     const run = async (file: unknown, ...args: string[]) => {
       const path = join(home, 'run.json')
       await writeFile(path, typeof file === 'string' ? file : JSON.stringify(file))
-      const { status, stdout } = spawnSync('python3', [script, path, ...args], { encoding: 'utf8' })
+      const { status, stdout } = spawnSync('python3', ['-m', 'assay_verify', path, ...args], {
+        cwd: pythonClient,
+        encoding: 'utf8',
+      })
       return { status, stdout, code: await runCli(['verify', path, ...args], createTestTerminal()) }
     }
     const sound = await run(vectorOf('paid-answer').file)

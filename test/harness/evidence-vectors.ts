@@ -18,7 +18,7 @@ import {
   witnesses,
 } from './evidence-world.ts'
 
-/** A file, how it is verified (`args` of `assay verify` and of tools/verify_evidence.py), and what must come out. */
+/** A file, how it is verified (`args` of `assay verify` and of clients/python), and what must come out. */
 export type EvidenceVector = {
   name: string
   about: string

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-const tools = fileURLToPath(new URL('../../tools', import.meta.url))
+export const pythonClient = fileURLToPath(new URL('../../clients/python', import.meta.url))
 
 export const pythonMissing = spawnSync('python3', ['--version']).status !== 0
 
@@ -11,11 +11,12 @@ export type PythonVerdict = { ok: boolean; failed: string[]; statuses: string[] 
 
 const driver = `
 import json, sys
-sys.path.insert(0, ${JSON.stringify(tools)})
-import verify_evidence as v
+sys.path.insert(0, ${JSON.stringify(pythonClient)})
+from assay_verify.__main__ import read_options
+from assay_verify.evidence import verify_text
 for line in sys.stdin:
     asked = json.loads(line)
-    report = v.verify_text(asked['text'], v.read_options(['file'] + asked['args'])[1])
+    report = verify_text(asked['text'], read_options(['file'] + asked['args'])[1])
     checks = report['checks'] if report else []
     print(json.dumps({'ok': bool(report and report['ok']),
         'failed': sorted(one['name'] for one in checks if one['status'] == 'failed'),

@@ -1,26 +1,5 @@
-export { type Evidence, type EvidencePayment, parseEvidence } from '@assay/protocol/evidence/evidence-file'
-export {
-  type EvidenceCheck,
-  type EvidenceReport,
-  type VerifyEvidenceOptions,
-  verifyEvidence,
-} from '@assay/protocol/evidence/verify-evidence'
-export { followDirectory, type KeySet, readDirectory, type TrustedKey } from '@assay/protocol/keys/key-directory'
 export { formatUsd, parseUsd } from '@assay/protocol/money'
-export { type ExpectedReceipt, type Receipt, type ReceiptVerification, verifyReceipt } from '@assay/protocol/receipt'
 export { type BindingParts, bindingContentType, bindingNonce, bindingTag } from '@assay/protocol/request-binding'
-export {
-  type ReceivedResponse,
-  type SentRequest,
-  type Verification,
-  verifyResponse,
-} from '@assay/protocol/signatures/verify-response'
-export {
-  parseTokenReport,
-  type TokenReport,
-  type VerifyTokenReportOptions,
-  verifyTokenReport,
-} from '@assay/protocol/token-report/verify-report'
 export {
   type AnswerOf,
   callOperation,
@@ -30,18 +9,9 @@ export {
   type Signer,
 } from './call-operation.ts'
 export * from './citations/index.ts'
-export {
-  type AssayClient,
-  type AssayClientOptions,
-  type BuyOptions,
-  createAssayClient,
-  type QuoteOutcome,
-} from './client.ts'
 export * from './commerce/index.ts'
-export type { AssayResult } from './context.ts'
 export * from './credit/index.ts'
 export { type Demo, type DemoAccount, isLoopbackUrl, readDemo, readDemoNetworks } from './demo.ts'
-export { AssayError, type AssayErrorCode } from './errors.ts'
 export * from './identity/index.ts'
 export * from './intents/index.ts'
 export { fetchDirectory } from './key-pins.ts'
@@ -59,21 +29,11 @@ export {
   type MatrixVipQuery,
 } from './matrix.ts'
 export * from './mesh/index.ts'
-export {
-  baseNetwork,
-  baseSepoliaNetwork,
-  type PayableNetwork,
-  polygonAmoyNetwork,
-  polygonNetwork,
-} from './networks.ts'
 export { openSession, type Session } from './open-session.ts'
 export { type Operations, operations } from './operations.generated.ts'
 export * from './options/index.ts'
 export { packEvidence } from './pack-evidence.ts'
-export type { PaymentOutcome } from './payment-outcome.ts'
-export { type Offer, type PaymentRequired, parsePaymentRequired } from './payment-required.ts'
-export type { OnProgress, Progress } from './progress.ts'
-export type { AgreedTerms, Quote } from './quote.ts'
+export * from './pay.ts'
 export {
   readChallenge,
   requestChallenge,
@@ -82,7 +42,6 @@ export {
   signIn,
   signInHeader,
 } from './sign-in.ts'
-export type { Purchase } from './sign-payment.ts'
 export { type SignRequestOptions, signRequest } from './sign-request.ts'
 export {
   changeSourceWallet,
@@ -111,3 +70,4 @@ export {
   type TokenPower,
   type TokenVerdict,
 } from './tokens/check-token.ts'
+export * from './verify.ts'
