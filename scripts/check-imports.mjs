@@ -38,6 +38,7 @@ const folders = {
   ],
   till: [
     ['adapters', 'testing'],
+    ['tools'],
     ['documents'],
     ['selling'],
     ['compose'],
