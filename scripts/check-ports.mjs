@@ -27,6 +27,7 @@ const tillExceptions = {
     timer: 'lets a batch gather for a moment: what is written together, never what is written',
   },
   'chain/http-endpoint.ts': { network: 'the JSON-RPC adapter', timer: 'the limit of one call' },
+  'devnet/http-server.ts': { network: 'the JSON-RPC listener of the embedded chain' },
   'facilitators/http/http-exchange.ts': { network: 'the adapter to a facilitator over HTTP', timer: 'its limit' },
 }
 
@@ -35,7 +36,6 @@ const nodeExceptions = {
   'http/server.ts': { network: 'the listener', timer: 'closes connections while draining' },
   'http/acceptors.ts': { network: 'further descriptors of the listener' },
   'http/write-response.ts': { timer: 'cuts sockets that do not read' },
-  'devnet/http-server.ts': { network: 'the JSON-RPC listener of the embedded chain' },
   'outbound/exchange-adapter.ts': { network: 'the socket of the safe fetcher' },
   'outbound/dns/udp-resolver-adapter.ts': { network: 'the resolver of the safe fetcher' },
   'shops/matrix/ingest/official-outbound.ts': {

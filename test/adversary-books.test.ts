@@ -1,7 +1,6 @@
 import { encodeFunctionData, parseAbi } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { demoAccount, multicall3Address } from '../packages/node/src/devnet/index.ts'
 import {
   type ChainPort,
   createChain,
@@ -9,6 +8,7 @@ import {
   type RpcCall,
   type RpcEndpoint,
 } from '../packages/till/src/chain/index.ts'
+import { demoAccount, multicall3Address } from '../packages/till/src/devnet/index.ts'
 import { reconcileBooks } from '../packages/till/src/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { createIds } from '../packages/till/src/kernel/ids.ts'

@@ -1,8 +1,8 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import wallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json' }
-import type { Devnet } from '../packages/node/src/devnet/index.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
+import type { Devnet } from '../packages/till/src/devnet/index.ts'
 import { spentOnChain } from './harness/invariants.ts'
 import { echoPath, quote, send, signPayment } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'

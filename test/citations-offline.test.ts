@@ -6,7 +6,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openWitness } from '../packages/cli/src/citations/run-witness.ts'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
-import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
 import { addCheckpointBody } from '../packages/node/src/tlog/witness.ts'
 import { type KeySet, readDirectory } from '../packages/protocol/src/keys/key-directory.ts'
 import {
@@ -18,6 +17,7 @@ import {
   verifyAttestation,
   verifyReceipt,
 } from '../packages/sdk/src/index.ts'
+import { demoAccount } from '../packages/till/src/devnet/accounts.ts'
 import { changedAt, leafPaths, removedAt } from './harness/change-field.ts'
 import { postJson } from './harness/post-json.ts'
 import { buy, decodeHeader } from './harness/till-fixture.ts'

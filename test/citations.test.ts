@@ -1,8 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, expect, test } from 'vitest'
-import { demoAccount } from '../packages/node/src/devnet/accounts.ts'
-import { clients, usdcAbi, usdcBalance } from '../packages/node/src/devnet/test-chain.ts'
 import { citationStatement } from '../packages/node/src/shops/attestations/attest/agent-statement.ts'
 import { readCreatorBooks } from '../packages/node/src/shops/attestations/creators/check-books.ts'
 import { distributorAt } from '../packages/node/src/shops/attestations/creators/distributor.fixture.ts'
@@ -19,6 +17,8 @@ import {
   readTreeHead,
   setPayoutThreshold,
 } from '../packages/sdk/src/index.ts'
+import { demoAccount } from '../packages/till/src/devnet/accounts.ts'
+import { clients, usdcAbi, usdcBalance } from '../packages/till/src/devnet/test-chain.ts'
 import { statementTypedData } from '../packages/till/src/proofs/index.ts'
 import { postJson } from './harness/post-json.ts'
 import { buy } from './harness/till-fixture.ts'

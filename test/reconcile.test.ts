@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { demoAccount } from '../packages/node/src/devnet/index.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
+import { demoAccount } from '../packages/till/src/devnet/index.ts'
 import { expectSoundBooks, paymentRows } from './harness/invariants.ts'
 import { openReconciledTill, type ReconciledTill } from './harness/reconciled-till.ts'
 import { buy, echoPath, quote, signPayment, type TillFixture } from './harness/till-fixture.ts'

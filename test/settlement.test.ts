@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { demoAccount } from '../packages/node/src/devnet/index.ts'
+import { demoAccount } from '../packages/till/src/devnet/index.ts'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { Problem } from '../packages/till/src/kernel/problem.ts'
 import { setPause } from '../packages/till/src/store/pauses.ts'

@@ -5,8 +5,8 @@ import burning from '../contracts/artifacts/GasBurningWallet.json' with { type: 
 import wallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json' }
 import factory from '../contracts/artifacts/SmartWalletFactory.json' with { type: 'json' }
 import yes from '../contracts/artifacts/YesWallet.json' with { type: 'json' }
-import { devnetTransport } from '../packages/node/src/devnet/index.ts'
 import { type Address, zeroAddress } from '../packages/protocol/src/address.ts'
+import { devnetTransport } from '../packages/till/src/devnet/index.ts'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { echoPath, type Payload, quote, send, signPayment } from './harness/till-fixture.ts'
 import { useTill } from './harness/use-till.ts'

@@ -1,4 +1,3 @@
-import { startDevnet } from '../../packages/node/src/devnet/index.ts'
 import { rewardAccounts } from '../../packages/node/src/shops/rewards/accounts.ts'
 import { createChain, createRpc } from '../../packages/till/src/chain/index.ts'
 import {
@@ -8,6 +7,7 @@ import {
   testKey,
   testWallets,
 } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
+import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'

@@ -1,6 +1,5 @@
 // npx tsx bench/creators/main.ts: what an epoch costs the node and a claim costs a creator, in gas, and how long a tree takes.
 
-import { startDevnet } from '../../packages/node/src/devnet/index.ts'
 import {
   claimDelay,
   claimOf,
@@ -9,6 +8,7 @@ import {
 } from '../../packages/node/src/shops/attestations/creators/distributor.fixture.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { payoutTree } from '../../packages/protocol/src/payout-tree.ts'
+import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 

@@ -1,7 +1,7 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import type { Devnet } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { createAssayClient, type PayableNetwork, readDemoNetworks } from '../../packages/sdk/src/index.ts'
+import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 
 /** People who ask and buy all the time at nodes that are up; every answer but the right one counts. */
 export type Customers = {

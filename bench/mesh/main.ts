@@ -1,6 +1,6 @@
 // npx tsx bench/mesh/main.ts: six nodes in six processes, killed, stopped and cut off from each other. Exit code 1 when a
 // change takes ten seconds or more to be seen by all, or when a node that is up fails a customer.
-import { startDevnet } from '../../packages/node/src/devnet/index.ts'
+import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { handOut } from '../hand-out.ts'

@@ -1,9 +1,10 @@
 import { exactPayment } from '../../packages/till/src/facilitators/index.ts'
+
 // Our local facilitator, as the node composes it, on an embedded chain and the embedded database (fsync on).
 
-import { startDevnet } from '../../packages/node/src/devnet/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
 import { parseConfig } from '../../packages/node/src/shop-list.ts'
+import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import type { Facilitator } from '../../packages/till/src/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'

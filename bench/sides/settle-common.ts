@@ -1,5 +1,5 @@
-import { type Devnet, demoAccount } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
+import { type Devnet, demoAccount } from '../../packages/till/src/devnet/index.ts'
 import { keccak256 } from '../../packages/till/src/kernel/keccak.ts'
 import { type BenchTerms, benchPayer } from '../load/sign-payments.ts'
 

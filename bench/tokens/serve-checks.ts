@@ -1,12 +1,12 @@
 // The token shop alone behind the real front door, with its chain in the same process: what one process of a node does
 // for free checks. Tells its parent where it listens and which tokens there are.
 
-import { startDevnet } from '../../packages/node/src/devnet/index.ts'
 import { createFrontDoor, openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
 import { openTokensShop } from '../../packages/node/src/shops/tokens/index.ts'
 import { createActor } from '../../packages/node/src/shops/tokens/issuer.fixture.ts'
 import { endpointOf } from '../../packages/node/src/shops/tokens/reader.fixture.ts'
 import { createRpc, knownNetworks, type Network, RpcRefusal } from '../../packages/till/src/chain/index.ts'
+import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getAddress } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
 import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
 import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import {
@@ -13,6 +12,7 @@ import {
   parseMeshPeers,
 } from '../../packages/node/src/shops/mesh/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
+import { type Devnet, startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'

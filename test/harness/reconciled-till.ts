@@ -1,6 +1,5 @@
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { demoAccount } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import {
   type ChainPort,
@@ -9,6 +8,7 @@ import {
   createRpc,
   type Network,
 } from '../../packages/till/src/chain/index.ts'
+import { demoAccount } from '../../packages/till/src/devnet/index.ts'
 import { type ReconcileReport, reconcileBooks } from '../../packages/till/src/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../packages/till/src/kernel/ids.ts'

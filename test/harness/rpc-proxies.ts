@@ -1,5 +1,5 @@
-import type { Devnet } from '../../packages/node/src/devnet/index.ts'
 import { type RpcProxy, startRpcProxy } from '../../packages/till/src/chain/rpc-proxy.fixture.ts'
+import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 
 export type RpcProxies = { base: RpcProxy[]; polygon: RpcProxy[]; env: Record<string, string>; close(): Promise<void> }
 

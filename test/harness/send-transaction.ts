@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import type { Devnet } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
+import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 
 /** An EVM test chain with the test USDC: all that an adversary needs of it. */
 export type TestChain = Pick<Devnet, 'chainId' | 'usdc' | 'request'>

@@ -1,9 +1,9 @@
 import { type Abi, encodeDeployData, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import switchWallet from '../../contracts/artifacts/SwitchWallet.json' with { type: 'json' }
-import { demoAccount, demoIssuer } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { authorizationTypes } from '../../packages/protocol/src/typed-data/transfer-authorization.ts'
+import { demoAccount, demoIssuer } from '../../packages/till/src/devnet/index.ts'
 import type { Payload } from '../harness/till-fixture.ts'
 import { sendTransaction, type TestChain } from './send-transaction.ts'
 

@@ -1,4 +1,4 @@
-import { demoAccount } from '../../packages/node/src/devnet/index.ts'
+import { demoAccount } from '../../packages/till/src/devnet/index.ts'
 import type { ReconcileReport } from '../../packages/till/src/index.ts'
 import { accounts, post, reverse } from '../../packages/till/src/ledger/index.ts'
 import { faultsInBooks } from '../harness/books.ts'

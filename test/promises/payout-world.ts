@@ -1,4 +1,3 @@
-import { type Devnet, startDevnet } from '../../packages/node/src/devnet/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import type { Hex } from '../../packages/protocol/src/bytes.ts'
 import { createChain, createRpc, type RpcEndpoint, topicAddress, topics } from '../../packages/till/src/chain/index.ts'
@@ -9,6 +8,7 @@ import {
   testKey,
   testWallets,
 } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
+import { type Devnet, startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'

@@ -1,5 +1,3 @@
-import { demoAccount } from '../../packages/node/src/devnet/index.ts'
-import { clients, settler } from '../../packages/node/src/devnet/test-chain.ts'
 import {
   creatorDifferences,
   readCreatorBooks,
@@ -15,6 +13,8 @@ import type { Address } from '../../packages/protocol/src/address.ts'
 import type { Hex } from '../../packages/protocol/src/bytes.ts'
 import { payoutTree } from '../../packages/protocol/src/payout-tree.ts'
 import { testKey } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
+import { demoAccount } from '../../packages/till/src/devnet/index.ts'
+import { clients, settler } from '../../packages/till/src/devnet/test-chain.ts'
 import { oweCreator } from '../harness/owe-creator.ts'
 import { openTill, type TillFixture } from '../harness/till-fixture.ts'
 import { until } from '../harness/until.ts'

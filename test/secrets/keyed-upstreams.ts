@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { answerMessage } from '../../packages/node/src/devnet/http-server.ts'
-import type { Devnet } from '../../packages/node/src/devnet/index.ts'
+import { answerMessage } from '../../packages/till/src/devnet/http-server.ts'
+import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 
 type Upstream = { port: number; stop(): Promise<void> }
 

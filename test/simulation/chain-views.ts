@@ -1,5 +1,5 @@
-import type { Devnet } from '../../packages/node/src/devnet/index.ts'
 import { type RpcCall, type RpcEndpoint, RpcRefusal } from '../../packages/till/src/chain/index.ts'
+import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 import type { FaultPlan, ViewFault } from './fault-plan.ts'
 
 const zero = `0x${'0'.repeat(64)}`

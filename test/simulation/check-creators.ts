@@ -1,4 +1,3 @@
-import type { Devnet } from '../../packages/node/src/devnet/index.ts'
 import {
   creatorDifferences,
   readCreatorBooks,
@@ -7,6 +6,7 @@ import { distributorFor } from '../../packages/node/src/shops/attestations/creat
 import { demoTerms } from '../../packages/node/src/shops/attestations/creators/demo-terms.fixture.ts'
 import { readDistributor } from '../../packages/node/src/shops/attestations/creators/read-distributor.ts'
 import type { Network, Rpc } from '../../packages/till/src/chain/index.ts'
+import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 import { tokenBalance } from '../harness/token-balance.ts'
 import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { demoMover } from '../../packages/node/src/devnet/index.ts'
 import { openLogFace } from '../../packages/node/src/faces/tlog/open-log-face.ts'
 import type { OpenShop, RouteDeclaration, Shop } from '../../packages/node/src/http/index.ts'
 import {
@@ -19,6 +18,7 @@ import { openSubscriptionsShop, parseSubscriptionPolicy } from '../../packages/n
 import { parseLogSettings } from '../../packages/node/src/tlog/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { activeBonds } from '../../packages/till/src/credit/bonds/index.ts'
+import { demoMover } from '../../packages/till/src/devnet/index.ts'
 import { openSteadyExchange } from '../harness/steady-exchange.ts'
 import { simulatedWeb, sites } from './simulated-web.ts'
 

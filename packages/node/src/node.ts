@@ -12,6 +12,7 @@ import {
   startJobs,
   tillJobs,
 } from '@assay/till/compose'
+import type { Devnet } from '@assay/till/devnet'
 import { bazaarExtension } from '@assay/till/documents'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
@@ -25,7 +26,6 @@ import { facilitatorService } from './compose/facilitator-service.ts'
 import { type Ground, type Interceptors, openGround, type Ports } from './compose/ground.ts'
 import { type Origins, openShops, payeesOf, shopContext } from './compose/shops.ts'
 import type { Config, ConfiguredShop } from './config/load-config.ts'
-import type { Devnet } from './devnet/index.ts'
 import { discoveryRoutes, type NodeFacts } from './faces/documents/index.ts'
 import { mcpRoutes } from './faces/mcp/index.ts'
 import { opsRoutes } from './faces/ops/routes.ts'

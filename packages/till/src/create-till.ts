@@ -107,6 +107,7 @@ async function compose(
   stops.push(() => selling.drain())
   return {
     ...selling.open(gate),
+    origin: settings.origin,
     database: store.database,
     entitle: (port) => void gate.entitlements.push(port),
     refund: (request) => requestRefund(store.database, request),

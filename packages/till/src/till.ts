@@ -79,6 +79,8 @@ export type Till = {
   runJobs(): Promise<{ failed: string[] }>
   /** By name, whether what is needed to sell works. */
   ready(): Promise<Record<string, boolean>>
+  /** `publicUrl`. */
+  readonly origin: string
   readonly database: Database
   /** Lets requests in flight end, then closes everything. */
   close(): Promise<void>

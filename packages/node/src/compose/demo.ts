@@ -1,7 +1,7 @@
 import { checksumAddress } from '@assay/protocol/address'
+import type { Devnet } from '@assay/till/devnet'
+import { demoAccounts, demoUsdcAddress } from '@assay/till/devnet/accounts'
 import type { Config } from '../config/load-config.ts'
-import { demoAccounts, demoUsdcAddress } from '../devnet/accounts.ts'
-import type { Devnet } from '../devnet/index.ts'
 import type { Shop } from '../http/index.ts'
 
 const shownRoles = new Set(['operator', 'buyer', 'creator', 'affiliate'])

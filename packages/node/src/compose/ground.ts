@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Payees } from '@assay/till'
-import { httpEndpoint, type RpcEndpoint, RpcRefusal } from '@assay/till/chain'
+import { httpEndpoint, type RpcEndpoint } from '@assay/till/chain'
 import {
   openGround as openTillGround,
   openTillStore,
@@ -9,10 +9,11 @@ import {
   type Interceptors as TillInterceptors,
   type Ports as TillPorts,
 } from '@assay/till/compose'
+import type { Devnet } from '@assay/till/devnet'
+import { demoUsdcAddress } from '@assay/till/devnet/accounts'
+import { devnetEndpoint } from '@assay/till/devnet/endpoint'
 import { createKeyring, type Keyring } from '@assay/till/signing'
 import type { Config, ConfiguredNetwork } from '../config/load-config.ts'
-import { demoUsdcAddress } from '../devnet/accounts.ts'
-import type { Devnet } from '../devnet/index.ts'
 import type { PrometheusMetrics, Shop } from '../http/index.ts'
 
 export type Ports = TillPorts & { metrics: PrometheusMetrics }
@@ -59,7 +60,7 @@ async function startDevnets(config: Config, ports: Ports, stops: Stops): Promise
   const joins = config.networks.every(({ rpcUrls }) => rpcUrls.length > 0)
   if (config.mode === 'production' || joins) return []
   // Loaded here and nowhere else: production carries no embedded chain.
-  const { startDevnet } = await import('../devnet/index.ts')
+  const { startDevnet } = await import('@assay/till/devnet')
   return Promise.all(
     config.networks.map(async (network) => {
       const devnet = await startDevnet({
@@ -77,21 +78,5 @@ async function startDevnets(config: Config, ports: Ports, stops: Stops): Promise
 
 function endpointsOf({ chainId, rpcUrls }: ConfiguredNetwork, devnets: readonly Devnet[]): RpcEndpoint[] {
   const devnet = devnets.find((one) => one.chainId === chainId)
-  return devnet ? [inProcess(devnet)] : rpcUrls.map(httpEndpoint)
-}
-
-function inProcess(devnet: Devnet): RpcEndpoint {
-  return {
-    name: `embedded ${devnet.chainId}`,
-    send: (calls) =>
-      Promise.all(
-        calls.map((call) =>
-          devnet
-            .request(call.method, [...call.params])
-            .catch((error: { code?: number; message?: string; data?: unknown }) => {
-              throw new RpcRefusal(error.code ?? -32603, error.message ?? 'failed', error.data)
-            }),
-        ),
-      ),
-  }
+  return devnet ? [devnetEndpoint(devnet)] : rpcUrls.map(httpEndpoint)
 }

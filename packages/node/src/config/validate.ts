@@ -1,5 +1,5 @@
 import { zeroAddress } from '@assay/protocol/address'
-import { demoAccounts } from '../devnet/accounts.ts'
+import { demoAccounts } from '@assay/till/devnet/accounts'
 import type { Config } from './config-type.ts'
 import type { Environment } from './environment.ts'
 

@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { demoAccounts } from '@assay/till/devnet/accounts'
 import { type PayoutPolicy, parsePayoutPolicy } from '@assay/till/payouts'
-import { demoAccounts } from '../devnet/accounts.ts'
 import { readKeys } from '../http/index.ts'
 import { type LoopbackTarget, parseIp, parseLoopbackHosts } from '../outbound/index.ts'
 import type { Environment } from './environment.ts'

@@ -21,7 +21,7 @@ import {
   devnetTransport,
   multicall3Address,
   startDevnet,
-} from '../../../node/src/devnet/index.ts'
+} from '../devnet/index.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { createContractSignatureChecker } from './contract-signature.ts'

@@ -1,9 +1,8 @@
 import { originOf } from '@assay/till/documents'
 import { Problem } from '@assay/till/kernel/problem'
-import type { PlainRequest } from '@assay/till/selling'
-import type { RouteDeclaration } from '../../http/index.ts'
+import type { PlainRequest, RouteDeclaration } from '@assay/till/selling'
+import { encodePayment, type ToolRequest } from '@assay/till/tools'
 import type { NodeSite } from '../../http/node-site.ts'
-import type { ToolRequest } from './build-request.ts'
 
 export type Caller = { address: string; signal: AbortSignal; requestId: string }
 
@@ -46,15 +45,4 @@ export function innerRequest(
     ownSignal: () => caller.signal,
     abort: () => {},
   }
-}
-
-const paymentBytesMax = 12_000
-
-/** Over HTTP a payment is base64 of its JSON in a header; over MCP it is the object itself. */
-function encodePayment(payment: unknown): string {
-  if (payment === null || typeof payment !== 'object' || Array.isArray(payment))
-    throw new Problem('payment_malformed', { detail: '_meta["x402/payment"] is the payment object of x402.' })
-  const encoded = Buffer.from(JSON.stringify(payment)).toString('base64')
-  if (encoded.length > paymentBytesMax) throw new Problem('payment_malformed', { detail: 'The payment is too large.' })
-  return encoded
 }

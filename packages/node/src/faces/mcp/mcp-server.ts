@@ -1,6 +1,15 @@
 import { originOf } from '@assay/till/documents'
-import { asProblem, type Problem, problemBody } from '@assay/till/kernel/problem'
+import { asProblem, problemBody } from '@assay/till/kernel/problem'
 import type { PlainRequest, PlainResponse } from '@assay/till/selling'
+import {
+  buildRequest,
+  describeTools,
+  problemResult,
+  readAnswer,
+  type Tool,
+  type ToolRequest,
+  toolResult,
+} from '@assay/till/tools'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
   CallToolRequestSchema,
@@ -13,11 +22,8 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import type { RouteDeclaration } from '../../http/index.ts'
 import { type NodeSite, serviceVersion } from '../../http/node-site.ts'
-import { buildRequest, type ToolRequest } from './build-request.ts'
-import { describeTools, type Tool } from './describe-tools.ts'
 import { type Caller, innerRequest } from './inner-request.ts'
 import { listResources, listTemplates, mimeTypeOf, routeOfUri } from './resources.ts'
-import { readAnswer, toolResult } from './tool-result.ts'
 
 export type McpDeps = {
   site: NodeSite
@@ -27,11 +33,14 @@ export type McpDeps = {
   handle(request: PlainRequest): Promise<PlainResponse>
 }
 
+/** Routes that are documents, files or the operator's own are no tools: a model gains nothing from calling them. */
+const leftOut = /^(?:discovery|ops|errors|log|console|mcp|facilitator|auth)\./
+
 /** What is derived from the routes once; servers themselves live for one request. */
 export type McpCatalogue = { tools: ReadonlyMap<string, Tool>; listed: unknown[] }
 
 export function mcpCatalogue(deps: McpDeps): McpCatalogue {
-  const tools = describeTools(deps.routes())
+  const tools = describeTools(deps.routes().filter(({ id }) => !leftOut.test(id)))
   return {
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     listed: tools.map(({ route: _route, places: _places, ...shown }) => shown),
@@ -56,7 +65,7 @@ export function createMcpServer(deps: McpDeps, catalogue: McpCatalogue, caller: 
       },
     },
   )
-  const ask = async (route: RouteDeclaration, request: ToolRequest, meta: unknown) => {
+  const ask = async (route: Tool['route'], request: ToolRequest, meta: unknown) => {
     const payment = (meta as Record<string, unknown> | undefined)?.['x402/payment']
     return readAnswer(await deps.handle(innerRequest(deps.site, route, request, caller, payment)))
   }
@@ -69,9 +78,9 @@ export function createMcpServer(deps: McpDeps, catalogue: McpCatalogue, caller: 
       const answered = await ask(tool.route, request, params._meta)
       const { method, target, body } = request
       const url = `${originOf(deps.site, tool.route)}${target}`
-      return toolResult(answered, { method, url, ...(body ? { body: JSON.parse(String(body)) } : {}) })
+      return { ...toolResult(answered, { method, url, ...(body ? { body: JSON.parse(String(body)) } : {}) }) }
     } catch (error) {
-      return problemResult(asProblem(error), new URL(deps.site.baseUrl).origin)
+      return { ...problemResult(asProblem(error), new URL(deps.site.baseUrl).origin) }
     }
   })
   server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: listResources(deps.site, deps.routes()) }))
@@ -104,9 +113,4 @@ const parsed = (text: string): unknown => {
   } catch {
     return text
   }
-}
-
-function problemResult(problem: Problem, docsOrigin: string) {
-  const body = problemBody(problem, docsOrigin)
-  return { isError: true, content: [{ type: 'text' as const, text: JSON.stringify(body) }], structuredContent: body }
 }

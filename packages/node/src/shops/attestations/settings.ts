@@ -1,8 +1,8 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { type Micro, parseUsd } from '@assay/protocol/money'
+import { demoMover } from '@assay/till/devnet/accounts'
 import { z } from 'zod'
-import { demoMover } from '../../devnet/accounts.ts'
 import { type NodeFacts, parseMembers, readKeys, SettingsError, type Variables } from '../../http/index.ts'
 import type { AttestSettings } from './attest/deps.ts'
 

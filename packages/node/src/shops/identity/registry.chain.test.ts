@@ -1,12 +1,12 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { createRpc, RpcRefusal } from '@assay/till/chain'
+import { clients, settler, startTestChain } from '@assay/till/devnet/test-chain'
 import { systemClock } from '@assay/till/kernel/clock'
 import { encodeDeployData, encodeFunctionData, getContractAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import artifact from '../../../../../contracts/artifacts/AgentRegistry.json' with { type: 'json' }
-import { clients, settler, startTestChain } from '../../devnet/test-chain.ts'
 import { createRegistries } from './registry.ts'
 
 const network = 'eip155:8453'

@@ -1,6 +1,6 @@
 import type { Hex } from '@assay/protocol/bytes'
 import type { RpcCall, RpcEndpoint } from '@assay/till/chain'
-import { multicall3Address } from '../../devnet/index.ts'
+import { multicall3Address } from '@assay/till/devnet'
 import { encodeResults } from './model-chain.fixture.ts'
 import { decodeMulticall, decodeMulticallRequest, type ViewCall, type ViewResult } from './read/multicall.ts'
 

@@ -1,9 +1,9 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import { type RpcCall, RpcRefusal } from '@assay/till/chain'
+import { multicall3Address } from '@assay/till/devnet'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { encodeAbiParameters, encodeEventTopics, type Hex as ViemHex } from 'viem'
-import { multicall3Address } from '../../devnet/index.ts'
 import {
   adminRole,
   assetPendingSlot,

@@ -1,6 +1,6 @@
 import { createRpc, type Rpc, type RpcEndpoint, RpcRefusal } from '@assay/till/chain'
+import { type Devnet, multicall3Address } from '@assay/till/devnet'
 import { systemClock } from '@assay/till/kernel/clock'
-import { type Devnet, multicall3Address } from '../../devnet/index.ts'
 import { noLogIndex } from './read/log-index.ts'
 import { type Panel, quorumFor } from './read/panel.ts'
 import { newPace } from './read/read-logs.ts'

@@ -1,6 +1,6 @@
 import type { Hex } from '@assay/protocol/bytes'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
-import { type Devnet, startDevnet } from '../../../../node/src/devnet/index.ts'
+import { type Devnet, startDevnet } from '../../devnet/index.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { silentLog } from '../../kernel/log.ts'
 import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'

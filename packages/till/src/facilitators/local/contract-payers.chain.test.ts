@@ -3,9 +3,9 @@ import { encodeFunctionData, serializeErc6492Signature, toHex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import gasBurning from '../../../../../contracts/artifacts/GasBurningWallet.json' with { type: 'json' }
 import switchWallet from '../../../../../contracts/artifacts/SwitchWallet.json' with { type: 'json' }
-import { type ContractArtifact, contractArtifacts } from '../../../../node/src/devnet/index.ts'
 import { testPayer } from '../../chain/wallet/wallet.fixture.ts'
 import type { SettleOutcome } from '../../contract/facilitator.ts'
+import { type ContractArtifact, contractArtifacts } from '../../devnet/index.ts'
 import { paymentOf } from './local.fixture.ts'
 import { alive, client, deploy, local, payer, transactionOf, useLocalChain, world } from './use-local-chain.fixture.ts'
 

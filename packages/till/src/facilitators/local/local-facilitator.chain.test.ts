@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { demoAccount } from '../../../../node/src/devnet/index.ts'
 import { testKey } from '../../chain/wallet/wallet.fixture.ts'
 import type { SettleOutcome } from '../../contract/facilitator.ts'
+import { demoAccount } from '../../devnet/index.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { paymentOf, shopAddress } from './local.fixture.ts'
 import {

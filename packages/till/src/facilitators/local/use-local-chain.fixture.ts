@@ -3,15 +3,6 @@ import { createWalletClient } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { base } from 'viem/chains'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
-import {
-  type ContractArtifact,
-  contractArtifacts,
-  type Devnet,
-  demoAccount,
-  demoIssuer,
-  devnetTransport,
-  startDevnet,
-} from '../../../../node/src/devnet/index.ts'
 import { createRpc, type Network, type RpcEndpoint } from '../../chain/index.ts'
 import type { SettlementWallets } from '../../chain/wallet/index.ts'
 import {
@@ -23,6 +14,15 @@ import {
   testWallets,
 } from '../../chain/wallet/wallet.fixture.ts'
 import type { SettleOutcome } from '../../contract/facilitator.ts'
+import {
+  type ContractArtifact,
+  contractArtifacts,
+  type Devnet,
+  demoAccount,
+  demoIssuer,
+  devnetTransport,
+  startDevnet,
+} from '../../devnet/index.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { silentLog } from '../../kernel/log.ts'
 import { silentMetrics } from '../../kernel/metrics.ts'

@@ -1,4 +1,4 @@
-import { demoMover } from '../../../devnet/index.ts'
+import { demoMover } from '@assay/till/devnet'
 import { parseMarketSettings } from '../settings.ts'
 import type { DistributorTerms } from './contracts.ts'
 

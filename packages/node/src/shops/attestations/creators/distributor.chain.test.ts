@@ -1,10 +1,10 @@
 import type { Address } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import { testKey } from '@assay/till/chain/wallet/wallet.fixture'
+import { demoAccount } from '@assay/till/devnet'
+import { startTestChain } from '@assay/till/devnet/test-chain'
 import { createCustodyKey } from '@assay/till/payouts'
 import { expect, test } from 'vitest'
-import { demoAccount } from '../../../devnet/index.ts'
-import { startTestChain } from '../../../devnet/test-chain.ts'
 import { claimDelay, claimOf, leafOf, moveDelay, mover, openDistributor, validBefore } from './distributor.fixture.ts'
 import { createMoverKey } from './mover-key.ts'
 

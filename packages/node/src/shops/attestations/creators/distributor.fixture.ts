@@ -1,12 +1,12 @@
 import type { Address } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import { accountOf, type PayoutLeaf, type PayoutTree, payoutTree } from '@assay/protocol/payout-tree'
+import { type Devnet, demoAccount, demoIssuer, demoMover } from '@assay/till/devnet'
+import { clients, settler, usdcAbi, usdcBalance } from '@assay/till/devnet/test-chain'
 import { createCustodyKey } from '@assay/till/payouts'
 import { encodeDeployData, encodeFunctionData, getContractAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import artifact from '../../../../../../contracts/artifacts/CreatorDistributor.json' with { type: 'json' }
-import { type Devnet, demoAccount, demoIssuer, demoMover } from '../../../devnet/index.ts'
-import { clients, settler, usdcAbi, usdcBalance } from '../../../devnet/test-chain.ts'
 import { distributorAbi } from './contracts.ts'
 import { createMoverKey } from './mover-key.ts'
 

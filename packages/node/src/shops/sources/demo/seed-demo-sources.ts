@@ -1,7 +1,7 @@
+import { demoAccount } from '@assay/till/devnet/accounts'
 import { statementTypedData } from '@assay/till/proofs'
 import type { TypedDataDefinition } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { demoAccount } from '../../../devnet/accounts.ts'
 import { runCrawler } from '../crawl/run-crawler.ts'
 import type { SourceDeps } from '../deps.ts'
 import { freshTerms } from '../proof/claim-token.ts'

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
+import { startTestChain } from '@assay/till/devnet/test-chain'
 import { nowSeconds, systemClock } from '@assay/till/kernel/clock'
 import { expect, test } from 'vitest'
-import { startTestChain } from '../../../devnet/test-chain.ts'
 import { createChecker } from '../checker.ts'
 import { endpointOf, readerOver, rpcOf } from '../reader.fixture.ts'
 import { seedDemoTokens } from './seed-tokens.ts'

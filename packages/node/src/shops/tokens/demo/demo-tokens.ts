@@ -1,7 +1,7 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { demoAccount, demoIssuer } from '@assay/till/devnet'
 import { encodeAbiParameters, encodeFunctionData, keccak256, parseAbiParameters, stringToHex } from 'viem'
-import { demoAccount, demoIssuer } from '../../../devnet/index.ts'
 import { createParams, roles, scopes, tokenAbi, wad } from '../abi/b20.ts'
 import { tokenAddressOf } from '../read/read-genesis.ts'
 

@@ -1,9 +1,9 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Rpc } from '@assay/till/chain'
+import { demoAccount } from '@assay/till/devnet'
 import { encodeFunctionData } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { demoAccount } from '../../../devnet/index.ts'
 import {
   codeMarker,
   factoryAbi,

@@ -1,5 +1,5 @@
-import { fieldsOf, type JsonSchema, jsonSchemaOf, priceText } from '@assay/till/documents'
-import type { RouteDeclaration } from '../../http/index.ts'
+import { fieldsOf, type JsonSchema, jsonSchemaOf, priceText } from '../documents/index.ts'
+import type { RouteDeclaration } from '../selling/index.ts'
 
 /** Where an argument of a tool goes in the request. */
 export type ArgumentPlace = { name: string; field: string; place: 'params' | 'query' | 'body' | 'whole_body' }
@@ -14,16 +14,13 @@ export type Tool = {
   places: readonly ArgumentPlace[]
 }
 
-/** Routes that are documents, files or the operator's own are no tools: a model gains nothing from calling them. */
-const leftOut = /^(?:discovery|ops|errors|log|console|mcp|facilitator|auth)\./
-
 /** One tool per route that can be called without signing the request itself, which no MCP client does. */
 export function describeTools(routes: readonly RouteDeclaration[]): Tool[] {
   return routes.filter(isTool).map(describeTool)
 }
 
 function isTool(route: RouteDeclaration): boolean {
-  if (route.hidden || leftOut.test(route.id)) return false
+  if (route.hidden) return false
   if (route.access.kind === 'free' && route.access.security !== undefined) return false
   return (route.representations ?? ['application/json']).some(isJson)
 }

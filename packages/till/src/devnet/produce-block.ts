@@ -1,5 +1,5 @@
 import type { Hex } from '@assay/protocol/bytes'
-import { nowSeconds } from '@assay/till/kernel/clock'
+import { nowSeconds } from '../kernel/clock.ts'
 import type { ChainState } from './chain-state.ts'
 import { type BlockEntry, blockCalls, type HistoryEntry, headOf, type JournalEntry } from './history.ts'
 import { RpcError, rpcCodes } from './rpc-error.ts'

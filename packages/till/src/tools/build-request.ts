@@ -1,4 +1,4 @@
-import { Problem } from '@assay/till/kernel/problem'
+import { Problem } from '../kernel/problem.ts'
 import { type ArgumentPlace, isJson, type Tool } from './describe-tools.ts'
 
 export type ToolRequest = { method: string; target: string; accept: string; body: Uint8Array | undefined }

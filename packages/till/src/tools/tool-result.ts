@@ -1,5 +1,13 @@
-import { isStream, type PlainResponse } from '@assay/till/selling'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { Problem, problemBody } from '../kernel/problem.ts'
+import { isStream, type PlainResponse } from '../selling/index.ts'
+
+/** The result of a tool call, as the Model Context Protocol has it. */
+export type ToolResult = {
+  isError?: boolean
+  content: { type: 'text'; text: string }[]
+  structuredContent?: Record<string, unknown>
+  _meta?: Record<string, unknown>
+}
 
 const header = (response: PlainResponse, name: string): string | undefined => {
   for (let index = 0; index + 1 < response.headers.length; index += 2)
@@ -45,7 +53,7 @@ export type AskedRequest = { method: string; url: string; body?: unknown }
  * What the model gets. A price to be paid is an error result with the requirements as data and as text, as x402 over MCP
  * has it; a problem is an error result with its hint.
  */
-export function toolResult(answered: Answered, asked: AskedRequest): CallToolResult {
+export function toolResult(answered: Answered, asked: AskedRequest): ToolResult {
   const { status, text, paymentRequired, paymentResponse, signature, next } = answered
   const meta = {
     'assay/request': asked,
@@ -79,4 +87,20 @@ function objectIn(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined
   }
+}
+
+export function problemResult(problem: Problem, docsOrigin: string): ToolResult {
+  const body = problemBody(problem, docsOrigin)
+  return { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }], structuredContent: body }
+}
+
+const paymentBytesMax = 12_000
+
+/** Over HTTP a payment is base64 of its JSON in a header; over MCP it is the object itself. */
+export function encodePayment(payment: unknown): string {
+  if (payment === null || typeof payment !== 'object' || Array.isArray(payment))
+    throw new Problem('payment_malformed', { detail: '_meta["x402/payment"] is the payment object of x402.' })
+  const encoded = Buffer.from(JSON.stringify(payment)).toString('base64')
+  if (encoded.length > paymentBytesMax) throw new Problem('payment_malformed', { detail: 'The payment is too large.' })
+  return encoded
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Hex } from '@assay/protocol/bytes'
-import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { expect, onTestFinished, test } from 'vitest'
+import { type Clock, systemClock } from '../kernel/clock.ts'
 import {
   authorization,
   send,

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
-import type { Clock } from '@assay/till/kernel/clock'
-import type { Log } from '@assay/till/kernel/log'
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
 import { demoUsdcAddress } from './accounts.ts'
 import { openChain } from './chain-state.ts'
 import { createControl, type DevnetControl } from './control.ts'

@@ -1,5 +1,4 @@
 import type { Hex } from '@assay/protocol/bytes'
-import { fromHex } from '@assay/till/kernel/bytes'
 import {
   ContractDecoder,
   EdrContext,
@@ -11,6 +10,7 @@ import {
   OSAKA,
   type Provider,
 } from '@nomicfoundation/edr'
+import { fromHex } from '../kernel/bytes.ts'
 import type { ChainGenesis } from './history.ts'
 import { fromEngineError } from './rpc-error.ts'
 

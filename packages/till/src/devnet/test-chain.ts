@@ -1,8 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { authorizationTypes, type TransferAuthorization } from '@assay/protocol/typed-data/transfer-authorization'
-import { systemClock } from '@assay/till/kernel/clock'
-import { silentLog } from '@assay/till/kernel/log'
 import {
   type Chain,
   createPublicClient,
@@ -14,6 +12,8 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { onTestFinished } from 'vitest'
+import { systemClock } from '../kernel/clock.ts'
+import { silentLog } from '../kernel/log.ts'
 import {
   contractArtifacts,
   type Devnet,

@@ -1,5 +1,5 @@
 import { type Hex, toHex } from '@assay/protocol/bytes'
-import { sha256 } from '@assay/till/kernel/bytes'
+import { sha256 } from '../kernel/bytes.ts'
 import type { ChainState } from './chain-state.ts'
 import { createEngine } from './edr.ts'
 import type { BlockEntry, StateEntry } from './history.ts'

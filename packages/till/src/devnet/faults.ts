@@ -1,4 +1,4 @@
-import type { Clock } from '@assay/till/kernel/clock'
+import type { Clock } from '../kernel/clock.ts'
 import { RpcError, rpcCodes } from './rpc-error.ts'
 
 export type RpcFault = {

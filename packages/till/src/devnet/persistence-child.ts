@@ -1,8 +1,8 @@
 // Started by persistence.chain.test.ts, which kills it in the middle of its work.
 
-import { systemClock } from '@assay/till/kernel/clock'
-import { silentLog } from '@assay/till/kernel/log'
 import { privateKeyToAccount } from 'viem/accounts'
+import { systemClock } from '../kernel/clock.ts'
+import { silentLog } from '../kernel/log.ts'
 import { demoAccount, startDevnet } from './index.ts'
 
 const [folder] = process.argv.slice(2)

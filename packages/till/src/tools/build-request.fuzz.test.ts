@@ -1,14 +1,13 @@
-import { Problem } from '@assay/till/kernel/problem'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer } from '../../http/index.ts'
+import { Problem } from '../kernel/problem.ts'
+import { jsonAnswer, type RouteDeclaration } from '../selling/index.ts'
 import { buildRequest } from './build-request.ts'
 import { describeTools } from './describe-tools.ts'
 
-const route = defineRoute({
+const route: RouteDeclaration = {
   id: 'things.change.many',
-  area: 'C',
   method: 'POST',
   path: '/things/:id/parts/:part',
   summary: 'Changes things',
@@ -17,9 +16,8 @@ const route = defineRoute({
   body: z.strictObject({ limit: z.number().optional(), note: z.string() }),
   output: z.strictObject({}),
   example: { output: {} },
-  next: '/',
   access: { kind: 'free', handle: async () => jsonAnswer({}) },
-})
+}
 const [tool] = describeTools([route])
 if (!tool) throw new Error('no tool')
 

@@ -1,6 +1,6 @@
 import { closeSync, fdatasync, fstatSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { sha256 } from '@assay/till/kernel/bytes'
+import { sha256 } from '../kernel/bytes.ts'
 import type { JournalEntry } from './history.ts'
 
 /** The durable memory of a chain: one line per entry, each with its own checksum, only ever appended to. */

