@@ -8,10 +8,11 @@ import { contractArtifacts } from '../../packages/node/src/devnet/artifacts.ts'
 import type { Devnet } from '../../packages/node/src/devnet/index.ts'
 import { openConsoleShop } from '../../packages/node/src/faces/console/index.ts'
 import type { OpenShop } from '../../packages/node/src/http/index.ts'
-import { startNode } from '../../packages/node/src/node.ts'
+import { type NodeOptions, startNode } from '../../packages/node/src/node.ts'
 import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import { openTokensShop, tokensShop } from '../../packages/node/src/shops/tokens/index.ts'
 import { knownNetworks } from '../../packages/till/src/chain/network.ts'
+import type { Clock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { startTestServer } from '../../packages/till/src/store/testing.ts'
 
@@ -30,7 +31,10 @@ export type ProductionNode = {
  * A node in production mode, checks and all: only the chains behind its RPC URLs are embedded ones, onto which the code
  * of a USDC is put at the address of the real one.
  */
-export async function startProductionNode(chains: readonly [Devnet, Devnet]): Promise<ProductionNode> {
+export async function startProductionNode(
+  chains: readonly [Devnet, Devnet],
+  changes: { env?: Record<string, string>; ownShops?: NodeOptions['ownShops']; clock?: Clock } = {},
+): Promise<ProductionNode> {
   const [base, polygon] = chains
   for (const chain of chains)
     await chain.request('hardhat_setCode', [usdcOf(chain), contractArtifacts.testUsdc.deployedBytecode])
@@ -62,11 +66,15 @@ export async function startProductionNode(chains: readonly [Devnet, Devnet]): Pr
     FACILITATOR: 'local',
     CONTACT_EMAIL: 'ops@node.test',
     LOG_LEVEL: 'silent',
+    ...changes.env,
   })
   const node = await startNode(config, {
     log: silentLog,
-    ownShops: 'till',
-    shops: [{ ...tokensShop, open: tokensOnYoungChain }, openConsoleShop({ operators: [] })],
+    ...(changes.clock ? { clock: changes.clock } : {}),
+    ownShops: changes.ownShops ?? 'till',
+    ...(changes.ownShops === 'all'
+      ? {}
+      : { shops: [{ ...tokensShop, open: tokensOnYoungChain }, openConsoleShop({ operators: [] })] }),
   })
   return {
     address: node.address,

@@ -105,7 +105,7 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
   const endpoints = new Map([...rpcs].map(([caip2, rpc]) => [caip2, rpc.endpoints]))
   const checkContractSignature = contractSignatures(config, networks, rpcs)
   const chains = new Map(
-    [...openChains(clock, networks, rpcs, checkContractSignature)].map(([caip2, chain]) => [
+    [...openChains(config, clock, networks, rpcs, checkContractSignature)].map(([caip2, chain]) => [
       caip2,
       options.intercept.chain?.(chain) ?? chain,
     ]),
@@ -248,7 +248,11 @@ function contractSignatures(
   })
 }
 
+/** How old a head or final block may be that all readers of a node share: real providers count every call. */
+const sharedFor = { headAgeMsMax: 2_000, finalAgeMsMax: 15_000 }
+
 function openChains(
+  config: Config,
   clock: Clock,
   networks: readonly Network[],
   rpcs: ReadonlyMap<string, Rpc>,
@@ -261,6 +265,7 @@ function openChains(
         network,
         rpc: rpcs.get(network.caip2) as Rpc,
         clock,
+        ...(config.mode === 'production' ? sharedFor : {}),
         checkContractSignature: (address, digest, signature) =>
           check({ chainId: network.chainId, address, digest, signature }),
       }),
