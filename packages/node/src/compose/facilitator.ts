@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Facilitator, Owner } from '@assay/till'
 import type { SettlementWallets } from '@assay/till/chain/wallet'
-import { type LocalChain, openFacilitator as openChosen } from '@assay/till/facilitators'
+import { type LocalChain, openFacilitators } from '@assay/till/facilitators'
 import type { Config } from '../config/load-config.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'
@@ -10,13 +10,14 @@ export type OpenedFacilitator = {
   facilitator: Facilitator
   /** Where this process settles with wallets of its own. */
   local?: {
+    facilitator: Facilitator
     wallets: readonly Address[]
     senders: readonly SettlementWallets[]
     recoverLanes(): Promise<void>
   }
 }
 
-/** Anyone who moves the money, as configured. A second provider during an outage is a change of FACILITATOR. */
+/** Anyone who moves the money, as configured. */
 export async function openFacilitator(
   config: Config,
   ports: Ports,
@@ -28,7 +29,7 @@ export async function openFacilitator(
   const recoverLanes = async () => {
     for (const chain of chains) await chain.wallets.recoverLanes()
   }
-  const facilitator = await openChosen(config.facilitator, {
+  const { facilitator, local } = await openFacilitators(config.facilitators, {
     ...ports,
     sql: ground.store.database,
     factories: config.erc6492Factories,
@@ -43,7 +44,8 @@ export async function openFacilitator(
       return chains
     },
   })
-  if (chains.length === 0) return { facilitator }
+  if (!local) return { facilitator }
   const senders = chains.map(({ wallets }) => wallets)
-  return { facilitator, local: { wallets: senders.flatMap(({ addresses }) => addresses), senders, recoverLanes } }
+  const wallets = senders.flatMap(({ addresses }) => addresses)
+  return { facilitator, local: { facilitator: local, wallets, senders, recoverLanes } }
 }

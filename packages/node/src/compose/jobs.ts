@@ -11,6 +11,7 @@ import {
   repairInFlightCounts,
   watchFinality,
 } from '@assay/till'
+import { forgetHolders } from '@assay/till/facilitators'
 import { createScheduler, withLease } from '@assay/till/jobs'
 import { sealBooks } from '@assay/till/ledger'
 import { type PayoutDeps, runPayouts, watchPayouts } from '@assay/till/payouts'
@@ -92,6 +93,7 @@ export async function startJobs(
   every('store.restored', 10_000, () => detectRestore(ground.restoreDetection))
   every('ledger.seal', 10_000, () => sealBooks(database))
   every('payments.forget', 3_600_000, () => forgetIdle(database, clock.nowMs()))
+  every('facilitators.forget', 3_600_000, () => forgetHolders(database, clock.nowMs()))
   every('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs()))
   // A dead process may be noticed a moment after its payments were: its wallets are looked at again.
   if (options.recoverLanes) every('wallets.recover', 10_000, options.recoverLanes)

@@ -17,7 +17,12 @@ export function readinessChecks(ground: Ground, till: Till, shops: readonly Shop
       name: `chain ${chain.network.caip2}`,
       check: async () => (await chain.head()).number >= 0n,
     })),
-    { name: 'facilitator', check: async (signal) => (await till.facilitator.supported(signal)).kinds.length > 0 },
+    // Without one, free routes, credit and subscribers go on.
+    {
+      name: 'facilitator',
+      partial: true,
+      check: async (signal) => (await till.facilitator.supported(signal)).kinds.length > 0,
+    },
     { name: 'signing key', check: async () => ground.keyring.complete() },
     ...shops.flatMap((shop) => shop.readiness ?? []),
     { name: 'payments', check: async () => !(await till.pauses.read()).get('sales').paused },

@@ -65,7 +65,7 @@ test('a complete production configuration is accepted, with the sandbox off', ()
   expect(config).toMatchObject({
     mode: 'production',
     values: expect.objectContaining({ SANDBOX: false }),
-    facilitator: { kind: 'cdp' },
+    facilitators: [{ kind: 'cdp' }],
     baseUrl: 'https://node.example',
   })
   expect(config.networks[0]?.rpcUrls).toHaveLength(2)

@@ -51,7 +51,7 @@ function readyz(deps: OpsDeps): RouteDeclaration {
       handle: async (_input, call) => {
         const results = await Promise.all(deps.checks.map((check) => runCheck(deps.clock, check, call.signal)))
         const checks = Object.fromEntries(results)
-        if (results.some(([, result]) => result === 'failed'))
+        if (results.some(([, result], index) => result === 'failed' && !deps.checks[index]?.partial))
           throw new Problem('not_ready', { extra: { checks }, retryAfterSeconds: 2 })
         return jsonAnswer({ status: 'ready', checks })
       },
